@@ -1,0 +1,24 @@
+import type { Entry } from './entry.ts';
+
+/**
+ * The L1 port: memory in the process, bounded in bytes, synchronous. Empty pages live in a small budget of their own,
+ * so that a stream of queries nobody can answer never evicts an answer.
+ */
+export interface MemoryTier {
+  /** The entry whatever its age; the caller judges freshness. Counts as a use. */
+  readonly get: (key: string) => Entry | undefined;
+  /** Without counting as a use (explain, re-seeding). */
+  readonly peek: (key: string) => Entry | undefined;
+  readonly set: (key: string, entry: Entry) => void;
+  readonly delete: (key: string) => boolean;
+  readonly usage: () => MemoryUsage;
+}
+
+export interface MemoryUsage {
+  readonly entries: number;
+  readonly bytes: number;
+  readonly maxBytes: number;
+  readonly emptyEntries: number;
+  readonly emptyBytes: number;
+  readonly evictions: number;
+}

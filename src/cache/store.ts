@@ -1,0 +1,78 @@
+import type { StoreFault } from './reason.ts';
+
+/**
+ * The L2 port: a domain's Redis-protocol store. Bytes in, bytes out; what they mean is the entry codec's business.
+ * Promises, checked by test/contract/store.ts over every adapter and the memory fake:
+ * - nothing here ever rejects or throws: a store's problem is a miss with a reason, never a client's problem.
+ * - `read` settles within its deadline (plus timer resolution), whatever the node does; it closes no connection.
+ * - work outstanding per node is bounded: past the bound a read is `store-saturated`, a write is dropped.
+ */
+export interface Store {
+  readonly read: (name: string, deadlineMs: number) => Promise<StoreRead>;
+  /** Results in the order of `names`, in per-node pipelines of bounded batches; each reply stands for itself. */
+  readonly readMany: (names: readonly string[], deadlineMs: number) => Promise<readonly StoreRead[]>;
+  /** Overwrites. `ttlMs` ≥ 1. Resolves when the node has confirmed or the write was given up. */
+  readonly write: (name: string, value: Buffer, ttlMs: number) => Promise<StoreWrite>;
+  /** Where a name lives, without asking the network. */
+  readonly locate: (name: string) => StoreLocation;
+  readonly nodes: () => readonly StoreNode[];
+  readonly close: () => Promise<void>;
+}
+
+export type StoreRead =
+  | { readonly kind: 'value'; readonly value: Buffer }
+  | { readonly kind: 'absent' }
+  | {
+      readonly kind: 'fault';
+      readonly fault: StoreFault;
+      /** With `store-slow`: the reply that may still come, undefined when absent or never. Never rejects. */
+      readonly late?: Promise<Buffer | undefined>;
+    };
+
+export type StoreWrite =
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'dropped'; readonly fault: StoreFault | 'refused' };
+
+export interface StoreLocation {
+  /** Redis Cluster hash slot, 0–16383; absent for stores without slots. */
+  readonly slot?: number;
+  /** `host:port` of the node that owns the name, as far as the client knows. */
+  readonly node?: string;
+}
+
+export interface StoreNode {
+  /** `host:port`. */
+  readonly node: string;
+  /** Of the node's breaker: `open` costs its own keys a miss in ~0 ms and other nodes nothing. */
+  readonly breaker: 'closed' | 'open' | 'half-open';
+  readonly connected: boolean;
+  /** Commands sent and not yet answered. */
+  readonly outstanding: number;
+}
+
+/** What a store says happened, once; metrics, logs and tests read it. */
+export type StoreEvent =
+  | {
+      readonly kind: 'command';
+      readonly operation: 'read' | 'write';
+      readonly node: string;
+      readonly result: 'value' | 'absent' | 'stored' | StoreFault | 'refused';
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: 'pipeline';
+      readonly type: 'read' | 'write';
+      readonly node: string;
+      readonly size: number;
+      readonly failed: number;
+      readonly durationMs: number;
+    }
+  | { readonly kind: 'late'; readonly node: string; readonly hit: boolean; readonly durationMs: number }
+  | { readonly kind: 'breaker'; readonly node: string; readonly state: StoreNode['breaker'] }
+  | {
+      readonly kind: 'connection';
+      readonly node: string;
+      readonly state: 'open' | 'closed' | 'failed';
+      readonly detail?: string;
+    }
+  | { readonly kind: 'topology'; readonly detail: string };

@@ -1,0 +1,35 @@
+import type { ResultPage } from './page.ts';
+import type { SearchRequest } from './request.ts';
+
+/**
+ * What computes a page. Promises, checked by test/contract/engine.ts for every adapter:
+ * - `search` settles when the engine has replied, or soon after `signal` aborts; it never hangs past the abort.
+ * - `signal` is the hard deadline, not the client's: an adapter destroys what it must and rejects `engine-timeout`.
+ * - every rejection is an `EngineError`; no input that a `SearchRequest` can carry is an engine error.
+ */
+export interface Engine {
+  readonly search: (request: SearchRequest, signal: AbortSignal) => Promise<ResultPage>;
+  /** Resolves when the engine can answer; rejects with an `EngineError`. */
+  readonly probe: (signal: AbortSignal) => Promise<void>;
+  readonly close: () => Promise<void>;
+  /** Whether an aborted search stops working at once. searchd goes on, so its permit is held longer. */
+  readonly abortEndsWork: boolean;
+}
+
+/**
+ * - `engine-unavailable`: no connection, lost connection, all agents dead, shutting down.
+ * - `engine-overloaded`: the engine refused for load (max_children, queue full).
+ * - `engine-timeout`: no reply before the hard deadline.
+ * - `engine-rejected`: the engine is alive and refused this query (syntax, unknown index): does not trip a breaker.
+ */
+export type EngineErrorCode = 'engine-unavailable' | 'engine-overloaded' | 'engine-timeout' | 'engine-rejected';
+
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly code: EngineErrorCode;
+
+  constructor(code: EngineErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

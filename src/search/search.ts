@@ -1,0 +1,66 @@
+import type { Answer, PreparedSearch } from './answer.ts';
+import type { SearchDomain } from './domain.ts';
+import type { Explanation } from './explain.ts';
+import type { Unanswered } from './failure.ts';
+
+/** What http, the CLI and the console may ask of the core. */
+export interface Search {
+  /** In configured order; the first is the default. */
+  readonly domains: readonly SearchDomain[];
+  /** @throws InvalidSearch naming the parameter and what is allowed. */
+  readonly prepare: (parameters: SearchParameters) => PreparedSearch;
+  /** The hot path: a fresh L1 entry, synchronously, or undefined. */
+  readonly fromMemory: (prepared: PreparedSearch) => Answer | undefined;
+  /** @throws Unanswered. Settles within the domain's engine deadline plus its store deadline. */
+  readonly search: (prepared: PreparedSearch, options?: SearchOptions) => Promise<Answer>;
+  /** Answers in order. L2 is read in per-node pipelines; misses share the flights and the guard of single searches. */
+  readonly searchMany: (prepared: readonly PreparedSearch[]) => Promise<readonly (Answer | Unanswered)[]>;
+  /** What would happen to this search now, tier by tier, without asking the engine and without counting as a use. */
+  readonly explain: (parameters: SearchParameters) => Promise<Explanation>;
+  /** The state of each part of each domain: what /readyz and /admin/domains show. */
+  readonly status: () => readonly DomainStatus[];
+}
+
+export interface SearchOptions {
+  /** An authorised operator's `no-cache`: asks the engine and overwrites both tiers. */
+  readonly bypass?: boolean;
+}
+
+/** Raw parameters, decoded but not judged, in the order given: `[name, value]`; names repeat where given twice. */
+export interface SearchParameters {
+  readonly pairs: readonly (readonly [name: string, value: string])[];
+  /** A request header by its lower-case name, for declared context headers. */
+  readonly header?: (name: string) => string | undefined;
+}
+
+export interface DomainStatus {
+  readonly domain: string;
+  /** `degraded`: answers, but a part is missing. `down`: only what L1 holds can be answered. */
+  readonly state: 'ok' | 'degraded' | 'down';
+  readonly memory: {
+    readonly entries: number;
+    readonly bytes: number;
+    readonly maxBytes: number;
+    readonly emptyEntries: number;
+    readonly emptyBytes: number;
+    readonly evictions: number;
+  };
+  readonly store?: {
+    readonly state: 'ok' | 'degraded' | 'down';
+    readonly nodes: readonly {
+      readonly node: string;
+      readonly breaker: string;
+      readonly connected: boolean;
+      readonly outstanding: number;
+    }[];
+  };
+  readonly engine: {
+    readonly kind: string;
+    readonly breaker: 'closed' | 'open' | 'half-open';
+    readonly inFlight: number;
+    readonly queued: number;
+    readonly maxConcurrent: number;
+  };
+  /** Flights (distinct keys being computed) now. */
+  readonly flights: number;
+}
