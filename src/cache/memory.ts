@@ -20,5 +20,6 @@ export interface MemoryUsage {
   readonly maxBytes: number;
   readonly emptyEntries: number;
   readonly emptyBytes: number;
+  readonly emptyMaxBytes: number;
   readonly evictions: number;
 }

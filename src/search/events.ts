@@ -1,27 +1,17 @@
-import type { MissReason, StoreFault } from '../cache/reason.ts';
+import type { CacheEvent } from '../cache/events.ts';
 import type { EngineErrorCode } from './engine.ts';
 import type { UnansweredCode } from './failure.ts';
 
-/** What the search room says happened, once; metrics, logs and tests read it. */
+/** What the search room and the cache under it say happened, once; metrics, logs and tests read it. */
 export type SearchEvent =
-  | { readonly kind: 'miss'; readonly domain: string; readonly reason: MissReason }
+  | CacheEvent
   | {
       readonly kind: 'engine';
       readonly domain: string;
-      readonly result:
-        | 'whole'
-        | 'empty'
-        | 'partial'
-        | EngineErrorCode /** The reply came after the client had been answered. */;
+      readonly result: 'whole' | 'empty' | 'partial' | EngineErrorCode;
+      /** The reply came after the client had been answered. */
       readonly late: boolean;
       readonly durationMs: number;
-    }
-  | { readonly kind: 'stored'; readonly domain: string; readonly tier: 'l1' | 'l2'; readonly bytes: number }
-  | {
-      readonly kind: 'not-stored';
-      readonly domain: string;
-      readonly tier: 'l1' | 'l2';
-      readonly why: 'too-large' | 'degraded' | 'refused' | StoreFault;
     }
   | {
       readonly kind: 'refresh';

@@ -1,11 +1,24 @@
+import { decodeEntry } from '../cache/codec.ts';
+import type { Entry } from '../cache/entry.ts';
+import { freshnessOf } from '../cache/freshness.ts';
+import type { MemoryTier } from '../cache/memory.ts';
 import type { MissReason } from '../cache/reason.ts';
+import type { Store } from '../cache/store.ts';
+import type { EntryRules } from '../cache/tiers.ts';
+import type { Clock } from '../clock.ts';
+import { type AppliedRule, explainCanonicalText } from './canonical-text.ts';
+import type { SearchDomain } from './domain.ts';
+import type { DomainSearch } from './domain-search.ts';
+import { ignoredParameters } from './parameters.ts';
+import { prepareSearch } from './prepare.ts';
+import type { SearchParameters } from './search.ts';
 
 /** `/admin/explain`: why two searches do or do not share an answer, and where this one's answer is. */
 export interface Explanation {
   readonly domain: string;
-  /** Each canonicalisation rule that changed something, in the order applied, with the text before and after. */
-  readonly rules: readonly { readonly rule: string; readonly before: string; readonly after: string }[];
-  /** Parameters given that are not declared and therefore ignored. */
+  /** Each canonicalisation rule that changed the text, in the order applied. */
+  readonly rules: readonly AppliedRule[];
+  /** Parameters given that are not declared and therefore not in the key. */
   readonly ignored: readonly string[];
   readonly canonical: string;
   readonly answerProfile: string;
@@ -21,15 +34,89 @@ export interface Explanation {
 
 export interface TierExplanation {
   readonly tier: 'l1' | 'l2';
-  readonly state: 'fresh' | 'stale' | 'lapsed' | 'absent' | 'fault' | 'incompatible' | 'corrupt';
-  readonly detail?: string;
+  /** `failing`: served only when the engine fails. A refused entry (flushed, suppressed) is named as such. */
+  readonly state:
+    | 'fresh'
+    | 'stale'
+    | 'failing'
+    | 'lapsed'
+    | 'absent'
+    | 'fault'
+    | 'incompatible'
+    | 'corrupt'
+    | 'flushed'
+    | 'suppressed';
+  /** For `fault`: which. */
+  readonly detail?: MissReason;
   /** Of the encoded entry. */
   readonly bytes?: number;
   readonly coding?: string;
   readonly ageSeconds?: number;
+  /** Negative once stale. */
   readonly freshForSeconds?: number;
-  readonly staleForSeconds?: number;
   readonly generation?: number;
   readonly engineCostMs?: number;
   readonly etag?: string;
+  readonly results?: number;
+}
+
+export interface ExplainOptions {
+  readonly domain: SearchDomain;
+  readonly memory: MemoryTier;
+  readonly store?: Store;
+  readonly storeDeadlineMs: number;
+  readonly rules: EntryRules;
+  readonly search: Pick<DomainSearch, 'lastMiss'>;
+  readonly clock: Clock;
+}
+
+/** Reads both tiers without counting as a use and without asking the engine. @throws InvalidSearch */
+export async function explain(parameters: SearchParameters, options: ExplainOptions): Promise<Explanation> {
+  const { domain, memory, store, clock } = options;
+  const prepared = prepareSearch(parameters, [domain]);
+  const typed = parameters.pairs.find(([name]) => name === 'q')?.[1] ?? '';
+  const held = memory.peek(prepared.key);
+  const tiers: TierExplanation[] = [
+    held === undefined ? { tier: 'l1', state: 'absent' } : { tier: 'l1', ...describe(held, prepared.bucket, options) },
+  ];
+  if (store !== undefined) {
+    const read = await store.read(prepared.storeName, options.storeDeadlineMs);
+    if (read.kind === 'absent') tiers.push({ tier: 'l2', state: 'absent' });
+    else if (read.kind === 'fault') tiers.push({ tier: 'l2', state: 'fault', detail: read.fault });
+    else {
+      const decoded = decodeEntry(read.value, prepared.canonicalBytes, clock);
+      if (decoded.kind === 'entry') tiers.push({ tier: 'l2', ...describe(decoded.entry, prepared.bucket, options) });
+      else tiers.push({ tier: 'l2', state: decoded.kind, bytes: read.value.length });
+    }
+  }
+  const lastMiss = options.search.lastMiss(prepared.key);
+  const ago = lastMiss === undefined ? undefined : Math.round((clock.monotonicMs() - lastMiss.atMs) / 1000);
+  return {
+    domain: domain.name,
+    rules: explainCanonicalText(typed),
+    ignored: ignoredParameters(parameters, domain),
+    canonical: prepared.canonical,
+    answerProfile: domain.answerProfile,
+    key: prepared.key,
+    storeName: prepared.storeName,
+    bucket: prepared.bucket,
+    ...store?.locate(prepared.storeName),
+    tiers,
+    ...(lastMiss === undefined || ago === undefined ? {} : { lastMiss: { reason: lastMiss.reason, secondsAgo: ago } }),
+  };
+}
+
+function describe(entry: Entry, bucket: number, { rules, clock }: ExplainOptions): Omit<TierExplanation, 'tier'> {
+  const nowMs = clock.monotonicMs();
+  return {
+    state: rules.refuse(entry, bucket) ?? freshnessOf(entry, nowMs),
+    bytes: entry.encoded.length,
+    coding: entry.coding,
+    ageSeconds: Math.round((nowMs - entry.bornMs) / 1000),
+    freshForSeconds: Math.round((entry.bornMs + entry.freshForMs - nowMs) / 1000),
+    generation: entry.generation,
+    engineCostMs: entry.costMs,
+    etag: entry.etag,
+    results: entry.fingerprints.length,
+  };
 }

@@ -2,6 +2,7 @@ import type { Answer, PreparedSearch } from './answer.ts';
 import type { SearchDomain } from './domain.ts';
 import type { Explanation } from './explain.ts';
 import type { Unanswered } from './failure.ts';
+import type { DomainStatus } from './status.ts';
 
 /** What http, the CLI and the console may ask of the core. */
 export interface Search {
@@ -33,34 +34,4 @@ export interface SearchParameters {
   readonly header?: (name: string) => string | undefined;
 }
 
-export interface DomainStatus {
-  readonly domain: string;
-  /** `degraded`: answers, but a part is missing. `down`: only what L1 holds can be answered. */
-  readonly state: 'ok' | 'degraded' | 'down';
-  readonly memory: {
-    readonly entries: number;
-    readonly bytes: number;
-    readonly maxBytes: number;
-    readonly emptyEntries: number;
-    readonly emptyBytes: number;
-    readonly evictions: number;
-  };
-  readonly store?: {
-    readonly state: 'ok' | 'degraded' | 'down';
-    readonly nodes: readonly {
-      readonly node: string;
-      readonly breaker: string;
-      readonly connected: boolean;
-      readonly outstanding: number;
-    }[];
-  };
-  readonly engine: {
-    readonly kind: string;
-    readonly breaker: 'closed' | 'open' | 'half-open';
-    readonly inFlight: number;
-    readonly queued: number;
-    readonly maxConcurrent: number;
-  };
-  /** Flights (distinct keys being computed) now. */
-  readonly flights: number;
-}
+export type { DomainStatus };

@@ -1,0 +1,136 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Clock } from '../clock.ts';
+import type { Coding } from './coding.ts';
+import type { Entry } from './entry.ts';
+
+/**
+ * The binary form of an entry: a fixed header, then the canonical form, the result-id fingerprints, extensions, and the
+ * body. Big-endian. A reader of this version skips extensions it does not know; a change that old readers must not
+ * misread raises the version, and the key prefix `sc1` with it, so that replicas of two versions run side by side.
+ *
+ *   0  u16 magic "SC"       18 12 B  etag (96 bits)          50 u16 fingerprint count
+ *   2  u8  version          30 u32   fresh for, ms           52 u16 extensions length
+ *   3  u8  coding           34 u32   revalidate for, ms      54 u32 body length
+ *   4  u16 flags            38 u32   error for, ms           58 u32 crc32 of all but this field
+ *   6  u16 reserved, 0      42 u32   engine cost, µs         62 …   canonical, fingerprints, extensions, body
+ *   8  u32 generation       46 u32   canonical length
+ *  12  u48 created at, ms
+ */
+export const ENTRY_VERSION = 1;
+const MAGIC = 0x5343;
+const CRC_AT = 58;
+const HEADER_BYTES = 62;
+const FLAG_EMPTY = 1;
+const FLAG_DEGRADED = 2;
+const U32_MAX = 0xffff_ffff;
+const CODINGS: readonly Coding[] = ['identity', 'gzip', 'zstd'];
+
+/** What an entry is made of; lengths and checks are the codec's. */
+export interface EntryParts extends Omit<Entry, 'encoded' | 'fingerprints' | 'bornMs'> {
+  readonly canonical: Buffer;
+  /** At most 65 535; kept as 32-bit fingerprints. */
+  readonly resultIds: readonly string[];
+}
+
+export type Decoded =
+  | { readonly kind: 'entry'; readonly entry: Entry }
+  /** Another version of this format: written by an older or newer serpcache. */
+  | { readonly kind: 'incompatible' }
+  /** Not an entry, a damaged one, or one for another question. */
+  | { readonly kind: 'corrupt' };
+
+export function encodeEntry(parts: EntryParts, clock: Clock): Entry {
+  const { canonical, body } = parts;
+  const fingerprints = Uint32Array.from(parts.resultIds, fingerprint);
+  const bodyAt = HEADER_BYTES + canonical.length + fingerprints.length * 4;
+  const out = Buffer.allocUnsafeSlow(bodyAt + body.length);
+  out.writeUInt16BE(MAGIC, 0);
+  out.writeUInt8(ENTRY_VERSION, 2);
+  out.writeUInt8(CODINGS.indexOf(parts.coding), 3);
+  out.writeUInt16BE((parts.empty ? FLAG_EMPTY : 0) | (parts.degraded ? FLAG_DEGRADED : 0), 4);
+  out.writeUInt16BE(0, 6);
+  out.writeUInt32BE(parts.generation, 8);
+  out.writeUIntBE(Math.floor(parts.createdAtMs), 12, 6);
+  out.write(parts.etag, 18, 12, 'base64url');
+  out.writeUInt32BE(u32(parts.freshForMs), 30);
+  out.writeUInt32BE(u32(parts.revalidateForMs), 34);
+  out.writeUInt32BE(u32(parts.errorForMs), 38);
+  out.writeUInt32BE(u32(parts.costMs * 1000), 42);
+  out.writeUInt32BE(canonical.length, 46);
+  out.writeUInt16BE(fingerprints.length, 50);
+  out.writeUInt16BE(0, 52);
+  out.writeUInt32BE(body.length, 54);
+  canonical.copy(out, HEADER_BYTES);
+  fingerprints.forEach((value, i) => {
+    out.writeUInt32BE(value, HEADER_BYTES + canonical.length + i * 4);
+  });
+  body.copy(out, bodyAt);
+  out.writeUInt32BE(checksum(out), CRC_AT);
+  const decoded = decodeEntry(out, canonical, clock);
+  if (decoded.kind !== 'entry') throw new Error(`the codec cannot read what it wrote: ${decoded.kind}`);
+  return decoded.entry;
+}
+
+/**
+ * Verifies everything before anything is believed: magic, version, lengths, checksum and the canonical form (so that a
+ * hash collision or a foreign value is a miss, never a wrong answer). Never throws. Copies nothing: `body` is a view.
+ */
+export function decodeEntry(bytes: Buffer, canonical: Buffer, clock: Clock): Decoded {
+  if (bytes.length < 3 || bytes.readUInt16BE(0) !== MAGIC) return { kind: 'corrupt' };
+  if (bytes.readUInt8(2) !== ENTRY_VERSION) return { kind: 'incompatible' };
+  if (bytes.length < HEADER_BYTES) return { kind: 'corrupt' };
+  const coding = CODINGS[bytes.readUInt8(3)];
+  const canonicalLength = bytes.readUInt32BE(46);
+  const fingerprintCount = bytes.readUInt16BE(50);
+  const fingerprintsAt = HEADER_BYTES + canonicalLength;
+  const bodyAt = fingerprintsAt + fingerprintCount * 4 + bytes.readUInt16BE(52);
+  if (bytes.length !== bodyAt + bytes.readUInt32BE(54)) return { kind: 'corrupt' };
+  if (canonicalLength !== canonical.length) return { kind: 'corrupt' };
+  if (canonical.compare(bytes, HEADER_BYTES, fingerprintsAt) !== 0) return { kind: 'corrupt' };
+  if (checksum(bytes) !== bytes.readUInt32BE(CRC_AT)) return { kind: 'corrupt' };
+  if (coding === undefined) return { kind: 'incompatible' };
+
+  const flags = bytes.readUInt16BE(4);
+  const wallMs = clock.wallMs();
+  const createdAtMs = Math.min(bytes.readUIntBE(12, 6), wallMs);
+  const fingerprints = new Uint32Array(fingerprintCount);
+  for (let i = 0; i < fingerprintCount; i += 1) fingerprints[i] = bytes.readUInt32BE(fingerprintsAt + i * 4);
+  return {
+    kind: 'entry',
+    entry: {
+      coding,
+      empty: (flags & FLAG_EMPTY) !== 0,
+      degraded: (flags & FLAG_DEGRADED) !== 0,
+      generation: bytes.readUInt32BE(8),
+      createdAtMs,
+      bornMs: clock.monotonicMs() - (wallMs - createdAtMs),
+      freshForMs: bytes.readUInt32BE(30),
+      revalidateForMs: bytes.readUInt32BE(34),
+      errorForMs: bytes.readUInt32BE(38),
+      costMs: bytes.readUInt32BE(42) / 1000,
+      etag: bytes.toString('base64url', 18, 30),
+      fingerprints,
+      body: bytes.subarray(bodyAt),
+      encoded: bytes,
+    },
+  };
+}
+
+/** First 32 bits of SHA-256: with 100 ids a page and 1,024 suppressed ids, one page in 40,000 is dropped in error. */
+export function fingerprint(resultId: string): number {
+  return hash('sha256', resultId, 'buffer').readUInt32BE(0);
+}
+
+/** The identity body's tag: the same page has the same tag in every process. */
+export function etagOf(identityBody: Buffer): string {
+  return hash('sha256', identityBody, 'buffer').toString('base64url', 0, 12);
+}
+
+function checksum(bytes: Buffer): number {
+  return crc32(bytes.subarray(CRC_AT + 4), crc32(bytes.subarray(0, CRC_AT)));
+}
+
+function u32(value: number): number {
+  return Math.min(U32_MAX, Math.max(0, Math.round(value)));
+}

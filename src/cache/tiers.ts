@@ -1,0 +1,159 @@
+import type { Clock } from '../clock.ts';
+import { createFlights } from './coalesce.ts';
+import { decodeEntry } from './codec.ts';
+import type { Entry } from './entry.ts';
+import type { CacheEvent } from './events.ts';
+import { type Freshness, freshnessOf, storedForMs } from './freshness.ts';
+import type { MemoryTier } from './memory.ts';
+import type { MissReason } from './reason.ts';
+import type { Store, StoreRead } from './store.ts';
+
+/** What identifies an entry in both tiers. */
+export interface CacheName {
+  readonly key: string;
+  readonly storeName: string;
+  readonly canonicalBytes: Buffer;
+  readonly bucket: number;
+}
+
+/** Whether an entry may be served, whatever its age: the place where flushes and suppressions are judged. */
+export interface EntryRules {
+  /** Written into new entries of that bucket. */
+  readonly generation: (bucket: number) => number;
+  readonly refuse: (entry: Entry, bucket: number) => Extract<MissReason, 'flushed' | 'suppressed'> | undefined;
+}
+
+/** What a tier had to say. `entry` with `lapsed` is never returned: it is a miss. */
+export type Lookup =
+  | { readonly kind: 'found'; readonly entry: Entry; readonly freshness: Exclude<Freshness, 'lapsed'> }
+  | {
+      readonly kind: 'missed';
+      readonly reason: MissReason;
+      /** With `store-slow`: a servable entry that may still arrive; undefined when not. Never rejects. */
+      readonly late?: Promise<Entry | undefined>;
+    };
+
+export interface Tiers {
+  readonly fromMemory: (name: CacheName) => Lookup;
+  /** Readers of one name at one time share one read. A found entry is already in L1. */
+  readonly fromStore: (name: CacheName) => Promise<Lookup>;
+  readonly fromStoreMany: (names: readonly CacheName[]) => Promise<readonly Lookup[]>;
+  /** To L1 at once and to L2 behind the caller's back. `l2`: whether the store was asked to keep it. */
+  readonly keep: (name: CacheName, entry: Entry, storeIsUp: boolean) => { readonly l1: boolean; readonly l2: boolean };
+  readonly hasStore: boolean;
+}
+
+export interface TiersOptions {
+  readonly domain: string;
+  readonly memory: MemoryTier;
+  readonly store?: Store;
+  readonly storeDeadlineMs: number;
+  /** Larger entries are served and not stored. */
+  readonly maxEntryBytes: number;
+  readonly rules: EntryRules;
+  readonly clock: Clock;
+  readonly observe: (event: CacheEvent) => void;
+}
+
+export function createTiers(options: TiersOptions): Tiers {
+  const { domain, memory, store, rules, clock, observe } = options;
+  const reads = createFlights<Lookup>();
+
+  const judge = (entry: Entry, bucket: number): Lookup => {
+    const refused = rules.refuse(entry, bucket);
+    if (refused !== undefined) return { kind: 'missed', reason: refused };
+    const freshness = freshnessOf(entry, clock.monotonicMs());
+    return freshness === 'lapsed' ? { kind: 'missed', reason: 'lapsed' } : { kind: 'found', entry, freshness };
+  };
+
+  const open = (value: Buffer, name: CacheName): Lookup => {
+    const decoded = decodeEntry(ownBytes(value), name.canonicalBytes, clock);
+    if (decoded.kind !== 'entry') return { kind: 'missed', reason: decoded.kind };
+    const judged = judge(decoded.entry, name.bucket);
+    if (judged.kind === 'found') keepInMemory(name, judged.entry);
+    return judged;
+  };
+
+  const settle = (read: StoreRead, name: CacheName): Lookup => {
+    switch (read.kind) {
+      case 'value':
+        return open(read.value, name);
+      case 'absent':
+        return { kind: 'missed', reason: 'unseen' };
+      case 'fault': {
+        if (read.late === undefined) return { kind: 'missed', reason: read.fault };
+        // A late reply still fills L1, whoever waits for it.
+        const late = read.late.then((value) => {
+          if (value === undefined) return undefined;
+          const lookup = open(value, name);
+          return lookup.kind === 'found' && lookup.freshness === 'fresh' ? lookup.entry : undefined;
+        });
+        return { kind: 'missed', reason: read.fault, late };
+      }
+    }
+  };
+
+  /** A degraded page never takes the place of one that may still be served; an older page never that of a newer. */
+  const keepInMemory = (name: CacheName, entry: Entry): boolean => {
+    const held = memory.peek(name.key);
+    if (held !== undefined) {
+      const servable = judge(held, name.bucket).kind === 'found';
+      if (servable && (entry.degraded ? !held.degraded : !held.degraded && held.bornMs > entry.bornMs)) return false;
+    }
+    memory.set(name.key, entry);
+    observe({ kind: 'stored', domain, tier: 'l1', bytes: entry.encoded.length });
+    return true;
+  };
+
+  const write = async (target: Store, name: CacheName, entry: Entry): Promise<void> => {
+    const written = await target.write(name.storeName, entry.encoded, storedForMs(entry, clock.monotonicMs()));
+    if (written.kind === 'stored') observe({ kind: 'stored', domain, tier: 'l2', bytes: entry.encoded.length });
+    else observe({ kind: 'not-stored', domain, tier: 'l2', why: written.fault });
+  };
+
+  return {
+    hasStore: store !== undefined,
+    fromMemory: (name) => {
+      const entry = memory.get(name.key);
+      return entry === undefined ? { kind: 'missed', reason: 'unseen' } : judge(entry, name.bucket);
+    },
+    fromStore: async (name) => {
+      if (store === undefined) return { kind: 'missed', reason: 'unseen' };
+      return reads.join(name.key, async () => settle(await store.read(name.storeName, options.storeDeadlineMs), name))
+        .result;
+    },
+    fromStoreMany: async (names) => {
+      if (store === undefined) return names.map(() => ({ kind: 'missed', reason: 'unseen' }));
+      const values = await store.readMany(
+        names.map((name) => name.storeName),
+        options.storeDeadlineMs,
+      );
+      return names.map((name, i) => settle(values[i] ?? { kind: 'fault', fault: 'store-down' }, name));
+    },
+    keep: (name, entry, storeIsUp) => {
+      if (entry.encoded.length > options.maxEntryBytes) {
+        observe({ kind: 'not-stored', domain, tier: 'l1', why: 'too-large' });
+        if (store !== undefined) observe({ kind: 'not-stored', domain, tier: 'l2', why: 'too-large' });
+        return { l1: false, l2: false };
+      }
+      const l1 = keepInMemory(name, entry);
+      if (store === undefined) return { l1, l2: false };
+      if (entry.degraded) {
+        observe({ kind: 'not-stored', domain, tier: 'l2', why: 'degraded' });
+        return { l1, l2: false };
+      }
+      void write(store, name, entry);
+      return { l1, l2: storeIsUp };
+    },
+  };
+}
+
+/**
+ * A client library may hand out views of its read buffer: a 4 KB value would pin 64 KB, and L1's bound would be a fiction.
+ */
+function ownBytes(value: Buffer): Buffer {
+  if (value.buffer.byteLength === value.length) return value;
+  const own = Buffer.allocUnsafeSlow(value.length);
+  value.copy(own);
+  return own;
+}

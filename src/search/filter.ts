@@ -1,0 +1,94 @@
+import { canonicalText } from './canonical-text.ts';
+import type { Attribute } from './domain.ts';
+import { InvalidSearch } from './failure.ts';
+import type { Filter } from './request.ts';
+
+const MAX_VALUES = 32;
+const MAX_VALUE_LENGTH = 128;
+const MS_PER_DAY = 86_400_000;
+
+/** `attribute:value,value` (a comma inside a value is `\,`) or `attribute:10..50`, open at either end. */
+export function parseFilter(text: string, attributes: ReadonlyMap<string, Attribute>): Filter {
+  const colon = text.indexOf(':');
+  const name = colon < 0 ? text : text.slice(0, colon);
+  const attribute = attributes.get(name);
+  if (attribute === undefined) {
+    const known = [...attributes.keys()].join(', ') || 'none';
+    throw invalid(`"${clip(name)}" is not an attribute of this domain; allowed: ${known}`);
+  }
+  const value = colon < 0 ? '' : text.slice(colon + 1);
+  if (value.trim() === '') {
+    throw invalid(`"${name}" needs a value: ${name}:value,value${isNumeric(attribute) ? ` or ${name}:from..to` : ''}`);
+  }
+  if (isNumeric(attribute) && value.includes('..')) return parseRange(attribute, value);
+
+  const parts = splitValues(value);
+  if (parts.length > MAX_VALUES) throw invalid(`"${name}" takes at most ${MAX_VALUES} values`);
+  if (isNumeric(attribute)) {
+    const values = [...new Set(parts.map((part) => parseNumber(attribute, part)))].sort((a, b) => a - b);
+    return { kind: 'numbers', attribute: name, values };
+  }
+  const values = [...new Set(parts.map(canonicalText))].sort();
+  for (const part of values) {
+    if (part === '' || part.length > MAX_VALUE_LENGTH) {
+      throw invalid(`each value of "${name}" must have 1 to ${MAX_VALUE_LENGTH} characters`);
+    }
+  }
+  return { kind: 'strings', attribute: name, values };
+}
+
+function parseRange(attribute: Attribute, value: string): Filter {
+  const at = value.indexOf('..');
+  const [low, high] = [value.slice(0, at).trim(), value.slice(at + 2).trim()];
+  if (low === '' && high === '') throw invalid(`"${attribute.name}" needs a bound: from..to, from.. or ..to`);
+  const from = low === '' ? undefined : parseNumber(attribute, low);
+  const to = high === '' ? undefined : parseNumber(attribute, high);
+  if (from !== undefined && to !== undefined && from > to) {
+    throw invalid(`"${attribute.name}" has a range that ends before it starts: ${clip(value)}`);
+  }
+  return {
+    kind: 'range',
+    attribute: attribute.name,
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  };
+}
+
+/** A number as the index holds it: dates as days since the epoch. */
+function parseNumber(attribute: Attribute, text: string): number {
+  const trimmed = text.trim();
+  if (attribute.type === 'date') {
+    const days = Date.parse(`${trimmed}T00:00:00Z`) / MS_PER_DAY;
+    // Date.parse rolls 2026-02-30 over into March; the round trip tells.
+    const real = /^\d{4}-\d{2}-\d{2}$/.test(trimmed) && Number.isInteger(days) && dateText(days) === trimmed;
+    if (!real) throw invalid(`"${attribute.name}" takes dates as YYYY-MM-DD, not "${clip(trimmed)}"`);
+    return days;
+  }
+  const shape = attribute.type === 'integer' ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,6})?$/;
+  if (!shape.test(trimmed)) {
+    const what = attribute.type === 'integer' ? 'whole numbers' : 'numbers such as 12.5';
+    throw invalid(`"${attribute.name}" takes ${what} of at most 15 digits, not "${clip(trimmed)}"`);
+  }
+  return Number(trimmed) + 0; // −0 and 0 are one question
+}
+
+/** Days since the epoch as `YYYY-MM-DD`. */
+export function dateText(days: number): string {
+  return new Date(days * MS_PER_DAY).toISOString().slice(0, 10);
+}
+
+function splitValues(text: string): string[] {
+  return [...text.matchAll(/(?:\\,|[^,])+/g)].map(([part]) => part.replaceAll('\\,', ','));
+}
+
+function isNumeric(attribute: Attribute): boolean {
+  return attribute.type !== 'string';
+}
+
+function clip(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function invalid(detail: string): InvalidSearch {
+  return new InvalidSearch('invalid-filter', 'filter', detail);
+}

@@ -1,0 +1,54 @@
+import { DeadlinePassed } from '../resilience/deadline.ts';
+import { Shed } from '../resilience/guard.ts';
+import { EngineError, type EngineErrorCode } from './engine.ts';
+import { Unanswered, type UnansweredCode } from './failure.ts';
+
+/** A shed search may be asked again soon: the queue is a fraction of a second long. */
+const OVERLOAD_RETRY_MS = 1000;
+const FAILURE_RETRY_MS = 2000;
+
+/** Why nobody could answer, in our words. Errors of nobody's making (bugs) are passed through as they are. */
+export function toUnanswered(error: unknown, breakerRetryAfterMs: number): unknown {
+  if (error instanceof Unanswered) return error;
+  if (error instanceof DeadlinePassed) {
+    return new Unanswered('engine-deadline', 'the engine did not answer in time', FAILURE_RETRY_MS, { cause: error });
+  }
+  if (error instanceof Shed) {
+    return error.why === 'breaker-open'
+      ? new Unanswered('engine-open', 'the engine is failing and is left alone for a while', breakerRetryAfterMs)
+      : new Unanswered('overloaded', 'the engine has more to do than it can', OVERLOAD_RETRY_MS);
+  }
+  if (error instanceof EngineError) {
+    return new Unanswered(CODES[error.code], DETAILS[error.code], FAILURE_RETRY_MS, { cause: error });
+  }
+  return error;
+}
+
+const CODES: Readonly<Record<EngineErrorCode, UnansweredCode>> = {
+  'engine-unavailable': 'engine-unavailable',
+  'engine-overloaded': 'overloaded',
+  'engine-timeout': 'engine-deadline',
+  'engine-rejected': 'engine-rejected',
+};
+
+/** Without the engine's own words: they may name hosts and indexes, which are for the log (the cause), not for clients. */
+const DETAILS: Readonly<Record<EngineErrorCode, string>> = {
+  'engine-unavailable': 'the engine cannot be reached',
+  'engine-overloaded': 'the engine has more to do than it can',
+  'engine-timeout': 'the engine did not answer in time',
+  'engine-rejected': 'the engine refused the query',
+};
+
+/** The status an upstream request would have had: what `Cache-Status; fwd-status` says when stale is served instead. */
+export function forwardStatus(code: UnansweredCode): 502 | 503 | 504 {
+  switch (code) {
+    case 'engine-deadline':
+      return 504;
+    case 'engine-rejected':
+      return 502;
+    case 'overloaded':
+    case 'engine-open':
+    case 'engine-unavailable':
+      return 503;
+  }
+}

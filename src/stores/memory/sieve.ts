@@ -1,0 +1,94 @@
+/**
+ * A byte-bounded map with SIEVE eviction (Zhang et al., NSDI '24): one queue in order of insertion, a visited bit set
+ * on a hit, and a hand that walks from old to new, clears the bits it meets and evicts the first it finds unset. A hit
+ * moves nothing, so it costs one map look-up; a query asked once leaves at the hand's next pass.
+ */
+export interface Sieve<V> {
+  readonly get: (key: string) => V | undefined;
+  readonly peek: (key: string) => V | undefined;
+  /** Keeps the value unless it alone is larger than the whole budget; then an older value of that key goes too. */
+  readonly set: (key: string, value: V, bytes: number) => void;
+  readonly delete: (key: string) => boolean;
+  readonly size: () => number;
+  readonly bytes: () => number;
+  readonly evictions: () => number;
+}
+
+interface Node<V> {
+  readonly key: string;
+  value: V;
+  bytes: number;
+  visited: boolean;
+  newer: Node<V> | undefined;
+  older: Node<V> | undefined;
+}
+
+export function createSieve<V>(maxBytes: number): Sieve<V> {
+  const nodes = new Map<string, Node<V>>();
+  let newest: Node<V> | undefined;
+  let oldest: Node<V> | undefined;
+  let hand: Node<V> | undefined;
+  let usedBytes = 0;
+  let evictions = 0;
+
+  const unlink = (node: Node<V>): void => {
+    if (hand === node) hand = node.newer;
+    if (node.newer === undefined) newest = node.older;
+    else node.newer.older = node.older;
+    if (node.older === undefined) oldest = node.newer;
+    else node.older.newer = node.newer;
+    nodes.delete(node.key);
+    usedBytes -= node.bytes;
+  };
+
+  const evictOne = (): void => {
+    let candidate = hand ?? oldest;
+    while (candidate?.visited) {
+      candidate.visited = false;
+      candidate = candidate.newer ?? oldest;
+    }
+    if (candidate === undefined) return;
+    hand = candidate.newer;
+    unlink(candidate);
+    evictions += 1;
+  };
+
+  return {
+    get: (key) => {
+      const node = nodes.get(key);
+      if (node === undefined) return undefined;
+      node.visited = true;
+      return node.value;
+    },
+    peek: (key) => nodes.get(key)?.value,
+    set: (key, value, bytes) => {
+      const known = nodes.get(key);
+      if (bytes > maxBytes) {
+        if (known !== undefined) unlink(known);
+        return;
+      }
+      if (known !== undefined) {
+        usedBytes += bytes - known.bytes;
+        known.value = value;
+        known.bytes = bytes;
+        known.visited = true;
+      } else {
+        const node: Node<V> = { key, value, bytes, visited: false, newer: undefined, older: newest };
+        if (newest === undefined) oldest = node;
+        else newest.newer = node;
+        newest = node;
+        nodes.set(key, node);
+        usedBytes += bytes;
+      }
+      while (usedBytes > maxBytes) evictOne();
+    },
+    delete: (key) => {
+      const node = nodes.get(key);
+      if (node !== undefined) unlink(node);
+      return node !== undefined;
+    },
+    size: () => nodes.size,
+    bytes: () => usedBytes,
+    evictions: () => evictions,
+  };
+}

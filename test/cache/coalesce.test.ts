@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFlights } from '../../src/cache/coalesce.ts';
+
+test('a thousand callers of one key are one flight and get the same object', async () => {
+  const flights = createFlights<object>();
+  let started = 0;
+  const land = Promise.withResolvers<object>();
+  const joined = Array.from({ length: 1000 }, () =>
+    flights.join('k', () => {
+      started += 1;
+      return land.promise;
+    }),
+  );
+  assert.equal(joined.filter(({ leads }) => leads).length, 1);
+  assert.equal(flights.size(), 1);
+  const page = {};
+  land.resolve(page);
+  const results = await Promise.all(joined.map(({ result }) => result));
+  assert.ok(results.every((result) => result === page));
+  assert.equal(started, 1);
+  assert.equal(flights.size(), 0);
+});
+
+test('other keys fly for themselves', async () => {
+  const flights = createFlights<string>();
+  const [a, b] = [flights.join('a', async () => 'A'), flights.join('b', async () => 'B')];
+  assert.deepEqual([await a.result, await b.result, a.leads, b.leads], ['A', 'B', true, true]);
+});
+
+test('followers share the leader’s error, and the next caller starts anew', async () => {
+  const flights = createFlights<string>();
+  const failing = async (): Promise<string> => {
+    throw new Error('engine');
+  };
+  const [leader, follower] = [flights.join('k', failing), flights.join('k', failing)];
+  await assert.rejects(leader.result, /engine/);
+  await assert.rejects(follower.result, /engine/);
+  assert.equal(await flights.join('k', async () => 'ok').result, 'ok');
+});
+
+test('whoever is told the result finds the key free', async () => {
+  const flights = createFlights<string>();
+  const first = flights.join('k', async () => 'old');
+  const second = first.result.then(() => flights.join('k', async () => 'new'));
+  assert.equal((await second).leads, true);
+  assert.equal(await (await second).result, 'new');
+});
+
+test('a start that throws at once frees its key', async () => {
+  const flights = createFlights<string>();
+  const { result } = flights.join('k', () => {
+    throw new Error('at once');
+  });
+  await assert.rejects(result, /at once/);
+  assert.equal(flights.size(), 0);
+});
+
+test('a failed flight nobody waits for is no unhandled rejection', async () => {
+  const flights = createFlights<string>();
+  flights.join('k', async () => Promise.reject(new Error('nobody')));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(flights.size(), 0);
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { decodeEntry, ENTRY_VERSION, etagOf, fingerprint } from '../../src/cache/codec.ts';
+import type { Coding } from '../../src/cache/coding.ts';
+import { createFakeClock } from '../fakes/clock.ts';
+import { entryOf } from '../fakes/entry.ts';
+
+const canonical = Buffer.from('goods@x?q=кроссовки');
+
+test('whatever is encoded is decoded the same', () => {
+  const clock = createFakeClock();
+  fc.assert(
+    fc.property(
+      fc.record({
+        coding: fc.constantFrom<Coding>('identity', 'gzip', 'zstd'),
+        empty: fc.boolean(),
+        degraded: fc.boolean(),
+        generation: fc.nat({ max: 0xffff_ffff }),
+        freshForMs: fc.nat({ max: 0xffff_ffff }),
+        revalidateForMs: fc.nat({ max: 0xffff_ffff }),
+        errorForMs: fc.nat({ max: 0xffff_ffff }),
+        canonical: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+        resultIds: fc.array(fc.string(), { maxLength: 100 }),
+        body: fc.uint8Array({ maxLength: 2000 }).map((bytes) => Buffer.from(bytes)),
+      }),
+      (parts) => {
+        const entry = entryOf(clock, parts);
+        const decoded = decodeEntry(Buffer.from(entry.encoded), parts.canonical, clock);
+        assert.equal(decoded.kind, 'entry');
+        if (decoded.kind !== 'entry') return;
+        assert.deepEqual(decoded.entry, entry);
+        assert.deepEqual([...decoded.entry.fingerprints], parts.resultIds.map(fingerprint));
+        assert.deepEqual(decoded.entry.body, parts.body);
+        for (const name of ['coding', 'empty', 'degraded', 'generation', 'freshForMs', 'errorForMs'] as const) {
+          assert.equal(decoded.entry[name], parts[name], name);
+        }
+      },
+    ),
+  );
+});
+
+test('one changed byte anywhere is never an entry', () => {
+  const clock = createFakeClock();
+  const { encoded } = entryOf(clock);
+  for (let at = 0; at < encoded.length; at += 1) {
+    const damaged = Buffer.from(encoded);
+    damaged[at] = (damaged[at] ?? 0) ^ 0x01;
+    assert.notEqual(decodeEntry(damaged, canonical, clock).kind, 'entry', `byte ${at}`);
+  }
+});
+
+test('a value cut short or run long at any byte is never an entry and never throws', () => {
+  const clock = createFakeClock();
+  const { encoded } = entryOf(clock);
+  for (let length = 0; length < encoded.length; length += 1) {
+    assert.equal(decodeEntry(encoded.subarray(0, length), canonical, clock).kind, 'corrupt', `${length} bytes`);
+  }
+  assert.equal(decodeEntry(Buffer.concat([encoded, Buffer.from('!')]), canonical, clock).kind, 'corrupt');
+});
+
+test('foreign bytes are corrupt', () => {
+  const clock = createFakeClock();
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
+      assert.equal(decodeEntry(Buffer.from(bytes), canonical, clock).kind, 'corrupt');
+    }),
+  );
+});
+
+test('every older and newer version is incompatible, not corrupt', () => {
+  const clock = createFakeClock();
+  for (let version = 0; version < 256; version += 1) {
+    if (version === ENTRY_VERSION) continue;
+    const other = Buffer.from(entryOf(clock).encoded);
+    other[2] = version;
+    assert.equal(decodeEntry(other, canonical, clock).kind, 'incompatible', `version ${version}`);
+    assert.equal(decodeEntry(other.subarray(0, 10), canonical, clock).kind, 'incompatible');
+  }
+});
+
+test('an entry for another question is corrupt: a hash collision is a miss, never a wrong answer', () => {
+  const clock = createFakeClock();
+  const { encoded } = entryOf(clock);
+  assert.equal(decodeEntry(encoded, Buffer.from('goods@x?q=кроссовка'), clock).kind, 'corrupt');
+  assert.equal(decodeEntry(encoded, Buffer.from('goods@x?q=кроссовки&page=2'), clock).kind, 'corrupt');
+});
+
+test('an entry created in the future is as old as its arrival', () => {
+  const clock = createFakeClock();
+  const { encoded } = entryOf(clock, { createdAtMs: clock.wallMs() + 3_600_000 });
+  const decoded = decodeEntry(encoded, canonical, clock);
+  assert.ok(decoded.kind === 'entry');
+  assert.equal(decoded.entry.createdAtMs, clock.wallMs());
+  assert.equal(decoded.entry.bornMs, clock.monotonicMs());
+});
+
+test('the tag is of the identity body: the same page has the same tag', () => {
+  assert.equal(etagOf(Buffer.from('a')), etagOf(Buffer.from('a')));
+  assert.notEqual(etagOf(Buffer.from('a')), etagOf(Buffer.from('b')));
+  assert.match(etagOf(Buffer.from('a')), /^[A-Za-z0-9_-]{16}$/);
+});

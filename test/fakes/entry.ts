@@ -1,0 +1,27 @@
+import { type EntryParts, encodeEntry, etagOf } from '../../src/cache/codec.ts';
+import type { Entry } from '../../src/cache/entry.ts';
+import type { Clock } from '../../src/clock.ts';
+
+/** A real, encoded entry with the given differences from an ordinary fresh one. */
+export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}): Entry {
+  const body = parts.body ?? Buffer.from('{"query":"кроссовки","results":[]}');
+  return encodeEntry(
+    {
+      coding: 'identity',
+      empty: false,
+      degraded: false,
+      generation: 1,
+      createdAtMs: clock.wallMs(),
+      freshForMs: 300_000,
+      revalidateForMs: 60_000,
+      errorForMs: 3_600_000,
+      costMs: 12.5,
+      etag: etagOf(body),
+      canonical: Buffer.from('goods@x?q=кроссовки'),
+      resultIds: ['1', '9007199254740993'],
+      ...parts,
+      body,
+    },
+    clock,
+  );
+}
