@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util';
+import { createProgress } from '../catalogue/progress.ts';
+import { readCatalogue } from '../catalogue/read.ts';
+import { indexFileOf, searchDomainOf } from '../compose-domain.ts';
+import { buildIndex } from '../engines/sqlite/build.ts';
+import { type Command, UsageError } from './command.ts';
+import { domainNamed, wholeNumber } from './words.ts';
+
+/** A user's own catalogue into a domain's embedded index: streamed, all or nothing. */
+export const indexCatalogue: Command = {
+  name: 'index',
+  usage: '<domain> <file.ndjson|csv[.gz]> [--max-bad-rows N]',
+  summary: "index your own catalogue for a domain's embedded engine",
+  run: async (args, { clock, stdout, stderr, settings, signal }) => {
+    const options = { 'max-bad-rows': { type: 'string', default: '0' } } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const [name, file] = positionals;
+    if (name === undefined || file === undefined || positionals.length > 2) {
+      throw new UsageError('index takes a domain and a file');
+    }
+    const maxBadRows = wholeNumber('--max-bad-rows', values['max-bad-rows']);
+    const domain = domainNamed(name, settings());
+    if (domain.engine.kind !== 'sqlite') {
+      throw new UsageError(`domain ${name} is searched by ${domain.engine.kind}; see: serpcache sphinx-source`);
+    }
+    const index = indexFileOf(domain.engine.directory, name);
+    const progress = createProgress({ label: `indexing ${name}`, output: stderr, clock });
+    const rows = readCatalogue(file, {
+      attributes: domain.attributes,
+      maxBadRows,
+      onRow: ({ rows, bytesRead, totalBytes }) => progress.update(rows, bytesRead / totalBytes),
+      onBadRow: (error) => progress.note(`skipped: ${error.message}`),
+      signal,
+    });
+    const { documents } = await buildIndex({
+      file: index,
+      domain: searchDomainOf(domain),
+      documents: rows,
+      builtAtMs: clock.wallMs(),
+      signal,
+    }).finally(() => progress.finish());
+    stdout.write(`${documents} documents indexed for ${name} in ${index}; restart serpcache to search them\n`);
+  },
+};

@@ -1,0 +1,150 @@
+import { unflushed } from './cache/rules.ts';
+import type { Store, StoreEvent } from './cache/store.ts';
+import { createTiers } from './cache/tiers.ts';
+import type { Clock } from './clock.ts';
+import type { DomainSettings, EngineSettings, Settings } from './config/settings.ts';
+import { createSphinxEngine } from './engines/sphinx/engine.ts';
+import { createSqliteEngine } from './engines/sqlite/engine.ts';
+import { type BreakerState, createBreaker } from './resilience/breaker.ts';
+import type { GuardEvent } from './resilience/events.ts';
+import { createGuard } from './resilience/guard.ts';
+import { createPermit } from './resilience/permit.ts';
+import { createCompute } from './search/compute.ts';
+import type { SearchDomain } from './search/domain.ts';
+import { createDomainSearch } from './search/domain-search.ts';
+import { type Engine, EngineError } from './search/engine.ts';
+import type { SearchEvent } from './search/events.ts';
+import { explain } from './search/explain.ts';
+import { createMissPath } from './search/flight.ts';
+import { profileHash } from './search/profile.ts';
+import type { DomainPart } from './search/service.ts';
+import { statusOf } from './search/status.ts';
+import { createMemoryTier } from './stores/memory/memory-tier.ts';
+import { createRedisStore } from './stores/redis/store.ts';
+
+export interface DomainComposition {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly compression: Settings['compression'];
+  readonly observeSearch: (event: SearchEvent) => void;
+  readonly observeStore: (domain: string, event: StoreEvent) => void;
+  readonly observeGuard: (domain: string, event: GuardEvent) => void;
+}
+
+export interface ComposedDomain extends DomainPart {
+  readonly close: () => Promise<void>;
+}
+
+/** Of an engine's calls in the last 10 s, at least 20, more than half failed; asked again after 3 s, one at a time. */
+const ENGINE_BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 10_000, resetMs: 3_000 };
+
+/** One domain of the configuration with its own tiers, store, guard and engine: it is loaded, lost and healed alone. */
+export async function composeDomain(settings: DomainSettings, given: DomainComposition): Promise<ComposedDomain> {
+  const { clock, random } = given;
+  const { name, store: storeSettings, engine: engineSettings, maxEntryBytes } = settings;
+  const domain = searchDomainOf(settings);
+  const engine = await engineOf(engineSettings, domain, given);
+  const store: Store | undefined =
+    storeSettings.kind === 'none'
+      ? undefined
+      : createRedisStore({
+          settings: storeSettings,
+          name,
+          clock,
+          random,
+          observe: (event) => given.observeStore(name, event),
+        });
+  const storeDeadlineMs = storeSettings.kind === 'none' ? 0 : storeSettings.deadlineMs;
+  const shared = { domain: name, clock, observe: given.observeSearch, deadlineMs: engineSettings.deadlineMs };
+
+  const observeGuard = (event: GuardEvent): void => given.observeGuard(name, event);
+  const breaker = createBreaker({
+    name: `${name} engine`,
+    ...ENGINE_BREAKER,
+    isAlive: (error) => error instanceof EngineError && error.code === 'engine-rejected',
+    monotonicMs: clock.monotonicMs,
+    random,
+    onState: (state: BreakerState) => observeGuard({ kind: 'breaker', target: name, state }),
+  });
+  const guard = createGuard({
+    target: name,
+    breaker,
+    permit: createPermit({ ...engineSettings, clock }),
+    deadlineMs: engineSettings.deadlineMs,
+    hardDeadlineMs: engineSettings.hardDeadlineMs,
+    abortEndsWork: engine.abortEndsWork,
+    clock,
+    observe: observeGuard,
+  });
+
+  const memory = createMemoryTier(settings.memory);
+  const optionalStore = store === undefined ? {} : { store };
+  const tiers = createTiers({ ...shared, memory, ...optionalStore, storeDeadlineMs, maxEntryBytes, rules: unflushed });
+  const compute = createCompute({
+    ...shared,
+    engine,
+    guard,
+    rules: unflushed,
+    lifetimes: settings.freshness,
+    compression: given.compression,
+    random,
+  });
+  const breakerRetryAfterMs = breaker.retryAfterMs;
+  const missPath = createMissPath({ ...shared, tiers, compute, breakerRetryAfterMs });
+  const search = createDomainSearch({ ...shared, tiers, missPath, breakerRetryAfterMs });
+
+  const status = {
+    domain: name,
+    engineKind: engineSettings.kind,
+    memory,
+    ...optionalStore,
+    guard,
+    flights: missPath.flights,
+  };
+  const explained = { domain, memory, ...optionalStore, storeDeadlineMs, rules: unflushed, search, clock };
+  return {
+    domain,
+    search,
+    explain: (parameters) => explain(parameters, explained),
+    status: () => statusOf(status),
+    close: async () => {
+      guard.close();
+      await Promise.all([store?.close(), engine.close()]);
+    },
+  };
+}
+
+/** What the rooms know of a domain; the answer profile is part of every key. */
+export function searchDomainOf({ name, attributes, context, engine }: DomainSettings): SearchDomain {
+  const { index, ranker } = engine.kind === 'sqlite' ? { index: name, ranker: 'bm25' } : engine;
+  const { kind, snippetLength } = engine;
+  const answerProfile = profileHash({ engine: kind, index, ranker, snippetLength, attributes });
+  return { name, attributes, context, answerProfile };
+}
+
+async function engineOf(settings: EngineSettings, domain: SearchDomain, given: DomainComposition): Promise<Engine> {
+  switch (settings.kind) {
+    case 'sqlite':
+      return createSqliteEngine({
+        file: indexFileOf(settings.directory, domain.name),
+        domain,
+        workers: settings.workers,
+        snippetLength: settings.snippetLength,
+      });
+    case 'sphinx':
+    case 'manticore':
+      return createSphinxEngine({
+        ...settings,
+        dialect: settings.kind,
+        domain,
+        maxConnections: settings.maxConcurrent,
+        clock: given.clock,
+        random: given.random,
+      });
+  }
+}
+
+/** Where a domain's embedded index is. */
+export function indexFileOf(directory: string, domain: string): string {
+  return `${directory}/${domain}.sqlite`;
+}

@@ -1,0 +1,113 @@
+import type { Logger } from 'pino';
+import type { Clock } from './clock.ts';
+import { type ComposedDomain, composeDomain } from './compose-domain.ts';
+import type { Settings } from './config/settings.ts';
+import { assertAdminBinding } from './http/admin-access.ts';
+import { createAdminServer } from './http/admin-server.ts';
+import { createPublicServer } from './http/public-server.ts';
+import { createEventLog } from './metrics/event-log.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { createSearch } from './search/service.ts';
+
+/** The running service: everything concrete meets here and nowhere else. */
+export interface Service {
+  /** Binds both listeners. Resolves to their URLs. */
+  readonly listen: () => Promise<{ readonly publicUrl: string; readonly adminUrl: string }>;
+  /** Drains, then closes every part. Idempotent; takes no longer than the drain and a little. */
+  readonly close: () => Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly version: string;
+}
+
+/** @throws when an embedded index cannot be opened or the admin address needs a token. Stores may be away. */
+export async function compose(options: ServiceOptions): Promise<Service> {
+  const { settings, log, clock, random, version } = options;
+  assertAdminBinding(settings.admin);
+  const metrics = createMetrics({
+    domains: settings.domains.map(({ name }) => name),
+    status: () => search.status(),
+    clock,
+  });
+  const events = createEventLog({ log, clock });
+  const parts: ComposedDomain[] = [];
+  const closeParts = async (): Promise<void> => {
+    await Promise.all(parts.map((part) => part.close()));
+    metrics.close();
+  };
+  try {
+    for (const domain of settings.domains) {
+      parts.push(
+        await composeDomain(domain, {
+          clock,
+          random,
+          compression: settings.compression,
+          observeSearch: metrics.observeSearch,
+          observeStore: (name, event) => {
+            metrics.observeStore(name, event);
+            events.store(name, event);
+          },
+          observeGuard: (name, event) => {
+            metrics.observeGuard(name, event);
+            events.guard(name, event);
+          },
+        }),
+      );
+    }
+  } catch (error) {
+    await closeParts();
+    throw error;
+  }
+  const search = createSearch(parts);
+
+  const { maxUrlBytes, drainMs } = settings.public;
+  const clientMaxAges = new Map(settings.domains.map(({ name, freshness }) => [name, freshness.clientMaxAgeMs]));
+  const shared = { search, log, clock, random, maxUrlBytes, drainMs };
+  const publicServer = createPublicServer({
+    ...shared,
+    ...settings.public,
+    observe: metrics.observeRequest,
+    clientMaxAgeMs: (domain) => clientMaxAges.get(domain) ?? 0,
+    maxPageBytes: MAX_PAGE_BYTES,
+    hitSample: settings.log.hitSample,
+    ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),
+    version,
+    page: PAGE,
+  });
+  const adminServer = createAdminServer({
+    ...shared,
+    metricsText: metrics.text,
+    ...(settings.admin.token === undefined ? {} : { token: settings.admin.token }),
+  });
+
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    // The admin listener stays until the last search is answered: operators watch the drain.
+    const { cut } = await publicServer.close();
+    if (cut > 0) log.warn({ cut }, 'connections cut at the end of the drain');
+    await adminServer.close();
+    await closeParts();
+  };
+  return {
+    listen: async () => {
+      const adminUrl = await adminServer.listen(settings.admin);
+      const publicUrl = await publicServer.listen(settings.public);
+      return { publicUrl, adminUrl };
+    },
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** How the page for people presents itself: prices of the demo catalogue are in roubles. */
+const PAGE = { currency: 'RUB' };
+
+/** Inflated: 100 results of what a description may be. A stored body that inflates past it is not believed. */
+const MAX_PAGE_BYTES = 16 * 2 ** 20;

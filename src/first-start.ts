@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { DEMO_SIZES, demoDocuments } from './catalogue/demo.ts';
+import { createProgress, type ProgressOutput } from './catalogue/progress.ts';
+import type { Clock } from './clock.ts';
+import { indexFileOf, searchDomainOf } from './compose-domain.ts';
+import type { Settings } from './config/settings.ts';
+import { buildIndex } from './engines/sqlite/build.ts';
+
+export interface FirstStartOptions {
+  readonly clock: Clock;
+  readonly output: ProgressOutput;
+}
+
+/**
+ * Makes the index of each demo domain that has none. An existing file is never touched, whatever it holds: it may be
+ * somebody's own catalogue. Several processes starting at once each make their own and the last one stays: they are equal.
+ */
+export async function makeDemoIndexes(settings: Settings, { clock, output }: FirstStartOptions): Promise<void> {
+  for (const domain of settings.domains) {
+    const { engine, name } = domain;
+    if (engine.kind !== 'sqlite' || !engine.demo) continue;
+    const file = indexFileOf(engine.directory, name);
+    if (existsSync(file)) continue;
+    const total = Object.entries(DEMO_SIZES).find(([each]) => each === name)?.[1] ?? 0;
+    const progress = createProgress({ label: `demo catalogue: ${name}`, unit: 'ads', total, output, clock });
+    await buildIndex({
+      file,
+      domain: searchDomainOf(domain),
+      documents: demoDocuments(name),
+      builtAtMs: clock.wallMs(),
+      onProgress: progress.update,
+    }).finally(() => progress.finish());
+  }
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { systemClock } from './clock.ts';
+import { compose } from './compose.ts';
+import { CONFIG_EXIT_CODE, ConfigError } from './config/faults.ts';
+import { loadSettings } from './config/load.ts';
+import { makeDemoIndexes } from './first-start.ts';
+import { createLogger } from './metrics/logger.ts';
+
+/** `npm start`: reads the configuration, makes what is missing on a first start, listens, and leaves gracefully. */
+async function main(): Promise<void> {
+  const settings = loadSettings({ env: process.env, cwd: process.cwd() });
+  await makeDemoIndexes(settings, { clock: systemClock, output: process.stderr });
+  const log = createLogger({ level: settings.log.level });
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const service = await compose({ settings, log, clock: systemClock, random: Math.random, version });
+
+  let leaving = false;
+  const leave = async (signal: NodeJS.Signals): Promise<void> => {
+    if (leaving) return;
+    leaving = true;
+    log.info({ signal }, 'leaving: draining connections');
+    await service.close();
+    log.info('left');
+    log.flush();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      leave(signal).catch(fail);
+    });
+  }
+
+  const { publicUrl, adminUrl } = await service.listen();
+  log.info({ publicUrl, adminUrl, version, pid: process.pid }, 'listening');
+  process.stderr.write(greeting(publicUrl, adminUrl));
+}
+
+function greeting(publicUrl: string, adminUrl: string): string {
+  const example = `${publicUrl}/search?q=${encodeURIComponent('кроссовки')}`;
+  return [
+    '',
+    `  search page   ${publicUrl}/`,
+    `  search API    ${example}`,
+    `  API docs      ${publicUrl}/docs`,
+    `  metrics       ${adminUrl}/metrics`,
+    '',
+    '',
+  ].join('\n');
+}
+
+function fail(error: unknown): never {
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(CONFIG_EXIT_CODE);
+  }
+  process.stderr.write(`serpcache: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+main().catch(fail);
