@@ -15,6 +15,7 @@ export interface MemoryTier {
 }
 
 export interface MemoryUsage {
+  /** Pages with results; those without are counted apart. */
   readonly entries: number;
   readonly bytes: number;
   readonly maxBytes: number;

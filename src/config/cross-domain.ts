@@ -1,0 +1,111 @@
+import { MISSING, type Path, type RawFault } from './faults.ts';
+import type { DomainConfig, Draft } from './schema.ts';
+import { formatDuration, formatHostPort, formatSize } from './units.ts';
+
+type Report = (path: Path, value: string, allowed: string) => void;
+type DraftDomain = Draft<DomainConfig>;
+
+/** Names with a meaning of their own in a request or a document. */
+const REQUEST_PARAMETERS = ['q', 'domain', 'page', 'limit', 'sort', 'filter', 'facet', 'highlight'] as const;
+const RESERVED_ATTRIBUTES: readonly string[] = [
+  ...REQUEST_PARAMETERS,
+  'relevance',
+  'id',
+  'title',
+  'description',
+  // On every JavaScript object already: a table by attribute name would find something that is not there.
+  'constructor',
+];
+const RESERVED_CONTEXT: readonly string[] = [...REQUEST_PARAMETERS, 'constructor'];
+
+/** Faults between the values of one domain. */
+export function checkDomain(name: string, domain: DraftDomain): readonly RawFault[] {
+  const faults: RawFault[] = [];
+  const report: Report = (path, value, allowed) => {
+    faults.push({ path: ['domains', name, ...path], value, allowed });
+  };
+  if (name === 'constructor') report([], name, 'another name: this one is reserved');
+  checkSizes(domain, report);
+  if (domain.engine !== undefined) checkEngine(domain.engine, report);
+  if (domain.store !== undefined) checkStore(domain.store, report);
+  for (const attribute of Object.keys(domain.attributes ?? {})) {
+    if (!RESERVED_ATTRIBUTES.includes(attribute)) continue;
+    report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
+  }
+  checkContext(domain.context ?? {}, report);
+  return faults;
+}
+
+function checkSizes({ memory, maxEntryBytes }: DraftDomain, report: Report): void {
+  const { maxBytes, emptyMaxBytes } = memory ?? {};
+  if (maxBytes === undefined) return;
+  const bound = `memory.maxBytes (${formatSize(maxBytes)})`;
+  if (emptyMaxBytes !== undefined && emptyMaxBytes >= maxBytes) {
+    report(['memory', 'emptyMaxBytes'], formatSize(emptyMaxBytes), `less than ${bound}`);
+  }
+  if (maxEntryBytes !== undefined && maxEntryBytes > maxBytes) {
+    report(['maxEntryBytes'], formatSize(maxEntryBytes), `at most ${bound}`);
+  }
+}
+
+function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report): void {
+  const { deadline, hardDeadline, maxConcurrent } = engine;
+  if (deadline !== undefined && hardDeadline !== undefined && deadline > hardDeadline) {
+    report(['engine', 'deadline'], formatDuration(deadline), `at most hardDeadline (${formatDuration(hardDeadline)})`);
+  }
+  if (engine.kind !== 'sqlite' || maxConcurrent === undefined || engine.workers === undefined) return;
+  if (maxConcurrent > engine.workers) {
+    const why = 'more would wait inside the engine, where nothing sheds them';
+    report(['engine', 'maxConcurrent'], String(maxConcurrent), `at most workers (${engine.workers}): ${why}`);
+  }
+}
+
+function checkStore(store: NonNullable<DraftDomain['store']>, report: Report): void {
+  if (store.kind === 'none') return;
+  const { deadline, socketTimeout, batchSize, maxOutstanding } = store;
+  if (deadline !== undefined && socketTimeout !== undefined && deadline >= socketTimeout) {
+    const allowed = `less than socketTimeout (${formatDuration(socketTimeout)})`;
+    report(['store', 'deadline'], formatDuration(deadline), allowed);
+  }
+  if (batchSize !== undefined && maxOutstanding !== undefined && batchSize > maxOutstanding) {
+    report(['store', 'batchSize'], String(batchSize), `at most maxOutstanding (${maxOutstanding})`);
+  }
+  const list = store.kind === 'sentinel' ? 'sentinels' : 'nodes';
+  const nodes = (store.kind === 'sentinel' ? store.sentinels : store.nodes) ?? [];
+  const addresses = nodes.map((node) =>
+    node?.host === undefined || node.port === undefined
+      ? undefined
+      : formatHostPort({ host: node.host, port: node.port }),
+  );
+  for (const index of repeats(addresses)) {
+    report(['store', list, index], JSON.stringify(addresses[index]), 'each node once');
+  }
+  const { cert, key } = store.tls ?? {};
+  if (cert !== undefined && key === undefined) report(['store', 'tls', 'key'], MISSING, 'the private key of cert');
+  if (key !== undefined && cert === undefined) report(['store', 'tls', 'cert'], MISSING, 'the certificate of key');
+}
+
+function checkContext(context: NonNullable<DraftDomain['context']>, report: Report): void {
+  for (const [name, parameter] of Object.entries(context)) {
+    if (RESERVED_CONTEXT.includes(name)) {
+      report(['context', name], name, `any name but ${RESERVED_CONTEXT.join(', ')}`);
+    }
+    const values = parameter?.values ?? [];
+    for (const [index, value] of values.entries()) {
+      if (value === undefined || value === value.trim()) continue;
+      report(
+        ['context', name, 'values', index],
+        JSON.stringify(value),
+        'a text that neither starts nor ends with a space',
+      );
+    }
+    for (const index of repeats(values)) {
+      report(['context', name, 'values', index], JSON.stringify(values[index]), 'each value once');
+    }
+  }
+}
+
+/** Positions of what stands earlier in the list already. */
+function repeats(items: readonly (string | undefined)[]): readonly number[] {
+  return items.flatMap((item, index) => (item !== undefined && items.indexOf(item) < index ? [index] : []));
+}

@@ -1,0 +1,68 @@
+import { findSharedStores } from './claims.ts';
+import { checkDomain } from './cross-domain.ts';
+import { MISSING, type RawFault } from './faults.ts';
+import type { Config, Draft } from './schema.ts';
+import { MIN_SHARE_BYTES, shareMemory } from './shares.ts';
+import { formatSize } from './units.ts';
+
+/** Faults between values that are each allowed. A value already at fault is a hole here, and nothing is said about it. */
+export function crossCheck(config: Draft<Config>): readonly RawFault[] {
+  const domains = Object.entries(config.domains ?? {});
+  return [
+    ...checkListeners(config),
+    ...checkMemory(config),
+    ...findSharedStores(config),
+    ...domains.flatMap(([name, domain]) => (domain === undefined ? [] : checkDomain(name, domain))),
+  ];
+}
+
+function checkListeners({ public: open, admin }: Draft<Config>): readonly RawFault[] {
+  const faults: RawFault[] = [];
+  if (admin?.host !== undefined && admin.token === undefined && !isLoopback(admin.host)) {
+    faults.push({
+      path: ['admin', 'token'],
+      value: MISSING,
+      allowed: `a token, as admin.host ${JSON.stringify(admin.host)} is not a loopback address`,
+    });
+  }
+  if (open?.port !== undefined && open.port !== 0 && open.port === admin?.port && overlaps(open.host, admin.host)) {
+    faults.push({ path: ['admin', 'port'], value: String(admin.port), allowed: 'another port than public.port' });
+  }
+  return faults;
+}
+
+function checkMemory({ memory, domains }: Draft<Config>): readonly RawFault[] {
+  const total = memory?.maxBytes;
+  const members = Object.values(domains ?? {});
+  if (total === undefined || members.length === 0) return [];
+  const asked = members.map((domain) => domain?.memory?.maxBytes);
+  if (shareMemory(total, asked).fits) return [];
+  const taken = asked.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
+  const without = asked.filter((bytes) => bytes === undefined).length;
+  const rest = without === 0 ? '' : `, and ${formatSize(MIN_SHARE_BYTES)} for each of the ${without} others`;
+  const needed = taken + without * MIN_SHARE_BYTES;
+  return [
+    {
+      path: ['memory', 'maxBytes'],
+      value: formatSize(total),
+      allowed: `at least ${formatSize(needed)}: the domains ask for ${formatSize(taken)}${rest}`,
+    },
+  ];
+}
+
+function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(address);
+}
+
+/** Whether two listeners on one port would meet. */
+function overlaps(a: string | undefined, b: string | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::';
+  return (
+    a === b ||
+    isWildcard(a) ||
+    isWildcard(b) ||
+    (a === 'localhost' && isLoopback(b)) ||
+    (b === 'localhost' && isLoopback(a))
+  );
+}

@@ -1,0 +1,79 @@
+/** One thing wrong with the configuration, safe to print: secrets are already hidden. */
+export interface Fault {
+  /** `domains.goods.engine.deadline`, or the environment variable that brought the value. */
+  readonly path: string;
+  /** As given, shortened; `(missing)` when nothing was given, `***` for anything that may be a secret. */
+  readonly value: string;
+  /** What would have been accepted. */
+  readonly allowed: string;
+  /** Line in the file, from 1, when the value came from there. */
+  readonly line?: number;
+}
+
+/** EX_CONFIG of sysexits.h: what the process exits with, so that a supervisor does not restart it in a loop. */
+export const CONFIG_EXIT_CODE = 78;
+
+/** Every fault of one configuration, found in one go. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly Fault[];
+
+  constructor(source: string, faults: readonly Fault[]) {
+    super(describe(source, faults));
+    this.faults = faults;
+  }
+}
+
+function describe(source: string, faults: readonly Fault[]): string {
+  const heading = `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'} in the configuration (${source}):`;
+  const lines = faults.map(({ path, value, allowed, line }) => {
+    const where = line === undefined ? path : `${path} (line ${line})`;
+    return `  ${where}: ${value}\n    allowed: ${allowed}`;
+  });
+  return [heading, ...lines].join('\n');
+}
+
+export type Path = readonly (string | number)[];
+
+/** What the steps of loading collect; load.ts turns it into a `Fault` with its line or its variable. */
+export interface RawFault {
+  readonly path: Path;
+  readonly value: string;
+  readonly allowed: string;
+}
+
+/** `['domains', 'goods', 'nodes', 0]` → `domains.goods.nodes[0]`. */
+export function formatPath(path: Path): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === 'number') return `${text}[${step}]`;
+    if (!/^[\w-]{1,64}$/.test(step)) return `${text}[${JSON.stringify(shorten(step))}]`;
+    return text === '' ? step : `${text}.${step}`;
+  }, '');
+}
+
+export const HIDDEN = '***';
+export const MISSING = '(missing)';
+
+/** Whether a variable by that name, or a setting, is likely to carry a secret. */
+export function looksSecret(name: string): boolean {
+  return /pass|secret|token|auth|credential|private|api.?key|^key$/i.test(name);
+}
+
+/** A value as a fault may show it. What is inside lists and mappings is never shown: it may hold secrets. */
+export function showValue(value: unknown): string {
+  if (typeof value !== 'string') return showKind(value);
+  // Credentials inside an address: redis://user:password@host
+  return JSON.stringify(shorten(value.replace(/^.*@/s, `${HIDDEN}@`)));
+}
+
+/** The same without showing a text: for where a mapping belongs, and somebody may have put its one secret. */
+export function showKind(value: unknown): string {
+  if (value === undefined || value === null) return MISSING;
+  if (typeof value === 'string') return 'a text';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  return typeof value === 'object' ? 'a mapping' : String(value);
+}
+
+function shorten(text: string): string {
+  return text.length <= 80 ? text : `${text.slice(0, 77)}…`;
+}

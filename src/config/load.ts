@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { resolve as resolvePath } from 'node:path';
+import { crossCheck } from './cross.ts';
+import { type ConfigDocument, readDocument } from './document.ts';
+import { embeddedDomains } from './embedded.ts';
+import { CONFIG_VARIABLE, type Environment, overlay } from './environment.ts';
+import { ConfigError, type Fault, formatPath, type RawFault, showValue } from './faults.ts';
+import { interpolate } from './interpolate.ts';
+import { resolveSettings } from './resolve.ts';
+import type { Config } from './schema.ts';
+import type { Settings } from './settings.ts';
+import { type ReadFile, readTls, reasonOf } from './tls.ts';
+import { validate } from './validate.ts';
+
+export interface LoadOptions {
+  readonly env: Environment;
+  /** Where relative paths start: of the file itself, and of the files and directories it names. */
+  readonly cwd: string;
+  /** For tests; `readFileSync` otherwise. */
+  readonly readFile?: ReadFile;
+}
+
+/**
+ * The file named by `SERPCACHE_CONFIG`, with the environment over it and defaults under it.
+ * @throws ConfigError with every fault there is.
+ */
+export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path, 'utf8') }: LoadOptions): Settings {
+  const file = env[CONFIG_VARIABLE] ?? '';
+  const document = file === '' ? NOTHING : openDocument(file, cwd, readFile);
+  const source = file === '' ? 'environment' : file;
+
+  const written = Object.entries(document.tree ?? {}).filter(([name]) => !name.startsWith('x-'));
+  const interpolated = interpolate(Object.fromEntries(written), env);
+  const { tree, variables } = overlay(interpolated.value as Readonly<Record<string, unknown>>, env);
+  // `domains:` with nothing below it is not written, like every empty section.
+  const { config, faults } = validate(
+    { ...tree, domains: tree['domains'] ?? embeddedDomains() },
+    interpolated.secretPaths,
+  );
+  const tls = readTls(config, readFile, cwd);
+  const single = [...interpolated.faults, ...faults];
+  const faulty = new Set(single.map(({ path }) => formatPath(path)));
+  // A hole where something was at fault is not the same as something left out.
+  const across = [...crossCheck(config), ...tls.faults].filter(({ path }) => !faulty.has(formatPath(path)));
+  // In a text that could not be read, only the variables can be judged.
+  const found = document.tree === undefined ? single : [...single, ...across];
+  const located = found.map((fault) => locate(fault, document, variables));
+  const all = [...document.faults, ...located].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  if (all.length > 0) throw new ConfigError(source, all);
+  // Without a fault every hole is filled.
+  return resolveSettings(config as Config, tls.files, cwd);
+}
+
+const NOTHING: ConfigDocument = { tree: {}, faults: [], lineOf: () => undefined };
+
+function openDocument(file: string, cwd: string, readFile: ReadFile): ConfigDocument {
+  try {
+    return readDocument(readFile(resolvePath(cwd, file)), file);
+  } catch (error) {
+    const allowed = `a YAML file that can be read (${reasonOf(error)})`;
+    return { ...NOTHING, tree: undefined, faults: [{ path: CONFIG_VARIABLE, value: showValue(file), allowed }] };
+  }
+}
+
+function locate(
+  { path, value, allowed }: RawFault,
+  document: ConfigDocument,
+  variables: ReadonlyMap<string, string>,
+): Fault {
+  const text = formatPath(path);
+  const variable = variables.get(text);
+  if (variable !== undefined) return { path: variable, value, allowed };
+  const line = document.lineOf(path);
+  return { path: text, value, allowed, ...(line === undefined ? {} : { line }) };
+}

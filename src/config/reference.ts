@@ -1,0 +1,122 @@
+import { CONFIG_VARIABLE, CONFIG_VARIABLES } from './environment.ts';
+import { formatPath } from './faults.ts';
+import { allowedAt, CONFIG_TABLE, isRequired, kindsOf, type SchemaNode, type Shape, shapeOf } from './table.ts';
+
+interface Row {
+  readonly path: string;
+  readonly node: SchemaNode;
+  readonly required: boolean;
+  /** The forms of the union around it that have it; undefined when all do, or there is none. */
+  readonly kinds?: readonly string[];
+}
+
+/** Every path a file may hold, `<name>` for names the operator chooses. */
+export function configPaths(): readonly string[] {
+  return rowsOf(CONFIG_TABLE, '').map(({ path }) => path);
+}
+
+/** The reference page, in Markdown: every setting with what is allowed, its default and its meaning. */
+export function configReference(): string {
+  const lines = [
+    '# Configuration reference',
+    '',
+    'Made from the schema the service validates with (`serpcache config reference`).',
+    '',
+    `One YAML file, named by \`${CONFIG_VARIABLE}\`; every setting may be left out unless it is marked as required.`,
+    `Texts may hold \`\${VARIABLE}\` and \`\${VARIABLE:-default}\`; \`$\${\` stands for a plain \`\${\`. Names nobody knows are`,
+    'faults, except at the top level those that start with `x-`: a place for YAML anchors. Relative paths start at the',
+    'working directory. The service lists every fault at once and exits with 78.',
+    '',
+    '## Environment',
+    '',
+    ...table(
+      ['variable', 'overrides', 'allowed'],
+      [
+        [code(CONFIG_VARIABLE), '', 'the path of the YAML file; without it, the embedded default'],
+        ...CONFIG_VARIABLES.map(({ name, path, node }) => [code(name), code(formatPath(path)), allowedAt(node)]),
+      ],
+    ),
+  ];
+  for (const [section, rows] of Map.groupBy(rowsOf(CONFIG_TABLE, ''), ({ path }) => sectionOf(path))) {
+    lines.push('', `## ${code(section)}`, '');
+    lines.push(...table(['setting', 'allowed', 'default', 'meaning'], rows.map(cellsOf)));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function cellsOf({ path, node, required, kinds }: Row): readonly string[] {
+  const only = kinds === undefined ? '' : ` Only with \`kind\` ${kinds.map(code).join(', ')}.`;
+  return [
+    code(path),
+    allowedAt(node),
+    required ? '**required**' : shownDefault(node),
+    `${node.description ?? ''}${only}`,
+  ];
+}
+
+function rowsOf(node: SchemaNode, path: string, required = false): readonly Row[] {
+  const self: readonly Row[] = path === '' ? [] : [{ path, node, required }];
+  const shape = shapeOf(node);
+  switch (shape.is) {
+    case 'leaf':
+    case 'list':
+      return self;
+    case 'mapping':
+      return [
+        ...self,
+        ...Object.entries(shape.properties).flatMap(([name, member]) =>
+          rowsOf(member, path === '' ? name : `${path}.${name}`, isRequired(node, name)),
+        ),
+      ];
+    case 'named':
+      return [...self, ...rowsOf(shape.member, `${path}.<name>`)];
+    case 'union':
+      return [...self, ...rowsOfUnion(shape, path)];
+  }
+}
+
+/** One row per path and meaning of a union, with the kinds that have it. */
+function rowsOfUnion({ discriminator, members }: Extract<Shape, { is: 'union' }>, path: string): readonly Row[] {
+  const all = members.flatMap((member) => kindsOf(member, discriminator));
+  // A form without settings of its own ("none") needs no "only with".
+  const withSettings = members
+    .filter((member) => Object.keys(member.properties ?? {}).length > 1)
+    .flatMap((member) => kindsOf(member, discriminator));
+  const found = members.flatMap((member) => {
+    const rows = rowsOf(member, path).slice(1);
+    return rows.map((row) => ({ ...row, kinds: kindsOf(member, discriminator) }));
+  });
+  const merged = Map.groupBy(found, (row) => `${row.path} ${row.node.description}`).values();
+  return [...merged].flatMap((same): readonly Row[] => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const { kinds: _, ...row } = first;
+    if (row.path === `${path}.${discriminator}`) return [{ ...row, node: { ...row.node, enum: all } }];
+    const kinds = same.flatMap((each) => each.kinds);
+    return kinds.length === withSettings.length ? [row] : [{ ...row, kinds }];
+  });
+}
+
+/** `domains.<name>.engine.deadline` → `domains.<name>.engine`. */
+function sectionOf(path: string): string {
+  const parts = path.split('.');
+  if (parts[0] !== 'domains') return parts[0] ?? '';
+  return parts.length <= 3 ? 'domains' : parts.slice(0, 3).join('.');
+}
+
+function shownDefault(node: SchemaNode): string {
+  if (node['x-default'] !== undefined) return node['x-default'];
+  if (node.default === undefined) return '';
+  if (JSON.stringify(node.default) === '{}') return '';
+  return code(typeof node.default === 'string' ? node.default : JSON.stringify(node.default));
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)];
+}
+
+function code(value: string): string {
+  return `\`${value}\``;
+}

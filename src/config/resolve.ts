@@ -1,0 +1,107 @@
+import { resolve as resolvePath } from 'node:path';
+import type { Config, DomainConfig } from './schema.ts';
+import type { DomainSettings, EngineSettings, Settings, StoreSettings, TlsSettings } from './settings.ts';
+import { emptyShare, shareMemory } from './shares.ts';
+import type { TlsFiles } from './tls.ts';
+
+/** What a file says, once nothing in it is at fault, as the rooms see it. */
+export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, TlsFiles>, cwd: string): Settings {
+  const domains = Object.entries(config.domains);
+  const { shares } = shareMemory(
+    config.memory.maxBytes,
+    domains.map(([, domain]) => domain.memory.maxBytes),
+  );
+  const { drain, ...listener } = config.public;
+  const { token, ...admin } = config.admin;
+  return {
+    public: { ...listener, drainMs: drain },
+    admin: { ...admin, ...(token === undefined ? {} : { token }) },
+    log: config.log,
+    memory: config.memory,
+    compression: config.compression,
+    domains: domains.map(([name, domain], index) =>
+      resolveDomain(name, domain, shares[index] ?? 0, tlsFiles.get(name) ?? {}, cwd),
+    ),
+  };
+}
+
+function resolveDomain(
+  name: string,
+  domain: DomainConfig,
+  maxBytes: number,
+  tlsFiles: TlsFiles,
+  cwd: string,
+): DomainSettings {
+  const { freshness } = domain;
+  return {
+    name,
+    attributes: Object.entries(domain.attributes).map(([attribute, rest]) => ({ name: attribute, ...rest })),
+    context: Object.entries(domain.context).map(([parameter, rest]) => ({ name: parameter, ...rest })),
+    memory: { maxBytes, emptyMaxBytes: domain.memory.emptyMaxBytes ?? emptyShare(maxBytes) },
+    store: resolveStore(domain.store, tlsFiles),
+    engine: resolveEngine(name, domain.engine, cwd),
+    freshness: {
+      ttlMs: freshness.ttl,
+      staleWhileRevalidateMs: freshness.staleWhileRevalidate,
+      staleIfErrorMs: freshness.staleIfError,
+      emptyTtlMs: freshness.emptyTtl,
+      degradedTtlMs: freshness.degradedTtl,
+      clientMaxAgeMs: freshness.clientMaxAge,
+      jitter: freshness.jitter,
+    },
+    maxEntryBytes: domain.maxEntryBytes,
+  };
+}
+
+function resolveStore(store: DomainConfig['store'], tlsFiles: TlsFiles): StoreSettings {
+  if (store.kind === 'none') return { kind: 'none' };
+  const { deadline, connectTimeout, socketTimeout, refresh, shared: _, tls, ...rest } = store;
+  const connection = {
+    ...(tls === undefined ? {} : { tls: resolveTls(tls, tlsFiles) }),
+    deadlineMs: deadline,
+    connectTimeoutMs: connectTimeout,
+    socketTimeoutMs: socketTimeout,
+    refreshMs: refresh,
+  };
+  if (rest.kind !== 'standalone') return { ...rest, ...connection };
+  const [node] = rest.nodes;
+  if (node === undefined) throw new Error('a standalone store without a node passed validation');
+  return { ...rest, nodes: [node], ...connection };
+}
+
+function resolveTls(
+  tls: NonNullable<Exclude<DomainConfig['store'], { kind: 'none' }>['tls']>,
+  files: TlsFiles,
+): TlsSettings {
+  const { serverName, rejectUnauthorized } = tls;
+  return { ...files, ...(serverName === undefined ? {} : { serverName }), rejectUnauthorized };
+}
+
+function resolveEngine(name: string, engine: DomainConfig['engine'], cwd: string): EngineSettings {
+  const maxConcurrent = engine.maxConcurrent ?? (engine.kind === 'sqlite' ? engine.workers : 8);
+  const limits = {
+    deadlineMs: engine.deadline,
+    hardDeadlineMs: engine.hardDeadline,
+    maxConcurrent,
+    maxQueued: engine.maxQueued ?? Math.max(16, 4 * maxConcurrent),
+    snippetLength: engine.snippetLength,
+  };
+  if (engine.kind === 'sqlite') {
+    const { kind, directory, workers, demo } = engine;
+    return { kind, directory: resolvePath(cwd, directory), workers, demo, ...limits };
+  }
+  const { kind, host, port, index, ranker, user, password, idAttribute, connectTimeout, maxMatches } = engine;
+  return {
+    kind,
+    host,
+    port,
+    index: index ?? name.replaceAll('-', '_'),
+    ranker,
+    ...(user === undefined ? {} : { user }),
+    ...(password === undefined ? {} : { password }),
+    ...(idAttribute === undefined ? {} : { idAttribute }),
+    connectTimeoutMs: connectTimeout,
+    maxMatches,
+    ...limits,
+  };
+}

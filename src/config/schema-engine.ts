@@ -1,0 +1,81 @@
+import Type from 'typebox';
+import { duration, flag, host, integer, kind, optional, text } from './fields.ts';
+import { closed, MINUTE } from './sections.ts';
+
+const engineLimits = {
+  deadline: duration('Answers the client, with whatever is at hand.', { default: '800ms', min: 1, max: MINUTE }),
+  hardDeadline: duration('Ends the query itself; until then it keeps its permit and a late page is stored.', {
+    default: '3s',
+    min: 1,
+    max: 10 * MINUTE,
+  }),
+  maxConcurrent: optional(
+    // Measured on 2 cores: 4–8 connections gave 260–285 good answers/s where 60 gave 12.
+    integer('Queries at once, for the whole fleet.', {
+      minimum: 1,
+      maximum: 1000,
+      'x-default': '8; with `sqlite` the number of `workers`, as more would only wait where nothing can shed them',
+    }),
+  ),
+  maxQueued: optional(
+    // Measured best: 8–16 waiting for 4–8 permits at a deadline of 300 ms, so about twice the permits; four times at
+    // 800 ms. A longer queue only holds searches that expire in it.
+    integer('Searches that may wait for a permit; newest first, expired ones dropped, more are shed at once.', {
+      minimum: 1,
+      maximum: 10_000,
+      'x-default': 'four times `maxConcurrent`, at least 16',
+    }),
+  ),
+  snippetLength: integer('Characters of a snippet, about.', { default: 200, minimum: 20, maximum: 2000 }),
+};
+
+export const engine = Type.Union(
+  [
+    Type.Object(
+      {
+        kind: kind('sqlite'),
+        directory: text('Directory of `<domain>.sqlite`; a relative one starts at the working directory.', {
+          default: 'data',
+        }),
+        workers: integer('Threads that run queries.', { default: 2, minimum: 1, maximum: 64 }),
+        demo: flag('Make the demo catalogue when the file is missing.', { default: false }),
+        ...engineLimits,
+      },
+      closed('The embedded index.'),
+    ),
+    Type.Object(
+      {
+        kind: kind('sphinx', 'manticore'),
+        host: host('Where searchd listens for SphinxQL.'),
+        port: integer('Its SphinxQL port.', { default: 9306, minimum: 1, maximum: 65_535 }),
+        index: optional(
+          text('Index searched.', {
+            pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
+            'x-allowed': 'a letter or _, then letters, digits and _, 64 at most',
+            'x-default': "the domain's name, with _ for -",
+          }),
+        ),
+        ranker: text('How matches are ranked.', {
+          default: 'proximity_bm25',
+          pattern: "^(proximity_bm25|bm25|none|wordcount|proximity|matchany|fieldmask|sph04|expr\\('[^'\\\\]+'\\))$",
+          'x-allowed':
+            "proximity_bm25, bm25, none, wordcount, proximity, matchany, fieldmask, sph04 or expr('…') without quotes inside",
+        }),
+        user: optional(text('User, where a proxy asks for one.')),
+        password: optional(text('Its password.', { 'x-secret': true })),
+        idAttribute: optional(
+          text("Attribute that holds the document's own id; without it, the engine's numeric id.", {
+            pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
+            'x-allowed': 'a letter or _, then letters, digits and _, 64 at most',
+          }),
+        ),
+        connectTimeout: duration('Of one connection attempt.', { default: '2s', min: 10, max: MINUTE }),
+        // searchd allocates for all of it: 1000 cost 53 ms where 200 million cost 6 s.
+        maxMatches: integer('Most results reachable by paging.', { default: 1000, minimum: 1, maximum: 100_000 }),
+        ...engineLimits,
+      },
+      closed('Sphinx or Manticore over SphinxQL.'),
+    ),
+  ],
+  { description: 'What computes the pages of this domain.', 'x-discriminator': 'kind' },
+);

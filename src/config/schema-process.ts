@@ -1,0 +1,89 @@
+import Type from 'typebox';
+import { choice, duration, fraction, host, integer, optional, size, text } from './fields.ts';
+import { GIB, KIB, MIB, MINUTE, section } from './sections.ts';
+
+const port = (description: string, env: string, byDefault: number) =>
+  integer(description, { minimum: 0, maximum: 65_535, default: byDefault, 'x-env': env });
+
+export const publicListener = Type.Object(
+  {
+    host: host('Address the public listener binds.', { default: '127.0.0.1', 'x-env': 'HOST' }),
+    port: port('Its port; 0 picks a free one.', 'PORT', 8080),
+    // 256 four-byte characters percent-encoded are 3 KiB; as much again for filters, and still below the 8 KiB at
+    // which proxies commonly stop.
+    maxUrlBytes: size('Longest request target accepted.', { default: '6KiB', min: 1 * KIB, max: 16 * KIB }),
+    // 50 searches of /msearch, each with the longest query and a few KiB of filters.
+    maxBodyBytes: size('Largest request body accepted.', { default: '256KiB', min: 1 * KIB, max: 4 * MIB }),
+    maxConnections: integer('Client connections held at once; more are refused.', {
+      default: 10_000,
+      minimum: 1,
+      maximum: 1_000_000,
+    }),
+    drain: duration('From SIGTERM: how long requests in flight may take before their connections are cut.', {
+      default: '4s',
+      min: 0,
+      max: MINUTE,
+    }),
+  },
+  section('The listener clients use.'),
+);
+
+export const adminListener = Type.Object(
+  {
+    host: host('Address the admin listener binds. Anything but loopback requires a token.', {
+      default: '127.0.0.1',
+      'x-env': 'ADMIN_HOST',
+    }),
+    port: port('Its port; 0 picks a free one.', 'ADMIN_PORT', 8081),
+    token: optional(
+      text('Bearer token of every mutating admin route. Without it those routes answer 403.', {
+        minLength: 8,
+        maxLength: 512,
+        pattern: '^[!-~]+$',
+        'x-allowed': '8 to 512 printable ASCII characters without spaces',
+        'x-env': 'ADMIN_TOKEN',
+        'x-secret': true,
+      }),
+    ),
+  },
+  section('The listener operators use.'),
+);
+
+export const log = Type.Object(
+  {
+    level: choice(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'Least severe level that is written.',
+      { default: 'info', 'x-env': 'LOG_LEVEL' },
+    ),
+    hitSample: fraction('Share of hits that get a log line; everything else always does.', {
+      default: 0.01,
+      minimum: 0,
+      maximum: 1,
+    }),
+  },
+  section('What is written to standard output.'),
+);
+
+export const memory = Type.Object(
+  {
+    maxBytes: size('L1 of the whole process, all domains together.', {
+      default: '256MiB',
+      min: 1 * MIB,
+      max: 64 * GIB,
+    }),
+  },
+  section('The memory tier (L1).'),
+);
+
+export const compression = Type.Object(
+  {
+    coding: choice(['identity', 'gzip', 'zstd'], 'How pages are stored, and sent to clients that accept it.', {
+      // Every client in use accepts gzip, so a stored page passes through untouched.
+      default: 'gzip',
+    }),
+    // A body that fits one packet arrives no sooner for being smaller.
+    minBytes: size('Smaller bodies are stored as they are.', { default: '1KiB', min: 0, max: 1 * MIB }),
+  },
+  section('Compression of stored pages.'),
+);

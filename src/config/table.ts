@@ -1,0 +1,102 @@
+import type { Annotations } from './fields.ts';
+import { configShape } from './schema.ts';
+
+/** The schema as the plain JSON Schema it is: what the readers of the table walk. */
+export interface SchemaNode extends Annotations {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+}
+
+export const CONFIG_TABLE: SchemaNode = configShape as unknown as SchemaNode;
+
+/** One way of reading a node; everything that walks the table switches over it. */
+export type Shape =
+  | { readonly is: 'mapping'; readonly properties: Readonly<Record<string, SchemaNode>> }
+  | { readonly is: 'named'; readonly name: RegExp; readonly member: SchemaNode }
+  | { readonly is: 'list'; readonly item: SchemaNode }
+  | { readonly is: 'union'; readonly discriminator: string; readonly members: readonly SchemaNode[] }
+  | { readonly is: 'leaf' };
+
+export function shapeOf(node: SchemaNode): Shape {
+  if (node.properties !== undefined) return { is: 'mapping', properties: node.properties };
+  const named = Object.entries(node.patternProperties ?? {})[0];
+  if (named !== undefined) return { is: 'named', name: new RegExp(named[0]), member: named[1] };
+  if (node.items !== undefined) return { is: 'list', item: node.items };
+  if (node['x-discriminator'] !== undefined && node.anyOf !== undefined) {
+    return { is: 'union', discriminator: node['x-discriminator'], members: node.anyOf };
+  }
+  return { is: 'leaf' };
+}
+
+/** The names by which the members of a union are chosen: `sphinx`, `manticore`. */
+export function kindsOf(member: SchemaNode, discriminator: string): readonly string[] {
+  return member.properties?.[discriminator]?.enum ?? [];
+}
+
+/** Whether a mapping must carry this member: it is declared, and nothing stands in for it. */
+export function isRequired(parent: SchemaNode, name: string): boolean {
+  const node = parent.properties?.[name];
+  const stands = node?.default !== undefined || node?.['x-default'] !== undefined;
+  return !stands && (parent.required ?? []).includes(name);
+}
+
+/** What may stand at a node, in words. */
+export function allowedAt(node: SchemaNode): string {
+  const shape = shapeOf(node);
+  switch (shape.is) {
+    case 'mapping':
+      return `a mapping of ${Object.keys(shape.properties).join(', ')}`;
+    case 'named':
+      return `a mapping${between(node.minProperties, node.maxProperties, ' with', ' names')}; each ${node['x-allowed']}`;
+    case 'list':
+      return `a list${between(node.minItems, node.maxItems, ' of')}, each ${allowedAt(shape.item)}`;
+    case 'union': {
+      const kinds = shape.members.flatMap((member) => kindsOf(member, shape.discriminator));
+      return `a mapping with ${shape.discriminator}: ${alternatives(kinds)}`;
+    }
+    case 'leaf':
+      return allowedLeaf(node);
+  }
+}
+
+export function alternatives(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+function allowedLeaf(node: SchemaNode): string {
+  if (node['x-allowed'] !== undefined) return node['x-allowed'];
+  if (node.enum !== undefined) return alternatives(node.enum);
+  switch (node.type) {
+    case 'integer':
+      return `a whole number${between(node.minimum, node.maximum, '')}`;
+    case 'number':
+      return `a number${between(node.minimum, node.maximum, '')}`;
+    case 'boolean':
+      return 'true or false';
+    default:
+      return `a text${between(node.minLength, node.maxLength, ' of', ' characters')} (numbers in quotes)`;
+  }
+}
+
+function between(from: number | undefined, to: number | undefined, word: string, unit = ''): string {
+  if (from !== undefined && from === to) return `${word} exactly ${from}${unit}`;
+  if (from !== undefined && to !== undefined) return `${word} ${word === '' ? 'from ' : ''}${from} to ${to}${unit}`;
+  if (to !== undefined) return `${word} at most ${to}${unit}`;
+  return from === undefined ? '' : `${word} at least ${from}${unit}`;
+}

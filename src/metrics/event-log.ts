@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import type { StoreEvent } from '../cache/store.ts';
+import type { Clock } from '../clock.ts';
+import type { GuardEvent } from '../resilience/events.ts';
+import { createThrottle, type Throttle } from './throttle.ts';
+
+/** What operators want to read about stores and engines: changes of state. What happens per request is in metrics. */
+export interface EventLog {
+  readonly store: (domain: string, event: StoreEvent) => void;
+  readonly guard: (domain: string, event: GuardEvent) => void;
+}
+
+export interface EventLogOptions {
+  readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
+  readonly clock: Clock;
+}
+
+/** A node that is away is tried again many times a second, by every domain and for every node. */
+const CONNECTION_LINES_PER_SECOND = 5;
+const BREAKER_LINES_PER_SECOND = 20;
+
+export function createEventLog({ log, clock }: EventLogOptions): EventLog {
+  const { monotonicMs } = clock;
+  const failures = createThrottle({ perSecond: CONNECTION_LINES_PER_SECOND, monotonicMs });
+  const quiet = createThrottle({ perSecond: CONNECTION_LINES_PER_SECOND, monotonicMs });
+  const breakers = createThrottle({ perSecond: BREAKER_LINES_PER_SECOND, monotonicMs });
+
+  const breaker = (part: 'engine' | 'store node', facts: object, state: BreakerState): void => {
+    const line = counted(breakers, { ...facts, state });
+    if (line === undefined) return;
+    if (state === 'open') log.warn(line, `${part}: breaker open`);
+    else log.info(line, `${part}: breaker ${state}`);
+  };
+
+  return {
+    store: (domain, event) => {
+      switch (event.kind) {
+        case 'breaker':
+          return breaker('store node', { domain, node: event.node }, event.state);
+        case 'connection': {
+          const failed = event.state === 'failed';
+          const { node, state, detail } = event;
+          const facts = { domain, node, state, ...(detail === undefined ? {} : { detail }) };
+          const line = counted(failed ? failures : quiet, facts);
+          if (line === undefined) return;
+          if (failed) log.warn(line, 'store node: connection failed');
+          else log.debug(line, `store node: connection ${state}`);
+          return;
+        }
+        case 'topology': {
+          const line = counted(quiet, { domain, detail: event.detail });
+          if (line !== undefined) log.debug(line, 'store: topology');
+          return;
+        }
+        case 'command':
+        case 'pipeline':
+        case 'late':
+          return;
+      }
+    },
+    guard: (domain, event) => {
+      switch (event.kind) {
+        case 'breaker':
+          return breaker('engine', { domain, target: event.target }, event.state);
+        case 'shed':
+        case 'permit':
+          return;
+      }
+    },
+  };
+}
+
+type BreakerState = Extract<GuardEvent, { kind: 'breaker' }>['state'];
+
+/** The line with how many like it were held back before it, or undefined when it is held back itself. */
+function counted<T extends object>(throttle: Throttle, facts: T): (T & { readonly heldBack?: number }) | undefined {
+  const heldBack = throttle.pass();
+  if (heldBack === undefined) return undefined;
+  return heldBack === 0 ? facts : { ...facts, heldBack };
+}

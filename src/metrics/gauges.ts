@@ -1,0 +1,65 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { DomainStatus } from '../search/status.ts';
+
+/** Of one domain's store; more than any cluster has, and a bound if a topology went wild. */
+const MAX_NODES = 1000;
+
+/** In words of a number, so that an alert can say `> 0`. */
+const BREAKER_STATES = { closed: 0, 'half-open': 1, open: 2 } as const;
+const PART_STATES = { ok: 0, degraded: 1, down: 2 } as const;
+
+/** What is, as opposed to what happened: taken from the state of each domain at every scrape. */
+export function createStatusGauges(registry: Registry): (statuses: readonly DomainStatus[]) => void {
+  const registers = [registry];
+  const gauge = <T extends string>(name: string, help: string, ...more: readonly T[]): Gauge<T | 'domain'> =>
+    new Gauge({ name: `serpcache_${name}`, help, labelNames: ['domain', ...more], registers });
+
+  const states = gauge('domain_state', 'State of the domain: 0 ok, 1 degraded, 2 down.');
+  const entries = gauge('tier_entries', 'Entries held; tier l1-empty: pages without results.', 'tier');
+  const bytes = gauge('tier_bytes', 'Bytes held; tier l1-empty: pages without results.', 'tier');
+  const maxBytes = gauge('tier_max_bytes', 'Bytes that may be held.', 'tier');
+  const evictions = new Counter({
+    name: 'serpcache_tier_evictions_total',
+    help: 'Entries evicted to make room.',
+    labelNames: ['domain', 'tier'],
+    registers,
+  });
+  const flights = gauge('flights', 'Distinct keys being computed.');
+  const engineBreaker = gauge('engine_breaker_state', 'Breaker before the engine: 0 closed, 1 half-open, 2 open.');
+  const inFlight = gauge('engine_permits_in_flight', 'Permits held by engine calls.');
+  const queued = gauge('engine_permits_queued', 'Searches waiting for a permit.');
+  const limit = gauge('engine_permits_limit', 'Permits there are.');
+  const storeState = gauge('store_state', 'State of the store: 0 ok, 1 degraded, 2 down.');
+  const nodeBreaker = gauge('store_node_breaker_state', 'Breaker of the node: 0 closed, 1 half-open, 2 open.', 'node');
+  const connected = gauge('store_node_connected', 'Whether the node has a usable connection: 0 or 1.', 'node');
+  const outstanding = gauge('store_node_outstanding', 'Commands sent to the node and not yet answered.', 'node');
+  // Whatever is gone from the state must be gone from the page too: a node that left, above all.
+  const changing = [storeState, nodeBreaker, connected, outstanding];
+
+  return (statuses) => {
+    for (const metric of changing) metric.reset();
+    evictions.reset();
+    for (const { domain, state, memory, engine, store, flights: flying } of statuses) {
+      states.set({ domain }, PART_STATES[state]);
+      entries.set({ domain, tier: 'l1' }, memory.entries);
+      entries.set({ domain, tier: 'l1-empty' }, memory.emptyEntries);
+      bytes.set({ domain, tier: 'l1' }, memory.bytes);
+      bytes.set({ domain, tier: 'l1-empty' }, memory.emptyBytes);
+      maxBytes.set({ domain, tier: 'l1' }, memory.maxBytes);
+      maxBytes.set({ domain, tier: 'l1-empty' }, memory.emptyMaxBytes);
+      evictions.inc({ domain, tier: 'l1' }, memory.evictions);
+      flights.set({ domain }, flying);
+      engineBreaker.set({ domain }, BREAKER_STATES[engine.breaker]);
+      inFlight.set({ domain }, engine.inFlight);
+      queued.set({ domain }, engine.queued);
+      limit.set({ domain }, engine.maxConcurrent);
+      if (store === undefined) continue;
+      storeState.set({ domain }, PART_STATES[store.state]);
+      for (const { node, breaker, connected: up, outstanding: waiting } of store.nodes.slice(0, MAX_NODES)) {
+        nodeBreaker.set({ domain, node }, BREAKER_STATES[breaker]);
+        connected.set({ domain, node }, up ? 1 : 0);
+        outstanding.set({ domain, node }, waiting);
+      }
+    }
+  };
+}

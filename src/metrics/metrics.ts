@@ -1,0 +1,74 @@
+import { Gauge, Registry } from 'prom-client';
+import type { StoreEvent } from '../cache/store.ts';
+import type { Clock } from '../clock.ts';
+import type { RequestEvent } from '../http/events.ts';
+import type { GuardEvent } from '../resilience/events.ts';
+import type { SearchEvent } from '../search/events.ts';
+import type { DomainStatus } from '../search/status.ts';
+import { createStatusGauges } from './gauges.ts';
+import { createRequestObserver, createSearchObserver } from './observe-search.ts';
+import { createGuardObserver, createStoreObserver } from './observe-store.ts';
+import { createProcessMetrics } from './process.ts';
+
+/** One reader of every room's events, and their page for Prometheus. */
+export interface Metrics {
+  readonly observeRequest: (event: RequestEvent) => void;
+  readonly observeSearch: (event: SearchEvent) => void;
+  readonly observeStore: (domain: string, event: StoreEvent) => void;
+  readonly observeGuard: (domain: string, event: GuardEvent) => void;
+  /** The page. Scrapes that come while one is being made share it. */
+  readonly text: () => Promise<MetricsPage>;
+  /** Ends the measuring of the process. */
+  readonly close: () => void;
+}
+
+export interface MetricsPage {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export interface MetricsOptions {
+  /** Configured names: the only values a `domain` label takes, beside `none` and `other`. */
+  readonly domains: readonly string[];
+  /** Asked once per scrape, never before the first. */
+  readonly status: () => readonly DomainStatus[];
+  readonly clock: Clock;
+}
+
+export function createMetrics({ domains, status, clock }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const observeRequest = createRequestObserver(registry, domains);
+  const observeSearch = createSearchObserver(registry, domains);
+  const observeStore = createStoreObserver(registry, domains);
+  const observeGuard = createGuardObserver(registry, domains);
+  const refreshGauges = createStatusGauges(registry);
+  const processMetrics = createProcessMetrics(registry);
+  const scrape = new Gauge({
+    name: 'serpcache_scrape_duration_seconds',
+    help: 'Time it took to make the page before this one.',
+    registers: [registry],
+  });
+
+  const makePage = async (): Promise<MetricsPage> => {
+    const startMs = clock.monotonicMs();
+    refreshGauges(status());
+    processMetrics.refresh();
+    const body = await registry.metrics();
+    scrape.set((clock.monotonicMs() - startMs) / 1000);
+    return { contentType: registry.contentType, body };
+  };
+  let making: Promise<MetricsPage> | undefined;
+  return {
+    observeRequest,
+    observeSearch,
+    observeStore,
+    observeGuard,
+    text: () => {
+      making ??= makePage().finally(() => {
+        making = undefined;
+      });
+      return making;
+    },
+    close: processMetrics.close,
+  };
+}

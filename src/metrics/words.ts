@@ -1,0 +1,70 @@
+import type { StoreEvent } from '../cache/store.ts';
+import type { GuardEvent } from '../resilience/events.ts';
+import type { EngineErrorCode } from '../search/engine.ts';
+import type { SearchEvent } from '../search/events.ts';
+
+/** Every word of a union, checked to be all of them: a new one does not compile until it has its series. */
+function words<T extends string>(all: Readonly<Record<T, true>>): readonly T[] {
+  return Object.keys(all) as T[];
+}
+
+type Of<E, K extends string> = Extract<E, { readonly kind: K }>;
+
+export const ENGINE_RESULTS = words<Of<SearchEvent, 'engine'>['result'] | EngineErrorCode>({
+  whole: true,
+  empty: true,
+  partial: true,
+  'engine-unavailable': true,
+  'engine-overloaded': true,
+  'engine-timeout': true,
+  'engine-rejected': true,
+});
+
+export const REFRESH_RESULTS = words<Of<SearchEvent, 'refresh'>['result']>({
+  'from-store': true,
+  'from-engine': true,
+  overloaded: true,
+  'engine-open': true,
+  'engine-deadline': true,
+  'engine-unavailable': true,
+  'engine-rejected': true,
+});
+
+export const NOT_STORED_REASONS = words<Of<SearchEvent, 'not-stored'>['why']>({
+  'too-large': true,
+  degraded: true,
+  refused: true,
+  'node-open': true,
+  'store-down': true,
+  'store-saturated': true,
+  'store-slow': true,
+});
+
+export const COMMAND_RESULTS = words<Of<StoreEvent, 'command'>['result']>({
+  value: true,
+  absent: true,
+  stored: true,
+  refused: true,
+  'node-open': true,
+  'store-down': true,
+  'store-saturated': true,
+  'store-slow': true,
+});
+
+export const SHED_REASONS = words<Of<GuardEvent, 'shed'>['why']>({
+  'breaker-open': true,
+  'queue-full': true,
+  'queue-expired': true,
+});
+
+export const BREAKER_STATES = words<Of<GuardEvent, 'breaker'>['state']>({
+  closed: true,
+  'half-open': true,
+  open: true,
+});
+
+export const CONNECTION_STATES = words<Of<StoreEvent, 'connection'>['state']>({
+  open: true,
+  closed: true,
+  failed: true,
+});

@@ -1,0 +1,146 @@
+import { testFaults, withEngine, withStore } from './fault-case.ts';
+import { goods } from './faults-of.ts';
+
+testFaults([
+  [
+    'a deadline past the hard deadline is a fault, also against a default',
+    goods('engine: { kind: sphinx, host: s, deadline: 4s }'),
+    [['domains.goods.engine.deadline', '4s', /at most hardDeadline \(3s\)/]],
+  ],
+  [
+    'a store deadline that outlasts its socket is a fault',
+    withStore('{ kind: cluster, nodes: [a:1], deadline: 3s }'),
+    [['domains.goods.store.deadline', '3s', /less than socketTimeout \(3s\)/]],
+  ],
+  [
+    'a batch larger than what may be outstanding is a fault',
+    withStore('{ kind: cluster, nodes: [a:1], maxOutstanding: 100 }'),
+    [['domains.goods.store.batchSize', '128', /at most maxOutstanding \(100\)/]],
+  ],
+  [
+    'more permits than workers of an embedded index are a fault',
+    goods('engine: { kind: sqlite, maxConcurrent: 8 }'),
+    [['domains.goods.engine.maxConcurrent', '8', /at most workers \(2\)/]],
+  ],
+  [
+    'domains that ask for more memory than there is are a fault with the sum',
+    `memory: { maxBytes: 100MiB }
+domains:
+  a: { engine: { kind: sqlite }, memory: { maxBytes: 60MiB } }
+  b: { engine: { kind: sqlite }, memory: { maxBytes: 60MiB } }
+  c: { engine: { kind: sqlite } }
+`,
+    [['memory.maxBytes', '100MiB', /at least 121MiB: the domains ask for 120MiB, and 1MiB for each of the 1 others/]],
+  ],
+  [
+    'empty pages may not take all of the memory, nor an entry more than it',
+    withEngine('memory: { maxBytes: 1MiB, emptyMaxBytes: 1MiB }\nmaxEntryBytes: 2MiB'),
+    [
+      ['domains.goods.memory.emptyMaxBytes', '1MiB', /less than memory.maxBytes \(1MiB\)/],
+      ['domains.goods.maxEntryBytes', '2MiB', /at most memory.maxBytes \(1MiB\)/],
+    ],
+  ],
+  [
+    'two domains on one store and database are a fault in each, by whatever name and kind',
+    `domains:
+  a: { engine: { kind: sqlite }, store: { kind: cluster, nodes: ["LOCALHOST:6379"] } }
+  b: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["127.0.0.1:6379"] } }
+  c: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["127.0.0.1:6379"], database: 1 } }
+`,
+    [
+      [
+        'domains.a.store',
+        '127.0.0.1:6379, database 0',
+        /shared: true in every domain that names it \(b names it too\)/,
+      ],
+      ['domains.b.store', '127.0.0.1:6379, database 0', /a names it too/],
+    ],
+  ],
+  [
+    'a store is shared only when every domain that names it says so',
+    `domains:
+  a: { engine: { kind: sqlite }, store: { kind: sentinel, sentinels: [s:1], master: m, shared: true } }
+  b: { engine: { kind: sqlite }, store: { kind: sentinel, sentinels: [t:1, s:1], master: m } }
+`,
+    [['domains.b.store', 'master m of s:1, database 0', /a names it too/]],
+  ],
+  [
+    'a domain name outside the pattern is a fault',
+    'domains: { Goods: { engine: { kind: sqlite } }, "": { engine: { kind: sqlite } } }\n',
+    [
+      ['domains.Goods', '"Goods"', /a lower-case letter/],
+      ['domains[""]', '""', /a lower-case letter/],
+    ],
+  ],
+  ['no domains at all are a fault', 'domains: {}\n', [['domains', '0 names', /1 to 64/]]],
+  [
+    'an attribute that collides with a request parameter, or is misnamed, is a fault',
+    withEngine('attributes: { page: { type: string }, relevance: { type: integer }, "Цена": { type: number } }'),
+    [
+      ['domains.goods.attributes["Цена"]', '"Цена"', /an attribute name/],
+      ['domains.goods.attributes.page', 'page', /any name but q, domain, page, limit, sort, filter, facet, highlight/],
+      ['domains.goods.attributes.relevance', 'relevance', /any name but/],
+    ],
+  ],
+  [
+    'an attribute of an unknown type, or without one, is a fault',
+    withEngine('attributes: { a: { type: float }, b: {}, c: }'),
+    [
+      ['domains.goods.attributes.a.type', '"float"', /string, integer, number or date/],
+      ['domains.goods.attributes.b.type', '(missing)', /required/],
+      ['domains.goods.attributes.c.type', '(missing)', /required/],
+    ],
+  ],
+  [
+    'context values are non-empty, plain texts and different',
+    withEngine(
+      'context: { r: { source: query, values: [] }, v: { source: cookie, values: [a, "", " b", a, 7] }, q: { source: query, values: [x] } }',
+    ),
+    [
+      ['domains.goods.context.r.values', 'a list of 0', /1 to 256/],
+      ['domains.goods.context.v.source', '"cookie"', /query or header/],
+      ['domains.goods.context.v.values[1]', '""', /1 to 64 characters/],
+      ['domains.goods.context.v.values[4]', '7', /numbers in quotes/],
+      ['domains.goods.context.v.values[2]', '" b"', /neither starts nor ends with a space/],
+      ['domains.goods.context.v.values[3]', '"a"', /each value once/],
+      ['domains.goods.context.q', 'q', /any name but/],
+    ],
+  ],
+  [
+    'the admin listener off loopback without a token is a fault',
+    'admin: { host: "::" }\n',
+    [['admin.token', '(missing)', /a token, as admin.host "::" is not a loopback address/]],
+  ],
+  [
+    'both listeners on one port are a fault, also through a wildcard',
+    'public: { host: 0.0.0.0, port: 9 }\nadmin: { port: 9 }\n',
+    [['admin.port', '9', /another port than public.port/]],
+  ],
+  [
+    'TLS files that are missing or no PEM are faults, and a certificate needs its key',
+    withStore('{ kind: cluster, nodes: [a:1], tls: { ca: nope.pem, cert: text.pem } }'),
+    [
+      ['domains.goods.store.tls.key', '(missing)', /the private key of cert/],
+      ['domains.goods.store.tls.ca', '"nope.pem"', /a file that can be read \(ENOENT\)/],
+      ['domains.goods.store.tls.cert', '"text.pem"', /a PEM file/],
+    ],
+  ],
+  [
+    'a mapping where a value belongs, and the other way round, are faults',
+    'public: 8080\nmemory: [1]\nlog: { level: { a: 1 } }\n',
+    [
+      ['public', '8080', /a mapping of host, port/],
+      ['memory', 'a list of 1', /a mapping of maxBytes/],
+      ['log.level', 'a mapping', /trace/],
+    ],
+  ],
+  [
+    'an engine address or an index that could carry more than a name is a fault',
+    goods("engine: { kind: sphinx, host: 'a b', index: 'x; y', ranker: \"expr('1')) --\" }"),
+    [
+      ['domains.goods.engine.host', '"a b"', /a host name or an IP address/],
+      ['domains.goods.engine.index', '"x; y"', /letters, digits and _/],
+      ['domains.goods.engine.ranker', '"expr(\'1\')) --"', /proximity_bm25/],
+    ],
+  ],
+]);

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadSettings } from '../../src/config/load.ts';
+import type { Settings } from '../../src/config/settings.ts';
+
+/** Loads a YAML text as if it were the configured file. */
+function load(yaml: string, env: Record<string, string> = {}, files: Record<string, string> = {}): Settings {
+  return loadSettings({
+    env: { SERPCACHE_CONFIG: 'serpcache.yaml', ...env },
+    cwd: '/srv',
+    readFile: (path) => {
+      const text = path === '/srv/serpcache.yaml' ? yaml : files[path];
+      if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+      return text;
+    },
+  });
+}
+
+const GOODS = 'domains:\n  goods:\n    engine: { kind: sphinx, host: sphinx }\n';
+
+test('without a file four demo domains run on embedded indexes, L1 only, on loopback', () => {
+  const settings = loadSettings({ env: {}, cwd: '/srv' });
+  assert.deepEqual(
+    settings.domains.map(({ name }) => name),
+    ['goods', 'auto', 'realty', 'jobs'],
+  );
+  for (const { store, engine, memory, attributes } of settings.domains) {
+    assert.deepEqual(store, { kind: 'none' });
+    assert.deepEqual(engine, {
+      kind: 'sqlite',
+      directory: '/srv/data',
+      workers: 2,
+      demo: true,
+      deadlineMs: 800,
+      hardDeadlineMs: 3000,
+      maxConcurrent: 2,
+      maxQueued: 16,
+      snippetLength: 200,
+    });
+    assert.equal(memory.maxBytes, 64 * 2 ** 20);
+    assert.equal(memory.emptyMaxBytes, 4 * 2 ** 20);
+    assert.ok(attributes.some(({ name, type, sort }) => name === 'price' && type === 'integer' && sort));
+  }
+  assert.deepEqual([settings.public.host, settings.public.port], ['127.0.0.1', 8080]);
+  assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 8081 });
+});
+
+test('the example of the design page loads, with every default it leaves out', () => {
+  const { domains } = load(`
+memory: { maxBytes: 256MiB }
+domains:
+  goods:
+    store:  { kind: cluster, nodes: [redis-a:6379, redis-b:6379], deadline: 50ms, connectTimeout: 2s, socketTimeout: 3s }
+    engine: { kind: sphinx, host: sphinx, port: 9306, index: goods, deadline: 800ms, hardDeadline: 3s, maxConcurrent: 8, maxQueued: 256 }
+    freshness: { ttl: 5m, staleWhileRevalidate: 1m, staleIfError: 1h, emptyTtl: 30s, degradedTtl: 5s, clientMaxAge: 30s, jitter: 0.1 }
+    attributes: { category: { type: string, facet: true }, price: { type: number, sort: true } }
+`);
+  assert.deepEqual(domains, [
+    {
+      name: 'goods',
+      attributes: [
+        { name: 'category', type: 'string', facet: true, sort: false },
+        { name: 'price', type: 'number', facet: false, sort: true },
+      ],
+      context: [],
+      memory: { maxBytes: 268_435_456, emptyMaxBytes: 16_777_216 },
+      store: {
+        kind: 'cluster',
+        nodes: [
+          { host: 'redis-a', port: 6379 },
+          { host: 'redis-b', port: 6379 },
+        ],
+        deadlineMs: 50,
+        connectTimeoutMs: 2000,
+        socketTimeoutMs: 3000,
+        maxOutstanding: 1024,
+        batchSize: 128,
+        refreshMs: 15_000,
+      },
+      engine: {
+        kind: 'sphinx',
+        host: 'sphinx',
+        port: 9306,
+        index: 'goods',
+        ranker: 'proximity_bm25',
+        connectTimeoutMs: 2000,
+        maxMatches: 1000,
+        deadlineMs: 800,
+        hardDeadlineMs: 3000,
+        maxConcurrent: 8,
+        maxQueued: 256,
+        snippetLength: 200,
+      },
+      freshness: {
+        ttlMs: 300_000,
+        staleWhileRevalidateMs: 60_000,
+        staleIfErrorMs: 3_600_000,
+        emptyTtlMs: 30_000,
+        degradedTtlMs: 5000,
+        clientMaxAgeMs: 30_000,
+        jitter: 0.1,
+      },
+      maxEntryBytes: 524_288,
+    },
+  ]);
+});
+
+test('a domain that says its own memory leaves the rest to be shared equally', () => {
+  const { domains } = load(`
+memory: { maxBytes: 100MiB }
+domains:
+  a: { engine: { kind: sqlite }, memory: { maxBytes: 40MiB, emptyMaxBytes: 1MiB } }
+  b: { engine: { kind: sqlite } }
+  c: { engine: { kind: sqlite } }
+`);
+  assert.deepEqual(
+    domains.map(({ memory }) => [memory.maxBytes / 2 ** 20, memory.emptyMaxBytes / 2 ** 20]),
+    [
+      [40, 1],
+      [30, 1.875],
+      [30, 1.875],
+    ],
+  );
+});
+
+test('the environment wins over the file, and an empty variable counts as unset', () => {
+  const {
+    public: open,
+    admin,
+    log,
+  } = load(`public: { host: 10.0.0.1, port: 1 }\nlog: { level: warn }\n${GOODS}`, {
+    PORT: '9000',
+    HOST: '',
+    ADMIN_HOST: '0.0.0.0',
+    ADMIN_PORT: '0',
+    ADMIN_TOKEN: 'correct-horse',
+    LOG_LEVEL: 'debug',
+  });
+  assert.deepEqual([open.host, open.port], ['10.0.0.1', 9000]);
+  assert.deepEqual(admin, { host: '0.0.0.0', port: 0, token: 'correct-horse' });
+  assert.equal(log.level, 'debug');
+});
+
+test('variables are put into texts, numbers included, with defaults and an escape', () => {
+  const { domains } = load(
+    `domains:
+  goods:
+    engine:
+      kind: sphinx
+      host: \${SPHINX_HOST}
+      port: \${SPHINX_PORT:-9307}
+      user: $\${HOME}
+      password: a\${PW}b
+      index: \${EMPTY:-products}
+`,
+    { SPHINX_HOST: 'sphinx.internal', PW: `12\${X}`, EMPTY: '' },
+  );
+  const engine = domains[0]?.engine;
+  assert.ok(engine?.kind === 'sphinx');
+  assert.deepEqual(
+    [engine.host, engine.port, engine.user, engine.password, engine.index],
+    // What a variable brings is not looked into again.
+    ['sphinx.internal', 9307, `\${HOME}`, `a12\${X}b`, 'products'],
+  );
+});
+
+test('anchors under an x- name are shared by domains, and settings beside them win', () => {
+  const { domains } = load(`
+x-engine: &engine { kind: sphinx, host: sphinx, deadline: 300ms }
+domains:
+  goods: { engine: *engine }
+  auto-parts: { engine: { <<: *engine, deadline: 400ms } }
+`);
+  assert.deepEqual(
+    domains.map(({ engine }) => [engine.deadlineMs, engine.kind === 'sphinx' && engine.index]),
+    [
+      [300, 'goods'],
+      [400, 'auto_parts'],
+    ],
+  );
+});
+
+test('a sentinel store with TLS has its files read and its password kept', () => {
+  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  const { domains } = load(
+    `domains:
+  goods:
+    engine: { kind: manticore, host: 10.0.0.5 }
+    store:
+      kind: sentinel
+      sentinels: ["[::1]:26379"]
+      master: goods
+      sentinelPassword: p1
+      username: u
+      password: p2
+      database: 3
+      tls: { ca: tls/ca.pem, cert: /etc/c.pem, key: /etc/k.pem, serverName: redis.internal }
+`,
+    {},
+    { '/srv/tls/ca.pem': pem, '/etc/c.pem': pem, '/etc/k.pem': pem },
+  );
+  const store = domains[0]?.store;
+  assert.ok(store?.kind === 'sentinel');
+  assert.deepEqual(store.sentinels, [{ host: '::1', port: 26379 }]);
+  assert.deepEqual([store.master, store.sentinelPassword, store.username, store.password], ['goods', 'p1', 'u', 'p2']);
+  assert.equal(store.database, 3);
+  assert.deepEqual(store.tls, { ca: pem, cert: pem, key: pem, serverName: 'redis.internal', rejectUnauthorized: true });
+});
+
+test('two domains may share one store when both say so', () => {
+  const { domains } = load(`
+x-store: &store { kind: standalone, nodes: ["127.0.0.1:6379"], shared: true }
+domains:
+  a: { engine: { kind: sqlite }, store: *store }
+  b: { engine: { kind: sqlite }, store: *store }
+  c: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["localhost:6379"], database: 1 } }
+`);
+  assert.deepEqual(
+    domains.map(({ store }) => store.kind),
+    ['standalone', 'standalone', 'standalone'],
+  );
+});
+
+test('an empty file and empty sections are the same as nothing written', () => {
+  assert.deepEqual(load(''), load('public:\nmemory:\n'));
+  assert.equal(load('# nothing yet\n').domains.length, 4);
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Compile } from 'typebox/schema';
+import { parse } from 'yaml';
+import { CONFIG_VARIABLES } from '../../src/config/environment.ts';
+import { configSchema } from '../../src/config/json-schema.ts';
+import { configPaths, configReference } from '../../src/config/reference.ts';
+
+const deploy = new URL('../../deploy/', import.meta.url);
+
+/** Every property of a JSON Schema, found without the table's own walkers. */
+function pathsOf(schema: Readonly<Record<string, unknown>>, path: string): readonly string[] {
+  const {
+    properties = {},
+    patternProperties = {},
+    anyOf = [],
+  } = schema as {
+    readonly properties?: Record<string, Record<string, unknown>>;
+    readonly patternProperties?: Record<string, Record<string, unknown> | true>;
+    readonly anyOf?: readonly Record<string, unknown>[];
+  };
+  return [
+    ...Object.entries(properties).flatMap(([name, member]) => {
+      const below = path === '' ? name : `${path}.${name}`;
+      return [below, ...pathsOf(member, below)];
+    }),
+    ...Object.values(patternProperties).flatMap((member) =>
+      member === true ? [] : [`${path}.<name>`, ...pathsOf(member, `${path}.<name>`)],
+    ),
+    ...anyOf.flatMap((member) => pathsOf(member, path)),
+  ];
+}
+
+test('the reference page has a row with a meaning for every path of the schema and every variable', () => {
+  const page = configReference();
+  const paths = new Set(pathsOf(configSchema(), ''));
+  assert.ok(paths.size > 60, `only ${paths.size} paths`);
+  assert.deepEqual(new Set(configPaths()), paths);
+  for (const path of paths) {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${path}\` |`));
+    assert.match(row ?? '', /\| [^|]+ \| [^|]* \| [A-Z`][^|]{5,} \|$/, path);
+  }
+  assert.deepEqual(
+    CONFIG_VARIABLES.map(({ name }) => name),
+    ['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'ADMIN_TOKEN', 'LOG_LEVEL'],
+  );
+  for (const { name } of CONFIG_VARIABLES) assert.ok(page.includes(`| \`${name}\` |`), name);
+});
+
+test('the JSON Schema accepts every configuration under deploy/', () => {
+  const validator = Compile(configSchema());
+  const files = readdirSync(deploy).filter((name) => name.endsWith('.yaml'));
+  assert.ok(files.includes('production.example.yaml'), `no examples among ${files.join(', ')}`);
+  for (const file of files) {
+    const [, faults] = validator.Errors(parse(readFileSync(new URL(file, deploy), 'utf8'), { merge: true }));
+    assert.deepEqual(faults, [], file);
+  }
+});
+
+test('the JSON Schema refuses what the service refuses', () => {
+  const validator = Compile(configSchema());
+  assert.ok(validator.Check({}));
+  assert.ok(validator.Check({ 'x-anchors': 1, public: { port: `\${PORT}`, drain: `\${DRAIN:-4s}` } }));
+  for (const wrong of [
+    { colour: 'red' },
+    { public: { port: 70_000 } },
+    { public: { drain: '4 seconds' } },
+    { memory: { maxBytes: '256MB' } },
+    { domains: {} },
+    { domains: { Goods: { engine: { kind: 'sqlite' } } } },
+    { domains: { goods: {} } },
+    { domains: { goods: { engine: { kind: 'solr' } } } },
+    { domains: { goods: { engine: { kind: 'sqlite' }, store: { kind: 'cluster', nodes: [] } } } },
+  ]) {
+    assert.ok(!validator.Check(wrong), JSON.stringify(wrong));
+  }
+});
+
+test('every setting in the JSON Schema says what it is for and what is allowed', () => {
+  const text = JSON.stringify(configSchema());
+  assert.doesNotMatch(text, /"x-(unit|env|secret|min|max|allowed|default)"/);
+  assert.match(text, /Of one read: .*Allowed: a duration such as 50ms/);
+});

@@ -1,0 +1,83 @@
+import { testFaults, withEngine, withStore } from './fault-case.ts';
+import { goods } from './faults-of.ts';
+
+testFaults([
+  [
+    'a mistyped name is a fault that suggests the nearest known one',
+    goods('engine: { kind: sphinx, host: sphinx, deadlne: 1s }'),
+    [['domains.goods.engine.deadlne', '***', /did you mean deadline\?/]],
+  ],
+  [
+    'a name near to nothing is a fault that lists the known ones',
+    'colour: red\n',
+    [['colour', '***', /known here: public, admin, log, memory, compression, domains/]],
+  ],
+  ['a name with strange characters is quoted', '"a.b c": 1\n', [['["a.b c"]', '***', /no such setting/]]],
+  [
+    'a duration without a unit, out of bounds, or of another type is a fault that shows examples and bounds',
+    withEngine('freshness: { ttl: 300, emptyTtl: 5sec, staleIfError: 31d, clientMaxAge: [1] }'),
+    [
+      ['domains.goods.freshness.ttl', '300', /a duration such as 50ms, 5m or 1h, from 1s to 30d/],
+      ['domains.goods.freshness.staleIfError', '"31d"', /from 0ms to 30d/],
+      ['domains.goods.freshness.emptyTtl', '"5sec"', /a duration/],
+      ['domains.goods.freshness.clientMaxAge', 'a list of 1', /a duration/],
+    ],
+  ],
+  [
+    'a size of another system and one out of bounds are faults',
+    'memory: { maxBytes: 256MB }\npublic: { maxUrlBytes: 100 }\n',
+    [
+      ['memory.maxBytes', '"256MB"', /a size such as 64KiB or 256MiB, from 1MiB to 64GiB/],
+      ['public.maxUrlBytes', '100', /from 1KiB to 16KiB/],
+    ],
+  ],
+  [
+    'numbers, flags and choices are held to what is allowed',
+    `log: { level: loud, hitSample: 2 }\n${goods('engine: { kind: sqlite, demo: yes please, workers: 0.5, maxQueued: 0 }')}`,
+    [
+      ['log.level', '"loud"', /trace, debug, info, warn, error, fatal or silent/],
+      ['log.hitSample', '2', /from 0 to 1/],
+      ['domains.goods.engine.workers', '0.5', /a whole number from 1 to 64/],
+      ['domains.goods.engine.demo', '"yes please"', /true or false/],
+      ['domains.goods.engine.maxQueued', '0', /from 1 to 10000/],
+    ],
+  ],
+  [
+    'a domain without an engine says which kinds there are',
+    goods('freshness: {}'),
+    [['domains.goods.engine', '(missing)', /kind: sqlite, sphinx or manticore \(required\)/]],
+  ],
+  [
+    'an unknown kind is one fault, not one for each form',
+    goods('engine: { kind: solr, core: x }'),
+    [['domains.goods.engine.kind', '"solr"', /sqlite, sphinx or manticore/]],
+  ],
+  [
+    'a store without a kind is a fault',
+    withStore('{ nodes: [a:1] }'),
+    [['domains.goods.store.kind', '(missing)', /none, standalone, sentinel or cluster/]],
+  ],
+  [
+    'a cluster without nodes is a fault',
+    withStore('{ kind: cluster, nodes: [] }'),
+    [['domains.goods.store.nodes', 'a list of 0', /1 to 1000/]],
+  ],
+  [
+    'a cluster that names no list is a fault',
+    withStore('{ kind: cluster }'),
+    [['domains.goods.store.nodes', '(missing)', /required/]],
+  ],
+  [
+    'a standalone store with two nodes is a fault that names the kinds for more',
+    withStore('{ kind: standalone, nodes: [a:1, b:2] }'),
+    [['domains.goods.store.nodes', 'a list of 2', /exactly 1.*cluster or a sentinel/]],
+  ],
+  [
+    'a node without a port and a node named twice are faults',
+    withStore('{ kind: cluster, nodes: [a, b:2, b:2] }'),
+    [
+      ['domains.goods.store.nodes[0]', '"a"', /host:port/],
+      ['domains.goods.store.nodes[2]', '"b:2"', /each node once/],
+    ],
+  ],
+]);

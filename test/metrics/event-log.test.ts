@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createEventLog } from '../../src/metrics/event-log.ts';
+import { createFakeClock } from '../fakes/clock.ts';
+
+type Line = readonly [level: string, message: string, facts: Record<string, unknown>];
+
+function start() {
+  const lines: Line[] = [];
+  const write =
+    (level: string) =>
+    (facts: Record<string, unknown>, message: string): void => {
+      lines.push([level, message, facts]);
+    };
+  const clock = createFakeClock();
+  const log = { debug: write('debug'), info: write('info'), warn: write('warn') } as never;
+  return { lines, clock, events: createEventLog({ log, clock }) };
+}
+
+test('a breaker that opens is a warning, one that recovers is information', () => {
+  const { events, lines } = start();
+  events.store('goods', { kind: 'breaker', node: 'a:1', state: 'open' });
+  events.store('goods', { kind: 'breaker', node: 'a:1', state: 'half-open' });
+  events.guard('goods', { kind: 'breaker', target: 'goods', state: 'open' });
+  events.guard('goods', { kind: 'breaker', target: 'goods', state: 'closed' });
+  assert.deepEqual(lines, [
+    ['warn', 'store node: breaker open', { domain: 'goods', node: 'a:1', state: 'open' }],
+    ['info', 'store node: breaker half-open', { domain: 'goods', node: 'a:1', state: 'half-open' }],
+    ['warn', 'engine: breaker open', { domain: 'goods', target: 'goods', state: 'open' }],
+    ['info', 'engine: breaker closed', { domain: 'goods', target: 'goods', state: 'closed' }],
+  ]);
+});
+
+test('topology and connections that come and go are for debugging, what happens per request is not logged', () => {
+  const { events, lines } = start();
+  events.store('goods', { kind: 'topology', detail: 'b:2 joined' });
+  events.store('goods', { kind: 'connection', node: 'b:2', state: 'open' });
+  events.store('goods', { kind: 'command', operation: 'read', node: 'b:2', result: 'store-slow', durationMs: 50 });
+  events.store('goods', { kind: 'pipeline', type: 'read', node: 'b:2', size: 3, failed: 3, durationMs: 50 });
+  events.store('goods', { kind: 'late', node: 'b:2', hit: true, durationMs: 60 });
+  events.guard('goods', { kind: 'shed', target: 'goods', why: 'queue-full' });
+  events.guard('goods', { kind: 'permit', target: 'goods', queuedMs: 1 });
+  assert.deepEqual(
+    lines.map(([level, message]) => [level, message]),
+    [
+      ['debug', 'store: topology'],
+      ['debug', 'store node: connection open'],
+    ],
+  );
+});
+
+test('a storm of failed connections is five lines a second, and the next one tells how many were held back', () => {
+  const { events, lines, clock } = start();
+  const storm = (): void => {
+    for (let index = 0; index < 1000; index += 1) {
+      events.store(`domain-${index % 3}`, {
+        kind: 'connection',
+        node: `n${index}:1`,
+        state: 'failed',
+        detail: 'ECONNREFUSED',
+      });
+    }
+  };
+  storm();
+  assert.equal(lines.length, 5);
+  // Other lines are not held back by it.
+  events.guard('goods', { kind: 'breaker', target: 'goods', state: 'open' });
+  assert.equal(lines.length, 6);
+  clock.advance(1000);
+  storm();
+  assert.equal(lines.length, 11);
+  assert.deepEqual(lines[6]?.[2], {
+    domain: 'domain-0',
+    node: 'n0:1',
+    state: 'failed',
+    detail: 'ECONNREFUSED',
+    heldBack: 995,
+  });
+  assert.equal(lines[7]?.[2]['heldBack'], undefined);
+});

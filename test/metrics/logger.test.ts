@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { createLogger } from '../../src/metrics/logger.ts';
+
+function collect(level: 'trace' | 'info' = 'trace') {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLogger({ level, destination: { write: (line) => lines.push(JSON.parse(line)) } });
+  return { log, lines };
+}
+
+/** Runs a program with a logger on its standard output; gives back what it wrote and how it ended. */
+function run(program: string): {
+  readonly lines: readonly string[];
+  readonly status: number | null;
+  readonly errors: string;
+} {
+  const logger = new URL('../../src/metrics/logger.ts', import.meta.url);
+  const code = `import { createLogger } from ${JSON.stringify(logger.href)}; const log = createLogger({ level: 'info' }); ${program}`;
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    encoding: 'utf8',
+  });
+  return { lines: stdout.split('\n').filter((line) => line !== ''), status, errors: stderr };
+}
+
+test('a line is JSON with its level in words and its time', () => {
+  const { log, lines } = collect('info');
+  log.info({ domain: 'goods', ms: 1.5 }, 'request');
+  log.debug('not at this level');
+  assert.equal(lines.length, 1);
+  const { time, ...line } = lines[0] ?? {};
+  assert.deepEqual(line, { level: 'info', domain: 'goods', ms: 1.5, msg: 'request' });
+  assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
+});
+
+test('no secret is written at any depth, nor by a child, nor by an error that carries its command', () => {
+  const { log, lines } = collect();
+  const secret = 'hunter2';
+  const error = Object.assign(
+    new Error('WRONGPASS invalid', { cause: Object.assign(new Error('inner'), { password: secret }) }),
+    {
+      code: 'ERR_AUTH',
+      command: { name: 'auth', args: ['user', secret] },
+    },
+  );
+  log.info({ authorization: secret, Cookie: secret, token: secret, 'x-api-key': secret });
+  log.info({ req: { headers: { Authorization: `Bearer ${secret}`, 'set-cookie': [secret], accept: 'text/html' } } });
+  log.info({
+    settings: { domains: [{ store: { password: secret, tls: { key: `-----BEGIN PRIVATE KEY-----${secret}` } } }] },
+  });
+  log.info({ a: { b: { c: { d: { e: { f: { g: { h: secret } } } } } } } });
+  log.child({ token: secret, headers: { accept: '*/*' } }).warn({ session: { apiKey: secret } }, 'from a child');
+  log.error({ err: error }, 'store');
+  log.error(error);
+  const written = JSON.stringify(lines);
+  assert.doesNotMatch(written, /hunter2/);
+  assert.match(written, /text\/html/);
+  assert.equal(lines.length, 7);
+  const { err } = lines[5] as { err: Record<string, unknown> };
+  assert.deepEqual([err['type'], err['message'], err['code']], ['Error', 'WRONGPASS invalid', 'ERR_AUTH']);
+  assert.match(String(err['stack']), /logger\.test/);
+  assert.equal((err['cause'] as Record<string, unknown>)['message'], 'inner');
+});
+
+test('what is logged is not changed by hiding its secrets', () => {
+  const { log } = collect();
+  const given = { headers: { authorization: 'hunter2' }, list: [{ token: 'hunter2' }] };
+  log.info(given);
+  assert.deepEqual(given, { headers: { authorization: 'hunter2' }, list: [{ token: 'hunter2' }] });
+});
+
+test('lines that wait are written when the process ends, also by exit() and by a fault', () => {
+  assert.equal(run(`log.info('a'); log.info('b');`).lines.length, 2);
+  const exited = run(`log.info('a'); process.exit(78);`);
+  assert.deepEqual([exited.lines.length, exited.status], [1, 78]);
+  const thrown = run(`log.info('a'); throw new Error('boom');`);
+  assert.equal(thrown.lines.length, 1);
+  assert.match(thrown.errors, /boom/);
+});
+
+test('lines that wait do not wait long, and an error takes them out at once', () => {
+  // SIGKILL leaves no time to flush: what is there was written before.
+  const kill = `process.kill(process.pid, 'SIGKILL');`;
+  assert.equal(run(`log.info('a'); log.error('b'); ${kill}`).lines.length, 2);
+  assert.equal(run(`log.info('a'); setTimeout(() => { ${kill} }, 3000);`).lines.length, 1);
+});
+
+test('a logger does not keep the process alive', () => {
+  const { status } = run(`log.info('a');`);
+  assert.equal(status, 0);
+});

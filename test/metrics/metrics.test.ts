@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MISS_REASONS } from '../../src/cache/reason.ts';
+import { OUTCOMES } from '../../src/search/outcome.ts';
+import { DOMAINS, hit, nodes, scrape, start, statusOf } from './start.ts';
+
+test('the page has every metric under its name and type', async (context) => {
+  const metrics = start(context);
+  const { contentType } = await metrics.text();
+  assert.equal(contentType, 'text/plain; version=0.0.4; charset=utf-8');
+  const { types } = await scrape(metrics);
+  assert.deepEqual(Object.fromEntries([...types].toSorted()), {
+    nodejs_eventloop_lag_max_seconds: 'gauge',
+    nodejs_eventloop_lag_mean_seconds: 'gauge',
+    nodejs_eventloop_lag_p50_seconds: 'gauge',
+    nodejs_eventloop_lag_p90_seconds: 'gauge',
+    nodejs_eventloop_lag_p99_seconds: 'gauge',
+    nodejs_eventloop_utilization: 'gauge',
+    nodejs_external_memory_bytes: 'gauge',
+    nodejs_gc_duration_seconds: 'histogram',
+    nodejs_heap_size_total_bytes: 'gauge',
+    nodejs_heap_size_used_bytes: 'gauge',
+    nodejs_version_info: 'gauge',
+    process_cpu_seconds_total: 'counter',
+    process_resident_memory_bytes: 'gauge',
+    process_start_time_seconds: 'gauge',
+    redis_pipeline_batch_size_summary: 'summary',
+    redis_pipeline_duration_seconds: 'summary',
+    redis_pipeline_execution_failures: 'counter',
+    serpcache_domain_state: 'gauge',
+    serpcache_engine_breaker_state: 'gauge',
+    serpcache_engine_breaker_transitions_total: 'counter',
+    serpcache_engine_calls_total: 'counter',
+    serpcache_engine_duration_seconds: 'histogram',
+    serpcache_engine_late_replies_total: 'counter',
+    serpcache_engine_permits_in_flight: 'gauge',
+    serpcache_engine_permits_limit: 'gauge',
+    serpcache_engine_permits_queued: 'gauge',
+    serpcache_flights: 'gauge',
+    serpcache_misses_total: 'counter',
+    serpcache_not_stored_total: 'counter',
+    serpcache_permit_wait_seconds: 'histogram',
+    serpcache_refreshes_total: 'counter',
+    serpcache_request_duration_seconds: 'histogram',
+    serpcache_requests_total: 'counter',
+    serpcache_responses_total: 'counter',
+    serpcache_scrape_duration_seconds: 'gauge',
+    serpcache_shed_total: 'counter',
+    serpcache_store_breaker_transitions_total: 'counter',
+    serpcache_store_command_duration_seconds: 'histogram',
+    serpcache_store_commands_total: 'counter',
+    serpcache_store_connections_total: 'counter',
+    serpcache_store_late_replies_total: 'counter',
+    serpcache_store_node_breaker_state: 'gauge',
+    serpcache_store_node_connected: 'gauge',
+    serpcache_store_node_outstanding: 'gauge',
+    serpcache_store_pipeline_failed_replies_total: 'counter',
+    serpcache_store_state: 'gauge',
+    serpcache_store_topology_changes_total: 'counter',
+    serpcache_stored_bytes_total: 'counter',
+    serpcache_stored_total: 'counter',
+    serpcache_tier_bytes: 'gauge',
+    serpcache_tier_entries: 'gauge',
+    serpcache_tier_evictions_total: 'counter',
+    serpcache_tier_max_bytes: 'gauge',
+  });
+});
+
+test('pipelines are counted under the names operators know, with type and quantile', async (context) => {
+  const metrics = start(context);
+  for (let size = 1; size <= 100; size += 1) {
+    const failed = size > 98 ? 3 : 0;
+    metrics.observeStore('goods', { kind: 'pipeline', type: 'read', node: 'a:1', size, failed, durationMs: size });
+  }
+  metrics.observeStore('auto', { kind: 'pipeline', type: 'write', node: 'b:1', size: 7, failed: 0, durationMs: 2 });
+  const { value } = await scrape(metrics);
+  assert.equal(value('redis_pipeline_batch_size_summary_count', { type: 'read' }), 100);
+  assert.equal(value('redis_pipeline_batch_size_summary_sum', { type: 'read' }), 5050);
+  assert.equal(value('redis_pipeline_batch_size_summary', { type: 'write', quantile: '0.5' }), 7);
+  const p99 = value('redis_pipeline_duration_seconds', { type: 'read', quantile: '0.99' });
+  assert.ok(p99 !== undefined && p99 > 0.09 && p99 <= 0.1, String(p99));
+  assert.equal(value('redis_pipeline_duration_seconds_count', { type: 'read' }), 100);
+  assert.equal(value('redis_pipeline_execution_failures', { type: 'read' }), 2);
+  assert.equal(value('redis_pipeline_execution_failures', { type: 'write' }), 0);
+  assert.equal(value('serpcache_store_pipeline_failed_replies_total', { type: 'read' }), 6);
+});
+
+test('a latency is counted in every bucket it fits, from 50 µs to 5 s', async (context) => {
+  const metrics = start(context);
+  for (const durationMs of [0.01, 0.05, 0.06, 5000, 9000]) metrics.observeRequest({ ...hit, durationMs });
+  const { samples, value } = await scrape(metrics);
+  const labels = { domain: 'goods', outcome: 'hit-l1' };
+  const buckets = samples.filter(({ name }) => name === 'serpcache_request_duration_seconds_bucket');
+  assert.deepEqual(
+    buckets.map((bucket) => bucket.labels['le']),
+    [
+      '0.00005',
+      '0.0001',
+      '0.00025',
+      '0.0005',
+      '0.001',
+      '0.0025',
+      '0.005',
+      '0.01',
+      '0.025',
+      '0.05',
+      '0.1',
+      '0.25',
+      '0.5',
+      '1',
+      '2.5',
+      '5',
+      '+Inf',
+    ],
+  );
+  assert.deepEqual(
+    buckets.map((bucket) => bucket.value),
+    [2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 5],
+  );
+  assert.equal(value('serpcache_request_duration_seconds_count', labels), 5);
+  assert.ok(Math.abs((value('serpcache_request_duration_seconds_sum', labels) ?? 0) - 14.000_12) < 1e-9);
+});
+
+test('every outcome and every reason of every domain is there from the start, at zero', async (context) => {
+  const { value } = await scrape(start(context));
+  for (const domain of DOMAINS) {
+    for (const outcome of OUTCOMES) {
+      assert.equal(value('serpcache_requests_total', { domain, outcome, route: 'search' }), 0);
+    }
+    for (const reason of MISS_REASONS) assert.equal(value('serpcache_misses_total', { domain, reason }), 0);
+  }
+  assert.equal(value('serpcache_requests_total', { domain: 'none', outcome: 'rejected', route: 'msearch' }), 0);
+});
+
+test('each event moves its own series', async (context) => {
+  const metrics = start(context);
+  metrics.observeRequest({ ...hit, outcome: 'shed', status: 503, reason: 'unseen' });
+  metrics.observeRequest({ ...hit, domain: 'none', outcome: 'rejected', status: 404 });
+  metrics.observeSearch({ kind: 'miss', domain: 'goods', reason: 'node-open' });
+  metrics.observeSearch({ kind: 'engine', domain: 'goods', result: 'engine-timeout', late: false, durationMs: 3000 });
+  metrics.observeSearch({ kind: 'engine', domain: 'goods', result: 'whole', late: true, durationMs: 900 });
+  metrics.observeSearch({ kind: 'stored', domain: 'goods', tier: 'l2', bytes: 4096 });
+  metrics.observeSearch({ kind: 'not-stored', domain: 'goods', tier: 'l1', why: 'too-large' });
+  metrics.observeSearch({ kind: 'refresh', domain: 'auto', result: 'from-store' });
+  metrics.observeStore('goods', {
+    kind: 'command',
+    operation: 'read',
+    node: 'a:1',
+    result: 'store-slow',
+    durationMs: 50,
+  });
+  metrics.observeStore('goods', { kind: 'late', node: 'a:1', hit: true, durationMs: 90 });
+  metrics.observeStore('goods', { kind: 'breaker', node: 'a:1', state: 'open' });
+  metrics.observeStore('goods', { kind: 'connection', node: 'a:1', state: 'failed', detail: 'ECONNREFUSED' });
+  metrics.observeStore('goods', { kind: 'topology', detail: 'a:1 left' });
+  metrics.observeGuard('auto', { kind: 'breaker', target: 'auto', state: 'half-open' });
+  metrics.observeGuard('auto', { kind: 'shed', target: 'auto', why: 'queue-expired' });
+  metrics.observeGuard('auto', { kind: 'permit', target: 'auto', queuedMs: 12 });
+  const { value } = await scrape(metrics);
+  const expected: readonly [name: string, labels: Record<string, string>, value: number][] = [
+    ['serpcache_requests_total', { domain: 'goods', outcome: 'shed', route: 'search' }, 1],
+    ['serpcache_requests_total', { domain: 'none', outcome: 'rejected', route: 'search' }, 1],
+    ['serpcache_responses_total', { status: '503' }, 1],
+    ['serpcache_responses_total', { status: '404' }, 1],
+    ['serpcache_misses_total', { domain: 'goods', reason: 'node-open' }, 1],
+    ['serpcache_engine_calls_total', { domain: 'goods', outcome: 'engine-timeout' }, 1],
+    ['serpcache_engine_calls_total', { domain: 'goods', outcome: 'whole' }, 1],
+    ['serpcache_engine_late_replies_total', { domain: 'goods' }, 1],
+    ['serpcache_engine_duration_seconds_sum', { domain: 'goods' }, 3.9],
+    ['serpcache_stored_total', { domain: 'goods', tier: 'l2' }, 1],
+    ['serpcache_stored_bytes_total', { domain: 'goods', tier: 'l2' }, 4096],
+    ['serpcache_not_stored_total', { domain: 'goods', tier: 'l1', reason: 'too-large' }, 1],
+    ['serpcache_refreshes_total', { domain: 'auto', outcome: 'from-store' }, 1],
+    ['serpcache_store_commands_total', { domain: 'goods', operation: 'read', outcome: 'store-slow' }, 1],
+    ['serpcache_store_command_duration_seconds_count', { domain: 'goods', operation: 'read' }, 1],
+    ['serpcache_store_late_replies_total', { domain: 'goods', outcome: 'hit' }, 1],
+    ['serpcache_store_breaker_transitions_total', { domain: 'goods', state: 'open' }, 1],
+    ['serpcache_store_connections_total', { domain: 'goods', state: 'failed' }, 1],
+    ['serpcache_store_topology_changes_total', { domain: 'goods' }, 1],
+    ['serpcache_engine_breaker_transitions_total', { domain: 'auto', state: 'half-open' }, 1],
+    ['serpcache_shed_total', { domain: 'auto', reason: 'queue-expired' }, 1],
+    ['serpcache_permit_wait_seconds_sum', { domain: 'auto' }, 0.012],
+  ];
+  for (const [name, labels, wanted] of expected) {
+    assert.equal(value(name, labels), wanted, `${name}${JSON.stringify(labels)}`);
+  }
+});
+
+test('gauges show the state of each domain as it is at the scrape', async (context) => {
+  let statuses = [
+    statusOf('goods', { store: nodes('10.0.0.1:6379', '10.0.0.2:6379'), state: 'degraded' }),
+    statusOf('auto', {
+      state: 'down',
+      engine: { state: 'down', kind: 'sqlite', breaker: 'open', inFlight: 0, queued: 0, maxConcurrent: 2 },
+    }),
+  ];
+  const metrics = start(context, () => statuses);
+  const { value } = await scrape(metrics);
+  assert.deepEqual(
+    ['goods', 'auto'].map((domain) => value('serpcache_domain_state', { domain })),
+    [1, 2],
+  );
+  assert.deepEqual(
+    ['goods', 'auto'].map((domain) => value('serpcache_engine_breaker_state', { domain })),
+    [0, 2],
+  );
+  assert.equal(value('serpcache_tier_bytes', { domain: 'goods', tier: 'l1' }), 3456);
+  assert.equal(value('serpcache_tier_entries', { domain: 'goods', tier: 'l1-empty' }), 3);
+  assert.equal(value('serpcache_tier_max_bytes', { domain: 'goods', tier: 'l1' }), 65_536);
+  assert.equal(value('serpcache_tier_max_bytes', { domain: 'goods', tier: 'l1-empty' }), 4096);
+  assert.equal(value('serpcache_tier_evictions_total', { domain: 'goods', tier: 'l1' }), 7);
+  assert.equal(value('serpcache_engine_permits_queued', { domain: 'goods' }), 5);
+  assert.equal(value('serpcache_engine_permits_limit', { domain: 'auto' }), 2);
+  assert.equal(value('serpcache_flights', { domain: 'goods' }), 4);
+  assert.equal(value('serpcache_store_state', { domain: 'goods' }), 1);
+  assert.equal(value('serpcache_store_state', { domain: 'auto' }), undefined);
+  assert.equal(value('serpcache_store_node_breaker_state', { domain: 'goods', node: '10.0.0.1:6379' }), 2);
+  assert.equal(value('serpcache_store_node_connected', { domain: 'goods', node: '10.0.0.2:6379' }), 1);
+
+  // A node that left the topology leaves the page.
+  statuses = [statusOf('goods', { store: nodes('10.0.0.3:6379') }), statusOf('auto')];
+  const later = await scrape(metrics);
+  const left = later.samples.filter(({ labels }) => labels['node'] !== undefined).map(({ labels }) => labels['node']);
+  assert.deepEqual(new Set(left), new Set(['10.0.0.3:6379']));
+});

@@ -1,0 +1,60 @@
+import type { TestContext } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import type { RequestEvent } from '../../src/http/events.ts';
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
+import type { DomainStatus } from '../../src/search/status.ts';
+import { type Exposition, parseExposition } from './exposition.ts';
+
+export const DOMAINS = ['goods', 'auto'];
+
+export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): DomainStatus {
+  return {
+    domain,
+    state: 'ok',
+    memory: {
+      entries: 12,
+      bytes: 3456,
+      maxBytes: 65_536,
+      emptyEntries: 3,
+      emptyBytes: 210,
+      emptyMaxBytes: 4096,
+      evictions: 7,
+    },
+    engine: { state: 'ok', kind: 'sphinx', breaker: 'closed', inFlight: 2, queued: 5, maxConcurrent: 8 },
+    flights: 4,
+    ...changes,
+  };
+}
+
+export const nodes = (...names: string[]): NonNullable<DomainStatus['store']> => ({
+  state: 'degraded',
+  nodes: names.map((node, index) => ({
+    node,
+    breaker: index === 0 ? ('open' as const) : ('closed' as const),
+    connected: index > 0,
+    outstanding: index,
+  })),
+});
+
+/** Metrics of two domains, ended with the test. */
+export function start(
+  context: TestContext,
+  statuses: () => readonly DomainStatus[] = () => DOMAINS.map((name) => statusOf(name)),
+) {
+  const metrics = createMetrics({ domains: DOMAINS, status: statuses, clock: systemClock });
+  context.after(metrics.close);
+  return metrics;
+}
+
+export async function scrape(metrics: Metrics): Promise<Exposition> {
+  return parseExposition((await metrics.text()).body);
+}
+
+export const hit: RequestEvent = {
+  kind: 'request',
+  route: 'search',
+  domain: 'goods',
+  outcome: 'hit-l1',
+  status: 200,
+  durationMs: 0.06,
+};
