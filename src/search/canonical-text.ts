@@ -51,6 +51,8 @@ const collapse = (text: string): string => text.replace(/\s+/gu, ' ').trim();
 const foldCase = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase();
 
 const RULES: readonly { readonly rule: string; readonly apply: (text: string) => string }[] = [
+  // NFKC would glue their letters to the word before or after: core™ → coretm, №5 → no5.
+  { rule: 'word signs', apply: (text) => text.replace(/[™℠№]/gu, ' ') },
   { rule: 'unicode NFKC', apply: (text) => text.normalize('NFKC') },
   // Soft hyphen, zero-width space, word joiner, byte order mark: come along with copied text and mean nothing.
   { rule: 'invisible characters', apply: (text) => text.replace(/[\u00ad\u200b\u2060\ufeff]/gu, '') },

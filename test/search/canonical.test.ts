@@ -75,6 +75,11 @@ test('case never matters, in any script', () => {
   );
 });
 
+test('signs written on words are not letters of them', () => {
+  assert.equal(canonicalText('Intel Core™ i5'), 'intel core i5');
+  assert.equal(canonicalText('Шанель №5'), 'шанель 5');
+});
+
 test('neither do composition, ё and white space', () => {
   fc.assert(
     fc.property(anyText, (text) => {

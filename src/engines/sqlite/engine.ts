@@ -1,0 +1,58 @@
+import { type Engine, EngineError } from '../../search/engine.ts';
+import { type OpenIndexOptions, openIndex } from './open-index.ts';
+import { createPool, type PoolEvent } from './pool.ts';
+import { startThread } from './thread.ts';
+
+export interface SqliteEngineOptions extends OpenIndexOptions {
+  /** Threads, and with it searches at work at once. More than the machine has cores only adds latency. */
+  readonly workers: number;
+  /** Searches that may wait for a thread. A permit stands before the engine, so this is a bound, not a queue. */
+  readonly maxWaiting?: number;
+  /** How long a thread may go on after its search was aborted, before it is ended and replaced (a replacement takes ~60 ms). */
+  readonly abortGraceMs?: number;
+  /** In [0, 1). */
+  readonly random?: () => number;
+  readonly observe?: (event: SqliteEngineEvent) => void;
+  /** The module each thread runs, where it is not worker.ts. */
+  readonly program?: URL;
+}
+
+export type SqliteEngineEvent = PoolEvent;
+
+const WORKER = new URL('./worker.ts', import.meta.url);
+
+/**
+ * The embedded engine: a SQLite FTS5 index made by buildIndex, searched in worker threads.
+ * @throws IndexError when the file is missing, no index, or built for other attributes.
+ */
+export async function createSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
+  const { file, domain, snippetLength, workers, program = WORKER } = options;
+  // Opened here once for the error: a thread could only say that it failed.
+  openIndex({ file, domain, snippetLength }).close();
+  const pool = createPool({
+    start: () => startThread(program, { file, domain, snippetLength }),
+    size: workers,
+    maxWaiting: options.maxWaiting ?? 1024,
+    abortGraceMs: options.abortGraceMs ?? 25,
+    random: options.random ?? Math.random,
+    observe: options.observe ?? (() => undefined),
+  });
+  try {
+    await pool.ready;
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  return {
+    search: async (request, signal) => {
+      const page = await pool.ask({ kind: 'search', request }, signal);
+      if (page === undefined) throw new EngineError('engine-unavailable', 'a search worker sent no page');
+      return page;
+    },
+    probe: async (signal) => {
+      await pool.ask({ kind: 'probe' }, signal);
+    },
+    close: pool.close,
+    abortEndsWork: true,
+  };
+}

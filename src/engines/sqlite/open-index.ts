@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import type { SearchDomain } from '../../search/domain.ts';
+import type { ResultPage } from '../../search/page.ts';
+import type { SearchRequest } from '../../search/request.ts';
+import { IndexError } from './index-error.ts';
+import { columnsOf, type IndexMeta, readMeta } from './schema.ts';
+import { createSearch } from './search.ts';
+import { createStatements } from './statements.ts';
+
+export interface OpenIndexOptions {
+  readonly file: string;
+  readonly domain: SearchDomain;
+  /** Of the text shown with each result, in characters. */
+  readonly snippetLength: number;
+}
+
+/** An index open for reading, for one thread. Everything here blocks the thread it runs on. */
+export interface OpenIndex {
+  readonly meta: IndexMeta;
+  readonly search: (request: SearchRequest) => ResultPage;
+  /** @throws when the file can no longer be read. */
+  readonly probe: () => void;
+  readonly close: () => void;
+}
+
+const MAX_STATEMENTS = 64;
+/** Per thread, beside the system's own cache. The file is not mapped: that gained nothing, and a file cut short while mapped kills the process. */
+const CACHE_KIB = 8192;
+
+/** @throws IndexError that names the file and says what to do. */
+export function openIndex({ file, domain, snippetLength }: OpenIndexOptions): OpenIndex {
+  if (!existsSync(file)) {
+    const message = `${file} does not exist; build it with: serpcache index ${domain.name} <file.ndjson|csv>`;
+    throw new IndexError('missing', file, message);
+  }
+  const database = openReadOnly(file);
+  try {
+    const meta = readMeta(database, file, domain);
+    // Not query_only: that would refuse the temporary table too. The file itself is open for reading only.
+    database.exec(`
+      PRAGMA cache_size = -${CACHE_KIB};
+      PRAGMA temp_store = MEMORY;
+      CREATE TEMP TABLE matched (n INTEGER PRIMARY KEY, score REAL NOT NULL);
+    `);
+    const statements = createStatements(database, MAX_STATEMENTS);
+    const search = createSearch({ statements, columns: columnsOf(domain), snippetLength });
+    const probe = (): void => {
+      statements('SELECT n FROM documents LIMIT 1').all();
+    };
+    return { meta, search, probe, close: () => database.close() };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function openReadOnly(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file, { readOnly: true });
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new IndexError('incompatible', file, `${file} cannot be opened: ${detail}`, { cause });
+  }
+}

@@ -1,0 +1,109 @@
+import type { Term } from './expression.ts';
+import { foldText, WORD } from './words.ts';
+
+export interface SnippetOptions {
+  /** Longest snippet, in UTF-16 units of the source text: before escaping, without `…`. */
+  readonly maxLength: number;
+  readonly highlight: boolean;
+}
+
+/**
+ * The part of a text that shows most of the terms, HTML-escaped, with found words in `<em>`. Without highlighting: how
+ * the text begins. The text itself is cut into marked and unmarked pieces and each is escaped, so nothing in it can
+ * pass for a mark.
+ */
+export function snippetOf(text: string, terms: readonly Term[], { maxLength, highlight }: SnippetOptions): string {
+  const source = text.slice(0, SCANNED);
+  const found = highlight ? findWords(source, terms) : [];
+  const window = bestWindow(source, found, maxLength);
+  let html = '';
+  let at = window.from;
+  for (const { from, to } of found) {
+    if (from < window.from || to > window.to) continue;
+    html += `${escaped(source.slice(at, from))}<em>${escaped(source.slice(from, to))}</em>`;
+    at = to;
+  }
+  html += escaped(source.slice(at, window.to));
+  const before = window.from > 0 ? '… ' : '';
+  const after = window.to < text.trimEnd().length ? ' …' : '';
+  return `${before}${html.trim()}${after}`;
+}
+
+/** A longer text is searched for highlights, and shown, no further than this. */
+const SCANNED = 32_768;
+/** How much of a snippet comes before the first found word. */
+const LEAD_SHARE = 0.2;
+
+interface Found {
+  readonly from: number;
+  readonly to: number;
+  /** Index of the term. */
+  readonly term: number;
+}
+
+function findWords(text: string, terms: readonly Term[]): readonly Found[] {
+  const found: Found[] = [];
+  for (const match of text.matchAll(WORD)) {
+    const word = foldText(match[0]);
+    const term = terms.findIndex(
+      ({ words, prefix }) => words.has(word) || (prefix !== undefined && word.startsWith(prefix)),
+    );
+    if (term >= 0) found.push({ from: match.index, to: match.index + match[0].length, term });
+  }
+  return found;
+}
+
+/** The earliest window that holds the most different terms, moved to word boundaries. */
+function bestWindow(text: string, found: readonly Found[], maxLength: number): { from: number; to: number } {
+  const end = text.trimEnd().length;
+  if (end <= maxLength) return { from: 0, to: end };
+  let best = { distinct: 0, from: 0 };
+  for (const [index, first] of found.entries()) {
+    const distinct = new Set<number>();
+    for (let next = index; next < found.length; next += 1) {
+      const { to, term } = found[next] ?? first;
+      if (to - first.from > maxLength * (1 - LEAD_SHARE)) break;
+      distinct.add(term);
+    }
+    if (distinct.size > best.distinct) best = { distinct: distinct.size, from: first.from };
+  }
+  const lead = best.from - Math.floor(maxLength * LEAD_SHARE);
+  const from = lead <= 0 ? 0 : boundaryAfter(text, lead, best.from);
+  const to = from + maxLength >= end ? end : boundaryBefore(text, from, from + maxLength);
+  return { from, to };
+}
+
+/** Just behind the first space from `at` on, and `limit` at most. */
+function boundaryAfter(text: string, at: number, limit: number): number {
+  for (let index = at; index < limit; index += 1) {
+    if (isSpace(text, index)) return index + 1;
+  }
+  return limit;
+}
+
+/** At the last space before `at`; in a text without any, between two whole characters. */
+function boundaryBefore(text: string, from: number, at: number): number {
+  for (let index = at; index > from; index -= 1) {
+    if (isSpace(text, index)) return index;
+  }
+  const low = text.charCodeAt(at);
+  return low >= 0xdc00 && low <= 0xdfff ? at - 1 : at;
+}
+
+function isSpace(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index);
+  return unit <= 0x20 || unit === 0xa0;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Also makes one space of white space and of control characters, which HTML does not allow. */
+function escaped(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}

@@ -1,0 +1,86 @@
+import { Worker } from 'node:worker_threads';
+import { EngineError, type EngineErrorCode } from '../../search/engine.ts';
+import type { ResultPage } from '../../search/page.ts';
+import type { SearchRequest } from '../../search/request.ts';
+import type { OpenIndexOptions } from './open-index.ts';
+
+/** A worker thread with the index open. It does one thing at a time. */
+export interface Thread {
+  /** Resolves with the build of the index it opened, once it can answer. Rejects with an EngineError. */
+  readonly ready: Promise<string>;
+  /** Resolves with a page, or nothing for a probe. Rejects with an EngineError, also when the thread dies of it. */
+  readonly ask: (question: Question) => Promise<ResultPage | undefined>;
+  /**
+   * Ends the thread. JavaScript stops at once, but a statement that SQLite is running is run to its end first: nothing
+   * can interrupt it from here.
+   */
+  readonly end: () => Promise<void>;
+  /** False from the moment the thread is gone, before any of its promises settles for that. */
+  readonly alive: () => boolean;
+  /** Resolves when the thread is gone, with what it died of, as far as known; never rejects. */
+  readonly ended: Promise<string>;
+}
+
+export type Question = { readonly kind: 'search'; readonly request: SearchRequest } | { readonly kind: 'probe' };
+
+/** What a thread says. */
+export type Reply =
+  | { readonly kind: 'ready'; readonly build: string }
+  | { readonly kind: 'answer'; readonly page: ResultPage | undefined }
+  | { readonly kind: 'failed'; readonly code: EngineErrorCode; readonly message: string };
+
+/** @param program the module that the thread runs: worker.ts, or a stand-in that misbehaves. */
+export function startThread(program: URL, options: OpenIndexOptions): Thread {
+  const worker = new Worker(program, { workerData: options });
+  const opening = Promise.withResolvers<string>();
+  let asked: PromiseWithResolvers<ResultPage | undefined> | undefined;
+  let isReady = false;
+  let isAlive = true;
+  let cause: Error | undefined;
+
+  worker.on('message', (reply: Reply) => {
+    switch (reply.kind) {
+      case 'ready':
+        isReady = true;
+        opening.resolve(reply.build);
+        return;
+      case 'answer':
+        asked?.resolve(reply.page);
+        return;
+      case 'failed':
+        (isReady ? asked : opening)?.reject(new EngineError(reply.code, reply.message));
+        return;
+    }
+  });
+  worker.on('error', (error) => {
+    cause = error instanceof Error ? error : new Error(String(error));
+  });
+  const ended = new Promise<string>((resolve) => {
+    worker.once('exit', (exitCode) => {
+      isAlive = false;
+      const detail = `a search worker ended: ${cause?.message ?? `exit code ${exitCode}`}`;
+      const error = new EngineError('engine-unavailable', detail, { cause });
+      opening.reject(error);
+      asked?.reject(error);
+      resolve(detail);
+    });
+  });
+  // Whoever waits gets the rejection; when nobody does, it is no unhandled one.
+  opening.promise.catch(() => undefined);
+
+  return {
+    ready: opening.promise,
+    ask: (question) => {
+      asked = Promise.withResolvers();
+      if (isAlive) worker.postMessage(question);
+      else asked.reject(new EngineError('engine-unavailable', 'a search worker ended before it was asked'));
+      return asked.promise;
+    },
+    end: async () => {
+      await worker.terminate();
+      await ended;
+    },
+    alive: () => isAlive,
+    ended,
+  };
+}

@@ -1,0 +1,42 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { EngineErrorCode } from '../../search/engine.ts';
+import { type OpenIndexOptions, openIndex } from './open-index.ts';
+import type { Question, Reply } from './thread.ts';
+
+/** What each search thread runs: open the index, then answer one question after the other. */
+
+const SQLITE_ERROR = 1;
+
+const reply = (message: Reply): void => parentPort?.postMessage(message);
+
+try {
+  const index = openIndex(workerData as OpenIndexOptions);
+  parentPort?.on('message', (question: Question) => {
+    try {
+      switch (question.kind) {
+        case 'search':
+          reply({ kind: 'answer', page: index.search(question.request) });
+          return;
+        case 'probe':
+          index.probe();
+          reply({ kind: 'answer', page: undefined });
+          return;
+      }
+    } catch (error) {
+      reply({ kind: 'failed', code: codeOf(error), message: messageOf(error) });
+    }
+  });
+  reply({ kind: 'ready', build: index.meta.build });
+} catch (error) {
+  reply({ kind: 'failed', code: 'engine-unavailable', message: messageOf(error) });
+}
+
+/** SQLite's plain error is about the statement; every other code is about the file or the machine. */
+function codeOf(error: unknown): EngineErrorCode {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : SQLITE_ERROR;
+  return code === SQLITE_ERROR ? 'engine-rejected' : 'engine-unavailable';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

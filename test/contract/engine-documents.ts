@@ -1,0 +1,154 @@
+import type { Document } from '../../src/search/document.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+
+/** What every engine adapter indexes before it meets the contract. Generated, so that the truth about it is known. */
+export const CONTRACT_DOMAIN: SearchDomain = {
+  name: 'contract',
+  attributes: [
+    { name: 'category', type: 'string', facet: true, sort: false },
+    { name: 'city', type: 'string', facet: true, sort: true },
+    { name: 'brand', type: 'string', facet: false, sort: true },
+    { name: 'rooms', type: 'integer', facet: true, sort: true },
+    { name: 'views', type: 'integer', facet: false, sort: true },
+    { name: 'price', type: 'number', facet: false, sort: true },
+    { name: 'posted', type: 'date', facet: true, sort: true },
+  ],
+  context: [],
+  answerProfile: 'contract',
+};
+
+/** In every generated document: more than the 1000 results that paging can reach. */
+export const COMMON = 'товар';
+
+/**
+ * Words a test may ask for. No two, and no filler word, share their first four letters, so that stemming and prefixes,
+ * which are each engine's own, cannot change what matches.
+ */
+export const NOUNS = [
+  'кроссовки',
+  'велосипед',
+  'гитара',
+  'чайник',
+  'пылесос',
+  'монитор',
+  'холодильник',
+  'ёлка',
+  'bicycle',
+  'keyboard',
+  'lantern',
+] as const;
+export const COLOURS = ['красный', 'синий', 'зелёный', 'purple', 'white'] as const;
+
+const CATEGORIES = ['Обувь', 'Техника', 'Спорт & отдых', 'O\'Neil "Pro"', 'Books'];
+const BRANDS = ['adidas', 'Bosch', 'ASUS', 'nokia', 'Zara', 'LEGO', 'casio'];
+const CITIES = (
+  'Москва Казань Омск Орёл Тула Пермь Уфа Сочи Тверь Самара Рязань Псков Пенза Курск Киров Чита Томск Брянск ' +
+  'Вологда Грозный Дербент Ейск Жуков Истра Находка'
+).split(' ');
+const EMOJI = ['🚲', '😀', '👩‍👩‍👧', '🇷🇺', '𝒜', '𠮷'];
+const GENERATED = 1200;
+const DAY_MS = 86_400_000;
+
+function generated(index: number): Document {
+  const noun = pick(NOUNS, index);
+  const colour = pick(COLOURS, Math.floor(index / NOUNS.length));
+  const title = [capital(noun), noun.toUpperCase(), noun, noun.replace('ё', 'е')][index % 4];
+  const attributes: Record<string, string | number> = {
+    category: pick(CATEGORIES, (index * index) % 13),
+    brand: pick(BRANDS, (index * 7) % 11),
+    rooms: index % 6,
+    views: index % 50 === 0 ? 5_000_000_000 + index : (index % 40) - 5,
+  };
+  // Uneven counts with ties among them, and values that are missing.
+  if (index % 19 !== 0) attributes['city'] = pick(CITIES, Math.floor((index % 61) ** 1.5 / 10));
+  if (index % 17 !== 0) attributes['price'] = ((index * 7919) % 1_000_000) / 100;
+  if (index % 23 !== 0) attributes['posted'] = isoDate(((index * 31) % 400) * 40 - 200);
+  return {
+    id: `generated-${index}`,
+    title: index % 10 === 0 ? `${title} ${pick(EMOJI, index / 10)} ${index}` : `${title} ${index}`,
+    description: `${capital(COMMON)} <b>${colour}</b> & "${pick(BRANDS, index)}". ${FILLER.repeat(index % 5)}`,
+    attributes,
+  };
+}
+
+const FILLER = 'Ждёт нового хозяина, отправка почтой; shipped from our warehouse > 10 < 20. ';
+
+/** Ids that a number would change, ids that are no numbers, and the longest one. All of their documents say `опознание`. */
+export const HARD_IDS = [
+  '9007199254740992',
+  '9007199254740993',
+  '9223372036854775807',
+  '18446744073709551615',
+  'icecat-12',
+  '7',
+  '007',
+  '-1',
+  `o'neil "7" <x> & \\`,
+  'ключ/ё?&=#',
+  'Case',
+  'case',
+  'i'.repeat(64),
+];
+
+/** Characters that an adapter may use as markers around highlights, and texts that look like them. */
+export const FORGERIES: readonly (readonly [open: string, close: string])[] = [
+  ['<em>', '</em>'],
+  ['&lt;em&gt;', '&lt;/em&gt;'],
+  ['\u0001', '\u0002'],
+  ['\u0002', '\u0003'],
+  ['\u000e', '\u000f'],
+  ['\u001e', '\u001f'],
+  ['\u2060', '\u2063'],
+  ['\ue000', '\ue001'],
+  ['\ue001', '\ue002'],
+  ['\uf8fe', '\uf8ff'],
+  ['\ufdd0', '\ufdd1'],
+  ['\ufff9', '\ufffb'],
+  ['{{{', '}}}'],
+  ['[em]', '[/em]'],
+  ['%em%', '%/em%'],
+];
+
+export const EMOJI_TITLE = 'Самокат 🚲 👩‍👩‍👧 𝒜𠮷 🇷🇺 <i>"складной"</i> & \'Co\'';
+export const SCRIPT = '<script>alert("x")</script>';
+
+const SPECIAL: readonly Document[] = [
+  ...HARD_IDS.map((id, index) => ({
+    id,
+    title: `Опознание номер ${index}`,
+    description: 'Проверяет ключи',
+    attributes: {},
+  })),
+  { id: 'emoji', title: EMOJI_TITLE, description: '😀 Лёгкий 😀 и складной 😀', attributes: { brand: 'Ёж' } },
+  {
+    id: 'script',
+    title: 'Фонарик',
+    description: `${SCRIPT} фонарик <img src=x onerror="alert(1)"> Q&amp;A <em>обман</em> 'конец'`,
+    attributes: {},
+  },
+  {
+    id: 'forged',
+    title: 'Истинный',
+    description: `${FORGERIES.map(([open, close]) => `${open}подделка${close}`).join(' ')} истинный`,
+    attributes: {},
+  },
+];
+
+export const CONTRACT_DOCUMENTS: readonly Document[] = [
+  ...Array.from({ length: GENERATED }, (_, index) => generated(index)),
+  ...SPECIAL,
+];
+
+function pick<T>(from: readonly T[], index: number): T {
+  const value = from[index % from.length];
+  if (value === undefined) throw new Error('nothing to pick from');
+  return value;
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function isoDate(days: number): string {
+  return new Date(days * DAY_MS).toISOString().slice(0, 10);
+}

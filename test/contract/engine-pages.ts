@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { ResultPage, SearchResult } from '../../src/search/page.ts';
+import type { SearchRequest, Sort } from '../../src/search/request.ts';
+import type { Searching } from './engine.ts';
+import { COMMON, CONTRACT_DOCUMENTS, HARD_IDS } from './engine-documents.ts';
+import { ask, compareValues, matching } from './engine-truth.ts';
+
+const SORTS: readonly Sort[] = [
+  { by: 'relevance' },
+  ...['city', 'brand', 'rooms', 'views', 'price', 'posted'].flatMap((attribute) =>
+    [false, true].map((descending) => ({ by: 'attribute', attribute, descending }) as const),
+  ),
+];
+
+/** Paging, sorting, totals, and results that carry their documents unchanged. */
+export function pagesContract(search: Searching): void {
+  it('gives every matching document once over its pages, in every sort', async () => {
+    const expected = matching('велосипед').map(({ id }) => id);
+    for (const sort of SORTS) {
+      const { results, pages } = await allPages(search, ask('велосипед', { sort, limit: 17 }));
+      assert.deepEqual(results.map(({ id }) => id).sort(), expected.toSorted(), JSON.stringify(sort));
+      for (const page of pages) assert.equal(page.total, expected.length);
+      for (const page of pages) assert.equal(page.totalRelation, 'eq');
+    }
+  });
+
+  it('pages without overlap or gap as far as page × limit = 1000, in every sort', async () => {
+    const total = matching(COMMON).length;
+    assert.ok(total > 1000, 'the corpus is too small for this test');
+    for (const sort of SORTS) {
+      const seen = new Set<string>();
+      for (let page = 1; page <= 10; page += 1) {
+        const { results } = await search(ask(COMMON, { sort, page, limit: 100, highlight: false }));
+        assert.equal(results.length, 100, `page ${page} of ${JSON.stringify(sort)}`);
+        for (const { id } of results) seen.add(id);
+      }
+      assert.equal(seen.size, 1000, JSON.stringify(sort));
+    }
+    const last = await search(ask(COMMON, { page: 1000, limit: 1 }));
+    assert.equal(last.results.length, 1);
+    assert.equal(last.total, total);
+  });
+
+  it('is empty past the end and still knows the total', async () => {
+    const page = await search(ask('гитара', { page: 50, limit: 20 }));
+    assert.deepEqual(page.results, []);
+    assert.equal(page.total, matching('гитара').length);
+  });
+
+  it('is empty for a word nobody wrote', async () => {
+    assert.deepEqual(await search(ask('щщъъыы', { facets: ['city'] })), {
+      total: 0,
+      totalRelation: 'eq',
+      results: [],
+      facets: { city: [] },
+    });
+  });
+
+  it('a part of a page is the page of a smaller limit', async () => {
+    for (const sort of SORTS) {
+      const whole = await search(ask('гитара', { sort, limit: 20 }));
+      const part = await search(ask('гитара', { sort, page: 3, limit: 5 }));
+      assert.deepEqual(part.results, whole.results.slice(10, 15), JSON.stringify(sort));
+    }
+  });
+
+  it('sorts by an attribute both ways, and documents without it come last both ways', async () => {
+    for (const sort of SORTS) {
+      if (sort.by !== 'attribute') continue;
+      const { results } = await allPages(search, ask('чайник', { sort, limit: 50 }));
+      const values = results.map(({ attributes }) => attributes[sort.attribute]);
+      for (const [index, value] of values.slice(1).entries()) {
+        const before = values[index];
+        const inOrder =
+          value === undefined ||
+          (before !== undefined && compareValues(before, value) * (sort.descending ? -1 : 1) <= 0);
+        assert.ok(inOrder, `${before} before ${value} in ${JSON.stringify(sort)}`);
+      }
+    }
+  });
+
+  it('relevance never puts a lower score before a higher one', async () => {
+    const { results } = await allPages(search, ask('монитор', { limit: 50 }));
+    const scores = results.map(({ score }) => score);
+    assert.ok(scores.every(Number.isFinite));
+    assert.deepEqual(
+      scores,
+      scores.toSorted((a, b) => b - a),
+    );
+  });
+
+  it('gives identical pages to identical questions', async () => {
+    for (const sort of SORTS) {
+      const request = ask(COMMON, { sort, page: 2, facets: ['category', 'city', 'posted', 'rooms'] });
+      const first = await search(request);
+      for (let again = 0; again < 3; again += 1) assert.deepEqual(await search(request), first, JSON.stringify(sort));
+    }
+  });
+
+  it('carries ids as the very text that was indexed, 64-bit and longer, apart from their neighbours', async () => {
+    const { results } = await search(ask('опознание', { limit: 100 }));
+    assert.deepEqual(results.map(({ id }) => id).sort(), HARD_IDS.toSorted());
+    for (const { id } of results) assert.equal(typeof id, 'string');
+  });
+
+  it('carries titles and attributes exactly, and leaves missing attributes out', async () => {
+    const { results } = await allPages(search, ask('елка', { limit: 100 }));
+    assert.ok(results.some(({ attributes }) => attributes['price'] === undefined));
+    assert.ok(results.some(({ attributes }) => Number(attributes['views']) > 2 ** 32));
+    for (const result of results) {
+      const document = CONTRACT_DOCUMENTS.find(({ id }) => id === result.id);
+      assert.equal(result.title, document?.title);
+      assert.deepEqual({ ...result.attributes }, document?.attributes);
+    }
+  });
+}
+
+async function allPages(
+  search: Searching,
+  request: SearchRequest,
+): Promise<{ pages: readonly ResultPage[]; results: readonly SearchResult[] }> {
+  const pages: ResultPage[] = [];
+  for (let page = 1; page * request.limit <= 1000; page += 1) {
+    const next = await search({ ...request, page });
+    pages.push(next);
+    if (next.results.length < request.limit) break;
+  }
+  return { pages, results: pages.flatMap(({ results }) => results) };
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { FACET_VALUES } from '../../src/search/page.ts';
+import type { Filter } from '../../src/search/request.ts';
+import type { Searching } from './engine.ts';
+import { COMMON } from './engine-documents.ts';
+import { ask, counted, days, matching } from './engine-truth.ts';
+
+const strings = (attribute: string, ...values: string[]): Filter => ({ kind: 'strings', attribute, values });
+const numbers = (attribute: string, ...values: number[]): Filter => ({ kind: 'numbers', attribute, values });
+
+const SELECTIONS: readonly (readonly [fact: string, filters: readonly Filter[]])[] = [
+  ['no filter', []],
+  ['one text, its case folded', [strings('category', 'обувь')]],
+  ['several texts', [strings('category', 'обувь', 'books')]],
+  ['a text with markup characters', [strings('category', 'спорт & отдых')]],
+  ['a text with quotes', [strings('category', `o'neil "pro"`)]],
+  ['a text with ё, given as е', [strings('city', 'орел')]],
+  ['upper case in the document', [strings('brand', 'asus', 'lego')]],
+  ['a part of a text is not the text', [strings('city', 'моск')]],
+  ['a text nobody has', [strings('city', 'атлантида')]],
+  ['one number', [numbers('rooms', 3)]],
+  ['several numbers', [numbers('rooms', 0, 1, 5)]],
+  ['negative numbers', [numbers('views', -5, -1)]],
+  ['zero in either spelling', [numbers('rooms', -0)]],
+  ['a number beyond 32 bits', [numbers('views', 5_000_000_000, 5_000_000_050)]],
+  ['a fraction for a whole-number attribute', [numbers('rooms', 1.5)]],
+  ['a fraction', [numbers('price', 79.19, 158.38)]],
+  ['a date', [numbers('posted', days('1969-07-25'), days('1970-06-10'))]],
+  ['a closed range', [{ kind: 'range', attribute: 'price', from: 1000, to: 2500.5 }]],
+  ['a range open above', [{ kind: 'range', attribute: 'price', from: 5000.01 }]],
+  ['a range open below', [{ kind: 'range', attribute: 'price', to: 99.99 }]],
+  ['a range whose ends count', [{ kind: 'range', attribute: 'rooms', from: 2, to: 3 }]],
+  ['a range of fractions over whole numbers', [{ kind: 'range', attribute: 'rooms', from: 1.5, to: 3.5 }]],
+  ['a range below zero', [{ kind: 'range', attribute: 'views', from: -5, to: -1 }]],
+  ['a range beyond 32 bits', [{ kind: 'range', attribute: 'views', from: 2 ** 32 }]],
+  ['a range the wrong way round', [{ kind: 'range', attribute: 'rooms', from: 4, to: 2 }]],
+  ['a range of extremes', [{ kind: 'range', attribute: 'views', from: -(2 ** 53) + 1, to: 2 ** 53 - 1 }]],
+  [
+    'a closed range of dates',
+    [{ kind: 'range', attribute: 'posted', from: days('1975-01-01'), to: days('1990-12-31') }],
+  ],
+  ['dates before 1970', [{ kind: 'range', attribute: 'posted', to: -1 }]],
+  ['dates from a day on', [{ kind: 'range', attribute: 'posted', from: days('2000-02-29') }]],
+  [
+    'several filters, which all must hold',
+    [strings('brand', 'adidas', 'bosch'), { kind: 'range', attribute: 'price', from: 500 }, numbers('rooms', 2, 3)],
+  ],
+];
+
+/** Filters and facets against the known truth. */
+export function selectionContract(search: Searching): void {
+  for (const [fact, filters] of SELECTIONS) {
+    it(`filters by ${fact}, and facets count what was filtered`, async () => {
+      for (const text of [COMMON, 'велосипед']) {
+        const expected = matching(text, filters);
+        const facets = ['category', 'city', 'posted', 'rooms'];
+        const page = await search(ask(text, { filters, facets, limit: 100, highlight: false }));
+        assert.equal(page.total, expected.length);
+        const ids = new Set(expected.map(({ id }) => id));
+        assert.deepEqual(
+          page.results.filter(({ id }) => !ids.has(id)),
+          [],
+        );
+        assert.equal(page.results.length, Math.min(100, expected.length));
+        assert.deepEqual(Object.keys(page.facets).sort(), facets);
+        for (const facet of facets) assert.deepEqual(plain(page.facets[facet]), counted(expected, facet), facet);
+      }
+    });
+  }
+
+  it('facets stop at the most values a facet may have, by falling count and then by value', async () => {
+    const { facets } = await search(ask(COMMON, { facets: ['city', 'posted'] }));
+    assert.equal(facets['city']?.length, FACET_VALUES);
+    assert.equal(facets['posted']?.length, FACET_VALUES);
+  });
+
+  it('facets are the same on every page', async () => {
+    const first = await search(ask(COMMON, { facets: ['city'] }));
+    const far = await search(ask(COMMON, { facets: ['city'], page: 50 }));
+    const past = await search(ask('гитара', { facets: ['city'], page: 50 }));
+    assert.deepEqual(far.facets, first.facets);
+    assert.deepEqual(plain(past.facets['city']), counted(matching('гитара'), 'city'));
+  });
+
+  it('a filter of many and odd values is no error', async () => {
+    const odd = ['', "'", '"', '\\', "\\'", '%', '_', '*', 'null', 'a'.repeat(256), '😀', '\ue000', 'орел'];
+    const many = Array.from({ length: 100 }, (_, index) => `value ${index}`);
+    const page = await search(ask(COMMON, { filters: [strings('city', ...odd, ...many)] }));
+    assert.equal(page.total, matching(COMMON, [strings('city', 'орел')]).length);
+    const counts = Array.from({ length: 100 }, (_, index) => index);
+    const byNumber = await search(ask(COMMON, { filters: [numbers('rooms', ...counts)] }));
+    assert.equal(byNumber.total, matching(COMMON).length);
+  });
+}
+
+/** Rows may come without a prototype. */
+function plain<T extends object>(rows: readonly T[] | undefined): readonly T[] | undefined {
+  return rows?.map((row) => ({ ...row }));
+}

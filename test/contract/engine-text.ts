@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { ResultPage } from '../../src/search/page.ts';
+import type { Searching } from './engine.ts';
+import { COLOURS, COMMON, CONTRACT_DOCUMENTS, EMOJI_TITLE, FORGERIES, NOUNS, SCRIPT } from './engine-documents.ts';
+import { ask, fold, matching, words } from './engine-truth.ts';
+import { nastyTexts } from './nasty.ts';
+
+/** Words, highlights, and texts that were never meant to be searched for. */
+export function textContract(search: Searching): void {
+  it('the corpus asks only for words that no stemming or prefix could confuse', () => {
+    const held = new Set(CONTRACT_DOCUMENTS.flatMap(({ title, description }) => words(`${title} ${description}`)));
+    for (const asked of [...NOUNS, ...COLOURS, COMMON].map(fold)) {
+      const alike = [...held].filter((word) => word !== asked && word.slice(0, 4) === asked.slice(0, 4));
+      assert.deepEqual(alike, [], asked);
+    }
+  });
+
+  it('finds words whatever their case and their ё in the document', async () => {
+    for (const noun of NOUNS) {
+      assert.equal((await search(ask(fold(noun)))).total, matching(noun).length, noun);
+    }
+  });
+
+  it('wants all words, in any order and in any part of the document', async () => {
+    for (const [first, second] of [
+      ['кроссовки', 'красный'],
+      ['елка', 'зеленый'],
+      ['bicycle', 'purple'],
+      ['гитара', 'white'],
+    ]) {
+      const expected = matching(`${first} ${second}`).length;
+      assert.ok(expected > 0 && expected < matching(first ?? '').length);
+      assert.equal((await search(ask(`${first} ${second}`))).total, expected);
+      assert.equal((await search(ask(`${second} ${first}`))).total, expected);
+    }
+    assert.equal((await search(ask('кроссовки велосипед'))).total, 0);
+    assert.equal((await search(ask('гитара щщъъыы'))).total, 0);
+  });
+
+  it('punctuation around words changes nothing', async () => {
+    const expected = matching('гитара').length;
+    for (const text of [
+      '"гитара"',
+      '(гитара',
+      'гитара!',
+      '- гитара',
+      'гитара 😀',
+      '«гитара»',
+      '@ гитара',
+      '/гитара/',
+    ]) {
+      assert.equal((await search(ask(text))).total, expected, text);
+    }
+  });
+
+  it('a text without any word finds nothing and is no error', async () => {
+    for (const text of [
+      '!!!',
+      '😀',
+      '- - -',
+      '*',
+      '""',
+      '()',
+      '\\',
+      '%',
+      '_ _',
+      '…',
+      '👩‍👩‍👧',
+      '🇷🇺',
+      '\u0301',
+      '\u200f',
+    ]) {
+      const page = await search(
+        ask(text, { facets: ['city'], sort: { by: 'attribute', attribute: 'price', descending: true } }),
+      );
+      assert.deepEqual([page.total, page.results, page.facets], [0, [], { city: [] }], text);
+    }
+  });
+
+  it('keeps characters of four bytes whole', async () => {
+    const page = await search(ask('самокат'));
+    assert.equal(page.results[0]?.title, EMOJI_TITLE);
+    assert.match(page.results[0]?.snippet ?? '', /😀/u);
+    assert.equal(page.results[0]?.attributes['brand'], 'Ёж');
+    for (const { title, snippet } of (await search(ask(COMMON, { limit: 100 }))).results) {
+      assert.ok(title.isWellFormed() && snippet.isWellFormed() && !`${title}${snippet}`.includes('\ufffd'), title);
+    }
+  });
+
+  it('marks found words of the snippet, and only those, when asked to', async () => {
+    for (const colour of COLOURS) {
+      const asked = fold(colour);
+      for (const { snippet } of (await search(ask(asked, { limit: 10 }))).results) {
+        const marked = [...snippet.matchAll(/<em>(.*?)<\/em>/g)].map((match) => fold(match[1] ?? ''));
+        assert.ok(marked.length > 0 && marked.every((text) => text.includes(asked)), snippet);
+      }
+      for (const { snippet } of (await search(ask(asked, { limit: 10, highlight: false }))).results) {
+        assert.doesNotMatch(snippet, /<\/?em/);
+      }
+    }
+  });
+
+  it('markup in a document stays text', async () => {
+    for (const highlight of [true, false]) {
+      const page = await search(ask('фонарик', { highlight }));
+      assertSafe(page);
+      const snippet = page.results[0]?.snippet.replace(/<\/?em>/g, '') ?? '';
+      assert.ok(!snippet.includes(SCRIPT) && snippet.includes('&lt;script&gt;'), snippet);
+      assert.ok(!/<em>обман/.test(page.results[0]?.snippet ?? ''), snippet);
+      for (const { snippet: escaped } of (await search(ask(COMMON, { highlight, limit: 5 }))).results) {
+        assert.ok(!escaped.includes('<b>') && escaped.includes('&lt;b&gt;') && escaped.includes('&amp;'), escaped);
+      }
+    }
+  });
+
+  it('no character in a document can forge a highlight', async () => {
+    const page = await search(ask('истинный'));
+    assertSafe(page);
+    const snippet = page.results[0]?.snippet ?? '';
+    assert.ok(FORGERIES.length > 0 && /подделка/.test(snippet), snippet);
+    assert.doesNotMatch(snippet, /<em>(?:(?!<\/em>).)*подделка/s);
+  });
+
+  it('no text, however nasty, is an engine error', { timeout: 240_000 }, async () => {
+    const failures: string[] = [];
+    const texts = nastyTexts();
+    assert.equal(texts.length, 1700);
+    // Canonical text first; then as typed, in case, which a strict adapter survives as well.
+    for (const [index, text] of [...texts.map((typed) => typed.toLowerCase()), ...texts].entries()) {
+      try {
+        const page = await search(ask(text, { highlight: index % 2 === 0, limit: 5 }));
+        assertSafe(page);
+        assert.ok(Number.isSafeInteger(page.total) && page.total >= page.results.length);
+      } catch (error) {
+        failures.push(`${JSON.stringify(text)}: ${String(error)}`);
+      }
+    }
+    assert.deepEqual(failures.slice(0, 10), [], `${failures.length} of ${2 * texts.length} failed`);
+  });
+}
+
+/** `<em>` is balanced, not nested, and the only markup; every ampersand begins an entity. */
+function assertSafe(page: ResultPage): void {
+  for (const { snippet } of page.results) {
+    const rest = snippet.replace(/<em>[^<>]+<\/em>/g, '');
+    assert.doesNotMatch(rest, /[<>]/, snippet);
+    assert.doesNotMatch(snippet, /&(?!(?:amp|lt|gt|quot|#39|#x27|apos);)/, snippet);
+    assert.doesNotMatch(snippet.replace(/<\/?em>/g, ''), /["']/, snippet);
+  }
+}

@@ -1,0 +1,81 @@
+import type { Document } from '../../src/search/document.ts';
+import { FACET_VALUES, type FacetCount } from '../../src/search/page.ts';
+import type { Filter, SearchRequest } from '../../src/search/request.ts';
+import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
+
+/** What an engine must find, worked out the slow and obvious way. */
+export function matching(text: string, filters: readonly Filter[] = []): readonly Document[] {
+  const asked = words(text);
+  if (asked.length === 0) return [];
+  return CONTRACT_DOCUMENTS.filter((document) => {
+    const held = new Set(words(`${document.title} ${document.description}`));
+    return asked.every((word) => held.has(word)) && filters.every((filter) => passes(document, filter));
+  });
+}
+
+function passes(document: Document, filter: Filter): boolean {
+  const value = document.attributes[filter.attribute];
+  if (value === undefined) return false;
+  switch (filter.kind) {
+    case 'strings':
+      return filter.values.includes(fold(String(value)));
+    case 'numbers':
+      return filter.values.includes(comparable(filter.attribute, value));
+    case 'range': {
+      const number = comparable(filter.attribute, value);
+      return number >= (filter.from ?? -Infinity) && number <= (filter.to ?? Infinity);
+    }
+  }
+}
+
+/** Values by falling count, then by value. */
+export function counted(documents: readonly Document[], attribute: string): readonly FacetCount[] {
+  const counts = new Map<string | number, number>();
+  for (const { attributes } of documents) {
+    const value = attributes[attribute];
+    if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .sort((a, b) => b.count - a.count || compareValues(a.value, b.value))
+    .slice(0, FACET_VALUES);
+}
+
+/** Numbers by size, text by folded code points; ISO dates order themselves. */
+export function compareValues(a: string | number, b: string | number): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  const [left, right] = [fold(String(a)), fold(String(b))];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+export function days(isoDate: string): number {
+  return Date.parse(isoDate) / 86_400_000;
+}
+
+function comparable(attribute: string, value: string | number): number {
+  const type = CONTRACT_DOMAIN.attributes.find(({ name }) => name === attribute)?.type;
+  return type === 'date' ? days(String(value)) : Number(value);
+}
+
+export function words(text: string): readonly string[] {
+  return fold(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+export function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replaceAll('ё', 'е').replace(/\s+/g, ' ').trim();
+}
+
+export function ask(text: string, rest: Partial<SearchRequest> = {}): SearchRequest {
+  return {
+    domain: CONTRACT_DOMAIN.name,
+    text,
+    page: 1,
+    limit: 20,
+    sort: { by: 'relevance' },
+    filters: [],
+    facets: [],
+    highlight: true,
+    context: [],
+    ...rest,
+  };
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Engine, EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
+import type { ResultPage } from '../../src/search/page.ts';
+import type { SearchRequest } from '../../src/search/request.ts';
+import { COLOURS, COMMON, NOUNS } from './engine-documents.ts';
+import { pagesContract } from './engine-pages.ts';
+import { selectionContract } from './engine-selection.ts';
+import { textContract } from './engine-text.ts';
+import { ask, matching } from './engine-truth.ts';
+
+export { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
+
+/** Far beyond what any of these searches takes, so that a slow machine never fails a test. */
+const PATIENCE_MS = 20_000;
+
+export type Searching = (request: SearchRequest) => Promise<ResultPage>;
+
+/**
+ * What every engine adapter promises. `open` gives an engine that answers over CONTRACT_DOCUMENTS. All words of a text
+ * must match; stemming, prefixes, scores and the choice of highlighted words are each engine's own.
+ */
+export function engineContract(name: string, open: () => Promise<{ engine: Engine; close(): Promise<void> }>): void {
+  describe(`${name} keeps the engine contract`, () => {
+    let opened: { engine: Engine; close(): Promise<void> } | undefined;
+    const engine = (): Engine => {
+      if (opened === undefined) throw new Error('the engine did not open');
+      return opened.engine;
+    };
+    const search: Searching = (request) => engine().search(request, AbortSignal.timeout(PATIENCE_MS));
+
+    before(async () => {
+      opened = await open();
+    });
+    after(async () => {
+      await opened?.close();
+    });
+
+    pagesContract(search);
+    selectionContract(search);
+    textContract(search);
+
+    it('answers searches made at once, each with its own page', async () => {
+      const texts = NOUNS.flatMap((noun) => COLOURS.map((colour) => `${noun} ${colour}`.replaceAll('ё', 'е')));
+      for (let from = 0; from < texts.length; from += 8) {
+        const batch = texts.slice(from, from + 8);
+        const pages = await Promise.all(batch.map((text) => search(ask(text))));
+        assert.deepEqual(
+          pages.map((page) => page.total),
+          batch.map((text) => matching(text).length),
+        );
+      }
+    });
+
+    it('refuses a search whose signal is aborted already, and asks nothing', async () => {
+      await refused(engine().search(ask(COMMON), AbortSignal.abort()), 'engine-timeout');
+      assert.equal((await search(ask('гитара'))).total, matching('гитара').length);
+    });
+
+    it('gives up a search when its signal aborts, promptly, and goes on working', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const controller = new AbortController();
+        const searching = engine().search(ask(COMMON, { limit: 100, facets: ['city'] }), controller.signal);
+        controller.abort();
+        const settled = await Promise.race([
+          refused(searching, 'engine-timeout').then(() => 'settled'),
+          sleep(PATIENCE_MS, 'hung', { ref: false }),
+        ]);
+        assert.equal(settled, 'settled');
+      }
+      assert.equal((await search(ask('гитара'))).total, matching('гитара').length);
+    });
+
+    it('an abort at any moment ends in a whole page or a timeout, and touches no other search', async () => {
+      const outcomes = Array.from({ length: 4 }, async (_, index) => {
+        const page = engine().search(ask(COMMON, { facets: ['city'] }), AbortSignal.timeout(1 + 2 * index));
+        return page.then(
+          ({ total }) => total === matching(COMMON).length,
+          (error) => error instanceof EngineError && error.code === 'engine-timeout',
+        );
+      });
+      const untouched = await search(ask('гитара'));
+      assert.deepEqual(await Promise.all(outcomes), [true, true, true, true]);
+      assert.equal(untouched.total, matching('гитара').length);
+    });
+
+    it('an abort after the reply changes nothing', async () => {
+      const controller = new AbortController();
+      await engine().search(ask('гитара'), controller.signal);
+      controller.abort();
+      assert.equal((await search(ask('гитара'))).total, matching('гитара').length);
+    });
+
+    it('a probe succeeds while it can answer and gives up with its signal', async () => {
+      await engine().probe(AbortSignal.timeout(PATIENCE_MS));
+      await refused(engine().probe(AbortSignal.abort()), 'engine-timeout');
+    });
+
+    it('is unavailable once closed, and may be closed again', async () => {
+      await engine().close();
+      await engine().close();
+      await refused(search(ask('гитара')), 'engine-unavailable');
+      await refused(engine().probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
+    });
+  });
+}
+
+async function refused(promise: Promise<unknown>, code: EngineErrorCode): Promise<void> {
+  await assert.rejects(promise, (error) => {
+    assert.ok(error instanceof EngineError, `not an EngineError: ${String(error)}`);
+    assert.equal(error.code, code, error.message);
+    return true;
+  });
+}

@@ -1,0 +1,17 @@
+import { buildIndex } from '../../../src/engines/sqlite/build.ts';
+import { DOMAIN } from './catalogue.ts';
+
+/** A program that builds the index named on its command line, for ever, and says when it is well under way. */
+const [, , file = ''] = process.argv;
+
+await buildIndex({
+  file,
+  domain: DOMAIN,
+  documents: (function* () {
+    for (let n = 0; ; n += 1) yield { id: `n${n}`, title: `товар ${n}`, description: '', attributes: {} };
+  })(),
+  builtAtMs: 0,
+  onProgress: (documents) => {
+    if (documents === 2000) process.stdout.write('under way\n');
+  },
+});

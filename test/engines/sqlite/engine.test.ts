@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildIndex } from '../../../src/engines/sqlite/build.ts';
+import { createSqliteEngine, type SqliteEngineEvent } from '../../../src/engines/sqlite/engine.ts';
+import { type Engine, EngineError, type EngineErrorCode } from '../../../src/search/engine.ts';
+import { ask } from '../../contract/engine-truth.ts';
+import { DOMAIN, temporaryDirectory, titled } from './catalogue.ts';
+
+const PATIENCE_MS = 20_000;
+const patience = (): AbortSignal => AbortSignal.timeout(PATIENCE_MS);
+
+interface Opened {
+  readonly engine: Engine;
+  readonly file: string;
+  readonly events: readonly SqliteEngineEvent[];
+  /** How many events of this state there have been. */
+  readonly count: (state: SqliteEngineEvent['state']) => number;
+}
+
+async function opened(context: TestContext, workers: number, maxWaiting?: number): Promise<Opened> {
+  const file = join(await temporaryDirectory(context), 'goods.sqlite');
+  await buildIndex({ file, domain: DOMAIN, documents: titled('чайник', 'самовар', 'slow'), builtAtMs: 0 });
+  const events: SqliteEngineEvent[] = [];
+  const engine = await createSqliteEngine({
+    file,
+    domain: DOMAIN,
+    workers,
+    snippetLength: 200,
+    random: () => 0,
+    observe: (event) => events.push(event),
+    program: new URL('./unruly-worker.ts', import.meta.url),
+    ...(maxWaiting === undefined ? {} : { maxWaiting }),
+  });
+  context.after(() => engine.close());
+  return { engine, file, events, count: (state) => events.filter((event) => event.state === state).length };
+}
+
+async function refused(promise: Promise<unknown>, code: EngineErrorCode, said = /./): Promise<void> {
+  await assert.rejects(promise, (error) => {
+    assert.ok(error instanceof EngineError, String(error));
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, said);
+    return true;
+  });
+}
+
+async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`never happened: ${what}`);
+    await sleep(10);
+  }
+}
+
+it('a crashed worker fails its own search only and is replaced', async (context) => {
+  const { engine, count } = await opened(context, 2);
+  const slow = engine.search(ask('slow'), patience());
+  await refused(engine.search(ask('crash'), patience()), 'engine-unavailable', /crashed as asked/);
+  assert.equal((await slow).total, 1);
+  await until('a replacement', () => count('ready') === 3);
+  assert.equal(count('crashed'), 1);
+  const both = await Promise.all([engine.search(ask('slow'), patience()), engine.search(ask('чайник'), patience())]);
+  assert.deepEqual(
+    both.map(({ total }) => total),
+    [1, 1],
+  );
+});
+
+it('restarts after repeated crashes come ever more slowly, and an answer ends that', async (context) => {
+  const { engine, events, count } = await opened(context, 1);
+  for (let crash = 1; crash <= 3; crash += 1) {
+    await refused(engine.search(ask(crash === 2 ? 'exit' : 'crash'), patience()), 'engine-unavailable');
+    await until('a replacement', () => count('ready') === crash + 1);
+  }
+  await engine.search(ask('чайник'), patience());
+  await refused(engine.search(ask('crash'), patience()), 'engine-unavailable');
+  await until('a crash to be noticed', () => count('crashed') === 4);
+  const pauses = events.flatMap((event) => (event.state === 'crashed' ? [event.restartMs] : []));
+  assert.deepEqual(pauses, [50, 100, 200, 50]);
+});
+
+it('while no worker is up, searches are refused at once and say why', async (context) => {
+  const { engine, count } = await opened(context, 1);
+  const waiting = engine.search(ask('crash'), patience());
+  const behind = engine.search(ask('чайник'), patience());
+  await refused(waiting, 'engine-unavailable');
+  await refused(behind, 'engine-unavailable', /no search worker is up.*crashed as asked/);
+  await refused(engine.probe(patience()), 'engine-unavailable', /no search worker is up/);
+  await until('a replacement', () => count('ready') === 2);
+  await engine.probe(patience());
+});
+
+it('a worker that cannot open the index is tried again until the index is back', async (context) => {
+  const { engine, file, count } = await opened(context, 1);
+  await rename(file, `${file}.away`);
+  await refused(engine.search(ask('crash'), patience()), 'engine-unavailable');
+  await until('failed restarts', () => count('crashed') >= 3);
+  await rename(`${file}.away`, file);
+  await until('a replacement', () => count('ready') === 2);
+  assert.equal((await engine.search(ask('чайник'), patience())).total, 1);
+});
+
+it('a search that hangs is ended at its abort, its worker replaced, and no other search is lost', async (context) => {
+  const { engine, count } = await opened(context, 2);
+  assert.equal(engine.abortEndsWork, true);
+  const controller = new AbortController();
+  const hanging = engine.search(ask('hang'), controller.signal);
+  const others = Array.from({ length: 20 }, (_, index) =>
+    engine.search(ask(['чайник', 'самовар', 'slow'][index % 3] ?? ''), patience()),
+  );
+  controller.abort();
+  await refused(hanging, 'engine-timeout');
+  for (const page of await Promise.all(others)) assert.equal(page.total, 1);
+  await until('a replacement', () => count('ready') === 3);
+  assert.equal(count('ended'), 1);
+  assert.equal(count('crashed'), 0);
+});
+
+it('with every worker hanging, aborts free them all', async (context) => {
+  const { engine } = await opened(context, 2);
+  const hanging = [1, 2].map(() => engine.search(ask('hang'), AbortSignal.timeout(50)));
+  const behind = engine.search(ask('чайник'), patience());
+  for (const search of hanging) await refused(search, 'engine-timeout');
+  assert.equal((await behind).total, 1);
+});
+
+it('a worker that answers soon after the abort is kept', async (context) => {
+  const { engine, count } = await opened(context, 1);
+  for (let round = 0; round < 10; round += 1) {
+    const controller = new AbortController();
+    const search = engine.search(ask('чайник'), controller.signal);
+    controller.abort();
+    await refused(search, 'engine-timeout');
+    assert.equal((await engine.search(ask('чайник'), patience())).total, 1);
+  }
+  assert.ok(count('ended') < 10, 'every abort ended its worker');
+});
+
+it('more searches than may wait are refused as overload, and a search that gave up frees its place', async (context) => {
+  const { engine } = await opened(context, 1, 2);
+  const running = engine.search(ask('slow'), patience());
+  const controller = new AbortController();
+  const leaving = engine.search(ask('чайник'), controller.signal);
+  const staying = engine.search(ask('чайник'), patience());
+  await refused(engine.search(ask('чайник'), patience()), 'engine-overloaded', /2 searches wait for 1 workers/);
+  controller.abort();
+  await refused(leaving, 'engine-timeout');
+  const late = engine.search(ask('самовар'), patience());
+  for (const search of [running, staying, late]) assert.equal((await search).total, 1);
+});
+
+it('closing refuses what runs and what waits', async (context) => {
+  const { engine } = await opened(context, 1);
+  const searches = ['hang', 'чайник'].map((text) => engine.search(ask(text), patience()));
+  const refusals = searches.map((search) => refused(search, 'engine-unavailable', /closed/));
+  await engine.close();
+  await Promise.all(refusals);
+});
+
+it('when a replacement meets a newer index, all workers follow it', async (context) => {
+  const { engine, file, count } = await opened(context, 2);
+  const documents = titled('чайник', 'чайник', 'чайник');
+  await buildIndex({ file, domain: DOMAIN, documents, builtAtMs: 1 });
+  assert.equal((await engine.search(ask('чайник'), patience())).total, 1, 'an open index does not change');
+  await refused(engine.search(ask('crash'), patience()), 'engine-unavailable');
+  await until('both on the new index', () => count('ready') === 4);
+  const pages = await Promise.all([1, 2, 3, 4].map(() => engine.search(ask('чайник'), patience())));
+  assert.deepEqual(
+    pages.map(({ total }) => total),
+    [3, 3, 3, 3],
+  );
+});

@@ -1,0 +1,332 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../src/search/engine.ts';
+import { Unanswered } from '../../src/search/failure.ts';
+import { EMPTY_PAGE, pageOf, rig, transcript } from './rig.ts';
+
+const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+const code = (error: unknown): string => (error instanceof Unanswered ? error.code : String(error));
+
+test('the same search three times: engine, then L1; after a restart L2, then L1', async (t) => {
+  const { search, sibling, engine, prepare } = rig(t);
+  const diwan = prepare('диван');
+  const first = await search.search(diwan);
+  assert.equal(transcript(first), 'engine · l2 uri-miss stored (unseen) · l1 uri-miss stored');
+  assert.equal(transcript(await search.search(diwan)), 'hit-l1 · l1 hit');
+  assert.ok(search.fromMemory(diwan) !== undefined);
+  const restarted = sibling();
+  assert.equal(restarted.fromMemory(diwan), undefined);
+  const second = await restarted.search(diwan);
+  assert.equal(transcript(second), 'hit-l2 · l2 hit · l1 uri-miss');
+  assert.equal(transcript(await restarted.search(diwan)), 'hit-l1 · l1 hit');
+  assert.deepEqual(engine.asked, ['диван']);
+  assert.deepEqual([second.entry.body, second.entry.etag], [first.entry.body, first.entry.etag]);
+});
+
+test('without a store there is no word of L2', async (t) => {
+  const { search, prepare } = rig(t, { store: false });
+  assert.equal(transcript(await search.search(prepare('диван'))), 'engine · l1 uri-miss stored (unseen)');
+  assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
+});
+
+test('a thousand at once are one engine query, and the followers say so', async (t) => {
+  const { search, engine, prepare } = rig(t);
+  const answers = await Promise.all(Array.from({ length: 1000 }, () => search.search(prepare('диван'))));
+  assert.equal(engine.asked.length, 1);
+  const outcomes = Object.groupBy(answers, ({ outcome }) => outcome);
+  assert.deepEqual([outcomes.engine?.length, outcomes.collapsed?.length], [1, 999]);
+  const follower = outcomes.collapsed?.[0];
+  assert.ok(follower);
+  assert.equal(transcript(follower), 'collapsed · l2 uri-miss collapsed (unseen) · l1 uri-miss collapsed');
+});
+
+test('a thousand at once are one store read', async (t) => {
+  const { search, sibling, store, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  store.reads.length = 0;
+  const restarted = sibling();
+  const answers = await Promise.all(Array.from({ length: 1000 }, () => restarted.search(prepare('диван'))));
+  assert.equal(store.reads.length, 1);
+  assert.ok(answers.every(({ outcome }) => outcome === 'hit-l2'));
+});
+
+test('a stale entry is served at once while one refresh runs, and the next is fresh', async (t) => {
+  const { search, engine, clock, prepare, events } = rig(t);
+  await search.search(prepare('диван'));
+  clock.advance(110_000);
+  const stale = await Promise.all(Array.from({ length: 50 }, () => search.search(prepare('диван'))));
+  assert.ok(stale.every((answer) => transcript(answer) === 'stale · l1 hit' && answer.remainingMs === -10_000));
+  await settled();
+  assert.equal(engine.asked.length, 2);
+  assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
+  assert.deepEqual(
+    events.filter(({ kind }) => kind === 'refresh'),
+    [{ kind: 'refresh', domain: 'goods', result: 'from-engine' }],
+  );
+});
+
+test('a refresh takes what another process has put into the store', async (t) => {
+  const { search, sibling, engine, clock, prepare } = rig(t);
+  const other = sibling();
+  await search.search(prepare('диван'));
+  await other.search(prepare('диван'));
+  clock.advance(110_000);
+  await search.search(prepare('диван'));
+  await settled();
+  assert.equal(transcript(await other.search(prepare('диван'))), 'stale · l1 hit');
+  await settled();
+  assert.equal(transcript(await other.search(prepare('диван'))), 'hit-l1 · l1 hit');
+  assert.equal(engine.asked.length, 2);
+});
+
+test('a stale entry from the store is served and refreshed', async (t) => {
+  const { search, sibling, engine, clock, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  clock.advance(110_000);
+  const restarted = sibling();
+  assert.equal(transcript(await restarted.search(prepare('диван'))), 'stale · l2 hit · l1 uri-miss');
+  await settled();
+  assert.equal(engine.asked.length, 2);
+});
+
+test('a refresh that failed is not tried again for a second', async (t) => {
+  const { search, engine, clock, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  clock.advance(110_000);
+  engine.answer = down;
+  for (let i = 0; i < 20; i += 1) {
+    assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+    await settled();
+  }
+  assert.equal(engine.asked.length, 2);
+  clock.advance(1001);
+  await search.search(prepare('диван'));
+  await settled();
+  assert.equal(engine.asked.length, 3);
+});
+
+test('past its stale window an entry is served only when the engine fails, and says why', async (t) => {
+  const { search, engine, clock, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  clock.advance(200_000);
+  engine.answer = down;
+  const answer = await search.search(prepare('диван'));
+  assert.equal(transcript(answer), 'stale · l2 stale (lapsed) · l1 stale 503');
+  engine.answer = async (text) => pageOf(text);
+  assert.equal((await search.search(prepare('диван'))).outcome, 'engine');
+});
+
+test('an entry only the store holds is served too when the engine fails', async (t) => {
+  const { search, sibling, engine, clock, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  clock.advance(200_000);
+  engine.answer = down;
+  const answer = await sibling().search(prepare('диван'));
+  assert.equal(transcript(answer), 'stale · l2 stale 503 (lapsed) · l1 uri-miss');
+});
+
+test('nobody can answer: the failure says which kind and when to come again', async (t) => {
+  const { search, engine, prepare } = rig(t);
+  engine.answer = down;
+  await assert.rejects(search.search(prepare('диван')), (error) => code(error) === 'engine-unavailable');
+  engine.answer = async () => Promise.reject(new EngineError('engine-rejected', 'unknown local index goods'));
+  await assert.rejects(
+    search.search(prepare('стол')),
+    (error) => error instanceof Unanswered && error.code === 'engine-rejected' && !error.message.includes('index'),
+  );
+});
+
+test('an open breaker sheds at once, and cached searches go on', async (t) => {
+  const { search, engine, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  engine.answer = down;
+  for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
+  const asked = engine.asked.length;
+  await assert.rejects(
+    search.search(prepare('стул')),
+    (error) => error instanceof Unanswered && error.code === 'engine-open' && error.retryAfterMs > 1000,
+  );
+  assert.equal(engine.asked.length, asked);
+  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+});
+
+test('a slow engine answers the client with a deadline, and its late page is kept', async (t) => {
+  const { search, engine, prepare, events } = rig(t, { deadlineMs: 60 });
+  const reply = Promise.withResolvers<void>();
+  engine.answer = async (text) => reply.promise.then(() => pageOf(text));
+  await assert.rejects(search.search(prepare('диван')), (error) => code(error) === 'engine-deadline');
+  const follower = search.search(prepare('диван'));
+  reply.resolve();
+  assert.equal((await follower).outcome, 'collapsed');
+  await settled();
+  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+  assert.equal(engine.asked.length, 1);
+  assert.ok(events.some((event) => event.kind === 'engine'));
+});
+
+test('more than the engine may take are shed, newest first served', async (t) => {
+  const { search, engine, prepare } = rig(t, { maxConcurrent: 1, maxQueued: 1 });
+  const reply = Promise.withResolvers<void>();
+  engine.answer = async (text) => reply.promise.then(() => pageOf(text));
+  const tried = ['a', 'b', 'c'].map((q) => search.search(prepare(q)).then(({ outcome }) => outcome, code));
+  await settled();
+  reply.resolve();
+  assert.deepEqual(await Promise.all(tried), ['engine', 'overloaded', 'engine']);
+});
+
+test('a store that is down, slow or full costs a miss with its reason, nothing else', async (t) => {
+  const { search, store, prepare } = rig(t);
+  for (const fault of ['node-open', 'store-down', 'store-saturated', 'store-slow'] as const) {
+    store.fault = { kind: 'fault', fault };
+    const answer = await search.search(prepare(fault));
+    const stored = fault === 'store-slow' ? ' stored' : '';
+    assert.equal(transcript(answer), `engine · l2 uri-miss${stored} (${fault}) · l1 uri-miss stored`);
+    assert.equal(search.lastMiss(prepare(fault).key)?.reason, fault);
+  }
+});
+
+test('a late store reply settles the flight while the engine has not started', async (t) => {
+  const { search, sibling, engine, store, prepare } = rig(t, { maxConcurrent: 1 });
+  await search.search(prepare('диван'));
+  await settled();
+  const restarted = sibling();
+  const busy = Promise.withResolvers<void>();
+  engine.answer = async (text) => busy.promise.then(() => pageOf(text));
+  const holder = restarted.search(prepare('занято'));
+  await settled();
+  const late = Promise.withResolvers<Buffer | undefined>();
+  store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
+  const waiting = restarted.search(prepare('диван'));
+  await settled();
+  late.resolve(store.values.get(prepare('диван').storeName));
+  assert.equal((await waiting).outcome, 'hit-l2');
+  busy.resolve();
+  await holder;
+  await settled();
+  assert.deepEqual(engine.asked, ['диван', 'занято']);
+  assert.equal((await restarted.search(prepare('диван'))).outcome, 'hit-l1');
+});
+
+test('values that are not entries are misses with a reason, and are overwritten', async (t) => {
+  const { search, sibling, store, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  const name = prepare('диван').storeName;
+  const newer = Buffer.from(store.values.get(name) ?? '');
+  newer[2] = 9;
+  const foreign = store.values.get(name) ?? Buffer.alloc(0);
+  const cases = [
+    [Buffer.from('nonsense'), 'corrupt'],
+    [Buffer.alloc(0), 'corrupt'],
+    [newer, 'incompatible'],
+    [foreign.subarray(0, 70), 'corrupt'],
+  ] as const;
+  for (const [value, reason] of cases) {
+    store.values.set(name, value);
+    const answer = await sibling().search(prepare('диван'));
+    assert.equal(transcript(answer), `engine · l2 uri-miss stored (${reason}) · l1 uri-miss stored`);
+    await settled();
+    assert.equal((await sibling().search(prepare('диван'))).outcome, 'hit-l2');
+  }
+});
+
+test('an entry for another question under our name is never an answer', async (t) => {
+  const { search, sibling, store, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  store.values.set(prepare('стол').storeName, store.values.get(prepare('диван').storeName) ?? Buffer.alloc(0));
+  const answer = await sibling().search(prepare('стол'));
+  assert.deepEqual([answer.outcome, answer.reason], ['engine', 'corrupt']);
+  assert.equal(JSON.parse(answer.entry.body.toString()).query, 'стол');
+});
+
+test('an empty page is kept for its own short time', async (t) => {
+  const { search, engine, clock, prepare } = rig(t);
+  engine.answer = async () => EMPTY_PAGE;
+  const answer = await search.search(prepare('ничего'));
+  assert.deepEqual([answer.entry.empty, answer.remainingMs], [true, 10_000]);
+  clock.advance(9_999);
+  assert.equal((await search.search(prepare('ничего'))).outcome, 'hit-l1');
+});
+
+test('a partial page is served as degraded, stays in L1 briefly and never enters the store', async (t) => {
+  const { search, engine, store, clock, prepare } = rig(t);
+  engine.answer = async (text) => pageOf(text, 'agent dead');
+  const answer = await search.search(prepare('диван'));
+  assert.equal(transcript(answer), 'engine · l2 uri-miss (unseen) · l1 uri-miss stored');
+  assert.equal(JSON.parse(answer.entry.body.toString()).degraded, true);
+  await settled();
+  assert.equal(store.values.size, 0);
+  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+  clock.advance(5_000);
+  engine.answer = async (text) => pageOf(text);
+  assert.equal((await search.search(prepare('диван'))).outcome, 'engine');
+});
+
+test('a partial page never replaces a whole one that may still be served', async (t) => {
+  const { search, engine, clock, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  clock.advance(110_000);
+  engine.answer = async (text) => pageOf(text, 'agent dead');
+  await search.search(prepare('диван'));
+  await settled();
+  const answer = await search.search(prepare('диван'));
+  assert.deepEqual([answer.outcome, answer.entry.degraded], ['stale', false]);
+});
+
+test('a page too large to keep is served, counted, and the next miss says so', async (t) => {
+  const { search, prepare, events } = rig(t, { maxEntryBytes: 100 });
+  assert.equal(transcript(await search.search(prepare('диван'))), 'engine · l2 uri-miss (unseen) · l1 uri-miss');
+  const again = await search.search(prepare('диван'));
+  assert.deepEqual([again.outcome, again.reason], ['engine', 'not-storable']);
+  assert.ok(events.some((event) => event.kind === 'not-stored' && event.why === 'too-large'));
+});
+
+test('an operator’s bypass asks the engine and overwrites both tiers', async (t) => {
+  const { search, sibling, engine, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  engine.answer = async () => pageOf('новый диван');
+  const answer = await search.bypass(prepare('диван'));
+  assert.equal(transcript(answer), 'engine · l2 bypass stored (bypass) · l1 bypass stored');
+  await settled();
+  for (const process of [search, sibling()]) {
+    assert.match((await process.search(prepare('диван'))).entry.body.toString(), /новый диван/);
+  }
+});
+
+test('flushed and suppressed entries are misses with their reason', async (t) => {
+  let refused: 'flushed' | 'suppressed' | undefined;
+  const { search, prepare } = rig(t, { rules: { generation: () => 7, refuse: () => refused } });
+  assert.equal((await search.search(prepare('диван'))).entry.generation, 7);
+  for (const reason of ['flushed', 'suppressed'] as const) {
+    refused = reason;
+    const answer = await search.search(prepare('диван'));
+    assert.deepEqual([answer.outcome, answer.reason], ['engine', reason]);
+  }
+});
+
+test('a batch reads the store once for all, shares flights, and each item fails for itself', async (t) => {
+  const { search, sibling, engine, store, prepare } = rig(t);
+  for (const q of ['a', 'b']) await search.search(prepare(q));
+  await settled();
+  const restarted = sibling();
+  await restarted.search(prepare('a'));
+  engine.answer = async (text) => (text === 'bad' ? down() : pageOf(text));
+  store.reads.length = 0;
+  const settledMany = await restarted.searchMany(['a', 'b', 'c', 'c', 'bad'].map((q) => prepare(q)));
+  const seen = settledMany.map((each) => (each.status === 'fulfilled' ? each.value.outcome : code(each.reason)));
+  assert.deepEqual(seen, ['hit-l1', 'hit-l2', 'engine', 'collapsed', 'engine-unavailable']);
+  assert.equal(store.reads.length, 3);
+});
+
+test('large pages are stored compressed, small ones as they are, and both say what they are', async (t) => {
+  const { search, engine, prepare } = rig(t);
+  engine.answer = async (text) => pageOf(text.repeat(2000));
+  assert.equal((await search.search(prepare('длинно'))).entry.coding, 'gzip');
+  engine.answer = async (text) => pageOf(text);
+  assert.equal((await search.search(prepare('кратко'))).entry.coding, 'identity');
+});
