@@ -4,7 +4,7 @@ import { type ComposedDomain, composeDomain } from './compose-domain.ts';
 import type { Settings } from './config/settings.ts';
 import { assertAdminBinding } from './http/admin-access.ts';
 import { createAdminServer } from './http/admin-server.ts';
-import { createPublicServer } from './http/public-server.ts';
+import { createPublicServer, type PublicServerOptions } from './http/public-server.ts';
 import { createEventLog } from './metrics/event-log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createSearch } from './search/service.ts';
@@ -77,7 +77,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     hitSample: settings.log.hitSample,
     ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),
     version,
-    page: PAGE,
+    page: pageOf(settings),
   });
   const adminServer = createAdminServer({
     ...shared,
@@ -106,8 +106,24 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** How the page for people presents itself: prices of the demo catalogue are in roubles. */
-const PAGE = { currency: 'RUB' };
+/** How the page for people presents itself: over the demo catalogue, with roubles and a few searches to begin with. */
+function pageOf({ domains, admin, public: { host } }: Settings): NonNullable<PublicServerOptions['page']> {
+  const isDemo = domains.every(({ engine }) => engine.kind === 'sqlite' && engine.demo);
+  // Whoever reads a page on this machine's own address can open the other listener there as well.
+  const isOpen = admin.host === host && admin.token === undefined;
+  return {
+    ...(isDemo ? { currency: 'RUB', examples: DEMO_SEARCHES } : {}),
+    ...(isOpen ? { explainUrl: `http://${admin.host}:${admin.port}/admin/explain` } : {}),
+  };
+}
+
+const DEMO_SEARCHES = [
+  { domain: 'goods', query: 'кроссовки' },
+  { domain: 'goods', query: 'iphone 13' },
+  { domain: 'auto', query: 'ваз 2107' },
+  { domain: 'realty', query: 'двушка' },
+  { domain: 'jobs', query: 'курьер' },
+];
 
 /** Inflated: 100 results of what a description may be. A stored body that inflates past it is not believed. */
 const MAX_PAGE_BYTES = 16 * 2 ** 20;

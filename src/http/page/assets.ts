@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join, sep } from 'node:path';
+
+const FOLDER = join(import.meta.dirname, 'assets');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+export interface Asset {
+  readonly body: Buffer;
+  readonly type: string;
+  /** Strong, with its quotes. */
+  readonly etag: string;
+}
+
+export interface Assets {
+  /** By path below the folder, with `/`. */
+  readonly byPath: ReadonlyMap<string, Asset>;
+  /** Changes when any file does. It is a part of every address, so that a new release never mixes with an old one. */
+  readonly version: string;
+  /** Modules in the order to preload, so that the browser asks for all of them at once. */
+  readonly modules: readonly string[];
+}
+
+/** Reads the page's files once: the process serves what it started with, whatever happens on disk. */
+export function readAssets(): Assets {
+  const paths = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.split(sep).join('/'))
+    .filter((path) => extname(path) in TYPES)
+    .sort();
+  const whole = createHash('sha256');
+  const byPath = new Map<string, Asset>();
+  for (const path of paths) {
+    const body = readFileSync(join(FOLDER, path));
+    whole.update(`${path}\0${body.length}\0`).update(body);
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`;
+    byPath.set(path, { body, type: TYPES[extname(path)] ?? 'application/octet-stream', etag });
+  }
+  return {
+    byPath,
+    version: whole.digest('base64url').slice(0, 12),
+    modules: paths.filter((path) => path.endsWith('.mjs')),
+  };
+}

@@ -1,0 +1,85 @@
+// @ts-check
+import { readFilter, withValues } from './filters.mjs';
+import { formatValue } from './format.mjs';
+import { nameFor } from './names.mjs';
+import { placeHref } from './place.mjs';
+import { domainOf } from './site.mjs';
+import { h } from './tree.mjs';
+import { wordsIn } from './words.mjs';
+
+/**
+ * @typedef {import('./model.mjs').PageModel} PageModel
+ * @typedef {import('../../../../search/domain.ts').Attribute} Attribute
+ */
+
+/**
+ * The filters in force, each a link that takes it away.
+ * @param {PageModel} model
+ */
+export function chipsView(model) {
+  const { site, place, language } = model;
+  if (place.filters.length === 0) return undefined;
+  const words = wordsIn(language);
+  return h(
+    'nav',
+    { class: 'chips', 'aria-label': words('chosen'), 'data-key': 'chips' },
+    h(
+      'ul',
+      {},
+      place.filters.flatMap((filter) => chipsOf(filter, model)),
+      h(
+        'li',
+        {},
+        h(
+          'a',
+          { class: 'plain', href: placeHref({ ...place, filters: [], page: '' }), 'data-nav': true },
+          words('clear'),
+        ),
+      ),
+    ),
+  );
+
+  /**
+   * @param {string} filter
+   * @param {PageModel} model
+   */
+  function chipsOf(filter, { site: { currency } }) {
+    const { attributes } = domainOf(site, place.domain);
+    const read = readFilter(filter, attributes);
+    const attribute = attributes.find(({ name }) => name === read?.attribute);
+    // A filter nobody can read is still shown: it is why the server refused, and this is how to be rid of it.
+    if (read === undefined || attribute === undefined) {
+      return [
+        chip(
+          filter,
+          place.filters.filter((each) => each !== filter),
+        ),
+      ];
+    }
+    const name = nameFor(attribute.name, language);
+    const format = (/** @type {string} */ value) => formatValue(attribute, value, language, currency);
+    if (read.kind === 'range') {
+      const from = read.from === '' ? '' : ` ${words('from')} ${format(read.from)}`;
+      const to = read.to === '' ? '' : ` ${words('to')} ${format(read.to)}`;
+      return [chip(`${name}:${from}${to}`, withValues(place.filters, attribute.name, []))];
+    }
+    return read.values.map((value) => {
+      const others = read.values.filter((each) => each !== value);
+      return chip(`${name}: ${format(value)}`, withValues(place.filters, attribute.name, others));
+    });
+  }
+
+  /**
+   * @param {string} text
+   * @param {readonly string[]} filters What stays.
+   */
+  function chip(text, filters) {
+    const href = placeHref({ ...place, filters, page: '' });
+    const label = `${text}, ${words('remove')}`;
+    return h(
+      'li',
+      {},
+      h('a', { href, 'data-nav': true, 'aria-label': label }, text, h('span', { 'aria-hidden': 'true' }, ' ×')),
+    );
+  }
+}

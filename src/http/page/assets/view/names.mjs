@@ -1,0 +1,55 @@
+// @ts-check
+/**
+ * Names people write for what catalogues commonly declare. Names come from the configuration, so this is a courtesy:
+ * a name that is not here is shown as declared.
+ * @typedef {import('./language.mjs').Language} Language
+ * @type {Readonly<Record<string, Readonly<Record<Language, string>>>>}
+ */
+const NAMES = {
+  goods: { en: 'Goods', ru: 'Вещи' },
+  auto: { en: 'Cars', ru: 'Авто' },
+  realty: { en: 'Homes', ru: 'Недвижимость' },
+  jobs: { en: 'Jobs', ru: 'Работа' },
+  packages: { en: 'Packages', ru: 'Пакеты' },
+  area: { en: 'Area', ru: 'Площадь' },
+  body: { en: 'Body', ru: 'Кузов' },
+  brand: { en: 'Brand', ru: 'Бренд' },
+  category: { en: 'Category', ru: 'Категория' },
+  city: { en: 'City', ru: 'Город' },
+  color: { en: 'Colour', ru: 'Цвет' },
+  colour: { en: 'Colour', ru: 'Цвет' },
+  company: { en: 'Company', ru: 'Компания' },
+  condition: { en: 'Condition', ru: 'Состояние' },
+  date: { en: 'Date', ru: 'Дата' },
+  deal: { en: 'Deal', ru: 'Сделка' },
+  district: { en: 'District', ru: 'Район' },
+  employment: { en: 'Employment', ru: 'Занятость' },
+  experience: { en: 'Experience', ru: 'Опыт' },
+  floor: { en: 'Floor', ru: 'Этаж' },
+  gearbox: { en: 'Gearbox', ru: 'Коробка' },
+  kind: { en: 'Kind', ru: 'Вид' },
+  language: { en: 'Language', ru: 'Язык' },
+  make: { en: 'Make', ru: 'Марка' },
+  mileage: { en: 'Mileage', ru: 'Пробег' },
+  model: { en: 'Model', ru: 'Модель' },
+  price: { en: 'Price', ru: 'Цена' },
+  rating: { en: 'Rating', ru: 'Оценка' },
+  region: { en: 'Region', ru: 'Регион' },
+  rooms: { en: 'Rooms', ru: 'Комнаты' },
+  salary: { en: 'Salary', ru: 'Зарплата' },
+  schedule: { en: 'Schedule', ru: 'График' },
+  seller: { en: 'Seller', ru: 'Продавец' },
+  size: { en: 'Size', ru: 'Размер' },
+  type: { en: 'Type', ru: 'Тип' },
+  variant: { en: 'Variant', ru: 'Вариант' },
+  year: { en: 'Year', ru: 'Год' },
+};
+
+/**
+ * @param {string} name
+ * @param {Language} language
+ */
+export function nameFor(name, language) {
+  const known = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
+  return known?.[language] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
+}

@@ -1,0 +1,56 @@
+// @ts-check
+import { readFilter } from './filters.mjs';
+import { nameFor } from './names.mjs';
+import { placePairs } from './place.mjs';
+import { domainOf } from './site.mjs';
+import { h } from './tree.mjs';
+import { wordsIn } from './words.mjs';
+
+/** @typedef {import('../../../../search/domain.ts').Attribute} Attribute */
+
+/**
+ * From–to for what is measured rather than counted. A plain form, so that it works without scripts.
+ * @param {import('./model.mjs').PageModel} model
+ */
+export function rangesView({ site, place, language }) {
+  const words = wordsIn(language);
+  const { attributes } = domainOf(site, place.domain);
+  const measured = attributes.filter(({ type, facet, sort }) => type !== 'string' && (sort || !facet));
+  if (measured.length === 0) return undefined;
+  const kept = place.filters.filter((filter) => readFilter(filter, attributes)?.kind !== 'range');
+  return h(
+    'form',
+    { class: 'ranges', action: '/', method: 'get', 'data-nav': true, 'data-key': 'ranges' },
+    placePairs({ ...place, filters: kept, page: '' }).map(([name, value]) =>
+      h('input', { type: 'hidden', name, value }),
+    ),
+    measured.map((attribute) => rangeView(attribute)),
+    h('button', { type: 'submit' }, words('apply')),
+  );
+
+  /** @param {Attribute} attribute */
+  function rangeView({ name, type }) {
+    const read = place.filters.map((filter) => readFilter(filter, attributes)).find((each) => each?.attribute === name);
+    const bounds = read?.kind === 'range' ? read : { from: '', to: '' };
+    const input = (/** @type {'from' | 'to'} */ side) =>
+      h(
+        'label',
+        {},
+        h('span', {}, words(side)),
+        h('input', {
+          name: `${name}.${side}`,
+          value: bounds[side],
+          'data-focus': `${name}.${side}`,
+          ...(type === 'date'
+            ? { type: 'date' }
+            : { type: 'text', inputmode: 'decimal', pattern: '-?[0-9]*[.]?[0-9]*', size: 6 }),
+        }),
+      );
+    return h(
+      'fieldset',
+      {},
+      h('legend', {}, nameFor(name, language)),
+      h('div', { class: type === 'date' ? 'pair dates' : 'pair' }, input('from'), input('to')),
+    );
+  }
+}

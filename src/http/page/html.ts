@@ -1,0 +1,27 @@
+import type { Tree } from './assets/view/tree.mjs';
+
+/** Elements that have no end tag. */
+const VOID = new Set(['input', 'link', 'meta', 'br', 'hr', 'img']);
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** The one way text gets into markup, in content and in quoted attributes alike. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+/** Tags and attribute names come from our own views; everything else is escaped. */
+export function toHtml(tree: Tree): string {
+  if (typeof tree === 'string') return escapeHtml(tree);
+  const attributes = Object.entries(tree.attributes).map(([name, value]) =>
+    value === '' ? ` ${name}` : ` ${name}="${escapeHtml(value)}"`,
+  );
+  const start = `<${tree.tag}${attributes.join('')}>`;
+  return VOID.has(tree.tag) ? start : `${start}${tree.children.map(toHtml).join('')}</${tree.tag}>`;
+}

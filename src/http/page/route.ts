@@ -1,0 +1,122 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../clock.ts';
+import type { Search } from '../../search/search.ts';
+import type { RequestEvent } from '../events.ts';
+import { Refusal } from '../problem.ts';
+import { parseQueryString } from '../query-string.ts';
+import { pageLanguage, preferredLanguage } from './assets/view/language.mjs';
+import { type Place, placeFrom } from './assets/view/place.mjs';
+import type { Example, Site } from './assets/view/site.mjs';
+import { readAssets } from './assets.ts';
+import { documentHtml } from './document.ts';
+import { type FirstPage, firstPage, refusedPage } from './first-page.ts';
+import { siteFor } from './site.ts';
+
+export interface PageOptions {
+  readonly search: Search;
+  readonly clock: Clock;
+  /** 0–1; spreads Retry-After, so that refused readers do not come back together. */
+  readonly random: () => number;
+  /** One event per search the server itself makes for the page. */
+  readonly observe?: (event: RequestEvent) => void;
+  /** ISO 4217 code for prices; without it they are bare numbers. */
+  readonly currency?: string;
+  /** Searches offered on the empty page. */
+  readonly examples?: readonly Example[];
+  /** Address of the admin listener's explain, where readers of this page may open it. */
+  readonly explainUrl?: string;
+}
+
+/** Scripts and styles are files of our own, forms come back here, and nobody may frame the page. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The search page for people, `GET|HEAD /`, and its files under `/assets/page/`. */
+export function registerPage(app: FastifyInstance, options: PageOptions): void {
+  const { observe } = options;
+  const assets = readAssets();
+  const method = ['GET', 'HEAD'];
+
+  const visit = async (
+    request: FastifyRequest,
+    site: Site,
+  ): Promise<{ readonly place: Place; readonly page: FirstPage }> => {
+    try {
+      const place = placeFrom(parseQueryString(queryOf(request)), site);
+      return { place, page: await firstPage({ site, place, request }, options) };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      // Not even an address: there is nothing to show but the refusal.
+      const page = refusedPage(error, options.random);
+      const { status } = page;
+      observe?.({ kind: 'request', route: 'search', domain: 'none', outcome: 'rejected', status, durationMs: 0 });
+      return { place: placeFrom([], site), page };
+    }
+  };
+
+  app.route({
+    method,
+    url: '/',
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      const site = siteFor(options, preferredLanguage(request.headers['accept-language']));
+      const { place, page } = await visit(request, site);
+      const language = pageLanguage(place.query, site.preferred);
+      if (page.retryAfter !== undefined) reply.header('retry-after', page.retryAfter);
+      if (page.durationMs !== undefined) reply.header('server-timing', `search;dur=${page.durationMs.toFixed(3)}`);
+      return reply
+        .code(page.status)
+        .headers({
+          'content-type': 'text/html; charset=utf-8',
+          'content-security-policy': POLICY,
+          'x-content-type-options': 'nosniff',
+          'referrer-policy': 'no-referrer',
+          'cross-origin-opener-policy': 'same-origin',
+          // It says where *this* answer came from, so it is true once.
+          'cache-control': page.status < 400 ? 'private, no-cache' : 'no-store',
+          vary: 'Accept-Language',
+        })
+        .send(documentHtml({ site, place, language, shown: page.shown }, assets));
+    },
+  });
+
+  app.route<{ Params: { version: string; '*': string } }>({
+    method,
+    url: '/assets/page/:version/*',
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      const asset = assets.byPath.get(request.params['*']);
+      if (asset === undefined) return reply.callNotFound();
+      // While a release rolls out, a page of one release may ask a process of the other: it gets what there is, unkept.
+      const known = request.params.version === assets.version;
+      reply.headers({
+        etag: asset.etag,
+        'cache-control': known ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+      if (matches(request.headers['if-none-match'], asset.etag)) return reply.code(304).send();
+      return reply.header('content-type', asset.type).send(asset.body);
+    },
+  });
+}
+
+/** From the raw target: a router's own parser may refuse or reshape what `/` should answer in words. */
+function queryOf(request: FastifyRequest): string {
+  const target = request.raw.url ?? '/';
+  const mark = target.indexOf('?');
+  return mark < 0 ? '' : target.slice(mark + 1);
+}
+
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,19 @@
+import type { Language } from './assets/view/language.mjs';
+import type { Site } from './assets/view/site.mjs';
+import type { PageOptions } from './route.ts';
+
+/** What the view may know: names and attributes, never answer profiles or anything of an operator's. */
+export function siteFor({ search, currency, examples, explainUrl }: PageOptions, preferred: Language): Site {
+  return {
+    preferred,
+    examples: examples ?? [],
+    domains: search.domains.map(({ name, attributes, context }) => ({
+      name,
+      attributes,
+      // A header is the proxy's to set; only what a query may carry can be chosen on a page.
+      context: context.filter(({ source }) => source === 'query').map(({ name, values }) => ({ name, values })),
+    })),
+    ...(currency === undefined ? {} : { currency }),
+    ...(explainUrl === undefined ? {} : { explain: explainUrl }),
+  };
+}

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { Unanswered } from '../../src/search/failure.ts';
+import { startBrowser, type TestBrowser } from './browser.ts';
+import { type FakePageService, startFakePageService } from './page-service.ts';
+
+const EVIL = '"><img src=x onerror="alert(1)"><script>alert(2)</script>';
+
+describe('the page when things go wrong', () => {
+  let service: FakePageService;
+  let browser: TestBrowser;
+  before(async () => {
+    const attributes = { category: EVIL, city: `${EVIL}, with a comma`, price: 1, date: '2026-01-01' };
+    const extra = [
+      { id: 'evil', title: `пакость ${EVIL}`, description: `пакость ${EVIL} javascript:alert(3)`, attributes },
+    ];
+    const long = 'W'.repeat(120);
+    extra.push({
+      id: 'long',
+      title: `бесконечное ${long}`,
+      description: `бесконечное ${long}`,
+      attributes: { category: long, city: long, price: 999_999_999_999, date: '2026-01-01' },
+    });
+    service = await startFakePageService({ extra });
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+  beforeEach(() => {
+    service.search.before = async () => {};
+    service.search.dress = (answer) => answer;
+  });
+  const at = (parameters: Readonly<Record<string, string>>) => `${service.baseUrl}/?${new URLSearchParams(parameters)}`;
+
+  it('markup in a document is text, on the first page and on fetched ones', async () => {
+    const { page, complaints } = await browser.open();
+    await page.goto(at({ q: 'пакость' }));
+    for (const visit of ['first', 'fetched', 'filtered by the evil value']) {
+      assert.equal(await page.locator('.list h3').textContent(), `пакость ${EVIL}`, visit);
+      assert.equal(await page.locator('.list em').first().textContent(), 'пакость');
+      assert.equal(await page.locator('#app img, #app script, #app svg').count(), 0);
+      if (visit === 'first') await page.click('.search button');
+      if (visit === 'fetched') await page.locator('.choice', { hasText: 'with a comma' }).click();
+      await page.waitForSelector(visit === 'first' ? '.took:has-text("всего")' : '.chips');
+    }
+    assert.deepEqual(complaints, []);
+  });
+
+  it('markup in the address is text: query, domain, filter, sort, page', async () => {
+    const { page, complaints } = await browser.open();
+    for (const [name, status] of Object.entries({ q: 200, domain: 404, filter: 400, sort: 400, page: 400 })) {
+      const response = await page.goto(at({ q: 'кроссовки', [name]: EVIL }));
+      assert.equal(response?.status(), status, name);
+      await page.click('.search button');
+      await page.waitForSelector('#app:not([aria-busy])');
+      assert.equal(await page.locator('#app img, #app script').count(), 0);
+      // The browser itself notes every refused fetch; anything beyond that would be the attack.
+      assert.deepEqual(
+        complaints.filter((text) => !text.startsWith('Failed to load resource')),
+        [],
+        name,
+      );
+    }
+  });
+
+  it('an engine that forgets to escape writes nothing but <em> into the page', async () => {
+    const { page, complaints } = await browser.open();
+    await page.goto(at({}));
+    const snippet =
+      '<em>a</em><img src=x onerror=alert(1)><em onclick=alert(2)>b</em>&lt;i&gt;<script>alert(3)</script>';
+    const results = [{ id: '1', title: 't', snippet, score: 1, attributes: {} }];
+    const answer = {
+      query: 'a',
+      domain: 'goods',
+      page: 1,
+      limit: 20,
+      total: 1,
+      totalRelation: 'eq',
+      results,
+      facets: {},
+    };
+    await page.route('**/search?*', (route) => route.fulfill({ json: answer }));
+    await page.fill('#query', 'a');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.snippet');
+    assert.equal(
+      await page.locator('.snippet').innerHTML(),
+      '<em>a</em>&lt;img src=x onerror=alert(1)&gt;&lt;em onclick=alert(2)&gt;b&lt;i&gt;&lt;script&gt;alert(3)&lt;/script&gt;',
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  it('a shed search says so and when to come back, with and without scripts, and trying again works', async () => {
+    service.search.before = () => Promise.reject(new Unanswered('overloaded', 'The queue is full.', 3000));
+    const plain = await browser.open({ javaScriptEnabled: false });
+    const response = await plain.page.goto(at({ q: 'asics gel' }));
+    assert.equal(response?.status(), 503);
+    assert.equal(response?.headers()['retry-after'], '3');
+    assert.match((await plain.page.locator('[role=alert]').textContent()) ?? '', /Too many searches.*again in 3 sec/);
+
+    const { page } = await browser.open();
+    await page.goto(at({}));
+    await page.fill('#query', 'asics gel');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[role=alert]');
+    assert.match((await page.locator('[role=alert]').textContent()) ?? '', /Too many searches.*again in 3 sec/);
+    service.search.before = async () => {};
+    await page.click('[role=alert] .button');
+    await page.waitForSelector('.list li');
+  });
+
+  it('a refused filter names what is allowed and offers the bare query', async () => {
+    const { page } = await browser.open({ locale: 'ru-RU' });
+    await page.goto(at({ q: 'кроссовки', filter: 'nope:1' }));
+    const alert = page.locator('[role=alert]');
+    assert.match((await alert.textContent()) ?? '', /не имеет смысла.*category, city, price, date/);
+    assert.equal(await alert.locator('.detail').getAttribute('lang'), 'en');
+    await alert.locator('.button').click();
+    await page.waitForSelector('.list li');
+    assert.equal(new URL(page.url()).searchParams.has('filter'), false);
+  });
+
+  it('a service that has gone is said to be unreachable, and the page stays usable', async () => {
+    const { page } = await browser.open();
+    await page.goto(at({ q: 'iphone' }));
+    await page.route('**/search?*', (route) => route.abort('connectionrefused'));
+    await page.click('.sorts a >> nth=1');
+    await page.waitForSelector('[role=alert]');
+    assert.match((await page.locator('[role=alert]').textContent()) ?? '', /cannot be reached/);
+    await page.unroute('**/search?*');
+    await page.click('[role=alert] .button');
+    await page.waitForSelector('.sorts a[aria-current]:has-text("Price")');
+  });
+
+  it('a newer search aborts the older, and a late answer never replaces it', async () => {
+    const { page, complaints } = await browser.open();
+    await page.goto(at({}));
+    let release = (): void => {};
+    service.search.before = ({ request }) =>
+      request.text === 'slow' ? new Promise((resolve) => (release = resolve)) : Promise.resolve();
+    const aborted = page.waitForEvent('requestfailed');
+    await page.fill('#query', 'slow');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[role=status]:has-text("Searching")');
+    await page.fill('#query', 'iphone');
+    await page.keyboard.press('Enter');
+    assert.match((await aborted).url(), /q=slow/);
+    await page.waitForSelector('h1:text-is("iphone")');
+    release();
+    await page.click('.search button');
+    await page.waitForSelector('[data-source=memory]');
+    assert.equal(await page.locator('h1').textContent(), 'iphone');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('what is typed while an answer is on its way stays in the box', async () => {
+    const { page } = await browser.open();
+    await page.goto(at({}));
+    let release = (): void => {};
+    service.search.before = () => new Promise((resolve) => (release = resolve));
+    await page.fill('#query', 'samba');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#app[aria-busy]');
+    await page.keyboard.type(' adidas');
+    release();
+    await page.waitForSelector('h1:text-is("samba")');
+    assert.equal(await page.inputValue('#query'), 'samba adidas');
+  });
+
+  it('every origin has its words: store, stale, failed engine, shared, reserve', async () => {
+    const hit = { kind: 'hit' } as const;
+    const missed = { kind: 'forward', why: 'uri-miss' } as const;
+    const failed = { kind: 'forward', why: 'stale', forwardStatus: 504 } as const;
+    const shared = { kind: 'forward', why: 'uri-miss', collapsed: true } as const;
+    const cases = [
+      [{ outcome: 'hit-l2', l1: missed, l2: hit }, 'from the store'],
+      [{ outcome: 'stale', l1: hit, remainingMs: -12_000 }, 'stale, being refreshed'],
+      [{ outcome: 'stale', l1: failed, remainingMs: -12_000 }, 'stale: the engine could not answer'],
+      [{ outcome: 'collapsed', l1: shared }, 'computed by the engine, shared with another request'],
+      [{ outcome: 'lifeboat', l1: missed }, 'from the reserve index'],
+    ] as const;
+    const { page } = await browser.open();
+    for (const [parts, words] of cases) {
+      service.search.dress = ({ l2: _, ...answer }) => ({ ...answer, ...parts });
+      await page.goto(at({ q: 'iphone 13' }));
+      assert.equal(await page.locator('.source').textContent(), words);
+      await page.click('.search button');
+      await page.waitForSelector('.took:has-text("in all")');
+      assert.equal(await page.locator('.source').textContent(), words);
+    }
+  });
+
+  it('words without an end break at 390 px and nothing scrolls sideways', async () => {
+    const { page } = await browser.open({ viewport: { width: 390, height: 844 } });
+    const word = 'ж'.repeat(200);
+    for (const parameters of [{ q: 'бесконечное' }, { q: word }, { q: 'бесконечное', filter: `city:${word}` }]) {
+      await page.goto(at(parameters));
+      await page.evaluate('document.querySelectorAll("details").forEach((each) => { each.open = true; })');
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, JSON.stringify(parameters));
+    }
+  });
+
+  it('results in the other language carry it, and the page follows the query', async () => {
+    const { page } = await browser.open();
+    await page.goto(at({ q: '2107', domain: 'auto' }));
+    assert.equal(await page.locator('html').getAttribute('lang'), 'en');
+    assert.equal(await page.locator('.list h3').first().getAttribute('lang'), 'ru');
+    await page.fill('#query', 'ваз 2107');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('html[lang=ru]');
+    assert.equal(await page.locator('.search button').textContent(), 'Найти');
+    assert.equal(await page.locator('.list h3').first().getAttribute('lang'), null);
+  });
+});

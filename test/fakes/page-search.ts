@@ -1,0 +1,216 @@
+import { etagOf } from '../../src/cache/codec.ts';
+import { compress } from '../../src/cache/coding.ts';
+import type { Entry } from '../../src/cache/entry.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { Answer, PreparedSearch } from '../../src/search/answer.ts';
+import { encodeBody } from '../../src/search/body.ts';
+import { canonicalText } from '../../src/search/canonical-text.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+import { dateText } from '../../src/search/filter.ts';
+import type { FacetCount, ResultPage, SearchResult } from '../../src/search/page.ts';
+import { prepareSearch } from '../../src/search/prepare.ts';
+import type { Filter, SearchRequest } from '../../src/search/request.ts';
+import type { Search } from '../../src/search/search.ts';
+import { entryOf } from './entry.ts';
+import { fakeStatus } from './search.ts';
+
+/** A `Search` with a catalogue small enough to read and large enough to page, filter and sort. */
+export interface PageSearch extends Search {
+  /** Called before the engine computes; a test makes it wait or reject. */
+  before: (prepared: PreparedSearch) => Promise<void>;
+  /** Changes an answer on its way out, kept ones included. */
+  dress: (answer: Answer) => Answer;
+  /** How often the engine computed. */
+  computed: number;
+}
+
+type Item = Omit<SearchResult, 'snippet' | 'score'> & { readonly description: string };
+
+const DOMAINS: readonly SearchDomain[] = [
+  {
+    name: 'goods',
+    attributes: [
+      { name: 'category', type: 'string', facet: true, sort: false },
+      { name: 'city', type: 'string', facet: true, sort: false },
+      { name: 'price', type: 'integer', facet: false, sort: true },
+      { name: 'date', type: 'date', facet: false, sort: true },
+    ],
+    context: [],
+    answerProfile: 'goods-1',
+  },
+  {
+    name: 'auto',
+    attributes: [
+      { name: 'brand', type: 'string', facet: true, sort: false },
+      { name: 'year', type: 'integer', facet: false, sort: true },
+      { name: 'mileage', type: 'integer', facet: false, sort: true },
+      { name: 'price', type: 'integer', facet: false, sort: true },
+    ],
+    context: [{ name: 'region', source: 'query', values: ['msk', 'spb'] }],
+    answerProfile: 'auto-1',
+  },
+];
+
+export function createPageSearch(options: { readonly clock: Clock; readonly extra?: readonly Item[] }): PageSearch {
+  const { clock, extra = [] } = options;
+  const items: Readonly<Record<string, readonly Item[]>> = { goods: [...goods(), ...extra], auto: cars() };
+  const memory = new Map<string, Entry>();
+  const remainingMs = (entry: Entry): number => entry.freshForMs - (clock.monotonicMs() - entry.bornMs);
+
+  const compute = async (prepared: PreparedSearch): Promise<Answer> => {
+    const { request, key, canonicalBytes } = prepared;
+    await fake.before(prepared);
+    fake.computed += 1;
+    const identity = encodeBody(request, pageOf(request, items[request.domain] ?? []));
+    const body = await compress(identity, 'gzip');
+    const etag = etagOf(identity);
+    const entry = entryOf(clock, { body, coding: 'gzip', etag, canonical: canonicalBytes });
+    memory.set(key, entry);
+    return {
+      entry,
+      outcome: 'engine',
+      remainingMs: remainingMs(entry),
+      l1: { kind: 'forward', why: 'uri-miss', stored: true },
+      l2: { kind: 'forward', why: 'uri-miss', stored: true, detail: 'unseen' },
+      reason: 'unseen',
+      timings: { l2Ms: 0.8, engineMs: 14.2 },
+    };
+  };
+
+  const fake: PageSearch = {
+    domains: DOMAINS,
+    before: async () => {},
+    dress: (answer) => answer,
+    computed: 0,
+    prepare: (parameters) => prepareSearch(parameters, DOMAINS),
+    fromMemory: ({ key }) => {
+      const entry = memory.get(key);
+      if (entry === undefined) return undefined;
+      return fake.dress({
+        entry,
+        outcome: 'hit-l1',
+        remainingMs: remainingMs(entry),
+        l1: { kind: 'hit' },
+        timings: {},
+      });
+    },
+    search: async (prepared) => fake.dress(await compute(prepared)),
+    searchMany: (many) => Promise.all(many.map(compute)),
+    explain: () => Promise.reject(new Error('the page does not explain')),
+    status: () => DOMAINS.map(({ name }) => fakeStatus(name)),
+  };
+  return fake;
+}
+
+function pageOf(request: SearchRequest, items: readonly Item[]): ResultPage {
+  const words = request.text.split(' ');
+  const found = items.filter(
+    (item) =>
+      words.every((word) => canonicalText(`${item.title} ${item.description}`).includes(word)) &&
+      request.filters.every((filter) => fits(item, filter)),
+  );
+  const { sort, page, limit } = request;
+  if (sort.by === 'attribute') {
+    const turn = sort.descending ? -1 : 1;
+    found.sort((a, b) => turn * (numberOf(a, sort.attribute) - numberOf(b, sort.attribute)));
+  }
+  return {
+    total: found.length,
+    totalRelation: 'eq',
+    results: found.slice((page - 1) * limit, page * limit).map(({ id, title, description, attributes }) => {
+      return { id, title, snippet: highlighted(description, words), score: 1, attributes };
+    }),
+    facets: Object.fromEntries(request.facets.map((name) => [name, counts(found, name)])),
+  };
+}
+
+function fits(item: Item, filter: Filter): boolean {
+  const value = item.attributes[filter.attribute];
+  switch (filter.kind) {
+    case 'strings':
+      return filter.values.includes(canonicalText(String(value)));
+    case 'numbers':
+      return filter.values.includes(numberOf(item, filter.attribute));
+    case 'range': {
+      const number = numberOf(item, filter.attribute);
+      return number >= (filter.from ?? -Infinity) && number <= (filter.to ?? Infinity);
+    }
+  }
+}
+
+/** Dates as days, as an index holds them. */
+function numberOf(item: Item, attribute: string): number {
+  const value = item.attributes[attribute] ?? 0;
+  return typeof value === 'number' ? value : Date.parse(value) / 86_400_000;
+}
+
+function counts(items: readonly Item[], name: string): FacetCount[] {
+  const groups = Map.groupBy(items, (item) => String(item.attributes[name]));
+  return [...groups].map(([value, { length }]) => ({ value, count: length })).sort((a, b) => b.count - a.count);
+}
+
+function highlighted(text: string, words: readonly string[]): string {
+  const escaped = text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+  return words.reduce((html, word) => html.replace(new RegExp(RegExp.escape(word), 'giu'), '<em>$&</em>'), escaped);
+}
+
+const BRANDS = ['Nike Air Max', 'adidas Samba', 'New Balance 574', 'Asics Gel-Kayano', 'Puma Suede', 'Reebok Classic'];
+const CITIES = [
+  'Москва',
+  'Санкт-Петербург',
+  'Казань',
+  'Екатеринбург',
+  'Новосибирск',
+  'Пермь',
+  'Тула',
+  'Омск',
+  'Уфа',
+  'Tbilisi',
+];
+
+function goods(): Item[] {
+  const shoes = Array.from({ length: 47 }, (_, i): Item => {
+    const english = i % 9 === 8;
+    const brand = BRANDS[i % BRANDS.length] ?? '';
+    const size = 36 + (i % 10);
+    return {
+      id: `shoe-${i}`,
+      title: english ? `${brand} sneakers, size ${size}` : `Кроссовки ${brand}, ${size} размер`,
+      description: english
+        ? `Barely worn sneakers (кроссовки), bought in spring, the box and the receipt are there. Size ${size}.`
+        : `Продаю кроссовки ${brand}: носили один сезон, подошва целая, есть коробка. Размер ${size}, подошли бы и на полноту. Торг при встрече.`,
+      attributes: {
+        category: ['Обувь', 'Спорт и отдых', 'Детская одежда и обувь'][i % 3] ?? '',
+        city: CITIES[i % CITIES.length] ?? '',
+        price: 990 + ((i * 137) % 90) * 100,
+        date: dateText(20_750 - ((i * 7) % 60)),
+      },
+    };
+  });
+  const phones = Array.from(
+    { length: 5 },
+    (_, i): Item => ({
+      id: `phone-${i}`,
+      title: `iPhone 13, ${128 * (1 + (i % 2))} GB`,
+      description: `iPhone 13 in good order, battery at ${90 - i} %, no scratches.`,
+      attributes: { category: 'Телефоны', city: CITIES[i] ?? '', price: 39_990 - i * 1500, date: dateText(20_740 - i) },
+    }),
+  );
+  return [...shoes, ...phones];
+}
+
+function cars(): Item[] {
+  return Array.from(
+    { length: 12 },
+    (_, i): Item => ({
+      id: `car-${i}`,
+      title: `ВАЗ 2107, ${1998 + i}`,
+      description: `ВАЗ 2107 на ходу, второй хозяин, гараж. Пробег ${60 + i * 9} тысяч.`,
+      attributes: { brand: 'ВАЗ', year: 1998 + i, mileage: 60_000 + i * 9000, price: 65_000 + i * 10_500 },
+    }),
+  );
+}

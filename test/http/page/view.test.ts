@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { readFilter, valuesOf, withValues } from '../../../src/http/page/assets/view/filters.mjs';
+import { formatDuration, formatValue } from '../../../src/http/page/assets/view/format.mjs';
+import { numbersAround } from '../../../src/http/page/assets/view/pager.mjs';
+import { placeFrom, placeHref } from '../../../src/http/page/assets/view/place.mjs';
+import { provenanceOf } from '../../../src/http/page/assets/view/provenance.mjs';
+import type { Site } from '../../../src/http/page/assets/view/site.mjs';
+import { snippetTree } from '../../../src/http/page/assets/view/snippet.mjs';
+import { h } from '../../../src/http/page/assets/view/tree.mjs';
+import { toHtml } from '../../../src/http/page/html.ts';
+import type { Attribute } from '../../../src/search/domain.ts';
+import { parseFilter } from '../../../src/search/filter.ts';
+
+const CITY: Attribute = { name: 'city', type: 'string', facet: true, sort: false };
+const PRICE: Attribute = { name: 'price', type: 'number', facet: false, sort: true };
+const SITE: Site = {
+  domains: [{ name: 'goods', attributes: [CITY, PRICE], context: [{ name: 'region', values: ['ru', 'kz'] }] }],
+  preferred: 'en',
+  examples: [],
+};
+
+describe('markup', () => {
+  it('whatever text goes in, only our own tags come out, and the text comes back whole', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1, unit: fc.constantFrom('<', '>', '&', '"', "'", 'em', '/', 'a', 'lt;', '#60;') }),
+        (text) => {
+          const html = toHtml(h('p', { title: text }, text));
+          const [, title = '', content = ''] = html.match(/^<p title="([^"<>]*)">([^<>"]*)<\/p>$/) ?? assert.fail(html);
+          assert.equal(decode(title), text);
+          assert.equal(decode(content), text);
+        },
+      ),
+    );
+  });
+
+  it('a snippet can bring nothing but em', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('<em>', '</em>', '<em ', '<b>', '<script>', '&lt;', '&amp;', '&#x3c;', 'a', '"'), {
+          maxLength: 12,
+        }),
+        (parts) => {
+          const html = snippetTree(parts.join('')).map(toHtml).join('');
+          assert.doesNotMatch(html.replaceAll(/<\/?em>/g, ''), /[<>"]/);
+          assert.equal(html.split('<em>').length, html.split('</em>').length);
+        },
+      ),
+    );
+  });
+
+  it('a snippet reads as its engine meant it', () => {
+    const html = (snippet: string) => snippetTree(snippet).map(toHtml).join('');
+    assert.equal(html('a &lt;b&gt; <em>c &amp; d</em> e'), 'a &lt;b&gt; <em>c &amp; d</em> e');
+    assert.equal(html('open <em>for ever'), 'open for ever');
+    assert.equal(html('&#39;&#x27;&#0;&#xd800;&bogus;'), '&#39;&#39;&amp;#0;&amp;#xd800;&amp;bogus;');
+  });
+});
+
+describe('the address', () => {
+  it('of a place leads back to the place', () => {
+    const search = '?q=a%26b&domain=goods&page=3&limit=5&sort=-price&filter=city%3AA%5C%2CB%2CC&region=kz';
+    const place = placeFrom(new URLSearchParams(search), SITE);
+    assert.deepEqual(placeFrom(new URLSearchParams(placeHref(place).slice(2)), SITE), place);
+    assert.deepEqual(valuesOf(place.filters, [CITY, PRICE], 'city'), ['A,B', 'C']);
+    assert.deepEqual(place.context, [['region', 'kz']]);
+  });
+
+  it('of a plain form with bounds becomes a range, one bound or both, and none is no filter', () => {
+    const filters = (search: string) => placeFrom(new URLSearchParams(search), SITE).filters;
+    assert.deepEqual(filters('q=a&price.from=10&price.to='), ['price:10..']);
+    assert.deepEqual(filters('q=a&price.from=10&price.to=20&filter=price:1..2'), ['price:10..20']);
+    assert.deepEqual(filters('q=a&price.from=&price.to=&filter=city:X&filter=price:1..2'), ['city:X']);
+    assert.deepEqual(filters('q=a&price.from=&price.to=&filter=price:5'), ['price:5']);
+  });
+
+  it('drops what is default, so that a place has one address', () => {
+    const place = placeFrom(new URLSearchParams('q=a&page=1&sort=relevance'), SITE);
+    assert.equal(placeHref(place), '/?q=a&domain=goods');
+  });
+});
+
+describe('filters', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'Б', ',', ' ', '..', ':', '-') }).map((value) => value.trim());
+
+  it('written by the page are read by the search as the values they were', () => {
+    const attributes = new Map([['city', CITY]]);
+    const values = fc.uniqueArray(
+      text.filter((value) => value.replaceAll(/\s+/g, ' ') === value && value !== ''),
+      {
+        minLength: 1,
+        maxLength: 4,
+        selector: (value) => value.toLowerCase(),
+      },
+    );
+    fc.assert(
+      fc.property(values, (chosen) => {
+        const [filter = ''] = withValues([], 'city', chosen);
+        const parsed = parseFilter(filter, attributes);
+        const expected = chosen.map((value) => value.toLowerCase()).sort();
+        assert.deepEqual(parsed.kind === 'strings' && parsed.values, expected);
+        assert.deepEqual(valuesOf([filter], [CITY], 'city'), chosen);
+      }),
+    );
+  });
+
+  it('nobody can read are left alone', () => {
+    assert.equal(readFilter('nope:1', [CITY]), undefined);
+    assert.equal(readFilter('city', [CITY]), undefined);
+    assert.deepEqual(withValues(['nope:1', 'city:A'], 'city', []), ['nope:1']);
+  });
+});
+
+describe('provenance', () => {
+  const source = (cacheStatus: string, serverTiming = '') => provenanceOf(cacheStatus, serverTiming).source;
+
+  it('is read from Cache-Status in every shape serpcache writes', () => {
+    assert.equal(source('serpcache-l1; hit; ttl=287'), 'memory');
+    assert.equal(source('serpcache-l2; hit; ttl=287, serpcache-l1; fwd=uri-miss'), 'store');
+    assert.equal(source('serpcache-l2; fwd=uri-miss; stored, serpcache-l1; fwd=uri-miss; stored'), 'engine');
+    assert.equal(source('serpcache-l1; fwd=uri-miss; collapsed; detail=unseen'), 'shared');
+    assert.equal(source('serpcache-l1; hit; ttl=-1'), 'stale');
+    assert.equal(source('serpcache-l1; fwd=stale; fwd-status=504; detail=lapsed'), 'stale-after-failure');
+    assert.equal(source('serpcache-l1; fwd=uri-miss', 'cache;desc=lifeboat'), 'lifeboat');
+  });
+
+  it('that is missing or foreign is unknown, not an error', () => {
+    assert.equal(source(''), 'unknown');
+    assert.equal(source('cdn.example; hit, ;;;=,'), 'unknown');
+    assert.equal(source('cdn.example; hit, serpcache-l1; hit; ttl=1'), 'memory');
+  });
+
+  it('tells the tiers from the reader on, the first reason, and the times', () => {
+    const told = provenanceOf(
+      'serpcache-l2; fwd=uri-miss; stored; detail=store-slow, serpcache-l1; fwd=uri-miss; stored',
+      'cache;desc=engine, l2;dur=50.1, engine;dur=35.1, total;dur=86.4',
+      90,
+    );
+    assert.deepEqual(told, {
+      source: 'engine',
+      tiers: [
+        { tier: 'l1', did: 'kept' },
+        { tier: 'l2', did: 'kept' },
+      ],
+      reason: 'store-slow',
+      serverMs: 86.4,
+      engineMs: 35.1,
+      totalMs: 90,
+    });
+  });
+});
+
+describe('numbers for people', () => {
+  it('money has its currency, a year no separator, a date its month, a short time its microseconds', () => {
+    const year: Attribute = { name: 'year', type: 'integer', facet: false, sort: true };
+    const date: Attribute = { name: 'date', type: 'date', facet: false, sort: true };
+    assert.equal(formatValue(PRICE, 12990, 'ru', 'RUB').replaceAll(/\s/g, ' '), '12 990 ₽');
+    assert.equal(formatValue(PRICE, 12990.5, 'en', undefined), '12,990.50');
+    assert.equal(formatValue(year, 2007, 'en', 'RUB'), '2007');
+    assert.equal(formatValue(date, '2026-05-03', 'en', undefined), 'May 3, 2026');
+    assert.equal(formatValue(date, 'soon', 'en', undefined), 'soon');
+    assert.equal(formatDuration(0.0412, 'ru'), '41 мкс');
+    assert.equal(formatDuration(12.3, 'en'), '12 ms');
+  });
+
+  it('the pager shows the ends and the neighbours', () => {
+    assert.deepEqual(numbersAround(1, 3), [1, 2, 3]);
+    assert.deepEqual(numbersAround(10, 50), [1, 8, 9, 10, 11, 12, 50]);
+  });
+});
+
+function decode(html: string): string {
+  const named: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
+  return html.replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => named[entity] ?? entity);
+}
