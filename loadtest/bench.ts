@@ -1,0 +1,215 @@
+/**
+ * `npm run bench`: hits through the whole service against the least a Node server can do, with one page of about 4 KB.
+ * Server on processor 0, client (and store) on processor 1, rounds alternated, ratios within each round: absolute rates
+ * of a shared machine say little. Needs wrk and two processors; load goes to loopback only and ends by itself.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { systemClock } from '../src/clock.ts';
+import { searchDomainOf } from '../src/compose-domain.ts';
+import { loadSettings } from '../src/config/load.ts';
+import { makeDemoIndexes } from '../src/first-start.ts';
+import { prepareSearch } from '../src/search/prepare.ts';
+import type { BarePlan } from './bench/bare.ts';
+import { load } from './bench/wrk.ts';
+import { accepts, freePorts, type RunningProcess, startProcess } from './stack/process.ts';
+import { startCluster } from './stack/redis.ts';
+
+const ROUNDS = 5;
+const SECONDS = 4;
+const CONNECTIONS = 64;
+const PAGE_BYTES = 4096;
+/** Far more entries than the smallest L1 holds, so that nearly every request is an L2 hit. */
+const STORE_QUERIES = 4000;
+const [SERVER_CPU, CLIENT_CPU] = [0, 1];
+
+const root = resolve(import.meta.dirname, '..');
+const directory = mkdtempSync(join(tmpdir(), 'serpcache-bench-'));
+const cleanUp: (() => Promise<void>)[] = [];
+
+interface Bench {
+  readonly name: string;
+  readonly target: number;
+  readonly baseline: string;
+  readonly targets: readonly string[];
+  readonly serpcache: string;
+  readonly bare: string;
+  readonly outcome: string;
+}
+
+try {
+  execFileSync(process.execPath, [join(root, 'loadtest/stack/install.ts'), 'redis', 'wrk'], { stdio: 'inherit' });
+  for (const bench of [await memoryBench(), await storeBench()]) await run(bench);
+} finally {
+  for (const stop of cleanUp.toReversed()) await stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function memoryBench(): Promise<Bench> {
+  const serpcache = await startServer('l1', 'store: { kind: none }', '64MiB');
+  const target = await pageOfSize(serpcache);
+  const { headers, body } = await fetchPage(serpcache + target);
+  const bare = await startBare('bare', { headers, body });
+  return {
+    name: 'L1 hit',
+    target: 0.7,
+    baseline: 'bare node:http',
+    targets: [target],
+    serpcache,
+    bare,
+    outcome: 'hit-l1',
+  };
+}
+
+async function storeBench(): Promise<Bench> {
+  const cluster = await startCluster({ flavour: 'redis', masters: 3 });
+  cleanUp.push(cluster.stop);
+  for (const node of cluster.nodes)
+    execFileSync('taskset', ['-cp', `${CLIENT_CPU}`, `${node.pid()}`], { stdio: 'ignore' });
+  const nodes = cluster.nodes.map(({ host, port }) => ({ host, port }));
+  const list = nodes.map(({ host, port }) => `"${host}:${port}"`).join(', ');
+  const serpcache = await startServer('l2', `store: { kind: cluster, nodes: [${list}], deadline: 1s }`, '1MiB');
+  const page = await pageOfSize(serpcache);
+  // The same page under many keys: an upper bound nothing reaches.
+  const targets = Array.from({ length: STORE_QUERIES }, (_, i) => `${page}&filter=price:..${90_000_000 + i}`);
+  for (const target of targets) await fetchPage(serpcache + target);
+  const { headers, body } = await fetchPage(serpcache + targets[0]);
+
+  const settings = settingsOf('l2');
+  const domains = settings.domains.map(searchDomainOf);
+  const nameOf = Object.fromEntries(
+    targets.map((target) => {
+      const pairs = [...new URLSearchParams(target.slice(target.indexOf('?')))];
+      return [target, prepareSearch({ pairs }, domains).storeName];
+    }),
+  );
+  const bare = await startBare('bare-store', { headers, body, store: { nodes, nameOf } });
+  return { name: 'L2 hit', target: 0.8, baseline: 'node:http + ioredis', targets, serpcache, bare, outcome: 'hit-l2' };
+}
+
+async function run(bench: Bench): Promise<void> {
+  const measure = async (baseUrl: string): Promise<number> => {
+    const { targets } = bench;
+    const result = await load({
+      baseUrl,
+      targets,
+      seconds: SECONDS,
+      connections: CONNECTIONS,
+      cpu: CLIENT_CPU,
+      directory,
+    });
+    if (result.errors > 0)
+      throw new Error(`${bench.name}: ${result.errors} errors at ${baseUrl}; nothing was measured`);
+    return result.requestsPerSecond;
+  };
+  await measure(bench.serpcache);
+  await measure(bench.bare);
+  const rounds: { ours: number; bare: number }[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rounds.push({ ours: await measure(bench.serpcache), bare: await measure(bench.bare) });
+  }
+  const ratios = rounds.map(({ ours, bare }) => ours / bare).sort((a, b) => a - b);
+  const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+  const share = await outcomeShare(bench);
+  console.log(
+    `${bench.name}: ${median(ratios).toFixed(2)} × ${bench.baseline} (min ${ratios[0]?.toFixed(2)}, max ${ratios.at(-1)?.toFixed(2)}; ` +
+      `target ≥ ${bench.target}); ${Math.round(median(rounds.map(({ ours }) => ours)))} against ` +
+      `${Math.round(median(rounds.map(({ bare }) => bare)))} requests/s; ${(share * 100).toFixed(1)} % were ${bench.outcome}`,
+  );
+}
+
+/** From our own metrics: whether what was measured is what the name says. */
+async function outcomeShare({ serpcache, outcome }: Bench): Promise<number> {
+  const admin = serpcache.replace(/\d+$/, (port) => `${Number(port) + 10_000}`);
+  const text = await (await fetch(`${admin}/metrics`)).text();
+  const counts = [...text.matchAll(/^serpcache_requests_total\{(.*)\} (\d+)$/gm)];
+  const sum = (rows: typeof counts): number => rows.reduce((total, [, , count]) => total + Number(count), 0);
+  return sum(counts.filter(([, labels]) => labels?.includes(`outcome="${outcome}"`))) / sum(counts);
+}
+
+function configFile(name: string): string {
+  return join(directory, `${name}.yaml`);
+}
+
+function settingsOf(name: string) {
+  return loadSettings({ env: { SERPCACHE_CONFIG: configFile(name) }, cwd: root });
+}
+
+async function startServer(name: string, store: string, memory: string): Promise<string> {
+  const [port = 0] = await freePorts(1);
+  writeFileSync(
+    configFile(name),
+    `memory: { maxBytes: ${memory} }
+compression: { coding: identity }
+domains:
+  goods:
+    ${store}
+    engine: { kind: sqlite, directory: ${join(root, 'data')}, demo: true }
+    freshness: { ttl: 1h }
+    attributes:
+      category: { type: string, facet: true }
+      brand: { type: string, facet: true }
+      condition: { type: string, facet: true }
+      city: { type: string, facet: true }
+      price: { type: integer, sort: true }
+      date: { type: date, sort: true }
+`,
+  );
+  await makeDemoIndexes(settingsOf(name), { clock: systemClock, output: process.stderr });
+  const env = {
+    SERPCACHE_CONFIG: configFile(name),
+    PORT: `${port}`,
+    ADMIN_PORT: `${port + 10_000}`,
+    LOG_LEVEL: 'warn',
+  };
+  await startPinned(name, ['src/main.ts'], port, env);
+  return `http://127.0.0.1:${port}`;
+}
+
+async function startBare(name: string, plan: Omit<BarePlan, 'port'>): Promise<string> {
+  const [port = 0] = await freePorts(1);
+  const file = join(directory, `${name}.json`);
+  writeFileSync(file, JSON.stringify({ ...plan, port }));
+  await startPinned(name, ['loadtest/bench/bare.ts', file], port, {});
+  return `http://127.0.0.1:${port}`;
+}
+
+async function startPinned(
+  name: string,
+  args: readonly string[],
+  port: number,
+  env: Record<string, string>,
+): Promise<void> {
+  const started: RunningProcess = await startProcess({
+    name,
+    command: 'taskset',
+    args: ['-c', `${SERVER_CPU}`, process.execPath, ...args],
+    cwd: root,
+    env,
+    logFile: join(directory, `${name}.log`),
+    ready: () => accepts(port),
+  });
+  cleanUp.push(() => started.stop());
+}
+
+/** The search whose page comes nearest to the wanted size. */
+async function pageOfSize(baseUrl: string): Promise<string> {
+  const sized: { target: string; off: number }[] = [];
+  for (let limit = 4; limit <= 24; limit += 1) {
+    const target = `/search?q=${encodeURIComponent('кроссовки')}&limit=${limit}&facet=city`;
+    const { body } = await fetchPage(baseUrl + target);
+    sized.push({ target, off: Math.abs(Buffer.byteLength(body) - PAGE_BYTES) });
+  }
+  return sized.sort((a, b) => a.off - b.off)[0]?.target ?? '';
+}
+
+async function fetchPage(url: string): Promise<{ headers: Record<string, string>; body: string }> {
+  const response = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`${url}: ${response.status} ${body}`);
+  const headers = Object.fromEntries(response.headers);
+  for (const own of ['date', 'connection', 'keep-alive', 'content-length']) delete headers[own];
+  return { headers, body };
+}
