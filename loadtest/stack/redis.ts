@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Certificates, makeCertificates } from './certificates.ts';
+import { freePorts } from './process.ts';
+import { type AclUser, type Flavour, type RedisNode, startRedisNode } from './redis-node.ts';
+
+/** Servers on loopback, configured by deploy/redis/*-cache.conf. `stop` ends all of them and removes their files. */
+export interface RedisStack {
+  readonly nodes: readonly RedisNode[];
+  /** PEM of the CA when the servers speak TLS. */
+  readonly ca?: string;
+  readonly stop: () => Promise<void>;
+}
+
+export interface SentinelStack extends RedisStack {
+  readonly sentinels: readonly RedisNode[];
+  readonly master: string;
+}
+
+export interface StackOptions {
+  readonly flavour: Flavour;
+  readonly tls?: boolean;
+  readonly acl?: AclUser;
+  /** Fixed ports instead of free ones, one per server. */
+  readonly ports?: readonly number[];
+  /** Where the servers keep their files; absent: a temporary directory, removed by `stop`. */
+  readonly directory?: string;
+  readonly maxMemory?: string;
+  readonly detached?: boolean;
+}
+
+export async function startStandalone(options: StackOptions): Promise<RedisStack> {
+  return together(options, 1, async (add) => {
+    await add([]);
+  });
+}
+
+/** Resolves when every node says `cluster_state:ok`, knows every other, and every replica has its first copy. */
+export async function startCluster(
+  options: StackOptions & { readonly masters: number; readonly replicasPerMaster?: number },
+): Promise<RedisStack> {
+  const { masters } = options;
+  const replicas = masters * (options.replicasPerMaster ?? 0);
+  return together(options, masters + replicas, async (add, nodes) => {
+    const config = ['cluster-enabled yes', 'cluster-config-file nodes.conf', 'cluster-node-timeout 2000'];
+    for (let index = 0; index < masters + replicas; index += 1) await add(config);
+    for (const [index, node] of nodes.entries()) {
+      // Distinct epochs before they meet: nobody has to quarrel about slots afterwards.
+      await node.command('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+      if (index >= masters) continue;
+      const first = Math.floor((16_384 * index) / masters);
+      await node.command('CLUSTER', 'ADDSLOTSRANGE', first, Math.floor((16_384 * (index + 1)) / masters) - 1);
+    }
+    const [hub, ...others] = nodes;
+    for (const node of others) await hub?.command('CLUSTER', 'MEET', node.host, node.port);
+    await until('the cluster to know all its nodes', async () => all(nodes, clusterKnows(nodes.length)));
+    for (const [index, replica] of nodes.slice(masters).entries()) {
+      const id = await nodes[index % masters]?.command('CLUSTER', 'MYID');
+      await replica.command('CLUSTER', 'REPLICATE', String(id));
+    }
+    await until('cluster_state:ok on all nodes', async () => all(nodes, clusterOk));
+    await until('replicas to be in step', async () => all(nodes.slice(masters), linkUp));
+  });
+}
+
+/** Resolves when the replicas are in step, and every sentinel sees the master, the replicas and its fellows. */
+export async function startSentinel(
+  options: StackOptions & { readonly sentinels: number; readonly replicas: number },
+): Promise<SentinelStack> {
+  const master = 'serpcache';
+  let split = 0;
+  const stack = await together(options, 1 + options.replicas + options.sentinels, async (add, nodes) => {
+    const first = await add([]);
+    for (let index = 0; index < options.replicas; index += 1) await add([`replicaof ${first.host} ${first.port}`]);
+    split = nodes.length;
+    const quorum = Math.floor(options.sentinels / 2) + 1;
+    await until('replicas to be in step', async () => all(nodes.slice(1), linkUp));
+    for (let index = 0; index < options.sentinels; index += 1) {
+      const lines = [
+        `sentinel monitor ${master} ${first.host} ${first.port} ${quorum}`,
+        `sentinel down-after-milliseconds ${master} 1500`,
+        `sentinel failover-timeout ${master} 6000`,
+      ];
+      await add(lines, true);
+    }
+    const seen = `status=ok,address=${first.address},slaves=${options.replicas},sentinels=${options.sentinels}`;
+    await until('sentinels to see each other', async () =>
+      all(nodes.slice(split), async (node) => String(await node.command('INFO', 'sentinel')).includes(seen)),
+    );
+  });
+  return { ...stack, nodes: stack.nodes.slice(0, split), sentinels: stack.nodes.slice(split), master };
+}
+
+type Add = (config: readonly string[], sentinel?: boolean) => Promise<RedisNode>;
+
+async function together(
+  options: StackOptions,
+  count: number,
+  start: (add: Add, nodes: readonly RedisNode[]) => Promise<void>,
+): Promise<RedisStack> {
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'serpcache-redis-'));
+  const nodes: RedisNode[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    if (options.directory === undefined) rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    const ports = options.ports ?? (await freePorts(count));
+    const tls: Certificates | undefined = options.tls ? await makeCertificates(directory) : undefined;
+    const add: Add = async (config, sentinel = false) => {
+      const port = ports[nodes.length];
+      if (port === undefined) throw new Error(`${count} servers need ${count} ports`);
+      const node = await startRedisNode({
+        flavour: options.flavour,
+        port,
+        directory: join(directory, String(port)),
+        config: [...config, ...(sentinel ? [] : [`maxmemory ${options.maxMemory ?? '256mb'}`])],
+        sentinel,
+        detached: options.detached ?? false,
+        ...(tls && { tls }),
+        ...(options.acl && { acl: options.acl }),
+      });
+      nodes.push(node);
+      return node;
+    };
+    await start(add, nodes);
+    return { nodes, stop, ...(tls && { ca: tls.ca }) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Check = (node: RedisNode) => Promise<boolean>;
+
+const all = async (nodes: readonly RedisNode[], check: Check): Promise<boolean> =>
+  (await Promise.all(nodes.map(check))).every(Boolean);
+const clusterOk: Check = async (node) => String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok');
+const clusterKnows =
+  (count: number): Check =>
+  async (node) => {
+    // Known by name alone is not enough: a handshake that is still going on forgets the node when it fails.
+    const lines = String(await node.command('CLUSTER', 'NODES'))
+      .trim()
+      .split('\n');
+    return lines.length === count && !lines.some((line) => /handshake|noaddr/.test(line));
+  };
+const linkUp: Check = async (node) =>
+  String(await node.command('INFO', 'replication')).includes('master_link_status:up');
+
+/** Polls until true. @throws after `timeoutMs`, naming what was waited for. */
+export async function until(what: string, check: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  while (!(await check().catch(() => false))) {
+    if (performance.now() > deadlineMs) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    await sleep(50);
+  }
+}

@@ -1,0 +1,149 @@
+import { Cluster, type Redis } from 'ioredis';
+import { cut, watchConnection } from './connection.ts';
+import { createRedisNode, type RedisNode } from './node.ts';
+import { type ClusterSettings, clusterOptions } from './options.ts';
+import { createRefresher } from './refresh.ts';
+import { slotOf } from './slot.ts';
+import type { Topology, TopologyParts } from './topology.ts';
+
+/**
+ * Redis Cluster: ioredis keeps the map of slots and the connections, commands go to their node directly. A refresh is
+ * asked for by us: ioredis' own timer is off by default, and none of its own triggers fires for a silent node.
+ */
+export function connectCluster(settings: ClusterSettings, parts: TopologyParts): Topology {
+  const { name, clock, random, observe } = parts;
+  const nodes = new Map<string, RedisNode>();
+  let closed = false;
+
+  const nodeFor = (address: string, redis: Redis): RedisNode => {
+    const node = createRedisNode({
+      address,
+      redis,
+      clock,
+      random,
+      maxOutstanding: settings.maxOutstanding,
+      observe,
+      peer: (other) => nodes.get(other),
+      remap,
+    });
+    const onReady = node.revive;
+    watchConnection(redis, { address: () => address, observe, onReady });
+    redis.on('close', () => remap());
+    return node;
+  };
+
+  /** Makes our nodes those of ioredis' pool. By comparing, because its events miss nodes it drops while they are away. */
+  const reconcile = (): void => {
+    if (closed) return;
+    const found = new Set<string>();
+    for (const redis of client.nodes('all')) {
+      const address = `${redis.options.host}:${redis.options.port}`;
+      found.add(address);
+      const known = nodes.get(address);
+      if (known?.redis === redis) continue;
+      known?.retire();
+      nodes.set(address, nodeFor(address, redis));
+    }
+    for (const [address, node] of [...nodes]) {
+      if (found.has(address)) continue;
+      nodes.delete(address);
+      node.retire();
+    }
+  };
+
+  /**
+   * ioredis connects to a node at its first command and refuses the next ones meanwhile: connect before they come.
+   * Not before the cluster is ready, though: until then the pool holds startup nodes under their configured names.
+   */
+  const warmUp = (): void => {
+    if (client.status !== 'ready') return;
+    for (const redis of client.nodes('all')) {
+      if (redis.status !== 'wait') continue;
+      redis.connect().then(
+        () => redis.ping().catch(() => {}),
+        () => {}, // it tries again by itself, and `error` has told why
+      );
+    }
+  };
+
+  const onNode = (): void => {
+    reconcile();
+    warmUp();
+  };
+
+  let layout = '';
+  const onRefresh = (): void => {
+    reconcile();
+    warmUp();
+    const next = [...nodes.keys()].sort().join(' ');
+    if (next === layout) return;
+    layout = next;
+    observe({ kind: 'topology', detail: `nodes: ${next}` });
+  };
+
+  const build = (): Cluster => {
+    const cluster = new Cluster(
+      settings.nodes.map(({ host, port }) => ({ host, port })),
+      clusterOptions(settings, name, random),
+    );
+    const unlessReplaced = (then: () => void) => () => {
+      if (cluster === client) then();
+    };
+    cluster.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
+      // "Failed to refresh slots cache" alone does not say that the password is wrong.
+      const detail = error.lastNodeError ? `${error.message} ${error.lastNodeError.message}` : error.message;
+      observe({ kind: 'connection', node: unplaced, state: 'failed', detail });
+    });
+    cluster.on('+node', unlessReplaced(onNode));
+    cluster.on('-node', unlessReplaced(onNode));
+    cluster.on('refresh', unlessReplaced(onRefresh));
+    cluster.on('ready', unlessReplaced(warmUp));
+    return cluster;
+  };
+
+  const end = (cluster: Cluster): void => {
+    const connections = cluster.nodes('all');
+    cluster.disconnect();
+    for (const redis of connections) cut(redis);
+  };
+
+  const unplaced = settings.nodes.map(({ host, port }) => `${host}:${port}`).join(',');
+  const refresher = createRefresher({
+    clock,
+    random,
+    intervalMs: settings.refreshMs,
+    refresh(why) {
+      if (client.status === 'ready') client.refreshSlotsCache();
+      if (why === 'trouble' || [...nodes.values()].some(({ redis }) => redis.status === 'ready')) return;
+      // ioredis only asks nodes it knows: when all of them have new addresses, only the configured names lead back.
+      observe({ kind: 'topology', detail: 'no node answers: starting over from the configured ones' });
+      const old = client;
+      client = build();
+      end(old);
+    },
+  });
+  function remap(): void {
+    refresher.soon();
+  }
+  let client = build();
+
+  const ownerAddress = (slot: number): string | undefined => client.slots[slot]?.[0];
+  const ownerOf = (key: string): RedisNode | undefined => nodes.get(ownerAddress(slotOf(key)) ?? '');
+
+  return {
+    ownerOf,
+    locate(key) {
+      const slot = slotOf(key);
+      const node = ownerAddress(slot);
+      return node === undefined ? { slot } : { slot, node };
+    },
+    nodes: () => [...nodes.values()],
+    unplaced,
+    remap,
+    close() {
+      closed = true;
+      refresher.close();
+      end(client);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import type { Redis } from 'ioredis';
+import type { StoreFault } from '../../cache/reason.ts';
+import type { StoreEvent, StoreNode, StoreRead } from '../../cache/store.ts';
+import type { Clock } from '../../clock.ts';
+import { createNodeBreaker, type NodeBreaker, type Pass } from './node-breaker.ts';
+
+/** One server as the store sees it: its connection, what is outstanding there, its breaker. */
+export interface RedisNode {
+  /** `host:port`. */
+  readonly address: string;
+  readonly redis: Redis;
+  readonly clock: Clock;
+  readonly observe: (event: StoreEvent) => void;
+  /** Leave to send one read, to be booked once; or the fault that is its answer, the first that holds. */
+  readonly admitRead: () => Pass | StoreFault;
+  /** As `admitRead`; writes leave half the room to reads, and never probe a node that was given up. */
+  readonly admitWrite: (bytes: number) => Pass | StoreFault;
+  /** Names a bulk read may send now: single reads keep half the room. */
+  readonly bulkRoom: () => number;
+  readonly book: NodeBreaker['book'];
+  /** Called when commands are sent (+) and when ioredis has settled them (−), whoever still waits. */
+  readonly count: (commands: number, bytes?: number) => void;
+  /** The node of that address, if the store knows it: where a redirect leads. */
+  readonly peer: (address: string) => RedisNode | undefined;
+  /** The map of slots may be out of date. Cheap: refreshes are throttled. */
+  readonly remap: (why: string) => void;
+  /** A new connection is ready. */
+  readonly revive: () => void;
+  /** The store no longer uses it: who counts open breakers must not count this one for ever. */
+  readonly retire: () => void;
+  readonly view: () => StoreNode;
+}
+
+export interface RedisNodeOptions
+  extends Pick<RedisNode, 'address' | 'redis' | 'clock' | 'observe' | 'peer' | 'remap'> {
+  readonly random: () => number;
+  readonly maxOutstanding: number;
+}
+
+/** A node that stops reading holds what is written to it until its socket is reaped: 5,000 writes/s of 4 KB are 60 MB. */
+const MAX_OUTSTANDING_WRITE_BYTES = 32 * 1024 * 1024;
+
+export function createRedisNode(options: RedisNodeOptions): RedisNode {
+  const { address, redis, maxOutstanding, observe, remap } = options;
+  let outstanding = 0;
+  let writeBytes = 0;
+  let retired = false;
+  const half = Math.ceil(maxOutstanding / 2);
+
+  const breaker = createNodeBreaker({
+    clock: options.clock,
+    random: options.random,
+    onState: (state) => {
+      if (retired) return;
+      observe({ kind: 'breaker', node: address, state });
+      // It may have lost its slots to a replica.
+      if (state === 'open') remap(`${address} was given up`);
+    },
+  });
+
+  /** Faults in the order of their precedence; `max` is the caller's part of the room. */
+  const admit = (max: number, tooLarge: boolean): Pass | StoreFault => {
+    if (breaker.refuses()) return 'node-open';
+    if (redis.status !== 'ready') {
+      remap(`${address} is not connected`);
+      return 'store-down';
+    }
+    if (outstanding >= max || tooLarge) return 'store-saturated';
+    return breaker.enter() ?? 'node-open';
+  };
+
+  return {
+    ...options,
+    admitRead: () => admit(maxOutstanding, false),
+    admitWrite: (bytes) =>
+      breaker.state() === 'closed' ? admit(half, writeBytes + bytes > MAX_OUTSTANDING_WRITE_BYTES) : 'node-open',
+    bulkRoom: () => Math.max(0, half - outstanding),
+    book: breaker.book,
+    count(commands, bytes = 0) {
+      outstanding += commands;
+      writeBytes += bytes;
+    },
+    revive: breaker.revive,
+    retire() {
+      if (breaker.state() !== 'closed') observe({ kind: 'breaker', node: address, state: 'closed' });
+      retired = true;
+    },
+    view: () => ({
+      node: address,
+      breaker: breaker.state(),
+      connected: redis.status === 'ready',
+      outstanding,
+    }),
+  };
+}
+
+/** One object per fault: a refusal allocates nothing. */
+export const FAULTS: Readonly<Record<StoreFault, Extract<StoreRead, { readonly kind: 'fault' }>>> = {
+  'node-open': { kind: 'fault', fault: 'node-open' },
+  'store-down': { kind: 'fault', fault: 'store-down' },
+  'store-saturated': { kind: 'fault', fault: 'store-saturated' },
+  'store-slow': { kind: 'fault', fault: 'store-slow' },
+};

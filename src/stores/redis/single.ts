@@ -1,0 +1,64 @@
+import { Redis } from 'ioredis';
+import { cut, watchConnection } from './connection.ts';
+import { createRedisNode, type RedisNode } from './node.ts';
+import { nodeOptions, type RedisSettings, reconnectDelayMs, sentinelOptions } from './options.ts';
+import type { Topology, TopologyParts } from './topology.ts';
+
+type SingleSettings = Exclude<RedisSettings, { readonly kind: 'cluster' }>;
+
+/** One server, or the master that sentinels name at present: one connection either way. */
+export function connectSingle(settings: SingleSettings, { name, clock, random, observe }: TopologyParts): Topology {
+  const redis =
+    settings.kind === 'sentinel'
+      ? new Redis(sentinelOptions(settings, name, random))
+      : new Redis({ ...nodeOptions(settings, name, random), ...settings.nodes[0] });
+  let closed = false;
+  let again: NodeJS.Timeout | undefined;
+
+  const nodeAt = (address: string): RedisNode =>
+    createRedisNode({
+      address,
+      redis,
+      clock,
+      random,
+      maxOutstanding: settings.maxOutstanding,
+      observe,
+      peer: () => undefined,
+      remap: () => {},
+    });
+  // Which server it is comes from the sentinels; until then there is no node.
+  let node = settings.kind === 'standalone' ? nodeAt(`${settings.nodes[0].host}:${settings.nodes[0].port}`) : undefined;
+  const unplaced = settings.kind === 'sentinel' ? settings.master : (node?.address ?? name);
+
+  const onReady = (): void => {
+    if (settings.kind === 'sentinel') {
+      const address = `${redis.stream.remoteAddress}:${redis.stream.remotePort}`;
+      if (node?.address !== address) {
+        // After a failover it is another server: what its predecessor did is not held against it.
+        node?.retire();
+        node = nodeAt(address);
+        observe({ kind: 'topology', detail: `${settings.master} is ${address}` });
+      }
+    }
+    node?.revive();
+  };
+  watchConnection(redis, { address: () => node?.address ?? unplaced, observe, onReady });
+  // ioredis gives up for good when a connection cannot even be begun; a store heals by itself.
+  redis.on('end', () => {
+    if (closed) return;
+    again = setTimeout(() => redis.connect().catch(() => {}), reconnectDelayMs(10, random));
+  });
+
+  return {
+    ownerOf: () => node,
+    locate: () => (node ? { node: node.address } : {}),
+    nodes: () => (node ? [node] : []),
+    unplaced,
+    remap: () => {},
+    close() {
+      closed = true;
+      clearTimeout(again);
+      cut(redis);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Store, StoreEvent } from '../../cache/store.ts';
+import type { Clock } from '../../clock.ts';
+import { readBatches } from './batch.ts';
+import { connectCluster } from './cluster.ts';
+import { FAULTS } from './node.ts';
+import type { RedisSettings } from './options.ts';
+import { readFrom } from './read.ts';
+import { connectSingle } from './single.ts';
+import { writeTo } from './write.ts';
+
+export interface RedisStoreOptions {
+  readonly settings: RedisSettings;
+  /** The domain's name: what the servers' CLIENT LIST shows. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** [0, 1): spreads waits, so that a fleet does not act at once. */
+  readonly random: () => number;
+  readonly observe: (event: StoreEvent) => void;
+}
+
+/**
+ * The L2 store over any Redis-protocol servers. Connects in the background: servers that are away make it `store-down`
+ * until they come, never a failed start.
+ */
+export function createRedisStore(options: RedisStoreOptions): Store {
+  const { settings, clock, observe } = options;
+  const topology = settings.kind === 'cluster' ? connectCluster(settings, options) : connectSingle(settings, options);
+  let closed = false;
+
+  const ownerOf = (name: string) => {
+    if (closed) return undefined;
+    const node = topology.ownerOf(name);
+    if (node === undefined) topology.remap('a name without an owner');
+    return node;
+  };
+  const unowned = (operation: 'read' | 'write'): void => {
+    observe({ kind: 'command', operation, node: topology.unplaced, result: 'store-down', durationMs: 0 });
+  };
+
+  return {
+    read(name, deadlineMs) {
+      const node = ownerOf(name);
+      if (node !== undefined) return readFrom(node, name, deadlineMs);
+      unowned('read');
+      return Promise.resolve(FAULTS['store-down']);
+    },
+    readMany: (names, deadlineMs) => readBatches({ names, deadlineMs, batchSize: settings.batchSize, clock, ownerOf }),
+    write(name, value, ttlMs) {
+      const node = ownerOf(name);
+      if (node !== undefined) return writeTo(node, name, value, ttlMs);
+      unowned('write');
+      return Promise.resolve({ kind: 'dropped', fault: 'store-down' });
+    },
+    locate: topology.locate,
+    nodes: () => topology.nodes().map((node) => node.view()),
+    async close() {
+      if (closed) return;
+      closed = true;
+      topology.close();
+      // Sockets close after the first turn, and fail what was in flight by the second.
+      await nextTurn();
+      await nextTurn();
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Store, StoreRead } from '../../src/cache/store.ts';
+
+export interface StoreUnderTest {
+  readonly store: Store;
+  /** Nodes that own names, as `nodes()` must show them. */
+  readonly owners: readonly string[];
+  /** The server's own `CLUSTER KEYSLOT`, where there are slots. */
+  readonly keySlot?: (name: string) => Promise<number>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Generous: what is tested here is what comes back, on however slow a machine. */
+const DEADLINE_MS = 5000;
+const TTL_MS = 60_000;
+/** More than one pipeline for every node. */
+const MANY = 1000;
+
+/** What every store promises (src/cache/store.ts), whoever answers behind it. */
+export function storeContract(name: string, open: () => Promise<StoreUnderTest>): void {
+  describe(`store contract: ${name}`, () => {
+    let under: StoreUnderTest;
+    before(async () => {
+      under = await open();
+    });
+    after(async () => {
+      await under?.stop();
+    });
+    const read = (key: string): Promise<StoreRead> => under.store.read(key, DEADLINE_MS);
+    const stored = async (key: string, value: Buffer, ttlMs = TTL_MS): Promise<void> =>
+      assert.deepEqual(await under.store.write(key, value, ttlMs), { kind: 'stored' });
+    const key = (id: string): string => `sc1:contract:{${id}}`;
+
+    test('what was written is what is read: binary, empty, 1 MiB', async () => {
+      const values = {
+        binary: Buffer.from(Uint8Array.from({ length: 512 }, (_, index) => index % 256)),
+        crlf: Buffer.from('$5\r\nhello\r\n\0'),
+        empty: Buffer.alloc(0),
+        large: randomBytes(1024 * 1024),
+      };
+      for (const [id, value] of Object.entries(values)) {
+        await stored(key(id), value);
+        const found = await read(key(id));
+        assert.equal(found.kind, 'value', id);
+        assert.ok(found.kind === 'value' && found.value.equals(value), `${id} came back changed`);
+      }
+    });
+
+    test('a name nobody wrote is absent', async () => {
+      assert.deepEqual(await read(key('nobody-wrote-this')), { kind: 'absent' });
+    });
+
+    test('a second write overwrites the first and its lifetime', async () => {
+      await stored(key('twice'), Buffer.from('first'), 300);
+      await stored(key('twice'), Buffer.from('second'));
+      await sleep(400);
+      assert.deepEqual(await read(key('twice')), { kind: 'value', value: Buffer.from('second') });
+    });
+
+    test('a value is gone when its lifetime is over', async () => {
+      await stored(key('short'), Buffer.from('x'), 100);
+      await sleep(150);
+      assert.deepEqual(await read(key('short')), { kind: 'absent' });
+    });
+
+    test('a fraction of a millisecond is a lifetime', async () => {
+      await stored(key('fraction'), Buffer.from('x'), 1.5);
+    });
+
+    test('readMany answers in the order of the names, over all nodes and several batches', async () => {
+      const names = Array.from({ length: MANY }, (_, index) => key(`many-${index}`));
+      const isWritten = (index: number): boolean => index % 3 !== 0;
+      const value = (index: number): Buffer => Buffer.from(`value ${index} `.repeat(index % 50));
+      // One after another: a store drops writes past its bound, and that is not what is tested here.
+      for (const [index, each] of names.entries()) if (isWritten(index)) await stored(each, value(index));
+      const owners = new Set(names.map((each) => under.store.locate(each).node));
+      assert.deepEqual([...owners].sort(), [...under.owners].sort(), 'the names do not cover all nodes');
+
+      const reads = await under.store.readMany(names, DEADLINE_MS);
+      assert.equal(reads.length, MANY);
+      for (const [index, found] of reads.entries()) {
+        const expected = isWritten(index) ? { kind: 'value', value: value(index) } : { kind: 'absent' };
+        assert.deepEqual(found, expected, names[index]);
+      }
+    });
+
+    test('readMany of nothing, and of one name twice', async () => {
+      assert.deepEqual(await under.store.readMany([], DEADLINE_MS), []);
+      await stored(key('double'), Buffer.from('d'));
+      const value = { kind: 'value', value: Buffer.from('d') };
+      assert.deepEqual(await under.store.readMany([key('double'), key('double')], DEADLINE_MS), [value, value]);
+    });
+
+    test('a read settles by its deadline, with the value or a fault, and its late reply never rejects', async () => {
+      const large = randomBytes(1024 * 1024);
+      await stored(key('slow'), large);
+      const startedMs = performance.now();
+      const reads = await Promise.all([
+        ...Array.from({ length: 20 }, () => under.store.read(key('slow'), 1)),
+        ...(await under.store.readMany(Array(20).fill(key('slow')), 1)),
+      ]);
+      assert.ok(performance.now() - startedMs < DEADLINE_MS, 'reads with a deadline of 1 ms took seconds');
+      for (const found of reads) {
+        if (found.kind === 'value') assert.ok(found.value.equals(large));
+        else if (found.kind === 'fault' && found.late) assert.ok((await found.late)?.equals(large) ?? true);
+        else assert.equal(found.kind, 'fault');
+      }
+    });
+
+    test('locate agrees with the server about slots, hash tags and text beyond ASCII', async () => {
+      const tags = ['plain', '{tag}rest', 'a{tag}b{other}', '{}empty{tag}', 'open{tag', '}{x}', 'ё{кроссовки}', '😀'];
+      for (const each of tags) {
+        const { slot, node } = under.store.locate(each);
+        assert.equal(slot, await under.keySlot?.(each), each);
+        assert.ok(node !== undefined && under.owners.includes(node), `${each} lives at ${node}`);
+      }
+      const lease = key('abc').replace('{', 'lease:{');
+      assert.deepEqual(under.store.locate(lease), under.store.locate(key('abc')), 'an entry and its lease part');
+    });
+
+    test('nodes shows every owner, and at rest each is connected, closed and has nothing outstanding', async () => {
+      const rest = { breaker: 'closed', connected: true, outstanding: 0 };
+      const names = Array.from({ length: 50 }, (_, index) => key(`rest-${index}`));
+      // The reads above may have opened a breaker; reads also close it again.
+      const deadlineMs = performance.now() + 20_000;
+      for (;;) {
+        await Promise.all(names.map(read));
+        const nodes = under.store.nodes().filter(({ node }) => under.owners.includes(node));
+        assert.deepEqual(nodes.map(({ node }) => node).sort(), [...under.owners].sort());
+        const states = nodes.map(({ breaker, connected, outstanding }) => ({ breaker, connected, outstanding }));
+        if (isDeepStrictEqual(states, Array(under.owners.length).fill(rest))) break;
+        assert.ok(performance.now() < deadlineMs, `not at rest after 20 s: ${JSON.stringify(nodes)}`);
+        await sleep(50);
+      }
+    });
+
+    test('close may be called twice, and what comes after it is a fault', async () => {
+      const inFlight = under.store.read(key('slow'), DEADLINE_MS);
+      await under.store.close();
+      await under.store.close();
+      assert.ok(['fault', 'value'].includes((await inFlight).kind));
+      const down = { kind: 'fault', fault: 'store-down' };
+      assert.deepEqual(await read(key('twice')), down);
+      assert.deepEqual(await under.store.readMany([key('twice')], DEADLINE_MS), [down]);
+      const dropped = { kind: 'dropped', fault: 'store-down' };
+      assert.deepEqual(await under.store.write(key('twice'), Buffer.from('x'), TTL_MS), dropped);
+    });
+  });
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StoreEvent } from '../../src/cache/store.ts';
+import { storeContract } from '../contract/store.ts';
+import { createFakeStore } from './store.ts';
+
+storeContract('the fake in memory', async () => {
+  const store = createFakeStore();
+  return { store, owners: store.nodes().map(({ node }) => node), stop: store.close };
+});
+
+test('the fake answers with the fault it was told to have, and is well again when told so', async () => {
+  const store = createFakeStore();
+  await store.write('a', Buffer.from('1'), 1000);
+  for (const [kind, fault] of [
+    ['down', 'store-down'],
+    ['open', 'node-open'],
+    ['saturated', 'store-saturated'],
+  ] as const) {
+    store.meet({ kind });
+    assert.deepEqual(await store.read('a', 10), { kind: 'fault', fault });
+    assert.deepEqual(await store.write('a', Buffer.from('2'), 1000), { kind: 'dropped', fault });
+  }
+  store.meet({ kind: 'refusing' });
+  assert.deepEqual(await store.write('a', Buffer.from('2'), 1000), { kind: 'dropped', fault: 'refused' });
+  store.meet({ kind: 'none' });
+  assert.deepEqual(await store.read('a', 10), { kind: 'value', value: Buffer.from('1') });
+  assert.deepEqual(store.names(), ['a']);
+});
+
+test('a slow fake abandons the read at its deadline and replies late', async () => {
+  const events: StoreEvent[] = [];
+  const store = createFakeStore({ observe: (event) => events.push(event) });
+  await store.write('a', Buffer.from('1'), 5000);
+  store.meet({ kind: 'slow', replyAfterMs: 60 });
+  const found = await store.read('a', 5);
+  assert.ok(found.kind === 'fault' && found.fault === 'store-slow');
+  assert.deepEqual(await found.late, Buffer.from('1'));
+  assert.deepEqual(
+    events.map((event) => (event.kind === 'command' ? event.result : event.kind)),
+    ['stored', 'store-slow', 'late'],
+  );
+});

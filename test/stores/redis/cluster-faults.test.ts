@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { clusterOf, connected, openStore } from './open.ts';
+
+const DEADLINE_MS = 50;
+/** What a deadline may overrun on a busy machine before it is no deadline. */
+const TOLERANCE_MS = 400;
+const NAMES = Array.from({ length: 120 }, (_, index) => `sc1:goods:{${index}}`);
+
+describe('a cluster of which one node is hurt', () => {
+  let stack: RedisStack;
+  let sick: RedisNode;
+  let store: Store;
+  let events: readonly StoreEvent[];
+  let sickNames: readonly string[];
+  let wellNames: readonly string[];
+
+  before(async () => {
+    stack = await startCluster({ flavour: 'redis', masters: 3 });
+  });
+  after(async () => {
+    await stack?.stop();
+  });
+  beforeEach(async () => {
+    ({ store, events } = openStore(clusterOf(stack, { maxOutstanding: 64 })));
+    await connected(store, 3);
+    [sick] = stack.nodes as readonly [RedisNode];
+    sickNames = NAMES.filter((name) => store.locate(name).node === sick.address);
+    wellNames = NAMES.filter((name) => store.locate(name).node !== sick.address);
+    for (const name of NAMES) assert.equal((await store.write(name, Buffer.from(name), 600_000)).kind, 'stored');
+  });
+  afterEach(async () => {
+    await store.close();
+  });
+
+  const first = (names: readonly string[]): string => names[0] ?? '';
+  const timed = async (name: string): Promise<{ read: StoreRead; ms: number }> => {
+    const startedMs = performance.now();
+    return { read: await store.read(name, DEADLINE_MS), ms: performance.now() - startedMs };
+  };
+  const isHit = async (name: string): Promise<boolean> => (await store.read(name, DEADLINE_MS)).kind === 'value';
+  const assertWell = async (): Promise<void> => {
+    for (const name of wellNames) {
+      // A deadline of its own: a busy machine is not the sick node's influence.
+      const read = await store.read(name, 2000);
+      assert.deepEqual(read, { kind: 'value', value: Buffer.from(name) });
+    }
+  };
+  const faultOf = (read: StoreRead): string => (read.kind === 'fault' ? read.fault : read.kind);
+  const connections = (): number => events.filter(({ kind }) => kind === 'connection').length;
+
+  test('a stopped node: its keys miss by the deadline, then in no time; no connection is closed; it heals by itself', async () => {
+    const before = connections();
+    sick.pause();
+    try {
+      const slow = await timed(first(sickNames));
+      assert.equal(faultOf(slow.read), 'store-slow');
+      assert.ok(slow.ms < DEADLINE_MS + TOLERANCE_MS, `${slow.ms} ms`);
+      for (let reads = 0; reads < 10; reads += 1) await store.read(first(sickNames), DEADLINE_MS);
+      assert.equal(store.nodes().find(({ node }) => node === sick.address)?.breaker, 'open');
+      const reads = await Promise.all(sickNames.slice(0, 20).map(timed));
+      const open = reads.filter(({ read }) => faultOf(read) === 'node-open');
+      // One of them may have been the probe.
+      assert.ok(open.length >= 19, reads.map(({ read }) => faultOf(read)).join());
+      const dropped = { kind: 'dropped', fault: 'node-open' };
+      assert.deepEqual(await store.write(first(sickNames), Buffer.from('x'), 1000), dropped);
+      await assertWell();
+    } finally {
+      sick.resume();
+    }
+    await until('the node to serve again', () => isHit(first(sickNames)));
+    assert.equal(connections(), before, 'a connection was closed or opened');
+    assert.ok(events.some((event) => event.kind === 'late' && event.hit));
+    const breaker = events.flatMap((event) => (event.kind === 'breaker' ? [event] : []));
+    assert.ok(breaker.every(({ node }) => node === sick.address));
+    assert.equal(breaker.at(-1)?.state, 'closed');
+  });
+
+  test('the reply to an abandoned read arrives late, with its value', async () => {
+    sick.pause();
+    let read: StoreRead;
+    try {
+      read = await store.read(first(sickNames), DEADLINE_MS);
+    } finally {
+      sick.resume();
+    }
+    assert.ok(read.kind === 'fault' && read.fault === 'store-slow');
+    assert.deepEqual(await read.late, Buffer.from(first(sickNames)));
+  });
+
+  test('readMany past a stopped node gives the others their values, and its own names late replies', async () => {
+    sick.pause();
+    let reads: readonly StoreRead[];
+    try {
+      reads = await store.readMany([first(sickNames), ...wellNames, 'sc1:goods:{nobody}'], 500);
+    } finally {
+      sick.resume();
+    }
+    const [slow, ...others] = reads;
+    assert.ok(slow?.kind === 'fault' && slow.fault === 'store-slow');
+    assert.deepEqual(await slow.late, Buffer.from(first(sickNames)));
+    const values = wellNames.map((name) => ({ kind: 'value', value: Buffer.from(name) }));
+    assert.deepEqual(others.slice(0, -1), values);
+  });
+
+  test('past the bound of outstanding commands a read is a miss at once; writes and bulk reads stop at half of it', async () => {
+    sick.pause();
+    const pending: Promise<unknown>[] = [];
+    try {
+      for (let writes = 0; writes < 32; writes += 1)
+        pending.push(store.write(first(sickNames), Buffer.from('w'), 1000));
+      const dropped = { kind: 'dropped', fault: 'store-saturated' };
+      assert.deepEqual(await store.write(first(sickNames), Buffer.from('w'), 1000), dropped);
+      const bulk = await store.readMany([first(sickNames)], 1000);
+      assert.deepEqual(bulk, [{ kind: 'fault', fault: 'store-saturated' }]);
+      for (let reads = 0; reads < 32; reads += 1) pending.push(store.read(first(sickNames), 1000));
+      const { read } = await timed(first(sickNames));
+      assert.deepEqual(read, { kind: 'fault', fault: 'store-saturated' });
+      assert.equal(store.nodes().find(({ node }) => node === sick.address)?.outstanding, 64);
+    } finally {
+      sick.resume();
+    }
+    await Promise.all(pending);
+    await until('the node to be at rest', async () => store.nodes().every(({ outstanding }) => outstanding === 0));
+  });
+
+  test('a node that stays stopped is reaped by the socket timeout, holds nothing, and heals when it goes on', async () => {
+    sick.pause();
+    try {
+      const writes = await Promise.all(
+        sickNames.slice(0, 10).map((name) => store.write(name, Buffer.from('never'), 1000)),
+      );
+      const down = { kind: 'dropped', fault: 'store-down' };
+      assert.deepEqual(writes, Array(writes.length).fill(down), 'what was in flight fails with the socket');
+      const node = store.nodes().find((each) => each.node === sick.address);
+      assert.deepEqual(
+        { connected: node?.connected, outstanding: node?.outstanding },
+        { connected: false, outstanding: 0 },
+      );
+      await assertWell();
+    } finally {
+      sick.resume();
+    }
+    await until('the node to serve again', () => isHit(first(sickNames)));
+  });
+
+  test('a killed node: its keys miss in no time, the others serve, and it heals after its restart', async () => {
+    await sick.kill();
+    try {
+      await until('the loss to be seen', async () => (await timed(first(sickNames))).read.kind === 'fault');
+      const reads = await Promise.all(sickNames.map(timed));
+      for (const { read } of reads) assert.ok(['store-down', 'node-open'].includes(faultOf(read)), faultOf(read));
+      const dropped = await store.write(first(sickNames), Buffer.from('x'), 1000);
+      assert.equal(dropped.kind, 'dropped');
+      await assertWell();
+    } finally {
+      await sick.restart();
+    }
+    await until('the node to serve again', async () => {
+      await store.write(first(sickNames), Buffer.from('back'), 60_000);
+      return isHit(first(sickNames));
+    });
+  });
+
+  test('all nodes killed and started again: it heals without a restart of ours', async () => {
+    await Promise.all(stack.nodes.map((node) => node.kill()));
+    await until('the loss to be seen', async () => store.nodes().every((node) => !node.connected));
+    assert.equal(faultOf(await store.read(first(wellNames), DEADLINE_MS)), 'store-down');
+    await sleep(1000);
+    await Promise.all(stack.nodes.map((node) => node.restart()));
+    for (const name of [first(sickNames), first(wellNames)]) {
+      await until(`${name} to be served again`, async () => {
+        await store.write(name, Buffer.from(name), 600_000);
+        return isHit(name);
+      });
+    }
+  });
+});

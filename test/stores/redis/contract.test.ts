@@ -1,0 +1,88 @@
+import { test } from 'node:test';
+import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
+import { startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
+import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import { type StoreUnderTest, storeContract } from '../../contract/store.ts';
+import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
+
+const over =
+  <S extends RedisStack>(start: () => Promise<S>, settingsOf: (stack: S) => RedisSettings, owners = 1) =>
+  async (): Promise<StoreUnderTest> => {
+    const stack = await start();
+    const { store } = openStore(settingsOf(stack));
+    try {
+      await connected(store, owners);
+    } catch (error) {
+      await store.close();
+      await stack.stop();
+      throw error;
+    }
+    return {
+      store,
+      owners: stack.nodes.slice(0, owners).map(({ address }) => address),
+      ...(owners > 1 && {
+        keySlot: async (name: string) => Number(await stack.nodes[0]?.command('CLUSTER', 'KEYSLOT', name)),
+      }),
+      async stop() {
+        await store.close();
+        await stack.stop();
+      },
+    };
+  };
+
+for (const flavour of ['redis', 'valkey'] as const) {
+  storeContract(
+    `standalone ${flavour}`,
+    over(() => startStandalone({ flavour }), standaloneOf),
+  );
+  storeContract(
+    `${flavour} cluster of 3`,
+    over(() => startCluster({ flavour, masters: 3 }), clusterOf, 3),
+  );
+}
+
+storeContract(
+  'sentinel',
+  over<SentinelStack>(() => startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 }), sentinelOf),
+);
+
+/** All that the adapter asks of a server: its own names, two commands, and what a handshake and a map of slots need. */
+const USER = {
+  username: 'serpcache',
+  password: 'only-for-this-test',
+  rules:
+    'resetchannels ~sc1:* -@all +get +set +ping +info +asking +select +client|setname +cluster|slots +cluster|info',
+};
+const secure = (stack: RedisStack) => ({
+  username: USER.username,
+  password: USER.password,
+  tls: { ...(stack.ca !== undefined && { ca: stack.ca }), rejectUnauthorized: true },
+});
+
+storeContract(
+  'standalone over TLS as an ACL user',
+  over(
+    () => startStandalone({ flavour: 'redis', tls: true, acl: USER }),
+    (stack) => standaloneOf(stack, secure(stack)),
+  ),
+);
+storeContract(
+  'valkey cluster of 3 over TLS as an ACL user',
+  over(
+    () => startCluster({ flavour: 'valkey', masters: 3, tls: true, acl: USER }),
+    (stack) => clusterOf(stack, secure(stack)),
+    3,
+  ),
+);
+
+const binary = process.env['SERPCACHE_STORE_BINARY'];
+if (binary)
+  storeContract(
+    `standalone ${binary}`,
+    over(() => startStandalone({ flavour: binary }), standaloneOf),
+  );
+else {
+  test('any other server: none was given in SERPCACHE_STORE_BINARY, so the contract did not run over one', (t) => {
+    t.diagnostic('set SERPCACHE_STORE_BINARY to the path of a Redis-protocol server to test it');
+  });
+}

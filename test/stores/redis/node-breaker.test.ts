@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { createNodeBreaker, type NodeBreaker, type Pass } from '../../../src/stores/redis/node-breaker.ts';
+
+let nowMs = 0;
+let states: string[] = [];
+let breaker: NodeBreaker;
+
+beforeEach(() => {
+  nowMs = 1000;
+  states = [];
+  breaker = createNodeBreaker({
+    clock: { wallMs: () => nowMs, monotonicMs: () => nowMs },
+    random: () => 0.5,
+    onState: (state) => states.push(state),
+  });
+});
+
+const pass = (): Pass => {
+  const given = breaker.enter();
+  assert.ok(given !== undefined, 'refused');
+  return given;
+};
+const book = (outcome: 'answered' | 'failed' | 'unknown', times = 1): void => {
+  for (let count = 0; count < times; count += 1) breaker.book(pass(), outcome);
+};
+
+test('five failures in a row open it, however slow the traffic', () => {
+  for (let failures = 0; failures < 5; failures += 1) {
+    assert.equal(breaker.state(), 'closed');
+    book('failed');
+    nowMs += 30_000;
+  }
+  assert.deepEqual(states, ['open']);
+});
+
+test('four failures and an answer, over and over, open it by their share once there is enough to judge', () => {
+  for (let round = 0; round < 5 && breaker.state() === 'closed'; round += 1) {
+    book('answered');
+    for (let failures = 0; failures < 4 && breaker.state() === 'closed'; failures += 1) book('failed');
+  }
+  assert.deepEqual(states, ['open']);
+});
+
+test('a share below one half leaves it closed', () => {
+  for (let round = 0; round < 100; round += 1) {
+    book('failed');
+    book('answered', 2);
+    nowMs += 10;
+  }
+  assert.deepEqual(states, []);
+});
+
+test('failures of long ago do not count', () => {
+  for (let round = 0; round < 10; round += 1) {
+    book('failed', 4);
+    book('answered');
+    nowMs += 5000;
+  }
+  assert.deepEqual(states, []);
+});
+
+test('our own stalls do not count', () => {
+  book('unknown', 1000);
+  assert.deepEqual(states, []);
+});
+
+test('open, it refuses until its time is over, then lets one probe through', () => {
+  book('failed', 5);
+  assert.ok(breaker.refuses());
+  assert.equal(breaker.enter(), undefined);
+  nowMs += 1000;
+  assert.ok(!breaker.refuses());
+  const probe = pass();
+  assert.equal(breaker.enter(), undefined, 'a second probe beside the first');
+  breaker.book(probe, 'answered');
+  assert.deepEqual(states, ['open', 'half-open', 'closed']);
+  book('answered', 10);
+});
+
+test('a failed probe opens it again', () => {
+  book('failed', 5);
+  nowMs += 1000;
+  book('failed');
+  assert.equal(breaker.enter(), undefined);
+  assert.deepEqual(states, ['open', 'half-open', 'open']);
+});
+
+test('a probe that says nothing makes room for the next', () => {
+  book('failed', 5);
+  nowMs += 1000;
+  book('unknown');
+  book('answered');
+  assert.deepEqual(states, ['open', 'half-open', 'closed']);
+});
+
+test('an answer to a command sent before it opened does not close it', () => {
+  const early = pass();
+  book('failed', 5);
+  breaker.book(early, 'answered');
+  nowMs += 1000;
+  const probe = pass();
+  breaker.book(early, 'answered');
+  assert.equal(breaker.state(), 'half-open');
+  breaker.book(probe, 'failed');
+  assert.equal(breaker.state(), 'open');
+});
+
+test('a new connection lets the probe through at once', () => {
+  book('failed', 5);
+  breaker.revive();
+  book('answered');
+  assert.equal(breaker.state(), 'closed');
+});

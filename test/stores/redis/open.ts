@@ -1,0 +1,58 @@
+import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
+import { until } from '../../../loadtest/stack/redis.ts';
+import type { Store, StoreEvent } from '../../../src/cache/store.ts';
+import { systemClock } from '../../../src/clock.ts';
+import type { StoreConnection } from '../../../src/config/settings.ts';
+import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import { createRedisStore } from '../../../src/stores/redis/store.ts';
+
+/** The defaults of the configuration, so that the promises are tested as they will be used. */
+export const CONNECTION: StoreConnection = {
+  deadlineMs: 50,
+  connectTimeoutMs: 2000,
+  socketTimeoutMs: 3000,
+  maxOutstanding: 1024,
+  batchSize: 128,
+  refreshMs: 15_000,
+};
+
+export interface OpenStore {
+  readonly store: Store;
+  /** Everything it said so far. */
+  readonly events: readonly StoreEvent[];
+}
+
+export function openStore(settings: RedisSettings): OpenStore {
+  const events: StoreEvent[] = [];
+  const observe = (event: StoreEvent): void => {
+    events.push(event);
+  };
+  const store = createRedisStore({ settings, name: 'goods', clock: systemClock, random: Math.random, observe });
+  return { store, events };
+}
+
+export const standaloneOf = (stack: RedisStack, over: Partial<StoreConnection> = {}): RedisSettings => {
+  const [node] = stack.nodes;
+  if (node === undefined) throw new Error('a stack without nodes');
+  return { kind: 'standalone', nodes: [{ host: node.host, port: node.port }], database: 0, ...CONNECTION, ...over };
+};
+
+export const clusterOf = (stack: RedisStack, over: Partial<StoreConnection> = {}): RedisSettings => ({
+  kind: 'cluster',
+  nodes: stack.nodes.map(({ host, port }) => ({ host, port })),
+  ...CONNECTION,
+  ...over,
+});
+
+export const sentinelOf = (stack: SentinelStack, over: Partial<StoreConnection> = {}): RedisSettings => ({
+  kind: 'sentinel',
+  sentinels: stack.sentinels.map(({ host, port }) => ({ host, port })),
+  master: stack.master,
+  database: 0,
+  ...CONNECTION,
+  ...over,
+});
+
+/** At least `count`: replicas may join when the next refresh finds them. */
+export const connected = (store: Store, count: number): Promise<void> =>
+  until(`${count} connected nodes`, async () => store.nodes().filter((node) => node.connected).length >= count);

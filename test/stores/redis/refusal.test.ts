@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { type RedisStack, startStandalone } from '../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import type { Store, StoreEvent } from '../../../src/cache/store.ts';
+import { connected, openStore, standaloneOf } from './open.ts';
+
+const REFUSED = { kind: 'dropped', fault: 'refused' };
+const KEPT = { kind: 'value', value: Buffer.from('kept') };
+
+describe('a server that refuses', () => {
+  let stack: RedisStack;
+  let server: RedisNode;
+  let store: Store;
+  let events: readonly StoreEvent[];
+  before(async () => {
+    stack = await startStandalone({ flavour: 'redis' });
+    [server] = stack.nodes as readonly [RedisNode];
+  });
+  after(async () => {
+    await stack?.stop();
+  });
+  beforeEach(async () => {
+    ({ store, events } = openStore(standaloneOf(stack, { deadlineMs: 1000 })));
+    await connected(store, 1);
+    await store.write('kept', Buffer.from('kept'), 600_000);
+  });
+  afterEach(async () => {
+    await store.close();
+  });
+
+  const assertOnlyWritesRefused = async (): Promise<void> => {
+    for (let writes = 0; writes < 30; writes += 1) {
+      assert.deepEqual(await store.write('more', Buffer.alloc(1000), 60_000), REFUSED);
+    }
+    assert.deepEqual(await store.read('kept', 1000), KEPT);
+    assert.ok(!events.some(({ kind }) => kind === 'breaker'), 'a refused write opened the breaker for reads');
+  };
+
+  test('out of memory: writes are refused, reads go on', async () => {
+    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    await server.command('CONFIG', 'SET', 'maxmemory', '1');
+    try {
+      await assertOnlyWritesRefused();
+    } finally {
+      await server.command('CONFIG', 'SET', 'maxmemory', '0');
+    }
+  });
+
+  test('a replica: writes are refused, reads go on', async () => {
+    await server.command('REPLICAOF', '127.0.0.1', '1');
+    try {
+      await assertOnlyWritesRefused();
+    } finally {
+      await server.command('REPLICAOF', 'NO', 'ONE');
+    }
+  });
+
+  test("somebody else's key of another type is a fault of its own", async () => {
+    await server.command('LPUSH', 'list', 'x');
+    for (let reads = 0; reads < 30; reads += 1) {
+      assert.deepEqual(await store.read('list', 1000), { kind: 'fault', fault: 'store-down' });
+    }
+    assert.deepEqual(await store.readMany(['kept', 'list', 'kept'], 1000), [
+      KEPT,
+      { kind: 'fault', fault: 'store-down' },
+      KEPT,
+    ]);
+    assert.ok(!events.some(({ kind }) => kind === 'breaker'));
+  });
+});
+
+describe('our own stalls', () => {
+  test('replies that lay in the socket while our loop was blocked are hits, and no breaker opens', async () => {
+    const stack = await startStandalone({ flavour: 'redis' });
+    const { store, events } = openStore(standaloneOf(stack));
+    try {
+      await connected(store, 1);
+      await store.write('a', Buffer.from('1'), 60_000);
+      for (let round = 0; round < 5; round += 1) {
+        const reads = Array.from({ length: 20 }, () => store.read('a', 50));
+        // Let the commands leave, then block for longer than their deadline.
+        await new Promise((resolve) => setImmediate(resolve));
+        const blockedUntilMs = performance.now() + 200;
+        while (performance.now() < blockedUntilMs);
+        for (const read of await Promise.all(reads)) {
+          assert.deepEqual(read, { kind: 'value', value: Buffer.from('1') });
+        }
+      }
+      assert.ok(!events.some(({ kind }) => kind === 'breaker'));
+    } finally {
+      await store.close();
+      await stack.stop();
+    }
+  });
+});
