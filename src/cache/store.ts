@@ -20,6 +20,7 @@ export interface Store {
 }
 
 export type StoreRead =
+  /** Perhaps a view of a larger read buffer: who keeps it copies it. */
   | { readonly kind: 'value'; readonly value: Buffer }
   | { readonly kind: 'absent' }
   | {

@@ -149,7 +149,7 @@ export function createTiers(options: TiersOptions): Tiers {
 }
 
 /**
- * A client library may hand out views of its read buffer: a 4 KB value would pin 64 KB, and L1's bound would be a fiction.
+ * ioredis hands out views of what its socket read: a 4 KB value would pin 64 KB, and L1's bound would be a fiction.
  */
 function ownBytes(value: Buffer): Buffer {
   if (value.buffer.byteLength === value.length) return value;

@@ -2,7 +2,6 @@ import type { StoreRead } from '../../cache/store.ts';
 import type { Clock } from '../../clock.ts';
 import { armDeadline } from './deadline.ts';
 import { FAULTS, type RedisNode } from './node.ts';
-import { owned } from './read.ts';
 import { classify } from './reply-error.ts';
 
 export interface BatchOptions {
@@ -93,7 +92,7 @@ function readChunk(node: RedisNode, names: readonly string[], deadlineMs: number
 }
 
 function toRead(node: RedisNode, [error, value]: Reply): StoreRead {
-  if (error === null) return Buffer.isBuffer(value) ? { kind: 'value', value: owned(value) } : { kind: 'absent' };
+  if (error === null) return Buffer.isBuffer(value) ? { kind: 'value', value: value } : { kind: 'absent' };
   const failure = classify(error);
   switch (failure.kind) {
     case 'redirect':
@@ -116,5 +115,5 @@ function reportLate(node: RedisNode, replies: readonly Reply[], durationMs: numb
 
 async function lateReply(sent: Promise<readonly Reply[]>, index: number): Promise<Buffer | undefined> {
   const value = (await sent)[index]?.[1];
-  return Buffer.isBuffer(value) ? owned(value) : undefined;
+  return Buffer.isBuffer(value) ? value : undefined;
 }

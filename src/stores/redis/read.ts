@@ -38,7 +38,7 @@ export function readFrom(node: RedisNode, name: string, deadlineMs: number, hop:
     send(node, name, hop).then(
       (reply) => {
         node.count(-1);
-        const value = reply === null ? undefined : owned(reply);
+        const value = reply ?? undefined;
         if (!waiting) {
           node.observe({ kind: 'late', node: node.address, hit: value !== undefined, durationMs: elapsedMs() });
           return resolveLate(value);
@@ -85,14 +85,6 @@ async function askFor(node: RedisNode, name: string): Promise<Buffer | null> {
 // Asking lets one command through to a node that is only importing the slot.
 const send = (node: RedisNode, name: string, hop: Hop): Promise<Buffer | null> =>
   hop === 'asking' ? askFor(node, name) : node.redis.getBuffer(name);
-
-/**
- * ioredis hands out views of what the socket read: of many replies in one read each keeps all 64 KiB alive, and a
- * memory tier that counts bytes would hold many times its bound.
- */
-export function owned(view: Buffer): Buffer {
-  return view.buffer.byteLength > 2 * view.byteLength + 1024 ? Buffer.from(view) : view;
-}
 
 function report(node: RedisNode, result: 'value' | 'absent' | StoreFault, durationMs: number): void {
   node.observe({ kind: 'command', operation: 'read', node: node.address, result, durationMs });

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../src/search/engine.ts';
+import { Unanswered } from '../../src/search/failure.ts';
+import { pageOf, rig, transcript } from './rig.ts';
+
+const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+const code = (error: unknown): string => (error instanceof Unanswered ? error.code : String(error));
+
+test('past its stale window an entry is served only when the engine fails, and says why', async (t) => {
+  const { search, engine, clock, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  clock.advance(200_000);
+  engine.answer = down;
+  const answer = await search.search(prepare('диван'));
+  assert.equal(transcript(answer), 'stale · l2 stale (lapsed) · l1 stale 503');
+  engine.answer = async (text) => pageOf(text);
+  assert.equal((await search.search(prepare('диван'))).outcome, 'engine');
+});
+
+test('an entry only the store holds is served too when the engine fails', async (t) => {
+  const { search, sibling, engine, clock, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  clock.advance(200_000);
+  engine.answer = down;
+  const answer = await sibling().search(prepare('диван'));
+  assert.equal(transcript(answer), 'stale · l2 stale 503 (lapsed) · l1 uri-miss');
+});
+
+test('nobody can answer: the failure says which kind and when to come again', async (t) => {
+  const { search, engine, prepare } = rig(t);
+  engine.answer = down;
+  await assert.rejects(search.search(prepare('диван')), (error) => code(error) === 'engine-unavailable');
+  engine.answer = async () => Promise.reject(new EngineError('engine-rejected', 'unknown local index goods'));
+  await assert.rejects(
+    search.search(prepare('стол')),
+    (error) => error instanceof Unanswered && error.code === 'engine-rejected' && !error.message.includes('index'),
+  );
+});
+
+test('an open breaker sheds at once, and cached searches go on', async (t) => {
+  const { search, engine, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  engine.answer = down;
+  for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
+  const asked = engine.asked.length;
+  await assert.rejects(
+    search.search(prepare('стул')),
+    (error) => error instanceof Unanswered && error.code === 'engine-open' && error.retryAfterMs > 1000,
+  );
+  assert.equal(engine.asked.length, asked);
+  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+});
+
+test('a slow engine answers the client with a deadline, and its late page is kept', async (t) => {
+  const { search, engine, prepare, events } = rig(t, { deadlineMs: 60 });
+  const reply = Promise.withResolvers<void>();
+  engine.answer = async (text) => reply.promise.then(() => pageOf(text));
+  await assert.rejects(search.search(prepare('диван')), (error) => code(error) === 'engine-deadline');
+  const follower = search.search(prepare('диван'));
+  reply.resolve();
+  assert.equal((await follower).outcome, 'collapsed');
+  await settled();
+  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+  assert.equal(engine.asked.length, 1);
+  assert.ok(events.some((event) => event.kind === 'engine'));
+});
+
+test('more than the engine may take are shed, newest first served', async (t) => {
+  const { search, engine, prepare } = rig(t, { maxConcurrent: 1, maxQueued: 1 });
+  const reply = Promise.withResolvers<void>();
+  engine.answer = async (text) => reply.promise.then(() => pageOf(text));
+  const tried = ['a', 'b', 'c'].map((q) => search.search(prepare(q)).then(({ outcome }) => outcome, code));
+  await settled();
+  reply.resolve();
+  assert.deepEqual(await Promise.all(tried), ['engine', 'overloaded', 'engine']);
+});

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidSearch } from '../../src/search/failure.ts';
+import { type Pair, prepare } from './shop.ts';
+
+const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
+  ['no q', [], 'invalid-query', /required: 1 to 256/],
+  ['an empty q', [['q', ' \u00a0 ']], 'invalid-query', /1 to 256/],
+  ['a q of nothing visible', [['q', '\u200b\u00ad']], 'invalid-query', /1 to 256/],
+  ['257 characters', [['q', '😀'.repeat(257)]], 'invalid-query', /at most 256/],
+  ['a NUL', [['q', 'a\0b']], 'invalid-query', /control characters/],
+  ['a lone surrogate', [['q', 'a\ud800']], 'invalid-query', /surrogates/],
+  [
+    'two q',
+    [
+      ['q', 'a'],
+      ['q', 'b'],
+    ],
+    'invalid-query',
+    /only once/,
+  ],
+  [
+    'an unknown domain',
+    [
+      ['q', 'a'],
+      ['domain', 'x'],
+    ],
+    'unknown-domain',
+    /goods, auto/,
+  ],
+  [
+    'page 0',
+    [
+      ['q', 'a'],
+      ['page', '0'],
+    ],
+    'invalid-page',
+    /1 to 1000/,
+  ],
+  [
+    'page 01',
+    [
+      ['q', 'a'],
+      ['page', '01'],
+    ],
+    'invalid-page',
+    /page must be/,
+  ],
+  [
+    'limit 101',
+    [
+      ['q', 'a'],
+      ['limit', '101'],
+    ],
+    'invalid-page',
+    /limit must be a whole number from 1 to 100/,
+  ],
+  [
+    'page × limit over 1000',
+    [
+      ['q', 'a'],
+      ['page', '51'],
+    ],
+    'invalid-page',
+    /at most 1000; it is 1020/,
+  ],
+  [
+    'an unknown sort',
+    [
+      ['q', 'a'],
+      ['sort', 'city'],
+    ],
+    'invalid-sort',
+    /relevance, price, -price/,
+  ],
+  [
+    '-relevance',
+    [
+      ['q', 'a'],
+      ['sort', '-relevance'],
+    ],
+    'invalid-sort',
+    /one of/,
+  ],
+  [
+    'an unknown attribute',
+    [
+      ['q', 'a'],
+      ['filter', 'colour:red'],
+    ],
+    'invalid-filter',
+    /category, city, price/,
+  ],
+  [
+    'a filter without a value',
+    [
+      ['q', 'a'],
+      ['filter', 'price'],
+    ],
+    'invalid-filter',
+    /price:from\.\.to/,
+  ],
+  [
+    'words as a price',
+    [
+      ['q', 'a'],
+      ['filter', 'price:cheap'],
+    ],
+    'invalid-filter',
+    /whole numbers/,
+  ],
+  [
+    '1e9 as a price',
+    [
+      ['q', 'a'],
+      ['filter', 'price:1e9'],
+    ],
+    'invalid-filter',
+    /whole numbers/,
+  ],
+  [
+    'a range backwards',
+    [
+      ['q', 'a'],
+      ['filter', 'price:5..1'],
+    ],
+    'invalid-filter',
+    /ends before/,
+  ],
+  [
+    'a range of nothing',
+    [
+      ['q', 'a'],
+      ['filter', 'price:..'],
+    ],
+    'invalid-filter',
+    /bound/,
+  ],
+  [
+    '30 February',
+    [
+      ['q', 'a'],
+      ['filter', 'date:2026-02-30..'],
+    ],
+    'invalid-filter',
+    /YYYY-MM-DD/,
+  ],
+  [
+    'one attribute twice',
+    [
+      ['q', 'a'],
+      ['filter', 'price:1'],
+      ['filter', 'price:2'],
+    ],
+    'invalid-filter',
+    /twice/,
+  ],
+  [
+    '33 values',
+    [
+      ['q', 'a'],
+      ['filter', `price:${Array.from({ length: 33 }, (_, i) => i).join(',')}`],
+    ],
+    'invalid-filter',
+    /at most 32/,
+  ],
+  [
+    'a facet not declared as one',
+    [
+      ['q', 'a'],
+      ['facet', 'price'],
+    ],
+    'invalid-facet',
+    /category, city/,
+  ],
+  [
+    'highlight yes',
+    [
+      ['q', 'a'],
+      ['highlight', 'yes'],
+    ],
+    'invalid-highlight',
+    /true or false/,
+  ],
+  [
+    'an unknown region',
+    [
+      ['q', 'a'],
+      ['region', 'nsk'],
+    ],
+    'invalid-context',
+    /all, msk, spb/,
+  ],
+];
+for (const [what, pairs, code, detail] of bad) {
+  test(`${what} is refused with what is allowed`, () => {
+    assert.throws(
+      () => prepare(pairs),
+      (error) => error instanceof InvalidSearch && error.code === code && detail.test(error.message),
+    );
+  });
+}
+
+test('filters become what an index holds: folded text, numbers, days', () => {
+  const { request: made } = prepare([
+    ['q', 'Ёлка'],
+    ['filter', 'city:МОСКВА,Орёл,москва'],
+    ['filter', 'date:1970-01-02..2026-11-20'],
+    ['filter', 'area:12.50,-0'],
+  ]);
+  assert.equal(made.text, 'елка');
+  assert.deepEqual(made.filters, [
+    { kind: 'numbers', attribute: 'area', values: [0, 12.5] },
+    { kind: 'strings', attribute: 'city', values: ['москва', 'орел'] },
+    { kind: 'range', attribute: 'date', from: 1, to: 20_777 },
+  ]);
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../src/search/engine.ts';
+import { Unanswered } from '../../src/search/failure.ts';
+import { pageOf, rig, transcript } from './rig.ts';
+
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+test('a store that is down, slow or full costs a miss with its reason, nothing else', async (t) => {
+  const { search, store, prepare } = rig(t);
+  for (const fault of ['node-open', 'store-down', 'store-saturated', 'store-slow'] as const) {
+    store.fault = { kind: 'fault', fault };
+    const answer = await search.search(prepare(fault));
+    const stored = fault === 'store-slow' ? ' stored' : '';
+    assert.equal(transcript(answer), `engine · l2 uri-miss${stored} (${fault}) · l1 uri-miss stored`);
+    assert.equal(search.lastMiss(prepare(fault).key)?.reason, fault);
+  }
+});
+
+test('a late store reply settles the flight while the engine has not started', async (t) => {
+  const { search, sibling, engine, store, prepare } = rig(t, { maxConcurrent: 1 });
+  await search.search(prepare('диван'));
+  await settled();
+  const restarted = sibling();
+  const busy = Promise.withResolvers<void>();
+  engine.answer = async (text) => busy.promise.then(() => pageOf(text));
+  const holder = restarted.search(prepare('занято'));
+  await settled();
+  const late = Promise.withResolvers<Buffer | undefined>();
+  store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
+  const waiting = restarted.search(prepare('диван'));
+  await settled();
+  late.resolve(store.values.get(prepare('диван').storeName));
+  assert.equal((await waiting).outcome, 'hit-l2');
+  busy.resolve();
+  await holder;
+  await settled();
+  assert.deepEqual(engine.asked, ['диван', 'занято']);
+  assert.equal((await restarted.search(prepare('диван'))).outcome, 'hit-l1');
+});
+
+test('values that are not entries are misses with a reason, and are overwritten', async (t) => {
+  const { search, sibling, store, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  const name = prepare('диван').storeName;
+  const newer = Buffer.from(store.values.get(name) ?? '');
+  newer[2] = 9;
+  const foreign = store.values.get(name) ?? Buffer.alloc(0);
+  const cases = [
+    [Buffer.from('nonsense'), 'corrupt'],
+    [Buffer.alloc(0), 'corrupt'],
+    [newer, 'incompatible'],
+    [foreign.subarray(0, 70), 'corrupt'],
+  ] as const;
+  for (const [value, reason] of cases) {
+    store.values.set(name, value);
+    const answer = await sibling().search(prepare('диван'));
+    assert.equal(transcript(answer), `engine · l2 uri-miss stored (${reason}) · l1 uri-miss stored`);
+    await settled();
+    assert.equal((await sibling().search(prepare('диван'))).outcome, 'hit-l2');
+  }
+});
+
+test('an entry for another question under our name is never an answer', async (t) => {
+  const { search, sibling, store, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  store.values.set(prepare('стол').storeName, store.values.get(prepare('диван').storeName) ?? Buffer.alloc(0));
+  const answer = await sibling().search(prepare('стол'));
+  assert.deepEqual([answer.outcome, answer.reason], ['engine', 'corrupt']);
+  assert.equal(JSON.parse(answer.entry.body.toString()).query, 'стол');
+});
