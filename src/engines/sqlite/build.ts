@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Document } from '../../search/document.ts';
+import { type Document, MAX_ID_LENGTH } from '../../search/document.ts';
 import type { SearchDomain } from '../../search/domain.ts';
 import { factsOf } from './facts.ts';
 import { IndexError } from './index-error.ts';
@@ -88,10 +88,8 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
   return row;
 }
 
-const MAX_ID_LENGTH = 64;
-
 function checkId(id: string, holder: StatementSync): void {
-  if (id === '' || id.length > MAX_ID_LENGTH || id.includes('\0') || !id.isWellFormed()) {
+  if (id === '' || [...id].length > MAX_ID_LENGTH || id.includes('\0') || !id.isWellFormed()) {
     throw new Error(`an id must be 1 to ${MAX_ID_LENGTH} characters of text`);
   }
   const first = holder.get(id);

@@ -1,0 +1,97 @@
+import type { Document } from '../search/document.ts';
+import type { Attribute, AttributeType, SearchDomain } from '../search/domain.ts';
+import { type Draft, dateOf } from './demo/ad.ts';
+import { autoAd } from './demo/auto/auto.ts';
+import { goodsAd } from './demo/goods/goods.ts';
+import { jobsAd } from './demo/jobs/jobs.ts';
+import { type Random, seededRandom, seedOf } from './demo/random.ts';
+import { realtyAd } from './demo/realty/realty.ts';
+
+/**
+ * The demo catalogue: an invented classifieds site, generated from vocabulary and templates. The same bytes on every
+ * machine and in every run; nothing in it was said by anybody.
+ */
+const SIZES = { goods: 20_000, auto: 12_000, realty: 10_000, jobs: 8_000 } as const;
+
+export type DemoDomain = keyof typeof SIZES;
+
+/** Ads per demo domain. */
+export const DEMO_SIZES: Readonly<Record<string, number>> = SIZES;
+
+export const DEMO_DOMAINS: readonly (Pick<SearchDomain, 'name' | 'attributes' | 'context'> & {
+  readonly name: DemoDomain;
+})[] = [
+  domain('goods', 'category:string:facet brand:string:facet condition:string:facet city:string:facet'),
+  domain(
+    'auto',
+    'category:string:facet make:string:facet model:string body:string:facet city:string:facet year:integer:facet,sort mileage:integer:sort',
+  ),
+  domain('realty', 'category:string:facet deal:string:facet rooms:integer:facet area:number:sort city:string:facet'),
+  domain('jobs', 'category:string:facet schedule:string:facet experience:string:facet city:string:facet'),
+];
+
+const WRITERS: Readonly<Record<DemoDomain, (random: Random) => Draft>> = {
+  goods: goodsAd,
+  auto: autoAd,
+  realty: realtyAd,
+  jobs: jobsAd,
+};
+
+/**
+ * The ads of one demo domain, in a fixed order. Ids are ten decimal digits, unique across domains.
+ * @throws RangeError for a domain that is not in the demo.
+ */
+export function* demoDocuments(name: string): Generator<Document, void, undefined> {
+  if (!isDemoDomain(name)) throw new RangeError(`no demo domain ${name}: ${Object.keys(SIZES).join(', ')}`);
+  const first = firstOrdinal(name);
+  const texts = new Set<string>();
+  for (let index = 0; index < SIZES[name]; index += 1) {
+    const random = seededRandom(seedOf(name, index));
+    let draft = WRITERS[name](random);
+    // The same text twice looks like a fault of the search; a few tries find another.
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && texts.has(textOf(draft)); attempt += 1)
+      draft = WRITERS[name](random);
+    texts.add(textOf(draft));
+    yield { id: idOf(first + index), ...draft, attributes: { ...draft.attributes, date: dateOf(random) } };
+  }
+}
+
+const MAX_ATTEMPTS = 20;
+
+function isDemoDomain(name: string): name is DemoDomain {
+  return Object.hasOwn(SIZES, name);
+}
+
+function firstOrdinal(name: DemoDomain): number {
+  let first = 1;
+  for (const [other, size] of Object.entries(SIZES)) {
+    if (other === name) return first;
+    first += size;
+  }
+  return first;
+}
+
+/** A full walk over the residues of a prime: ids look random, and two ordinals never share one. */
+function idOf(ordinal: number): string {
+  const PRIME = 8_999_999_993;
+  const STEP = 61_803_399;
+  return String(1_000_000_000 + ((ordinal * STEP) % PRIME));
+}
+
+function textOf(draft: Draft): string {
+  return `${draft.title}\n${draft.description}`;
+}
+
+/** Every domain of the demo ends with its price and its date. */
+function domain(name: DemoDomain, table: string) {
+  const attributes = `${table} price:integer:sort date:date:sort`.split(' ').map((text): Attribute => {
+    const [attribute = '', type = '', uses = ''] = text.split(':');
+    return {
+      name: attribute,
+      type: type as AttributeType,
+      facet: uses.includes('facet'),
+      sort: uses.includes('sort'),
+    };
+  });
+  return { name, attributes, context: [] };
+}

@@ -1,0 +1,93 @@
+import { type Gender, lines } from '../phrase.ts';
+
+/** How a thing ages, hence which sentences speak of its condition; `none` for what has no condition (a kitten). */
+export type Wear = 'device' | 'cloth' | 'furniture' | 'plain' | 'none';
+
+/** Vocabulary of one kind of thing, as written in the goods files. */
+export interface KindSource {
+  readonly category: string;
+  readonly weight: number;
+  readonly gender: Gender;
+  readonly wear: Wear;
+  readonly noun: string;
+  readonly english: string;
+  /** A line per brand, `Brand: Model~прозвище price x3; …`; `-` no brand, `_` no model, `x3` three times as common. */
+  readonly models: string;
+  /** name → `рус=english*1.2; …`: English where it differs, a price factor where it matters. */
+  readonly slots?: Readonly<Record<string, string>>;
+  /** Too large, or too alive, to be posted. */
+  readonly bulky?: true;
+  readonly titles: string;
+  /** Lines that begin with `~` speak of use: not for what is new or broken. */
+  readonly about: string;
+  readonly titlesEn: string;
+  readonly aboutEn: string;
+}
+
+export interface Model {
+  readonly brand?: string;
+  readonly model: string;
+  /** What people call it: «айфон 13». */
+  readonly alias?: string;
+  /** Roubles when new. */
+  readonly price: number;
+  readonly weight: number;
+}
+
+export interface SlotValue {
+  readonly ru: string;
+  readonly en: string;
+  readonly factor: number;
+}
+
+export interface Kind extends Omit<KindSource, 'models' | 'slots' | 'titles' | 'about' | 'titlesEn' | 'aboutEn'> {
+  readonly models: readonly Model[];
+  readonly slots: readonly (readonly [name: string, values: readonly SlotValue[]])[];
+  readonly titles: readonly string[];
+  readonly about: readonly string[];
+  readonly titlesEn: readonly string[];
+  readonly aboutEn: readonly string[];
+}
+
+export function kind(source: KindSource): Kind {
+  return {
+    ...source,
+    models: lines(source.models).flatMap(modelsOf),
+    slots: Object.entries(source.slots ?? {}).map(([name, text]) => [name, slotValues(text)] as const),
+    titles: lines(source.titles),
+    about: lines(source.about),
+    titlesEn: lines(source.titlesEn),
+    aboutEn: lines(source.aboutEn),
+  };
+}
+
+function modelsOf(line: string): Model[] {
+  const colon = line.indexOf(': ');
+  const brand = line.slice(0, colon);
+  return line
+    .slice(colon + 2)
+    .split(';')
+    .map((text) => {
+      const match = /^(?<model>[^~]*?)(?:~(?<alias>.*?))? (?<price>\d+)(?: x(?<weight>\d+))?$/.exec(text.trim());
+      const { model = '', alias, price, weight } = match?.groups ?? {};
+      if (price === undefined) throw new Error(`not a model: ${line}`);
+      return {
+        ...(brand === '-' ? {} : { brand }),
+        model: model === '_' ? '' : model,
+        ...(alias === undefined ? {} : { alias }),
+        price: Number(price),
+        weight: Number(weight ?? 1),
+      };
+    });
+}
+
+export function slotValues(text: string): readonly SlotValue[] {
+  return text.split(';').map((part) => {
+    const [words = '', factor] = part.trim().split('*');
+    const [ru = '', en = ru] = words.split('=');
+    return { ru, en: en.replace(/(\d),(\d)/g, '$1.$2'), factor: Number(factor ?? 1) };
+  });
+}
+
+export const COLORS =
+  'чёрн{ый/ая/ое/ые}=black; бел{ый/ая/ое/ые}=white; сер{ый/ая/ое/ые}=grey; син{ий/яя/ее/ие}=blue; бежев{ый/ая/ое/ые}=beige; зелён{ый/ая/ое/ые}=green; красн{ый/ая/ое/ые}=red; коричнев{ый/ая/ое/ые}=brown';

@@ -1,0 +1,137 @@
+import type { Document, MAX_ID_LENGTH } from '../search/document.ts';
+import type { Attribute } from '../search/domain.ts';
+import { RowFault, shown } from './error.ts';
+
+/** A row not yet judged: `read` throws a `RowFault` for what is wrong with it. */
+export interface RawRow {
+  readonly line: number;
+  readonly read: () => Readonly<Record<string, unknown>>;
+  /** Nothing after it can be read, so it cannot be skipped. */
+  readonly fatal?: true;
+}
+
+/** In characters (code points). The first is the port's; its type keeps the two the same. */
+const maxIdLength: typeof MAX_ID_LENGTH = 128;
+export const MAX_TITLE_LENGTH = 1000;
+export const MAX_STRING_LENGTH = 256;
+
+/**
+ * One row as a document. In `csv` everything is text and an empty cell is a missing value; in `json` values have types
+ * and `null` is a missing value. Fields nobody declared are ignored.
+ * @throws RowFault naming the field, what is wrong and what is allowed.
+ */
+export function documentOf(
+  row: Readonly<Record<string, unknown>>,
+  attributes: readonly Attribute[],
+  format: 'csv' | 'json',
+): Document {
+  const values: Record<string, string | number> = {};
+  const id = idOf(row['id']);
+  const title = requiredText('title', row['title'], MAX_TITLE_LENGTH);
+  const description = row['description'] ?? '';
+  if (typeof description !== 'string') throw new RowFault(`${shown(description)} is not text`, 'description');
+  checkText('description', description);
+  for (const attribute of attributes) {
+    const value = Object.hasOwn(row, attribute.name) ? row[attribute.name] : undefined;
+    if (value === undefined || value === null || value === '') continue;
+    values[attribute.name] = format === 'csv' ? ofText(attribute, String(value)) : ofJson(attribute, value);
+  }
+  return { id, title, description, attributes: values };
+}
+
+function idOf(value: unknown): string {
+  if (typeof value === 'number') {
+    if (Number.isSafeInteger(value) && value >= 0) return String(value);
+    throw new RowFault(
+      `${shown(value)} cannot be told from its neighbours as a JSON number; write it as text, in quotes`,
+      'id',
+    );
+  }
+  return requiredText('id', value, maxIdLength);
+}
+
+function requiredText(field: string, value: unknown, maxLength: number): string {
+  const allowed = `a text of 1–${maxLength} characters`;
+  if (value === undefined || value === null) throw new RowFault(`missing; allowed: ${allowed}`, field);
+  if (typeof value !== 'string') throw new RowFault(`${shown(value)} is not text; allowed: ${allowed}`, field);
+  const text = value.trim();
+  if (text === '') throw new RowFault(`empty; allowed: ${allowed}`, field);
+  checkText(field, text);
+  checkLength(field, text, maxLength);
+  return text;
+}
+
+/** Nothing an index would cut (NUL) or could not store as UTF-8 (half a surrogate pair). */
+function checkText(field: string, text: string): void {
+  if (text.includes('\0')) throw new RowFault('holds a NUL character; allowed: text without it', field);
+  if (!text.isWellFormed()) throw new RowFault('holds half of a surrogate pair; allowed: whole characters', field);
+}
+
+function checkLength(field: string, text: string, maxLength: number): void {
+  // A string of n code units has at most n characters: counting is for the few that may be too long.
+  if (text.length <= maxLength) return;
+  const length = [...text].length;
+  if (length > maxLength) throw new RowFault(`${length} characters long; allowed: at most ${maxLength}`, field);
+}
+
+function ofJson(attribute: Attribute, value: unknown): string | number {
+  switch (attribute.type) {
+    case 'string':
+    case 'date':
+      if (typeof value !== 'string') throw wrong(attribute, value);
+      return attribute.type === 'date' ? dateOf(attribute, value) : stringOf(attribute, value);
+    case 'integer':
+    case 'number':
+      if (typeof value !== 'number') throw wrong(attribute, value);
+      return numberOf(attribute, value, value);
+  }
+}
+
+function ofText(attribute: Attribute, text: string): string | number {
+  switch (attribute.type) {
+    case 'string':
+      return stringOf(attribute, text);
+    case 'date':
+      return dateOf(attribute, text.trim());
+    case 'integer':
+    case 'number': {
+      const trimmed = text.trim();
+      if (!/^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(trimmed)) throw wrong(attribute, text);
+      return numberOf(attribute, Number(trimmed), text);
+    }
+  }
+}
+
+function stringOf(attribute: Attribute, text: string): string {
+  checkText(attribute.name, text);
+  checkLength(attribute.name, text, MAX_STRING_LENGTH);
+  return text;
+}
+
+function numberOf(attribute: Attribute, value: number, given: unknown): number {
+  const fits = attribute.type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
+  if (!fits) throw wrong(attribute, given);
+  return value === 0 ? 0 : value;
+}
+
+function dateOf(attribute: Attribute, text: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) throw wrong(attribute, text);
+  const time = Date.parse(`${text}T00:00:00Z`);
+  // Date.parse rolls 2026-02-30 over into March: only a day that comes back as it went in is one.
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text) throw wrong(attribute, text);
+  return text;
+}
+
+const ALLOWED: Readonly<Record<Attribute['type'], string>> = {
+  string: 'text',
+  integer: `a whole number between ±${Number.MAX_SAFE_INTEGER}`,
+  number: 'a number such as 12.5',
+  date: 'a day of the calendar written YYYY-MM-DD',
+};
+
+function wrong(attribute: Attribute, value: unknown): RowFault {
+  return new RowFault(
+    `${shown(value)} is not of type ${attribute.type}; allowed: ${ALLOWED[attribute.type]}`,
+    attribute.name,
+  );
+}

@@ -1,0 +1,69 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { CatalogueError } from './error.ts';
+
+/** The bytes of a catalogue file, unpacked, without a byte order mark. */
+export interface Source {
+  readonly format: 'json' | 'csv';
+  readonly chunks: AsyncIterable<Buffer>;
+  /** Of the file as it lies on disk, so that progress is known for packed files too. */
+  readonly totalBytes: number;
+  readonly bytesRead: () => number;
+}
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** @throws CatalogueError for a name of no known format and for a file that cannot be read. */
+export async function openSource(file: string, signal: AbortSignal | undefined): Promise<Source> {
+  const match = /\.(ndjson|jsonl|csv)(\.gz)?$/i.exec(file);
+  if (match === null)
+    throw new CatalogueError(file, 'unknown format; allowed: .ndjson, .jsonl or .csv, each also with .gz');
+  const format = match[1]?.toLowerCase() === 'csv' ? 'csv' : 'json';
+  const about = await stat(file).catch((cause: unknown) => {
+    throw new CatalogueError(file, `cannot be read: ${reason(cause)}`, {}, { cause });
+  });
+  if (!about.isFile()) throw new CatalogueError(file, 'not a file');
+
+  const raw = createReadStream(file, signal === undefined ? {} : { signal });
+  const stream = match[2] === undefined ? raw : pipeline(raw, createGunzip(), () => undefined);
+  async function* chunks(): AsyncGenerator<Buffer, void, undefined> {
+    let head: Buffer | undefined = Buffer.alloc(0);
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        if (head === undefined) {
+          yield chunk;
+          continue;
+        }
+        head = Buffer.concat([head, chunk]);
+        if (head.length < BOM.length) continue;
+        yield withoutBom(head);
+        head = undefined;
+      }
+      if (head !== undefined && head.length > 0) yield withoutBom(head);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      throw new CatalogueError(file, `cannot be read: ${reason(cause)}`, {}, { cause });
+    } finally {
+      raw.destroy();
+    }
+  }
+  return { format, chunks: chunks(), totalBytes: about.size, bytesRead: () => raw.bytesRead };
+}
+
+function withoutBom(bytes: Buffer): Buffer {
+  return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'no permission',
+  Z_DATA_ERROR: 'damaged, or not packed with gzip',
+  Z_BUF_ERROR: 'the packed file ends too early',
+};
+
+function reason(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
+}

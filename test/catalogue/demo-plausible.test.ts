@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CITIES } from '../../src/catalogue/demo/cities.ts';
+import { demoDocuments } from '../../src/catalogue/demo.ts';
+import type { Document } from '../../src/search/document.ts';
+
+const goods = [...demoDocuments('goods')];
+const auto = [...demoDocuments('auto')];
+const realty = [...demoDocuments('realty')];
+const jobs = [...demoDocuments('jobs')];
+
+const number = (document: Document, name: string): number => Number(document.attributes[name] ?? Number.NaN);
+const text = (document: Document, name: string): string => String(document.attributes[name] ?? '');
+const say = (document: Document): string => `${document.title}: ${JSON.stringify(document.attributes)}`;
+
+/** Roubles, from–to, by category; a new category must be given its range here. */
+const PRICES: Readonly<Record<string, readonly [from: number, to: number]>> = {
+  телефоны: [500, 130_000],
+  'ноутбуки и компьютеры': [500, 280_000],
+  'аудио и ТВ': [300, 130_000],
+  'игры и приставки': [600, 65_000],
+  фототехника: [1000, 130_000],
+  'бытовая техника': [400, 90_000],
+  мебель: [300, 95_000],
+  'дом и дача': [300, 70_000],
+  обувь: [200, 25_000],
+  одежда: [150, 65_000],
+  'детские товары': [200, 70_000],
+  'велосипеды и самокаты': [400, 75_000],
+  'спорт и отдых': [100, 65_000],
+  'инструменты и ремонт': [400, 35_000],
+  'музыкальные инструменты': [300, 100_000],
+  книги: [50, 6000],
+  животные: [300, 65_000],
+  легковые: [25_000, 11_000_000],
+  мотоциклы: [15_000, 3_200_000],
+  'грузовики и спецтехника': [150_000, 11_000_000],
+  'водный транспорт': [15_000, 4_000_000],
+  'запчасти и шины': [500, 200_000],
+};
+
+describe('the demo catalogue, read by a person', () => {
+  it('asks a price that its category can have', () => {
+    for (const document of [...goods, ...auto]) {
+      const [from, to] = PRICES[text(document, 'category')] ?? [Number.NaN, Number.NaN];
+      const price = number(document, 'price');
+      assert.ok(price >= from && price <= to, say(document));
+    }
+  });
+
+  it('asks more for an iPhone 15 than for an iPhone 11 in the same condition, and less for a broken one', () => {
+    const middle = (model: string, condition: string): number => {
+      const prices = goods
+        .filter(({ title }) => new RegExp(`${model}\\b`, 'i').test(title))
+        .filter((document) => text(document, 'condition') === condition)
+        .map((document) => number(document, 'price'))
+        .sort((a, b) => a - b);
+      return prices[prices.length >> 1] ?? Number.NaN;
+    };
+    assert.ok(middle('iphone 15', 'хорошее') > 1.5 * middle('iphone 11', 'хорошее'));
+    assert.ok(middle('iphone 13', 'новое') > middle('iphone 13', 'хорошее'));
+    assert.ok(middle('iphone 13', 'хорошее') > 2 * middle('iphone 13', 'на запчасти'));
+  });
+
+  it('sells nothing from the future, and nothing that has driven more than its years allow', () => {
+    for (const document of auto) {
+      if (text(document, 'category') === 'запчасти и шины') continue;
+      const year = number(document, 'year');
+      assert.ok(year >= 1960 && year <= 2026, say(document));
+      if (!('mileage' in document.attributes)) continue;
+      const mileage = number(document, 'mileage');
+      const limit = text(document, 'category') === 'легковые' ? 25_000 : 140_000;
+      assert.ok(mileage >= 1000 && mileage <= Math.max(1, 2026 - year) * limit, say(document));
+    }
+  });
+
+  it('writes the year and the distance of the attributes in the text, no others', () => {
+    for (const document of auto) {
+      const distance = /(\d[\d ]*) (?:км|km)\b/.exec(document.description)?.[1];
+      if (distance !== undefined) assert.equal(Number(distance.replaceAll(' ', '')), number(document, 'mileage'));
+      const year = /^(?:.*, |.* )?((?:19|20)\d\d)(?: года?)?$/.exec(document.title)?.[1];
+      if (year !== undefined && 'year' in document.attributes) assert.equal(Number(year), number(document, 'year'));
+    }
+  });
+
+  it('asks less for an older car of the same model', () => {
+    const camrys = auto.filter((document) => text(document, 'model') === 'Camry' && 'year' in document.attributes);
+    const mean = (documents: readonly Document[]): number =>
+      documents.reduce((sum, document) => sum + number(document, 'price'), 0) / documents.length;
+    const old = camrys.filter((document) => number(document, 'year') < 2012);
+    const recent = camrys.filter((document) => number(document, 'year') >= 2018);
+    assert.ok(old.length > 20 && recent.length > 20);
+    assert.ok(mean(recent) > 2 * mean(old), `${mean(old)} ${mean(recent)}`);
+  });
+
+  it('gives flats the area their rooms need, and a floor the house has', () => {
+    for (const document of realty.filter((each) => text(each, 'category') === 'квартиры')) {
+      const rooms = number(document, 'rooms');
+      const perRoom = number(document, 'area') / rooms;
+      assert.ok(rooms >= 1 && rooms <= 5 && perRoom >= 18 && perRoom <= 46, say(document));
+      const floor = /(\d+)\/(\d+) эт/.exec(document.title);
+      if (floor !== null) assert.ok(Number(floor[1]) <= Number(floor[2]), document.title);
+    }
+  });
+
+  it('names rooms in the text as in the attribute', () => {
+    const words = ['студия', 'однушк', 'двушк', 'трёшк', 'четырёшк'];
+    for (const document of realty) {
+      const said = words.findIndex((word) =>
+        new RegExp(`\\b${word}|(^|[^а-яё])${word}`, 'i').test(document.description),
+      );
+      if (said >= 0) assert.equal(number(document, 'rooms'), Math.max(1, said), say(document));
+    }
+  });
+
+  it('sells and lets flats for what their city pays', () => {
+    for (const document of realty.filter((each) => text(each, 'category') === 'квартиры')) {
+      const city = CITIES.find(({ name }) => name === text(document, 'city'));
+      assert.ok(city !== undefined);
+      const perMetre = number(document, 'price') / number(document, 'area') / (city.metre * 1000);
+      const [from, to] = text(document, 'deal') === 'продажа' ? [0.6, 1.5] : [0.0025, 0.009];
+      assert.ok(perMetre >= from && perMetre <= to, say(document));
+    }
+  });
+
+  it('lets nothing for less than 3,000 a month, and no plot at all', () => {
+    for (const document of realty.filter((each) => text(each, 'deal') === 'аренда')) {
+      assert.notEqual(text(document, 'category'), 'участки');
+      assert.ok(number(document, 'price') >= (text(document, 'category') === 'гаражи' ? 1000 : 3000), say(document));
+    }
+  });
+
+  it('pays what the profession and the city can pay', () => {
+    for (const document of jobs) {
+      const pay = number(document, 'price');
+      if (Number.isNaN(pay)) continue;
+      assert.ok(pay >= 14_000 && pay <= 520_000, say(document));
+    }
+    const mean = (city: string): number => {
+      const pays = jobs.filter((job) => text(job, 'city') === city && 'price' in job.attributes);
+      return pays.reduce((sum, job) => sum + number(job, 'price'), 0) / pays.length;
+    };
+    assert.ok(mean('Москва') > 1.3 * mean('Саратов'));
+  });
+
+  it('leaves a price out of few jobs, and out of nothing else', () => {
+    const without = (documents: readonly Document[]): number =>
+      documents.filter(({ attributes }) => !('price' in attributes)).length;
+    assert.equal(without(goods) + without(auto) + without(realty), 0);
+    assert.ok(without(jobs) > 200 && without(jobs) < 600);
+  });
+
+  it('lives in real cities, Moscow the most', () => {
+    const counts = new Map<string, number>();
+    for (const document of [...goods, ...auto, ...realty, ...jobs]) {
+      counts.set(text(document, 'city'), (counts.get(text(document, 'city')) ?? 0) + 1);
+    }
+    assert.deepEqual([...counts.keys()].sort(), CITIES.map(({ name }) => name).sort());
+    assert.equal([...counts].sort(([, a], [, b]) => b - a)[0]?.[0], 'Москва');
+  });
+});
+
+describe('what people search for', () => {
+  const searches: readonly (readonly [query: string, documents: readonly Document[], atLeast: number])[] = [
+    ['кроссовки', goods, 300],
+    ['iphone 13', goods, 100],
+    ['айфон', goods, 200],
+    ['велосипед', goods, 300],
+    ['диван', goods, 300],
+    ['laptop', goods, 80],
+    ['холодильник', goods, 150],
+    ['коляска', goods, 100],
+    ['ваз 2107', auto, 100],
+    ['toyota camry', auto, 150],
+    ['тойота камри', auto, 15],
+    ['зимние шины', auto, 200],
+    ['двушка', realty, 500],
+    ['снять квартиру', realty, 400],
+    ['гараж', realty, 200],
+    ['курьер', jobs, 150],
+    ['водитель', jobs, 400],
+    ['remote developer', jobs, 15],
+  ];
+  for (const [query, documents, atLeast] of searches) {
+    it(`«${query}» stands in at least ${atLeast} ads, word by word`, () => {
+      const words = query.split(' ');
+      const found = documents.filter(({ title, description }) => {
+        const said = wordsOf(`${title} ${description}`);
+        return words.every((word) => said.some((each) => each.startsWith(word)));
+      });
+      assert.ok(found.length >= atLeast, `${found.length}`);
+    });
+  }
+});
+
+function wordsOf(said: string): readonly string[] {
+  return said
+    .toLowerCase()
+    .replaceAll('ё', 'е')
+    .split(/[^\p{L}\p{N}]+/u);
+}

@@ -1,0 +1,49 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { CatalogueError } from '../../src/catalogue/error.ts';
+import { type ReadOptions, readCatalogue } from '../../src/catalogue/read.ts';
+import type { Document } from '../../src/search/document.ts';
+import type { Attribute, AttributeType } from '../../src/search/domain.ts';
+
+/** A directory for one test file's catalogues, gone when its tests are. */
+export function catalogueFiles() {
+  let directory = '';
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'serpcache-catalogue-'));
+  });
+  after(() => rm(directory, { recursive: true, force: true }));
+  return {
+    path: (name: string): string => join(directory, name),
+    /** Writes the bytes under the name, reads them as a catalogue. */
+    read: async (name: string, content: string | Buffer, options: Partial<ReadOptions> = {}): Promise<Document[]> => {
+      await writeFile(join(directory, name), content);
+      return Array.fromAsync(readCatalogue(join(directory, name), { attributes: ATTRIBUTES, ...options }));
+    },
+  };
+}
+
+export const ATTRIBUTES: readonly Attribute[] = attributes({
+  brand: 'string',
+  price: 'integer',
+  area: 'number',
+  date: 'date',
+});
+
+export function attributes(types: Readonly<Record<string, AttributeType>>): readonly Attribute[] {
+  return Object.entries(types).map(([name, type]) => ({ name, type, facet: false, sort: false }));
+}
+
+/** A check for `assert.rejects`: a CatalogueError about this line and field whose message says this. */
+export function catalogueError(line: number | undefined, field: string | undefined, says: RegExp) {
+  return (error: unknown): true => {
+    if (!(error instanceof CatalogueError)) throw error;
+    const seen = `line ${error.line}, field ${error.field}: ${error.message}`;
+    if (error.line !== line || error.field !== field || !says.test(error.message)) {
+      throw new Error(`expected line ${line}, field ${field}, ${says}; got ${seen}`);
+    }
+    if (!error.message.startsWith(error.file)) throw new Error(`the message does not begin with the file: ${seen}`);
+    return true;
+  };
+}

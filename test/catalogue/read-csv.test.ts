@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { catalogueError, catalogueFiles } from './files.ts';
+
+const files = catalogueFiles();
+const HEADER = 'id,title,description,price,area,date\n';
+
+describe('a catalogue in CSV', () => {
+  it('gives its rows as documents, numbers as numbers, empty cells as missing values', async () => {
+    const text = `${HEADER}1,"Диван ""угловой"", серый","две\nстроки 😀",15000,3.5,2026-11-20\n2,Стол,,,,\n`;
+    assert.deepEqual(await files.read('good.csv', text), [
+      {
+        id: '1',
+        title: 'Диван "угловой", серый',
+        description: 'две\nстроки 😀',
+        attributes: { price: 15000, area: 3.5, date: '2026-11-20' },
+      },
+      { id: '2', title: 'Стол', description: '', attributes: {} },
+    ]);
+  });
+
+  it('may have its columns in any order, undeclared ones among them, and no description at all', async () => {
+    const [document] = await files.read('order.csv', 'price,colour,title,id\n5,red,a,1\n');
+    assert.deepEqual(document, { id: '1', title: 'a', description: '', attributes: { price: 5 } });
+  });
+
+  it('may be packed, begin with a byte order mark, end its lines with CRLF, hold blank lines', async () => {
+    const text = '\ufeffid,title\r\n\r\n1,a\r\n2,b';
+    const plain = await files.read('marks.csv', text);
+    assert.deepEqual(
+      plain.map(({ id, title }) => id + title),
+      ['1a', '2b'],
+    );
+    assert.deepEqual(await files.read('marks.csv.gz', gzipSync(text)), plain);
+  });
+
+  it('may be delimited by semicolons or tabs, as spreadsheets write it', async () => {
+    for (const delimiter of [';', '\t']) {
+      const text = ['id,title', '1,a', '2,"b,c"'].join('\n').replace(/,(?!c)/g, delimiter);
+      assert.deepEqual(
+        (await files.read('semi.csv', text)).map(({ title }) => title),
+        ['a', 'b,c'],
+      );
+    }
+  });
+
+  it('may hold no row, but must have a header with id and title, each column once', async () => {
+    assert.deepEqual(await files.read('none.csv', HEADER), []);
+    await assert.rejects(files.read('empty.csv', ''), catalogueError(1, undefined, /no header row/));
+    await assert.rejects(files.read('h.csv', 'title,price\na,5\n'), catalogueError(1, 'id', /no such column/));
+    await assert.rejects(files.read('h.csv', '\nid,price\n1,5\n'), catalogueError(2, 'title', /no such column/));
+    await assert.rejects(files.read('h.csv', 'id,title,title\n1,a,b\n'), catalogueError(1, 'title', /twice/));
+  });
+
+  it('is refused with the line a row begins on, past cells of several lines, CRLF and blank lines', async () => {
+    const bad = '4,x,,cheap,,\n';
+    const several = `${HEADER}1,a,"one\ntwo\nthree",1,,\n\n${bad}`;
+    await assert.rejects(
+      files.read('lines.csv', several),
+      catalogueError(6, 'price', /"cheap" is not of type integer/),
+    );
+    const windows = several.replaceAll('\n', '\r\n');
+    await assert.rejects(files.read('lines.csv', windows), catalogueError(6, 'price', /"cheap"/));
+    const itself = `${HEADER}1,a,"one\ntwo",cheap,,\n`;
+    await assert.rejects(files.read('lines.csv', itself), catalogueError(2, 'price', /"cheap"/));
+  });
+
+  const faults: readonly (readonly [name: string, row: string, field: string | undefined, says: RegExp])[] = [
+    ['too few columns', '3,c', undefined, /2 columns; allowed: 6, as in the header/],
+    ['too many columns', '3,c,d,5,6,2026-01-01,x', undefined, /7 columns/],
+    ['an empty id', ',c,,,,', 'id', /empty/],
+    ['an empty title', '3,,,,,', 'title', /empty/],
+    ['NUL', '3,a\0b,,,,', 'title', /NUL/],
+    ['a price with spaces', '3,c,,1 000,,', 'price', /"1 000" is not of type integer; allowed: a whole number/],
+    ['a decimal comma', '3,c,,,"3,5",', 'area', /"3,5" is not of type number; allowed: a number such as 12\.5/],
+    ['hexadecimal', '3,c,,0x10,,', 'price', /not of type integer/],
+    ['infinity', '3,c,,,Infinity,', 'area', /not of type number/],
+    ['a date that is none', '3,c,,,,2026-13-01', 'date', /YYYY-MM-DD/],
+    ['a quote inside a cell', '3,c,15" screen,,,', undefined, /a quote inside a cell/],
+    ['text after a closing quote', '3,c,"15" screen,,,', undefined, /text after a closing quote/],
+    ['a quote never closed', '3,c,"15,,,', undefined, /never closed/],
+  ];
+  for (const [name, row, field, says] of faults) {
+    it(`is refused for ${name}, with the line`, async () => {
+      await assert.rejects(
+        files.read('fault.csv', `${HEADER}1,a,,,,\n${row}\n4,d,,,,\n`),
+        catalogueError(3, field, says),
+      );
+    });
+  }
+
+  it('is refused for bytes that are not UTF-8, with line and field, and for a file saved as UTF-16', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`${HEADER}1,a,,,,\n2,b,`),
+      Buffer.from([0xc4, 0xe8]),
+      Buffer.from(',,,\n'),
+    ]);
+    await assert.rejects(files.read('cp1251.csv', bytes), catalogueError(3, 'description', /not valid UTF-8/));
+    const wide = Buffer.from('\ufeffid,title\n1,a\n', 'utf16le');
+    await assert.rejects(files.read('utf16.csv', wide), catalogueError(1, undefined, /not valid UTF-8/));
+  });
+
+  it('is refused for a row longer than the bound', async () => {
+    const text = `${HEADER}1,a,,,,\n2,b,${'x'.repeat(5000)},,,\n`;
+    await assert.rejects(
+      files.read('long.csv', text, { maxLineBytes: 1000 }),
+      catalogueError(3, undefined, /longer than 1000 bytes/),
+    );
+  });
+
+  it('skips as many bad rows as it is told, but not what breaks the rows after it', async () => {
+    const skipped: (number | undefined)[] = [];
+    const options = { maxBadRows: 9, onBadRow: ({ line }: { readonly line?: number }) => void skipped.push(line) };
+    const rows = await files.read('skip.csv', `${HEADER}1,a\n2,b,,5,,\n3,,,,,\n4,d,,,,\n`, options);
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      ['2', '4'],
+    );
+    assert.deepEqual(skipped, [2, 4]);
+    const broken = `${HEADER}1,a\n2,b,"open,5,,\n3,c,,,,\n`;
+    await assert.rejects(files.read('skip.csv', broken, options), catalogueError(3, undefined, /never closed/));
+  });
+});

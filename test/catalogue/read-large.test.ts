@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { readCatalogue } from '../../src/catalogue/read.ts';
+import { attributes, catalogueFiles } from './files.ts';
+
+const files = catalogueFiles();
+const READER = new URL('../../src/catalogue/read.ts', import.meta.url).href;
+const ROWS = 100_000;
+
+/** Reads a catalogue in a process whose heap holds a third of its text, and prints how many rows there were. */
+async function countInSmallHeap(file: string): Promise<string> {
+  const script = `
+    import { readCatalogue } from ${JSON.stringify(READER)};
+    let rows = 0;
+    for await (const document of readCatalogue(${JSON.stringify(file)}, { attributes: [] })) rows += document.id ? 1 : 0;
+    console.log(rows);
+  `;
+  const parameters = ['--max-old-space-size=32', '--input-type=module', '--eval', script];
+  const { stdout } = await promisify(execFile)(process.execPath, parameters, { timeout: 120_000 });
+  return stdout.trim();
+}
+
+describe('a large catalogue', () => {
+  it('of 100,000 rows and 100 MB of NDJSON is read with a heap of 32 MB', async () => {
+    const description = 'слово '.repeat(85);
+    const rows = Array.from(
+      { length: ROWS },
+      (_, n) => `{"id":"${n}","title":"t${n}","description":"${description}"}\n`,
+    );
+    await writeFile(files.path('large.ndjson.gz'), gzipSync(rows.join(''), { level: 1 }));
+    assert.equal(await countInSmallHeap(files.path('large.ndjson.gz')), String(ROWS));
+  });
+
+  it('of 100,000 rows and 100 MB of CSV is read with a heap of 32 MB', async () => {
+    const description = 'слово '.repeat(85);
+    const rows = Array.from({ length: ROWS }, (_, n) => `${n},t${n},"${description}"\n`);
+    await writeFile(files.path('large.csv.gz'), gzipSync(`id,title,description\n${rows.join('')}`, { level: 1 }));
+    assert.equal(await countInSmallHeap(files.path('large.csv.gz')), String(ROWS));
+  });
+
+  it('that is one line without end is refused with a heap of 32 MB', async () => {
+    const endless = gzipSync(Buffer.alloc(200 * 1024 * 1024, 'x'), { level: 1 });
+    await writeFile(files.path('endless.ndjson.gz'), endless);
+    await writeFile(files.path('endless.csv.gz'), endless);
+    await assert.rejects(countInSmallHeap(files.path('endless.ndjson.gz')), /line 1: longer than 1048576 bytes/);
+    await assert.rejects(
+      countInSmallHeap(files.path('endless.csv.gz')),
+      /line 1: the row is longer than 1048576 bytes/,
+    );
+  });
+
+  it('whose reader stops early is closed, however much is left', async () => {
+    await writeFile(files.path('early.ndjson'), '{"id":"1","title":"a"}\n'.repeat(ROWS));
+    for await (const { id } of readCatalogue(files.path('early.ndjson'), { attributes: [] })) {
+      assert.equal(id, '1');
+      break;
+    }
+  });
+});
+
+describe('the real corpora', () => {
+  const directory = join(import.meta.dirname, '../../../shared/data');
+  const corpora: readonly (readonly [file: string, rows: number, types: Parameters<typeof attributes>[0]])[] = [
+    [
+      'goods.ndjson.gz',
+      26_170,
+      { brand: 'string', category: 'string', price: 'number', currency: 'string', date: 'date' },
+    ],
+    [
+      'packages.ndjson.gz',
+      63_436,
+      {
+        section: 'string',
+        priority: 'string',
+        version: 'string',
+        installedKiB: 'integer',
+        downloadBytes: 'integer',
+        homepage: 'string',
+      },
+    ],
+    ['packages-ru.ndjson.gz', 3381, { section: 'string', installedKiB: 'integer', downloadBytes: 'integer' }],
+  ];
+  for (const [file, rows, types] of corpora) {
+    it(`${file}: every row is read`, async () => {
+      assert.ok(existsSync(join(directory, file)), `../shared/data/${file} is missing beside the project`);
+      const seen = new Set<string>();
+      for await (const document of readCatalogue(join(directory, file), { attributes: attributes(types) })) {
+        assert.ok(document.title !== '');
+        seen.add(document.id);
+      }
+      assert.equal(seen.size, rows);
+    });
+  }
+});

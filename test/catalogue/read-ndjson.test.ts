@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { readCatalogue } from '../../src/catalogue/read.ts';
+import { ATTRIBUTES, catalogueError, catalogueFiles } from './files.ts';
+
+const files = catalogueFiles();
+
+/** Two good rows, then the row under test, on line 4: line 2 is blank. */
+const onLine4 = (row: string): string =>
+  `{"id":"1","title":"a"}\n\n{"id":"2","title":"b"}\n${row}\n{"id":"5","title":"e"}\n`;
+
+describe('a catalogue in NDJSON', () => {
+  it('gives its rows as documents: declared attributes kept, others ignored, missing ones left out', async () => {
+    const rows = [
+      '{"id":"a-1","title":" Велосипед ","description":"Ёлка 😀","price":990,"area":12.5,"date":"2026-11-20","brand":"Stels","colour":"red"}',
+      '{"id":12345678901,"title":"b","price":null,"brand":""}',
+    ];
+    assert.deepEqual(await files.read('good.ndjson', rows.join('\n')), [
+      {
+        id: 'a-1',
+        title: 'Велосипед',
+        description: 'Ёлка 😀',
+        attributes: { brand: 'Stels', price: 990, area: 12.5, date: '2026-11-20' },
+      },
+      { id: '12345678901', title: 'b', description: '', attributes: {} },
+    ]);
+  });
+
+  it('may be packed, begin with a byte order mark, end its lines with CRLF or not end its last line', async () => {
+    const text = '\ufeff{"id":"1","title":"a"}\r\n\r\n{"id":"2","title":"b"}';
+    const plain = await files.read('marks.ndjson', text);
+    assert.deepEqual(
+      plain.map(({ id, title }) => id + title),
+      ['1a', '2b'],
+    );
+    assert.deepEqual(await files.read('marks.ndjson.gz', gzipSync(text)), plain);
+    assert.deepEqual(await files.read('marks.JSONL', text), plain);
+  });
+
+  it('may be empty', async () => {
+    assert.deepEqual(await files.read('empty.ndjson', ''), []);
+    assert.deepEqual(await files.read('empty.ndjson.gz', gzipSync('')), []);
+  });
+
+  const faults: readonly (readonly [name: string, row: string, field: string | undefined, says: RegExp])[] = [
+    ['text that is not JSON', '{"id":', undefined, /not JSON: .*one object per line/],
+    ['an array', '[1]', undefined, /not an object/],
+    ['a missing id', '{"title":"x"}', 'id', /missing; allowed: a text of 1–128 characters/],
+    ['an empty id', '{"id":"  ","title":"x"}', 'id', /empty; allowed/],
+    [
+      'an id of 129 characters',
+      `{"id":"${'x'.repeat(129)}","title":"x"}`,
+      'id',
+      /129 characters long; allowed: at most 128/,
+    ],
+    ['a numeric id that JSON cannot hold', '{"id":9007199254740993,"title":"x"}', 'id', /write it as text/],
+    ['a fractional id', '{"id":1.5,"title":"x"}', 'id', /write it as text/],
+    ['a missing title', '{"id":"4"}', 'title', /missing/],
+    ['an empty title', '{"id":"4","title":""}', 'title', /empty/],
+    ['a title that is a number', '{"id":"4","title":7}', 'title', /7 is not text/],
+    ['a title of 1,001 characters', `{"id":"4","title":"${'ё'.repeat(1001)}"}`, 'title', /1001 characters long/],
+    ['a title with NUL', '{"id":"4","title":"a\\u0000b"}', 'title', /NUL/],
+    ['half a surrogate pair', '{"id":"4","title":"a\\ud83db"}', 'title', /surrogate/],
+    ['a description that is a list', '{"id":"4","title":"x","description":[]}', 'description', /not text/],
+    [
+      'an integer written as text',
+      '{"id":"4","title":"x","price":"990"}',
+      'price',
+      /"990" is not of type integer; allowed: a whole number/,
+    ],
+    [
+      'a fraction where an integer is declared',
+      '{"id":"4","title":"x","price":9.5}',
+      'price',
+      /9\.5 is not of type integer/,
+    ],
+    [
+      'an integer too large to be exact',
+      '{"id":"4","title":"x","price":9007199254740993}',
+      'price',
+      /whole number between/,
+    ],
+    ['a number that is true', '{"id":"4","title":"x","area":true}', 'area', /true is not of type number/],
+    ['a number without end', '{"id":"4","title":"x","area":1e999}', 'area', /not of type number/],
+    ['a text that is a number', '{"id":"4","title":"x","brand":3}', 'brand', /3 is not of type string/],
+    ['a text of 257 characters', `{"id":"4","title":"x","brand":"${'b'.repeat(257)}"}`, 'brand', /257 characters/],
+    ['a date the other way round', '{"id":"4","title":"x","date":"20.11.2026"}', 'date', /YYYY-MM-DD/],
+    ['a day no calendar has', '{"id":"4","title":"x","date":"2026-02-30"}', 'date', /"2026-02-30" is not of type date/],
+    ['a date with a time', '{"id":"4","title":"x","date":"2026-02-03T00:00:00Z"}', 'date', /YYYY-MM-DD/],
+  ];
+  for (const [name, row, field, says] of faults) {
+    it(`is refused for ${name}, with the line`, async () => {
+      await assert.rejects(files.read('fault.ndjson', onLine4(row)), catalogueError(4, field, says));
+    });
+  }
+
+  it('gives the rows before a bad one', async () => {
+    const seen: string[] = [];
+    await files.read('before.ndjson', onLine4('{}'), { maxBadRows: 1 });
+    await assert.rejects(
+      async () => {
+        for await (const { id } of readCatalogue(files.path('before.ndjson'), { attributes: ATTRIBUTES }))
+          seen.push(id);
+      },
+      catalogueError(4, 'id', /missing/),
+    );
+    assert.deepEqual(seen, ['1', '2']);
+  });
+
+  it('is refused for bytes that are not UTF-8, with the line', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('{"id":"1","title":"a"}\n{"id":"2","title":"'),
+      Buffer.from([0xcf, 0x22, 0x7d]),
+    ]);
+    await assert.rejects(files.read('latin.ndjson', bytes), catalogueError(2, undefined, /not valid UTF-8/));
+  });
+
+  it('is refused for a line longer than the bound, and goes on after it when one bad row may be skipped', async () => {
+    const text = onLine4(`{"id":"4","title":"${'x'.repeat(200_000)}"}`);
+    const options = { maxLineBytes: 100_000 };
+    await assert.rejects(
+      files.read('long.ndjson', text, options),
+      catalogueError(4, undefined, /longer than 100000 bytes/),
+    );
+    const rest = await files.read('long.ndjson', text, { ...options, maxBadRows: 1 });
+    assert.deepEqual(
+      rest.map(({ id }) => id),
+      ['1', '2', '5'],
+    );
+  });
+
+  it('skips as many bad rows as it is told, says which, and refuses the next one', async () => {
+    const text = '{}\n{"id":"2","title":"b"}\nnope\n{"id":"4","title":"d"}\n[]\n';
+    const skipped: (number | undefined)[] = [];
+    const options = { maxBadRows: 2, onBadRow: ({ line }: { readonly line?: number }) => void skipped.push(line) };
+    await assert.rejects(files.read('skip.ndjson', text, options), catalogueError(5, undefined, /not an object/));
+    assert.deepEqual(skipped, [1, 3]);
+  });
+
+  it('shows a foreign value cut short and on one line', async () => {
+    const row = `{"id":"4","title":"x","price":"${'9\\n'.repeat(500)}"}`;
+    await assert.rejects(files.read('shown.ndjson', onLine4(row)), (error: Error) => {
+      assert.ok(error.message.length < 400 && !error.message.includes('\n'), error.message);
+      return true;
+    });
+  });
+});
+
+describe('a catalogue file', () => {
+  it('is refused by name when its format is not known', async () => {
+    await assert.rejects(files.read('a.txt', ''), catalogueError(undefined, undefined, /\.ndjson, \.jsonl or \.csv/));
+    await assert.rejects(files.read('a.gz', ''), catalogueError(undefined, undefined, /unknown format/));
+  });
+
+  it('is refused when it is missing, or a directory', async () => {
+    const read = (file: string) => Array.fromAsync(readCatalogue(file, { attributes: [] }));
+    await assert.rejects(read(files.path('none.csv')), catalogueError(undefined, undefined, /no such file/));
+  });
+
+  it('is refused when it is packed and damaged, or cut off, after the rows that could be read', async () => {
+    await assert.rejects(files.read('a.csv.gz', 'id,title'), catalogueError(undefined, undefined, /damaged/));
+    const cut = gzipSync('{"id":"1","title":"a"}\n'.repeat(50_000)).subarray(0, 300);
+    await assert.rejects(files.read('a.ndjson.gz', cut), catalogueError(undefined, undefined, /ends too early/));
+  });
+
+  it('stops being read when the signal says so, with its reason', async () => {
+    const text = '{"id":"1","title":"a"}\n'.repeat(10_000);
+    const reason = new Error('enough');
+    const stop = new AbortController();
+    const onRow = ({ rows }: { readonly rows: number }) => rows === 10 && stop.abort(reason);
+    await assert.rejects(files.read('stop.ndjson', text, { signal: stop.signal, onRow }), reason);
+    await assert.rejects(files.read('stop.ndjson', text, { signal: AbortSignal.abort(reason) }), reason);
+  });
+
+  it('says after each row how far it is, to the last byte', async () => {
+    const text = '{"id":"1","title":"a"}\n'.repeat(5000);
+    const shares: number[] = [];
+    await files.read('far.ndjson.gz', gzipSync(text), {
+      onRow: ({ rows, bytesRead, totalBytes }) => {
+        assert.equal(rows, shares.length + 1);
+        shares.push(bytesRead / totalBytes);
+      },
+    });
+    assert.equal(shares.length, 5000);
+    assert.equal(shares.at(-1), 1);
+  });
+});

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { pageJourneys } from './page-journeys.ts';
+import { ask, type Service, startService } from './service.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'serpcache-embedded-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const GOODS = `  goods:
+    store: { kind: none }
+    engine: { kind: sqlite, directory: ${join(directory, 'demo')}, demo: true }
+    attributes:
+      category: { type: string, facet: true }
+      brand: { type: string, facet: true }
+      condition: { type: string, facet: true }
+      city: { type: string, facet: true }
+      price: { type: integer, sort: true }
+      date: { type: date, sort: true }
+`;
+
+pageJourneys('the page over the whole service and its demo catalogue', async () => {
+  const service = await startService(GOODS);
+  return { baseUrl: service.url, stop: service.stop };
+});
+
+describe('the embedded service', { timeout: 120_000 }, () => {
+  let service: Service;
+  before(async () => {
+    service = await startService(GOODS);
+  });
+  after(() => service?.stop());
+
+  test('the searches the demo promises give sensible pages', async () => {
+    for (const q of ['кроссовки', 'iphone 13', 'диван']) {
+      const { total, results } = JSON.parse((await ask(service, q)).body);
+      assert.ok(total >= 20 && results.length === 20, `${q}: ${total}`);
+      const word = q.split(' ')[0] ?? '';
+      const fitting = results.filter((each: { title: string }) => each.title.toLowerCase().includes(word.slice(0, 6)));
+      assert.ok(fitting.length >= 15, `${q}: ${results.map((each: { title: string }) => each.title)}`);
+    }
+  });
+
+  test('SIGTERM under load drops no request and ends the process within 5 s', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+    let leaving = false;
+    let answered = 0;
+    const broken: string[] = [];
+    const client = async (n: number): Promise<void> => {
+      for (let i = 0; i < 5000; i += 1) {
+        const result = await once(`${service.url}/search?q=${encodeURIComponent(`диван ${(n * 7 + i) % 200}`)}`, agent);
+        if (result.status === 200) answered += 1;
+        // Refused connections are how a client learns that nobody listens any more.
+        else if (leaving && result.code === 'ECONNREFUSED') return;
+        else broken.push(`${result.status ?? result.code}`);
+      }
+    };
+    const clients = Array.from({ length: 16 }, (_, n) => client(n));
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const startedMs = performance.now();
+    leaving = true;
+    service.process().signal('SIGTERM');
+    await service.process().ended;
+    const tookMs = performance.now() - startedMs;
+    await Promise.all(clients);
+    agent.destroy();
+    assert.deepEqual(broken, []);
+    assert.ok(answered > 100, `only ${answered} answered`);
+    assert.ok(tookMs < 5000, `took ${tookMs} ms`);
+  });
+});
+
+test('a catalogue of one’s own is indexed by one command and searched', async () => {
+  const rows = Array.from({ length: 50 }, (_, i) =>
+    JSON.stringify({ id: `own-${i}`, title: `Велоприцеп ${i}`, price: i }),
+  );
+  const file = join(directory, 'own.ndjson');
+  const config = join(directory, 'own.yaml');
+  const domains = `  bikes:
+    store: { kind: none }
+    engine: { kind: sqlite, directory: ${join(directory, 'own')} }
+    attributes: { price: { type: integer, sort: true } }
+`;
+  writeFileSync(file, `${rows.join('\n')}\n`);
+  writeFileSync(config, `domains:\n${domains}`);
+  const env = { SERPCACHE_CONFIG: config };
+  const indexed = await cli(['index', 'bikes', file], env);
+  assert.equal(indexed.code, 0, indexed.stderr);
+  assert.match(indexed.stdout, /50 documents indexed for bikes/);
+  const own = await startService(domains);
+  try {
+    const { total, results } = JSON.parse((await ask(own, 'велоприцеп', '&sort=-price&limit=1')).body);
+    assert.deepEqual([total, results[0].id], [50, 'own-49']);
+  } finally {
+    await own.stop();
+  }
+
+  writeFileSync(file, `${rows.slice(0, 3).join('\n')}\n{"id":"x"}\n`);
+  const bad = await cli(['index', 'bikes', file], env);
+  assert.equal(bad.code, 1);
+  assert.match(bad.stderr, /own\.ndjson.*4.*title/s);
+});
+
+test('wrong words are refused with the usage, and help is help', async () => {
+  for (const [args, said] of [
+    [['index'], /usage: serpcache index <domain>/],
+    [['index', 'nosuch', 'x.csv'], /configured: goods, auto, realty, jobs/],
+    [['index', 'goods', 'x.csv', '--frobnicate'], /usage/],
+    [['frobnicate'], /serpcache index/],
+    [['config', 'frobnicate'], /check, schema or reference/],
+  ] as const) {
+    const { code, stderr } = await cli(args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, said);
+  }
+  assert.equal((await cli(['--help'])).code, 0);
+});
+
+test('a wrong configuration lists every fault at once and exits 78', async () => {
+  const config = join(directory, 'wrong.yaml');
+  writeFileSync(config, 'memory: { maxBytes: lots }\ndomains:\n  goods: { engine: { kind: oracle } }\n');
+  const { code, stderr } = await run(['src/main.ts'], { SERPCACHE_CONFIG: config });
+  assert.equal(code, 78);
+  assert.match(stderr, /memory\.maxBytes/);
+  assert.match(stderr, /domains\.goods\.engine/);
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function cli(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return run(['src/cli.ts', ...args], env);
+}
+
+function run(args: readonly string[], env: Record<string, string>): Promise<Ended> {
+  const cwd = join(import.meta.dirname, '../..');
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...args], { cwd, env: { ...process.env, ...env } }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr });
+    });
+  });
+}
+
+function once(url: string, agent: Agent): Promise<{ status?: number; code?: string }> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent }, (response) => {
+      response.resume();
+      response.on('end', () => resolve({ status: response.statusCode ?? 0 }));
+      response.on('error', (error: NodeJS.ErrnoException) => resolve({ code: error.code ?? error.message }));
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => resolve({ code: error.code ?? error.message }));
+  });
+}

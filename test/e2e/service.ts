@@ -1,0 +1,95 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
+
+/** `src/main.ts` in a process of its own, as operators run it. */
+export interface Service {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly process: () => RunningProcess;
+  /** Ends it gracefully and starts it anew on the same ports: only L1 is lost. */
+  readonly restart: () => Promise<void>;
+  readonly log: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+/** @param domains the `domains:` part of the configuration, as YAML indented by two. */
+export async function startService(domains: string, env: Readonly<Record<string, string>> = {}): Promise<Service> {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-e2e-'));
+  const config = join(directory, 'config.yaml');
+  const logFile = join(directory, 'serpcache.log');
+  writeFileSync(config, `domains:\n${domains}`);
+  writeFileSync(logFile, '');
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  const start = (): Promise<RunningProcess> =>
+    startProcess({
+      name: 'serpcache',
+      command: process.execPath,
+      args: [join(import.meta.dirname, '../../src/main.ts')],
+      cwd: directory,
+      env: { SERPCACHE_CONFIG: config, PORT: `${port}`, ADMIN_PORT: `${adminPort}`, LOG_LEVEL: 'debug', ...env },
+      logFile,
+      ready: () => accepts(port),
+      readyTimeoutMs: 60_000,
+    });
+  let running = await start();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    process: () => running,
+    restart: async () => {
+      await running.stop();
+      running = await start();
+    },
+    log: () => readFileSync(logFile, 'utf8'),
+    stop: async () => {
+      await running.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly cacheStatus: string;
+  readonly etag: string | null;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly ms: number;
+}
+
+/** One search. `more` is further parameters, as in a URL. */
+export async function ask(
+  service: Service,
+  q: string,
+  more = '',
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const startedMs = performance.now();
+  const response = await fetch(`${service.url}/search?q=${encodeURIComponent(q)}${more}`, { headers });
+  const body = await response.text();
+  return {
+    status: response.status,
+    cacheStatus: response.headers.get('cache-status') ?? '',
+    etag: response.headers.get('etag'),
+    headers: response.headers,
+    body,
+    ms: performance.now() - startedMs,
+  };
+}
+
+/** What /admin/explain says of a search. */
+export async function explained(service: Service, q: string): Promise<{ node?: string; slot?: number; key: string }> {
+  const response = await fetch(`${service.adminUrl}/admin/explain?q=${encodeURIComponent(q)}`);
+  return (await response.json()) as { node?: string; slot?: number; key: string };
+}
+
+/** Polls until it holds. @throws after `timeoutMs`, naming what was waited for. */
+export async function until(what: string, holds: () => Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await holds().catch(() => false))) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
