@@ -1,0 +1,150 @@
+import type { Attribute, SearchDomain } from '../../search/domain.ts';
+import { BLEND_CHARS, CHARSET_TABLE, IGNORE_CHARS, NGRAM_CHARS } from './charset.ts';
+import { checkAttributeName, checkIndexName } from './names.ts';
+
+/** Attribute of every generated index that holds the document's own id: the engine's `idAttribute`. */
+export const ID_ATTRIBUTE = 'doc_id';
+
+export interface ConfigurationOptions {
+  readonly domains: readonly { readonly domain: SearchDomain; readonly index: string }[];
+  readonly searchd: {
+    readonly host: string;
+    readonly port: number;
+    /** Most connections at once, idle ones included. */
+    readonly maxConnections: number;
+  };
+  /** As indexer and searchd see it: `<directory>/<index>.tsv` are read, `<directory>/data` is written. */
+  readonly directory: string;
+}
+
+/** @throws when a name or a path could not stand in the file. */
+export function sphinxConfiguration(options: ConfigurationOptions): string {
+  const { directory, domains, searchd } = options;
+  // The path also stands in a shell command; `#` would begin a comment.
+  if (!/^[\w./@+-]+$/.test(directory))
+    throw new Error(`a path of letters, digits and ./@+-_ is needed, not ${directory}`);
+  const names = domains.map(({ index }) => index);
+  if (new Set(names).size < names.length) throw new Error(`two domains share an index: ${names.join(', ')}`);
+  return [
+    `# Written by: serpcache sphinx-source --out ${directory}`,
+    '# Change the domains in the configuration of serpcache and run it again, rather than edit this file.',
+    `# Build: indexer --config ${directory}/sphinx.conf --all    (with --rotate while searchd runs)`,
+    `# Serve: searchd --config ${directory}/sphinx.conf`,
+    '',
+    ...domains.flatMap(({ domain, index }) => [source(domain, index, directory), indexBlock(index, directory)]),
+    indexer(),
+    daemon(directory, searchd),
+  ].join('\n');
+}
+
+const TYPES: Readonly<Record<Attribute['type'], string>> = {
+  string: 'string',
+  // 64 bits, signed: a uint ends at 4,294,967,295 and a timestamp begins at 1970. A date is unix seconds of its midnight, UTC.
+  integer: 'bigint',
+  date: 'bigint',
+  number: 'float',
+};
+
+function source(domain: SearchDomain, index: string, directory: string): string {
+  checkIndexName(index);
+  for (const { name } of domain.attributes) {
+    checkAttributeName(name);
+    if (['title', 'description', ID_ATTRIBUTE].includes(name.toLowerCase())) {
+      throw new Error(`domain ${domain.name}: the index has an attribute ${name} of its own`);
+    }
+  }
+  return `source ${index}
+{
+  type = tsvpipe
+  tsvpipe_command = cat '${directory}/${index}.tsv'
+
+  # Searched and kept: pages show them and SNIPPET needs their text.
+  tsvpipe_field_string = title
+  tsvpipe_field_string = description
+
+  # A number that a document lacks is -2^62, a text that it lacks is empty.
+${domain.attributes.map(({ name, type }) => `  tsvpipe_attr_${TYPES[type]} = ${name}\n`).join('')}
+  # The document's own id. searchd's id is a 64-bit number, and not every id is one.
+  tsvpipe_attr_string = ${ID_ATTRIBUTE}
+}
+`;
+}
+
+function indexBlock(index: string, directory: string): string {
+  return `index ${index}
+{
+  type = plain
+  source = ${index}
+  path = ${directory}/data/${index}
+  docinfo = extern
+
+  # Keeps the words themselves, which word parts and suggestions need; crc only keeps hashes.
+  dict = keywords
+  # Word parts of 3 and more: with dict=keywords they cost a little disk and no memory.
+  min_infix_len = 3
+  # Russian and English stems. The lemmatizers need dictionaries that Debian does not ship.
+  morphology = stem_enru
+
+  # Letters with their lower case, ё as е: what is folded in a query must be folded here.
+  charset_table = ${CHARSET_TABLE.join(', \\\n    ')}
+  # Scripts without spaces: every character is a word.
+  ngram_len = 1
+  ngram_chars = ${NGRAM_CHARS}
+  # Left-over accents, soft hyphens and joiners neither separate words nor belong to them.
+  ignore_chars = ${IGNORE_CHARS}
+  # c++, at&t, wi-fi and asp.net are found whole and by their parts ...
+  blend_chars = ${BLEND_CHARS}
+  # ... with and without the punctuation at their ends; punctuation alone is no word.
+  blend_mode = trim_none, trim_head, trim_tail, skip_pure
+
+  # Text is text: markup is escaped when a page is made.
+  html_strip = 0
+}
+`;
+}
+
+function indexer(): string {
+  return `indexer
+{
+  # More is faster until the corpus fits; 63,000 documents take about 5 s with this.
+  mem_limit = 256M
+}
+`;
+}
+
+function daemon(directory: string, searchd: ConfigurationOptions['searchd']): string {
+  return `searchd
+{
+  # SphinxQL has no passwords, and ATTACH, TRUNCATE and SET GLOBAL work for everybody who can connect: never a public address.
+  listen = ${searchd.host}:${searchd.port}:mysql41
+  log = ${directory}/searchd.log
+  pid_file = ${directory}/searchd.pid
+  # No real-time indexes, so no binary log.
+  binlog_path =
+
+  # One thread per connection, the only other choice of 2.2.11 is none.
+  workers = threads
+  # Every connection counts, idle ones too: the pools of all serpcache processes together must stay below. This is no
+  # admission control: past 4-8 searches at once searchd only gets slower, so serpcache's maxConcurrent is what limits.
+  max_children = ${searchd.maxConnections}
+
+  # indexer --rotate swaps an index without an error for anybody; the old files go.
+  seamless_rotate = 1
+  preopen_indexes = 1
+  unlink_old = 1
+
+  # Text compares without case, and ё as е, for other clients as well; serpcache asks for it in each connection.
+  collation_server = utf8_general_ci
+
+  # Ends half-sent requests; idle connections may stay longer than serpcache keeps them (60 s).
+  read_timeout = 5
+  client_timeout = 300
+  max_packet_size = 8M
+  # A word part may stand for thousands of words: bounds what one query can cost.
+  expansion_limit = 32
+  # The facets of a search share its matches.
+  subtree_docs_cache = 8M
+  subtree_hits_cache = 16M
+}
+`;
+}

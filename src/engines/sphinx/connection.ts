@@ -1,0 +1,113 @@
+import { connect } from 'node:net';
+import { createConnection } from 'mysql2';
+import { EngineError } from '../../search/engine.ts';
+import { classify } from './errors.ts';
+import type { ResultSets, Row } from './reply.ts';
+
+/** One connection to searchd. It runs one statement at a time; who owns it sees to that. */
+export interface Connection {
+  /** @throws EngineError. After any error but `engine-rejected` the connection is over. */
+  readonly send: (sql: string) => Promise<ResultSets>;
+  /** At once, whatever is under way: what was sent rejects with `engine-unavailable`. */
+  readonly destroy: () => void;
+  /** False once either side has closed it. */
+  readonly isOpen: () => boolean;
+}
+
+export interface ConnectionOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly user?: string;
+  readonly password?: string;
+  /** From the first packet to a connection that takes statements; a stopped searchd accepts and says nothing. */
+  readonly connectTimeoutMs: number;
+  /** Once, when it is over, for whatever reason. */
+  readonly onClose: (detail: string) => void;
+}
+
+/**
+ * Text attributes then compare without case, and with ё as е, as the canonical form has it. Part of the connection, so
+ * that it does not depend on how somebody's searchd is configured.
+ */
+const COLLATION = 'SET collation_connection=utf8_general_ci';
+
+/** @throws EngineError `engine-unavailable`, `engine-overloaded` when searchd is at max_children, `engine-timeout` on abort. */
+export function openConnection(options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    // Our own socket: destroying it is the only way to end a query at once, mysql2's destroy() waits for the reply.
+    const socket = connect({ host: options.host, port: options.port, noDelay: true, keepAlive: true });
+    const driver = createConnection({
+      stream: socket,
+      ...(options.user === undefined ? {} : { user: options.user }),
+      ...(options.password === undefined ? {} : { password: options.password }),
+      connectTimeout: 0,
+      multipleStatements: true,
+      rowsAsArray: true,
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      // Every column as its UTF-8 text. searchd announces charset 33, which mysql2 decodes as CESU-8 and so breaks all
+      // characters of four bytes; and a bigint must not become a number on its way.
+      typeCast: (field) => field.buffer()?.toString('utf8') ?? null,
+      // Statements are complete; a `?` in somebody's text is no placeholder.
+      queryFormat: (sql: string) => sql,
+    });
+
+    let open = true;
+    let failure: Error | undefined;
+    const end = (error?: Error): void => {
+      failure ??= error;
+      if (!open) return;
+      open = false;
+      socket.destroy();
+      settle();
+      reject(failure === undefined ? lost('the connection closed') : classify(failure));
+      options.onClose(failure === undefined ? 'closed' : classify(failure).message);
+    };
+    // Both stay for the life of the connection: an unhandled 'error' would end the process.
+    driver.on('error', end);
+    driver.on('end', () => end());
+    socket.on('close', () => end());
+
+    const abort = (): void => end(new EngineError('engine-timeout', 'no connection before the hard deadline'));
+    const timer = setTimeout(
+      () => end(lost(`no connection within ${options.connectTimeoutMs} ms`)),
+      options.connectTimeoutMs,
+    );
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+
+    const send = (sql: string): Promise<ResultSets> =>
+      new Promise((resolveSent, rejectSent) => {
+        // A statement of no bytes crashes searchd 2.2.11; this is the only place that sends any.
+        if (sql.trim() === '') throw new Error('an empty statement must never be sent');
+        if (!open) return rejectSent(lost('the connection is closed'));
+        driver.query({ sql }, (error: unknown, rows: unknown) => {
+          if (error) {
+            const known = classify(failure ?? error);
+            if (known.code !== 'engine-rejected') end(known);
+            rejectSent(known);
+          } else resolveSent(setsOf(rows));
+        });
+      });
+
+    driver.once('connect', () => {
+      send(COLLATION).then(() => {
+        settle();
+        resolve({ send, destroy: () => end(), isOpen: () => open });
+      }, end);
+    });
+  });
+}
+
+/** mysql2 gives one set alone, several in a list; a statement without rows gives an object. */
+function setsOf(rows: unknown): ResultSets {
+  if (!Array.isArray(rows)) return [];
+  return rows.map((set): readonly Row[] => (Array.isArray(set) ? set : []));
+}
+
+function lost(message: string): EngineError {
+  return new EngineError('engine-unavailable', message);
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '../../clock.ts';
+import { createRetryBudget } from '../../resilience/retry-budget.ts';
+import type { SearchDomain } from '../../search/domain.ts';
+import { type Engine, EngineError } from '../../search/engine.ts';
+import type { ResultPage } from '../../search/page.ts';
+import type { SearchRequest } from '../../search/request.ts';
+import { createConnections } from './connections.ts';
+import { isAgentFault } from './errors.ts';
+import { type MatchText, matchText, relaxedMatchText } from './escape.ts';
+import type { SphinxEvent } from './events.ts';
+import { emptyPage, pageOf } from './reply.ts';
+import { createMarks } from './snippet.ts';
+import { createStatements } from './statement.ts';
+
+export interface SphinxOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Plain, real-time or distributed; its text attributes `title` and `description` are shown, the declared ones too. */
+  readonly index: string;
+  readonly ranker: string;
+  /** Manticore only; searchd 2.2.11 has no accounts. */
+  readonly user?: string;
+  readonly password?: string;
+  readonly idAttribute?: string;
+  readonly domain: SearchDomain;
+  readonly connectTimeoutMs: number;
+  readonly hardDeadlineMs: number;
+  /** The sum over all processes and domains must stay below searchd's max_children. */
+  readonly maxConnections: number;
+  readonly maxMatches: number;
+  readonly snippetLength: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe?: (event: SphinxEvent) => void;
+  readonly dialect: 'sphinx' | 'manticore';
+}
+
+/** searchd closes idle connections after 300 s at the earliest. */
+const IDLE_MS = 60_000;
+/** Long enough for searchd to mark a dead mirror and ask the other one. */
+const RETRY_AFTER_MS = 50;
+const RETRY_SHARE = 0.1;
+const RETRY_BURST = 10;
+/** max_query_time is this share of what is left to the hard deadline: then there is a partial page instead of none. */
+const QUERY_TIME_SHARE = 0.9;
+
+/**
+ * The engine port over SphinxQL, for searchd 2.2.11 and Manticore.
+ * @throws at once when a configured name could not stand in a statement.
+ */
+export function createSphinxEngine(options: SphinxOptions): Engine {
+  const { clock, random } = options;
+  const observe = options.observe ?? (() => {});
+  const target = `${options.host}:${options.port}/${options.index}`;
+  const marks = createMarks(random);
+  const statementFor = createStatements({ ...options, marks });
+  const connections = createConnections({ ...options, target, observe, idleMs: IDLE_MS });
+  const budget = createRetryBudget({ share: RETRY_SHARE, burst: RETRY_BURST });
+
+  const ask = async ({ request, signal, hardDeadlineAtMs }: Asked, text: MatchText): Promise<ResultPage> => {
+    const statement = statementFor(request, text, (hardDeadlineAtMs - clock.monotonicMs()) * QUERY_TIME_SHARE);
+    if (statement === undefined) return emptyPage(request);
+    return pageOf(await connections.ask(statement, signal), request, { ...options, marks });
+  };
+
+  /** 2.2.11 answers without a dead agent's part instead of asking its mirror, so the second attempt is ours. */
+  const askTwice = async (asked: Asked, text: MatchText): Promise<ResultPage> => {
+    budget.deposit();
+    const first = await settled(ask(asked, text));
+    const fault = first.page === undefined ? first.error.message : first.page.partial;
+    if (fault === undefined || !isAgentFault(fault)) return unwrap(first);
+    if (!budget.withdraw()) {
+      observe({ kind: 'retry', target, result: 'spent', detail: fault });
+      return unwrap(first);
+    }
+    await pause(RETRY_AFTER_MS, asked.signal);
+    const second = await settled(ask(asked, text));
+    const result = second.page === undefined ? 'failed' : second.page.partial === undefined ? 'whole' : 'partial';
+    observe({ kind: 'retry', target, result, detail: fault });
+    // A part of the answer is better than none, even when the first attempt was the one that had it.
+    return unwrap(second.page === undefined && first.page !== undefined ? first : second);
+  };
+
+  const search = async (request: SearchRequest, signal: AbortSignal): Promise<ResultPage> => {
+    if (signal.aborted) throw new EngineError('engine-timeout', 'aborted before it was asked');
+    const text = matchText(request.text);
+    if (text === undefined) return emptyPage(request);
+    const asked = { request, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs };
+    const page = await askTwice(asked, text);
+    const relaxed = page.total === 0 && page.partial === undefined ? relaxedMatchText(request.text) : undefined;
+    if (relaxed === undefined) return page;
+    const second = await askTwice(asked, relaxed);
+    observe({ kind: 'relaxed', target, found: second.total > 0 });
+    return second;
+  };
+
+  return {
+    search,
+    probe: async (signal) => {
+      if (signal.aborted) throw new EngineError('engine-timeout', 'aborted before it was asked');
+      await connections.ask(
+        `SELECT id FROM ${options.index} LIMIT 1 OPTION max_matches=1, cutoff=1; SHOW META`,
+        signal,
+      );
+    },
+    close: async () => connections.close(),
+    // Nothing cancels a query in searchd; it works on when its client is gone.
+    abortEndsWork: false,
+  };
+}
+
+/** One search, through all of its attempts. */
+interface Asked {
+  readonly request: SearchRequest;
+  readonly signal: AbortSignal;
+  readonly hardDeadlineAtMs: number;
+}
+
+type Settled = { readonly page: ResultPage } | { readonly page?: undefined; readonly error: EngineError };
+
+async function settled(page: Promise<ResultPage>): Promise<Settled> {
+  try {
+    return { page: await page };
+  } catch (error) {
+    if (error instanceof EngineError) return { error };
+    throw error;
+  }
+}
+
+function unwrap(result: Settled): ResultPage {
+  if (result.page === undefined) throw result.error;
+  return result.page;
+}
+
+/** Ends early when the signal aborts; what follows then notices. */
+function pause(forMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, forMs);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

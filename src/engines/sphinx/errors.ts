@@ -1,0 +1,72 @@
+import { EngineError, type EngineErrorCode } from '../../search/engine.ts';
+
+/** What a driver's or searchd's error says about the engine. */
+export interface ForeignError {
+  readonly message: string;
+  /** searchd's errno; 1064 for nearly everything. */
+  readonly errno?: number;
+  /** mysql2's or the system's name, `ECONNREFUSED`, `PROTOCOL_CONNECTION_LOST`. */
+  readonly code?: string;
+}
+
+interface Rule {
+  readonly code: EngineErrorCode;
+  readonly when: (error: ForeignError) => boolean;
+}
+
+const AGENT = /\bagent \S+: /;
+/** The agent is alive and refused the query. */
+const AGENT_REFUSAL = /\bagent \S+: remote query error: /;
+
+/**
+ * The first rule that holds. Messages decide before numbers, because searchd answers 1064 to a syntax error and to a
+ * distributed index whose agents are all dead.
+ */
+const RULES: readonly Rule[] = [
+  { code: 'engine-unavailable', when: ({ message }) => isAgentFault(message) },
+  // Sphinx refuses connections with 1040, Manticore queries with 1047, which is also "unknown command".
+  {
+    code: 'engine-overloaded',
+    when: ({ errno, message }) => errno === 1040 || /maxed out|too many conn/i.test(message),
+  },
+  { code: 'engine-timeout', when: ({ code }) => code === 'PROTOCOL_SEQUENCE_TIMEOUT' },
+  { code: 'engine-unavailable', when: ({ errno, message }) => errno === 1053 || /shutdown in progress/i.test(message) },
+  // The index is configured and could not be loaded.
+  { code: 'engine-unavailable', when: ({ message }) => /^no enabled local indexes/.test(message) },
+  // Wrong credentials concern every query, so they are the engine's state and not this query's fault.
+  { code: 'engine-unavailable', when: ({ errno }) => errno === 1045 || errno === 1203 },
+  { code: 'engine-rejected', when: ({ errno }) => errno !== undefined && errno > 0 },
+  // No errno of searchd's: the network, or the driver about a connection that is gone.
+  { code: 'engine-unavailable', when: () => true },
+];
+
+/** The one table from searchd's and mysql2's errors to ours. */
+export function classify(error: unknown): EngineError {
+  if (error instanceof EngineError) return error;
+  const foreign = read(error);
+  const rule = RULES.find(({ when }) => when(foreign));
+  return new EngineError(rule?.code ?? 'engine-unavailable', foreign.message, { cause: error });
+}
+
+/** An agent failed: another mirror may answer the next attempt, and 2.2.11 does not try one by itself. */
+export function isAgentFault(text: string): boolean {
+  return AGENT.test(text.replace(new RegExp(AGENT_REFUSAL, 'g'), ''));
+}
+
+/** Warnings after which the page is whole all the same. Every other one means that a part is missing or was cut short. */
+const HARMLESS = [/^Fields specified in field_weights option not found/i, /^too many words .* for quorum/i];
+
+/** What SHOW META says, when it means that the page is not whole. */
+export function partialWarning(warning: string | undefined): string | undefined {
+  const said = warning?.replace(/\0+$/, '');
+  return said?.split('; ').every((part) => HARMLESS.some((harmless) => harmless.test(part))) ? undefined : said;
+}
+
+function read(error: unknown): ForeignError {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const errno = 'errno' in error && typeof error.errno === 'number' ? error.errno : undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  // searchd ends its messages with a NUL. Node's AggregateError of several addresses has no message of its own.
+  const message = error.message.replace(/\0+$/, '') || code || error.name;
+  return { message, ...(errno === undefined ? {} : { errno }), ...(code === undefined ? {} : { code }) };
+}

@@ -1,0 +1,76 @@
+/** What searchd puts around found words: no document can hold it, because nobody knows it before the process starts. */
+export interface Marks {
+  readonly open: string;
+  readonly close: string;
+}
+
+const NONCE_LENGTH = 4;
+const PRIVATE_USE_FROM = 0xe000;
+const PRIVATE_USE_SIZE = 6400;
+
+/** Private-use characters only: no tokenizer takes them for a word, and no HTML escaping touches them. */
+export function createMarks(random: () => number): Marks {
+  const nonce = Array.from({ length: NONCE_LENGTH }, () =>
+    String.fromCharCode(PRIVATE_USE_FROM + Math.floor(random() * PRIVATE_USE_SIZE)),
+  ).join('');
+  return { open: `\ue000${nonce}\ue000`, close: `\ue001${nonce}\ue001` };
+}
+
+export interface SnippetSource {
+  /** Both as SNIPPET() made them, with marks. */
+  readonly title: string;
+  readonly description: string;
+}
+
+/** The passages of the description with the found words; in front of its beginning the title, where only that has them. */
+export function highlighted({ title, description }: SnippetSource, marks: Marks, length: number): string {
+  if (description.includes(marks.open)) return markup(description, marks);
+  // Without a found word SNIPPET gives the first characters, which may end within a word.
+  const begun = beginning(unmarked(description, marks), length - 1);
+  if (!title.includes(marks.open)) return begun || markup(title, marks);
+  return begun === '' ? markup(title, marks) : `${markup(title, marks)} … ${begun}`;
+}
+
+/** The beginning of a text, escaped, at most `length` characters, cut between words where there is a gap to cut at. */
+export function beginning(text: string, length: number): string {
+  const characters = [...collapse(text)];
+  if (characters.length <= length) return escapeHtml(characters.join(''));
+  const cut = characters.slice(0, length).join('');
+  const gap = cut.lastIndexOf(' ');
+  return `${escapeHtml(gap > cut.length / 2 ? cut.slice(0, gap) : cut)}…`;
+}
+
+export function unmarked(text: string, marks: Marks): string {
+  return text.replaceAll(marks.open, '').replaceAll(marks.close, '');
+}
+
+/**
+ * Escapes first, then turns marks into `<em>`: an opening mark counts only with its closing one. A blended word comes in
+ * two pieces and with its full stop: `C` `++.` becomes `<em>C++</em>.`
+ */
+function markup(text: string, marks: Marks): string {
+  const whole = collapse(text).replaceAll(`${marks.close}${marks.open}`, '');
+  const tidy = whole.replace(new RegExp(`([-.&_]+)${marks.close}`, 'g'), `${marks.close}$1`);
+  const [plain = '', ...marked] = escapeHtml(tidy).split(marks.open);
+  const parts = marked.map((part) => {
+    const end = part.indexOf(marks.close);
+    return end <= 0 ? part : `<em>${part.slice(0, end)}</em>${part.slice(end + marks.close.length)}`;
+  });
+  return [plain, ...parts].join('').replaceAll(marks.close, '');
+}
+
+function collapse(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}

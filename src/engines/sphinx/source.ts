@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { finished } from 'node:stream/promises';
+import type { Document } from '../../search/document.ts';
+import type { Attribute, SearchDomain } from '../../search/domain.ts';
+import { sphinxConfiguration } from './configuration.ts';
+import { withoutFloat32Noise } from './float32.ts';
+import { MISSING, MISSING_BELOW } from './missing.ts';
+
+export interface SphinxSourceOptions {
+  /** Made when absent; files in it are overwritten. Everything else of searchd's goes here too. */
+  readonly directory: string;
+  readonly domains: readonly {
+    readonly domain: SearchDomain;
+    readonly index: string;
+    readonly documents: Iterable<Document> | AsyncIterable<Document>;
+  }[];
+  readonly searchd: { readonly host: string; readonly port: number; readonly maxConnections: number };
+  /** After every document. */
+  readonly progress?: (domain: string, documents: number) => void;
+}
+
+export interface SphinxSource {
+  /** For `indexer --config <file> --all` and `searchd --config <file>`. */
+  readonly configFile: string;
+  readonly domains: readonly {
+    readonly domain: string;
+    readonly documents: number;
+    /** Values per `number` attribute that its 32-bit float rounds to something else than was given. */
+    readonly rounded: Readonly<Record<string, number>>;
+  }[];
+}
+
+/**
+ * Writes the indexer's input, one `<index>.tsv` per domain, and one `sphinx.conf`. Streams: memory holds the ids only.
+ * @throws when a domain has no documents; naming the document when a value does not fit its attribute, and both when two ids become one.
+ */
+export async function writeSphinxSource(options: SphinxSourceOptions): Promise<SphinxSource> {
+  const directory = resolve(options.directory);
+  const configuration = sphinxConfiguration({ ...options, directory });
+  await mkdir(join(directory, 'data'), { recursive: true });
+  const domains: SphinxSource['domains'][number][] = [];
+  for (const { domain, index, documents } of options.domains) {
+    const report = (count: number): void => options.progress?.(domain.name, count);
+    domains.push(await writeRows(join(directory, `${index}.tsv`), domain, documents, report));
+  }
+  const configFile = join(directory, 'sphinx.conf');
+  await writeFile(configFile, configuration);
+  return { configFile, domains };
+}
+
+async function writeRows(
+  file: string,
+  domain: SearchDomain,
+  documents: Iterable<Document> | AsyncIterable<Document>,
+  report: (count: number) => void,
+): Promise<SphinxSource['domains'][number]> {
+  const out = createWriteStream(file);
+  const done = finished(out);
+  done.catch(() => {});
+  const rounded: Record<string, number> = {};
+  const ids = new Map<bigint, string>();
+  try {
+    for await (const document of documents) {
+      const id = numericId(document.id);
+      const other = ids.get(id);
+      if (other === document.id) throw new Error(`domain ${domain.name}: id ${document.id} occurs twice`);
+      if (other !== undefined) {
+        throw new Error(`domain ${domain.name}: ids ${other} and ${document.id} share the number ${id}`);
+      }
+      ids.set(id, document.id);
+      const values = domain.attributes.map((attribute) => {
+        const value = document.attributes[attribute.name];
+        if (attribute.type === 'number' && typeof value === 'number' && isRounded(value)) {
+          rounded[attribute.name] = (rounded[attribute.name] ?? 0) + 1;
+        }
+        return attributeText(value, attribute, document.id);
+      });
+      const row = [String(id), cell(document.title), cell(document.description), ...values, cell(document.id)];
+      if (!out.write(`${row.join('\t')}\n`)) await drained(out);
+      report(ids.size);
+    }
+  } finally {
+    out.end();
+    await done;
+  }
+  // The indexer writes nothing then, and searchd does not serve the index.
+  if (ids.size === 0) throw new Error(`domain ${domain.name}: no documents`);
+  return { domain: domain.name, documents: ids.size, rounded };
+}
+
+/**
+ * The number of a document in the index: its id where that is a plain decimal below 2^63, else 63 bits of a hash of it.
+ * Never 0, which the indexer skips.
+ */
+export function numericId(id: string): bigint {
+  if (/^[1-9]\d{0,18}$/.test(id) && BigInt(id) < 2n ** 63n) return BigInt(id);
+  const bits = createHash('sha256').update(id).digest().readBigUInt64BE() >> 1n;
+  return bits === 0n ? 1n : bits;
+}
+
+/** No control character survives: tab and newline are the format's, NUL ends a string in searchd, 1–7 mark its zones. */
+function cell(text: string): string {
+  return text
+    .normalize('NFC')
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+}
+
+function attributeText(value: string | number | undefined, { name, type }: Attribute, id: string): string {
+  const wrong = (): Error => new Error(`document ${id}: ${name} is ${type}, not ${JSON.stringify(value)}`);
+  if (type === 'string') return value === undefined ? '' : cell(String(value));
+  if (value === undefined) return MISSING;
+  switch (type) {
+    case 'integer':
+      if (!Number.isSafeInteger(value)) throw wrong();
+      return String(value);
+    case 'number': {
+      if (typeof value !== 'number' || !(value > Number(MISSING_BELOW) && Math.abs(value) < 1e30)) throw wrong();
+      const plain = String(value);
+      return plain.includes('e') ? value.toFixed(10) : plain;
+    }
+    case 'date': {
+      const time = /^\d{4}-\d\d-\d\d$/.test(String(value)) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN;
+      if (Number.isNaN(time)) throw wrong();
+      return String(time / 1000);
+    }
+  }
+}
+
+/** searchd keeps a float32 and prints it with six decimals. */
+function isRounded(value: number): boolean {
+  return withoutFloat32Noise(Number(Math.fround(value).toFixed(6))) !== value;
+}
+
+function drained(stream: NodeJS.WritableStream): Promise<void> {
+  return new Promise((done, fail) => {
+    const settle = (error?: Error): void => {
+      stream.off('drain', settle);
+      stream.off('error', settle);
+      stream.off('close', settle);
+      if (error instanceof Error) fail(error);
+      else done();
+    };
+    stream.once('drain', settle);
+    stream.once('error', settle);
+    stream.once('close', settle);
+  });
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { freePorts } from '../../../loadtest/stack/process.ts';
+import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
+import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
+import type { SphinxEvent } from '../../../src/engines/sphinx/events.ts';
+import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
+import type { Engine } from '../../../src/search/engine.ts';
+import type { ResultPage } from '../../../src/search/page.ts';
+import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
+import { COMMON } from '../../contract/engine-documents.ts';
+import { ask, counted, matching } from '../../contract/engine-truth.ts';
+import { engineDefaults, temporaryDirectory } from './open.ts';
+
+const PATIENCE_MS = 20_000;
+const HALVES = ['even', 'odd'] as const;
+const half = (parity: number) => CONTRACT_DOCUMENTS.filter((_, at) => at % 2 === parity);
+
+describe('a distributed index', () => {
+  let directory: string;
+  let searchd: RunningSearchd;
+  const engines: Engine[] = [];
+
+  before(async () => {
+    directory = await temporaryDirectory();
+    const [port = 0, agentPort = 0, deadPort = 0] = await freePorts(3);
+    const { configFile } = await writeSphinxSource({
+      directory,
+      domains: HALVES.map((index, parity) => ({ domain: CONTRACT_DOMAIN, index, documents: half(parity) })),
+      searchd: { host: '127.0.0.1', port, maxConnections: 32 },
+    });
+    const distributed = (name: string, ...parts: string[]): string =>
+      [`index ${name}`, '{', 'type = distributed', 'agent_connect_timeout = 500', ...parts, '}', ''].join('\n');
+    const generated = await readFile(configFile, 'utf8');
+    await writeFile(
+      configFile,
+      [
+        // It is its own agent. A distributed index must come after the ones it is made of.
+        generated.replace('searchd\n{', `searchd\n{\n  listen = 127.0.0.1:${agentPort}`),
+        distributed('whole', 'local = even', `agent = 127.0.0.1:${agentPort}:odd`),
+        distributed('crippled', 'local = even', `agent = 127.0.0.1:${deadPort}:odd`),
+        distributed('dead', `agent = 127.0.0.1:${deadPort}:even`, `agent = 127.0.0.1:${deadPort}:odd`),
+      ].join('\n'),
+    );
+    searchd = await startSearchd({ directory, from: { configFile, port } });
+  });
+  after(async () => {
+    for (const engine of engines) await engine.close();
+    await searchd?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  function open(index: string): { search: (text: string) => Promise<ResultPage>; retries: () => string[] } {
+    const events: SphinxEvent[] = [];
+    const engine = createSphinxEngine({
+      ...engineDefaults(searchd.port),
+      domain: CONTRACT_DOMAIN,
+      index,
+      observe: (event) => events.push(event),
+    });
+    engines.push(engine);
+    return {
+      search: (text) => engine.search(ask(text, { facets: ['city'] }), AbortSignal.timeout(PATIENCE_MS)),
+      retries: () => events.flatMap((event) => (event.kind === 'retry' ? [event.result] : [])),
+    };
+  }
+
+  it('with all of its agents gives whole pages, facets and folded text included', async () => {
+    const { search, retries } = open('whole');
+    const page = await search(COMMON);
+    assert.equal(page.total, matching(COMMON).length);
+    assert.equal(page.partial, undefined);
+    assert.deepEqual(page.facets['city'], counted(matching(COMMON), 'city'));
+    assert.deepEqual(retries(), []);
+  });
+
+  it('with a dead agent gives, after one more attempt, a page that says it is partial', async () => {
+    const { search, retries } = open('crippled');
+    const page = await search(COMMON);
+    const there = half(0).filter((document) => matching(COMMON).includes(document));
+    assert.equal(page.total, there.length);
+    assert.match(page.partial ?? '', /agent 127\.0\.0\.1:\d+: /);
+    assert.deepEqual(retries(), ['partial']);
+  });
+
+  it('with all agents dead is unavailable after one more attempt, although searchd calls it a parse error', async () => {
+    const { search, retries } = open('dead');
+    await assert.rejects(search(COMMON), { name: 'EngineError', code: 'engine-unavailable', message: /agent/ });
+    assert.deepEqual(retries(), ['failed']);
+  });
+
+  it('asks again no more often than the retry budget allows', async () => {
+    const { search, retries } = open('crippled');
+    for (let asked = 0; asked < 30; asked += 1) assert.notEqual((await search('гитара')).partial, undefined);
+    const tried = retries().filter((result) => result === 'partial').length;
+    assert.ok(tried >= 10 && tried <= 13, `${tried} retries`);
+    assert.equal(retries().filter((result) => result === 'spent').length, 30 - tried);
+  });
+});

@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { createSphinxEngine, type SphinxOptions } from '../../../src/engines/sphinx/engine.ts';
+import type { SphinxSourceOptions } from '../../../src/engines/sphinx/source.ts';
+import type { Engine } from '../../../src/search/engine.ts';
+
+/** A searchd of its own with indexes built from documents, and engines over it. */
+export async function openSphinx(options: {
+  readonly domains: SphinxSourceOptions['domains'];
+  readonly maxConnections?: number;
+}): Promise<{
+  searchd: RunningSearchd;
+  directory: string;
+  engine: (given: Pick<SphinxOptions, 'domain' | 'index'> & Partial<SphinxOptions>) => Engine;
+  remove: () => Promise<void>;
+}> {
+  const directory = await temporaryDirectory();
+  const searchd = await startSearchd({
+    directory,
+    from: { domains: options.domains },
+    ...(options.maxConnections === undefined ? {} : { maxConnections: options.maxConnections }),
+  });
+  return {
+    searchd,
+    directory,
+    engine: (given) => createSphinxEngine({ ...engineDefaults(searchd.port), ...given }),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+export function engineDefaults(port: number): Omit<SphinxOptions, 'domain' | 'index'> {
+  return {
+    host: '127.0.0.1',
+    port,
+    ranker: 'proximity_bm25',
+    idAttribute: 'doc_id',
+    connectTimeoutMs: 5000,
+    hardDeadlineMs: 20_000,
+    maxConnections: 8,
+    maxMatches: 1000,
+    snippetLength: 240,
+    clock: systemClock,
+    random: Math.random,
+    dialect: 'sphinx',
+  };
+}
+
+export function temporaryDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'serpcache-sphinx-'));
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { withoutFloat32Noise } from '../../../src/engines/sphinx/float32.ts';
+import { pageOf, type ResultSets } from '../../../src/engines/sphinx/reply.ts';
+import { beginning, createMarks, highlighted } from '../../../src/engines/sphinx/snippet.ts';
+import type { SearchDomain } from '../../../src/search/domain.ts';
+import type { SearchRequest } from '../../../src/search/request.ts';
+
+const domain: SearchDomain = {
+  name: 'd',
+  attributes: [
+    { name: 'n', type: 'integer', facet: true, sort: true },
+    { name: 'price', type: 'number', facet: true, sort: true },
+    { name: 'day', type: 'date', facet: true, sort: true },
+  ],
+  context: [],
+  answerProfile: '',
+};
+const marks = createMarks(() => 0.5);
+const request: SearchRequest = {
+  domain: 'd',
+  text: 'кот',
+  page: 1,
+  limit: 20,
+  sort: { by: 'relevance' },
+  filters: [],
+  facets: ['day'],
+  highlight: false,
+  context: [],
+};
+const page = (sets: ResultSets) => pageOf(sets, request, { domain, marks, snippetLength: 40 });
+const META = [['total_found', '1']];
+
+it('numbers, dates and ids come back as they were given', () => {
+  const { results, facets } = page([
+    [['9007199254740993', '2751', 'Кот', '', '9007199254740993', '81.529999', '-86400']],
+    META,
+    [
+      ['-1', '3'],
+      ['0', '5'],
+      ['-53375995583651', '9'],
+      ['18262', '5'],
+    ],
+    META,
+  ]);
+  assert.deepEqual(results, [
+    {
+      id: '9007199254740993',
+      title: 'Кот',
+      snippet: 'Кот',
+      score: 2751,
+      attributes: { n: '9007199254740993', price: 81.53, day: '1969-12-31' },
+    },
+  ]);
+  assert.deepEqual(facets, {
+    day: [
+      { value: '1970-01-01', count: 5 },
+      { value: '2020-01-01', count: 5 },
+      { value: '1969-12-31', count: 3 },
+    ],
+  });
+});
+
+it('zero is a value and what the index has for missing is none', () => {
+  const missing = '-4611686018427387904';
+  const { results } = page([
+    [
+      ['1', '1', 'а', 'б', '0', '0.000000', '0'],
+      ['2', '1', 'а', 'б', missing, `${missing}.000000`, missing],
+    ],
+    META,
+    [],
+    META,
+  ]);
+  assert.deepEqual(
+    results.map(({ attributes }) => attributes),
+    [{ n: 0, price: 0, day: '1970-01-01' }, {}],
+  );
+});
+
+it('a warning makes a page partial and an unknown number of sets is an engine error', () => {
+  assert.equal(page([[], [['warning', 'cut'], ...META], [], META]).partial, 'cut');
+  assert.equal(page([[], META, [], [['warning', 'a facet cut'], ...META]]).partial, 'a facet cut');
+  assert.equal(page([[], [['total_relation', 'gte'], ...META], [], META]).totalRelation, 'gte');
+  for (const sets of [[], [[], META], [[], META, []], [[], [], [], META]]) {
+    assert.throws(() => page(sets), { name: 'EngineError', code: 'engine-unavailable' });
+  }
+});
+
+describe('float32 without its noise', () => {
+  for (const value of [0, 81.53, 0.1, -3.99, 1e6, 9999.99, 123456, 16_777_216, 12_500_000]) {
+    it(`gives ${value}`, () => {
+      assert.equal(withoutFloat32Noise(Number(Math.fround(value).toFixed(6))), value);
+    });
+  }
+});
+
+describe('a snippet', () => {
+  const mark = (text: string) => text.replaceAll('[', marks.open).replaceAll(']', marks.close);
+  for (const [title, description, snippet] of [
+    ['Кот', 'рыжий [кот] & <b>', 'рыжий <em>кот</em> &amp; &lt;b&gt;'],
+    ['[Кот]', 'рыжий "зверь"', '<em>Кот</em> … рыжий &quot;зверь&quot;'],
+    ['[Кот]', '', '<em>Кот</em>'],
+    ['Кот', '', 'Кот'],
+    ['', '[C][++.] and [wi][-fi]', '<em>C++</em>. and <em>wi-fi</em>'],
+    ['', 'open [only', 'open only'],
+    ['', 'close] only', 'close only'],
+    ['', '[] [a]', ' <em>a</em>'],
+  ] as const) {
+    it(`of ${title} / ${description} is ${snippet}`, () => {
+      const given = { title: mark(title), description: mark(description) };
+      assert.equal(highlighted(given, marks, 40).trim(), snippet.trim());
+    });
+  }
+
+  it('without highlights is cut between words, by characters of any size', () => {
+    assert.equal(beginning('раз  два\nтри', 40), 'раз два три');
+    assert.equal(beginning('первое слово и второе', 15), 'первое слово и…');
+    assert.equal(beginning('первое слово', 10), 'первое…');
+    assert.equal(beginning('😀'.repeat(10), 4), `${'😀'.repeat(4)}…`);
+  });
+});

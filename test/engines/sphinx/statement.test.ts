@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { matchText } from '../../../src/engines/sphinx/escape.ts';
+import { createMarks } from '../../../src/engines/sphinx/snippet.ts';
+import { createStatements, type StatementOptions } from '../../../src/engines/sphinx/statement.ts';
+import type { SearchDomain } from '../../../src/search/domain.ts';
+import type { SearchRequest } from '../../../src/search/request.ts';
+
+const domain: SearchDomain = {
+  name: 'd',
+  attributes: [
+    { name: 'city', type: 'string', facet: true, sort: true },
+    { name: 'rooms', type: 'integer', facet: true, sort: true },
+    { name: 'price', type: 'number', facet: false, sort: true },
+    { name: 'posted', type: 'date', facet: true, sort: true },
+  ],
+  context: [],
+  answerProfile: '',
+};
+const OPTIONS: StatementOptions = {
+  domain,
+  index: 'd',
+  ranker: 'sph04',
+  maxMatches: 1000,
+  snippetLength: 200,
+  marks: createMarks(() => 0),
+  dialect: 'sphinx',
+};
+
+function statement(rest: Partial<SearchRequest> = {}, options: Partial<StatementOptions> = {}): string | undefined {
+  const text = matchText('кот');
+  assert.ok(text);
+  const request: SearchRequest = {
+    domain: 'd',
+    text: 'кот',
+    page: 1,
+    limit: 20,
+    sort: { by: 'relevance' },
+    filters: [],
+    facets: [],
+    highlight: false,
+    context: [],
+    ...rest,
+  };
+  return createStatements({ ...OPTIONS, ...options })(request, text, 900.7);
+}
+
+it('one round trip: results and each facet, after each what searchd has to say about it', () => {
+  const filters = [{ kind: 'numbers', attribute: 'price', values: [1.5, 2] }] as const;
+  const statements = (statement({ facets: ['city', 'posted'], filters }) ?? '').split('; ');
+  assert.deepEqual(
+    statements.map((sql) => sql.replace(/ FROM .*/, '')),
+    [
+      'SELECT id, WEIGHT() AS _weight, `title`, `description`, `city`, `rooms`, `price`, `posted`, (`price`=1.5 OR `price`=2) AS _x0',
+      'SHOW META',
+      'SELECT `city`, COUNT(*) AS _count, (`price`=1.5 OR `price`=2) AS _x0',
+      'SHOW META',
+      'SELECT IDIV(`posted`,86400) AS _day, COUNT(*) AS _count, (`price`=1.5 OR `price`=2) AS _x0',
+      'SHOW META',
+    ],
+  );
+  for (const sql of statements.filter((each) => each.startsWith('SELECT'))) {
+    assert.match(sql, / FROM d WHERE MATCH\('кот'\) AND _x0=1 .* OPTION max_matches=1000, max_query_time=900, ranker=/);
+  }
+});
+
+it('never looks beyond max_matches, however it is configured', () => {
+  assert.match(statement({}, { maxMatches: 200_000_000 }) ?? '', /max_matches=1000,/);
+  assert.match(statement({}, { maxMatches: 0 }) ?? '', /max_matches=1,/);
+  const small = { maxMatches: 100 };
+  assert.match(statement({ page: 5, limit: 20 }, small) ?? '', /LIMIT 80, 20 OPTION/);
+  assert.match(statement({ page: 6, limit: 20 }, small) ?? '', /LIMIT 0 OPTION/);
+  assert.match(statement({ page: 2, limit: 70 }, small) ?? '', /LIMIT 70, 30 OPTION/);
+});
+
+it('asks Manticore, and only it, to count to the end', () => {
+  assert.match(statement({}, { dialect: 'manticore' }) ?? '', /cutoff=0/);
+  assert.doesNotMatch(statement() ?? '', /cutoff/);
+});
+
+it('what can match nothing is not asked', () => {
+  assert.equal(statement({ filters: [{ kind: 'numbers', attribute: 'rooms', values: [1.5] }] }), undefined);
+  assert.equal(statement({ filters: [{ kind: 'strings', attribute: 'city', values: [''] }] }), undefined);
+  assert.equal(statement({ filters: [{ kind: 'range', attribute: 'price', from: 2, to: 1 }] }), undefined);
+});
+
+it('numbers are written as searchd reads them', () => {
+  const where = (filter: SearchRequest['filters'][number]) =>
+    statement({ filters: [filter] })?.match(/ AND (.*) ORDER/)?.[1] ?? statement({ filters: [filter] });
+  assert.match(
+    String(where({ kind: 'range', attribute: 'rooms', from: -1e300, to: 1e300 })),
+    /`rooms`>=-9223372036854775807 AND `rooms`<=9223372036854775807 AND/,
+  );
+  assert.match(String(where({ kind: 'range', attribute: 'price', from: 1e-9 })), /`price`>=0\.00000000100000000000 /);
+  assert.match(String(where({ kind: 'range', attribute: 'posted', from: -1, to: 0 })), />=-86400 AND `posted`<=86399 /);
+});
+
+it('a name that could not stand in a statement is refused before anything is asked', () => {
+  const named = (name: string) => ({
+    ...domain,
+    attributes: [{ name, type: 'integer' as const, facet: true, sort: true }],
+  });
+  for (const name of ['a`b', 'a b', "a'b", '_x0', 'weight', 'Order', 'count', '1a', '']) {
+    assert.throws(() => statement({}, { domain: named(name) }), /Sphinx (takes|keeps)/, name);
+  }
+  for (const index of ['a; DROP', '', 'a,', 'a b']) assert.throws(() => statement({}, { index }), /index names/, index);
+  for (const ranker of ['x; y', "expr('a;b')", ''])
+    assert.throws(() => statement({}, { ranker }), /not a ranker/, ranker);
+  assert.doesNotThrow(() => statement({}, { index: 'a, b_2', ranker: "expr('sum(lcs)*1000+bm25')" }));
+});
