@@ -1,0 +1,109 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import { createClientErrorHandler } from './client-error.ts';
+import { createDrain, type Drain, type DrainResult } from './drain.ts';
+import { type FallbackOptions, frameworkRefusal, registerFallback } from './fallback.ts';
+import { createListener, DEFAULT_LIMITS, type ListenerLimits } from './listener.ts';
+import type { Problem } from './problem.ts';
+import { problemResponse, writeProblem } from './problem-response.ts';
+
+export interface AppOptions {
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly requestId: (given: string | string[] | undefined) => string;
+  readonly limits: Pick<ListenerLimits, 'maxUrlBytes' | 'maxConnections'> & Partial<ListenerLimits>;
+  readonly maxBodyBytes: number;
+  readonly lameDuckMs: number;
+  readonly drainMs: number;
+  /** Takes a request before Fastify sees it; false leaves it to Fastify. */
+  readonly first?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly onWrongMethod?: FallbackOptions['onWrongMethod'];
+}
+
+export interface App {
+  readonly fastify: FastifyInstance;
+  readonly drain: Drain;
+  readonly respond: FallbackOptions['respond'];
+  readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
+  /** Graceful, see drain.ts; idempotent. */
+  readonly close: () => Promise<DrainResult>;
+}
+
+/** What both listeners share: Fastify on a bounded listener, problem documents for every error, a graceful close. */
+export function createApp(options: AppOptions): App {
+  const { log, clock, random, requestId, maxBodyBytes, first } = options;
+  const limits: ListenerLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const respond = (problem: Problem, id: string) => problemResponse(problem, id, random);
+  const fallback: FallbackOptions = {
+    log,
+    maxBodyBytes,
+    respond,
+    ...(options.onWrongMethod === undefined ? {} : { onWrongMethod: options.onWrongMethod }),
+  };
+  const refuse = (problem: Problem) => (request: IncomingMessage, response: ServerResponse) => {
+    response.shouldKeepAlive = false;
+    writeProblem(response, respond(problem, requestId(request.headers['x-request-id'])));
+  };
+
+  let server: Server | undefined;
+  const fastify = Fastify({
+    serverFactory: (handler) => {
+      const handle = (request: IncomingMessage, response: ServerResponse): void => {
+        if (drain.hangingUp()) response.shouldKeepAlive = false;
+        if (first === undefined || !first(request, response)) handler(request, response);
+      };
+      server = createListener(limits, handle, refuse);
+      return server;
+    },
+    logger: false,
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    clientErrorHandler: createClientErrorHandler({
+      log,
+      random,
+      connect: (stream) => server?.emit('connection', stream),
+    }),
+    frameworkErrors: frameworkRefusal(fallback),
+    bodyLimit: maxBodyBytes,
+    // While draining, what still arrives on a living connection is answered like any other request.
+    return503OnClosing: false,
+    exposeHeadRoutes: true,
+    routerOptions: { maxParamLength: 200, querystringParser: () => ({}) },
+  });
+  if (server === undefined) throw new Error('Fastify made no server');
+  const drain = createDrain({ server, clock, lameDuckMs: options.lameDuckMs, drainMs: options.drainMs });
+
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
+    try {
+      done(null, JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
+    } catch {
+      done(Object.assign(new Error('not JSON'), { code: 'FST_ERR_CTP_INVALID_JSON_BODY', statusCode: 400 }));
+    }
+  });
+  // Pages are stored as bytes and the rest is small: schemas describe answers, they do not shape them.
+  fastify.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    done();
+  });
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    if (drain.hangingUp()) reply.raw.shouldKeepAlive = false;
+    done();
+  });
+  registerFallback(fastify, fallback);
+
+  return {
+    fastify,
+    drain,
+    respond,
+    listen: (address) => fastify.listen(address),
+    close: async () => {
+      const result = await drain.close();
+      await fastify.close();
+      return result;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Problem } from './problem.ts';
+
+export interface ListenerLimits {
+  /** From the first byte of a request to the end of its header. */
+  readonly headersTimeoutMs: number;
+  /** From the first byte of a request to the end of its body. */
+  readonly requestTimeoutMs: number;
+  /** How long an idle connection is kept. Longer than the balancer's own, or it sends into a closing connection. */
+  readonly keepAliveTimeoutMs: number;
+  /** Without a byte either way: a client that does not read its answer. Must outlast the longest search. */
+  readonly socketTimeoutMs: number;
+  readonly maxConnections: number;
+  readonly maxUrlBytes: number;
+}
+
+export const DEFAULT_LIMITS = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 20_000,
+  keepAliveTimeoutMs: 72_000,
+  socketTimeoutMs: 90_000,
+} satisfies Partial<ListenerLimits>;
+
+/** Room for header fields beside the longest URL accepted, so that a long URL is answered by us, with 414. */
+const HEADER_ROOM_BYTES = 16 * 1024;
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Node's HTTP server with a bound on everything a client can hold open. What node would answer on its own with an
+ * empty body (no Host, an unknown Expect) goes to `refuse`, so that every error is a problem document.
+ */
+export function createListener(limits: ListenerLimits, handle: Handle, refuse: (problem: Problem) => Handle): Server {
+  const withoutHost = refuse({ code: 'invalid-request', detail: 'An HTTP/1.1 request needs a Host field.' });
+  const server = createServer(
+    {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
+      maxHeaderSize: limits.maxUrlBytes + HEADER_ROOM_BYTES,
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      if (request.headers.host === undefined && request.httpVersion === '1.1') withoutHost(request, response);
+      else handle(request, response);
+    },
+  );
+  server.timeout = limits.socketTimeoutMs;
+  server.maxConnections = limits.maxConnections;
+  server.on(
+    'checkExpectation',
+    refuse({ code: 'expectation-failed', detail: 'The only expectation met is 100-continue.', parameter: 'Expect' }),
+  );
+  return server;
+}

@@ -1,0 +1,153 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Compile } from 'typebox/compile';
+import type { MissReason } from '../cache/reason.ts';
+import type { Clock } from '../clock.ts';
+import type { Answer, PreparedSearch } from '../search/answer.ts';
+import type { Outcome } from '../search/outcome.ts';
+import type { Search } from '../search/search.ts';
+import { answeredItem, batchBody, pairsOf, refusedItem } from './batch.ts';
+import type { RequestEvent } from './events.ts';
+import { CLIENT_CLOSED, outcomeOf } from './exchange.ts';
+import { problemOfFramework } from './framework-error.ts';
+import type { IdentityBodies } from './identity-bodies.ts';
+import { PROBLEMS, type Problem, problemOf, Refusal } from './problem.ts';
+import { type ProblemResponse, sendProblem } from './problem-response.ts';
+import type { RequestLog } from './request-log.ts';
+import { BatchAnswer, BatchBody, MAX_BATCH, PROBLEM_ANSWERS } from './schema.ts';
+import { domainLabel, headerReader } from './target.ts';
+import { traceIdOf } from './trace-context.ts';
+
+export interface MsearchRouteOptions {
+  readonly search: Search;
+  readonly observe: (event: RequestEvent) => void;
+  readonly requestLog: RequestLog;
+  readonly clock: Clock;
+  readonly identityBodies: IdentityBodies;
+  readonly clientMaxAgeMs: (domain: string) => number;
+  readonly maxBodyBytes: number;
+  readonly respond: (problem: Problem, requestId: string) => ProblemResponse;
+}
+
+/** What became of one item, as far as counting goes. */
+interface ItemEnd {
+  readonly domain: string;
+  readonly outcome: Outcome;
+  readonly reason?: MissReason | undefined;
+  readonly status: number;
+  readonly key?: string;
+  readonly code?: string;
+  readonly error?: unknown;
+  readonly bytes: readonly Buffer[];
+}
+
+/** `POST /msearch`: 1–50 searches, one answer with a status per item, in order. An item's failure is its own. */
+export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptions): void {
+  const { search, observe, requestLog, clock, identityBodies, clientMaxAgeMs, maxBodyBytes, respond } = options;
+  const shape = Compile(BatchBody);
+
+  const count = (request: FastifyRequest, startedMs: number, ends: readonly Omit<ItemEnd, 'bytes'>[]): void => {
+    const durationMs = clock.monotonicMs() - startedMs;
+    for (const { domain, outcome, reason, status, key, code, error } of ends) {
+      const counted = reason === undefined ? {} : { reason };
+      const event: RequestEvent = {
+        kind: 'request',
+        route: 'msearch',
+        domain,
+        outcome,
+        ...counted,
+        status,
+        durationMs,
+      };
+      observe(event);
+      if (!requestLog.wants(event)) continue;
+      const traceId = traceIdOf(request.headers['traceparent']);
+      requestLog.write(event, { requestId: request.id, traceId, key, code, error });
+    }
+  };
+
+  const refused = (error: unknown, domain: string): ItemEnd => {
+    const problem = problemOf(error);
+    const outcome = outcomeOf(problem);
+    const fault = problem.code === 'internal' ? { error } : {};
+    const { status } = PROBLEMS[problem.code];
+    return { domain, outcome, status, code: problem.code, ...fault, bytes: refusedItem(problem, outcome) };
+  };
+
+  const finished = async (prepared: PreparedSearch, result: Answer | Error): Promise<ItemEnd> => {
+    const { domain } = prepared.request;
+    if (result instanceof Error) return { ...refused(result, domain), key: prepared.key };
+    try {
+      const identity = await identityBodies.of(result.entry);
+      const bytes = answeredItem(result, identity, clientMaxAgeMs(domain));
+      return { domain, outcome: result.outcome, reason: result.reason, status: 200, key: prepared.key, bytes };
+    } catch (error) {
+      return { ...refused(error, domain), key: prepared.key };
+    }
+  };
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const startedMs = clock.monotonicMs();
+    const { body } = request;
+    if (!shape.Check(body)) throw new Refusal(shapeProblem(shape.Errors(body)[0]));
+    const header = headerReader(request.headers);
+    const prepared = body.searches.map((item): PreparedSearch | ItemEnd => {
+      try {
+        return search.prepare({ pairs: pairsOf(item), header });
+      } catch (error) {
+        return refused(error, domainLabel(search, typeof item.domain === 'string' ? [['domain', item.domain]] : []));
+      }
+    });
+    const asked = prepared.filter((each) => 'request' in each);
+    const results = asked.length === 0 ? [] : await search.searchMany(asked).catch((error) => asked.map(() => error));
+    const answered = results.values();
+    const ends = await Promise.all(
+      prepared.map((each) => {
+        if (!('request' in each)) return each;
+        const { value } = answered.next();
+        return finished(each, value ?? new Error('searchMany gave fewer answers than it was asked for'));
+      }),
+    );
+    if (reply.raw.destroyed) {
+      count(
+        request,
+        startedMs,
+        ends.map(({ domain }) => ({ domain, outcome: 'aborted', status: CLIENT_CLOSED })),
+      );
+      return reply;
+    }
+    reply.headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
+    reply.send(batchBody(ends.map(({ bytes }) => bytes)));
+    count(request, startedMs, ends);
+    return reply;
+  };
+
+  app.post('/msearch', {
+    bodyLimit: maxBodyBytes,
+    schema: {
+      summary: `Up to ${MAX_BATCH} searches in one request`,
+      tags: ['search'],
+      body: BatchBody,
+      response: { 200: BatchAnswer, ...PROBLEM_ANSWERS },
+    },
+    validatorCompiler: () => () => true,
+    handler: answer,
+    // What never became a batch is one refused request of no domain.
+    errorHandler: (error, request, reply) => {
+      const gone = reply.raw.destroyed || (request.raw.destroyed && !request.raw.complete);
+      const problem = problemOfFramework(error, { maxBodyBytes });
+      const { status } = PROBLEMS[problem.code];
+      const fault = problem.code === 'internal' ? { error } : {};
+      if (!gone) sendProblem(reply, respond(problem, request.id));
+      const end = gone
+        ? ({ outcome: 'aborted', status: CLIENT_CLOSED } as const)
+        : { outcome: outcomeOf(problem), status, code: problem.code, ...fault };
+      count(request, clock.monotonicMs(), [{ domain: 'none', ...end }]);
+    },
+  });
+}
+
+function shapeProblem(fault: { readonly instancePath: string; readonly message: string } | undefined): Problem {
+  const at = fault?.instancePath ?? '';
+  const detail = `The body must be {"searches":[…]} with 1 to ${MAX_BATCH} searches; ${at || 'it'} ${fault?.message ?? ''}`;
+  return { code: 'invalid-body', detail: `${detail.trim()}.`, ...(at === '' ? {} : { parameter: at }) };
+}

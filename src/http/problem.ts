@@ -1,0 +1,102 @@
+import { type InvalidCode, InvalidSearch, Unanswered, type UnansweredCode } from '../search/failure.ts';
+
+/** Refusals that http itself decides, before or beside a search. */
+export type HttpCode =
+  | 'invalid-url'
+  | 'invalid-request'
+  | 'invalid-body'
+  | 'unauthorized'
+  | 'token-not-set'
+  | 'not-found'
+  | 'method-not-allowed'
+  | 'not-acceptable'
+  | 'request-timeout'
+  | 'body-too-large'
+  | 'url-too-long'
+  | 'unsupported-media-type'
+  | 'expectation-failed'
+  | 'headers-too-large'
+  | 'internal';
+
+export type ProblemCode = InvalidCode | UnansweredCode | HttpCode;
+
+/** The one table from a code to its status and title. */
+export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = {
+  'invalid-query': { status: 400, title: 'Invalid query' },
+  'unknown-domain': { status: 404, title: 'Unknown domain' },
+  'invalid-page': { status: 400, title: 'Invalid page' },
+  'invalid-sort': { status: 400, title: 'Invalid sort' },
+  'invalid-filter': { status: 400, title: 'Invalid filter' },
+  'invalid-facet': { status: 400, title: 'Invalid facet' },
+  'invalid-highlight': { status: 400, title: 'Invalid highlight' },
+  'invalid-context': { status: 400, title: 'Invalid context parameter' },
+  overloaded: { status: 503, title: 'Overloaded' },
+  'engine-open': { status: 503, title: 'Search engine is recovering' },
+  'engine-deadline': { status: 504, title: 'Search engine was too slow' },
+  'engine-unavailable': { status: 503, title: 'Search engine is unavailable' },
+  'engine-rejected': { status: 502, title: 'Search engine refused the query' },
+  'invalid-url': { status: 400, title: 'Invalid URL' },
+  'invalid-request': { status: 400, title: 'Invalid HTTP request' },
+  'invalid-body': { status: 400, title: 'Invalid body' },
+  unauthorized: { status: 401, title: 'Token required' },
+  'token-not-set': { status: 403, title: 'Changes are off' },
+  'not-found': { status: 404, title: 'Not found' },
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'not-acceptable': { status: 406, title: 'No acceptable content coding' },
+  'request-timeout': { status: 408, title: 'Request came too slowly' },
+  'body-too-large': { status: 413, title: 'Body too large' },
+  'url-too-long': { status: 414, title: 'URL too long' },
+  'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
+  'expectation-failed': { status: 417, title: 'Expectation failed' },
+  'headers-too-large': { status: 431, title: 'Header fields too large' },
+  internal: { status: 500, title: 'Internal error' },
+};
+
+/** What an RFC 9457 answer says; status and title follow from the code. */
+export interface Problem {
+  readonly code: ProblemCode;
+  /** What was wrong and what is allowed, for the person who reads it. */
+  readonly detail: string;
+  /** The offending parameter: a query parameter's name, or a JSON pointer into a body. */
+  readonly parameter?: string;
+  /** When asking again may help, before jitter. */
+  readonly retryAfterMs?: number;
+  /** Fields the status requires: `allow`, `www-authenticate`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A problem that has to be thrown to get out. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+/** Anything thrown → what the client is told. An unknown error tells the client nothing about our insides. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof InvalidSearch) {
+    return { code: error.code, detail: error.message, parameter: error.parameter };
+  }
+  if (error instanceof Unanswered) {
+    return { code: error.code, detail: error.message, retryAfterMs: error.retryAfterMs };
+  }
+  if (error instanceof Refusal) return error.problem;
+  return { code: 'internal', detail: 'The service failed to answer; the fault is ours and is logged.' };
+}
+
+/** The members of the `application/problem+json` document, in reading order. */
+export function problemDocument(problem: Problem): Record<string, unknown> {
+  const { status, title } = PROBLEMS[problem.code];
+  return {
+    type: `urn:problem-type:serpcache:${problem.code}`,
+    title,
+    status,
+    detail: problem.detail,
+    code: problem.code,
+    ...(problem.parameter === undefined ? {} : { parameter: problem.parameter }),
+  };
+}

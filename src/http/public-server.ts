@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Search } from '../search/search.ts';
+import { createApp } from './app.ts';
+import { createBearerCheck } from './bearer.ts';
+import { registerDocs } from './docs-route.ts';
+import type { DrainResult } from './drain.ts';
+import type { RequestEvent } from './events.ts';
+import { createExchanges } from './exchange.ts';
+import { registerHealth, registerReadiness } from './health-route.ts';
+import { createIdentityBodies } from './identity-bodies.ts';
+import type { ListenerLimits } from './listener.ts';
+import { registerMsearch } from './msearch-route.ts';
+import { createNegotiator } from './negotiate.ts';
+import { type PageOptions, registerPage } from './page/route.ts';
+import { createRequestIds } from './request-id.ts';
+import { createRequestLog } from './request-log.ts';
+import { PageBody, PROBLEM_ANSWERS, searchQuerySchema } from './schema.ts';
+import { createSearchHandler } from './search-handler.ts';
+import { createTargets } from './target.ts';
+
+export interface PublicServerOptions {
+  readonly search: Search;
+  /** Gets exactly one event per search, batch items included. */
+  readonly observe: (event: RequestEvent) => void;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** A domain's `freshness.clientMaxAgeMs`. */
+  readonly clientMaxAgeMs: (domain: string) => number;
+  /** The largest page any domain may hold, inflated. */
+  readonly maxPageBytes: number;
+  readonly maxUrlBytes: number;
+  readonly maxBodyBytes: number;
+  readonly maxConnections: number;
+  readonly drainMs: number;
+  /** How long new connections are still taken after closing began; see drain.ts. */
+  readonly lameDuckMs?: number;
+  /** 0–1: share of hits that get a log line. */
+  readonly hitSample: number;
+  /** Who carries it may bypass the cache with `Cache-Control: no-cache`. */
+  readonly adminToken?: string;
+  /** Of the service, for the API's description. */
+  readonly version: string;
+  readonly timeouts?: Partial<Omit<ListenerLimits, 'maxUrlBytes' | 'maxConnections'>>;
+  /** How the page for people presents itself. */
+  readonly page?: Omit<PageOptions, 'search' | 'clock' | 'random' | 'observe'>;
+}
+
+export interface PublicServer {
+  /** For `inject` and further routes. */
+  readonly app: FastifyInstance;
+  /** Resolves to the URL it listens at. */
+  readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
+  readonly draining: () => boolean;
+  /** Answers what is in flight, then closes; at the latest soon after `drainMs`. Idempotent. */
+  readonly close: () => Promise<DrainResult>;
+}
+
+const IDENTITY_BODIES_BYTES = 16 * 2 ** 20;
+const LAME_DUCK_MS = 300;
+
+/** The listener clients talk to: searches, batches, health, the API's description. */
+export function createPublicServer(options: PublicServerOptions): PublicServer {
+  const { search, observe, log, clock, random, clientMaxAgeMs, maxUrlBytes, maxBodyBytes } = options;
+  const requestLog = createRequestLog({ log, hitSample: options.hitSample, random });
+  const requestId = createRequestIds(random);
+  const identityBodies = createIdentityBodies({ maxBytes: IDENTITY_BODIES_BYTES, maxPageBytes: options.maxPageBytes });
+  const draining = (): boolean => app.drain.draining();
+  const hangingUp = (): boolean => app.drain.hangingUp();
+
+  const handleSearch = createSearchHandler({
+    search,
+    targets: createTargets({ search, maxUrlBytes }),
+    exchanges: createExchanges({ observe, requestLog, requestId, clock, random, hangingUp }),
+    negotiate: createNegotiator(),
+    identityBodies,
+    clientMaxAgeMs,
+    maxUrlBytes,
+    isOperator: createBearerCheck(options.adminToken),
+    hangingUp,
+  });
+
+  const app = createApp({
+    log,
+    clock,
+    random,
+    requestId,
+    maxBodyBytes,
+    limits: { maxUrlBytes, maxConnections: options.maxConnections, ...options.timeouts },
+    lameDuckMs: options.lameDuckMs ?? LAME_DUCK_MS,
+    drainMs: options.drainMs,
+    first: (request, response) => {
+      if (!isSearch(request)) return false;
+      handleSearch(request, response);
+      return true;
+    },
+    onWrongMethod: (_request, path) => {
+      if (path !== '/search' && path !== '/msearch') return;
+      const route = path === '/search' ? 'search' : 'msearch';
+      observe({ kind: 'request', route, domain: 'none', outcome: 'rejected', status: 405, durationMs: 0 });
+    },
+  });
+
+  registerDocs(app.fastify, { version: options.version });
+  app.fastify.register(async (routes) => {
+    routes.route({
+      method: ['GET', 'HEAD'],
+      url: '/search',
+      schema: {
+        summary: 'One page of results',
+        tags: ['search'],
+        querystring: searchQuerySchema(search),
+        response: { 200: PageBody, ...PROBLEM_ANSWERS },
+      },
+      validatorCompiler: () => () => true,
+      handler: (request, reply) => {
+        reply.hijack();
+        handleSearch(request.raw, reply.raw);
+      },
+    });
+    registerMsearch(routes, {
+      search,
+      observe,
+      requestLog,
+      clock,
+      identityBodies,
+      clientMaxAgeMs,
+      maxBodyBytes,
+      respond: app.respond,
+    });
+    registerHealth(routes);
+    registerReadiness(routes, { search, draining });
+    registerPage(routes, { ...options.page, search, clock, random, observe });
+  });
+
+  return { app: app.fastify, listen: app.listen, draining, close: app.close };
+}
+
+/** `/search` in the one spelling nearly everybody sends; Fastify's router finds the others. */
+function isSearch({ method, url = '' }: IncomingMessage): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  return url.startsWith('/search') && (url.length === 7 || url.charCodeAt(7) === 0x3f);
+}

@@ -1,0 +1,153 @@
+import { type TSchema, Type } from 'typebox';
+import { OUTCOMES } from '../search/outcome.ts';
+import type { Search } from '../search/search.ts';
+import { PROBLEMS } from './problem.ts';
+
+/** The shapes on the wire: OpenAPI documents them, `/msearch` checks its body by them. */
+
+export const MAX_BATCH = 50;
+
+const literals = (values: readonly string[]): TSchema => Type.Enum([...values]);
+
+/** For people and generators; what is valid is judged by `search.prepare`, which knows the domain. */
+export function searchQuerySchema(search: Search): TSchema {
+  const context = search.domains.flatMap((domain) =>
+    domain.context
+      .filter(({ source }) => source === 'query')
+      .map(({ name, values }) => [
+        name,
+        Type.Optional(
+          Type.String({
+            enum: [...values],
+            default: values[0] ?? '',
+            description: `Declared by domain ${domain.name}.`,
+          }),
+        ),
+      ]),
+  );
+  const names = search.domains.map(({ name }) => name);
+  return Type.Object({
+    q: Type.String({ description: 'What to search for: 1–256 characters after trimming.', examples: ['кроссовки'] }),
+    domain: Type.Optional(Type.String({ enum: names, ...(names[0] === undefined ? {} : { default: names[0] }) })),
+    page: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'page × limit is at most 1000.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+    sort: Type.Optional(
+      Type.String({ default: 'relevance', description: '`relevance` or a sortable attribute; `-price` descends.' }),
+    ),
+    filter: Type.Optional(
+      Type.Array(Type.String(), { description: 'Repeatable: `attribute:value,value` or `attribute:10..50`.' }),
+    ),
+    facet: Type.Optional(Type.Array(Type.String(), { description: 'Repeatable: a facet attribute to count.' })),
+    highlight: Type.Optional(Type.Boolean({ default: true, description: 'Mark what matched with <em>.' })),
+    ...Object.fromEntries(context),
+  });
+}
+
+const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
+const List = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 64 })]);
+
+/** Scalars mean what their text means in a URL; an item that is wrong in its values fails alone. */
+export const BatchSearch = Type.Object(
+  {
+    q: Type.Optional(Type.String()),
+    domain: Type.Optional(Type.String()),
+    page: Type.Optional(Scalar),
+    limit: Type.Optional(Scalar),
+    sort: Type.Optional(Type.String()),
+    filter: Type.Optional(List),
+    facet: Type.Optional(List),
+    highlight: Type.Optional(Scalar),
+  },
+  { additionalProperties: Scalar, description: 'The parameters of GET /search, declared context included.' },
+);
+
+export const BatchBody = Type.Object({
+  searches: Type.Array(BatchSearch, { minItems: 1, maxItems: MAX_BATCH }),
+});
+
+export const ProblemBody = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: literals(Object.keys(PROBLEMS)),
+    parameter: Type.Optional(Type.String({ description: 'What was wrong: a parameter, or a JSON pointer.' })),
+  },
+  { description: 'RFC 9457, application/problem+json.' },
+);
+
+const problemAnswer = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: ProblemBody } },
+});
+
+export const PROBLEM_ANSWERS = {
+  '4xx': problemAnswer('The request is at fault; `parameter` says where.'),
+  '5xx': problemAnswer('Nobody could answer now; `Retry-After` says when to ask again.'),
+};
+
+export const PageBody = Type.Object({
+  query: Type.String({ description: 'The canonical text that was searched for.' }),
+  domain: Type.String(),
+  page: Type.Integer(),
+  limit: Type.Integer(),
+  total: Type.Integer(),
+  totalRelation: literals(['eq', 'gte']),
+  degraded: Type.Optional(Type.Literal(true)),
+  results: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      title: Type.String({ description: 'Plain text.' }),
+      snippet: Type.String({ description: 'HTML-escaped; <em> is the only markup.' }),
+      score: Type.Number(),
+      attributes: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
+    }),
+  ),
+  facets: Type.Record(
+    Type.String(),
+    Type.Array(Type.Object({ value: Type.Union([Type.String(), Type.Number()]), count: Type.Integer() })),
+  ),
+});
+
+export const BatchAnswer = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      status: Type.Integer({ description: 'What GET /search would have answered.' }),
+      outcome: literals(OUTCOMES),
+      cacheStatus: Type.Optional(Type.String({ description: 'As the Cache-Status field.' })),
+      reason: Type.Optional(Type.String({ description: 'Why the cache missed.' })),
+      etag: Type.Optional(Type.String()),
+      age: Type.Optional(Type.Integer()),
+      body: Type.Optional(PageBody),
+      problem: Type.Optional(ProblemBody),
+    }),
+  ),
+});
+
+export const HealthBody = Type.Object({ status: Type.Literal('ok') });
+
+export const ReadinessBody = Type.Object({
+  status: literals(['ready', 'degraded', 'down', 'draining']),
+  domains: Type.Array(
+    Type.Object({
+      domain: Type.String(),
+      state: literals(['ok', 'degraded', 'down']),
+      memory: Type.Object({ entries: Type.Integer(), bytes: Type.Integer(), maxBytes: Type.Integer() }),
+      store: Type.Optional(
+        Type.Object({
+          state: literals(['ok', 'degraded', 'down']),
+          nodes: Type.Integer(),
+          connected: Type.Integer(),
+          breakers: Type.Record(Type.String(), Type.Integer(), { description: 'Nodes by state of their breaker.' }),
+        }),
+      ),
+      engine: Type.Object({
+        kind: Type.String(),
+        breaker: literals(['closed', 'open', 'half-open']),
+        inFlight: Type.Integer(),
+        queued: Type.Integer(),
+      }),
+    }),
+  ),
+});

@@ -1,0 +1,146 @@
+import { type Coding, compress } from '../../src/cache/coding.ts';
+import type { Entry } from '../../src/cache/entry.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { Answer, PreparedSearch } from '../../src/search/answer.ts';
+import { encodeBody } from '../../src/search/body.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+import { Unanswered } from '../../src/search/failure.ts';
+import { prepareSearch } from '../../src/search/prepare.ts';
+import type { DomainStatus, Search, SearchOptions } from '../../src/search/search.ts';
+import { entryOf } from './entry.ts';
+
+export interface FakeSearch extends Search {
+  /** Searches that passed validation and reached behind `prepare`, by way in. */
+  readonly asked: {
+    readonly single: PreparedSearch[];
+    readonly many: PreparedSearch[];
+    readonly bypass: PreparedSearch[];
+  };
+  /** Replaces how a search that memory does not hold is answered. */
+  answer: (prepared: PreparedSearch, options?: SearchOptions) => Promise<Answer>;
+  /** The ordinary answer of an engine, stored nowhere. */
+  readonly computed: (prepared: PreparedSearch, parts?: Partial<Answer>) => Promise<Answer>;
+  readonly memory: Map<string, Entry>;
+  statuses: readonly DomainStatus[];
+}
+
+export interface FakeSearchOptions {
+  readonly clock: Clock;
+  readonly domains?: readonly SearchDomain[];
+  readonly coding?: Coding;
+  /** Results in a page; 10 by default. */
+  readonly results?: number;
+}
+
+export const FAKE_DOMAINS: readonly SearchDomain[] = [
+  {
+    name: 'goods',
+    attributes: [
+      { name: 'category', type: 'string', facet: true, sort: false },
+      { name: 'price', type: 'number', facet: false, sort: true },
+    ],
+    context: [{ name: 'region', source: 'query', values: ['ru', 'kz'] }],
+    answerProfile: 'p1',
+  },
+  {
+    name: 'auto',
+    attributes: [],
+    context: [{ name: 'X-Variant', source: 'header', values: ['a', 'b'] }],
+    answerProfile: 'p2',
+  },
+];
+
+/**
+ * The `Search` port over a Map: real validation and keys, an engine that answers at once with the query in the page.
+ * The first search of a key is `engine`, the next ones `hit-l1`.
+ */
+export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
+  const { clock, domains = FAKE_DOMAINS, coding = 'identity', results = 10 } = options;
+  const memory = new Map<string, Entry>();
+  const remainingMs = (entry: Entry): number => entry.freshForMs - (clock.monotonicMs() - entry.bornMs);
+
+  const computed: FakeSearch['computed'] = async (prepared, parts = {}) => {
+    const body = encodeBody(prepared.request, {
+      total: results,
+      totalRelation: 'eq',
+      results: Array.from({ length: results }, (_, i) => ({
+        id: String(i + 1),
+        title: `${prepared.request.text} ${i + 1}`,
+        snippet: `a <em>${prepared.request.text}</em> of the ${i + 1}th kind, as good as any other in this shop`,
+        score: 10 - i,
+        attributes: { category: 'shoes', price: 990 },
+      })),
+      facets: {},
+    });
+    const identity = entryOf(clock, { body, canonical: prepared.canonicalBytes });
+    const entry = entryOf(clock, {
+      body: await compress(body, coding),
+      coding,
+      etag: identity.etag,
+      canonical: prepared.canonicalBytes,
+    });
+    return {
+      entry,
+      outcome: 'engine',
+      remainingMs: remainingMs(entry),
+      l1: { kind: 'forward', why: 'uri-miss', stored: true, detail: 'unseen' },
+      reason: 'unseen',
+      timings: { engineMs: 12.5 },
+      ...parts,
+    };
+  };
+
+  const fake: FakeSearch = {
+    domains,
+    asked: { single: [], many: [], bypass: [] },
+    memory,
+    computed,
+    statuses: domains.map(({ name }) => fakeStatus(name)),
+    answer: async (prepared) => {
+      const answer = await computed(prepared);
+      memory.set(prepared.key, answer.entry);
+      return answer;
+    },
+    prepare: (parameters) => prepareSearch(parameters, domains),
+    fromMemory: ({ key }) => {
+      const entry = memory.get(key);
+      if (entry === undefined || remainingMs(entry) <= 0) return undefined;
+      return { entry, outcome: 'hit-l1', remainingMs: remainingMs(entry), l1: { kind: 'hit' }, timings: {} };
+    },
+    search: async (prepared, asked) => {
+      (asked?.bypass ? fake.asked.bypass : fake.asked.single).push(prepared);
+      return fake.answer(prepared, asked);
+    },
+    searchMany: (many) => {
+      fake.asked.many.push(...many);
+      return Promise.all(
+        many.map(async (prepared) => {
+          try {
+            return fake.fromMemory(prepared) ?? (await fake.answer(prepared));
+          } catch (error) {
+            if (error instanceof Unanswered) return error;
+            throw error;
+          }
+        }),
+      );
+    },
+    explain: async (parameters) => {
+      const { canonical, key, storeName, bucket, request } = prepareSearch(parameters, domains);
+      const [domain, rules, ignored, answerProfile, tiers] = [request.domain, [], [], 'p1', []];
+      return { domain, rules, ignored, canonical, answerProfile, key, storeName, bucket, tiers };
+    },
+    status: () => fake.statuses,
+  };
+  return fake;
+}
+
+export function fakeStatus(domain: string, parts: Partial<DomainStatus> = {}): DomainStatus {
+  return {
+    domain,
+    state: 'ok',
+    memory: { entries: 0, bytes: 0, maxBytes: 1024, emptyEntries: 0, emptyBytes: 0, emptyMaxBytes: 0, evictions: 0 },
+    engine: { state: 'ok', kind: 'fake', breaker: 'closed', inFlight: 0, queued: 0, maxConcurrent: 4 },
+    flights: 0,
+    ...parts,
+  };
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { get, type ListeningServer, listeningServer, type RawAnswer, sendBytes } from './serve.ts';
+
+/** What every refusal of a client's mistake has in common, whatever the mistake. */
+function assertRefused(started: ListeningServer, answer: RawAnswer, status: number, code: string): void {
+  assert.deepEqual([answer.status, answer.problem.code], [status, code], answer.body);
+  assert.equal(answer.headers['content-type'], 'application/problem+json');
+  assert.ok((answer.problem.detail ?? '').length > 10);
+  const { search, lines, events } = started;
+  assert.deepEqual([search.asked.single, search.asked.many], [[], []], 'it reached the engine');
+  assert.deepEqual(
+    lines.filter(({ level }) => Number(level) >= 50),
+    [],
+    'it was logged as an error',
+  );
+  for (const event of events) {
+    assert.ok(['goods', 'auto', 'none'].includes(event.domain), `${event.domain} became a label`);
+    assert.equal(event.outcome, 'rejected');
+  }
+}
+
+const urls: readonly [what: string, target: string, status: number, code: string, parameter?: string][] = [
+  ['malformed percent-encoding', '/search?q=%E0%A4%A', 400, 'invalid-url', 'q'],
+  ['half an escape', '/search?q=a&filter=%2', 400, 'invalid-url', 'filter'],
+  ['a malformed escape in a name', '/search?q=a&%zz=1', 400, 'invalid-url', '%zz'],
+  ['a lone surrogate', '/search?q=%ED%A0%80', 400, 'invalid-url', 'q'],
+  ['an overlong form', '/search?q=%C0%80', 400, 'invalid-url', 'q'],
+  ['NUL', '/search?q=a%00b', 400, 'invalid-query', 'q'],
+  ['a control character', '/search?q=a%1Bb', 400, 'invalid-query', 'q'],
+  ['no query', '/search', 400, 'invalid-query', 'q'],
+  ['an empty query', '/search?q=+%20', 400, 'invalid-query', 'q'],
+  ['a query of 257 characters', `/search?q=${'x'.repeat(257)}`, 400, 'invalid-query', 'q'],
+  ['a query given twice', '/search?q=a&q=b', 400, 'invalid-query', 'q'],
+  ['a page given twice', '/search?q=a&page=1&page=2', 400, 'invalid-page', 'page'],
+  ['a page of words', '/search?q=a&page=two', 400, 'invalid-page', 'page'],
+  ['a page too deep', '/search?q=a&page=51&limit=20', 400, 'invalid-page', 'page'],
+  ['a limit too large', '/search?q=a&limit=101', 400, 'invalid-page', 'limit'],
+  ['an unknown domain', '/search?q=a&domain=nowhere', 404, 'unknown-domain', 'domain'],
+  ['a domain given twice', '/search?q=a&domain=goods&domain=auto', 404, 'unknown-domain', 'domain'],
+  ['an unknown sort', '/search?q=a&sort=colour', 400, 'invalid-sort', 'sort'],
+  ['an unknown filter', '/search?q=a&filter=colour:red', 400, 'invalid-filter', 'filter'],
+  ['a filter without a value', '/search?q=a&filter=price', 400, 'invalid-filter', 'filter'],
+  ['an unknown facet', '/search?q=a&facet=price', 400, 'invalid-facet', 'facet'],
+  ['a highlight of maybe', '/search?q=a&highlight=maybe', 400, 'invalid-highlight', 'highlight'],
+  ['an undeclared context value', '/search?q=a&region=mars', 400, 'invalid-context', 'region'],
+  ['too many parameters', `/search?q=a${'&x=1'.repeat(64)}`, 400, 'invalid-url'],
+  ['a URL of 8 KiB', `/search?q=${'x'.repeat(8192)}`, 414, 'url-too-long'],
+  ['headers past every bound', `/search?q=${'x'.repeat(40_000)}`, 431, 'headers-too-large'],
+  ['an unknown path', '/serch?q=a', 404, 'not-found'],
+  ['a malformed path', '/%zz', 400, 'invalid-url'],
+];
+
+for (const [what, target, status, code, parameter] of urls) {
+  test(`${what} is refused with ${status} ${code}`, async (context) => {
+    const started = await listeningServer(context);
+    const answer = await get(started.port, target);
+    assertRefused(started, answer, status, code);
+    assert.equal(answer.problem.parameter, parameter);
+    const isSearch = target.startsWith('/search') && status !== 431;
+    assert.equal(started.events.length, isSearch ? 1 : 0);
+  });
+}
+
+test('an unknown domain is answered with the known ones', async (context) => {
+  const { port } = await listeningServer(context);
+  assert.match((await get(port, '/search?q=a&domain=nowhere')).problem.detail ?? '', /goods, auto/);
+});
+
+for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
+  test(`${method} on /search is 405 and says what is allowed`, async (context) => {
+    const started = await listeningServer(context);
+    const bytes = `${method} /search?q=a HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n`;
+    const answer = await sendBytes(started.port, bytes);
+    assertRefused(started, answer, 405, 'method-not-allowed');
+    assert.equal(answer.headers['allow'], 'GET, HEAD');
+    assert.equal(started.events.length, 1);
+  });
+}
+
+test('GET on /msearch is 405', async (context) => {
+  const started = await listeningServer(context);
+  const answer = await get(started.port, '/msearch');
+  assertRefused(started, answer, 405, 'method-not-allowed');
+  assert.equal(answer.headers['allow'], 'POST');
+});
+
+const bodies: readonly [what: string, body: string, status: number, code: string, type?: string, parameter?: string][] =
+  [
+    ['a body that is not JSON', '{"searches":', 400, 'invalid-body'],
+    ['an empty body', '', 400, 'invalid-body'],
+    ['a body in broken UTF-8', '{"searches":[{"q":"\xff"}]}', 400, 'invalid-body'],
+    ['a body of another type', 'q=a', 415, 'unsupported-media-type', 'application/x-www-form-urlencoded'],
+    ['a body of text', '{"searches":[{"q":"a"}]}', 415, 'unsupported-media-type', 'text/plain'],
+    ['JSON of another shape', '[]', 400, 'invalid-body'],
+    ['a number', '1', 400, 'invalid-body'],
+    ['no searches', '{"searches":[]}', 400, 'invalid-body', 'application/json', '/searches'],
+    [
+      '51 searches',
+      JSON.stringify({ searches: Array.from({ length: 51 }, () => ({ q: 'a' })) }),
+      400,
+      'invalid-body',
+      'application/json',
+      '/searches',
+    ],
+    ['a search that is a text', '{"searches":["a"]}', 400, 'invalid-body', 'application/json', '/searches/0'],
+    ['a query that is a list', '{"searches":[{"q":["a"]}]}', 400, 'invalid-body', 'application/json', '/searches/0/q'],
+    ['a body too large', JSON.stringify({ searches: [{ q: 'x'.repeat(70_000) }] }), 413, 'body-too-large'],
+  ];
+
+for (const [what, body, status, code, type = 'application/json', parameter] of bodies) {
+  test(`${what} is refused with ${status} ${code}`, async (context) => {
+    const started = await listeningServer(context);
+    const bytes = Buffer.from(body, 'latin1');
+    const head = `POST /msearch HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Type: ${type}\r\n`;
+    const answer = await sendBytes(
+      started.port,
+      Buffer.concat([Buffer.from(`${head}Content-Length: ${bytes.length}\r\n\r\n`), bytes]),
+    );
+    assertRefused(started, answer, status, code);
+    if (parameter !== undefined) assert.equal(answer.problem.parameter, parameter);
+    assert.deepEqual(
+      started.events.map(({ route, domain }) => [route, domain]),
+      [['msearch', 'none']],
+    );
+  });
+}
+
+test('a chunked body is cut off at the bound, not at its end', async (context) => {
+  const started = await listeningServer(context);
+  const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+  const head =
+    'POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+  assertRefused(started, await sendBytes(started.port, head + chunk.repeat(6)), 413, 'body-too-large');
+});
+
+const broken: readonly [what: string, bytes: string, status: number, code: string][] = [
+  ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'invalid-request'],
+  ['no method at all', '\r\n\r\n\0\0\0\r\n\r\n', 400, 'invalid-request'],
+  ['an unknown method', 'BREW /search?q=a HTTP/1.1\r\nHost: t\r\n\r\n', 400, 'invalid-request'],
+  ['no Host', 'GET /search?q=a HTTP/1.1\r\n\r\n', 400, 'invalid-request'],
+  ['a raw NUL in the URL', 'GET /search?q=\0 HTTP/1.1\r\nHost: t\r\n\r\n', 400, 'invalid-url'],
+  ['a raw control character in the URL', 'GET /search?q=\x01 HTTP/1.1\r\nHost: t\r\n\r\n', 400, 'invalid-url'],
+  [
+    'two lengths',
+    'POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+    400,
+    'invalid-request',
+  ],
+  [
+    'a length and chunks',
+    'POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+    'invalid-request',
+  ],
+  [
+    'an expectation',
+    'GET /healthz HTTP/1.1\r\nHost: t\r\nExpect: the-best\r\nConnection: close\r\n\r\n',
+    417,
+    'expectation-failed',
+  ],
+];
+
+for (const [what, bytes, status, code] of broken) {
+  test(`${what} is refused with ${status} ${code}`, async (context) => {
+    const started = await listeningServer(context);
+    assertRefused(started, await sendBytes(started.port, bytes), status, code);
+    assert.equal(started.events.length, 0);
+  });
+}
+
+test('after all that the same server still answers', async (context) => {
+  const started = await listeningServer(context);
+  for (const [, target] of urls) await get(started.port, target);
+  for (const [, bytes] of broken) await sendBytes(started.port, bytes);
+  assert.equal((await get(started.port, '/search?q=a')).status, 200);
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { listeningServer, until } from './serve.ts';
+
+test('a client that goes away before the answer is counted aborted and aborts nothing', async (context) => {
+  const { port, search, server, events, lines } = await listeningServer(context);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const compute = search.answer;
+  search.answer = async (prepared, options) => {
+    await held;
+    return compute(prepared, options);
+  };
+  let openConnections = 0;
+  server.app.server.on('connection', (socket) => {
+    openConnections += 1;
+    socket.once('close', () => {
+      openConnections -= 1;
+    });
+  });
+  const client = connect({ port, host: '127.0.0.1' });
+  client.on('error', () => {});
+  await once(client, 'connect');
+  client.write('GET /search?q=slow HTTP/1.1\r\nHost: t\r\n\r\n');
+  await until(() => search.asked.single.length === 1, 'the search began');
+  client.resetAndDestroy();
+  await until(() => openConnections === 0, 'the server saw it go');
+  release();
+  await until(() => events.length === 1, 'the request was counted');
+  assert.deepEqual(
+    events.map(({ outcome, domain, status }) => [outcome, domain, status]),
+    [['aborted', 'goods', 499]],
+  );
+  assert.equal(search.memory.size, 1, 'what it asked for was stored all the same');
+  assert.deepEqual(
+    lines.filter(({ level }) => Number(level) >= 50),
+    [],
+  );
+});
+
+test('a batch whose client goes away is counted aborted, item by item', async (context) => {
+  const { port, search, server, events } = await listeningServer(context);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  search.answer = async (prepared) => {
+    await held;
+    return search.computed(prepared);
+  };
+  const gone = new Promise((resolve) => {
+    server.app.server.on('connection', (socket) => socket.once('close', resolve));
+  });
+  const client = connect({ port, host: '127.0.0.1' });
+  client.on('error', () => {});
+  await once(client, 'connect');
+  const body = '{"searches":[{"q":"a"},{"q":"b","domain":"auto"}]}';
+  const head = `POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+  client.write(`${head}\r\n\r\n${body}`);
+  await until(() => search.asked.many.length === 2, 'the batch began');
+  client.resetAndDestroy();
+  await gone;
+  release();
+  await until(() => events.length === 2, 'both items were counted');
+  assert.deepEqual(
+    events.map(({ outcome, domain }) => [outcome, domain]),
+    [
+      ['aborted', 'goods'],
+      ['aborted', 'auto'],
+    ],
+  );
+});
+
+test('a client that goes away in the middle of its body is one aborted request', async (context) => {
+  const { port, events, lines } = await listeningServer(context);
+  const client = connect({ port, host: '127.0.0.1' });
+  client.on('error', () => {});
+  await once(client, 'connect');
+  client.write(
+    'POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"sea',
+  );
+  setTimeout(() => client.resetAndDestroy(), 50);
+  await until(() => events.length === 1, 'the request was counted');
+  assert.deepEqual(
+    events.map(({ outcome, domain }) => [outcome, domain]),
+    [['aborted', 'none']],
+  );
+  assert.deepEqual(
+    lines.filter(({ level }) => Number(level) >= 50),
+    [],
+  );
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listeningServer, until } from './serve.ts';
+
+test('closing under keep-alive load loses no request', async (context) => {
+  const { server, search, port, events } = await listeningServer(context, { lameDuckMs: 200 });
+  const compute = search.answer;
+  search.answer = async (prepared) => {
+    await sleep(Math.random() * 60);
+    return compute(prepared);
+  };
+  const tally = { answered: 0, refused: 0, lost: [] as string[] };
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  let id = 0;
+  const one = async (): Promise<boolean> => {
+    id += 1;
+    // Every third is a miss that takes a while, the others are hits.
+    const request = get({ port, host: '127.0.0.1', agent, path: `/search?q=${id % 3 === 0 ? `new+${id}` : 'hit'}` });
+    try {
+      const [response]: IncomingMessage[] = await once(request, 'response');
+      response?.resume();
+      if (response !== undefined) await once(response, 'end');
+      if (response?.statusCode === 200) tally.answered += 1;
+      else tally.lost.push(String(response?.statusCode));
+      return true;
+    } catch (error) {
+      // Nobody listens any more: it was never accepted, and a balancer sends it elsewhere.
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') tally.refused += 1;
+      else tally.lost.push(String(error));
+      return false;
+    }
+  };
+  const clients = Array.from({ length: 16 }, async () => {
+    while (await one());
+  });
+  await until(() => tally.answered > 300, 'the load runs');
+  const startedMs = performance.now();
+  const { cut } = await server.close();
+  const tookMs = performance.now() - startedMs;
+  await Promise.all(clients);
+  agent.destroy();
+  assert.deepEqual(tally.lost, []);
+  assert.equal(cut, 0);
+  assert.ok(tookMs < 5000, `${tookMs} ms`);
+  assert.equal(events.length, tally.answered);
+});
+
+test('a request in flight is answered and its idle connection does not hold the close', async (context) => {
+  const { server, search, port } = await listeningServer(context);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const compute = search.answer;
+  search.answer = async (prepared) => {
+    await held;
+    return compute(prepared);
+  };
+  const idle = connect({ port, host: '127.0.0.1' });
+  idle.write('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
+  await once(idle, 'data');
+  const unused = connect({ port, host: '127.0.0.1' });
+  await once(unused, 'connect');
+  const busy = connect({ port, host: '127.0.0.1' });
+  let text = '';
+  busy.on('data', (chunk) => {
+    text += chunk;
+  });
+  busy.write('GET /search?q=slow HTTP/1.1\r\nHost: t\r\n\r\n');
+  await until(() => search.asked.single.length === 1, 'the search began');
+  const closed = server.close();
+  await Promise.all([once(idle.resume(), 'close'), once(unused.resume(), 'close')]);
+  assert.equal(text, '');
+  release();
+  await once(busy, 'close');
+  assert.deepEqual(await closed, { cut: 0 });
+  assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+  assert.match(text, /\r\nConnection: close\r\n/i);
+});
+
+test('what never ends is cut at the drain time', async (context) => {
+  const { server, search, port } = await listeningServer(context, { drainMs: 300 });
+  search.answer = () => new Promise(() => {});
+  const stuck = connect({ port, host: '127.0.0.1' });
+  stuck.on('error', () => {});
+  stuck.write('GET /search?q=stuck HTTP/1.1\r\nHost: t\r\n\r\n');
+  await until(() => search.asked.single.length === 1, 'the search began');
+  assert.deepEqual(await server.close(), { cut: 1 });
+});
+
+test('closing twice is closing once', async (context) => {
+  const { server } = await listeningServer(context);
+  const results = await Promise.all([server.close(), server.close()]);
+  assert.deepEqual(results, [{ cut: 0 }, { cut: 0 }]);
+});

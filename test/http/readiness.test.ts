@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fakeStatus } from '../fakes/search.ts';
+import { listeningServer, publicServer } from './serve.ts';
+
+test('ready while every part is well', async (context) => {
+  const { server } = publicServer(context);
+  const { statusCode, body, headers } = await server.app.inject({ url: '/readyz' });
+  assert.deepEqual([statusCode, JSON.parse(body).status, headers['cache-control']], [200, 'ready', 'no-store']);
+});
+
+test('a lost store is degraded and ready, counted by the state of its nodes and without their names', async (context) => {
+  const { server, search } = publicServer(context);
+  const node = { node: 'redis-a.internal:6379', connected: false, outstanding: 0, breaker: 'open' } as const;
+  const nodes = [node, { ...node, node: 'redis-b.internal:6379', connected: true, breaker: 'closed' } as const];
+  search.statuses = [fakeStatus('goods', { state: 'degraded', store: { state: 'down', nodes } }), fakeStatus('auto')];
+  const { statusCode, body } = await server.app.inject({ url: '/readyz' });
+  assert.equal(statusCode, 200);
+  assert.equal(JSON.parse(body).status, 'degraded');
+  assert.deepEqual(JSON.parse(body).domains[0].store, {
+    state: 'down',
+    nodes: 2,
+    connected: 1,
+    breakers: { open: 1, closed: 1 },
+  });
+  assert.doesNotMatch(body, /internal/);
+});
+
+test('not ready only when every domain is down', async (context) => {
+  const { server, search } = publicServer(context);
+  search.statuses = [fakeStatus('goods', { state: 'down' }), fakeStatus('auto')];
+  assert.equal((await server.app.inject({ url: '/readyz' })).statusCode, 200);
+  search.statuses = [fakeStatus('goods', { state: 'down' }), fakeStatus('auto', { state: 'down' })];
+  const { statusCode, body } = await server.app.inject({ url: '/readyz' });
+  assert.deepEqual([statusCode, JSON.parse(body).status], [503, 'down']);
+  assert.equal((await server.app.inject({ url: '/healthz' })).statusCode, 200);
+});
+
+test('not ready from the first moment of draining, while it still answers', async (context) => {
+  const { server, url } = await listeningServer(context, { lameDuckMs: 500 });
+  const closed = server.close();
+  const ready = await fetch(`${url}/readyz`);
+  assert.equal(ready.status, 503);
+  assert.match(await ready.text(), /"status":"draining"/);
+  assert.equal((await fetch(`${url}/search?q=x`)).status, 200);
+  await closed;
+});

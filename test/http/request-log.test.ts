@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pino from 'pino';
+import { redaction } from '../../src/http/redaction.ts';
+import { publicServer } from './serve.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+test('a miss gets one line that names the query by its key only', async (context) => {
+  const { server, search, lines } = publicServer(context);
+  await server.app.inject({
+    url: '/search?q=very+private+words',
+    headers: { authorization: 'Bearer s3cret', 'x-request-id': 'r-1', traceparent: `00-${TRACE}-00f067aa0ba902b7-01` },
+  });
+  assert.equal(lines.length, 1);
+  const { time, pid, hostname, ms, ...line } = lines[0] ?? {};
+  assert.equal(typeof ms, 'number');
+  assert.deepEqual(line, {
+    level: 30,
+    msg: 'request',
+    requestId: 'r-1',
+    traceId: TRACE,
+    route: 'search',
+    domain: 'goods',
+    outcome: 'engine',
+    reason: 'unseen',
+    status: 200,
+    key: search.asked.single[0]?.key,
+  });
+  assert.doesNotMatch(JSON.stringify(lines), /private|s3cret/);
+});
+
+test('hits are sampled', async (context) => {
+  for (const [hitSample, expected] of [
+    [0, 1],
+    [0.4, 1],
+    [0.6, 6],
+    [1, 6],
+  ] as const) {
+    const { server, lines } = publicServer(context, { hitSample });
+    for (let i = 0; i < 6; i += 1) await server.app.inject({ url: '/search?q=x' });
+    assert.equal(lines.length, expected, `sample ${hitSample}`);
+  }
+});
+
+test("a client's mistake is a line at info with its code", async (context) => {
+  const { server, lines } = publicServer(context);
+  await server.app.inject({ url: '/search?q=a&page=0' });
+  assert.deepEqual(
+    lines.map(({ level, code, status, outcome }) => [level, code, status, outcome]),
+    [[30, 'invalid-page', 400, 'rejected']],
+  );
+});
+
+test('secrets are redacted wherever they end up in a line', () => {
+  let text = '';
+  const write = (line: string): void => {
+    text += line;
+  };
+  const log = pino({ redact: redaction }, { write });
+  log.info({ authorization: 'S1', token: 'S2', password: 'S3', key: 'kept' });
+  log.info({ headers: { authorization: 'S4', cookie: 'S5' }, admin: { token: 'S6' }, store: { tls: { key: 'S7' } } });
+  log.info({ req: { headers: { authorization: 'S8' } }, store: { sentinelPassword: 'S9', password: 'S10' } });
+  assert.doesNotMatch(text, /S\d/);
+  assert.match(text, /kept/);
+});

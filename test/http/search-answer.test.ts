@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { createFakeClock } from '../fakes/clock.ts';
+import { publicServer } from './serve.ts';
+
+const URL = `/search?q=${encodeURIComponent('Кроссовки')}`;
+const GZIP = { 'accept-encoding': 'gzip' };
+
+test('the first search says where it came from and the second that it was kept', async (context) => {
+  const clock = createFakeClock();
+  const { server, events } = publicServer(context, { clock });
+  const first = await server.app.inject({ url: URL });
+  assert.equal(first.statusCode, 200);
+  assert.equal(first.headers['cache-status'], 'serpcache-l1; fwd=uri-miss; stored; detail=unseen');
+  assert.equal(first.headers['server-timing'], 'cache;desc=engine, engine;dur=12.5, total;dur=0');
+  clock.advance(13_000);
+  const second = await server.app.inject({ url: URL });
+  assert.equal(second.headers['cache-status'], 'serpcache-l1; hit; ttl=287');
+  assert.equal(second.headers['cache-control'], 'public, max-age=30, stale-while-revalidate=30, stale-if-error=3600');
+  assert.equal(second.headers['age'], '0');
+  assert.equal(second.headers['content-type'], 'application/json; charset=utf-8');
+  assert.equal(second.headers['vary'], 'Accept-Encoding');
+  assert.match(String(second.headers['x-request-id']), /^[a-z0-9]+-/);
+  assert.deepEqual(second.rawPayload, first.rawPayload);
+  assert.equal(second.json().query, 'кроссовки');
+  assert.deepEqual(
+    events.map(({ outcome, status, domain, reason }) => [outcome, status, domain, reason]),
+    [
+      ['engine', 200, 'goods', 'unseen'],
+      ['hit-l1', 200, 'goods', undefined],
+    ],
+  );
+});
+
+test('the stored coding passes through and identity clients get the same page with its own tag', async (context) => {
+  const { server, search } = publicServer(context, { fake: { coding: 'gzip' } });
+  await server.app.inject({ url: URL });
+  const zipped = await server.app.inject({ url: URL, headers: GZIP });
+  assert.equal(zipped.headers['content-encoding'], 'gzip');
+  const [entry] = search.memory.values();
+  assert.deepEqual(zipped.rawPayload, entry?.body);
+  assert.equal(zipped.headers['etag'], `"${entry?.etag}-gz"`);
+  // Twice: inflated, then remembered.
+  for (const _ of [1, 2]) {
+    const plain = await server.app.inject({ url: URL });
+    assert.equal(plain.headers['content-encoding'], undefined);
+    assert.deepEqual(plain.rawPayload, gunzipSync(zipped.rawPayload));
+    assert.equal(plain.headers['etag'], `"${entry?.etag}"`);
+    assert.equal(plain.headers['content-length'], String(plain.rawPayload.length));
+  }
+});
+
+test('an entry from L2 gives the same bytes and tag as it gave from L1', async (context) => {
+  const { server, search } = publicServer(context, { fake: { coding: 'zstd' } });
+  const fields = { 'accept-encoding': 'zstd' };
+  await server.app.inject({ url: URL });
+  const l1 = await server.app.inject({ url: URL, headers: fields });
+  const [entry] = search.memory.values();
+  search.memory.clear();
+  search.answer = (prepared) =>
+    search.computed(prepared, {
+      ...(entry === undefined ? {} : { entry }),
+      outcome: 'hit-l2',
+      l2: { kind: 'hit' },
+      l1: { kind: 'forward', why: 'uri-miss', stored: true },
+      remainingMs: 200_000,
+      timings: { l2Ms: 0.4 },
+    });
+  const l2 = await server.app.inject({ url: URL, headers: fields });
+  assert.equal(l2.headers['cache-status'], 'serpcache-l2; hit; ttl=200, serpcache-l1; fwd=uri-miss; stored');
+  assert.deepEqual([l2.rawPayload, l2.headers['etag']], [l1.rawPayload, l1.headers['etag']]);
+});
+
+test('HEAD answers with the fields of GET and no body', async (context) => {
+  const { server } = publicServer(context, { fake: { coding: 'gzip' } });
+  await server.app.inject({ url: URL });
+  for (const headers of [{}, GZIP]) {
+    const [got, head] = [
+      await server.app.inject({ url: URL, headers }),
+      await server.app.inject({ method: 'HEAD', url: URL, headers }),
+    ];
+    assert.equal(head.statusCode, 200);
+    assert.equal(head.payload, '');
+    for (const name of ['content-length', 'etag', 'content-encoding', 'cache-control', 'vary', 'content-type']) {
+      assert.equal(head.headers[name], got.headers[name], name);
+    }
+  }
+});
+
+test('a client that holds the page in any coding is told so', async (context) => {
+  const { server, events } = publicServer(context, { fake: { coding: 'gzip' } });
+  const first = await server.app.inject({ url: URL, headers: GZIP });
+  const tag = String(first.headers['etag']).replace('-gz', '');
+  const plain = tag.slice(0, -1);
+  for (const held of [tag, `${plain}-gz"`, `${plain}-zst"`, `W/${tag}`, `"other", ${tag}`, '*']) {
+    const { statusCode, headers, payload } = await server.app.inject({
+      url: URL,
+      headers: { ...GZIP, 'if-none-match': held },
+    });
+    assert.equal(statusCode, 304, held);
+    assert.equal(payload, '');
+    for (const name of ['cache-control', 'vary', 'etag']) assert.equal(headers[name], first.headers[name], name);
+    assert.equal(headers['content-type'], undefined);
+  }
+  assert.deepEqual(events.at(-1)?.status, 304);
+  for (const held of ['"other"', `${plain}-br"`, 'garbage', '""']) {
+    const { statusCode } = await server.app.inject({ url: URL, headers: { 'if-none-match': held } });
+    assert.equal(statusCode, 200, held);
+  }
+});
+
+test('a client that accepts nothing we have gets 406', async (context) => {
+  const { server, events } = publicServer(context, { fake: { coding: 'gzip' } });
+  const refused = await server.app.inject({ url: URL, headers: { 'accept-encoding': 'br, identity;q=0' } });
+  assert.equal(refused.statusCode, 406);
+  assert.equal(refused.json().code, 'not-acceptable');
+  assert.deepEqual([events[0]?.outcome, events[0]?.domain, events.length], ['rejected', 'goods', 1]);
+});
+
+test('a declared context header is part of the question and of Vary', async (context) => {
+  const { server, search } = publicServer(context);
+  const url = '/search?q=x&domain=auto';
+  const first = await server.app.inject({ url, headers: { 'x-variant': 'b' } });
+  assert.equal(first.headers['vary'], 'Accept-Encoding, X-Variant');
+  await server.app.inject({ url, headers: { 'x-variant': 'a' } });
+  const again = await server.app.inject({ url, headers: { 'x-variant': 'b' } });
+  assert.equal(search.asked.single.length, 2);
+  assert.match(String(again.headers['cache-status']), /hit/);
+});
+
+test('a degraded page is not to be stored downstream', async (context) => {
+  const { server, search } = publicServer(context);
+  search.answer = (prepared) => search.computed(prepared, { outcome: 'lifeboat' });
+  const { headers } = await server.app.inject({ url: URL });
+  assert.equal(headers['cache-control'], 'no-store');
+});
+
+test('the request id of a client comes back', async (context) => {
+  const { server } = publicServer(context);
+  for (const url of [URL, '/search', '/healthz', '/nope']) {
+    const { headers } = await server.app.inject({ url, headers: { 'x-request-id': 'mine-1' } });
+    assert.equal(headers['x-request-id'], 'mine-1', url);
+  }
+});
+
+test('a body that cannot be inflated is a fault of ours, told and counted once', async (context) => {
+  const { server, search, events, lines } = publicServer(context, { fake: { coding: 'gzip' } });
+  search.answer = async (prepared) => {
+    const answer = await search.computed(prepared);
+    return { ...answer, entry: { ...answer.entry, body: Buffer.from('not gzip') } };
+  };
+  const { statusCode, payload } = await server.app.inject({ url: URL });
+  assert.equal(statusCode, 500);
+  assert.doesNotMatch(payload, /header check/);
+  assert.deepEqual(
+    events.map(({ outcome }) => outcome),
+    ['failed'],
+  );
+  assert.equal(lines.filter(({ level }) => level === 50).length, 1);
+});

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import type { TestContext } from 'node:test';
+import pino from 'pino';
+import { systemClock } from '../../src/clock.ts';
+import type { RequestEvent } from '../../src/http/events.ts';
+import { createPublicServer, type PublicServer, type PublicServerOptions } from '../../src/http/public-server.ts';
+import { createFakeSearch, type FakeSearch, type FakeSearchOptions } from '../fakes/search.ts';
+
+export interface TestServer {
+  readonly search: FakeSearch;
+  readonly events: RequestEvent[];
+  /** Parsed log lines, `debug` and up. */
+  readonly lines: Record<string, unknown>[];
+  readonly server: PublicServer;
+}
+
+type Options = Partial<PublicServerOptions> & { readonly fake?: Partial<FakeSearchOptions> };
+
+export const ADMIN_TOKEN = 'correct-horse-battery-staple';
+
+/** A public server over the fake search, closed when the test ends. */
+export function publicServer(context: TestContext, { fake, ...options }: Options = {}): TestServer {
+  const clock = options.clock ?? systemClock;
+  const search = createFakeSearch({ clock, ...fake });
+  const events: RequestEvent[] = [];
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const server = createPublicServer({
+    search,
+    observe: (event) => events.push(event),
+    log,
+    clock,
+    random: () => 0.5,
+    clientMaxAgeMs: () => 30_000,
+    maxPageBytes: 1_000_000,
+    maxUrlBytes: 4096,
+    maxBodyBytes: 64 * 1024,
+    maxConnections: 200,
+    drainMs: 3000,
+    lameDuckMs: 0,
+    hitSample: 0,
+    adminToken: ADMIN_TOKEN,
+    version: '0.0.0',
+    ...options,
+  });
+  context.after(() => server.close());
+  return { search, events, lines, server };
+}
+
+export interface ListeningServer extends TestServer {
+  readonly port: number;
+  readonly url: string;
+}
+
+export async function listeningServer(context: TestContext, options: Options = {}): Promise<ListeningServer> {
+  const started = publicServer(context, options);
+  const url = await started.server.listen({ host: '127.0.0.1', port: 0 });
+  return { ...started, url, port: (started.server.app.server.address() as AddressInfo).port };
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly problem: { readonly code?: string; readonly parameter?: string; readonly detail?: string };
+}
+
+/** Sends bytes as they are and reads until the server closes, so the request should say `Connection: close`. */
+export async function sendBytes(port: number, bytes: string | Buffer): Promise<RawAnswer> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  // A reset after the answer arrived is the server's right when it refuses to read the rest.
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  await once(socket, 'close');
+  return parseAnswer(Buffer.concat(chunks).toString('utf8'));
+}
+
+export function parseAnswer(text: string): RawAnswer {
+  const split = text.indexOf('\r\n\r\n');
+  const [statusLine = '', ...fields] = text.slice(0, split).split('\r\n');
+  const body = text.slice(split + 4);
+  const headers = Object.fromEntries(
+    fields.map((field) => [
+      field.slice(0, field.indexOf(':')).toLowerCase(),
+      field.slice(field.indexOf(':') + 1).trim(),
+    ]),
+  );
+  const isProblem = headers['content-type'] === 'application/problem+json';
+  return { status: Number(statusLine.split(' ')[1]), headers, body, problem: isProblem ? JSON.parse(body) : {} };
+}
+
+/** `GET target`, one connection, byte for byte. */
+export function get(port: number, target: string, fields = ''): Promise<RawAnswer> {
+  return sendBytes(port, `GET ${target} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n${fields}\r\n`);
+}
+
+/** Waits for a condition instead of a time. */
+export async function until(holds: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

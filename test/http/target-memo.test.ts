@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { createTargetMemo } from '../../src/http/target-memo.ts';
+import { createFakeSearch } from '../fakes/search.ts';
+
+const prepared = createFakeSearch({ clock: systemClock }).prepare({ pairs: [['q', 'a']] });
+
+test('what is used survives a stream of URLs that come once', () => {
+  const memo = createTargetMemo({ maxEntries: 100, maxBytes: 10 ** 7 });
+  memo.set('/search?q=hot', prepared);
+  for (let i = 0; i < 1000; i += 1) {
+    memo.set(`/search?q=${i}`, prepared);
+    if (i % 20 === 0) assert.ok(memo.get('/search?q=hot'), `lost after ${i}`);
+  }
+  const kept = Array.from({ length: 1000 }, (_, i) => memo.get(`/search?q=${i}`)).filter(Boolean).length;
+  assert.ok(kept <= 100, `${kept} kept`);
+});
+
+test('long URLs are bounded in bytes', () => {
+  const memo = createTargetMemo({ maxEntries: 1000, maxBytes: 100_000 });
+  const target = (i: number): string => `/search?q=${String(i).padStart(4000, 'x')}`;
+  for (let i = 0; i < 100; i += 1) memo.set(target(i), prepared);
+  const kept = Array.from({ length: 100 }, (_, i) => i).filter((i) => memo.get(target(i)) !== undefined).length;
+  assert.ok(kept >= 5 && kept <= 12, `${kept} kept`);
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Unanswered, type UnansweredCode } from '../../src/search/failure.ts';
+import type { Outcome } from '../../src/search/outcome.ts';
+import { publicServer } from './serve.ts';
+
+const cases: readonly [UnansweredCode, number, Outcome][] = [
+  ['overloaded', 503, 'shed'],
+  ['engine-open', 503, 'shed'],
+  ['engine-unavailable', 503, 'failed'],
+  ['engine-deadline', 504, 'failed'],
+  ['engine-rejected', 502, 'failed'],
+];
+
+for (const [code, status, outcome] of cases) {
+  test(`${code} is ${status} with a jittered Retry-After, counted ${outcome}`, async (context) => {
+    const spread = new Set<string>();
+    for (const random of [0, 0.5, 0.999]) {
+      const { server, search, events, lines } = publicServer(context, { random: () => random });
+      search.answer = async () => {
+        throw new Unanswered(code, 'The engine did not answer.', 2000);
+      };
+      const answer = await server.app.inject({ url: '/search?q=x' });
+      assert.equal(answer.statusCode, status);
+      assert.equal(answer.headers['content-type'], 'application/problem+json');
+      assert.equal(answer.headers['cache-control'], 'no-store');
+      const { type, title, ...rest } = answer.json();
+      assert.match(type, new RegExp(`:${code}$`));
+      assert.ok(title.length > 0);
+      assert.deepEqual(rest, { status, detail: 'The engine did not answer.', code });
+      const after = Number(answer.headers['retry-after']);
+      assert.ok(Number.isInteger(after) && after >= 2 && after <= 4, String(after));
+      spread.add(String(after));
+      assert.deepEqual(
+        events.map((event) => [event.outcome, event.status, event.domain]),
+        [[outcome, status, 'goods']],
+      );
+      assert.equal(lines.filter(({ level }) => Number(level) >= 50).length, 0);
+    }
+    assert.ok(spread.size > 1);
+  });
+}
+
+test('a bug tells the client nothing and the log everything', async (context) => {
+  const { server, search, events, lines } = publicServer(context);
+  search.answer = async () => {
+    throw new TypeError('secret detail');
+  };
+  const answer = await server.app.inject({ url: '/search?q=x' });
+  assert.deepEqual([answer.statusCode, answer.json().code], [500, 'internal']);
+  assert.doesNotMatch(answer.payload, /secret/);
+  assert.deepEqual(
+    events.map(({ outcome, status }) => [outcome, status]),
+    [['failed', 500]],
+  );
+  assert.deepEqual(lines.filter(({ level }) => level === 50).length, 1);
+});
+
+test('a bug before the engine is asked is caught as well', async (context) => {
+  const { server, search, events } = publicServer(context);
+  Object.assign(search, {
+    fromMemory: () => {
+      throw new TypeError('memory');
+    },
+  });
+  assert.equal((await server.app.inject({ url: '/search?q=x' })).statusCode, 500);
+  assert.equal(events.length, 1);
+});
