@@ -88,8 +88,13 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   };
 }
 
+/** Called when a process ends: a log that was removed before that must not keep anybody waiting for the end. */
 function tail(logFile: string): string {
-  return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-8).join('\n');
+  try {
+    return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-8).join('\n');
+  } catch {
+    return `its log ${logFile} is gone`;
+  }
 }
 
 /** Whether something accepts connections there. */

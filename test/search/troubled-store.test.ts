@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError } from '../../src/search/engine.ts';
-import { Unanswered } from '../../src/search/failure.ts';
 import { pageOf, rig, transcript } from './rig.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

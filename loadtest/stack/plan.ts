@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadSettings } from '../../src/config/load.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+import type { Flavour } from './redis-node.ts';
+
+/** What the local stack consists of, read from the very file serpcache is started with. */
+export interface StackPlan {
+  /** The file, relative to the project. */
+  readonly config: string;
+  /** Folder of the real corpora; absent: the demo catalogue. */
+  readonly corpora?: string;
+  /** Everything the stack writes; gone after `down`. */
+  readonly folder: string;
+  readonly clusters: readonly ClusterPlan[];
+  readonly searchd: PartPlan;
+  /** What searchd serves. */
+  readonly indexes: readonly { readonly domain: SearchDomain; readonly index: string }[];
+  readonly serpcache: PartPlan & { readonly adminPort: number; readonly adminToken?: string };
+}
+
+export interface ClusterPlan {
+  readonly domain: string;
+  readonly flavour: Flavour;
+  readonly folder: string;
+  readonly nodes: readonly PartPlan[];
+}
+
+/** One server. Its working directory is a folder of its own, which is how it is found again. */
+export interface PartPlan {
+  readonly name: string;
+  readonly program: string;
+  readonly port: number;
+  readonly folder: string;
+  readonly logFile: string;
+}
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The corpora beside the project; without them the demo catalogue does. */
+const CORPORA = join(ROOT, '..', 'shared', 'data');
+
+/** The first domain runs on Redis, the second on Valkey: the same service over both. */
+const FLAVOURS: readonly Flavour[] = ['redis', 'valkey'];
+
+/** @throws ConfigError, or Error when the file describes something this stack cannot start. */
+export function readPlan(env: Readonly<Record<string, string | undefined>>): StackPlan {
+  const corpora = existsSync(join(CORPORA, 'goods.ndjson.gz')) ? CORPORA : undefined;
+  const config = corpora === undefined ? 'deploy/local-demo.yaml' : 'deploy/local.yaml';
+  return planOf(config, corpora, loadSettings({ env: { ...env, SERPCACHE_CONFIG: config }, cwd: ROOT }));
+}
+
+function planOf(config: string, corpora: string | undefined, settings: Settings): StackPlan {
+  const folder = join(ROOT, 'data', 'stack');
+  const clusters = settings.domains.map((domain, index): ClusterPlan => {
+    if (domain.store.kind !== 'cluster') throw new Error(`${config}: the store of ${domain.name} is not a cluster`);
+    const flavour = FLAVOURS[index % FLAVOURS.length] ?? 'redis';
+    const home = join(folder, domain.name);
+    const nodes = domain.store.nodes.map(({ port }, at): PartPlan => {
+      const own = join(home, String(port));
+      const name = `${domain.name}-${at + 1}`;
+      return { name, program: `${flavour}-server`, port, folder: own, logFile: join(own, 'server.log') };
+    });
+    return { domain: domain.name, flavour, folder: home, nodes };
+  });
+  const indexes = settings.domains.map(({ name, attributes, context, engine }) => {
+    if (engine.kind !== 'sphinx') throw new Error(`${config}: the engine of ${name} is not sphinx`);
+    return { domain: { name, attributes, context, answerProfile: '' }, index: engine.index, port: engine.port };
+  });
+  const [first] = indexes;
+  if (first === undefined || indexes.some(({ port }) => port !== first.port)) {
+    throw new Error(`${config}: all domains must use one searchd`);
+  }
+  const part = (name: string, program: string, port: number): PartPlan => {
+    const own = join(folder, name);
+    return { name, program, port, folder: own, logFile: join(own, `${name}.log`) };
+  };
+  return {
+    config,
+    ...(corpora === undefined ? {} : { corpora }),
+    folder,
+    clusters,
+    searchd: part('searchd', 'searchd', first.port),
+    indexes,
+    serpcache: {
+      ...part('serpcache', 'node', settings.public.port),
+      adminPort: settings.admin.port,
+      ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),
+    },
+  };
+}
+
+/** In the order in which they are started; `down` goes backwards. */
+export function partsOf(plan: StackPlan): readonly PartPlan[] {
+  return [...plan.clusters.flatMap((cluster) => cluster.nodes), plan.searchd, plan.serpcache];
+}

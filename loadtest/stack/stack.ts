@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { documentsOf } from './corpus.ts';
+import { endOwned, findOwned, type OwnedProcess } from './owned.ts';
+import { type ClusterPlan, type PartPlan, partsOf, type StackPlan } from './plan.ts';
+import { accepts, startProcess } from './process.ts';
+import { startCluster } from './redis.ts';
+import { startRedisNode } from './redis-node.ts';
+import { startSearchd } from './sphinx.ts';
+
+/** Says, in a few words, what is being done. */
+export type Say = (text: string) => void;
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Starts what is not running; whatever runs stays as it is. @throws with one clear line; `down` cleans up after it. */
+export async function up(plan: StackPlan, say: Say): Promise<void> {
+  const install = join(import.meta.dirname, 'install.ts');
+  const installed = spawnSync(process.execPath, [install, 'redis', 'valkey', 'sphinx'], { stdio: 'inherit' });
+  if (installed.status !== 0) throw new Error('a server of the stack cannot be installed, see above');
+  for (const cluster of plan.clusters) if (!isFormed(cluster)) await discard(cluster);
+  await checkPorts(partsOf(plan).filter((part) => !isRunning(part)));
+  const begun = await Promise.allSettled([
+    ...plan.clusters.map((cluster) => upCluster(cluster, say)),
+    upSearchd(plan, say),
+  ]);
+  for (const one of begun) if (one.status === 'rejected') throw one.reason;
+  await upServer(plan, say);
+}
+
+/** Ends everything, the service first so that it can drain, and removes the stack's folder. */
+export async function down(plan: StackPlan): Promise<void> {
+  for (const part of partsOf(plan).toReversed()) await stopPart(part);
+  rmSync(plan.folder, { recursive: true, force: true, maxRetries: 5 });
+  // `data` was made for the stack unless there is something else in it.
+  const data = dirname(plan.folder);
+  if (existsSync(data) && readdirSync(data).length === 0) rmdirSync(data);
+}
+
+export async function startPart(plan: StackPlan, part: PartPlan, say: Say): Promise<void> {
+  if (isRunning(part)) return;
+  await checkPorts([part]);
+  if (part === plan.serpcache) return upServer(plan, say);
+  if (part === plan.searchd) return upSearchd(plan, say);
+  const cluster = plan.clusters.find(({ nodes }) => nodes.includes(part));
+  if (cluster === undefined || !isFormed(cluster)) throw new Error(`${part.name} has no cluster yet: run \`up\` first`);
+  await startNode(cluster, part, say);
+}
+
+export async function stopPart(part: PartPlan, graceMs?: number): Promise<void> {
+  await endOwned(processesOf(part), graceMs);
+}
+
+/** searchd is two: the server, and its watchdog when it has one. */
+export function processesOf({ program, folder }: PartPlan): readonly OwnedProcess[] {
+  return findOwned({ program, folder });
+}
+
+function isRunning(part: PartPlan): boolean {
+  return processesOf(part).length > 0;
+}
+
+async function upCluster(cluster: ClusterPlan, say: Say): Promise<void> {
+  if (isFormed(cluster)) {
+    for (const node of cluster.nodes) if (!isRunning(node)) await startNode(cluster, node, say);
+    return;
+  }
+  say(`${cluster.domain}: a ${cluster.flavour} cluster of ${cluster.nodes.length}`);
+  await startCluster({
+    flavour: cluster.flavour,
+    masters: cluster.nodes.length,
+    ports: cluster.nodes.map((node) => node.port),
+    directory: cluster.folder,
+    detached: true,
+  });
+  writeFileSync(formedFile(cluster), '');
+}
+
+async function startNode(cluster: ClusterPlan, node: PartPlan, say: Say): Promise<void> {
+  say(`${node.name}: starting`);
+  await startRedisNode({ flavour: cluster.flavour, port: node.port, directory: node.folder, detached: true });
+}
+
+/** Written when the nodes have met: an `up` that was cut short before that leaves nothing worth keeping. */
+function formedFile(cluster: ClusterPlan): string {
+  return join(cluster.folder, 'formed');
+}
+
+function isFormed(cluster: ClusterPlan): boolean {
+  return existsSync(formedFile(cluster));
+}
+
+async function discard(cluster: ClusterPlan): Promise<void> {
+  for (const node of cluster.nodes) await stopPart(node);
+  rmSync(cluster.folder, { recursive: true, force: true });
+}
+
+async function upSearchd({ searchd, indexes, corpora }: StackPlan, say: Say): Promise<void> {
+  if (isRunning(searchd)) return;
+  const built = existsSync(builtFile(searchd));
+  say(built ? 'searchd: starting' : `searchd: indexing ${indexes.map(({ domain }) => domain.name).join(' and ')}`);
+  const configFile = join(searchd.folder, 'sphinx.conf');
+  await startSearchd({
+    directory: searchd.folder,
+    from: built
+      ? { configFile, port: searchd.port }
+      : { domains: indexes.map((index) => ({ ...index, documents: documentsOf(index.domain, corpora) })) },
+    port: searchd.port,
+    built,
+    detached: true,
+  });
+  writeFileSync(builtFile(searchd), '');
+}
+
+/** Written when searchd has answered from its indexes: a build that was cut short is done again. */
+function builtFile(searchd: PartPlan): string {
+  return join(searchd.folder, 'built');
+}
+
+async function upServer(plan: StackPlan, say: Say): Promise<void> {
+  const { serpcache } = plan;
+  if (isRunning(serpcache)) return;
+  mkdirSync(serpcache.folder, { recursive: true });
+  say('serpcache: starting');
+  await startProcess({
+    name: 'serpcache',
+    command: process.execPath,
+    args: [join(ROOT, 'src', 'main.ts')],
+    cwd: serpcache.folder,
+    logFile: serpcache.logFile,
+    env: { SERPCACHE_CONFIG: join(ROOT, plan.config) },
+    ready: async () => (await fetch(`http://127.0.0.1:${serpcache.port}/readyz`)).ok,
+    detached: true,
+  });
+}
+
+/** A node's bus listens 10000 above its port. */
+async function checkPorts(parts: readonly PartPlan[]): Promise<void> {
+  const claims = parts.flatMap(({ name, program, port }) => [
+    { name, port },
+    ...(/redis|valkey/.test(program) ? [{ name: `${name}'s bus`, port: port + 10_000 }] : []),
+  ]);
+  const taken: string[] = [];
+  for (const { name, port } of claims) if (await accepts(port)) taken.push(`${port} (${name})`);
+  if (taken.length > 0) {
+    throw new Error(`somebody else listens on ${taken.join(', ')}: end it, or choose other ports (see \`help\`)`);
+  }
+}

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+export interface Import {
+  readonly from: string;
+  readonly typesOnly: boolean;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Paths of the `.ts` files below a folder, relative to it, in order. */
+export function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+const STATEMENT = /^(?:import|export)\b(?:[^;'"]*?\bfrom)?\s*['"]([^'"]+)['"]/gm;
+const CALL = /\b(?:import|new URL)\(\s*['"](\.[^'"]+\.ts|[a-z@][^'"]*)['"]/g;
+
+/** Static imports, re-exports, `import()` and a worker's `new URL()`, as written. */
+export function importsOf(file: string): Import[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(STATEMENT), ...text.matchAll(CALL)].map((match) => ({
+    from: match[1] ?? '',
+    typesOnly: /^(?:import|export) type\b/.test(match[0]),
+    line: text.slice(0, match.index).split('\n').length,
+    text: match[0],
+  }));
+}
+
+/** The same text, line for line, with comments and quoted strings blanked. */
+export function proseless(text: string): string {
+  return text.replaceAll(PROSE, (match) => match.replaceAll(/[^\n]/g, ' '));
+}
+
+const PROSE = /\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/.*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g;

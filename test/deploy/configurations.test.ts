@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadSettings } from '../../src/config/load.ts';
+import type { Settings } from '../../src/config/settings.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const PEM = '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n';
+
+/** Every fault of the file is in the error's message. */
+function load(file: string, env: Readonly<Record<string, string>> = {}): Settings {
+  return loadSettings({
+    env: { ...env, SERPCACHE_CONFIG: file },
+    cwd: root,
+    readFile: (path) => (path.endsWith('.yaml') ? readFileSync(path, 'utf8') : PEM),
+  });
+}
+
+function ports(settings: Settings): number[] {
+  return settings.domains.flatMap(({ store }) => (store.kind === 'cluster' ? store.nodes.map(({ port }) => port) : []));
+}
+
+for (const file of ['deploy/local.yaml', 'deploy/local-demo.yaml']) {
+  test(`${file} describes two clusters of three and one searchd, all on loopback`, () => {
+    const settings = load(file);
+    assert.equal(settings.domains.length, 2);
+    assert.deepEqual(ports(settings), [7101, 7102, 7103, 7201, 7202, 7203]);
+    for (const { store, engine } of settings.domains) {
+      assert.ok(store.kind === 'cluster' && store.nodes.every(({ host }) => host === '127.0.0.1'));
+      assert.ok(engine.kind === 'sphinx' && engine.host === '127.0.0.1' && engine.port === 9306);
+    }
+    assert.equal(settings.public.host, '127.0.0.1');
+    assert.equal(settings.admin.host, '127.0.0.1');
+  });
+}
+
+test('deploy/production.example.yaml loads with the variables it names, and needs each of them', () => {
+  const env = { ADMIN_TOKEN: 'a-token-of-32-characters-or-more', STORE_PASSWORD: 'a-password' };
+  const settings = load('deploy/production.example.yaml', env);
+  assert.deepEqual(
+    settings.domains.map(({ name, store }) => [name, store.kind, 'tls' in store && store.tls?.ca === PEM]),
+    [
+      ['goods', 'cluster', true],
+      ['auto', 'cluster', true],
+    ],
+  );
+  for (const name of Object.keys(env)) {
+    const without = Object.fromEntries(Object.entries(env).filter(([key]) => key !== name));
+    assert.throws(() => load('deploy/production.example.yaml', without), new RegExp(name));
+  }
+});
+
+test('deploy/compose/serpcache.yaml loads with the token that the compose file demands', () => {
+  const settings = load('deploy/compose/serpcache.yaml', { ADMIN_TOKEN: 'a-token-of-mine', ADMIN_HOST: '0.0.0.0' });
+  assert.deepEqual(ports(settings), Array<number>(6).fill(6379));
+});
+
+test('what local-demo.yaml and compose say of the demo domains is what the demo catalogue declares', () => {
+  const demo = loadSettings({ env: {}, cwd: root }).domains;
+  for (const file of ['deploy/local-demo.yaml', 'deploy/compose/serpcache.yaml']) {
+    for (const { name, attributes } of load(file, { ADMIN_TOKEN: 'a-token-of-mine' }).domains) {
+      const declared = demo.find((domain) => domain.name === name);
+      assert.ok(declared !== undefined, `${file}: there is no demo domain ${name}`);
+      assert.deepEqual(byName(attributes), byName(declared.attributes), `${file}: ${name}`);
+    }
+  }
+});
+
+function byName<T extends { readonly name: string }>(attributes: readonly T[]): T[] {
+  return attributes.toSorted((a, b) => a.name.localeCompare(b.name));
+}
