@@ -13,6 +13,7 @@ import { createCompute } from './search/compute.ts';
 import type { SearchDomain } from './search/domain.ts';
 import { createDomainSearch } from './search/domain-search.ts';
 import { type Engine, EngineError } from './search/engine.ts';
+import { createEngineHealth } from './search/engine-health.ts';
 import type { SearchEvent } from './search/events.ts';
 import { explain } from './search/explain.ts';
 import { createMissPath } from './search/flight.ts';
@@ -37,6 +38,8 @@ export interface ComposedDomain extends DomainPart {
 
 /** Of an engine's calls in the last 10 s, at least 20, more than half failed; asked again after 3 s, one at a time. */
 const ENGINE_BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 10_000, resetMs: 3_000 };
+
+const ENGINE_PROBE = { intervalMs: 5_000, timeoutMs: 2_000 };
 
 /** One domain of the configuration with its own tiers, store, guard and engine: it is loaded, lost and healed alone. */
 export async function composeDomain(settings: DomainSettings, given: DomainComposition): Promise<ComposedDomain> {
@@ -77,7 +80,9 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     observe: observeGuard,
   });
 
-  const memory = createMemoryTier(settings.memory);
+  const health = createEngineHealth({ engine, ...ENGINE_PROBE, random });
+  const { maxBytes, emptyMaxBytes } = settings.memory;
+  const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
   const optionalStore = store === undefined ? {} : { store };
   const tiers = createTiers({ ...shared, memory, ...optionalStore, storeDeadlineMs, maxEntryBytes, rules: unflushed });
   const compute = createCompute({
@@ -99,6 +104,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     memory,
     ...optionalStore,
     guard,
+    health,
     flights: missPath.flights,
   };
   const explained = { domain, memory, ...optionalStore, storeDeadlineMs, rules: unflushed, search, clock };
@@ -109,6 +115,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     status: () => statusOf(status),
     close: async () => {
       guard.close();
+      health.close();
       await Promise.all([store?.close(), engine.close()]);
     },
   };

@@ -27,13 +27,13 @@ function stateOf(domains: readonly DomainStatus[], draining: boolean): Readiness
 }
 
 function part({ domain, state, memory, store, engine, flights }: DomainStatus): object {
-  const { kind, breaker, inFlight, queued } = engine;
+  const { state: engineState, kind, breaker, reachable, inFlight, queued } = engine;
   return {
     domain,
     state,
     memory: { entries: memory.entries, bytes: memory.bytes, maxBytes: memory.maxBytes },
     ...(store === undefined ? {} : { store: storePart(store) }),
-    engine: { kind, breaker, inFlight, queued },
+    engine: { state: engineState, kind, breaker, reachable, inFlight, queued },
     flights,
   };
 }

@@ -26,6 +26,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   });
   const flights = gauge('flights', 'Distinct keys being computed.');
   const engineBreaker = gauge('engine_breaker_state', 'Breaker before the engine: 0 closed, 1 half-open, 2 open.');
+  const reachable = gauge('engine_reachable', 'Whether the engine answered its last probe: 0 or 1.');
   const inFlight = gauge('engine_permits_in_flight', 'Permits held by engine calls.');
   const queued = gauge('engine_permits_queued', 'Searches waiting for a permit.');
   const limit = gauge('engine_permits_limit', 'Permits there are.');
@@ -50,6 +51,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
       evictions.inc({ domain, tier: 'l1' }, memory.evictions);
       flights.set({ domain }, flying);
       engineBreaker.set({ domain }, BREAKER_STATES[engine.breaker]);
+      reachable.set({ domain }, engine.reachable ? 1 : 0);
       inFlight.set({ domain }, engine.inFlight);
       queued.set({ domain }, engine.queued);
       limit.set({ domain }, engine.maxConcurrent);

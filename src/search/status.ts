@@ -1,6 +1,7 @@
 import type { MemoryTier, MemoryUsage } from '../cache/memory.ts';
 import type { Store, StoreNode } from '../cache/store.ts';
 import type { Guard } from '../resilience/guard.ts';
+import type { EngineHealth } from './engine-health.ts';
 
 /** The state of each part of one domain: what /readyz, /admin/domains and the gauges show. */
 export interface DomainStatus {
@@ -13,6 +14,8 @@ export interface DomainStatus {
     readonly state: PartState;
     readonly kind: string;
     readonly breaker: 'closed' | 'open' | 'half-open';
+    /** By a probe of its own every few seconds. */
+    readonly reachable: boolean;
     readonly inFlight: number;
     readonly queued: number;
     readonly maxConcurrent: number;
@@ -29,12 +32,14 @@ export interface StatusParts {
   readonly memory: MemoryTier;
   readonly store?: Store;
   readonly guard: Pick<Guard, 'breaker' | 'permit'>;
+  readonly health: Pick<EngineHealth, 'reachable'>;
   readonly flights: () => number;
 }
 
-export function statusOf({ domain, engineKind, memory, store, guard, flights }: StatusParts): DomainStatus {
+export function statusOf({ domain, engineKind, memory, store, guard, health, flights }: StatusParts): DomainStatus {
   const breaker = guard.breaker.state();
-  const engine: PartState = breaker === 'closed' ? 'ok' : breaker === 'open' ? 'down' : 'degraded';
+  const reachable = health.reachable();
+  const engine: PartState = breaker === 'open' || !reachable ? 'down' : breaker === 'closed' ? 'ok' : 'degraded';
   const nodes = store?.nodes() ?? [];
   const storeState = stateOfNodes(nodes);
   return {
@@ -46,6 +51,7 @@ export function statusOf({ domain, engineKind, memory, store, guard, flights }: 
       state: engine,
       kind: engineKind,
       breaker,
+      reachable,
       inFlight: guard.permit.inFlight(),
       queued: guard.permit.queued(),
       maxConcurrent: guard.permit.max(),

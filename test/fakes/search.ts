@@ -139,7 +139,7 @@ export function fakeStatus(domain: string, parts: Partial<DomainStatus> = {}): D
     domain,
     state: 'ok',
     memory: { entries: 0, bytes: 0, maxBytes: 1024, emptyEntries: 0, emptyBytes: 0, emptyMaxBytes: 0, evictions: 0 },
-    engine: { state: 'ok', kind: 'fake', breaker: 'closed', inFlight: 0, queued: 0, maxConcurrent: 4 },
+    engine: { state: 'ok', kind: 'fake', breaker: 'closed', reachable: true, inFlight: 0, queued: 0, maxConcurrent: 4 },
     flights: 0,
     ...parts,
   };

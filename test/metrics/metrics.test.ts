@@ -191,7 +191,15 @@ test('gauges show the state of each domain as it is at the scrape', async (conte
     statusOf('goods', { store: nodes('10.0.0.1:6379', '10.0.0.2:6379'), state: 'degraded' }),
     statusOf('auto', {
       state: 'down',
-      engine: { state: 'down', kind: 'sqlite', breaker: 'open', inFlight: 0, queued: 0, maxConcurrent: 2 },
+      engine: {
+        state: 'down',
+        kind: 'sqlite',
+        breaker: 'open',
+        reachable: false,
+        inFlight: 0,
+        queued: 0,
+        maxConcurrent: 2,
+      },
     }),
   ];
   const metrics = start(context, () => statuses);

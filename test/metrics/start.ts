@@ -20,7 +20,15 @@ export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): D
       emptyMaxBytes: 4096,
       evictions: 7,
     },
-    engine: { state: 'ok', kind: 'sphinx', breaker: 'closed', inFlight: 2, queued: 5, maxConcurrent: 8 },
+    engine: {
+      state: 'ok',
+      kind: 'sphinx',
+      breaker: 'closed',
+      reachable: true,
+      inFlight: 2,
+      queued: 5,
+      maxConcurrent: 8,
+    },
     flights: 4,
     ...changes,
   };

@@ -111,7 +111,10 @@ test('a refusal by the permit is no success: it cannot close a breaker', async (
   await sleep(130);
   const held = Promise.withResolvers<void>();
   const probe = run(() => held.promise);
-  await assert.rejects(run(async () => 'x'), (error) => error instanceof Shed);
+  await assert.rejects(
+    run(async () => 'x'),
+    (error) => error instanceof Shed,
+  );
   assert.equal(guard.breaker.state(), 'half-open');
   held.resolve();
   await probe;

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createEngineHealth } from '../../src/search/engine-health.ts';
+
+test('an engine that stops answering its probe is not reachable, and is again when it answers', async (t) => {
+  let up = true;
+  let probes = 0;
+  const engine = {
+    probe: async (signal: AbortSignal): Promise<void> => {
+      probes += 1;
+      if (up) return;
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    },
+  };
+  const health = createEngineHealth({ engine, intervalMs: 5, timeoutMs: 10, random: () => 0.5 });
+  t.after(health.close);
+  const becomes = async (wanted: boolean): Promise<void> => {
+    for (let i = 0; i < 500 && health.reachable() !== wanted; i += 1) await new Promise((done) => setTimeout(done, 5));
+    assert.equal(health.reachable(), wanted);
+  };
+  await becomes(true);
+  up = false;
+  await becomes(false);
+  up = true;
+  await becomes(true);
+  health.close();
+  const asked = probes;
+  await new Promise((done) => setTimeout(done, 50));
+  assert.ok(probes <= asked + 1, 'closed, it asks no more');
+});
