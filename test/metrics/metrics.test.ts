@@ -35,6 +35,7 @@ test('the page has every metric under its name and type', async (context) => {
     serpcache_engine_late_replies_total: 'counter',
     serpcache_engine_permits_in_flight: 'gauge',
     serpcache_engine_permits_limit: 'gauge',
+    serpcache_engine_reachable: 'gauge',
     serpcache_engine_permits_queued: 'gauge',
     serpcache_flights: 'gauge',
     serpcache_misses_total: 'counter',
