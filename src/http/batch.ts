@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { Answer } from '../search/answer.ts';
 import type { Outcome } from '../search/outcome.ts';
-import type { SearchParameters } from '../search/search.ts';
+import type { SearchParameters } from '../search/parameters.ts';
 import { cacheStatus } from './cache-status.ts';
 import { freshnessFields } from './freshness.ts';
 import { PROBLEMS, type Problem, problemDocument, Refusal } from './problem.ts';

@@ -1,4 +1,4 @@
-import type { DomainStatus } from '../search/search.ts';
+import type { DomainStatus } from '../search/status.ts';
 
 export type ReadinessState = 'ready' | 'degraded' | 'down' | 'draining';
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { PreparedSearch } from '../search/answer.ts';
-import type { Search, SearchParameters } from '../search/search.ts';
+import type { SearchParameters } from '../search/parameters.ts';
+import type { Search } from '../search/search.ts';
 import { Refusal } from './problem.ts';
 import { parseQueryString } from './query-string.ts';
 import { createTargetMemo } from './target-memo.ts';

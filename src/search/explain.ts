@@ -9,9 +9,9 @@ import type { Clock } from '../clock.ts';
 import { type AppliedRule, explainCanonicalText } from './canonical-text.ts';
 import type { SearchDomain } from './domain.ts';
 import type { DomainSearch } from './domain-search.ts';
+import type { SearchParameters } from './parameters.ts';
 import { ignoredParameters } from './parameters.ts';
 import { prepareSearch } from './prepare.ts';
-import type { SearchParameters } from './search.ts';
 
 /** `/admin/explain`: why two searches do or do not share an answer, and where this one's answer is. */
 export interface Explanation {

@@ -3,7 +3,13 @@ import type { Attribute, SearchDomain } from './domain.ts';
 import { type InvalidCode, InvalidSearch } from './failure.ts';
 import { parseFilter } from './filter.ts';
 import type { Filter, SearchRequest, Sort } from './request.ts';
-import type { SearchParameters } from './search.ts';
+
+/** Raw parameters, decoded but not judged, in the order given: `[name, value]`; names repeat where given twice. */
+export interface SearchParameters {
+  readonly pairs: readonly (readonly [name: string, value: string])[];
+  /** A request header by its lower-case name, for declared context headers. */
+  readonly header?: (name: string) => string | undefined;
+}
 
 const MAX_TEXT_CHARACTERS = 256;
 export const DEFAULT_LIMIT = 20;

@@ -3,8 +3,8 @@ import { canonicalForm } from './canonical.ts';
 import type { SearchDomain } from './domain.ts';
 import { InvalidSearch } from './failure.ts';
 import { keyOf } from './key.ts';
+import type { SearchParameters } from './parameters.ts';
 import { parseRequest } from './parameters.ts';
-import type { SearchParameters } from './search.ts';
 
 /** Raw parameters → a request and its key. @throws InvalidSearch */
 export function prepareSearch(parameters: SearchParameters, domains: readonly SearchDomain[]): PreparedSearch {

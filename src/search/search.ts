@@ -2,6 +2,7 @@ import type { Answer, PreparedSearch } from './answer.ts';
 import type { SearchDomain } from './domain.ts';
 import type { Explanation } from './explain.ts';
 import type { Unanswered } from './failure.ts';
+import type { SearchParameters } from './parameters.ts';
 import type { DomainStatus } from './status.ts';
 
 /** What http, the CLI and the console may ask of the core. */
@@ -26,12 +27,3 @@ export interface SearchOptions {
   /** An authorised operator's `no-cache`: asks the engine and overwrites both tiers. */
   readonly bypass?: boolean;
 }
-
-/** Raw parameters, decoded but not judged, in the order given: `[name, value]`; names repeat where given twice. */
-export interface SearchParameters {
-  readonly pairs: readonly (readonly [name: string, value: string])[];
-  /** A request header by its lower-case name, for declared context headers. */
-  readonly header?: (name: string) => string | undefined;
-}
-
-export type { DomainStatus };

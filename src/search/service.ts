@@ -3,8 +3,9 @@ import type { SearchDomain } from './domain.ts';
 import type { DomainSearch } from './domain-search.ts';
 import type { Explanation } from './explain.ts';
 import { Unanswered } from './failure.ts';
+import type { SearchParameters } from './parameters.ts';
 import { domainOf, prepareSearch } from './prepare.ts';
-import type { Search, SearchParameters } from './search.ts';
+import type { Search } from './search.ts';
 import type { DomainStatus } from './status.ts';
 
 /** One configured domain, ready to search. */

@@ -6,7 +6,8 @@ import { encodeBody } from '../../src/search/body.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { Unanswered } from '../../src/search/failure.ts';
 import { prepareSearch } from '../../src/search/prepare.ts';
-import type { DomainStatus, Search, SearchOptions } from '../../src/search/search.ts';
+import type { Search, SearchOptions } from '../../src/search/search.ts';
+import type { DomainStatus } from '../../src/search/status.ts';
 import { entryOf } from './entry.ts';
 
 export interface FakeSearch extends Search {

@@ -9,7 +9,7 @@ import { provenanceOfAnswer, readBody } from './answer.ts';
 import type { Failure, Shown } from './assets/view/model.mjs';
 import { type Place, searchPairs } from './assets/view/place.mjs';
 import type { Site } from './assets/view/site.mjs';
-import type { PageOptions } from './route.ts';
+import type { PageOptions } from './options.ts';
 
 export interface FirstPage {
   readonly shown: Shown;

@@ -1,31 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '../../clock.ts';
-import type { Search } from '../../search/search.ts';
-import type { RequestEvent } from '../events.ts';
 import { Refusal } from '../problem.ts';
 import { parseQueryString } from '../query-string.ts';
 import { pageLanguage, preferredLanguage } from './assets/view/language.mjs';
 import { type Place, placeFrom } from './assets/view/place.mjs';
-import type { Example, Site } from './assets/view/site.mjs';
+import type { Site } from './assets/view/site.mjs';
 import { readAssets } from './assets.ts';
 import { documentHtml } from './document.ts';
 import { type FirstPage, firstPage, refusedPage } from './first-page.ts';
+import type { PageOptions } from './options.ts';
 import { siteFor } from './site.ts';
-
-export interface PageOptions {
-  readonly search: Search;
-  readonly clock: Clock;
-  /** 0–1; spreads Retry-After, so that refused readers do not come back together. */
-  readonly random: () => number;
-  /** One event per search the server itself makes for the page. */
-  readonly observe?: (event: RequestEvent) => void;
-  /** ISO 4217 code for prices; without it they are bare numbers. */
-  readonly currency?: string;
-  /** Searches offered on the empty page. */
-  readonly examples?: readonly Example[];
-  /** Address of the admin listener's explain, where readers of this page may open it. */
-  readonly explainUrl?: string;
-}
 
 /** Scripts and styles are files of our own, forms come back here, and nobody may frame the page. */
 const POLICY = [

@@ -1,6 +1,6 @@
 import type { Language } from './assets/view/language.mjs';
 import type { Site } from './assets/view/site.mjs';
-import type { PageOptions } from './route.ts';
+import type { PageOptions } from './options.ts';
 
 /** What the view may know: names and attributes, never answer profiles or anything of an operator's. */
 export function siteFor({ search, currency, examples, explainUrl }: PageOptions, preferred: Language): Site {

@@ -1,0 +1,19 @@
+import type { Clock } from '../../clock.ts';
+import type { Search } from '../../search/search.ts';
+import type { RequestEvent } from '../events.ts';
+import type { Example } from './assets/view/site.mjs';
+
+export interface PageOptions {
+  readonly search: Search;
+  readonly clock: Clock;
+  /** 0–1; spreads Retry-After, so that refused readers do not come back together. */
+  readonly random: () => number;
+  /** One event per search the server itself makes for the page. */
+  readonly observe?: (event: RequestEvent) => void;
+  /** ISO 4217 code for prices; without it they are bare numbers. */
+  readonly currency?: string;
+  /** Searches offered on the empty page. */
+  readonly examples?: readonly Example[];
+  /** Address of the admin listener's explain, where readers of this page may open it. */
+  readonly explainUrl?: string;
+}
