@@ -20,6 +20,8 @@ export interface RedisNode {
   readonly book: NodeBreaker['book'];
   /** Called when commands are sent (+) and when ioredis has settled them (−), whoever still waits. */
   readonly count: (commands: number, bytes?: number) => void;
+  /** Before a command is sent: those of one turn of the event loop leave in one write. */
+  readonly gather: () => void;
   /** The node of that address, if the store knows it: where a redirect leads. */
   readonly peer: (address: string) => RedisNode | undefined;
   /** The map of slots may be out of date. Cheap: refreshes are throttled. */
@@ -44,6 +46,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
   const { address, redis, maxOutstanding, observe, remap } = options;
   let outstanding = 0;
   let writeBytes = 0;
+  let gathering: Redis['stream'] | undefined;
   let retired = false;
   const half = Math.ceil(maxOutstanding / 2);
 
@@ -79,6 +82,17 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
     count(commands, bytes = 0) {
       outstanding += commands;
       writeBytes += bytes;
+    },
+    gather() {
+      const { stream } = redis;
+      if (gathering === stream) return;
+      gathering = stream;
+      stream.cork();
+      // After the poll phase: by then every request this turn brought has sent its read.
+      setImmediate(() => {
+        if (gathering === stream) gathering = undefined;
+        stream.uncork();
+      });
     },
     revive: breaker.revive,
     retire() {

@@ -22,6 +22,7 @@ export function readFrom(node: RedisNode, name: string, deadlineMs: number, hop:
   const startedMs = node.clock.monotonicMs();
   const elapsedMs = (): number => node.clock.monotonicMs() - startedMs;
   node.count(1);
+  node.gather();
   return new Promise((resolve) => {
     let waiting = true;
     let resolveLate = (_value: Buffer | undefined): void => {};

@@ -22,6 +22,7 @@ export async function writeTo(
   const startedMs = node.clock.monotonicMs();
   const elapsedMs = (): number => node.clock.monotonicMs() - startedMs;
   node.count(1, value.byteLength);
+  node.gather();
   try {
     await send(node, name, value, Math.max(1, Math.ceil(ttlMs)), hop);
     node.count(-1, -value.byteLength);

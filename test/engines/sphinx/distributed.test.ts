@@ -8,6 +8,7 @@ import type { SphinxEvent } from '../../../src/engines/sphinx/events.ts';
 import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { Engine } from '../../../src/search/engine.ts';
 import type { ResultPage } from '../../../src/search/page.ts';
+import type { Filter, SearchRequest, Sort } from '../../../src/search/request.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, counted, matching } from '../../contract/engine-truth.ts';
@@ -51,7 +52,11 @@ describe('a distributed index', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  function open(index: string): { search: (text: string) => Promise<ResultPage>; retries: () => string[] } {
+  function open(index: string): {
+    search: (text: string) => Promise<ResultPage>;
+    ask: (request: SearchRequest) => Promise<ResultPage>;
+    retries: () => string[];
+  } {
     const events: SphinxEvent[] = [];
     const engine = createSphinxEngine({
       ...engineDefaults(searchd.port),
@@ -62,6 +67,7 @@ describe('a distributed index', () => {
     engines.push(engine);
     return {
       search: (text) => engine.search(ask(text, { facets: ['city'] }), AbortSignal.timeout(PATIENCE_MS)),
+      ask: (request) => engine.search(request, AbortSignal.timeout(PATIENCE_MS)),
       retries: () => events.flatMap((event) => (event.kind === 'retry' ? [event.result] : [])),
     };
   }
@@ -73,6 +79,25 @@ describe('a distributed index', () => {
     assert.equal(page.partial, undefined);
     assert.deepEqual(page.facets['city'], counted(matching(COMMON), 'city'));
     assert.deepEqual(retries(), []);
+  });
+
+  it('folds, computes and sorts over agents as over an index of its own', async () => {
+    const { ask: askIt } = open('whole');
+    const filters: readonly Filter[] = [
+      { kind: 'strings', attribute: 'city', values: ['орел', 'москва'] },
+      { kind: 'numbers', attribute: 'rooms', values: [0, 1, 2] },
+      { kind: 'range', attribute: 'price', from: 100.5, to: 9000 },
+    ];
+    const sort: Sort = { by: 'attribute', attribute: 'posted', descending: true };
+    const page = await askIt(ask(COMMON, { filters, sort, facets: ['city', 'rooms', 'posted'], limit: 100 }));
+    const expected = matching(COMMON, filters);
+    assert.ok(expected.length > 5);
+    assert.equal(page.total, expected.length);
+    for (const facet of ['city', 'rooms', 'posted']) assert.deepEqual(page.facets[facet], counted(expected, facet));
+    const prices: readonly Filter[] = [{ kind: 'numbers', attribute: 'price', values: [79.19, 158.38] }];
+    const priced = await askIt(ask(COMMON, { filters: prices, sort, facets: ['city'] }));
+    assert.equal(priced.total, matching(COMMON, prices).length);
+    assert.deepEqual(priced.facets['city'], counted(matching(COMMON, prices), 'city'));
   });
 
   it('with a dead agent gives, after one more attempt, a page that says it is partial', async () => {

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { freePorts } from '../../../loadtest/stack/process.ts';
+import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
+import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
+import type { SearchDomain } from '../../../src/search/domain.ts';
+import type { Engine } from '../../../src/search/engine.ts';
+import type { ResultPage } from '../../../src/search/page.ts';
+import type { Filter, SearchRequest } from '../../../src/search/request.ts';
+import { engineDefaults, temporaryDirectory } from './open.ts';
+
+const DOMAIN: SearchDomain = {
+  name: 'foreign',
+  attributes: [
+    { name: 'city', type: 'string', facet: true, sort: true },
+    { name: 'rooms', type: 'integer', facet: true, sort: true },
+    { name: 'hits', type: 'integer', facet: false, sort: true },
+    { name: 'price', type: 'number', facet: false, sort: true },
+    { name: 'posted', type: 'date', facet: true, sort: true },
+  ],
+  context: [],
+  answerProfile: '',
+};
+
+/** id, title, description, city, rooms (uint), hits (float), price (float), posted (timestamp, any second of the day) */
+const ROWS = [
+  [9007199254740993n, 'Кот рыжий', 'живой', 'Орёл', 0, 5, 10.5, 86_399],
+  [12n, 'Кот чёрный', 'ждёт', 'ОРЕЛ', 3, 7, 81.53, 86_400],
+  [13n, 'Кот белый', 'спит', 'Тула', 4_000_000_000, 9, 0, 1_700_000_001],
+] as const;
+
+/** No blended characters, infixes, own ids, sentinels or server-wide collation: what somebody had before serpcache. */
+const configuration = (directory: string, port: number): string => `
+source plain
+{
+  type = tsvpipe
+  tsvpipe_command = cat '${directory}/rows.tsv'
+  tsvpipe_field_string = title
+  tsvpipe_field_string = description
+  tsvpipe_attr_string = city
+  tsvpipe_attr_uint = rooms
+  tsvpipe_attr_float = hits
+  tsvpipe_attr_float = price
+  tsvpipe_attr_timestamp = posted
+}
+index plain
+{
+  source = plain
+  path = ${directory}/data/plain
+  charset_table = 0..9, A..Z->a..z, a..z, U+410..U+42F->U+430..U+44F, U+430..U+44F, U+401->U+435, U+451->U+435
+}
+searchd
+{
+  listen = 127.0.0.1:${port}:mysql41
+  log = ${directory}/searchd.log
+  pid_file = ${directory}/searchd.pid
+  binlog_path =
+  workers = threads
+}
+`;
+
+describe('an index made by others', () => {
+  let directory: string;
+  let searchd: RunningSearchd;
+  let engine: Engine;
+
+  before(async () => {
+    directory = await temporaryDirectory();
+    await mkdir(join(directory, 'data'));
+    const [port = 0] = await freePorts(1);
+    const configFile = join(directory, 'their.conf');
+    await writeFile(configFile, configuration(directory, port));
+    await writeFile(join(directory, 'rows.tsv'), ROWS.map((row) => `${row.join('\t')}\n`).join(''));
+    searchd = await startSearchd({ directory, from: { configFile, port } });
+    const { idAttribute: _, ...defaults } = engineDefaults(port);
+    engine = createSphinxEngine({ ...defaults, domain: DOMAIN, index: 'plain' });
+  });
+  after(async () => {
+    await engine?.close();
+    await searchd?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const search = (text: string, rest: Partial<SearchRequest> = {}): Promise<ResultPage> =>
+    engine.search(
+      {
+        domain: 'foreign',
+        text,
+        page: 1,
+        limit: 20,
+        sort: { by: 'relevance' },
+        filters: [],
+        facets: [],
+        highlight: true,
+        context: [],
+        ...rest,
+      },
+      AbortSignal.timeout(20_000),
+    );
+  const ids = async (...filters: Filter[]): Promise<string[]> =>
+    (await search('кот', { filters })).results.map(({ id }) => id).sort();
+
+  it('gives its numeric ids, whole, and its attributes, zero included', async () => {
+    const { results } = await search('рыжий');
+    assert.deepEqual(
+      results.map(({ id, title, attributes }) => ({ id, title, attributes })),
+      [
+        {
+          id: '9007199254740993',
+          title: 'Кот рыжий',
+          attributes: { city: 'Орёл', rooms: 0, hits: 5, price: 10.5, posted: '1970-01-01' },
+        },
+      ],
+    );
+  });
+
+  it('is filtered without folded copies of its texts, and by whole numbers of any type', async () => {
+    assert.deepEqual(await ids({ kind: 'strings', attribute: 'city', values: ['орел'] }), ['12', '9007199254740993']);
+    assert.deepEqual(await ids({ kind: 'numbers', attribute: 'rooms', values: [0, 4_000_000_000] }), [
+      '13',
+      '9007199254740993',
+    ]);
+    assert.deepEqual(await ids({ kind: 'range', attribute: 'rooms', from: -5, to: 3 }), ['12', '9007199254740993']);
+    assert.deepEqual(await ids({ kind: 'range', attribute: 'hits', from: 6.5, to: 8 }), ['12']);
+    assert.deepEqual(await ids({ kind: 'numbers', attribute: 'hits', values: [7] }), ['12']);
+    assert.deepEqual(await ids({ kind: 'numbers', attribute: 'hits', values: [5, 9] }), ['13', '9007199254740993']);
+    assert.deepEqual(await ids({ kind: 'range', attribute: 'price', to: 10.5 }), ['13', '9007199254740993']);
+  });
+
+  it('takes any second of a day for that day', async () => {
+    assert.deepEqual(await ids({ kind: 'numbers', attribute: 'posted', values: [0] }), ['9007199254740993']);
+    assert.deepEqual(await ids({ kind: 'range', attribute: 'posted', from: 1, to: 1 }), ['12']);
+    const { facets } = await search('кот', { facets: ['posted', 'rooms'] });
+    assert.deepEqual(
+      facets['posted']?.map(({ value }) => value),
+      ['1970-01-01', '1970-01-02', '2023-11-14'],
+    );
+    assert.deepEqual(
+      facets['rooms']?.map(({ value }) => value),
+      [0, 3, 4_000_000_000],
+    );
+  });
+
+  it('is sorted by every attribute', async () => {
+    for (const { name: attribute } of DOMAIN.attributes) {
+      const { results } = await search('кот', { sort: { by: 'attribute', attribute, descending: false } });
+      assert.equal(results.length, 3, attribute);
+    }
+  });
+});
