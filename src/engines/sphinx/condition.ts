@@ -15,7 +15,7 @@ export function condition(
   attribute: Attribute,
   column: (expression: string) => string,
 ): readonly string[] | undefined {
-  const name = `\`${attribute.name}\``;
+  const { name } = attribute;
   switch (filter.kind) {
     case 'strings': {
       // Empty text is how the index says that there is none.
@@ -38,12 +38,13 @@ function valuesOf(
   if (values.length === 0) return undefined;
   switch (type) {
     case 'number':
-      return [`${column(`(${values.map((value) => `\`${name}\`=${literal(value)}`).join(' OR ')})`)}=1`];
+      return [`${column(`(${values.map((value) => `${name}=${literal(value)}`).join(' OR ')})`)}=1`];
     case 'date':
       // A stored time is any second of its day.
-      return [`${column(`IN(IDIV(\`${name}\`,${DAY_SECONDS}),${values.map(literal).join(',')})`)}=1`];
+      return [`${column(`IN(IDIV(${name},${DAY_SECONDS}),${values.map(literal).join(',')})`)}=1`];
     case 'integer':
-      return [`\`${name}\` IN (${values.map(literal).join(',')})`];
+      // As an expression, because an index may hold whole numbers in a float, over which WHERE has no IN.
+      return [`${column(`IN(${name},${values.map(literal).join(',')})`)}=1`];
     case 'string':
       return undefined;
   }
@@ -58,10 +59,10 @@ function rangeOf(
   const low = from === undefined ? undefined : lowest(from, type);
   const high = to === undefined ? undefined : highest(to, type);
   return [
-    ...(low === undefined ? [] : [`\`${name}\`>=${low}`]),
-    ...(high === undefined ? [] : [`\`${name}\`<=${high}`]),
+    ...(low === undefined ? [] : [`${name}>=${low}`]),
+    ...(high === undefined ? [] : [`${name}<=${high}`]),
     // An open or very low end must not let the missing ones in.
-    `\`${name}\`>${MISSING_BELOW}`,
+    `${name}>${MISSING_BELOW}`,
   ];
 }
 

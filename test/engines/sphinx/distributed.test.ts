@@ -92,12 +92,26 @@ describe('a distributed index', () => {
     const page = await askIt(ask(COMMON, { filters, sort, facets: ['city', 'rooms', 'posted'], limit: 100 }));
     const expected = matching(COMMON, filters);
     assert.ok(expected.length > 5);
+    assert.equal(page.partial, undefined);
     assert.equal(page.total, expected.length);
     for (const facet of ['city', 'rooms', 'posted']) assert.deepEqual(page.facets[facet], counted(expected, facet));
     const prices: readonly Filter[] = [{ kind: 'numbers', attribute: 'price', values: [79.19, 158.38] }];
     const priced = await askIt(ask(COMMON, { filters: prices, sort, facets: ['city'] }));
     assert.equal(priced.total, matching(COMMON, prices).length);
     assert.deepEqual(priced.facets['city'], counted(matching(COMMON, prices), 'city'));
+    for (const { name: attribute, type } of CONTRACT_DOMAIN.attributes) {
+      for (const descending of [false, true]) {
+        const sorted = await askIt(ask('чайник', { sort: { by: 'attribute', attribute, descending }, limit: 100 }));
+        assert.equal(sorted.partial, undefined, attribute);
+        assert.equal(sorted.total, matching('чайник').length, attribute);
+        const values = sorted.results.map(({ attributes }) => attributes[attribute]);
+        const held = values.filter((value) => value !== undefined);
+        assert.deepEqual(values.slice(0, held.length), held, `${attribute}: missing ones come last`);
+        if (type === 'string') continue;
+        const inOrder = held.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+        assert.deepEqual(held, descending ? inOrder.toReversed() : inOrder, attribute);
+      }
+    }
   });
 
   it('with a dead agent gives, after one more attempt, a page that says it is partial', async () => {

@@ -18,16 +18,20 @@ export async function openSphinx(options: {
   remove: () => Promise<void>;
 }> {
   const directory = await temporaryDirectory();
+  const remove = () => rm(directory, { recursive: true, force: true });
   const searchd = await startSearchd({
     directory,
     from: { domains: options.domains },
     ...(options.maxConnections === undefined ? {} : { maxConnections: options.maxConnections }),
+  }).catch(async (error: unknown) => {
+    await remove();
+    throw error;
   });
   return {
     searchd,
     directory,
     engine: (given) => createSphinxEngine({ ...engineDefaults(searchd.port), ...given }),
-    remove: () => rm(directory, { recursive: true, force: true }),
+    remove,
   };
 }
 
