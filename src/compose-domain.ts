@@ -3,8 +3,9 @@ import type { Store, StoreEvent } from './cache/store.ts';
 import { createTiers } from './cache/tiers.ts';
 import type { Clock } from './clock.ts';
 import type { DomainSettings, EngineSettings, Settings } from './config/settings.ts';
-import { createSphinxEngine } from './engines/sphinx/engine.ts';
-import { createSqliteEngine } from './engines/sqlite/engine.ts';
+import { createSphinxEngine, SPHINX_REVISION } from './engines/sphinx/engine.ts';
+import { createSqliteEngine, SQLITE_REVISION } from './engines/sqlite/engine.ts';
+import type { EngineEvent } from './metrics/observe-engine.ts';
 import { type BreakerState, createBreaker } from './resilience/breaker.ts';
 import type { GuardEvent } from './resilience/events.ts';
 import { createGuard } from './resilience/guard.ts';
@@ -29,6 +30,7 @@ export interface DomainComposition {
   readonly compression: Settings['compression'];
   readonly observeSearch: (event: SearchEvent) => void;
   readonly observeStore: (domain: string, event: StoreEvent) => void;
+  readonly observeEngine: (domain: string, event: EngineEvent) => void;
   readonly observeGuard: (domain: string, event: GuardEvent) => void;
 }
 
@@ -123,13 +125,22 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
 
 /** What the rooms know of a domain; the answer profile is part of every key. */
 export function searchDomainOf({ name, attributes, context, engine }: DomainSettings): SearchDomain {
-  const { index, ranker } = engine.kind === 'sqlite' ? { index: name, ranker: 'bm25' } : engine;
   const { kind, snippetLength } = engine;
-  const answerProfile = profileHash({ engine: kind, index, ranker, snippetLength, attributes });
+  const own =
+    engine.kind === 'sqlite'
+      ? { revision: SQLITE_REVISION, index: name, ranker: 'bm25', details: [] }
+      : {
+          revision: SPHINX_REVISION,
+          index: engine.index,
+          ranker: engine.ranker,
+          details: [engine.idAttribute ?? '', engine.maxMatches],
+        };
+  const answerProfile = profileHash({ engine: kind, ...own, snippetLength, attributes });
   return { name, attributes, context, answerProfile };
 }
 
 async function engineOf(settings: EngineSettings, domain: SearchDomain, given: DomainComposition): Promise<Engine> {
+  const observe = (event: EngineEvent): void => given.observeEngine(domain.name, event);
   switch (settings.kind) {
     case 'sqlite':
       return createSqliteEngine({
@@ -137,6 +148,8 @@ async function engineOf(settings: EngineSettings, domain: SearchDomain, given: D
         domain,
         workers: settings.workers,
         snippetLength: settings.snippetLength,
+        random: given.random,
+        observe,
       });
     case 'sphinx':
     case 'manticore':
@@ -147,6 +160,7 @@ async function engineOf(settings: EngineSettings, domain: SearchDomain, given: D
         maxConnections: settings.maxConcurrent,
         clock: given.clock,
         random: given.random,
+        observe,
       });
   }
 }

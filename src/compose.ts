@@ -52,6 +52,10 @@ export async function compose(options: ServiceOptions): Promise<Service> {
             metrics.observeStore(name, event);
             events.store(name, event);
           },
+          observeEngine: (name, event) => {
+            metrics.observeEngine(name, event);
+            events.engine(name, event);
+          },
           observeGuard: (name, event) => {
             metrics.observeGuard(name, event);
             events.guard(name, event);

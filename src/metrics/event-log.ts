@@ -2,11 +2,13 @@ import type { Logger } from 'pino';
 import type { StoreEvent } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
 import type { GuardEvent } from '../resilience/events.ts';
+import type { EngineEvent } from './observe-engine.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 
 /** What operators want to read about stores and engines: changes of state. What happens per request is in metrics. */
 export interface EventLog {
   readonly store: (domain: string, event: StoreEvent) => void;
+  readonly engine: (domain: string, event: EngineEvent) => void;
   readonly guard: (domain: string, event: GuardEvent) => void;
 }
 
@@ -57,6 +59,14 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
         case 'late':
           return;
       }
+    },
+    engine: (domain, event) => {
+      const troubled =
+        event.kind === 'connection' ? event.state === 'failed' : event.kind === 'worker' && event.state === 'crashed';
+      const line = counted(troubled ? failures : quiet, { domain, ...event });
+      if (line === undefined) return;
+      if (troubled) log.warn(line, `engine: ${event.kind} failed`);
+      else log.debug(line, `engine: ${event.kind}`);
     },
     guard: (domain, event) => {
       switch (event.kind) {

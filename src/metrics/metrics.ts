@@ -6,6 +6,7 @@ import type { GuardEvent } from '../resilience/events.ts';
 import type { SearchEvent } from '../search/events.ts';
 import type { DomainStatus } from '../search/status.ts';
 import { createStatusGauges } from './gauges.ts';
+import { createEngineObserver, type EngineEvent } from './observe-engine.ts';
 import { createRequestObserver, createSearchObserver } from './observe-search.ts';
 import { createGuardObserver, createStoreObserver } from './observe-store.ts';
 import { createProcessMetrics } from './process.ts';
@@ -15,6 +16,7 @@ export interface Metrics {
   readonly observeRequest: (event: RequestEvent) => void;
   readonly observeSearch: (event: SearchEvent) => void;
   readonly observeStore: (domain: string, event: StoreEvent) => void;
+  readonly observeEngine: (domain: string, event: EngineEvent) => void;
   readonly observeGuard: (domain: string, event: GuardEvent) => void;
   /** The page. Scrapes that come while one is being made share it. */
   readonly text: () => Promise<MetricsPage>;
@@ -40,6 +42,7 @@ export function createMetrics({ domains, status, clock }: MetricsOptions): Metri
   const observeRequest = createRequestObserver(registry, domains);
   const observeSearch = createSearchObserver(registry, domains);
   const observeStore = createStoreObserver(registry, domains);
+  const observeEngine = createEngineObserver(registry, domains);
   const observeGuard = createGuardObserver(registry, domains);
   const refreshGauges = createStatusGauges(registry);
   const processMetrics = createProcessMetrics(registry);
@@ -62,6 +65,7 @@ export function createMetrics({ domains, status, clock }: MetricsOptions): Metri
     observeRequest,
     observeSearch,
     observeStore,
+    observeEngine,
     observeGuard,
     text: () => {
       making ??= makePage().finally(() => {

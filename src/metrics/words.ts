@@ -1,4 +1,6 @@
 import type { StoreEvent } from '../cache/store.ts';
+import type { SphinxEvent } from '../engines/sphinx/events.ts';
+import type { SqliteEvent } from '../engines/sqlite/events.ts';
 import type { GuardEvent } from '../resilience/events.ts';
 import type { EngineErrorCode } from '../search/engine.ts';
 import type { SearchEvent } from '../search/events.ts';
@@ -68,3 +70,19 @@ export const CONNECTION_STATES = words<Of<StoreEvent, 'connection'>['state']>({
   closed: true,
   failed: true,
 });
+
+export const ENGINE_CONNECTION_STATES = words<Of<SphinxEvent, 'connection'>['state']>({
+  open: true,
+  closed: true,
+  failed: true,
+  discarded: true,
+});
+
+export const RETRY_RESULTS = words<Of<SphinxEvent, 'retry'>['result']>({
+  whole: true,
+  partial: true,
+  failed: true,
+  spent: true,
+});
+
+export const WORKER_STATES = words<Of<SqliteEvent, 'worker'>['state']>({ ready: true, ended: true, crashed: true });

@@ -20,6 +20,9 @@ export function parseFilter(text: string, attributes: ReadonlyMap<string, Attrib
   if (value.trim() === '') {
     throw invalid(`"${name}" needs a value: ${name}:value,value${isNumeric(attribute) ? ` or ${name}:from..to` : ''}`);
   }
+  if (!value.isWellFormed() || /\p{Cc}/u.test(value)) {
+    throw invalid(`"${name}" must be well-formed Unicode without control characters`);
+  }
   if (isNumeric(attribute) && value.includes('..')) return parseRange(attribute, value);
 
   const parts = splitValues(value);

@@ -7,8 +7,12 @@ const BODY_VERSION = 1;
 /** Everything on the engine's side that changes an answer. Part of every key: a changed configuration never serves old answers. */
 export interface AnswerProfile {
   readonly engine: string;
+  /** Of the adapter: raised when it asks or reads in another way. */
+  readonly revision: number;
   readonly index: string;
   readonly ranker: string;
+  /** Further settings of that engine which change its answers, in a fixed order. */
+  readonly details: readonly (string | number)[];
   readonly snippetLength: number;
   readonly attributes: readonly Attribute[];
 }
@@ -19,8 +23,10 @@ export function profileHash(profile: AnswerProfile): string {
   const text = JSON.stringify([
     BODY_VERSION,
     profile.engine,
+    profile.revision,
     profile.index,
     profile.ranker,
+    profile.details,
     profile.snippetLength,
     attributes,
   ]);

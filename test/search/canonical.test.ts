@@ -126,8 +126,10 @@ test('different requests read differently: no text can imitate a parameter', () 
 test('a changed answer profile is another key', () => {
   const profile = {
     engine: 'sphinx',
+    revision: 1,
     index: 'goods',
     ranker: 'bm25',
+    details: ['doc_id', 1000],
     snippetLength: 200,
     attributes: domain.attributes,
   };
@@ -136,6 +138,8 @@ test('a changed answer profile is another key', () => {
     profileHash({ ...profile, engine: 'sqlite' }),
     profileHash({ ...profile, index: 'goods2' }),
     profileHash({ ...profile, ranker: 'none' }),
+    profileHash({ ...profile, revision: 2 }),
+    profileHash({ ...profile, details: ['doc_id', 500] }),
     profileHash({ ...profile, snippetLength: 201 }),
     profileHash({ ...profile, attributes: domain.attributes.slice(1) }),
   ];

@@ -146,6 +146,24 @@ const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
     /YYYY-MM-DD/,
   ],
   [
+    'a NUL in a filter',
+    [
+      ['q', 'a'],
+      ['filter', 'category:a\0b'],
+    ],
+    'invalid-filter',
+    /control characters/,
+  ],
+  [
+    'a lone surrogate in a filter',
+    [
+      ['q', 'a'],
+      ['filter', 'city:\ud800'],
+    ],
+    'invalid-filter',
+    /well-formed/,
+  ],
+  [
     'one attribute twice',
     [
       ['q', 'a'],

@@ -35,6 +35,9 @@ export interface SphinxOptions {
   readonly dialect: 'sphinx' | 'manticore';
 }
 
+/** Raised when the same request may get another page: it is part of every key. */
+export const SPHINX_REVISION = 1;
+
 /** searchd closes idle connections after 300 s at the earliest. */
 const IDLE_MS = 60_000;
 /** Long enough for searchd to mark a dead mirror and ask the other one. */

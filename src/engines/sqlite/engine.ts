@@ -1,6 +1,7 @@
 import { type Engine, EngineError } from '../../search/engine.ts';
+import type { SqliteEvent } from './events.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
-import { createPool, type PoolEvent } from './pool.ts';
+import { createPool } from './pool.ts';
 import { startThread } from './thread.ts';
 
 export interface SqliteEngineOptions extends OpenIndexOptions {
@@ -12,12 +13,13 @@ export interface SqliteEngineOptions extends OpenIndexOptions {
   readonly abortGraceMs?: number;
   /** In [0, 1). */
   readonly random?: () => number;
-  readonly observe?: (event: SqliteEngineEvent) => void;
+  readonly observe?: (event: SqliteEvent) => void;
   /** The module each thread runs, where it is not worker.ts. */
   readonly program?: URL;
 }
 
-export type SqliteEngineEvent = PoolEvent;
+/** Raised when the same request may get another page: it is part of every key. */
+export const SQLITE_REVISION = 1;
 
 const WORKER = new URL('./worker.ts', import.meta.url);
 

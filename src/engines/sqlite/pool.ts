@@ -1,5 +1,6 @@
 import { EngineError } from '../../search/engine.ts';
 import type { ResultPage } from '../../search/page.ts';
+import type { SqliteEvent } from './events.ts';
 import type { Question, Thread } from './thread.ts';
 
 export interface PoolOptions {
@@ -11,13 +12,8 @@ export interface PoolOptions {
   readonly abortGraceMs: number;
   /** In [0, 1): spreads the pauses between restarts. */
   readonly random: () => number;
-  readonly observe: (event: PoolEvent) => void;
+  readonly observe: (event: SqliteEvent) => void;
 }
-
-export type PoolEvent =
-  | { readonly kind: 'worker'; readonly state: 'ready' | 'ended' }
-  /** It ended by itself or could not start; the next start is tried after `restartMs`. */
-  | { readonly kind: 'worker'; readonly state: 'crashed'; readonly detail: string; readonly restartMs: number };
 
 /** Threads that answer one question each at a time; a thread that is lost is replaced, its question alone fails. */
 export interface Pool {

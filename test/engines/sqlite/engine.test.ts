@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
-import { createSqliteEngine, type SqliteEngineEvent } from '../../../src/engines/sqlite/engine.ts';
+import { createSqliteEngine } from '../../../src/engines/sqlite/engine.ts';
+import type { SqliteEvent } from '../../../src/engines/sqlite/events.ts';
 import { type Engine, EngineError, type EngineErrorCode } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { DOMAIN, temporaryDirectory, titled } from './catalogue.ts';
@@ -15,15 +16,15 @@ const patience = (): AbortSignal => AbortSignal.timeout(PATIENCE_MS);
 interface Opened {
   readonly engine: Engine;
   readonly file: string;
-  readonly events: readonly SqliteEngineEvent[];
+  readonly events: readonly SqliteEvent[];
   /** How many events of this state there have been. */
-  readonly count: (state: SqliteEngineEvent['state']) => number;
+  readonly count: (state: SqliteEvent['state']) => number;
 }
 
 async function opened(context: TestContext, workers: number, maxWaiting?: number): Promise<Opened> {
   const file = join(await temporaryDirectory(context), 'goods.sqlite');
   await buildIndex({ file, domain: DOMAIN, documents: titled('чайник', 'самовар', 'slow'), builtAtMs: 0 });
-  const events: SqliteEngineEvent[] = [];
+  const events: SqliteEvent[] = [];
   const engine = await createSqliteEngine({
     file,
     domain: DOMAIN,
