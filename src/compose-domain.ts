@@ -89,6 +89,10 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const tiers = createTiers({ ...shared, memory, ...optionalStore, storeDeadlineMs, maxEntryBytes, rules: unflushed });
   const compute = createCompute({
     ...shared,
+    observe: (event) => {
+      if (event.kind === 'engine') health.note(event);
+      given.observeSearch(event);
+    },
     engine,
     guard,
     rules: unflushed,
@@ -98,7 +102,8 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   });
   const breakerRetryAfterMs = breaker.retryAfterMs;
   const missPath = createMissPath({ ...shared, tiers, compute, breakerRetryAfterMs });
-  const search = createDomainSearch({ ...shared, tiers, missPath, breakerRetryAfterMs });
+  const batchConcurrency = engineSettings.maxConcurrent;
+  const search = createDomainSearch({ ...shared, tiers, missPath, breakerRetryAfterMs, batchConcurrency });
 
   const status = {
     domain: name,

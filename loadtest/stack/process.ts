@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,8 +8,10 @@ export interface RunningProcess {
   readonly name: string;
   readonly pid: number;
   readonly logFile: string;
-  /** Sends any signal, SIGSTOP and SIGCONT included. */
+  /** Sends any signal, SIGCONT included; for SIGSTOP see `pause`. */
   readonly signal: (signal: NodeJS.Signals) => void;
+  /** SIGSTOP; resolves when every thread has stopped: a signal sent is not yet a process that no longer answers. */
+  readonly pause: () => Promise<void>;
   /** SIGTERM, then SIGKILL after `graceMs`; resolves when the process is gone. Safe to call twice. */
   readonly stop: (graceMs?: number) => Promise<void>;
   /** Resolves when the process ends, however. */
@@ -83,9 +85,18 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     pid: child.pid,
     logFile: options.logFile,
     signal: (signal) => child.kill(signal),
+    pause: () => pause(child),
     stop,
     ended,
   };
+}
+
+async function pause(child: ChildProcess): Promise<void> {
+  child.kill('SIGSTOP');
+  const threads = `/proc/${child.pid}/task`;
+  // The state follows the program's name, which may hold spaces but ends in the last bracket.
+  const isStopped = (thread: string): boolean => /^.*\) [Tt]/s.test(readFileSync(`${threads}/${thread}/stat`, 'utf8'));
+  while (child.exitCode === null && child.signalCode === null && !readdirSync(threads).every(isStopped)) await sleep(5);
 }
 
 /** Called when a process ends: a log that was removed before that must not keep anybody waiting for the end. */

@@ -25,7 +25,7 @@ export interface RedisNode {
   /** SIGKILL; resolves when it is gone. */
   readonly kill: () => Promise<void>;
   /** SIGSTOP: connections stay, nothing answers. */
-  readonly pause: () => void;
+  readonly pause: () => Promise<void>;
   readonly resume: () => void;
   /** Starts it again (ends it first when it runs). */
   readonly restart: () => Promise<void>;
@@ -101,7 +101,7 @@ export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNo
       running?.signal('SIGKILL');
       await running?.ended;
     },
-    pause: () => running?.signal('SIGSTOP'),
+    pause: async () => running?.pause(),
     resume: () => running?.signal('SIGCONT'),
     restart: async () => {
       await stop();

@@ -9,7 +9,7 @@ import { openSource } from './source.ts';
 export interface ReadOptions {
   /** What the domain declares: other fields of a row are ignored. */
   readonly attributes: readonly Attribute[];
-  /** After each good row. */
+  /** With each good row, before it is given. */
   readonly onRow?: (progress: ReadProgress) => void;
   /** Bad rows skipped before one is an error: 0 by default. */
   readonly maxBadRows?: number;
@@ -22,6 +22,8 @@ export interface ReadOptions {
 
 export interface ReadProgress {
   readonly rows: number;
+  /** Where the row began, from 1. */
+  readonly line: number;
   readonly badRows: number;
   /** Of the file as it lies on disk, packed or not; reading runs somewhat ahead of the row. */
   readonly bytesRead: number;
@@ -59,7 +61,8 @@ export async function* readCatalogue(file: string, options: ReadOptions): AsyncG
       continue;
     }
     rows += 1;
+    const { line } = row;
+    options.onRow?.({ rows, badRows, line, bytesRead: source.bytesRead(), totalBytes: source.totalBytes });
     yield document;
-    options.onRow?.({ rows, badRows, bytesRead: source.bytesRead(), totalBytes: source.totalBytes });
   }
 }

@@ -3,6 +3,8 @@ import { createProgress } from '../catalogue/progress.ts';
 import { readCatalogue } from '../catalogue/read.ts';
 import { indexFileOf, searchDomainOf } from '../compose-domain.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
+import { IndexError } from '../engines/sqlite/index-error.ts';
+import type { Document } from '../search/document.ts';
 import { type Command, UsageError } from './command.ts';
 import { domainNamed, wholeNumber } from './words.ts';
 
@@ -25,20 +27,40 @@ export const indexCatalogue: Command = {
     }
     const index = indexFileOf(domain.engine.directory, name);
     const progress = createProgress({ label: `indexing ${name}`, output: stderr, clock });
+    let line = 0;
     const rows = readCatalogue(file, {
       attributes: domain.attributes,
       maxBadRows,
-      onRow: ({ rows, bytesRead, totalBytes }) => progress.update(rows, bytesRead / totalBytes),
+      onRow: (read) => {
+        line = read.line;
+        progress.update(read.rows, read.bytesRead / read.totalBytes);
+      },
       onBadRow: (error) => progress.note(`skipped: ${error.message}`),
       signal,
     });
     const { documents } = await buildIndex({
       file: index,
       domain: searchDomainOf(domain),
-      documents: rows,
+      documents: notEmpty(rows, file),
       builtAtMs: clock.wallMs(),
       signal,
-    }).finally(() => progress.finish());
+    })
+      .catch((error: unknown) => {
+        // The index counts documents; a person looks for a line.
+        if (!(error instanceof IndexError) || error.code !== 'invalid-document') throw error;
+        throw new Error(`${file}, line ${line}: ${error.message}`, { cause: error });
+      })
+      .finally(() => progress.finish());
     stdout.write(`${documents} documents indexed for ${name} in ${index}; restart serpcache to search them\n`);
   },
 };
+
+/** An index of nothing would take the place of a good one. */
+async function* notEmpty(documents: AsyncIterable<Document>, file: string): AsyncIterable<Document> {
+  let isEmpty = true;
+  for await (const document of documents) {
+    isEmpty = false;
+    yield document;
+  }
+  if (isEmpty) throw new Error(`${file} holds no documents; nothing was changed`);
+}

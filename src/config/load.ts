@@ -4,7 +4,7 @@ import { crossCheck } from './cross.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import { embeddedDomains } from './embedded.ts';
 import { CONFIG_VARIABLE, type Environment, overlay } from './environment.ts';
-import { ConfigError, type Fault, formatPath, type RawFault, showValue } from './faults.ts';
+import { ConfigError, type Fault, formatPath, MISSING, type RawFault, showValue } from './faults.ts';
 import { interpolate } from './interpolate.ts';
 import { resolveSettings } from './resolve.ts';
 import type { Config } from './schema.ts';
@@ -32,16 +32,15 @@ export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path,
   const written = Object.entries(document.tree ?? {}).filter(([name]) => !name.startsWith('x-'));
   const interpolated = interpolate(Object.fromEntries(written), env);
   const { tree, variables } = overlay(interpolated.value as Readonly<Record<string, unknown>>, env);
-  // `domains:` with nothing below it is not written, like every empty section.
-  const { config, faults } = validate(
-    { ...tree, domains: tree['domains'] ?? embeddedDomains() },
-    interpolated.secretPaths,
-  );
+  // The demo is for starting without a file. A file without domains (cut short, perhaps) must not serve invented ads.
+  const domains = tree['domains'] ?? (file === '' ? embeddedDomains() : undefined);
+  const { config, faults } = validate(domains === undefined ? tree : { ...tree, domains }, interpolated.secretPaths);
   const tls = readTls(config, readFile, cwd);
   const single = [...interpolated.faults, ...faults];
   const faulty = new Set(single.map(({ path }) => formatPath(path)));
   // A hole where something was at fault is not the same as something left out.
   const across = [...crossCheck(config), ...tls.faults].filter(({ path }) => !faulty.has(formatPath(path)));
+  const without = domains === undefined && document.tree !== undefined ? [NO_DOMAINS] : [];
   // In a text that could not be read, only the variables can be judged.
   const found = document.tree === undefined ? single : [...single, ...across];
   const located = found.map((fault) => locate(fault, document, variables));
@@ -50,6 +49,12 @@ export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path,
   // Without a fault every hole is filled.
   return resolveSettings(config as Config, tls.files, cwd);
 }
+
+const NO_DOMAINS: RawFault = {
+  path: ['domains'],
+  value: MISSING,
+  allowed: 'at least one domain; the demo is served only where no file is named',
+};
 
 const NOTHING: ConfigDocument = { tree: {}, faults: [], lineOf: () => undefined };
 

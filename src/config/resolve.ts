@@ -83,7 +83,7 @@ function resolveEngine(name: string, engine: DomainConfig['engine'], cwd: string
     deadlineMs: engine.deadline,
     hardDeadlineMs: engine.hardDeadline,
     maxConcurrent,
-    maxQueued: engine.maxQueued ?? Math.max(16, 4 * maxConcurrent),
+    maxQueued: engine.maxQueued ?? Math.max(64, 8 * maxConcurrent),
     snippetLength: engine.snippetLength,
   };
   if (engine.kind === 'sqlite') {

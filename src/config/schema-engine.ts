@@ -18,12 +18,12 @@ const engineLimits = {
     }),
   ),
   maxQueued: optional(
-    // Measured best: 8–16 waiting for 4–8 permits at a deadline of 300 ms, so about twice the permits; four times at
-    // 800 ms. A longer queue only holds searches that expire in it.
+    // Newest first and expired dropped, so a long queue delays nobody who is served; it lets a burst through, such as
+    // fifty new searches at once on an idle engine, and bounds what is held.
     integer('Searches that may wait for a permit; newest first, expired ones dropped, more are shed at once.', {
       minimum: 1,
       maximum: 10_000,
-      'x-default': 'four times `maxConcurrent`, at least 16',
+      'x-default': 'eight times `maxConcurrent`, at least 64',
     }),
   ),
   snippetLength: integer('Characters of a snippet, about.', { default: 200, minimum: 20, maximum: 2000 }),

@@ -2,12 +2,14 @@ import type { Logger } from 'pino';
 import type { StoreEvent } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
 import type { GuardEvent } from '../resilience/events.ts';
+import type { SearchEvent } from '../search/events.ts';
 import type { EngineEvent } from './observe-engine.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 
 /** What operators want to read about stores and engines: changes of state. What happens per request is in metrics. */
 export interface EventLog {
   readonly store: (domain: string, event: StoreEvent) => void;
+  readonly search: (event: SearchEvent) => void;
   readonly engine: (domain: string, event: EngineEvent) => void;
   readonly guard: (domain: string, event: GuardEvent) => void;
 }
@@ -20,11 +22,13 @@ export interface EventLogOptions {
 /** A node that is away is tried again many times a second, by every domain and for every node. */
 const CONNECTION_LINES_PER_SECOND = 5;
 const BREAKER_LINES_PER_SECOND = 20;
+const ENGINE_LINES_PER_SECOND = 2;
 
 export function createEventLog({ log, clock }: EventLogOptions): EventLog {
   const { monotonicMs } = clock;
   const failures = createThrottle({ perSecond: CONNECTION_LINES_PER_SECOND, monotonicMs });
   const quiet = createThrottle({ perSecond: CONNECTION_LINES_PER_SECOND, monotonicMs });
+  const faults = createThrottle({ perSecond: ENGINE_LINES_PER_SECOND, monotonicMs });
   const breakers = createThrottle({ perSecond: BREAKER_LINES_PER_SECOND, monotonicMs });
 
   const breaker = (part: 'engine' | 'store node', facts: object, state: BreakerState): void => {
@@ -59,6 +63,13 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
         case 'late':
           return;
       }
+    },
+    search: (event) => {
+      // What the engine itself said of a failure is told here and nowhere else; clients get our words.
+      if (event.kind !== 'engine' || event.detail === undefined) return;
+      const { domain, result, detail } = event;
+      const line = counted(faults, { domain, result, detail });
+      if (line !== undefined) log.warn(line, `engine: ${result}`);
     },
     engine: (domain, event) => {
       const troubled =

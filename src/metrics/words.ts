@@ -55,6 +55,7 @@ export const COMMAND_RESULTS = words<Of<StoreEvent, 'command'>['result']>({
 
 export const SHED_REASONS = words<Of<GuardEvent, 'shed'>['why']>({
   'breaker-open': true,
+  stalled: true,
   'queue-full': true,
   'queue-expired': true,
 });

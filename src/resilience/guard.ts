@@ -32,7 +32,7 @@ export interface GuardedTask<T> {
 
 export class Shed extends Error {
   override readonly name = 'Shed';
-  readonly why: 'breaker-open' | 'queue-full' | 'queue-expired' | 'left';
+  readonly why: 'breaker-open' | 'stalled' | 'queue-full' | 'queue-expired' | 'left';
 
   constructor(why: Shed['why']) {
     super(`not asked: ${why}`);
@@ -56,6 +56,8 @@ export interface GuardOptions {
 
 export function createGuard(options: GuardOptions): Guard {
   const { target, breaker, permit, clock, observe } = options;
+  /** Calls past their deadline that still hold a permit. */
+  let overdue = 0;
 
   const shed = (why: Shed['why']): Shed => {
     if (why !== 'left') observe({ kind: 'shed', target, why });
@@ -64,6 +66,8 @@ export function createGuard(options: GuardOptions): Guard {
 
   const admit = async (task: { deadlineAtMs: number; unwanted?: AbortSignal }): Promise<() => void> => {
     if (breaker.refuses()) throw shed('breaker-open');
+    // Every permit is held by a call that is late already: whoever queued now would only wait for a refusal.
+    if (overdue >= permit.max()) throw shed('stalled');
     const askedAtMs = clock.monotonicMs();
     let release: () => void;
     try {
@@ -86,11 +90,21 @@ export function createGuard(options: GuardOptions): Guard {
   /** The call with its hard deadline. The permit goes back when the engine's work is over, as far as that is known. */
   const start = <T>(call: GuardedTask<T>['call'], release: () => void): Promise<T> => {
     const hard = new AbortController();
-    const timer = setTimeout(() => hard.abort(), options.hardDeadlineMs);
+    let isOverdue = false;
+    const deadline = setTimeout(() => {
+      isOverdue = true;
+      overdue += 1;
+    }, options.deadlineMs);
+    const hardDeadline = setTimeout(() => hard.abort(), options.hardDeadlineMs);
+    const end = (): void => {
+      if (isOverdue) overdue -= 1;
+      release();
+    };
     return (async () => call(hard.signal))().finally(() => {
-      clearTimeout(timer);
-      if (hard.signal.aborted && !options.abortEndsWork) setTimeout(release, options.hardDeadlineMs).unref();
-      else release();
+      clearTimeout(deadline);
+      clearTimeout(hardDeadline);
+      if (hard.signal.aborted && !options.abortEndsWork) setTimeout(end, options.hardDeadlineMs).unref();
+      else end();
     });
   };
 

@@ -54,8 +54,11 @@ const RULES: readonly { readonly rule: string; readonly apply: (text: string) =>
   // NFKC would glue their letters to the word before or after: core™ → coretm, №5 → no5.
   { rule: 'word signs', apply: (text) => text.replace(/[™℠№]/gu, ' ') },
   { rule: 'unicode NFKC', apply: (text) => text.normalize('NFKC') },
-  // Soft hyphen, zero-width space, word joiner, byte order mark: come along with copied text and mean nothing.
-  { rule: 'invisible characters', apply: (text) => text.replace(/[\u00ad\u200b\u2060\ufeff]/gu, '') },
+  // Soft hyphen, zero-width space, word joiner, byte order mark, marks of direction: copied along, meaning nothing.
+  {
+    rule: 'invisible characters',
+    apply: (text) => text.replace(/[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu, ''),
+  },
   { rule: 'case', apply: foldCase },
   { rule: 'ё → е', apply: yo },
   { rule: 'white space', apply: collapse },

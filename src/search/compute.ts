@@ -37,21 +37,24 @@ export interface ComputeOptions {
   readonly observe: (event: SearchEvent) => void;
 }
 
+type EngineResult = Extract<SearchEvent, { kind: 'engine' }>['result'];
+
 export function createCompute(options: ComputeOptions): Compute {
   const { domain, engine, guard, rules, lifetimes, compression, clock, observe } = options;
 
   const ask = async (prepared: PreparedSearch, signal: AbortSignal): Promise<ResultPage> => {
     const startedMs = clock.monotonicMs();
-    const say = (result: Extract<SearchEvent, { kind: 'engine' }>['result']): void => {
+    const say = (result: EngineResult, detail?: string): void => {
       const durationMs = clock.monotonicMs() - startedMs;
-      observe({ kind: 'engine', domain, result, late: durationMs > options.deadlineMs, durationMs });
+      const late = durationMs > options.deadlineMs;
+      observe({ kind: 'engine', domain, result, late, durationMs, ...(detail === undefined ? {} : { detail }) });
     };
     try {
       const page = await engine.search(prepared.request, signal);
-      say(page.partial !== undefined ? 'partial' : page.results.length === 0 ? 'empty' : 'whole');
+      say(page.partial !== undefined ? 'partial' : page.results.length === 0 ? 'empty' : 'whole', page.partial);
       return page;
     } catch (error) {
-      if (error instanceof EngineError) say(error.code);
+      if (error instanceof EngineError) say(error.code, error.message);
       throw error;
     }
   };

@@ -5,11 +5,13 @@ import type { MissReason } from '../cache/reason.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
 import { withinDeadline } from '../resilience/deadline.ts';
+import { Shed } from '../resilience/guard.ts';
 import type { Answer, PreparedSearch, TierStep } from './answer.ts';
 import type { SearchEvent } from './events.ts';
 import { Unanswered } from './failure.ts';
 import type { Flight, MissPath } from './flight.ts';
 import { forwarded, HIT, missReason } from './steps.ts';
+import { inTurns } from './turns.ts';
 import { forwardStatus, toUnanswered } from './unanswered.ts';
 
 /**
@@ -32,6 +34,8 @@ export interface DomainSearchOptions {
   /** The client's deadline on the miss path, from the moment both tiers have missed. */
   readonly deadlineMs: number;
   readonly breakerRetryAfterMs: () => number;
+  /** Items of one batch on the miss path at once: a batch alone never overloads an idle engine. */
+  readonly batchConcurrency: number;
   readonly clock: Clock;
   readonly observe: (event: SearchEvent) => void;
 }
@@ -150,18 +154,23 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
     searchMany: async (many) => {
       const held = many.map((prepared) => tiers.fromMemory(prepared));
       const near = many.map((prepared, i) => fromHeld(prepared, held[i] ?? UNSEEN));
-      if (!tiers.hasStore) {
-        return Promise.allSettled(many.map(async (each, i) => near[i] ?? forward(each, { held: held[i] ?? UNSEEN })));
-      }
       const startedMs = clock.monotonicMs();
       const wanted = [
         ...new Map(many.filter((_, i) => near[i] === undefined).map((each) => [each.key, each])).values(),
       ];
-      const lookups = wanted.length === 0 ? [] : await tiers.fromStoreMany(wanted);
+      const lookups = tiers.hasStore && wanted.length > 0 ? await tiers.fromStoreMany(wanted) : [];
       const found = new Map(wanted.map((each, i) => [each.key, lookups[i] ?? UNSEEN]));
       const l2Ms = clock.monotonicMs() - startedMs;
-      return Promise.allSettled(
-        many.map(async (each, i) => near[i] ?? fromFound(each, held[i] ?? UNSEEN, found.get(each.key) ?? UNSEEN, l2Ms)),
+      const finish = async (prepared: PreparedSearch, i: number): Promise<Answer> => {
+        // The batch as a whole has one deadline for beginning its items, so that it ends within two.
+        if (clock.monotonicMs() - startedMs > options.deadlineMs) throw toUnanswered(new Shed('queue-expired'), 0);
+        const missed = held[i] ?? UNSEEN;
+        if (!tiers.hasStore) return forward(prepared, { held: missed });
+        return fromFound(prepared, missed, found.get(prepared.key) ?? UNSEEN, l2Ms);
+      };
+      return inTurns(
+        many.map((prepared, i) => async () => near[i] ?? finish(prepared, i)),
+        options.batchConcurrency,
       );
     },
   };

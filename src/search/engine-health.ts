@@ -1,11 +1,18 @@
 import type { Engine } from './engine.ts';
+import type { SearchEvent } from './events.ts';
+
+const FAILURES_IN_A_ROW = 5;
 
 /**
- * Whether the engine can be reached, asked every few seconds beside the searches: with little traffic a breaker learns
- * of a dead engine late, and of a healed one not at all. It is for operators and readiness; no search depends on it.
+ * How the engine is, for operators and readiness; no search depends on it. It is probed every few seconds beside the
+ * searches: with little traffic a breaker learns of a dead engine late, and of a healed one not at all.
  */
 export interface EngineHealth {
+  /** It answered its last probe. */
   readonly reachable: () => boolean;
+  /** Its latest searches all failed, whatever the fault: a live engine that refuses everything opens no breaker. */
+  readonly failing: () => boolean;
+  readonly note: (event: Pick<Extract<SearchEvent, { kind: 'engine' }>, 'result'>) => void;
   readonly close: () => void;
 }
 
@@ -19,6 +26,7 @@ export interface EngineHealthOptions {
 
 export function createEngineHealth({ engine, intervalMs, timeoutMs, random }: EngineHealthOptions): EngineHealth {
   let reachable = true;
+  let failuresInARow = 0;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -37,6 +45,11 @@ export function createEngineHealth({ engine, intervalMs, timeoutMs, random }: En
 
   return {
     reachable: () => reachable,
+    failing: () => failuresInARow >= FAILURES_IN_A_ROW,
+    note: ({ result }) => {
+      const answered = result === 'whole' || result === 'empty' || result === 'partial';
+      failuresInARow = answered ? 0 : failuresInARow + 1;
+    },
     close: () => {
       closed = true;
       clearTimeout(timer);

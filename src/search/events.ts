@@ -12,6 +12,8 @@ export type SearchEvent =
       /** The reply came after the client had been answered. */
       readonly late: boolean;
       readonly durationMs: number;
+      /** The engine's own words about a failure or a partial page: for the log, never for clients. */
+      readonly detail?: string;
     }
   | {
       readonly kind: 'refresh';

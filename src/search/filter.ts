@@ -4,10 +4,11 @@ import { InvalidSearch } from './failure.ts';
 import type { Filter } from './request.ts';
 
 const MAX_VALUES = 32;
-const MAX_VALUE_LENGTH = 128;
+/** As long as a catalogue's text attributes may be: every value a facet shows can be asked for. */
+const MAX_VALUE_LENGTH = 256;
 const MS_PER_DAY = 86_400_000;
 
-/** `attribute:value,value` (a comma inside a value is `\,`) or `attribute:10..50`, open at either end. */
+/** `attribute:value,value` (inside a value `\,` is a comma and `\\` a backslash) or `attribute:10..50`, open at either end. */
 export function parseFilter(text: string, attributes: ReadonlyMap<string, Attribute>): Filter {
   const colon = text.indexOf(':');
   const name = colon < 0 ? text : text.slice(0, colon);
@@ -49,6 +50,8 @@ function parseRange(attribute: Attribute, value: string): Filter {
   if (from !== undefined && to !== undefined && from > to) {
     throw invalid(`"${attribute.name}" has a range that ends before it starts: ${clip(value)}`);
   }
+  // One question, one key.
+  if (from !== undefined && from === to) return { kind: 'numbers', attribute: attribute.name, values: [from] };
   return {
     kind: 'range',
     attribute: attribute.name,
@@ -67,12 +70,13 @@ function parseNumber(attribute: Attribute, text: string): number {
     if (!real) throw invalid(`"${attribute.name}" takes dates as YYYY-MM-DD, not "${clip(trimmed)}"`);
     return days;
   }
-  const shape = attribute.type === 'integer' ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,6})?$/;
-  if (!shape.test(trimmed)) {
-    const what = attribute.type === 'integer' ? 'whole numbers' : 'numbers such as 12.5';
-    throw invalid(`"${attribute.name}" takes ${what} of at most 15 digits, not "${clip(trimmed)}"`);
+  // Whatever a number in a page can look like may come back as a filter.
+  const number = /^-?\d{1,20}(\.\d{1,20})?(e[+-]?\d{1,3})?$/i.test(trimmed) ? Number(trimmed) : Number.NaN;
+  if (!(attribute.type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number))) {
+    const what = attribute.type === 'integer' ? 'whole numbers up to ±2^53' : 'numbers such as 12.5';
+    throw invalid(`"${attribute.name}" takes ${what}, not "${clip(trimmed)}"`);
   }
-  return Number(trimmed) + 0; // −0 and 0 are one question
+  return number + 0; // −0 and 0 are one question
 }
 
 /** Days since the epoch as `YYYY-MM-DD`. */
@@ -80,8 +84,14 @@ export function dateText(days: number): string {
   return new Date(days * MS_PER_DAY).toISOString().slice(0, 10);
 }
 
+/** Empty values stay, to be refused. */
 function splitValues(text: string): string[] {
-  return [...text.matchAll(/(?:\\,|[^,])+/g)].map(([part]) => part.replaceAll('\\,', ','));
+  const values = [''];
+  for (const [part] of text.matchAll(/\\.|,|[^\\,]+|\\$/gsu)) {
+    if (part === ',') values.push('');
+    else values[values.length - 1] += part === '\\,' || part === '\\\\' ? part.slice(1) : part;
+  }
+  return values;
 }
 
 function isNumeric(attribute: Attribute): boolean {

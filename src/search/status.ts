@@ -32,14 +32,15 @@ export interface StatusParts {
   readonly memory: MemoryTier;
   readonly store?: Store;
   readonly guard: Pick<Guard, 'breaker' | 'permit'>;
-  readonly health: Pick<EngineHealth, 'reachable'>;
+  readonly health: Pick<EngineHealth, 'reachable' | 'failing'>;
   readonly flights: () => number;
 }
 
 export function statusOf({ domain, engineKind, memory, store, guard, health, flights }: StatusParts): DomainStatus {
   const breaker = guard.breaker.state();
   const reachable = health.reachable();
-  const engine: PartState = breaker === 'open' || !reachable ? 'down' : breaker === 'closed' ? 'ok' : 'degraded';
+  const engine: PartState =
+    breaker === 'open' || !reachable ? 'down' : breaker === 'closed' && !health.failing() ? 'ok' : 'degraded';
   const nodes = store?.nodes() ?? [];
   const storeState = stateOfNodes(nodes);
   return {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ConfigError } from '../../src/config/faults.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
 
@@ -34,7 +35,7 @@ test('without a file four demo domains run on embedded indexes, L1 only, on loop
       deadlineMs: 800,
       hardDeadlineMs: 3000,
       maxConcurrent: 2,
-      maxQueued: 16,
+      maxQueued: 64,
       snippetLength: 200,
     });
     assert.equal(memory.maxBytes, 64 * 2 ** 20);
@@ -221,7 +222,16 @@ domains:
   );
 });
 
-test('an empty file and empty sections are the same as nothing written', () => {
-  assert.deepEqual(load(''), load('public:\nmemory:\n'));
-  assert.equal(load('# nothing yet\n').domains.length, 4);
+test('empty sections are the same as nothing written', () => {
+  assert.deepEqual(load(GOODS), load(`public:\nmemory:\n${GOODS}`));
+});
+
+test('a file without domains is a fault: a file cut short must not serve the demo', () => {
+  for (const text of ['', '# nothing yet\n', 'domains:\n', 'memory: { maxBytes: 64MiB }\n']) {
+    assert.throws(
+      () => load(text),
+      (error) => error instanceof ConfigError && error.faults.some(({ path }) => path === 'domains'),
+      JSON.stringify(text),
+    );
+  }
 });

@@ -104,7 +104,27 @@ const bodies: readonly [what: string, body: string, status: number, code: string
       '/searches',
     ],
     ['a search that is a text', '{"searches":["a"]}', 400, 'invalid-body', 'application/json', '/searches/0'],
-    ['a query that is a list', '{"searches":[{"q":["a"]}]}', 400, 'invalid-body', 'application/json', '/searches/0/q'],
+    ['a search that is a list', '{"searches":[{},["a"]]}', 400, 'invalid-body', 'application/json', '/searches/1'],
+    ['a search that is null', '{"searches":[null]}', 400, 'invalid-body', 'application/json', '/searches/0'],
+    ['JSON in Latin-1', '{}', 415, 'unsupported-media-type', 'application/json; charset=iso-8859-1', 'Content-Type'],
+    ['JSON in UTF-16', '{}', 415, 'unsupported-media-type', 'application/json;Charset="utf-16"', 'Content-Type'],
+    ['JSON in no known charset', '{}', 415, 'unsupported-media-type', 'application/json; charset=x', 'Content-Type'],
+    [
+      'a body that is compressed',
+      '\x1f\x8b',
+      415,
+      'unsupported-media-type',
+      'application/json\r\nContent-Encoding: gzip',
+      'Content-Encoding',
+    ],
+    [
+      'a body in two codings',
+      '{}',
+      415,
+      'unsupported-media-type',
+      'application/json\r\nContent-Encoding: identity, br',
+      'Content-Encoding',
+    ],
     ['a body too large', JSON.stringify({ searches: [{ q: 'x'.repeat(70_000) }] }), 413, 'body-too-large'],
   ];
 
@@ -126,6 +146,21 @@ for (const [what, body, status, code, type = 'application/json', parameter] of b
   });
 }
 
+test('UTF-8 and identity may be said, in any spelling', async (context) => {
+  const { port } = await listeningServer(context);
+  const body = '{"searches":[{"q":"a"}]}';
+  for (const type of [
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'Application/JSON; charset=utf8; x=y',
+    'application/json\r\nContent-Encoding: Identity',
+  ]) {
+    const head = `POST /msearch HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Type: ${type}\r\n`;
+    const answer = await sendBytes(port, `${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+    assert.equal(answer.status, 200, type);
+  }
+});
+
 test('a chunked body is cut off at the bound, not at its end', async (context) => {
   const started = await listeningServer(context);
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
@@ -139,6 +174,15 @@ const broken: readonly [what: string, bytes: string, status: number, code: strin
   ['no method at all', '\r\n\r\n\0\0\0\r\n\r\n', 400, 'invalid-request'],
   ['an unknown method', 'BREW /search?q=a HTTP/1.1\r\nHost: t\r\n\r\n', 400, 'invalid-request'],
   ['no Host', 'GET /search?q=a HTTP/1.1\r\n\r\n', 400, 'invalid-request'],
+  ['two Hosts', 'GET /search?q=a HTTP/1.1\r\nHost: t\r\nhost: u\r\n\r\n', 400, 'invalid-request'],
+  ['the same Host twice', 'GET /healthz HTTP/1.1\r\nHost: t\r\nHOST: t\r\n\r\n', 400, 'invalid-request'],
+  ['two Hosts in HTTP/1.0', 'GET /search?q=a HTTP/1.0\r\nHost: t\r\nHost: u\r\n\r\n', 400, 'invalid-request'],
+  [
+    'two Hosts and a raw target',
+    'GET /search?q=\xd1\x91 HTTP/1.1\r\nHost: t\r\nHost: u\r\n\r\n',
+    400,
+    'invalid-request',
+  ],
   ['a raw NUL in the URL', 'GET /search?q=\0 HTTP/1.1\r\nHost: t\r\n\r\n', 400, 'invalid-url'],
   ['a raw control character in the URL', 'GET /search?q=\x01 HTTP/1.1\r\nHost: t\r\n\r\n', 400, 'invalid-url'],
   [

@@ -15,6 +15,26 @@ test('the API describes itself from the schemas that check it', async (context) 
   assert.deepEqual(refused, ['application/problem+json']);
 });
 
+test('no description has markup that the docs would strip', async (context) => {
+  const { server } = publicServer(context);
+  const { payload } = await server.app.inject({ url: '/openapi.json' });
+  assert.match(payload, /`<em>`/);
+  assert.doesNotMatch(payload.replaceAll(/`[^`"]*`/g, ''), /<[a-z]/i);
+});
+
+test('the fields that caches and clients go by are described', async (context) => {
+  const { server } = publicServer(context);
+  const { paths } = (await server.app.inject({ url: '/openapi.json' })).json();
+  const { responses } = paths['/search'].get;
+  const fields = ['ETag', 'Cache-Status', 'Cache-Control', 'Age', 'Vary'].sort();
+  for (const status of [200, 304]) assert.deepEqual(Object.keys(responses[status].headers).sort(), fields);
+  assert.equal(responses[304].content, undefined);
+  for (const status of [502, 503, 504]) assert.deepEqual(Object.keys(responses[status].headers), ['Retry-After']);
+  const item = paths['/msearch'].post.requestBody.content['application/json'].schema.properties.searches.items;
+  assert.match(item.description, /query context/);
+  assert.deepEqual(item.properties.region.enum, ['ru', 'kz']);
+});
+
 test('the docs allow no inline script or style and nothing from elsewhere', async (context) => {
   const { server } = publicServer(context);
   for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/docs/static/swagger-initializer.js']) {

@@ -177,3 +177,20 @@ test('a call that throws before its first await gives its permit back', async (t
   await assert.rejects(run(broken), /at once/);
   assert.equal(guard.permit.inFlight(), 0);
 });
+
+test('while every permit is held by a call past its deadline, others are shed at once instead of queueing', async (t) => {
+  const { guard, run } = rig(t, { maxConcurrent: 2, maxQueued: 8 });
+  const stuck = Promise.withResolvers<void>();
+  const held = [run(() => stuck.promise), run(() => stuck.promise)];
+  await sleep(330);
+  const startedMs = performance.now();
+  await assert.rejects(
+    run(async () => 'x'),
+    (error) => why(error) === 'stalled',
+  );
+  assert.ok(performance.now() - startedMs < 150);
+  stuck.resolve();
+  await Promise.all(held);
+  assert.equal(await run(async () => 'ok'), 'ok');
+  assert.equal(guard.permit.inFlight(), 0);
+});

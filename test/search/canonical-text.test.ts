@@ -49,3 +49,7 @@ test('the quick way through plain text gives what the rules give', () => {
     }),
   );
 });
+
+test('marks of direction that come along with copied text mean nothing', () => {
+  assert.equal(canonicalText('товар\u200f \u202aновый\u202c'), 'товар новый');
+});

@@ -187,6 +187,14 @@ test('a batch reads the store once for all, shares flights, and each item fails 
   assert.equal(store.reads.length, 3);
 });
 
+test('a batch of fifty new searches does not overload an idle engine with room for two', async (t) => {
+  const { search, engine, prepare } = rig(t, { maxConcurrent: 2, maxQueued: 2 });
+  const batch = Array.from({ length: 50 }, (_, i) => prepare(`новое ${i}`));
+  const outcomes = (await search.searchMany(batch)).map((each) => each.status === 'fulfilled' && each.value.outcome);
+  assert.deepEqual(new Set(outcomes), new Set(['engine']));
+  assert.equal(engine.asked.length, 50);
+});
+
 test('large pages are stored compressed, small ones as they are, and both say what they are', async (t) => {
   const { search, engine, prepare } = rig(t);
   engine.answer = async (text) => pageOf(text.repeat(2000));

@@ -28,3 +28,15 @@ test('an engine that stops answering its probe is not reachable, and is again wh
   await new Promise((done) => setTimeout(done, 50));
   assert.ok(probes <= asked + 1, 'closed, it asks no more');
 });
+
+test('an engine whose searches all fail is failing, until one is answered', (t) => {
+  const engine = { probe: async (): Promise<void> => undefined };
+  const health = createEngineHealth({ engine, intervalMs: 1000, timeoutMs: 10, random: () => 0.5 });
+  t.after(health.close);
+  for (let i = 0; i < 4; i += 1) health.note({ result: 'engine-rejected' });
+  assert.equal(health.failing(), false);
+  health.note({ result: 'engine-unavailable' });
+  assert.equal(health.failing(), true);
+  health.note({ result: 'empty' });
+  assert.equal(health.failing(), false);
+});

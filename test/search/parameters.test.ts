@@ -101,6 +101,24 @@ const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
     /price:from\.\.to/,
   ],
   [
+    'a filter of commas',
+    [
+      ['q', 'a'],
+      ['filter', 'category:,'],
+    ],
+    'invalid-filter',
+    /1 to 256 characters/,
+  ],
+  [
+    'a price that is empty',
+    [
+      ['q', 'a'],
+      ['filter', 'price:10,'],
+    ],
+    'invalid-filter',
+    /whole numbers/,
+  ],
+  [
     'words as a price',
     [
       ['q', 'a'],
@@ -110,10 +128,10 @@ const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
     /whole numbers/,
   ],
   [
-    '1e9 as a price',
+    'half a rouble as a price',
     [
       ['q', 'a'],
-      ['filter', 'price:1e9'],
+      ['filter', 'price:1.5'],
     ],
     'invalid-filter',
     /whole numbers/,
@@ -232,4 +250,37 @@ test('filters become what an index holds: folded text, numbers, days', () => {
     { kind: 'strings', attribute: 'city', values: ['москва', 'орел'] },
     { kind: 'range', attribute: 'date', from: 1, to: 20_777 },
   ]);
+});
+
+test('a backslash escapes a comma and itself, and nothing else', () => {
+  const { request: made } = prepare([
+    ['q', 'a'],
+    ['filter', 'category:a\\,b,c\\\\,\\d'],
+  ]);
+  assert.deepEqual(made.filters, [{ kind: 'strings', attribute: 'category', values: ['\\d', 'a,b', 'c\\'] }]);
+});
+
+test('every number a page can show can be filtered by', () => {
+  for (const number of [9007199254740991, -5, 0.1234567, 1e-7, 1e17]) {
+    const attribute = Number.isSafeInteger(number) ? 'price' : 'area';
+    const { request: made } = prepare([
+      ['q', 'a'],
+      ['filter', `${attribute}:${number}`],
+    ]);
+    assert.deepEqual(made.filters, [{ kind: 'numbers', attribute, values: [number] }]);
+  }
+});
+
+test('a range of one value is that value: one question, one key', () => {
+  const one = prepare([
+    ['q', 'a'],
+    ['filter', 'price:5..5'],
+  ] as Pair[]);
+  assert.equal(
+    one.canonical,
+    prepare([
+      ['q', 'a'],
+      ['filter', 'price:5'],
+    ] as Pair[]).canonical,
+  );
 });

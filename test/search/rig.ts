@@ -137,7 +137,8 @@ function buildSearch(t: TestContext, options: RigOptions, { clock, engine, store
     observe,
   });
   const shared = { domain: 'goods', tiers, deadlineMs, breakerRetryAfterMs: breaker.retryAfterMs, clock, observe };
-  return createDomainSearch({ ...shared, missPath: createMissPath({ ...shared, compute }) });
+  const batchConcurrency = options.maxConcurrent ?? 8;
+  return createDomainSearch({ ...shared, missPath: createMissPath({ ...shared, compute }), batchConcurrency });
 }
 
 function scriptedEngine(): ScriptedEngine {

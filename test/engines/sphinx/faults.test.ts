@@ -74,7 +74,7 @@ describe('searchd in trouble', () => {
     await Promise.all([answers(engine), answers(engine, 'чайник'), answers(engine, 'монитор')]);
     const alive = held();
     assert.ok(alive >= 1 && alive <= 4);
-    searchd.process.signal('SIGSTOP');
+    await searchd.process.pause();
     try {
       const startedMs = performance.now();
       // Three find a connection that stalls, the rest wait for one or cannot open one.
@@ -97,7 +97,7 @@ describe('searchd in trouble', () => {
     const { engine, events } = open({ maxConnections: 1 });
     await answers(engine);
     for (let round = 0; round < 3; round += 1) {
-      searchd.process.signal('SIGSTOP');
+      await searchd.process.pause();
       const given = engine.search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(50));
       await refused(given, 'engine-timeout').finally(() => searchd.process.signal('SIGCONT'));
       await answers(engine, 'чайник');

@@ -55,7 +55,7 @@ describe('a cluster of which one node is hurt', () => {
 
   test('a stopped node: its keys miss by the deadline, then in no time; no connection is closed; it heals by itself', async () => {
     const before = connections();
-    sick.pause();
+    await sick.pause();
     try {
       const slow = await timed(first(sickNames));
       assert.equal(faultOf(slow.read), 'store-slow');
@@ -81,7 +81,7 @@ describe('a cluster of which one node is hurt', () => {
   });
 
   test('the reply to an abandoned read arrives late, with its value', async () => {
-    sick.pause();
+    await sick.pause();
     let read: StoreRead;
     try {
       read = await store.read(first(sickNames), DEADLINE_MS);
@@ -93,7 +93,7 @@ describe('a cluster of which one node is hurt', () => {
   });
 
   test('readMany past a stopped node gives the others their values, and its own names late replies', async () => {
-    sick.pause();
+    await sick.pause();
     let reads: readonly StoreRead[];
     try {
       reads = await store.readMany([first(sickNames), ...wellNames, 'sc1:goods:{nobody}'], 500);
@@ -108,7 +108,7 @@ describe('a cluster of which one node is hurt', () => {
   });
 
   test('past the bound of outstanding commands a read is a miss at once; writes and bulk reads stop at half of it', async () => {
-    sick.pause();
+    await sick.pause();
     const pending: Promise<unknown>[] = [];
     try {
       for (let writes = 0; writes < 32; writes += 1)
@@ -129,7 +129,7 @@ describe('a cluster of which one node is hurt', () => {
   });
 
   test('a node that stays stopped is reaped by the socket timeout, holds nothing, and heals when it goes on', async () => {
-    sick.pause();
+    await sick.pause();
     try {
       const writes = await Promise.all(
         sickNames.slice(0, 10).map((name) => store.write(name, Buffer.from('never'), 1000)),

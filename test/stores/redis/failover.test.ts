@@ -48,7 +48,7 @@ test('sentinel: the master is stopped, its connection reaped, reads and writes c
   await withStore(stack, openStore(sentinelOf(stack)), 1, async (store) => {
     const lost = store.locate(NAME).node;
     const stoppedMs = performance.now();
-    stack.nodes.find(({ address }) => address === lost)?.pause();
+    await stack.nodes.find(({ address }) => address === lost)?.pause();
     await comesBackAt(store, lost);
     t.diagnostic(`back after ${Math.round(performance.now() - stoppedMs)} ms (sentinels wait 1500 ms first)`);
   });

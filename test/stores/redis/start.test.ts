@@ -107,7 +107,7 @@ describe('a store that starts beside one dead shard', () => {
 
   test('serves the others while one node is stopped, and all of them when it goes on', async () => {
     const [sick] = stack.nodes;
-    sick?.pause();
+    await sick?.pause();
     const { store } = openStore(clusterOf(stack));
     try {
       await connected(store, 2);
@@ -159,7 +159,7 @@ describe('a cluster that comes back under other addresses', () => {
 describe('sentinels that are silent', () => {
   test('a stopped first sentinel does not keep the store from its master', async () => {
     const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
-    stack.sentinels[0]?.pause();
+    await stack.sentinels[0]?.pause();
     const { store } = openStore(sentinelOf(stack));
     try {
       await connected(store, 1);
