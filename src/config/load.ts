@@ -40,9 +40,9 @@ export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path,
   const faulty = new Set(single.map(({ path }) => formatPath(path)));
   // A hole where something was at fault is not the same as something left out.
   const across = [...crossCheck(config), ...tls.faults].filter(({ path }) => !faulty.has(formatPath(path)));
-  const without = domains === undefined && document.tree !== undefined ? [NO_DOMAINS] : [];
+  const without = domains === undefined ? [NO_DOMAINS] : [];
   // In a text that could not be read, only the variables can be judged.
-  const found = document.tree === undefined ? single : [...single, ...across];
+  const found = document.tree === undefined ? single : [...single, ...without, ...across];
   const located = found.map((fault) => locate(fault, document, variables));
   const all = [...document.faults, ...located].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
   if (all.length > 0) throw new ConfigError(source, all);
