@@ -38,8 +38,12 @@ export interface ComposedDomain extends DomainPart {
   readonly close: () => Promise<void>;
 }
 
-/** Of an engine's calls in the last 10 s, at least 20, more than half failed; asked again after 3 s, one at a time. */
-const ENGINE_BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 10_000, resetMs: 3_000 };
+/**
+ * Of an engine's calls in the last 3 s, at least 20, more than half failed. The window is shorter than the wait for a
+ * probe (±20 %): opossum keeps it over a closing, and failures from before would open it again at the first new one.
+ */
+const ENGINE_BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 3_000 };
+const ENGINE_RESET_MS = 4_000;
 
 const ENGINE_PROBE = { intervalMs: 5_000, timeoutMs: 2_000 };
 
@@ -66,6 +70,8 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const breaker = createBreaker({
     name: `${name} engine`,
     ...ENGINE_BREAKER,
+    // Longer than any call begun before the opening: its late end must not be taken for a probe's.
+    resetMs: Math.max(ENGINE_RESET_MS, 2 * engineSettings.deadlineMs),
     isAlive: (error) => error instanceof EngineError && error.code === 'engine-rejected',
     monotonicMs: clock.monotonicMs,
     random,

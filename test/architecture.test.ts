@@ -25,7 +25,7 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
   },
   catalogue: { uses: ['search/document.ts'], reads: ['search/domain.ts'] },
   // The embedded default is the demo catalogue.
-  config: { uses: ['catalogue/demo.ts'], reads: ['search/domain.ts', 'cache/coding.ts'] },
+  config: { uses: ['catalogue/demo.ts', 'search/domain.ts'], reads: ['cache/coding.ts'] },
 };
 /** Whoever counts or logs may read what any room says happened. */
 const READS_EVENTS = ['metrics'];

@@ -28,6 +28,8 @@ const CODINGS: readonly Coding[] = ['identity', 'gzip', 'zstd'];
 
 /** What an entry is made of; lengths and checks are the codec's. */
 export interface EntryParts extends Omit<Entry, 'encoded' | 'fingerprints' | 'bornMs'> {
+  /** When known: a wall clock that was stepped since `createdAtMs` then changes no age. */
+  readonly bornMs?: number;
   readonly canonical: Buffer;
   /** At most 65 535; kept as 32-bit fingerprints. */
   readonly resultIds: readonly string[];
@@ -69,7 +71,7 @@ export function encodeEntry(parts: EntryParts, clock: Clock): Entry {
   out.writeUInt32BE(checksum(out), CRC_AT);
   const decoded = decodeEntry(out, canonical, clock);
   if (decoded.kind !== 'entry') throw new Error(`the codec cannot read what it wrote: ${decoded.kind}`);
-  return decoded.entry;
+  return { ...decoded.entry, bornMs: parts.bornMs ?? decoded.entry.bornMs };
 }
 
 /**

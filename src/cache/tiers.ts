@@ -93,16 +93,25 @@ export function createTiers(options: TiersOptions): Tiers {
     }
   };
 
-  /** A degraded page never takes the place of one that may still be served; an older page never that of a newer. */
+  /**
+   * A degraded page never takes the place of a whole one that may still be served; an older page takes that of a newer
+   * only when it alone is fresh (jitter spreads lifetimes, so the older may live longer).
+   */
   const keepInMemory = (name: CacheName, entry: Entry): boolean => {
     const held = memory.peek(name.key);
     if (held !== undefined) {
-      const servable = judge(held, name.bucket).kind === 'found';
-      if (servable && (entry.degraded ? !held.degraded : !held.degraded && held.bornMs > entry.bornMs)) return false;
+      const judged = judge(held, name.bucket);
+      const isOlder = !entry.degraded && held.bornMs > entry.bornMs && !isFresher(entry, held);
+      if (judged.kind === 'found' && !held.degraded && (entry.degraded || isOlder)) return false;
     }
     memory.set(name.key, entry);
     observe({ kind: 'stored', domain, tier: 'l1', bytes: entry.encoded.length });
     return true;
+  };
+
+  const isFresher = (entry: Entry, held: Entry): boolean => {
+    const nowMs = clock.monotonicMs();
+    return freshnessOf(entry, nowMs) === 'fresh' && freshnessOf(held, nowMs) !== 'fresh';
   };
 
   const write = async (target: Store, name: CacheName, entry: Entry): Promise<void> => {

@@ -1,3 +1,4 @@
+import { REQUEST_PARAMETERS } from '../search/domain.ts';
 import { MISSING, type Path, type RawFault } from './faults.ts';
 import type { DomainConfig, Draft } from './schema.ts';
 import { formatDuration, formatHostPort, formatSize } from './units.ts';
@@ -6,7 +7,6 @@ type Report = (path: Path, value: string, allowed: string) => void;
 type DraftDomain = Draft<DomainConfig>;
 
 /** Names with a meaning of their own in a request or a document. */
-const REQUEST_PARAMETERS = ['q', 'domain', 'page', 'limit', 'sort', 'filter', 'facet', 'highlight'] as const;
 const RESERVED_ATTRIBUTES: readonly string[] = [
   ...REQUEST_PARAMETERS,
   'relevance',

@@ -11,7 +11,7 @@ const engineLimits = {
   }),
   maxConcurrent: optional(
     // Measured on 2 cores: 4–8 connections gave 260–285 good answers/s where 60 gave 12.
-    integer('Queries at once, for the whole fleet.', {
+    integer('Queries at once, of this process.', {
       minimum: 1,
       maximum: 1000,
       'x-default': '8; with `sqlite` the number of `workers`, as more would only wait where nothing can shed them',

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { createDrain, type Drain, type DrainResult } from './drain.ts';
 import { type FallbackOptions, frameworkRefusal, registerFallback } from './fallback.ts';
+import { parseJsonBody } from './json-body.ts';
 import { createListener, DEFAULT_LIMITS, type ListenerLimits } from './listener.ts';
 import type { Problem } from './problem.ts';
 import { problemResponse, writeProblem } from './problem-response.ts';
@@ -76,13 +77,7 @@ export function createApp(options: AppOptions): App {
   const drain = createDrain({ server, clock, lameDuckMs: options.lameDuckMs, drainMs: options.drainMs });
 
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
-    try {
-      done(null, JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
-    } catch {
-      done(Object.assign(new Error('not JSON'), { code: 'FST_ERR_CTP_INVALID_JSON_BODY', statusCode: 400 }));
-    }
-  });
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
   // Pages are stored as bytes and the rest is small: schemas describe answers, they do not shape them.
   fastify.setSerializerCompiler(() => (data) => JSON.stringify(data));
   fastify.addHook('onRequest', (request, reply, done) => {

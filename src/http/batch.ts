@@ -1,21 +1,58 @@
-import type { Static } from 'typebox';
 import type { Answer } from '../search/answer.ts';
+import { REQUEST_PARAMETERS } from '../search/domain.ts';
 import type { Outcome } from '../search/outcome.ts';
 import type { SearchParameters } from '../search/parameters.ts';
+import type { Search } from '../search/search.ts';
 import { cacheStatus } from './cache-status.ts';
 import { freshnessFields } from './freshness.ts';
 import { PROBLEMS, type Problem, problemDocument, Refusal } from './problem.ts';
+import { retryAfterSeconds } from './problem-response.ts';
 import { MAX_PAIRS } from './query-string.ts';
-import type { BatchSearch } from './schema.ts';
+import { domainLabel } from './target.ts';
 
-/** One item of a batch → the name/value pairs its URL would have had. @throws Refusal when there are too many. */
-export function pairsOf(item: Static<typeof BatchSearch>): SearchParameters['pairs'] {
-  const pairs = Object.entries(item).flatMap(([name, value]) => {
-    const values = Array.isArray(value) ? value : [value];
-    return values.filter((each) => each !== undefined).map((each): readonly [string, string] => [name, String(each)]);
+type BatchItem = Readonly<Record<string, unknown>>;
+
+/**
+ * One item of a batch → the name/value pairs its URL would have had. Scalars mean what their text means in a URL;
+ * only members that mean something to the item's domain are looked at.
+ * @throws Refusal `invalid-body` for a member of another type and for too many values.
+ */
+export function pairsOf(item: BatchItem, search: Search): SearchParameters['pairs'] {
+  const label = itemLabel(item, search);
+  const context = search.domains.find(({ name }) => name === label)?.context ?? [];
+  const declared = context.filter(({ source }) => source === 'query').map(({ name }) => name);
+  const members = [...REQUEST_PARAMETERS, ...declared].map((name) => {
+    const pairs = memberPairs(item, name);
+    if (pairs === undefined) throw wrongType(name);
+    return { name, pairs };
   });
+  const pairs = members.flatMap((member) => member.pairs);
   if (pairs.length <= MAX_PAIRS) return pairs;
-  throw new Refusal({ code: 'invalid-body', detail: `A search may carry at most ${MAX_PAIRS} parameters.` });
+  const longest = members.reduce((most, each) => (each.pairs.length > most.pairs.length ? each : most));
+  const detail = `A search may carry at most ${MAX_PAIRS} values, each one of a list counted; this has ${pairs.length}.`;
+  throw new Refusal({ code: 'invalid-body', detail, parameter: longest.name });
+}
+
+/** The domain an item is counted under, see `domainLabel`. */
+export function itemLabel(item: BatchItem, search: Search): string {
+  return domainLabel(search, memberPairs(item, 'domain'));
+}
+
+/** Undefined: neither a scalar nor a list of scalars. */
+function memberPairs(item: BatchItem, name: string): SearchParameters['pairs'] | undefined {
+  if (!Object.hasOwn(item, name)) return [];
+  const values = [item[name]].flat();
+  return values.every(isScalar) ? values.map((value) => [name, String(value)]) : undefined;
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function wrongType(name: string): Refusal {
+  const list = name === 'filter' || name === 'facet' ? ', or a list of those' : '';
+  const detail = `${name} must be a string, a number or a boolean${list}.`;
+  return new Refusal({ code: 'invalid-body', detail, parameter: name });
 }
 
 /**
@@ -34,9 +71,12 @@ export function answeredItem(answer: Answer, identity: Buffer, clientMaxAgeMs: n
   return [Buffer.from(`${facts.slice(0, -1)},"body":`), identity, Buffer.from('}')];
 }
 
-export function refusedItem(problem: Problem, outcome: Outcome): readonly Buffer[] {
+/** `{"status":503,"outcome":"shed","retryAfter":2,"problem":{…}}` */
+export function refusedItem(problem: Problem, outcome: Outcome, random: () => number): readonly Buffer[] {
   const { status } = PROBLEMS[problem.code];
-  return [Buffer.from(JSON.stringify({ status, outcome, problem: problemDocument(problem) }))];
+  const { retryAfterMs } = problem;
+  const retry = retryAfterMs === undefined ? {} : { retryAfter: retryAfterSeconds(retryAfterMs, random) };
+  return [Buffer.from(JSON.stringify({ status, outcome, ...retry, problem: problemDocument(problem) }))];
 }
 
 /** `{"results":[…]}` */

@@ -32,6 +32,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
  */
 export function createListener(limits: ListenerLimits, handle: Handle, refuse: (problem: Problem) => Handle): Server {
   const withoutHost = refuse({ code: 'invalid-request', detail: 'An HTTP/1.1 request needs a Host field.' });
+  const withTwoHosts = refuse({ code: 'invalid-request', detail: 'A request may have only one Host field.' });
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
@@ -42,7 +43,9 @@ export function createListener(limits: ListenerLimits, handle: Handle, refuse: (
       requireHostHeader: false,
     },
     (request, response) => {
-      if (request.headers.host === undefined && request.httpVersion === '1.1') withoutHost(request, response);
+      const hosts = countHosts(request.rawHeaders);
+      if (hosts > 1) withTwoHosts(request, response);
+      else if (hosts === 0 && request.httpVersion === '1.1') withoutHost(request, response);
       else handle(request, response);
     },
   );
@@ -53,4 +56,14 @@ export function createListener(limits: ListenerLimits, handle: Handle, refuse: (
     refuse({ code: 'expectation-failed', detail: 'The only expectation met is 100-continue.', parameter: 'Expect' }),
   );
   return server;
+}
+
+/** Node keeps the first of several, and what stands in front of us may have gone by the last (RFC 9112 §3.2). */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
 }

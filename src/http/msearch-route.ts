@@ -5,7 +5,8 @@ import type { Clock } from '../clock.ts';
 import type { Answer, PreparedSearch } from '../search/answer.ts';
 import type { Outcome } from '../search/outcome.ts';
 import type { Search } from '../search/search.ts';
-import { answeredItem, batchBody, pairsOf, refusedItem } from './batch.ts';
+import { answeredItem, batchBody, itemLabel, pairsOf, refusedItem } from './batch.ts';
+import { PROBLEM_ANSWERS } from './described-answers.ts';
 import type { RequestEvent } from './events.ts';
 import { CLIENT_CLOSED, outcomeOf } from './exchange.ts';
 import { problemOfFramework } from './framework-error.ts';
@@ -13,8 +14,8 @@ import type { IdentityBodies } from './identity-bodies.ts';
 import { PROBLEMS, type Problem, problemOf, Refusal } from './problem.ts';
 import { type ProblemResponse, sendProblem } from './problem-response.ts';
 import type { RequestLog } from './request-log.ts';
-import { BatchAnswer, BatchBody, MAX_BATCH, PROBLEM_ANSWERS } from './schema.ts';
-import { domainLabel, headerReader } from './target.ts';
+import { BatchAnswer, BatchEnvelope, batchBodySchema, MAX_BATCH } from './schema.ts';
+import { headerReader } from './target.ts';
 import { traceIdOf } from './trace-context.ts';
 
 export interface MsearchRouteOptions {
@@ -22,6 +23,7 @@ export interface MsearchRouteOptions {
   readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
   readonly clock: Clock;
+  readonly random: () => number;
   readonly identityBodies: IdentityBodies;
   readonly clientMaxAgeMs: (domain: string) => number;
   readonly maxBodyBytes: number;
@@ -42,8 +44,8 @@ interface ItemEnd {
 
 /** `POST /msearch`: 1–50 searches, one answer with a status per item, in order. An item's failure is its own. */
 export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptions): void {
-  const { search, observe, requestLog, clock, identityBodies, clientMaxAgeMs, maxBodyBytes, respond } = options;
-  const shape = Compile(BatchBody);
+  const { search, observe, requestLog, clock, random, identityBodies, clientMaxAgeMs, maxBodyBytes, respond } = options;
+  const shape = Compile(BatchEnvelope);
 
   const count = (request: FastifyRequest, startedMs: number, ends: readonly Omit<ItemEnd, 'bytes'>[]): void => {
     const durationMs = clock.monotonicMs() - startedMs;
@@ -70,7 +72,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     const outcome = outcomeOf(problem);
     const fault = problem.code === 'internal' ? { error } : {};
     const { status } = PROBLEMS[problem.code];
-    return { domain, outcome, status, code: problem.code, ...fault, bytes: refusedItem(problem, outcome) };
+    return { domain, outcome, status, code: problem.code, ...fault, bytes: refusedItem(problem, outcome, random) };
   };
 
   const finished = async (prepared: PreparedSearch, result: Answer | Error): Promise<ItemEnd> => {
@@ -92,9 +94,9 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     const header = headerReader(request.headers);
     const prepared = body.searches.map((item): PreparedSearch | ItemEnd => {
       try {
-        return search.prepare({ pairs: pairsOf(item), header });
+        return search.prepare({ pairs: pairsOf(item, search), header });
       } catch (error) {
-        return refused(error, domainLabel(search, typeof item.domain === 'string' ? [['domain', item.domain]] : []));
+        return refused(error, itemLabel(item, search));
       }
     });
     const asked = prepared.filter((each) => 'request' in each);
@@ -126,7 +128,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     schema: {
       summary: `Up to ${MAX_BATCH} searches in one request`,
       tags: ['search'],
-      body: BatchBody,
+      body: batchBodySchema(search),
       response: { 200: BatchAnswer, ...PROBLEM_ANSWERS },
     },
     validatorCompiler: () => () => true,

@@ -29,7 +29,7 @@ export function problemResponse(
 }
 
 /** From once to twice the time asked for, in whole seconds: a crowd that was refused together must not return together. */
-function retryAfterSeconds(retryAfterMs: number, random: () => number): number {
+export function retryAfterSeconds(retryAfterMs: number, random: () => number): number {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   return seconds + Math.floor(random() * (seconds + 1));
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Search } from '../search/search.ts';
 import { createApp } from './app.ts';
 import { createBearerCheck } from './bearer.ts';
+import { PAGE_ANSWERS, PROBLEM_ANSWERS, UNANSWERED_ANSWERS } from './described-answers.ts';
 import { registerDocs } from './docs-route.ts';
 import type { DrainResult } from './drain.ts';
 import type { RequestEvent } from './events.ts';
@@ -18,7 +19,7 @@ import type { PageOptions } from './page/options.ts';
 import { registerPage } from './page/route.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRequestLog } from './request-log.ts';
-import { PageBody, PROBLEM_ANSWERS, searchQuerySchema } from './schema.ts';
+import { searchQuerySchema } from './schema.ts';
 import { createSearchHandler } from './search-handler.ts';
 import { createTargets } from './target.ts';
 
@@ -114,7 +115,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
         summary: 'One page of results',
         tags: ['search'],
         querystring: searchQuerySchema(search),
-        response: { 200: PageBody, ...PROBLEM_ANSWERS },
+        response: { ...PAGE_ANSWERS, ...PROBLEM_ANSWERS, ...UNANSWERED_ANSWERS },
       },
       validatorCompiler: () => () => true,
       handler: (request, reply) => {
@@ -127,6 +128,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       observe,
       requestLog,
       clock,
+      random,
       identityBodies,
       clientMaxAgeMs,
       maxBodyBytes,

@@ -3,7 +3,7 @@ import { OUTCOMES } from '../search/outcome.ts';
 import type { Search } from '../search/search.ts';
 import { PROBLEMS } from './problem.ts';
 
-/** The shapes on the wire: OpenAPI documents them, `/msearch` checks its body by them. */
+/** The shapes on the wire, as OpenAPI documents them. */
 
 export const MAX_BATCH = 50;
 
@@ -11,20 +11,6 @@ const literals = (values: readonly string[]): TSchema => Type.Enum([...values]);
 
 /** For people and generators; what is valid is judged by `search.prepare`, which knows the domain. */
 export function searchQuerySchema(search: Search): TSchema {
-  const context = search.domains.flatMap((domain) =>
-    domain.context
-      .filter(({ source }) => source === 'query')
-      .map(({ name, values }) => [
-        name,
-        Type.Optional(
-          Type.String({
-            enum: [...values],
-            default: values[0] ?? '',
-            description: `Declared by domain ${domain.name}.`,
-          }),
-        ),
-      ]),
-  );
   const names = search.domains.map(({ name }) => name);
   return Type.Object({
     q: Type.String({ description: 'What to search for: 1–256 characters after trimming.', examples: ['кроссовки'] }),
@@ -38,31 +24,48 @@ export function searchQuerySchema(search: Search): TSchema {
       Type.Array(Type.String(), { description: 'Repeatable: `attribute:value,value` or `attribute:10..50`.' }),
     ),
     facet: Type.Optional(Type.Array(Type.String(), { description: 'Repeatable: a facet attribute to count.' })),
-    highlight: Type.Optional(Type.Boolean({ default: true, description: 'Mark what matched with <em>.' })),
-    ...Object.fromEntries(context),
+    highlight: Type.Optional(Type.Boolean({ default: true, description: 'Mark what matched with `<em>`.' })),
+    ...queryContext(search),
   });
 }
 
+function queryContext(search: Search): Record<string, TSchema> {
+  const context = search.domains.flatMap((domain) =>
+    domain.context
+      .filter(({ source }) => source === 'query')
+      .map(({ name, values }): [string, TSchema] => {
+        const description = `Declared by domain ${domain.name}.`;
+        return [name, Type.Optional(Type.String({ enum: [...values], default: values[0] ?? '', description }))];
+      }),
+  );
+  return Object.fromEntries(context);
+}
+
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
-const List = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 64 })]);
+const List = Type.Union([Type.String(), Type.Array(Type.String())]);
 
-/** Scalars mean what their text means in a URL; an item that is wrong in its values fails alone. */
-export const BatchSearch = Type.Object(
-  {
-    q: Type.Optional(Type.String()),
-    domain: Type.Optional(Type.String()),
-    page: Type.Optional(Scalar),
-    limit: Type.Optional(Scalar),
-    sort: Type.Optional(Type.String()),
-    filter: Type.Optional(List),
-    facet: Type.Optional(List),
-    highlight: Type.Optional(Scalar),
-  },
-  { additionalProperties: Scalar, description: 'The parameters of GET /search, declared context included.' },
-);
+/** For people and generators, like `searchQuerySchema`: members are judged one by one, each item alone. */
+export function batchBodySchema(search: Search): TSchema {
+  const item = Type.Object(
+    {
+      q: Type.Optional(Type.String()),
+      domain: Type.Optional(Type.String()),
+      page: Type.Optional(Scalar),
+      limit: Type.Optional(Scalar),
+      sort: Type.Optional(Type.String()),
+      filter: Type.Optional(List),
+      facet: Type.Optional(List),
+      highlight: Type.Optional(Scalar),
+      ...queryContext(search),
+    },
+    { description: 'The parameters of GET /search, query context included; other members are ignored.' },
+  );
+  return Type.Object({ searches: Type.Array(item, { minItems: 1, maxItems: MAX_BATCH }) });
+}
 
-export const BatchBody = Type.Object({
-  searches: Type.Array(BatchSearch, { minItems: 1, maxItems: MAX_BATCH }),
+/** What must hold before there are items to judge. */
+export const BatchEnvelope = Type.Object({
+  searches: Type.Array(Type.Record(Type.String(), Type.Unknown()), { minItems: 1, maxItems: MAX_BATCH }),
 });
 
 export const ProblemBody = Type.Object(
@@ -77,16 +80,6 @@ export const ProblemBody = Type.Object(
   { description: 'RFC 9457, application/problem+json.' },
 );
 
-const problemAnswer = (description: string) => ({
-  description,
-  content: { 'application/problem+json': { schema: ProblemBody } },
-});
-
-export const PROBLEM_ANSWERS = {
-  '4xx': problemAnswer('The request is at fault; `parameter` says where.'),
-  '5xx': problemAnswer('Nobody could answer now; `Retry-After` says when to ask again.'),
-};
-
 export const PageBody = Type.Object({
   query: Type.String({ description: 'The canonical text that was searched for.' }),
   domain: Type.String(),
@@ -99,7 +92,7 @@ export const PageBody = Type.Object({
     Type.Object({
       id: Type.String(),
       title: Type.String({ description: 'Plain text.' }),
-      snippet: Type.String({ description: 'HTML-escaped; <em> is the only markup.' }),
+      snippet: Type.String({ description: 'HTML-escaped; `<em>` is the only markup.' }),
       score: Type.Number(),
       attributes: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
     }),
@@ -120,6 +113,7 @@ export const BatchAnswer = Type.Object({
       etag: Type.Optional(Type.String()),
       age: Type.Optional(Type.Integer()),
       body: Type.Optional(PageBody),
+      retryAfter: Type.Optional(Type.Integer({ description: 'Seconds, as the Retry-After field.' })),
       problem: Type.Optional(ProblemBody),
     }),
   ),
@@ -143,11 +137,14 @@ export const ReadinessBody = Type.Object({
         }),
       ),
       engine: Type.Object({
+        state: literals(['ok', 'degraded', 'down']),
         kind: Type.String(),
         breaker: literals(['closed', 'open', 'half-open']),
+        reachable: Type.Boolean({ description: 'By a probe of its own every few seconds.' }),
         inFlight: Type.Integer(),
         queued: Type.Integer(),
       }),
+      flights: Type.Integer({ description: 'Distinct searches being computed now.' }),
     }),
   ),
 });

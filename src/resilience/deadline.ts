@@ -13,7 +13,11 @@ export class DeadlinePassed extends Error {
  */
 export function withinDeadline<T>(promise: Promise<T>, afterMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new DeadlinePassed(afterMs)), Math.max(0, afterMs));
+    // Timers run before sockets are read: after a blocked loop the reply lies there already, so it gets one turn more.
+    const pass = (): void => {
+      setImmediate(() => reject(new DeadlinePassed(afterMs)));
+    };
+    const timer = setTimeout(pass, Math.max(0, afterMs));
     promise.then(
       (value) => {
         clearTimeout(timer);

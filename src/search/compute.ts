@@ -83,6 +83,7 @@ export function createCompute(options: ComputeOptions): Compute {
         coding,
         generation: rules.generation(prepared.bucket),
         createdAtMs,
+        bornMs: startedMs,
         costMs,
         etag: etagOf(identity),
         canonical: prepared.canonicalBytes,

@@ -84,12 +84,17 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
     observe({ kind: 'miss', domain, reason });
     lastMisses.set(prepared.key, { reason, atMs: clock.monotonicMs() });
     const startedMs = clock.monotonicMs();
-    const flight = missPath.fly(prepared, found, startedMs + options.deadlineMs);
+    const fly = reason === 'bypass' ? missPath.flyAnew : missPath.fly;
+    const flight = fly(prepared, found, startedMs + options.deadlineMs);
     try {
       return await landedAnswer(prepared, missed, flight, reason, startedMs);
     } catch (error) {
       const failure = toUnanswered(error, options.breakerRetryAfterMs());
-      const stale = failure instanceof Unanswered ? staleAnswer(missed, failure, reason) : undefined;
+      if (!(failure instanceof Unanswered)) throw failure;
+      const stale =
+        staleAnswer(missed, failure, reason) ??
+        // A late reply of the store may have come into L1 meanwhile.
+        staleAnswer({ ...missed, held: tiers.fromMemory(prepared) }, failure, reason);
       if (stale === undefined) throw failure;
       return stale;
     }
@@ -103,7 +108,8 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
     startedMs: number,
   ): Promise<Answer> => {
     const { entry, from, stored } = await withinDeadline(result, options.deadlineMs);
-    if (leads && !stored.l1 && !stored.l2) notStorable.set(prepared.key, true);
+    if (stored.l1 || stored.l2) notStorable.delete(prepared.key);
+    else if (leads && !entry.degraded) notStorable.set(prepared.key, true);
     const timings = { ...(l2Ms === undefined ? {} : { l2Ms }), engineMs: clock.monotonicMs() - startedMs };
     if (leads && from === 'store') {
       return answer(entry, 'hit-l2', { l1: forwarded(held, { stored: stored.l1 }), l2: HIT, reason }, timings);

@@ -14,7 +14,10 @@ export interface Attribute {
   readonly sort: boolean;
 }
 
-/** A parameter or header beside the query that changes the answer, such as a region or a variant. */
+/**
+ * A parameter or header beside the query by which answers are kept apart, such as a region or a variant. It is part of
+ * the key; the engines here do not read it, so it only makes a difference to an engine that is told of it.
+ */
 export interface ContextParameter {
   readonly name: string;
   readonly source: 'query' | 'header';
@@ -29,3 +32,6 @@ export interface SearchDomain {
   /** Hash of everything on the engine's side that changes an answer; see profile.ts. */
   readonly answerProfile: string;
 }
+
+/** Parameters every domain has; no attribute or context parameter may take these names. */
+export const REQUEST_PARAMETERS = ['q', 'domain', 'page', 'limit', 'sort', 'filter', 'facet', 'highlight'] as const;

@@ -30,7 +30,7 @@ export class InvalidSearch extends Error {
   }
 }
 
-/** Nobody could answer now. Made once per flight and shared by its followers. */
+/** Nobody could answer now. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered';
   readonly code: UnansweredCode;
@@ -42,9 +42,4 @@ export class Unanswered extends Error {
     this.code = code;
     this.retryAfterMs = retryAfterMs;
   }
-}
-
-/** Refused at once to protect the engine, as opposed to asked and failed. */
-export function isShed(code: UnansweredCode): boolean {
-  return code === 'overloaded' || code === 'engine-open';
 }

@@ -13,6 +13,8 @@ import { toUnanswered } from './unanswered.ts';
 export interface MissPath {
   /** Joins the key's flight or starts it. The flight outlives its clients: each waits no longer than its own deadline. */
   readonly fly: (prepared: PreparedSearch, found: Lookup | undefined, deadlineAtMs: number) => Flight;
+  /** The same, past whatever flight of that key is up: its page may be older than what the caller knows of. */
+  readonly flyAnew: (prepared: PreparedSearch, found: Lookup | undefined, deadlineAtMs: number) => Flight;
   /** Behind the back of whoever got the stale entry. Says nothing when a flight of that key is already up. */
   readonly refresh: (prepared: PreparedSearch, askStore: boolean) => void;
   readonly flights: () => number;
@@ -39,7 +41,7 @@ export interface MissPathOptions {
   readonly observe: (event: SearchEvent) => void;
 }
 
-/** After a refresh has failed its stale entry is left alone so long: one attempt a second a key, not one a request. */
+/** After a refresh that changed nothing the stale entry is left alone so long: one attempt a second, not one a request. */
 const REFRESH_PAUSE_MS = 1000;
 const REMEMBERED_PAUSES = 1024;
 
@@ -65,12 +67,20 @@ export function createMissPath(options: MissPathOptions): MissPath {
       leave.abort();
       return fromStore(entry);
     });
-    return Promise.race([computed, rescued]);
+    // Refused at once (an open breaker, a full queue), it still waits for the reply: nothing else can answer.
+    const patient = computed.catch(async (error: unknown) => {
+      const entry = started ? undefined : await late;
+      if (entry === undefined) throw error;
+      return fromStore(entry);
+    });
+    return Promise.race([patient, rescued]);
   };
 
   return {
     flights: flights.size,
     fly: (prepared, found, deadlineAtMs) => flights.join(prepared.key, () => compute(prepared, found, deadlineAtMs)),
+    flyAnew: (prepared, found, deadlineAtMs) =>
+      flights.join(`anew ${prepared.key}`, () => compute(prepared, found, deadlineAtMs)),
     refresh: (prepared, askStore) => {
       if ((pausedUntilMs.get(prepared.key) ?? 0) > clock.monotonicMs()) return;
       const { result, leads } = flights.join(prepared.key, async () => {
@@ -80,10 +90,15 @@ export function createMissPath(options: MissPathOptions): MissPath {
         return compute(prepared, found, clock.monotonicMs() + options.deadlineMs);
       });
       if (!leads) return;
+      const pause = (): void => pausedUntilMs.set(prepared.key, clock.monotonicMs() + REFRESH_PAUSE_MS);
       result.then(
-        ({ from }) => observe({ kind: 'refresh', domain, result: from === 'store' ? 'from-store' : 'from-engine' }),
+        ({ from, stored }) => {
+          // A partial page or one too large has not taken the stale one's place: the next request would ask again.
+          if (!stored.l1) pause();
+          observe({ kind: 'refresh', domain, result: from === 'store' ? 'from-store' : 'from-engine' });
+        },
         (error: unknown) => {
-          pausedUntilMs.set(prepared.key, clock.monotonicMs() + REFRESH_PAUSE_MS);
+          pause();
           const failure = toUnanswered(error, options.breakerRetryAfterMs());
           if (failure instanceof Unanswered) observe({ kind: 'refresh', domain, result: failure.code });
         },

@@ -1,5 +1,5 @@
 import { canonicalText } from './canonical-text.ts';
-import type { Attribute, SearchDomain } from './domain.ts';
+import { type Attribute, REQUEST_PARAMETERS, type SearchDomain } from './domain.ts';
 import { type InvalidCode, InvalidSearch } from './failure.ts';
 import { parseFilter } from './filter.ts';
 import type { Filter, SearchRequest, Sort } from './request.ts';
@@ -17,9 +17,6 @@ const MAX_LIMIT = 100;
 /** `page × limit`: what engines keep of a match (Sphinx's max_matches), and further than people page. */
 const MAX_DEPTH = 1000;
 const MAX_FILTERS = 16;
-
-/** Parameters every domain has; no attribute or context parameter may take these names. */
-export const REQUEST_PARAMETERS = ['q', 'domain', 'page', 'limit', 'sort', 'filter', 'facet', 'highlight'] as const;
 
 /** Raw parameters → a validated request in canonical form. @throws InvalidSearch, for the first fault found. */
 export function parseRequest(parameters: SearchParameters, domain: SearchDomain): SearchRequest {

@@ -174,9 +174,19 @@ const broken: readonly [what: string, bytes: string, status: number, code: strin
   ['no method at all', '\r\n\r\n\0\0\0\r\n\r\n', 400, 'invalid-request'],
   ['an unknown method', 'BREW /search?q=a HTTP/1.1\r\nHost: t\r\n\r\n', 400, 'invalid-request'],
   ['no Host', 'GET /search?q=a HTTP/1.1\r\n\r\n', 400, 'invalid-request'],
-  ['two Hosts', 'GET /search?q=a HTTP/1.1\r\nHost: t\r\nhost: u\r\n\r\n', 400, 'invalid-request'],
-  ['the same Host twice', 'GET /healthz HTTP/1.1\r\nHost: t\r\nHOST: t\r\n\r\n', 400, 'invalid-request'],
-  ['two Hosts in HTTP/1.0', 'GET /search?q=a HTTP/1.0\r\nHost: t\r\nHost: u\r\n\r\n', 400, 'invalid-request'],
+  ['two Hosts', 'GET /search?q=a HTTP/1.1\r\nHost: t\r\nhost: u\r\nConnection: close\r\n\r\n', 400, 'invalid-request'],
+  [
+    'the same Host twice',
+    'GET /healthz HTTP/1.1\r\nHost: t\r\nHOST: t\r\nConnection: close\r\n\r\n',
+    400,
+    'invalid-request',
+  ],
+  [
+    'two Hosts in HTTP/1.0',
+    'GET /search?q=a HTTP/1.0\r\nHost: t\r\nHost: u\r\nConnection: close\r\n\r\n',
+    400,
+    'invalid-request',
+  ],
   [
     'two Hosts and a raw target',
     'GET /search?q=\xd1\x91 HTTP/1.1\r\nHost: t\r\nHost: u\r\n\r\n',

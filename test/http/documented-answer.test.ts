@@ -60,7 +60,8 @@ test('the readiness of every part is as documented', async (context) => {
   started.search.statuses = [fakeStatus('goods', { store: { state: 'ok', nodes: [node] } }), fakeStatus('auto')];
   const answer = await started.server.app.inject({ url: '/readyz' });
   const assertDocumented = await documented(started, ['get', '/readyz', 200]);
-  assertDocumented(answer.json());
-  const { flights, ...short } = answer.json().domains[1];
-  assert.throws(() => assertDocumented({ ...answer.json(), domains: [short] }), `${flights} flights went unmissed`);
+  const body: Json = answer.json();
+  assertDocumented(body);
+  const { flights: _, ...short }: Json = answer.json().domains[1];
+  assert.throws(() => assertDocumented({ ...body, domains: [short] }), 'flights are not documented');
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
 import { Unanswered } from '../../src/search/failure.ts';
@@ -160,6 +161,30 @@ test('an operator’s bypass asks the engine and overwrites both tiers', async (
   for (const process of [search, sibling()]) {
     assert.match((await process.search(prepare('диван'))).entry.body.toString(), /новый диван/);
   }
+});
+
+test('a bypass asks the engine even while a flight of that key is up', async (t) => {
+  const { search, engine, prepare } = rig(t);
+  const reply = Promise.withResolvers<void>();
+  engine.answer = async () => reply.promise.then(() => pageOf('старый'));
+  const before = search.search(prepare('диван'));
+  await settled();
+  engine.answer = async () => pageOf('новый');
+  const bypassed = await search.bypass(prepare('диван'));
+  assert.deepEqual([bypassed.outcome, JSON.parse(bypassed.entry.body.toString()).results[0].id], ['engine', 'новый']);
+  reply.resolve();
+  await before;
+  assert.equal(engine.asked.length, 2);
+});
+
+test('a page that was too large once and fits again is forgotten as not storable', async (t) => {
+  const { search, engine, clock, prepare } = rig(t, { maxEntryBytes: 600 });
+  engine.answer = async () => pageOf(randomBytes(1000).toString('hex'));
+  await search.search(prepare('диван'));
+  engine.answer = async (text) => pageOf(text);
+  assert.equal((await search.search(prepare('диван'))).reason, 'not-storable');
+  clock.advance(800_000);
+  assert.notEqual((await search.search(prepare('диван'))).reason, 'not-storable');
 });
 
 test('flushed and suppressed entries are misses with their reason', async (t) => {

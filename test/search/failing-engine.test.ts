@@ -19,6 +19,18 @@ test('past its stale window an entry is served only when the engine fails, and s
   assert.equal((await search.search(prepare('диван'))).outcome, 'engine');
 });
 
+test('a refresh that brought only a part is not tried again for a second', async (t) => {
+  const { search, engine, clock, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  clock.advance(110_000);
+  engine.answer = async (text) => pageOf(text, 'agent dead');
+  for (let i = 0; i < 10; i += 1) {
+    assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+    await settled();
+  }
+  assert.equal(engine.asked.length, 2);
+});
+
 test('an entry only the store holds is served too when the engine fails', async (t) => {
   const { search, sibling, engine, clock, prepare } = rig(t);
   await search.search(prepare('диван'));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EngineError } from '../../src/search/engine.ts';
 import { pageOf, rig, transcript } from './rig.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
@@ -35,6 +36,39 @@ test('a late store reply settles the flight while the engine has not started', a
   await settled();
   assert.deepEqual(engine.asked, ['диван', 'занято']);
   assert.equal((await restarted.search(prepare('диван'))).outcome, 'hit-l1');
+});
+
+test('a late store reply answers though the engine refused at once', async (t) => {
+  const { search, sibling, engine, store, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  const restarted = sibling();
+  engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
+  for (let i = 0; i < 8; i += 1) await restarted.search(prepare(`нет ${i}`)).catch(() => undefined);
+  const late = Promise.withResolvers<Buffer | undefined>();
+  store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
+  const waiting = restarted.search(prepare('диван'));
+  await settled();
+  late.resolve(store.values.get(prepare('диван').storeName));
+  assert.equal((await waiting).outcome, 'hit-l2');
+});
+
+test('a stale entry that arrived late is served when the engine fails', async (t) => {
+  const { search, sibling, engine, store, clock, prepare } = rig(t);
+  await search.search(prepare('диван'));
+  await settled();
+  clock.advance(200_000);
+  const restarted = sibling();
+  const failing = Promise.withResolvers<never>();
+  engine.answer = async () => failing.promise;
+  const late = Promise.withResolvers<Buffer | undefined>();
+  store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
+  const waiting = restarted.search(prepare('диван'));
+  await settled();
+  late.resolve(store.values.get(prepare('диван').storeName));
+  await settled();
+  failing.reject(new EngineError('engine-unavailable', 'down'));
+  assert.equal((await waiting).outcome, 'stale');
 });
 
 test('values that are not entries are misses with a reason, and are overwritten', async (t) => {

@@ -7,7 +7,7 @@ import { problemResponse } from '../problem-response.ts';
 import { domainLabel, headerReader } from '../target.ts';
 import { provenanceOfAnswer, readBody } from './answer.ts';
 import type { Failure, Shown } from './assets/view/model.mjs';
-import { type Place, searchPairs } from './assets/view/place.mjs';
+import { isStart, type Place, searchPairs } from './assets/view/place.mjs';
 import type { Site } from './assets/view/site.mjs';
 import type { PageOptions } from './options.ts';
 
@@ -30,7 +30,7 @@ export interface Visit {
  * fault of our own rejects.
  */
 export async function firstPage({ site, place, request }: Visit, options: PageOptions): Promise<FirstPage> {
-  if (place.query === '') return { shown: { kind: 'start' }, status: 200 };
+  if (isStart(place)) return { shown: { kind: 'start' }, status: 200 };
   const { search, clock, observe } = options;
   const pairs = searchPairs(place, site);
   const startedMs = clock.monotonicMs();

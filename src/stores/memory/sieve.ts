@@ -73,6 +73,8 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
         known.bytes = bytes;
         known.visited = true;
       } else {
+        // Room first: with everything else visited, the newcomer itself would be the first the hand finds.
+        while (usedBytes + bytes > maxBytes) evictOne();
         const node: Node<V> = { key, value, bytes, visited: false, newer: undefined, older: newest };
         if (newest === undefined) oldest = node;
         else newest.newer = node;

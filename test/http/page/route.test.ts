@@ -51,6 +51,12 @@ describe('GET /', () => {
       '/?q=a&sort=city': 400,
       '/?q=a&filter=price:x': 400,
       '/?q=2107&domain=auto&region=moon': 400,
+      '/?q=a&q=b': 400,
+      '/?q=&q=b': 400,
+      '/?q=a&domain=goods&domain=auto': 400,
+      '/?q=a&page=1&page=2': 400,
+      '/?q=2107&domain=auto&region=msk&region=spb': 400,
+      '/?q=a&price.from=1&price.from=2': 400,
     };
     for (const [path, status] of Object.entries(cases)) {
       const response = await get(path);
@@ -59,6 +65,28 @@ describe('GET /', () => {
       assert.equal(response.headers.get('cache-control'), 'no-store');
       assert.match(await response.text(), /role="alert"/);
     }
+  });
+
+  it('says which parameter was given twice', async () => {
+    const html = await (await get('/?q=a&q=b')).text();
+    assert.match(html, /role="alert".*&quot;q&quot; may be given only once/);
+  });
+
+  it('lets 256 characters be typed, however many units each has', async () => {
+    const emoji = '🦊'.repeat(256);
+    assert.equal((await get(`/?q=${emoji}`)).status, 200);
+    assert.equal((await get(`/?q=${emoji}🦊`)).status, 400);
+    const html = await (await get('/')).text();
+    assert.doesNotMatch(html, /maxlength/);
+  });
+
+  it('that found nothing links the same query in every other section, without its filters', async () => {
+    const html = await (await get('/?q=ваз+2107&filter=city:Тула&limit=5')).text();
+    const [, links = ''] = html.match(/<ul class="elsewhere">(.*?)<\/ul>/) ?? assert.fail('no links');
+    const hrefs = [...links.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
+    assert.deepEqual(hrefs, [`/?${new URLSearchParams({ q: 'ваз 2107', domain: 'auto', limit: '5' })}`]);
+    assert.match(await (await get(hrefs[0] ?? '')).text(), /class="list"/);
+    assert.doesNotMatch(await (await get('/?q=iphone')).text(), /elsewhere/);
   });
 
   it('counts its search once, with its outcome', async () => {
@@ -131,6 +159,9 @@ describe('the files of the page', () => {
       const response = await fetch(`${service.baseUrl}/assets/page/${path}`);
       assert.equal(response.status, 404, path);
       assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/);
+      const problem = (await response.json()) as { type: string; code: string };
+      assert.equal(problem.type, 'urn:problem-type:serpcache:not-found', path);
+      assert.equal(problem.code, 'not-found', path);
     }
   });
 });

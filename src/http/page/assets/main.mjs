@@ -4,7 +4,7 @@ import { patch } from './patch.mjs';
 import { pageLanguage } from './view/language.mjs';
 import { titleOf } from './view/model.mjs';
 import { pageView } from './view/page.mjs';
-import { placeFrom, placeHref } from './view/place.mjs';
+import { isStart, placeFrom, placeHref } from './view/place.mjs';
 import { wordsIn } from './view/words.mjs';
 
 /** @type {import('./view/site.mjs').Site} */
@@ -25,7 +25,7 @@ async function show(search, then) {
   const language = pageLanguage(place.query, site.preferred);
   markBusy(language);
   try {
-    const shown = place.query === '' ? { kind: /** @type {const} */ ('start') } : await ask(place, site, signal);
+    const shown = isStart(place) ? { kind: /** @type {const} */ ('start') } : await ask(place, site, signal);
     if (signal.aborted) return;
     const key = focusedKey();
     const model = { site, place, language, shown };

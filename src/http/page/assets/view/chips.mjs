@@ -1,7 +1,7 @@
 // @ts-check
 import { readFilter, withValues } from './filters.mjs';
 import { formatValue } from './format.mjs';
-import { nameFor } from './names.mjs';
+import { attributeName } from './names.mjs';
 import { placeHref } from './place.mjs';
 import { domainOf } from './site.mjs';
 import { h } from './tree.mjs';
@@ -56,7 +56,7 @@ export function chipsView(model) {
         ),
       ];
     }
-    const name = nameFor(attribute.name, language);
+    const name = attributeName(attribute.name, place.domain, language);
     const format = (/** @type {string} */ value) => formatValue(attribute, value, language, currency);
     if (read.kind === 'range') {
       const from = read.from === '' ? '' : ` ${words('from')} ${format(read.from)}`;

@@ -2,7 +2,7 @@
 import { foldValue, valuesOf, withValues } from './filters.mjs';
 import { formatNumber, formatValue } from './format.mjs';
 import { foreignLanguage } from './language.mjs';
-import { nameFor } from './names.mjs';
+import { attributeName } from './names.mjs';
 import { placeHref } from './place.mjs';
 import { rangesView } from './ranges.mjs';
 import { domainOf } from './site.mjs';
@@ -78,7 +78,7 @@ function groupView(attribute, choices, model) {
   return h(
     'section',
     { class: 'facet', 'aria-labelledby': id, 'data-key': id },
-    h('h3', { id }, nameFor(attribute.name, model.language)),
+    h('h3', { id }, attributeName(attribute.name, model.place.domain, model.language)),
     h('ul', {}, items.slice(0, SHOWN_VALUES)),
     rest.length > 0 &&
       h('details', { class: 'more' }, h('summary', {}, `${words('more')} ${rest.length}`), h('ul', {}, rest)),

@@ -46,6 +46,23 @@ const NAMES = {
 };
 
 /**
+ * Attributes that mean something else in one domain: what a vacancy costs is what it pays.
+ * @type {Readonly<Record<string, typeof NAMES>>}
+ */
+const NAMES_IN = { jobs: { price: { en: 'Pay', ru: 'Зарплата' } } };
+
+/**
+ * @param {string} name
+ * @param {string} domain
+ * @param {Language} language
+ */
+export function attributeName(name, domain, language) {
+  const here = Object.hasOwn(NAMES_IN, domain) ? NAMES_IN[domain] : undefined;
+  const known = here !== undefined && Object.hasOwn(here, name) ? here[name] : undefined;
+  return known?.[language] ?? nameFor(name, language);
+}
+
+/**
  * @param {string} name
  * @param {Language} language
  */

@@ -3,7 +3,7 @@ import { formatAge } from './format.mjs';
 import { foreignLanguage } from './language.mjs';
 import { nameFor } from './names.mjs';
 import { failureWords } from './outcomes.mjs';
-import { placeHref } from './place.mjs';
+import { placeHref, sectionHref } from './place.mjs';
 import { domainOf } from './site.mjs';
 import { h } from './tree.mjs';
 import { wordsIn } from './words.mjs';
@@ -22,7 +22,16 @@ export function startView({ site, language }) {
       'ul',
       { class: 'examples' },
       site.examples.map(({ domain, query }) => {
-        const href = placeHref({ query, domain, page: '', sort: '', limit: '', filters: [], context: [] });
+        const href = placeHref({
+          query,
+          domain,
+          page: '',
+          sort: '',
+          limit: '',
+          filters: [],
+          context: [],
+          repeated: [],
+        });
         return h(
           'li',
           {},
@@ -82,16 +91,27 @@ function wayOut(code, place, site) {
  * @param {PageModel} model
  * @param {import('./model.mjs').AnswerBody} answer
  */
-export function emptyView({ place, language }, { total }) {
+export function emptyView({ site, place, language }, { total }) {
   const words = wordsIn(language);
   const [lead, hint] =
     total > 0 ? ['beyond', undefined] : ['empty', place.filters.length > 0 ? 'emptyFiltered' : 'emptyHint'];
   const first = placeHref({ ...place, page: '' });
+  const others = total > 0 ? [] : site.domains.filter(({ name }) => name !== place.domain);
   return h(
     'div',
     { class: 'notice' },
     h('p', { class: 'lead' }, words(lead)),
     hint !== undefined && h('p', {}, words(hint)),
     total > 0 && h('p', {}, h('a', { class: 'button', href: first, 'data-nav': true }, words('firstPage'))),
+    others.length > 0 && [
+      h('p', {}, words('elsewhere')),
+      h(
+        'ul',
+        { class: 'elsewhere' },
+        others.map(({ name }) =>
+          h('li', {}, h('a', { href: sectionHref(place, name), 'data-nav': true }, nameFor(name, language))),
+        ),
+      ),
+    ],
   );
 }

@@ -5,7 +5,7 @@ import { facetsView } from './facets.mjs';
 import { nameFor } from './names.mjs';
 import { failureView, startView } from './notices.mjs';
 import { originDetails, statusLine } from './origin.mjs';
-import { placeHref } from './place.mjs';
+import { sectionHref } from './place.mjs';
 import { resultsView } from './results.mjs';
 import { searchForm } from './search-form.mjs';
 import { domainOf } from './site.mjs';
@@ -77,15 +77,7 @@ function tabs({ site, place, language }) {
       'ul',
       {},
       site.domains.map(({ name }) => {
-        const href = placeHref({
-          query: place.query,
-          domain: name,
-          page: '',
-          sort: '',
-          limit: place.limit,
-          filters: [],
-          context: [],
-        });
+        const href = sectionHref(place, name);
         const here = name === current ? 'page' : undefined;
         return h('li', {}, h('a', { href, 'data-nav': true, 'aria-current': here }, nameFor(name, language)));
       }),

@@ -1,5 +1,6 @@
 // @ts-check
-import { readFilter, withValues } from './filters.mjs';
+import { withBounds } from './bounds.mjs';
+import { pageLanguage } from './language.mjs';
 import { domainOf } from './site.mjs';
 
 /**
@@ -12,6 +13,8 @@ import { domainOf } from './site.mjs';
  * @property {string} limit '' for the default.
  * @property {readonly string[]} filters As on the wire: `attribute:value,value` or `attribute:10..50`.
  * @property {readonly (readonly [name: string, value: string])[]} context Declared parameters that were given.
+ * @property {readonly (readonly [name: string, value: string])[]} repeated What may be given once and was given more
+ *   often: asked with, so that the server refuses it, but in no address the page writes.
  *
  * @typedef {import('./site.mjs').Site} Site
  */
@@ -26,41 +29,21 @@ export function placeFrom(pairs, site) {
   const one = (/** @type {string} */ name) => given.get(name)?.trim() ?? '';
   const name = one('domain') || domainOf(site, '').name;
   const domain = domainOf(site, name);
+  const query = one('q');
+  const single = ['q', 'domain', 'page', 'limit', 'sort', ...domain.context.map((each) => each.name)];
   return {
-    query: one('q'),
+    query,
     domain: name,
     page: one('page') === '1' ? '' : one('page'),
     sort: one('sort') === 'relevance' ? '' : one('sort'),
     limit: one('limit'),
-    filters: withRanges(given, domain),
+    filters: withBounds(given, domain, pageLanguage(query, site.preferred)),
     context: domain.context.flatMap(({ name }) => {
       const value = one(name);
       return value === '' ? [] : [/** @type {const} */ ([name, value])];
     }),
+    repeated: [...given].filter(([name]) => single.includes(name) && given.getAll(name).length > 1),
   };
-}
-
-/**
- * A plain form cannot write `price:10..50`, so it sends `price.from` and `price.to`, and here they become a filter. Two
- * empty bounds take away a range, not values chosen elsewhere.
- * @param {URLSearchParams} given
- * @param {import('./site.mjs').SiteDomain} domain
- */
-function withRanges(given, domain) {
-  let filters = given.getAll('filter').filter((filter) => filter.trim() !== '');
-  for (const { name } of domain.attributes) {
-    if (!given.has(`${name}.from`) && !given.has(`${name}.to`)) continue;
-    const from = given.get(`${name}.from`)?.trim() ?? '';
-    const to = given.get(`${name}.to`)?.trim() ?? '';
-    if (from === '' && to === '') {
-      filters = filters.filter(
-        (filter) => readFilter(filter, domain.attributes)?.kind !== 'range' || !filter.startsWith(`${name}:`),
-      );
-    } else {
-      filters = [...withValues(filters, name, []), `${name}:${from}..${to}`];
-    }
-  }
-  return filters;
 }
 
 /**
@@ -90,6 +73,23 @@ export function placeHref(place) {
 }
 
 /**
+ * The address of the same query in a section. Filters, sort and context are a section's own and stay behind.
+ * @param {Place} place
+ * @param {string} domain
+ */
+export function sectionHref(place, domain) {
+  return placeHref({ ...place, domain, page: '', sort: '', filters: [], context: [] });
+}
+
+/**
+ * Nothing to ask: the first page, with only a box.
+ * @param {Place} place
+ */
+export function isStart({ query, repeated }) {
+  return query === '' && repeated.length === 0;
+}
+
+/**
  * The parameters of the search behind a place: the server's first page and the browser's fetch ask the same question
  * and so share one entry.
  * @param {Place} place
@@ -102,5 +102,6 @@ export function searchPairs(place, site) {
     ...placePairs(place),
     ...facets.map(({ name }) => /** @type {[string, string]} */ (['facet', name])),
     ['highlight', 'true'],
+    .../** @type {[string, string][]} */ (place.repeated),
   ];
 }

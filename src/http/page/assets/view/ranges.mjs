@@ -1,6 +1,8 @@
 // @ts-check
 import { readFilter } from './filters.mjs';
-import { nameFor } from './names.mjs';
+import { formatNumber } from './format.mjs';
+import { attributeName } from './names.mjs';
+import { numberPattern } from './numbers.mjs';
 import { placePairs } from './place.mjs';
 import { domainOf } from './site.mjs';
 import { h } from './tree.mjs';
@@ -28,6 +30,13 @@ export function rangesView({ site, place, language }) {
     h('button', { type: 'submit' }, words('apply')),
   );
 
+  /** @param {import('./numbers.mjs').NumberType} type */
+  function asNumber(type) {
+    const pattern = numberPattern(type, language);
+    const title = `${words('numberSuchAs')} ${formatNumber(type === 'integer' ? 12_000 : 10.5, language)}`;
+    return { type: 'text', inputmode: 'decimal', pattern, title, size: 6 };
+  }
+
   /** @param {Attribute} attribute */
   function rangeView({ name, type }) {
     const read = place.filters.map((filter) => readFilter(filter, attributes)).find((each) => each?.attribute === name);
@@ -41,15 +50,13 @@ export function rangesView({ site, place, language }) {
           name: `${name}.${side}`,
           value: bounds[side],
           'data-focus': `${name}.${side}`,
-          ...(type === 'date'
-            ? { type: 'date' }
-            : { type: 'text', inputmode: 'decimal', pattern: '-?[0-9]*[.]?[0-9]*', size: 6 }),
+          ...(type === 'integer' || type === 'number' ? asNumber(type) : { type: 'date', max: '9999-12-31' }),
         }),
       );
     return h(
       'fieldset',
       {},
-      h('legend', {}, nameFor(name, language)),
+      h('legend', {}, attributeName(name, place.domain, language)),
       h('div', { class: type === 'date' ? 'pair dates' : 'pair' }, input('from'), input('to')),
     );
   }

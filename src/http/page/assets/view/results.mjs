@@ -1,7 +1,7 @@
 // @ts-check
 import { formatValue, isMoney } from './format.mjs';
 import { foreignLanguage } from './language.mjs';
-import { nameFor } from './names.mjs';
+import { attributeName } from './names.mjs';
 import { emptyView } from './notices.mjs';
 import { pagerView } from './pager.mjs';
 import { domainOf } from './site.mjs';
@@ -79,7 +79,7 @@ function resultView({ title, snippet, attributes }, { site, place, language }) {
     return h(
       'div',
       { class: prominent ? 'money' : undefined },
-      h('dt', { class: plain ? 'unseen' : undefined }, nameFor(attribute.name, language)),
+      h('dt', { class: plain ? 'unseen' : undefined }, attributeName(attribute.name, place.domain, language)),
       h('dd', { lang: attribute.type === 'string' ? foreignLanguage(text, language) : undefined }, text),
     );
   }

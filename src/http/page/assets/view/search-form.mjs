@@ -24,7 +24,9 @@ export function searchForm({ site, place, language, shown }) {
       required: true,
       // On a page with nothing else to read, people come to type.
       autofocus: shown.kind === 'start',
-      maxlength: 256,
+      // A pattern counts characters as the service does. `maxlength` counts UTF-16 units and cuts without a word.
+      pattern: '(?:\\s*\\S[\\s\\S]{0,255})?\\s*',
+      title: words('queryLength'),
       autocomplete: 'off',
       spellcheck: 'false',
       enterkeyhint: 'search',

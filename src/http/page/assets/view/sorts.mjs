@@ -1,5 +1,5 @@
 // @ts-check
-import { nameFor } from './names.mjs';
+import { attributeName } from './names.mjs';
 import { placeHref } from './place.mjs';
 import { domainOf } from './site.mjs';
 import { h } from './tree.mjs';
@@ -48,7 +48,7 @@ export function sortsView({ site, place, language }) {
         const next = (chosen ? !falling : falling) ? `-${name}` : name;
         const arrow = h('span', { 'aria-hidden': 'true' }, falling ? ' ↓' : ' ↑');
         const spoken = h('span', { class: 'unseen' }, ` ${words(falling ? 'descending' : 'ascending')}`);
-        return item(next, chosen, [nameFor(name, language), arrow, spoken], name);
+        return item(next, chosen, [attributeName(name, place.domain, language), arrow, spoken], name);
       }),
     ),
   );
