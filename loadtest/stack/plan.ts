@@ -32,6 +32,8 @@ export interface PartPlan {
   readonly name: string;
   readonly program: string;
   readonly port: number;
+  /** Where it listens for operators as well. */
+  readonly adminPort?: number;
   readonly folder: string;
   readonly logFile: string;
 }

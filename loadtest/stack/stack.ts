@@ -137,8 +137,9 @@ async function upServer(plan: StackPlan, say: Say): Promise<void> {
 
 /** A node's bus listens 10000 above its port. */
 async function checkPorts(parts: readonly PartPlan[]): Promise<void> {
-  const claims = parts.flatMap(({ name, program, port }) => [
+  const claims = parts.flatMap(({ name, program, port, adminPort }) => [
     { name, port },
+    ...(adminPort === undefined ? [] : [{ name: `${name}'s admin`, port: adminPort }]),
     ...(/redis|valkey/.test(program) ? [{ name: `${name}'s bus`, port: port + 10_000 }] : []),
   ]);
   const taken: string[] = [];

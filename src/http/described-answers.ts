@@ -7,7 +7,7 @@ const text = (description: string) => ({ type: 'string', description });
 const ANSWER_FIELDS = {
   ETag: text('Of the page in the coding served; send it back in `If-None-Match`.'),
   'Cache-Status': text('What each tier did (RFC 9211), such as `serpcache-l1; hit; ttl=287`.'),
-  'Cache-Control': text('What caches downstream may do; `no-store` where the page is not whole.'),
+  'Cache-Control': text('What caches downstream may do; `no-store` for a degraded page and a lifeboat answer.'),
   Age: {
     type: 'integer',
     description: 'Seconds, chosen so that `max-age` − `Age` is how long downstream may keep the page.',

@@ -38,6 +38,9 @@ export interface SphinxOptions {
 /** Raised when the same request may get another page: it is part of every key. */
 export const SPHINX_REVISION = 1;
 
+/** A word no index holds: it costs a look-up. */
+const PROBE_TEXT: MatchText = { match: 'serpcacheprobe', words: 'serpcacheprobe' };
+
 /** searchd closes idle connections after 300 s at the earliest. */
 const IDLE_MS = 60_000;
 /** Long enough for searchd to mark a dead mirror and ask the other one. */
@@ -84,6 +87,19 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
     return unwrap(second.page === undefined && first.page !== undefined ? first : second);
   };
 
+  // The domain's own statement, so that a wrong index or attribute shows before the first search does.
+  const probe: SearchRequest = {
+    domain: options.domain.name,
+    text: PROBE_TEXT.words,
+    page: 1,
+    limit: 1,
+    sort: { by: 'relevance' },
+    filters: [],
+    facets: options.domain.attributes.filter(({ facet }) => facet).map(({ name }) => name),
+    highlight: true,
+    context: [],
+  };
+
   const search = async (request: SearchRequest, signal: AbortSignal): Promise<ResultPage> => {
     if (signal.aborted) throw new EngineError('engine-timeout', 'aborted before it was asked');
     const text = matchText(request.text);
@@ -101,10 +117,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
     search,
     probe: async (signal) => {
       if (signal.aborted) throw new EngineError('engine-timeout', 'aborted before it was asked');
-      await connections.ask(
-        `SELECT id FROM ${options.index} LIMIT 1 OPTION max_matches=1, cutoff=1; SHOW META`,
-        signal,
-      );
+      await ask({ request: probe, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs }, PROBE_TEXT);
     },
     close: async () => connections.close(),
     // Nothing cancels a query in searchd; it works on when its client is gone.

@@ -36,6 +36,8 @@ export interface RedisNode {
 export interface RedisNodeOptions
   extends Pick<RedisNode, 'address' | 'redis' | 'clock' | 'observe' | 'peer' | 'remap'> {
   readonly random: () => number;
+  /** False keeps a connection unused though it is open. */
+  readonly usable?: () => boolean;
   readonly maxOutstanding: number;
 }
 
@@ -48,6 +50,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
   let writeBytes = 0;
   let gathering: Redis['stream'] | undefined;
   let retired = false;
+  const connected = (): boolean => redis.status === 'ready' && (options.usable?.() ?? true);
   const half = Math.ceil(maxOutstanding / 2);
 
   const breaker = createNodeBreaker({
@@ -64,7 +67,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
   /** Faults in the order of their precedence; `max` is the caller's part of the room. */
   const admit = (max: number, tooLarge: boolean): Pass | StoreFault => {
     if (breaker.refuses()) return 'node-open';
-    if (redis.status !== 'ready') {
+    if (!connected()) {
       remap(`${address} is not connected`);
       return 'store-down';
     }
@@ -102,7 +105,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
     view: () => ({
       node: address,
       breaker: breaker.state(),
-      connected: redis.status === 'ready',
+      connected: connected(),
       outstanding,
     }),
   };

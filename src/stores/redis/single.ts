@@ -14,6 +14,9 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
       : new Redis({ ...nodeOptions(settings, name, random), ...settings.nodes[0] });
   let closed = false;
   let again: NodeJS.Timeout | undefined;
+  // ioredis goes on in database 0 when SELECT is refused, among another domain's entries perhaps: so it is asked again,
+  // and the connection stays unused until the server has said yes.
+  let selected = settings.database === 0;
 
   const nodeAt = (address: string): RedisNode =>
     createRedisNode({
@@ -25,12 +28,27 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
       observe,
       peer: () => undefined,
       remap: () => {},
+      usable: () => selected,
     });
   // Which server it is comes from the sentinels; until then there is no node.
   let node = settings.kind === 'standalone' ? nodeAt(`${settings.nodes[0].host}:${settings.nodes[0].port}`) : undefined;
   const unplaced = settings.kind === 'sentinel' ? settings.master : (node?.address ?? name);
 
+  const select = (): void => {
+    selected = false;
+    redis.select(settings.database).then(
+      () => {
+        selected = true;
+      },
+      (error: Error) => {
+        const detail = `database ${settings.database}: ${error.message}`;
+        observe({ kind: 'connection', node: node?.address ?? unplaced, state: 'failed', detail });
+      },
+    );
+  };
+
   const onReady = (): void => {
+    if (settings.database !== 0) select();
     if (settings.kind === 'sentinel') {
       const address = `${redis.stream.remoteAddress}:${redis.stream.remotePort}`;
       if (node?.address !== address) {

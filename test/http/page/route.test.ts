@@ -53,7 +53,7 @@ describe('GET /', () => {
       '/?q=2107&domain=auto&region=moon': 400,
       '/?q=a&q=b': 400,
       '/?q=&q=b': 400,
-      '/?q=a&domain=goods&domain=auto': 400,
+      '/?q=a&domain=goods&domain=auto': 404,
       '/?q=a&page=1&page=2': 400,
       '/?q=2107&domain=auto&region=msk&region=spb': 400,
       '/?q=a&price.from=1&price.from=2': 400,
