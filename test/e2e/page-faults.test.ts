@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { Unanswered } from '../../src/search/failure.ts';
 import { startBrowser, type TestBrowser } from './browser.ts';
 import { type FakePageService, startFakePageService } from './page-service.ts';
@@ -38,10 +39,20 @@ describe('the page when things go wrong', () => {
     service.search.before = async () => {};
     service.search.dress = (answer) => answer;
   });
+  // Idle contexts keep their connections, and the listener takes only so many.
+  const opened: Page[] = [];
+  const open = async (options?: BrowserContextOptions) => {
+    const tab = await browser.open(options);
+    opened.push(tab.page);
+    return tab;
+  };
+  afterEach(async () => {
+    for (const page of opened.splice(0)) await page.context().close();
+  });
   const at = (parameters: Readonly<Record<string, string>>) => `${service.baseUrl}/?${new URLSearchParams(parameters)}`;
 
   it('markup in a document is text, on the first page and on fetched ones', async () => {
-    const { page, complaints } = await browser.open();
+    const { page, complaints } = await open();
     await page.goto(at({ q: 'пакость' }));
     for (const visit of ['first', 'fetched', 'filtered by the evil value']) {
       assert.equal(await page.locator('.list h3').textContent(), `пакость ${EVIL}`, visit);
@@ -55,7 +66,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('markup in the address is text: query, domain, filter, sort, page', async () => {
-    const { page, complaints } = await browser.open();
+    const { page, complaints } = await open();
     for (const [name, status] of Object.entries({ q: 200, domain: 404, filter: 400, sort: 400, page: 400 })) {
       const response = await page.goto(at({ q: 'кроссовки', [name]: EVIL }));
       assert.equal(response?.status(), status, name);
@@ -72,7 +83,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('an engine that forgets to escape writes nothing but <em> into the page', async () => {
-    const { page, complaints } = await browser.open();
+    const { page, complaints } = await open();
     await page.goto(at({}));
     const snippet =
       '<em>a</em><img src=x onerror=alert(1)><em onclick=alert(2)>b</em>&lt;i&gt;<script>alert(3)</script>';
@@ -100,13 +111,13 @@ describe('the page when things go wrong', () => {
 
   it('a shed search says so and when to come back, with and without scripts, and trying again works', async () => {
     service.search.before = () => Promise.reject(new Unanswered('overloaded', 'The queue is full.', 3000));
-    const plain = await browser.open({ javaScriptEnabled: false });
+    const plain = await open({ javaScriptEnabled: false });
     const response = await plain.page.goto(at({ q: 'asics gel' }));
     assert.equal(response?.status(), 503);
     assert.equal(response?.headers()['retry-after'], '3');
     assert.match((await plain.page.locator('[role=alert]').textContent()) ?? '', /Too many searches.*again in 3 sec/);
 
-    const { page } = await browser.open();
+    const { page } = await open();
     await page.goto(at({}));
     await page.fill('#query', 'asics gel');
     await page.keyboard.press('Enter');
@@ -118,7 +129,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('a refused filter names what is allowed and offers the bare query', async () => {
-    const { page } = await browser.open({ locale: 'ru-RU' });
+    const { page } = await open({ locale: 'ru-RU' });
     await page.goto(at({ q: 'кроссовки', filter: 'nope:1' }));
     const alert = page.locator('[role=alert]');
     assert.match((await alert.textContent()) ?? '', /не имеет смысла.*category, city, price, date/);
@@ -129,7 +140,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('values with a backslash or a comma are chosen and taken away like any other', async () => {
-    const { page, complaints } = await browser.open();
+    const { page, complaints } = await open();
     await page.goto(at({ q: 'особое' }));
     for (const name of ['city', 'category']) {
       await page.click(`[aria-labelledby=facet-${name}] .choice`);
@@ -147,7 +158,7 @@ describe('the page when things go wrong', () => {
 
   it('a bound typed as the page prints it is taken, and one that is no number is stopped at the input', async () => {
     for (const javaScriptEnabled of [true, false]) {
-      const { page, complaints } = await browser.open({ javaScriptEnabled });
+      const { page, complaints } = await open({ javaScriptEnabled });
       await page.setViewportSize({ width: 1280, height: 844 });
       await page.goto(at({ q: 'особое' }));
       await page.fill('input[name="price.from"]', '7\u00a0200\u202f000');
@@ -165,7 +176,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('a long query of emoji is never cut, and one too long is stopped at the box', async () => {
-    const { page, complaints } = await browser.open();
+    const { page, complaints } = await open();
     await page.goto(at({}));
     await page.focus('#query');
     await page.keyboard.insertText('🦊'.repeat(200));
@@ -180,7 +191,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('going back to an address that gives the query twice is refused again', async () => {
-    const { page } = await browser.open();
+    const { page } = await open();
     await page.goto(`${service.baseUrl}/?q=iphone&q=puma`);
     assert.match((await page.locator('[role=alert]').textContent()) ?? '', /"q" may be given only once/);
     await page.fill('#query', 'puma');
@@ -193,7 +204,7 @@ describe('the page when things go wrong', () => {
 
   it('a query that finds nothing here is one click from finding something in its own section', async () => {
     for (const javaScriptEnabled of [true, false]) {
-      const { page, complaints } = await browser.open({ javaScriptEnabled });
+      const { page, complaints } = await open({ javaScriptEnabled });
       await page.goto(at({ q: 'ваз 2107' }));
       await page.click('.elsewhere a');
       await page.waitForSelector('.list li');
@@ -203,7 +214,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('a service that has gone is said to be unreachable, and the page stays usable', async () => {
-    const { page } = await browser.open();
+    const { page } = await open();
     await page.goto(at({ q: 'iphone' }));
     await page.route('**/search?*', (route) => route.abort('connectionrefused'));
     await page.click('.sorts a >> nth=1');
@@ -215,7 +226,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('a newer search aborts the older, and a late answer never replaces it', async () => {
-    const { page, complaints } = await browser.open();
+    const { page, complaints } = await open();
     await page.goto(at({}));
     let release = (): void => {};
     service.search.before = ({ request }) =>
@@ -236,7 +247,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('what is typed while an answer is on its way stays in the box', async () => {
-    const { page } = await browser.open();
+    const { page } = await open();
     await page.goto(at({}));
     let release = (): void => {};
     service.search.before = () => new Promise((resolve) => (release = resolve));
@@ -261,7 +272,7 @@ describe('the page when things go wrong', () => {
       [{ outcome: 'collapsed', l1: shared }, 'computed by the engine, shared with another request'],
       [{ outcome: 'lifeboat', l1: missed }, 'from the reserve index'],
     ] as const;
-    const { page } = await browser.open();
+    const { page } = await open();
     for (const [parts, words] of cases) {
       service.search.dress = ({ l2: _, ...answer }) => ({ ...answer, ...parts });
       await page.goto(at({ q: 'iphone 13' }));
@@ -273,7 +284,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('words without an end break at 390 px and nothing scrolls sideways', async () => {
-    const { page } = await browser.open({ viewport: { width: 390, height: 844 } });
+    const { page } = await open({ viewport: { width: 390, height: 844 } });
     const word = 'ж'.repeat(200);
     for (const parameters of [{ q: 'бесконечное' }, { q: word }, { q: 'бесконечное', filter: `city:${word}` }]) {
       await page.goto(at(parameters));
@@ -283,7 +294,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('results in the other language carry it, and the page follows the query', async () => {
-    const { page } = await browser.open();
+    const { page } = await open();
     await page.goto(at({ q: '2107', domain: 'auto' }));
     assert.equal(await page.locator('html').getAttribute('lang'), 'en');
     assert.equal(await page.locator('.list h3').first().getAttribute('lang'), 'ru');

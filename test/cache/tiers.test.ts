@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Entry } from '../../src/cache/entry.ts';
+import type { CacheEvent } from '../../src/cache/events.ts';
+import { storedForMs } from '../../src/cache/freshness.ts';
+import type { MemoryTier } from '../../src/cache/memory.ts';
+import { unflushed } from '../../src/cache/rules.ts';
+import type { StoreRead } from '../../src/cache/store.ts';
+import { createTiers, type EntryRules, type Tiers } from '../../src/cache/tiers.ts';
+import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
+import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
+import { entryOf } from '../fakes/entry.ts';
+import { createFakeStore } from '../fakes/store.ts';
+
+const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonicalBytes: Buffer.from('goods@x?q=кроссовки'), bucket: 1 };
+
+interface Rig {
+  readonly tiers: Tiers;
+  readonly memory: MemoryTier;
+  readonly clock: FakeClock;
+  readonly events: CacheEvent[];
+  /** What the store says to the next reads. */
+  reads: StoreRead;
+}
+
+function rig(rules: EntryRules = unflushed): Rig {
+  const clock = createFakeClock();
+  const memory = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 });
+  const events: CacheEvent[] = [];
+  const made: Omit<Rig, 'tiers'> = { memory, clock, events, reads: { kind: 'absent' } };
+  const tiers = createTiers({
+    domain: 'goods',
+    memory,
+    store: {
+      ...createFakeStore({ clock }),
+      read: async () => made.reads,
+      readMany: async (names) => names.map(() => made.reads),
+    },
+    storeDeadlineMs: 50,
+    maxEntryBytes: 1 << 16,
+    rules,
+    clock,
+    observe: (event) => events.push(event),
+  });
+  return Object.assign(made, { tiers });
+}
+
+const LIVES = { freshForMs: 1000, revalidateForMs: 500, errorForMs: 2000 };
+const page = (clock: FakeClock, body: string, parts: Parameters<typeof entryOf>[1] = {}): Entry =>
+  entryOf(clock, { ...LIVES, ...parts, body: Buffer.from(body) });
+const held = ({ memory }: Rig): string | undefined => memory.peek('k')?.body.toString();
+const value = (entry: Entry): StoreRead => ({ kind: 'value', value: Buffer.from(entry.encoded) });
+
+test('an older page does not replace a newer one in L1 while both are fresh', () => {
+  const made = rig();
+  const older = page(made.clock, 'older');
+  made.clock.advance(10);
+  assert.equal(made.tiers.keep(NAME, page(made.clock, 'newer'), true).l1, true);
+  assert.equal(made.tiers.keep(NAME, older, true).l1, false);
+  assert.equal(held(made), 'newer');
+});
+
+test('an older page does not replace a newer one in L1 when neither is fresh', () => {
+  const made = rig();
+  const older = page(made.clock, 'older');
+  made.clock.advance(10);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  made.clock.advance(1100);
+  assert.equal(made.tiers.keep(NAME, older, true).l1, false);
+  assert.equal(held(made), 'newer');
+});
+
+test('a newer page replaces an older one, and one of the same age the one held', () => {
+  const made = rig();
+  made.tiers.keep(NAME, page(made.clock, 'first'), true);
+  made.tiers.keep(NAME, page(made.clock, 'same age'), true);
+  assert.equal(held(made), 'same age');
+  made.clock.advance(10);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  assert.equal(held(made), 'newer');
+});
+
+test('an older page from the store does not replace the newer one in L1', async () => {
+  const made = rig();
+  made.reads = value(page(made.clock, 'older'));
+  made.clock.advance(10);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  await made.tiers.fromStore(NAME);
+  assert.equal(held(made), 'newer');
+});
+
+test('a partial page replaces no whole page that may still be served', () => {
+  const made = rig();
+  made.tiers.keep(NAME, page(made.clock, 'whole'), true);
+  for (const stepMs of [10, 1000, 1900]) {
+    made.clock.advance(stepMs);
+    assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), true).l1, false);
+    assert.equal(held(made), 'whole');
+  }
+});
+
+test('a partial page replaces a whole one that has lapsed', () => {
+  const made = rig();
+  made.tiers.keep(NAME, page(made.clock, 'whole'), true);
+  made.clock.advance(3000);
+  assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), true).l1, true);
+  assert.equal(held(made), 'partial');
+});
+
+test('a partial page replaces a whole one that is flushed or suppressed', () => {
+  for (const reason of ['flushed', 'suppressed'] as const) {
+    const made = rig({ generation: () => 1, refuse: (entry) => (entry.degraded ? undefined : reason) });
+    made.tiers.keep(NAME, page(made.clock, 'whole'), true);
+    assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason });
+    made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), true);
+    assert.equal(held(made), 'partial', reason);
+  }
+});
+
+test('a partial page gives way to any whole one, even an older', () => {
+  const made = rig();
+  const older = page(made.clock, 'whole');
+  made.clock.advance(10);
+  made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), true);
+  made.tiers.keep(NAME, older, true);
+  assert.equal(held(made), 'whole');
+});
+
+test('an older page replaces a newer one when it alone is fresh', () => {
+  const made = rig();
+  const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
+  made.clock.advance(10);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  made.clock.advance(1100);
+  assert.equal(made.tiers.keep(NAME, older, true).l1, true);
+  assert.equal(held(made), 'older, lives long');
+});
+
+test('an older page replaces a newer one that has lapsed', () => {
+  const made = rig();
+  const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
+  made.clock.advance(10);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  made.clock.advance(5000);
+  made.tiers.keep(NAME, older, true);
+  assert.equal(held(made), 'older, lives long');
+});
+
+test('a stale entry of the store is found as stale and put into L1', async () => {
+  const made = rig();
+  made.reads = value(page(made.clock, 'stale'));
+  made.clock.advance(1200);
+  const found = await made.tiers.fromStore(NAME);
+  assert.ok(found.kind === 'found' && found.freshness === 'stale');
+  assert.equal(held(made), 'stale');
+});
+
+test('a lapsed or refused entry of the store is not put into L1', async () => {
+  const lapsed = rig();
+  lapsed.reads = value(page(lapsed.clock, 'lapsed'));
+  lapsed.clock.advance(3000);
+  assert.deepEqual(await lapsed.tiers.fromStore(NAME), { kind: 'missed', reason: 'lapsed' });
+  assert.equal(held(lapsed), undefined);
+  const flushed = rig({ generation: () => 1, refuse: () => 'flushed' });
+  flushed.reads = value(page(flushed.clock, 'flushed'));
+  assert.deepEqual(await flushed.tiers.fromStoreMany([NAME]), [{ kind: 'missed', reason: 'flushed' }]);
+  assert.equal(held(flushed), undefined);
+});
+
+test('a late entry ends the wait only when it is fresh; a stale one is in L1 for whoever needs it', async () => {
+  for (const [ageMs, taken] of [
+    [10, true],
+    [1200, false],
+    [1600, false],
+  ] as const) {
+    const made = rig();
+    const late = Promise.resolve(Buffer.from(page(made.clock, 'late').encoded));
+    made.reads = { kind: 'fault', fault: 'store-slow', late };
+    made.clock.advance(ageMs);
+    const lookup = await made.tiers.fromStore(NAME);
+    assert.ok(lookup.kind === 'missed' && lookup.reason === 'store-slow');
+    assert.equal((await lookup.late)?.body.toString(), taken ? 'late' : undefined, `${ageMs} ms`);
+    assert.equal(held(made), 'late');
+  }
+});
+
+test('a value that is a view of a larger buffer is copied before it is kept', async () => {
+  const made = rig();
+  const { encoded } = page(made.clock, 'view');
+  const socket = Buffer.alloc(64 * 1024);
+  encoded.copy(socket, 100);
+  const view = socket.subarray(100, 100 + encoded.length);
+  made.reads = { kind: 'value', value: view };
+  const found = await made.tiers.fromStore(NAME);
+  assert.ok(found.kind === 'found');
+  socket.fill(0);
+  for (const entry of [found.entry, made.memory.peek('k')]) {
+    assert.ok(entry !== undefined);
+    assert.equal(entry.encoded.buffer.byteLength, entry.encoded.length);
+    assert.equal(entry.body.buffer, entry.encoded.buffer);
+    assert.equal(entry.body.toString(), 'view');
+  }
+});
+
+test('a late value that is a view of a larger buffer is copied too', async () => {
+  const made = rig();
+  const { encoded } = page(made.clock, 'view');
+  const socket = Buffer.concat([encoded, Buffer.alloc(5000)]);
+  const late = Promise.resolve(socket.subarray(0, encoded.length));
+  made.reads = { kind: 'fault', fault: 'store-slow', late };
+  const lookup = await made.tiers.fromStore(NAME);
+  assert.ok(lookup.kind === 'missed');
+  const entry = await lookup.late;
+  assert.equal(entry?.encoded.buffer.byteLength, encoded.length);
+});
+
+test('a store keeps an entry to the end of the revalidation window when that is the longer one', () => {
+  const clock = createFakeClock();
+  const entry = entryOf(clock, { freshForMs: 100, revalidateForMs: 5000, errorForMs: 500 });
+  assert.equal(storedForMs(entry, clock.monotonicMs()), 5100);
+  clock.advance(200);
+  assert.equal(storedForMs(entry, clock.monotonicMs()), 4900);
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Breaker, BreakerOpen, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
+import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
+
+interface Rig {
+  readonly breaker: Breaker;
+  readonly clock: FakeClock;
+  readonly states: BreakerState[];
+  /** Both kinds of time: the breaker's clock and opossum's timer. */
+  readonly pass: (ms: number) => void;
+  readonly open: () => Promise<void>;
+}
+
+const RESET_MS = 1000;
+const fails = async (): Promise<never> => Promise.reject(new Error('down'));
+
+function rig(t: TestContext, random = 0.5): Rig {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const clock = createFakeClock();
+  const states: BreakerState[] = [];
+  const breaker = createBreaker({
+    name: 'engine',
+    errorThresholdPercent: 50,
+    volumeThreshold: 4,
+    windowMs: 10_000,
+    resetMs: RESET_MS,
+    isAlive: () => false,
+    monotonicMs: clock.monotonicMs,
+    random: () => random,
+    onState: (state) => states.push(state),
+  });
+  t.after(breaker.shutdown);
+  const pass = (ms: number): void => {
+    clock.advance(ms);
+    t.mock.timers.tick(ms);
+  };
+  const open = async (): Promise<void> => {
+    for (let i = 0; i < 4; i += 1) await assert.rejects(breaker.fire(fails), /down/);
+  };
+  return { breaker, clock, states, pass, open };
+}
+
+test('half-open, it refuses while its one probe is under way', async (t) => {
+  const { breaker, pass, open } = rig(t);
+  await open();
+  assert.equal(breaker.refuses(), true);
+  pass(RESET_MS);
+  assert.deepEqual([breaker.state(), breaker.refuses()], ['half-open', false]);
+  const reply = Promise.withResolvers<string>();
+  const probe = breaker.fire(() => reply.promise);
+  assert.deepEqual([breaker.state(), breaker.refuses()], ['half-open', true]);
+  await assert.rejects(
+    breaker.fire(async () => assert.fail('must not be asked')),
+    BreakerOpen,
+  );
+  assert.equal(breaker.refuses(), true);
+  reply.resolve('ok');
+  assert.equal(await probe, 'ok');
+  assert.deepEqual([breaker.state(), breaker.refuses()], ['closed', false]);
+});
+
+test('after a probe that failed, the next half-open takes a probe again', async (t) => {
+  const { breaker, pass, open, states } = rig(t);
+  await open();
+  pass(RESET_MS);
+  await assert.rejects(breaker.fire(fails), /down/);
+  assert.deepEqual([breaker.state(), breaker.refuses()], ['open', true]);
+  pass(RESET_MS);
+  assert.deepEqual([breaker.state(), breaker.refuses()], ['half-open', false]);
+  assert.equal(await breaker.fire(async () => 'ok'), 'ok');
+  assert.deepEqual(states, ['open', 'half-open', 'open', 'half-open', 'closed']);
+});
+
+test('closed after a probe, it opens and takes a probe as the first time', async (t) => {
+  const { breaker, pass, open } = rig(t);
+  await open();
+  pass(RESET_MS);
+  await breaker.fire(async () => 'ok');
+  for (let i = 0; breaker.state() === 'closed' && i < 20; i += 1) await breaker.fire(fails).catch(() => undefined);
+  assert.equal(breaker.state(), 'open');
+  pass(RESET_MS);
+  assert.deepEqual([breaker.state(), breaker.refuses()], ['half-open', false]);
+});
+
+test('the wait for a probe is spread by a fifth either way, and is what clients are told', async (t) => {
+  for (const [random, resetMs] of [
+    [0, 800],
+    [0.5, 1000],
+    [1, 1200],
+  ] as const) {
+    await t.test(`random ${random}: ${resetMs} ms`, async (each) => {
+      const { breaker, pass, open } = rig(each, random);
+      assert.equal(breaker.retryAfterMs(), 0);
+      await open();
+      assert.equal(breaker.retryAfterMs(), resetMs);
+      pass(resetMs - 1);
+      assert.deepEqual([breaker.state(), breaker.retryAfterMs()], ['open', 1]);
+      pass(1);
+      assert.deepEqual([breaker.state(), breaker.retryAfterMs()], ['half-open', 0]);
+    });
+  }
+});

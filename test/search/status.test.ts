@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StoreNode } from '../../src/cache/store.ts';
+import type { BreakerState } from '../../src/resilience/breaker.ts';
+import { statusOf } from '../../src/search/status.ts';
+import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
+import { createFakeStore } from '../fakes/store.ts';
+
+interface Parts {
+  readonly breaker?: BreakerState;
+  readonly reachable?: boolean;
+  readonly failing?: boolean;
+  readonly nodes?: readonly StoreNode[];
+}
+
+const UP: StoreNode = { node: 'a:1', breaker: 'closed', connected: true, outstanding: 0 };
+const OPEN: StoreNode = { ...UP, breaker: 'open' };
+const CUT: StoreNode = { ...UP, connected: false };
+const HALF_OPEN: StoreNode = { ...UP, breaker: 'half-open' };
+
+/** `domain / engine / store`. */
+function states({ breaker = 'closed', reachable = true, failing = false, nodes }: Parts): string {
+  const status = statusOf({
+    domain: 'goods',
+    engineKind: 'fake',
+    memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
+    ...(nodes === undefined ? {} : { store: { ...createFakeStore(), nodes: () => nodes } }),
+    guard: {
+      breaker: { state: () => breaker, retryAfterMs: () => 0 },
+      permit: { inFlight: () => 3, queued: () => 2, max: () => 4 },
+    },
+    health: { reachable: () => reachable, failing: () => failing },
+    flights: () => 5,
+  });
+  return `${status.state} / ${status.engine.state} / ${status.store?.state ?? 'none'}`;
+}
+
+const TABLE: readonly (readonly [string, Parts, string])[] = [
+  ['all well', { nodes: [UP, UP] }, 'ok / ok / ok'],
+  ['all well, no store', {}, 'ok / ok / none'],
+  ['breaker open, store up', { breaker: 'open', nodes: [UP] }, 'degraded / down / ok'],
+  ['breaker open, store partly up', { breaker: 'open', nodes: [UP, OPEN] }, 'degraded / down / degraded'],
+  ['breaker open, store down', { breaker: 'open', nodes: [OPEN, CUT] }, 'down / down / down'],
+  ['breaker open, no store', { breaker: 'open' }, 'down / down / none'],
+  ['unreachable, breaker closed', { reachable: false, nodes: [UP] }, 'degraded / down / ok'],
+  ['unreachable, breaker half-open', { reachable: false, breaker: 'half-open' }, 'down / down / none'],
+  ['unreachable, no store', { reachable: false }, 'down / down / none'],
+  ['breaker half-open', { breaker: 'half-open', nodes: [UP] }, 'degraded / degraded / ok'],
+  ['every search fails', { failing: true, nodes: [UP] }, 'degraded / degraded / ok'],
+  ['every search fails, no store', { failing: true }, 'degraded / degraded / none'],
+  ['every search fails, store down', { failing: true, nodes: [CUT] }, 'degraded / degraded / down'],
+  ['one node open', { nodes: [UP, OPEN] }, 'degraded / ok / degraded'],
+  ['one node cut off', { nodes: [CUT, UP] }, 'degraded / ok / degraded'],
+  ['a node that is probed is up', { nodes: [HALF_OPEN] }, 'ok / ok / ok'],
+  ['every node open or cut off', { nodes: [OPEN, CUT] }, 'degraded / ok / down'],
+  ['no node known yet', { nodes: [] }, 'degraded / ok / down'],
+];
+
+for (const [what, parts, expected] of TABLE) {
+  test(`${what}: domain / engine / store are ${expected}`, () => {
+    assert.equal(states(parts), expected);
+  });
+}
+
+test('the status carries the figures of its parts', () => {
+  const { engine, flights, domain } = statusOf({
+    domain: 'goods',
+    engineKind: 'sphinx',
+    memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
+    guard: {
+      breaker: { state: () => 'half-open', retryAfterMs: () => 0 },
+      permit: { inFlight: () => 3, queued: () => 2, max: () => 4 },
+    },
+    health: { reachable: () => true, failing: () => false },
+    flights: () => 5,
+  });
+  assert.deepEqual([domain, flights], ['goods', 5]);
+  const figures = { inFlight: 3, queued: 2, maxConcurrent: 4 };
+  assert.deepEqual(engine, { state: 'degraded', kind: 'sphinx', breaker: 'half-open', reachable: true, ...figures });
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DeadlinePassed } from '../../src/resilience/deadline.ts';
+import { Shed } from '../../src/resilience/guard.ts';
+import { EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
+import { Unanswered, type UnansweredCode } from '../../src/search/failure.ts';
+import { forwardStatus, toUnanswered } from '../../src/search/unanswered.ts';
+
+const BREAKER_RETRY_MS = 7_777;
+
+function unanswered(error: unknown): Unanswered {
+  const failure = toUnanswered(error, BREAKER_RETRY_MS);
+  assert.ok(failure instanceof Unanswered, String(failure));
+  return failure;
+}
+
+const STATUSES: Readonly<Record<UnansweredCode, 502 | 503 | 504>> = {
+  overloaded: 503,
+  'engine-open': 503,
+  'engine-unavailable': 503,
+  'engine-deadline': 504,
+  'engine-rejected': 502,
+};
+
+const ENGINE_CODES: Readonly<Record<EngineErrorCode, UnansweredCode>> = {
+  'engine-unavailable': 'engine-unavailable',
+  'engine-overloaded': 'overloaded',
+  'engine-timeout': 'engine-deadline',
+  'engine-rejected': 'engine-rejected',
+};
+
+const SHED: readonly Shed['why'][] = ['breaker-open', 'stalled', 'queue-full', 'queue-expired', 'left'];
+
+test('every way of not answering has the status an upstream request would have had', () => {
+  for (const [code, status] of Object.entries(STATUSES)) {
+    assert.equal(forwardStatus(code as UnansweredCode), status, code);
+  }
+});
+
+test('every error of the engine has its code', () => {
+  for (const [from, to] of Object.entries(ENGINE_CODES)) {
+    assert.equal(unanswered(new EngineError(from as EngineErrorCode, 'x')).code, to, from);
+  }
+});
+
+test('the engine’s own words are in the cause and never in the message', () => {
+  const words = 'agent 10.1.2.3:9312: unknown local index goods_main';
+  for (const code of Object.keys(ENGINE_CODES)) {
+    const cause = new EngineError(code as EngineErrorCode, words);
+    const failure = unanswered(cause);
+    assert.equal(failure.cause, cause);
+    for (const word of words.split(/[ :]+/)) {
+      if (word.length > 5) assert.ok(!failure.message.includes(word), `${code}: ${failure.message}`);
+    }
+    assert.match(failure.message, /^the engine [a-z ]+$/);
+  }
+});
+
+test('a passed deadline is the engine’s, and asking again may help in two seconds', () => {
+  const failure = unanswered(new DeadlinePassed(400));
+  assert.deepEqual([failure.code, failure.retryAfterMs], ['engine-deadline', 2000]);
+  assert.ok(!failure.message.includes('400'));
+});
+
+test('an open breaker says when its probe is due; every other shedding is overload', () => {
+  for (const why of SHED) {
+    const { code, retryAfterMs } = unanswered(new Shed(why));
+    const expected = why === 'breaker-open' ? ['engine-open', BREAKER_RETRY_MS] : ['overloaded', 1000];
+    assert.deepEqual([code, retryAfterMs], expected, why);
+  }
+});
+
+test('a bug is passed through as it is, and so is a failure that was named already', () => {
+  const bug = new TypeError('undefined is not a function');
+  assert.equal(toUnanswered(bug, 0), bug);
+  const named = new Unanswered('engine-open', 'x', 5);
+  assert.equal(toUnanswered(named, 0), named);
+});
