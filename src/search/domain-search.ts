@@ -109,7 +109,7 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
   ): Promise<Answer> => {
     const { entry, from, stored } = await withinDeadline(result, options.deadlineMs);
     if (stored.l1 || stored.l2) notStorable.delete(prepared.key);
-    else if (leads && !entry.degraded) notStorable.set(prepared.key, true);
+    else if (!entry.degraded) notStorable.set(prepared.key, true);
     const timings = { ...(l2Ms === undefined ? {} : { l2Ms }), engineMs: clock.monotonicMs() - startedMs };
     if (leads && from === 'store') {
       return answer(entry, 'hit-l2', { l1: forwarded(held, { stored: stored.l1 }), l2: HIT, reason }, timings);

@@ -1,56 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import { it } from 'node:test';
 import { Unanswered } from '../../src/search/failure.ts';
-import { startBrowser, type TestBrowser } from './browser.ts';
-import { type FakePageService, startFakePageService } from './page-service.ts';
+import { EVIL, pageScene } from './page-scene.ts';
 
-const EVIL = '"><img src=x onerror="alert(1)"><script>alert(2)</script>';
-
-describe('the page when things go wrong', () => {
-  let service: FakePageService;
-  let browser: TestBrowser;
-  before(async () => {
-    const attributes = { category: EVIL, city: `${EVIL}, with a comma`, price: 1, date: '2026-01-01' };
-    const extra = [
-      { id: 'evil', title: `пакость ${EVIL}`, description: `пакость ${EVIL} javascript:alert(3)`, attributes },
-    ];
-    extra.push({
-      id: 'tail',
-      title: 'особое',
-      description: 'особое',
-      attributes: { category: 'a,b', city: 'хвост\\', price: 7_200_000, date: '2026-01-01' },
-    });
-    const long = 'W'.repeat(120);
-    extra.push({
-      id: 'long',
-      title: `бесконечное ${long}`,
-      description: `бесконечное ${long}`,
-      attributes: { category: long, city: long, price: 999_999_999_999, date: '2026-01-01' },
-    });
-    service = await startFakePageService({ extra });
-    browser = await startBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.stop();
-  });
-  beforeEach(() => {
-    service.search.before = async () => {};
-    service.search.dress = (answer) => answer;
-  });
-  // Idle contexts keep their connections, and the listener takes only so many.
-  const opened: Page[] = [];
-  const open = async (options?: BrowserContextOptions) => {
-    const tab = await browser.open(options);
-    opened.push(tab.page);
-    return tab;
-  };
-  afterEach(async () => {
-    for (const page of opened.splice(0)) await page.context().close();
-  });
-  const at = (parameters: Readonly<Record<string, string>>) => `${service.baseUrl}/?${new URLSearchParams(parameters)}`;
-
+pageScene('the page when things go wrong', ({ service, open, at }) => {
   it('markup in a document is text, on the first page and on fetched ones', async () => {
     const { page, complaints } = await open();
     await page.goto(at({ q: 'пакость' }));
@@ -110,7 +63,7 @@ describe('the page when things go wrong', () => {
   });
 
   it('a shed search says so and when to come back, with and without scripts, and trying again works', async () => {
-    service.search.before = () => Promise.reject(new Unanswered('overloaded', 'The queue is full.', 3000));
+    service().search.before = () => Promise.reject(new Unanswered('overloaded', 'The queue is full.', 3000));
     const plain = await open({ javaScriptEnabled: false });
     const response = await plain.page.goto(at({ q: 'asics gel' }));
     assert.equal(response?.status(), 503);
@@ -123,7 +76,7 @@ describe('the page when things go wrong', () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('[role=alert]');
     assert.match((await page.locator('[role=alert]').textContent()) ?? '', /Too many searches.*again in 3 sec/);
-    service.search.before = async () => {};
+    service().search.before = async () => {};
     await page.click('[role=alert] .button');
     await page.waitForSelector('.list li');
   });
@@ -137,80 +90,6 @@ describe('the page when things go wrong', () => {
     await alert.locator('.button').click();
     await page.waitForSelector('.list li');
     assert.equal(new URL(page.url()).searchParams.has('filter'), false);
-  });
-
-  it('values with a backslash or a comma are chosen and taken away like any other', async () => {
-    const { page, complaints } = await open();
-    await page.goto(at({ q: 'особое' }));
-    for (const name of ['city', 'category']) {
-      await page.click(`[aria-labelledby=facet-${name}] .choice`);
-      await page.waitForSelector(`[aria-labelledby=facet-${name}] .choice[aria-current]`);
-      assert.equal(await page.locator('.list h3').count(), 1, name);
-    }
-    assert.deepEqual(new URL(page.url()).searchParams.getAll('filter'), ['city:хвост\\\\', 'category:a\\,b']);
-    await page.reload();
-    assert.equal(await page.locator('.list h3').count(), 1);
-    assert.equal(await page.locator('.choice[aria-current]').count(), 2);
-    await page.locator('.chips a', { hasText: 'хвост' }).click();
-    await page.waitForSelector('.chips a:has-text("хвост")', { state: 'detached' });
-    assert.deepEqual(complaints, []);
-  });
-
-  it('a bound typed as the page prints it is taken, and one that is no number is stopped at the input', async () => {
-    for (const javaScriptEnabled of [true, false]) {
-      const { page, complaints } = await open({ javaScriptEnabled });
-      await page.setViewportSize({ width: 1280, height: 844 });
-      await page.goto(at({ q: 'особое' }));
-      await page.fill('input[name="price.from"]', '7\u00a0200\u202f000');
-      await page.fill('input[name="price.to"]', '7 200 001');
-      await page.click('.ranges button');
-      await page.waitForSelector('.chips');
-      assert.equal(await page.locator('.list h3').count(), 1);
-      assert.equal(await page.inputValue('input[name="price.from"]'), '7200000');
-      await page.fill('input[name="price.from"]', '1.2.3');
-      await page.click('.ranges button');
-      assert.equal(await page.locator('input[name="price.from"]:invalid').count(), 1);
-      assert.equal(await page.locator('[role=alert]').count(), 0);
-      assert.deepEqual(complaints, []);
-    }
-  });
-
-  it('a long query of emoji is never cut, and one too long is stopped at the box', async () => {
-    const { page, complaints } = await open();
-    await page.goto(at({}));
-    await page.focus('#query');
-    await page.keyboard.insertText('🦊'.repeat(200));
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('.notice');
-    assert.equal(new URL(page.url()).searchParams.get('q'), '🦊'.repeat(200));
-    await page.fill('#query', '🦊'.repeat(257));
-    assert.equal(await page.locator('#query:invalid').count(), 1);
-    await page.fill('#query', ` ${'🦊'.repeat(256)} `);
-    assert.equal(await page.locator('#query:invalid').count(), 0);
-    assert.deepEqual(complaints, []);
-  });
-
-  it('going back to an address that gives the query twice is refused again', async () => {
-    const { page } = await open();
-    await page.goto(`${service.baseUrl}/?q=iphone&q=puma`);
-    assert.match((await page.locator('[role=alert]').textContent()) ?? '', /"q" may be given only once/);
-    await page.fill('#query', 'puma');
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('.list li');
-    await page.goBack();
-    await page.waitForSelector('[role=alert]');
-    assert.match((await page.locator('[role=alert]').textContent()) ?? '', /"q" may be given only once/);
-  });
-
-  it('a query that finds nothing here is one click from finding something in its own section', async () => {
-    for (const javaScriptEnabled of [true, false]) {
-      const { page, complaints } = await open({ javaScriptEnabled });
-      await page.goto(at({ q: 'ваз 2107' }));
-      await page.click('.elsewhere a');
-      await page.waitForSelector('.list li');
-      assert.equal(new URL(page.url()).searchParams.get('domain'), 'auto');
-      assert.deepEqual(complaints, []);
-    }
   });
 
   it('a service that has gone is said to be unreachable, and the page stays usable', async () => {
@@ -229,7 +108,7 @@ describe('the page when things go wrong', () => {
     const { page, complaints } = await open();
     await page.goto(at({}));
     let release = (): void => {};
-    service.search.before = ({ request }) =>
+    service().search.before = ({ request }) =>
       request.text === 'slow' ? new Promise((resolve) => (release = resolve)) : Promise.resolve();
     const aborted = page.waitForEvent('requestfailed');
     await page.fill('#query', 'slow');
@@ -250,7 +129,7 @@ describe('the page when things go wrong', () => {
     const { page } = await open();
     await page.goto(at({}));
     let release = (): void => {};
-    service.search.before = () => new Promise((resolve) => (release = resolve));
+    service().search.before = () => new Promise((resolve) => (release = resolve));
     await page.fill('#query', 'samba');
     await page.keyboard.press('Enter');
     await page.waitForSelector('#app[aria-busy]');
@@ -274,7 +153,7 @@ describe('the page when things go wrong', () => {
     ] as const;
     const { page } = await open();
     for (const [parts, words] of cases) {
-      service.search.dress = ({ l2: _, ...answer }) => ({ ...answer, ...parts });
+      service().search.dress = ({ l2: _, ...answer }) => ({ ...answer, ...parts });
       await page.goto(at({ q: 'iphone 13' }));
       assert.equal(await page.locator('.source').textContent(), words);
       await page.click('.search button');
