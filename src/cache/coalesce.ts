@@ -15,15 +15,25 @@ export function createFlights<T>(): Flights<T> {
     join: (key, start) => {
       const joined = running.get(key);
       if (joined !== undefined) return { result: joined, leads: false };
-      // One microtask before `start`, so that one that throws at once still finds its key set, and frees it.
-      const result = Promise.resolve()
-        .then(start)
-        .finally(() => running.delete(key));
-      // The leader may have left (deadline, disconnect) when it fails: nobody listening is not a crash.
-      result.catch(() => undefined);
+      const result = begin(start);
       running.set(key, result);
+      // The first handlers of this promise, so they run before whoever waits for it is told; and a leader that has left
+      // when its flight fails leaves no unhandled rejection.
+      const free = (): void => {
+        running.delete(key);
+      };
+      result.then(free, free);
       return { result, leads: true };
     },
     size: () => running.size,
   };
+}
+
+/** A start that throws at once is a flight that failed. */
+function begin<T>(start: () => Promise<T>): Promise<T> {
+  try {
+    return start();
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }

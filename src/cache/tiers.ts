@@ -126,8 +126,8 @@ export function createTiers(options: TiersOptions): Tiers {
       const entry = memory.get(name.key);
       return entry === undefined ? { kind: 'missed', reason: 'unseen' } : judge(entry, name.bucket);
     },
-    fromStore: async (name) => {
-      if (store === undefined) return { kind: 'missed', reason: 'unseen' };
+    fromStore: (name) => {
+      if (store === undefined) return Promise.resolve({ kind: 'missed', reason: 'unseen' });
       return reads.join(name.key, async () => settle(await store.read(name.storeName, options.storeDeadlineMs), name))
         .result;
     },
