@@ -3,6 +3,7 @@ import { createFlights } from '../cache/coalesce.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
+import { withinDeadline } from '../resilience/deadline.ts';
 import type { PreparedSearch } from './answer.ts';
 import type { Compute } from './compute.ts';
 import type { SearchEvent } from './events.ts';
@@ -44,6 +45,8 @@ export interface MissPathOptions {
 /** After a refresh that changed nothing the stale entry is left alone so long: one attempt a second, not one a request. */
 const REFRESH_PAUSE_MS = 1000;
 const REMEMBERED_PAUSES = 1024;
+/** A reply that missed its deadline mostly comes soon after; a refusal must not wait for one that does not. */
+const LATE_GRACE_MS = 80;
 
 export function createMissPath(options: MissPathOptions): MissPath {
   const { domain, tiers, clock, observe } = options;
@@ -67,9 +70,9 @@ export function createMissPath(options: MissPathOptions): MissPath {
       leave.abort();
       return fromStore(entry);
     });
-    // Refused at once (an open breaker, a full queue), it still waits for the reply: nothing else can answer.
+    // Refused at once (an open breaker, a full queue), it still waits a little for the reply: nothing else can answer.
     const patient = computed.catch(async (error: unknown) => {
-      const entry = started ? undefined : await late;
+      const entry = started ? undefined : await withinDeadline(late, LATE_GRACE_MS).catch(() => undefined);
       if (entry === undefined) throw error;
       return fromStore(entry);
     });

@@ -48,9 +48,19 @@ test('a late store reply answers though the engine refused at once', async (t) =
   const late = Promise.withResolvers<Buffer | undefined>();
   store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
   const waiting = restarted.search(prepare('диван'));
-  await settled();
+  await new Promise((resolve) => setImmediate(resolve));
   late.resolve(store.values.get(prepare('диван').storeName));
   assert.equal((await waiting).outcome, 'hit-l2');
+});
+
+test('a refusal does not wait for a store that stays silent', async (t) => {
+  const { search, engine, store, prepare } = rig(t);
+  engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
+  for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
+  store.fault = { kind: 'fault', fault: 'store-slow', late: new Promise(() => undefined) };
+  const startedMs = performance.now();
+  await assert.rejects(search.search(prepare('диван')), { code: 'engine-open' });
+  assert.ok(performance.now() - startedMs < 350, 'well before the deadline of 400 ms');
 });
 
 test('a stale entry that arrived late is served when the engine fails', async (t) => {
