@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import { type ComposedDomain, composeDomain } from './compose-domain.ts';
 import type { Settings } from './config/settings.ts';
-import { assertAdminBinding } from './http/admin-access.ts';
 import { createAdminServer } from './http/admin-server.ts';
 import { createPublicServer, type PublicServerOptions } from './http/public-server.ts';
 import { createEventLog } from './metrics/event-log.ts';
@@ -25,10 +24,9 @@ export interface ServiceOptions {
   readonly version: string;
 }
 
-/** @throws when an embedded index cannot be opened or the admin address needs a token. Stores may be away. */
+/** @throws when an embedded index cannot be opened. Stores and searchd may be away. */
 export async function compose(options: ServiceOptions): Promise<Service> {
   const { settings, log, clock, random, version } = options;
-  assertAdminBinding(settings.admin);
   const metrics = createMetrics({
     domains: settings.domains.map(({ name }) => name),
     status: () => search.status(),

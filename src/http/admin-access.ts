@@ -6,8 +6,8 @@ import { type Problem, Refusal } from './problem.ts';
 const OPEN = new Set(['/metrics', '/healthz']);
 
 /**
- * Who may do what on the admin listener. Without a token reads are free (the address is loopback, see
- * `assertAdminBinding`) and every mutating route is off; with one, everything but `/metrics` and `/healthz` needs it.
+ * Who may do what on the admin listener. Without a token reads are free (the configuration then
+ * allows loopback only) and every mutating route is off; with one, everything but `/metrics` and `/healthz` needs it.
  * A route is mutating unless its method says otherwise, so that a new route is closed by default.
  */
 export function registerAdminAccess(app: FastifyInstance, token: string | undefined): void {
@@ -38,29 +38,3 @@ const UNAUTHORIZED: Problem = {
   detail: 'Send the admin token: Authorization: Bearer <ADMIN_TOKEN>.',
   headers: { 'www-authenticate': 'Bearer realm="serpcache admin"' },
 };
-
-/**
- * Refuses an admin listener that others could reach without a token.
- * @throws Error that says what to set.
- */
-export function assertAdminBinding({
-  host,
-  token,
-}: {
-  readonly host: string;
-  readonly token?: string | undefined;
-}): void {
-  if (token !== undefined && token !== '') return;
-  if (isLoopback(host)) return;
-  throw new Error(
-    `The admin listener would be reachable at ${host || 'every address'} without a token. Set ADMIN_TOKEN, or set ADMIN_HOST to 127.0.0.1.`,
-  );
-}
-
-function isLoopback(host: string): boolean {
-  const plain = host
-    .toLowerCase()
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/^::ffff:/, '');
-  return plain === 'localhost' || plain === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
-}

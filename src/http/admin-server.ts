@@ -24,7 +24,7 @@ export interface AdminServerOptions {
 
 export interface AdminServer {
   readonly app: FastifyInstance;
-  /** Resolves to the URL it listens at. Call `assertAdminBinding` first. */
+  /** Resolves to the URL it listens at. Off loopback the configuration demands a token. */
   readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
   readonly close: () => Promise<DrainResult>;
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
 import { systemClock } from '../../src/clock.ts';
-import { assertAdminBinding } from '../../src/http/admin-access.ts';
 import { type AdminServerOptions, createAdminServer } from '../../src/http/admin-server.ts';
 import { createFakeSearch } from '../fakes/search.ts';
 
@@ -100,9 +99,6 @@ test('metrics that fail are a problem document', async (context) => {
   assert.doesNotMatch(payload, /registry/);
 });
 
-test('an address others can reach needs a token', () => {
-  for (const host of ['127.0.0.1', '127.8.0.1', '::1', '[::1]', 'localhost', '::ffff:127.0.0.1']) {
-    assertAdminBinding({ host });
   }
   for (const host of ['0.0.0.0', '::', '', '10.0.0.7', 'admin.example', '127.0.0.1.example', '::ffff:10.0.0.1']) {
     assert.throws(() => assertAdminBinding({ host }), /ADMIN_TOKEN/, host);
