@@ -223,7 +223,7 @@ describe('searchd full', () => {
   });
 
   it('refuses as overload (max_children), and answers once there is room', async () => {
-    const crowd = await Promise.all(Array.from({ length: MAX_CHILDREN }, () => occupy(opened.searchd.port)));
+    const crowd = await occupyAll(opened.searchd.port, MAX_CHILDREN);
     const engine = opened.engine({ domain: CONTRACT_DOMAIN, index: 'contract' });
     const search = () => engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS));
     try {
@@ -237,12 +237,23 @@ describe('searchd full', () => {
   });
 });
 
-/** A connection that does nothing but count. */
-function occupy(port: number): Promise<Socket> {
+/** Connections that do nothing but count. One still being closed by searchd may take a place for a moment: try again. */
+async function occupyAll(port: number, count: number): Promise<Socket[]> {
+  const held: Socket[] = [];
+  while (held.length < count) {
+    const { socket, greeted } = await occupy(port);
+    if (greeted) held.push(socket);
+    else await sleep(20);
+  }
+  return held;
+}
+
+/** A greeting is a packet of type 10; a refusal one of type 255. */
+function occupy(port: number): Promise<{ socket: Socket; greeted: boolean }> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
     socket.on('error', () => {});
-    socket.once('data', () => resolve(socket));
+    socket.once('data', (packet) => resolve({ socket, greeted: packet[4] === 10 }));
   });
 }
 
