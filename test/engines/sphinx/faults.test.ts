@@ -254,6 +254,7 @@ function occupy(port: number): Promise<{ socket: Socket; greeted: boolean }> {
     const socket = connect({ port, host: '127.0.0.1' });
     socket.on('error', () => {});
     socket.once('data', (packet) => resolve({ socket, greeted: packet[4] === 10 }));
+    socket.once('close', () => resolve({ socket, greeted: false }));
   });
 }
 
