@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
@@ -11,10 +10,10 @@ import type { Engine, EngineErrorCode } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, matching } from '../../contract/engine-truth.ts';
+import { eventually } from './eventually.ts';
 import { engineDefaults, openSphinx } from './open.ts';
 
 const PATIENCE_MS = 20_000;
-const MAX_CHILDREN = 6;
 /** An aborted search keeps its thread in searchd until it is done, so there must be more than connections. */
 const PLENTY = 64;
 
@@ -208,65 +207,3 @@ describe('searchd in trouble', () => {
     await engine.close();
   });
 });
-
-describe('searchd full', () => {
-  let opened: Awaited<ReturnType<typeof openSphinx>>;
-  before(async () => {
-    opened = await openSphinx({
-      domains: [{ domain: CONTRACT_DOMAIN, index: 'contract', documents: CONTRACT_DOCUMENTS.slice(0, 50) }],
-      maxConnections: MAX_CHILDREN,
-    });
-  });
-  after(async () => {
-    await opened?.searchd.stop();
-    await opened?.remove();
-  });
-
-  it('refuses as overload (max_children), and answers once there is room', async () => {
-    const crowd = await occupyAll(opened.searchd.port, MAX_CHILDREN);
-    const engine = opened.engine({ domain: CONTRACT_DOMAIN, index: 'contract' });
-    const search = () => engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS));
-    try {
-      await assert.rejects(search(), { name: 'EngineError', code: 'engine-overloaded' });
-      await assert.rejects(engine.probe(AbortSignal.timeout(PATIENCE_MS)), { code: 'engine-overloaded' });
-    } finally {
-      for (const socket of crowd) socket.destroy();
-    }
-    await eventually(async () => assert.ok((await search()).total > 0));
-    await engine.close();
-  });
-});
-
-/** Connections that do nothing but count. One still being closed by searchd may take a place for a moment: try again. */
-async function occupyAll(port: number, count: number): Promise<Socket[]> {
-  const held: Socket[] = [];
-  while (held.length < count) {
-    const { socket, greeted } = await occupy(port);
-    if (greeted) held.push(socket);
-    else await sleep(20);
-  }
-  return held;
-}
-
-/** A greeting is a packet of type 10; a refusal one of type 255. */
-function occupy(port: number): Promise<{ socket: Socket; greeted: boolean }> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.on('error', () => {});
-    socket.once('data', (packet) => resolve({ socket, greeted: packet[4] === 10 }));
-    socket.once('close', () => resolve({ socket, greeted: false }));
-  });
-}
-
-/** Until it holds, with the last reason why not. */
-async function eventually(holds: () => Promise<void>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    try {
-      return await holds();
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await sleep(50);
-    }
-  }
-}

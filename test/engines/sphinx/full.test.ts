@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
+import { ask } from '../../contract/engine-truth.ts';
+import { eventually } from './eventually.ts';
+import { openSphinx } from './open.ts';
+
+const PATIENCE_MS = 20_000;
+const MAX_CHILDREN = 6;
+
+describe('searchd full', () => {
+  let opened: Awaited<ReturnType<typeof openSphinx>>;
+  before(async () => {
+    opened = await openSphinx({
+      domains: [{ domain: CONTRACT_DOMAIN, index: 'contract', documents: CONTRACT_DOCUMENTS.slice(0, 50) }],
+      maxConnections: MAX_CHILDREN,
+    });
+  });
+  after(async () => {
+    await opened?.searchd.stop();
+    await opened?.remove();
+  });
+
+  it('refuses as overload (max_children), and answers once there is room', async () => {
+    const crowd = await occupyAll(opened.searchd.port, MAX_CHILDREN);
+    const engine = opened.engine({ domain: CONTRACT_DOMAIN, index: 'contract' });
+    const search = () => engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS));
+    try {
+      await assert.rejects(search(), { name: 'EngineError', code: 'engine-overloaded' });
+      await assert.rejects(engine.probe(AbortSignal.timeout(PATIENCE_MS)), { code: 'engine-overloaded' });
+    } finally {
+      for (const socket of crowd) socket.destroy();
+    }
+    await eventually(async () => assert.ok((await search()).total > 0));
+    await engine.close();
+  });
+});
+
+/** Connections that do nothing but count. One still being closed by searchd may take a place for a moment: try again. */
+async function occupyAll(port: number, count: number): Promise<Socket[]> {
+  const held: Socket[] = [];
+  while (held.length < count) {
+    const { socket, greeted } = await occupy(port);
+    if (greeted) held.push(socket);
+    else await sleep(20);
+  }
+  return held;
+}
+
+/** A greeting is a packet of type 10; a refusal one of type 255. */
+function occupy(port: number): Promise<{ socket: Socket; greeted: boolean }> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.on('error', () => {});
+    socket.once('data', (packet) => resolve({ socket, greeted: packet[4] === 10 }));
+    socket.once('close', () => resolve({ socket, greeted: false }));
+  });
+}
