@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../search/escape-html.ts';
 /** What searchd puts around found words: no document can hold it, because nobody knows it before the process starts. */
 export interface Marks {
   readonly open: string;
@@ -61,16 +62,4 @@ function markup(text: string, marks: Marks): string {
 
 function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../search/escape-html.ts';
 import type { Term } from './expression.ts';
 import { foldText, WORD } from './words.ts';
 
@@ -95,15 +96,7 @@ function isSpace(text: string, index: number): boolean {
   return unit <= 0x20 || unit === 0xa0;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /** Also makes one space of white space and of control characters, which HTML does not allow. */
 function escaped(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+  return escapeHtml(text.replace(/[\s\p{Cc}]+/gu, ' '));
 }

@@ -1,20 +1,8 @@
+import { escapeHtml } from '../../search/escape-html.ts';
 import type { Tree } from './assets/view/tree.mjs';
 
 /** Elements that have no end tag. */
 const VOID = new Set(['input', 'link', 'meta', 'br', 'hr', 'img']);
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** The one way text gets into markup, in content and in quoted attributes alike. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
-}
 
 /** Tags and attribute names come from our own views; everything else is escaped. */
 export function toHtml(tree: Tree): string {

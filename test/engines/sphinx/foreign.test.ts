@@ -9,6 +9,7 @@ import type { SearchDomain } from '../../../src/search/domain.ts';
 import type { Engine } from '../../../src/search/engine.ts';
 import type { ResultPage } from '../../../src/search/page.ts';
 import type { Filter, SearchRequest } from '../../../src/search/request.ts';
+import { ask } from '../../contract/engine-truth.ts';
 import { engineDefaults, temporaryDirectory } from './open.ts';
 
 const DOMAIN: SearchDomain = {
@@ -84,21 +85,7 @@ describe('an index made by others', () => {
   });
 
   const search = (text: string, rest: Partial<SearchRequest> = {}): Promise<ResultPage> =>
-    engine.search(
-      {
-        domain: 'foreign',
-        text,
-        page: 1,
-        limit: 20,
-        sort: { by: 'relevance' },
-        filters: [],
-        facets: [],
-        highlight: true,
-        context: [],
-        ...rest,
-      },
-      AbortSignal.timeout(20_000),
-    );
+    engine.search(ask(text, { domain: 'foreign', ...rest }), AbortSignal.timeout(20_000));
   const ids = async (...filters: Filter[]): Promise<string[]> =>
     (await search('кот', { filters })).results.map(({ id }) => id).sort();
 

@@ -10,6 +10,7 @@ import type { SearchDomain } from '../../../src/search/domain.ts';
 import type { Engine } from '../../../src/search/engine.ts';
 import type { ResultPage } from '../../../src/search/page.ts';
 import type { SearchRequest } from '../../../src/search/request.ts';
+import { ask } from '../../contract/engine-truth.ts';
 import { openSphinx } from './open.ts';
 
 const CORPUS = new URL('../../../../shared/data/packages.ndjson.gz', import.meta.url);
@@ -46,21 +47,7 @@ describe('63 thousand documents, built by one command', () => {
   });
 
   const search = (text: string, rest: Partial<SearchRequest> = {}): Promise<ResultPage> =>
-    engine.search(
-      {
-        domain: 'packages',
-        text,
-        page: 1,
-        limit: 20,
-        sort: { by: 'relevance' },
-        filters: [],
-        facets: [],
-        highlight: true,
-        context: [],
-        ...rest,
-      },
-      AbortSignal.timeout(PATIENCE_MS),
-    );
+    engine.search(ask(text, { domain: 'packages', ...rest }), AbortSignal.timeout(PATIENCE_MS));
 
   it('are all there', () => {
     assert.deepEqual(searchd.source?.domains, [{ domain: 'packages', documents: DOCUMENTS, rounded: {} }]);

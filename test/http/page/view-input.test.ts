@@ -5,17 +5,9 @@ import { readFilter, valuesOf, withValues } from '../../../src/http/page/assets/
 import { formatNumber } from '../../../src/http/page/assets/view/format.mjs';
 import { numberPattern, typedNumber } from '../../../src/http/page/assets/view/numbers.mjs';
 import { placeFrom } from '../../../src/http/page/assets/view/place.mjs';
-import type { Site } from '../../../src/http/page/assets/view/site.mjs';
 import type { Attribute } from '../../../src/search/domain.ts';
 import { parseFilter } from '../../../src/search/filter.ts';
-
-const CITY: Attribute = { name: 'city', type: 'string', facet: true, sort: false };
-const PRICE: Attribute = { name: 'price', type: 'number', facet: false, sort: true };
-const SITE: Site = {
-  domains: [{ name: 'goods', attributes: [CITY, PRICE], context: [{ name: 'region', values: ['ru', 'kz'] }] }],
-  preferred: 'en',
-  examples: [],
-};
+import { CITY, PRICE, SITE } from './shop-site.ts';
 
 describe('bounds typed into the form', () => {
   const COUNT: Attribute = { name: 'count', type: 'integer', facet: false, sort: true };

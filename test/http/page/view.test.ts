@@ -9,19 +9,11 @@ import { pageView } from '../../../src/http/page/assets/view/page.mjs';
 import { numbersAround } from '../../../src/http/page/assets/view/pager.mjs';
 import { placeFrom, placeHref, searchPairs } from '../../../src/http/page/assets/view/place.mjs';
 import { provenanceOf } from '../../../src/http/page/assets/view/provenance.mjs';
-import type { Site } from '../../../src/http/page/assets/view/site.mjs';
 import { snippetTree } from '../../../src/http/page/assets/view/snippet.mjs';
 import { h } from '../../../src/http/page/assets/view/tree.mjs';
 import { toHtml } from '../../../src/http/page/html.ts';
 import type { Attribute } from '../../../src/search/domain.ts';
-
-const CITY: Attribute = { name: 'city', type: 'string', facet: true, sort: false };
-const PRICE: Attribute = { name: 'price', type: 'number', facet: false, sort: true };
-const SITE: Site = {
-  domains: [{ name: 'goods', attributes: [CITY, PRICE], context: [{ name: 'region', values: ['ru', 'kz'] }] }],
-  preferred: 'en',
-  examples: [],
-};
+import { CITY, PRICE, SITE } from './shop-site.ts';
 
 describe('markup', () => {
   it('whatever text goes in, only our own tags come out, and the text comes back whole', () => {
