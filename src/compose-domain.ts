@@ -1,24 +1,28 @@
+import { createLeases } from './cache/lease.ts';
+import { createReseeder } from './cache/reseed.ts';
 import { unflushed } from './cache/rules.ts';
 import type { Store, StoreEvent } from './cache/store.ts';
 import { createTiers } from './cache/tiers.ts';
 import type { Clock } from './clock.ts';
-import type { DomainSettings, EngineSettings, Settings } from './config/settings.ts';
-import { createSphinxEngine, SPHINX_REVISION } from './engines/sphinx/engine.ts';
-import { createSqliteEngine, SQLITE_REVISION } from './engines/sqlite/engine.ts';
+import { type ComposedEngine, composeEngine, searchDomainOf } from './compose-engine.ts';
+import type { DomainSettings, Settings } from './config/settings.ts';
+import { createFleet } from './control/fleet.ts';
 import type { EngineEvent } from './metrics/observe-engine.ts';
-import { type BreakerState, createBreaker } from './resilience/breaker.ts';
+import { createPopularity } from './popularity/popularity.ts';
 import type { GuardEvent } from './resilience/events.ts';
-import { createGuard } from './resilience/guard.ts';
-import { createPermit } from './resilience/permit.ts';
+import type { PreparedSearch } from './search/answer.ts';
 import { createCompute } from './search/compute.ts';
 import type { SearchDomain } from './search/domain.ts';
 import { createDomainSearch } from './search/domain-search.ts';
-import { type Engine, EngineError } from './search/engine.ts';
 import { createEngineHealth } from './search/engine-health.ts';
 import type { SearchEvent } from './search/events.ts';
 import { explain } from './search/explain.ts';
 import { createMissPath } from './search/flight.ts';
-import { profileHash } from './search/profile.ts';
+import { createForward } from './search/forward.ts';
+import { storedNameOf } from './search/key.ts';
+import { createLifeboat } from './search/lifeboat.ts';
+import { createRefresh } from './search/refresh.ts';
+import { createRefreshAhead } from './search/refresh-ahead.ts';
 import type { DomainPart } from './search/service.ts';
 import { statusOf } from './search/status.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
@@ -27,6 +31,8 @@ import { createRedisStore } from './stores/redis/store.ts';
 export interface DomainComposition {
   readonly clock: Clock;
   readonly random: () => number;
+  /** Of this process, among those that share a store. */
+  readonly processId: string;
   readonly compression: Settings['compression'];
   readonly observeSearch: (event: SearchEvent) => void;
   readonly observeStore: (domain: string, event: StoreEvent) => void;
@@ -38,145 +44,194 @@ export interface ComposedDomain extends DomainPart {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Of an engine's calls in the last 3 s, at least 20, more than half failed. The window is shorter than the wait for a
- * probe (±20 %): opossum keeps it over a closing, and failures from before would open it again at the first new one.
- */
-const ENGINE_BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 3_000 };
-const ENGINE_RESET_MS = 4_000;
-
 const ENGINE_PROBE = { intervalMs: 5_000, timeoutMs: 2_000 };
+
+/** Beyond the hard deadline: what writing a page may take before its lease may be taken by somebody else. */
+const LEASE_WRITE_MS = 1_000;
+
+/** Popular queries looked at for a refresh ahead of need, each time. */
+const POPULAR_LOOKED_AT = 200;
 
 /** One domain of the configuration with its own tiers, store, guard and engine: it is loaded, lost and healed alone. */
 export async function composeDomain(settings: DomainSettings, given: DomainComposition): Promise<ComposedDomain> {
-  const { clock, random } = given;
-  const { name, store: storeSettings, engine: engineSettings, maxEntryBytes } = settings;
+  const { clock, random, observeSearch } = given;
+  const { name, engine: engineSettings, without } = settings;
   const domain = searchDomainOf(settings);
-  const engine = await engineOf(engineSettings, domain, given);
-  const store: Store | undefined =
-    storeSettings.kind === 'none'
-      ? undefined
-      : createRedisStore({
-          settings: storeSettings,
-          name,
-          clock,
-          random,
-          observe: (event) => given.observeStore(name, event),
-        });
-  const storeDeadlineMs = storeSettings.kind === 'none' ? 0 : storeSettings.deadlineMs;
-  const shared = { domain: name, clock, observe: given.observeSearch, deadlineMs: engineSettings.deadlineMs };
+  const lacks = (defence: DomainSettings['without'][number]): boolean => without.includes(defence);
 
-  const observeGuard = (event: GuardEvent): void => given.observeGuard(name, event);
-  const breaker = createBreaker({
-    name: `${name} engine`,
-    ...ENGINE_BREAKER,
-    // Longer than any call begun before the opening: its late end must not be taken for a probe's.
-    resetMs: Math.max(ENGINE_RESET_MS, 2 * engineSettings.deadlineMs),
-    isAlive: (error) => error instanceof EngineError && error.code === 'engine-rejected',
-    monotonicMs: clock.monotonicMs,
-    random,
-    onState: (state: BreakerState) => observeGuard({ kind: 'breaker', target: name, state }),
-  });
-  const guard = createGuard({
-    target: name,
-    breaker,
-    permit: createPermit({ ...engineSettings, clock }),
-    deadlineMs: engineSettings.deadlineMs,
-    hardDeadlineMs: engineSettings.hardDeadlineMs,
-    abortEndsWork: engine.abortEndsWork,
-    clock,
-    observe: observeGuard,
-  });
+  const store = storeOf(settings, given);
+  const hasStore = store === undefined ? {} : { store };
+  const storeDeadlineMs = settings.store.kind === 'none' ? 0 : settings.store.deadlineMs;
+  const fleet = createFleet({ ...hasStore, id: given.processId, clock, random });
+  const engine = await composeEngine(settings, domain, fleet.live, engineComposition(name, given));
+  const boat = await lifeboatOf(settings, domain, given);
 
-  const health = createEngineHealth({ engine, ...ENGINE_PROBE, random });
+  const { deadlineMs } = engineSettings;
+  const shared = { domain: name, clock, random, observe: observeSearch, deadlineMs };
+  const health = createEngineHealth({ engines: engine.engines, ...ENGINE_PROBE, random });
   const { maxBytes, emptyMaxBytes } = settings.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
-  const optionalStore = store === undefined ? {} : { store };
-  const tiers = createTiers({ ...shared, memory, ...optionalStore, storeDeadlineMs, maxEntryBytes, rules: unflushed });
+  const rules = unflushed;
+  const { maxEntryBytes } = settings;
+  const tiers = createTiers({ ...shared, memory, ...hasStore, storeDeadlineMs, maxEntryBytes, rules });
+  const leases =
+    store === undefined || lacks('lease')
+      ? undefined
+      : createLeases({
+          ...shared,
+          store: store.leases,
+          ttlMs: engineSettings.hardDeadlineMs + LEASE_WRITE_MS,
+          storeDeadlineMs,
+          maxWaiters: settings.maxLeaseWaiters,
+        });
+  const lifetimes = lacks('stale')
+    ? { ...settings.freshness, staleWhileRevalidateMs: 0, staleIfErrorMs: 0 }
+    : settings.freshness;
+  const encoding = { lifetimes, compression: given.compression };
   const compute = createCompute({
     ...shared,
+    ...encoding,
     observe: (event) => {
       if (event.kind === 'engine') health.note(event);
-      given.observeSearch(event);
+      observeSearch(event);
     },
-    engine,
-    guard,
-    rules: unflushed,
-    lifetimes: settings.freshness,
-    compression: given.compression,
-    random,
+    engines: engine.engines,
+    guard: engine.guard,
+    tiers,
+    ...(leases === undefined ? {} : { leases }),
+    rules,
   });
-  const breakerRetryAfterMs = breaker.retryAfterMs;
-  const missPath = createMissPath({ ...shared, tiers, compute, breakerRetryAfterMs });
-  const batchConcurrency = engineSettings.maxConcurrent;
-  const search = createDomainSearch({ ...shared, tiers, missPath, breakerRetryAfterMs, batchConcurrency });
+  const missPath = createMissPath({ tiers, compute, coalesce: !lacks('coalescing') });
+  const breakerRetryAfterMs = engine.guard.endpoints.retryAfterMs;
+  const refresh = createRefresh({ ...shared, missPath, hasStore: tiers.hasStore, breakerRetryAfterMs });
+  const lifeboat =
+    boat === undefined || settings.lifeboat === undefined
+      ? {}
+      : {
+          lifeboat: createLifeboat({ ...shared, ...encoding, ...boat.parts, deadlineMs: settings.lifeboat.deadlineMs }),
+        };
+  const { forward, lastMiss } = createForward({ ...shared, tiers, missPath, ...lifeboat, breakerRetryAfterMs });
+  const popularity = createPopularity<PreparedSearch>({ ...settings.popularity, clock });
+  const search = createDomainSearch({
+    tiers,
+    forward,
+    refresh,
+    engineTroubled: engine.guard.troubled,
+    note: (prepared) => popularity.note(prepared.key, prepared),
+    deadlineMs,
+    batchConcurrency: engineSettings.maxConcurrent,
+    clock,
+  });
+
+  const ahead = lacks('refresh')
+    ? undefined
+    : createRefreshAhead({
+        popular: () => popularity.top(POPULAR_LOOKED_AT),
+        peek: ({ key }) => memory.peek(key),
+        refresh: refresh.ahead,
+        random,
+        spare: engine.guard.permit.spare,
+        clock,
+      });
+  const reseeder =
+    store === undefined || lacks('reseed') || settings.reseedPerSecond === 0
+      ? undefined
+      : createReseeder({
+          ...shared,
+          store,
+          memory,
+          fleet,
+          rules,
+          nameOf: (key) => storedNameOf(key, name),
+          hottest: () => popularity.top(settings.popularity.maxQueries).map(({ key }) => key),
+          perSecond: settings.reseedPerSecond,
+        });
 
   const status = {
     domain: name,
     engineKind: engineSettings.kind,
     memory,
-    ...optionalStore,
-    guard,
+    ...hasStore,
+    guard: engine.guard,
+    ceiling: engine.ceiling,
     health,
+    ...(boat === undefined ? {} : { lifeboat: boat.parts.guard }),
+    processes: fleet.live,
+    leaseWaiters: () => leases?.waiting() ?? 0,
     flights: missPath.flights,
   };
-  const explained = { domain, memory, ...optionalStore, storeDeadlineMs, rules: unflushed, search, clock };
+  const explained = { domain, memory, ...hasStore, storeDeadlineMs, rules, forward: { lastMiss }, clock };
   return {
     domain,
     search,
     explain: (parameters) => explain(parameters, explained),
     status: () => statusOf(status),
     close: async () => {
-      guard.close();
+      ahead?.close();
+      reseeder?.close();
       health.close();
-      await Promise.all([store?.close(), engine.close()]);
+      await fleet.close();
+      await Promise.all([store?.close(), engine.close(), boat?.close()]);
     },
   };
 }
 
-/** What the rooms know of a domain; the answer profile is part of every key. */
-export function searchDomainOf({ name, attributes, context, engine }: DomainSettings): SearchDomain {
-  const { kind, snippetLength } = engine;
-  const own =
-    engine.kind === 'sqlite'
-      ? { revision: SQLITE_REVISION, index: name, ranker: 'bm25', details: [] }
-      : {
-          revision: SPHINX_REVISION,
-          index: engine.index,
-          ranker: engine.ranker,
-          details: [engine.idAttribute ?? '', engine.maxMatches],
-        };
-  const answerProfile = profileHash({ engine: kind, ...own, snippetLength, attributes });
-  return { name, attributes, context, answerProfile };
+function storeOf({ name, store }: DomainSettings, given: DomainComposition): Store | undefined {
+  if (store.kind === 'none') return undefined;
+  const { clock, random } = given;
+  return createRedisStore({
+    settings: store,
+    name,
+    clock,
+    random,
+    observe: (event) => given.observeStore(name, event),
+  });
 }
 
-async function engineOf(settings: EngineSettings, domain: SearchDomain, given: DomainComposition): Promise<Engine> {
-  const observe = (event: EngineEvent): void => given.observeEngine(domain.name, event);
-  switch (settings.kind) {
-    case 'sqlite':
-      return createSqliteEngine({
-        file: indexFileOf(settings.directory, domain.name),
-        domain,
-        workers: settings.workers,
-        snippetLength: settings.snippetLength,
-        random: given.random,
-        observe,
-      });
-    case 'sphinx':
-    case 'manticore':
-      return createSphinxEngine({
-        ...settings,
-        dialect: settings.kind,
-        domain,
-        maxConnections: settings.maxConcurrent,
-        clock: given.clock,
-        random: given.random,
-        observe,
-      });
-  }
+function engineComposition(name: string, { clock, random, observeEngine, observeGuard }: DomainComposition) {
+  return {
+    clock,
+    random,
+    observeEngine: (event: EngineEvent): void => observeEngine(name, event),
+    observeGuard: (event: GuardEvent): void => observeGuard(name, event),
+  };
 }
 
-/** Where a domain's embedded index is. */
-export function indexFileOf(directory: string, domain: string): string {
-  return `${directory}/${domain}.sqlite`;
+interface ComposedLifeboat {
+  readonly parts: { readonly engine: ComposedEngine['engines'][number]; readonly guard: ComposedEngine['guard'] };
+  readonly close: () => Promise<void>;
+}
+
+/** The embedded index of the same catalogue, with a guard of its own, whose events are nobody's: its status shows it. */
+async function lifeboatOf(
+  settings: DomainSettings,
+  domain: SearchDomain,
+  given: DomainComposition,
+): Promise<ComposedLifeboat | undefined> {
+  const { lifeboat } = settings;
+  if (lifeboat === undefined) return undefined;
+  const { directory, workers, deadlineMs, maxQueued } = lifeboat;
+  const { snippetLength } = settings.engine;
+  const engine = {
+    kind: 'sqlite',
+    directory,
+    workers,
+    demo: false,
+    deadlineMs,
+    hardDeadlineMs: deadlineMs,
+    maxConcurrent: workers,
+    maxQueued,
+    limit: 'fixed',
+    snippetLength,
+  } as const;
+  const own = { ...engineComposition(settings.name, given), observeGuard: () => undefined };
+  const composed = await composeEngine(
+    { name: `${settings.name} lifeboat`, engine, without: [] },
+    domain,
+    () => 1,
+    own,
+  );
+  const [only] = composed.engines;
+  if (only === undefined) throw new Error('a lifeboat without an engine');
+  return { parts: { engine: only, guard: composed.guard }, close: composed.close };
 }

@@ -30,9 +30,11 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   const metrics = createMetrics({
     domains: settings.domains.map(({ name }) => name),
     status: () => search.status(),
+    door: () => publicServer.pressure.status(),
     clock,
   });
   const events = createEventLog({ log, clock });
+  const processId = `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`;
   const parts: ComposedDomain[] = [];
   const closeParts = async (): Promise<void> => {
     await Promise.all(parts.map((part) => part.close()));
@@ -44,6 +46,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
         await composeDomain(domain, {
           clock,
           random,
+          processId,
           compression: settings.compression,
           observeSearch: (event) => {
             metrics.observeSearch(event);
@@ -77,6 +80,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     ...shared,
     ...settings.public,
     observe: metrics.observeRequest,
+    observeConnection: metrics.observeConnection,
     clientMaxAgeMs: (domain) => clientMaxAges.get(domain) ?? 0,
     maxPageBytes: MAX_PAGE_BYTES,
     hitSample: settings.log.hitSample,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DEMO_SIZES, demoDocuments } from './catalogue/demo.ts';
 import { createProgress, type ProgressOutput } from './catalogue/progress.ts';
 import type { Clock } from './clock.ts';
-import { indexFileOf, searchDomainOf } from './compose-domain.ts';
+import { indexFileOf, searchDomainOf } from './compose-engine.ts';
 import type { Settings } from './config/settings.ts';
 import { buildIndex } from './engines/sqlite/build.ts';
 

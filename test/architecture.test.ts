@@ -17,10 +17,13 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
   search: { uses: ['cache', 'resilience'], reads: [] },
   // An adapter that asks again pays from the budget all retries share.
   engines: { uses: ['search', 'resilience/retry-budget.ts'], reads: ['config/settings.ts'] },
+  // These know no search: whoever composes them says what is popular, and what a key's name is.
+  popularity: { uses: [], reads: [] },
+  control: { uses: ['cache'], reads: [] },
   stores: { uses: ['cache'], reads: ['config/settings.ts'] },
   http: { uses: ['search', 'cache/coding.ts', 'cache/reason.ts'], reads: ['cache/entry.ts', 'config/settings.ts'] },
   metrics: {
-    uses: ['cache/reason.ts', 'search/outcome.ts'],
+    uses: ['cache/reason.ts', 'search/outcome.ts', 'http/events.ts'],
     reads: ['cache/store.ts', 'search/engine.ts', 'search/status.ts', 'config/settings.ts'],
   },
   catalogue: { uses: ['search/document.ts'], reads: ['search/domain.ts'] },
@@ -30,7 +33,15 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
 /** Whoever counts or logs may read what any room says happened. */
 const READS_EVENTS = ['metrics'];
 /** These put the parts together, so they alone see concrete engines and stores. Nobody but they import them. */
-const ROOTS = ['main.ts', 'cli.ts', 'compose.ts', 'compose-domain.ts', 'first-start.ts', 'commands/'];
+const ROOTS = [
+  'main.ts',
+  'cli.ts',
+  'compose.ts',
+  'compose-domain.ts',
+  'compose-engine.ts',
+  'first-start.ts',
+  'commands/',
+];
 
 /** A library is known to the room that wraps it and to nobody else. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {

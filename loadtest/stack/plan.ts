@@ -68,7 +68,11 @@ function planOf(config: string, corpora: string | undefined, settings: Settings)
   });
   const indexes = settings.domains.map(({ name, attributes, context, engine }) => {
     if (engine.kind !== 'sphinx') throw new Error(`${config}: the engine of ${name} is not sphinx`);
-    return { domain: { name, attributes, context, answerProfile: '' }, index: engine.index, port: engine.port };
+    return {
+      domain: { name, attributes, context, answerProfile: '' },
+      index: engine.index,
+      port: engine.endpoints[0].port,
+    };
   });
   const [first] = indexes;
   if (first === undefined || indexes.some(({ port }) => port !== first.port)) {

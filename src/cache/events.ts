@@ -8,5 +8,27 @@ export type CacheEvent =
       readonly kind: 'not-stored';
       readonly domain: string;
       readonly tier: 'l1' | 'l2';
-      readonly why: 'too-large' | 'degraded' | 'refused' | StoreFault;
+      readonly why: 'too-large' | 'degraded' | 'fenced' | 'refused' | StoreFault;
+    }
+  | {
+      readonly kind: 'lease';
+      readonly domain: string;
+      /**
+       * `taken`: this process computes for the fleet. `waited`: another's page came. `found`: it had come before the lease
+       * was taken. `passed`: not to be leased now. `open`: the store could not say, so there is no lease. `crowded`: too
+       * many wait already. `fenced`: it was lost before the page came. `left`: gave up waiting.
+       */
+      readonly result: LeaseResult;
+    }
+  | {
+      readonly kind: 'reseed';
+      readonly domain: string;
+      readonly node: string;
+      /** Entries written, there already, and given up. */
+      readonly stored: number;
+      readonly kept: number;
+      readonly dropped: number;
+      readonly durationMs: number;
     };
+
+export type LeaseResult = 'taken' | 'waited' | 'found' | 'passed' | 'open' | 'crowded' | 'fenced' | 'left';

@@ -11,6 +11,11 @@ export interface MemoryTier {
   readonly peek: (key: string) => Entry | undefined;
   readonly set: (key: string, entry: Entry) => void;
   readonly delete: (key: string) => boolean;
+  /**
+   * Hottest first as far as it is known, pages with results before those without. May be walked in pieces while entries
+   * change: one that stays is named once (seldom twice), one that comes meanwhile perhaps not.
+   */
+  readonly keys: () => Iterable<string>;
   readonly usage: () => MemoryUsage;
 }
 

@@ -1,3 +1,4 @@
+import type { LeaseStore } from './lease-store.ts';
 import type { StoreFault } from './reason.ts';
 
 /**
@@ -13,6 +14,18 @@ export interface Store {
   readonly readMany: (names: readonly string[], deadlineMs: number) => Promise<readonly StoreRead[]>;
   /** Overwrites. `ttlMs` ≥ 1. Resolves when the node has confirmed or the write was given up. */
   readonly write: (name: string, value: Buffer, ttlMs: number) => Promise<StoreWrite>;
+  /** As `write`, where nothing is: what is there stays. In per-node pipelines of bounded batches, results in order. */
+  readonly seedMany: (items: readonly SeedItem[]) => Promise<readonly SeedResult[]>;
+  readonly leases: LeaseStore;
+  /**
+   * A random word per part of the store that is lost alone (a cluster's node, a server), written there when there is
+   * none. It changes when, and only when, that part has lost what it held. Parts that cannot be asked are left out.
+   */
+  readonly epochs: (deadlineMs: number) => Promise<readonly StoreEpoch[]>;
+  /** Says that process `id` lives for `ttlMs` more, and counts those that do, on the server's clock. */
+  readonly beat: (id: string, ttlMs: number, deadlineMs: number) => Promise<StoreBeat>;
+  /** Takes `id` out of that count at once. */
+  readonly leave: (id: string, deadlineMs: number) => Promise<void>;
   /** Where a name lives, without asking the network. */
   readonly locate: (name: string) => StoreLocation;
   readonly nodes: () => readonly StoreNode[];
@@ -33,6 +46,28 @@ export type StoreRead =
 export type StoreWrite =
   | { readonly kind: 'stored' }
   | { readonly kind: 'dropped'; readonly fault: StoreFault | 'refused' };
+
+export interface SeedItem {
+  readonly name: string;
+  readonly value: Buffer;
+  /** ≥ 1. */
+  readonly ttlMs: number;
+}
+
+export type SeedResult = StoreWrite | { readonly kind: 'kept' };
+
+export interface StoreEpoch {
+  /** Names the part across failovers: the same data keeps its part. */
+  readonly part: string;
+  /** `host:port` that serves it now, as `locate` says it. */
+  readonly node: string;
+  readonly epoch: string;
+}
+
+export type StoreBeat =
+  /** `rank`: the place of this process among them, 0 … live − 1, by id. */
+  | { readonly kind: 'fleet'; readonly live: number; readonly rank: number }
+  | { readonly kind: 'fault'; readonly fault: StoreFault | 'refused' };
 
 export interface StoreLocation {
   /** Redis Cluster hash slot, 0–16383; absent for stores without slots. */
@@ -55,9 +90,11 @@ export interface StoreNode {
 export type StoreEvent =
   | {
       readonly kind: 'command';
-      readonly operation: 'read' | 'write';
+      /** `lease`: one script of a lease. `fleet`: an epoch, a beat, a leave. */
+      readonly operation: 'read' | 'write' | 'lease' | 'fleet';
       readonly node: string;
-      readonly result: 'value' | 'absent' | 'stored' | StoreFault | 'refused';
+      /** `answered`: of `lease` and `fleet`, whatever the answer was. */
+      readonly result: 'value' | 'absent' | 'stored' | 'answered' | StoreFault | 'refused';
       readonly durationMs: number;
     }
   | {

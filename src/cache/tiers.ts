@@ -4,6 +4,7 @@ import { decodeEntry } from './codec.ts';
 import type { Entry } from './entry.ts';
 import type { CacheEvent } from './events.ts';
 import { type Freshness, freshnessOf, storedForMs } from './freshness.ts';
+import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { MissReason } from './reason.ts';
 import type { Store, StoreRead } from './store.ts';
@@ -38,9 +39,25 @@ export interface Tiers {
   /** Readers of one name at one time share one read. A found entry is already in L1. */
   readonly fromStore: (name: CacheName) => Promise<Lookup>;
   readonly fromStoreMany: (names: readonly CacheName[]) => Promise<readonly Lookup[]>;
-  /** To L1 at once and to L2 behind the caller's back. `l2`: whether the store was asked to keep it. */
-  readonly keep: (name: CacheName, entry: Entry, storeIsUp: boolean) => { readonly l1: boolean; readonly l2: boolean };
+  /** What a store gave for a name by another way than a read. A servable entry is then in L1. */
+  readonly open: (name: CacheName, value: Buffer) => Lookup;
+  /**
+   * To L1 at once and to L2 behind the caller's back, by the lease where there is one; it ends either way. `l2`: whether
+   * the store was asked to keep it.
+   */
+  readonly keep: (name: CacheName, entry: Entry, options: KeepOptions) => Kept;
   readonly hasStore: boolean;
+}
+
+export interface KeepOptions {
+  /** False when the store has just failed: it is asked all the same, but nobody is told that it keeps the entry. */
+  readonly storeIsUp: boolean;
+  readonly lease?: Lease;
+}
+
+export interface Kept {
+  readonly l1: boolean;
+  readonly l2: boolean;
 }
 
 export interface TiersOptions {
@@ -66,7 +83,7 @@ export function createTiers(options: TiersOptions): Tiers {
     return freshness === 'lapsed' ? { kind: 'missed', reason: 'lapsed' } : { kind: 'found', entry, freshness };
   };
 
-  const open = (value: Buffer, name: CacheName): Lookup => {
+  const open = (name: CacheName, value: Buffer): Lookup => {
     const decoded = decodeEntry(ownBytes(value), name.canonicalBytes, clock);
     if (decoded.kind !== 'entry') return { kind: 'missed', reason: decoded.kind };
     const judged = judge(decoded.entry, name.bucket);
@@ -77,7 +94,7 @@ export function createTiers(options: TiersOptions): Tiers {
   const settle = (read: StoreRead, name: CacheName): Lookup => {
     switch (read.kind) {
       case 'value':
-        return open(read.value, name);
+        return open(name, read.value);
       case 'absent':
         return { kind: 'missed', reason: 'unseen' };
       case 'fault': {
@@ -85,7 +102,7 @@ export function createTiers(options: TiersOptions): Tiers {
         // A late reply still fills L1, whoever waits for it.
         const late = read.late.then((value) => {
           if (value === undefined) return undefined;
-          const lookup = open(value, name);
+          const lookup = open(name, value);
           return lookup.kind === 'found' && lookup.freshness === 'fresh' ? lookup.entry : undefined;
         });
         return { kind: 'missed', reason: read.fault, late };
@@ -114,14 +131,16 @@ export function createTiers(options: TiersOptions): Tiers {
     return freshnessOf(entry, nowMs) === 'fresh' && freshnessOf(held, nowMs) !== 'fresh';
   };
 
-  const write = async (target: Store, name: CacheName, entry: Entry): Promise<void> => {
-    const written = await target.write(name.storeName, entry.encoded, storedForMs(entry, clock.monotonicMs()));
+  const write = async (target: Store, name: CacheName, entry: Entry, lease: Lease | undefined): Promise<void> => {
+    const ttlMs = storedForMs(entry, clock.monotonicMs());
+    const written = await (lease?.write(entry.encoded, ttlMs) ?? target.write(name.storeName, entry.encoded, ttlMs));
     if (written.kind === 'stored') observe({ kind: 'stored', domain, tier: 'l2', bytes: entry.encoded.length });
     else observe({ kind: 'not-stored', domain, tier: 'l2', why: written.fault });
   };
 
   return {
     hasStore: store !== undefined,
+    open,
     fromMemory: (name) => {
       const entry = memory.get(name.key);
       return entry === undefined ? { kind: 'missed', reason: 'unseen' } : judge(entry, name.bucket);
@@ -139,19 +158,21 @@ export function createTiers(options: TiersOptions): Tiers {
       );
       return names.map((name, i) => settle(values[i] ?? { kind: 'fault', fault: 'store-down' }, name));
     },
-    keep: (name, entry, storeIsUp) => {
+    keep: (name, entry, { storeIsUp, lease }) => {
       if (entry.encoded.length > options.maxEntryBytes) {
         observe({ kind: 'not-stored', domain, tier: 'l1', why: 'too-large' });
         if (store !== undefined) observe({ kind: 'not-stored', domain, tier: 'l2', why: 'too-large' });
+        lease?.pass();
         return { l1: false, l2: false };
       }
       const l1 = keepInMemory(name, entry);
       if (store === undefined) return { l1, l2: false };
       if (entry.degraded) {
         observe({ kind: 'not-stored', domain, tier: 'l2', why: 'degraded' });
+        lease?.pass();
         return { l1, l2: false };
       }
-      void write(store, name, entry);
+      void write(store, name, entry, lease);
       return { l1, l2: storeIsUp };
     },
   };

@@ -1,6 +1,7 @@
 import { findSharedStores } from './claims.ts';
 import { checkDomain } from './cross-domain.ts';
-import { MISSING, type RawFault } from './faults.ts';
+import { MISSING, type RawFault, showValue } from './faults.ts';
+import { isNetwork } from './network.ts';
 import type { Config, Draft } from './schema.ts';
 import { MIN_SHARE_BYTES, shareMemory } from './shares.ts';
 import { formatSize } from './units.ts';
@@ -10,6 +11,7 @@ export function crossCheck(config: Draft<Config>): readonly RawFault[] {
   const domains = Object.entries(config.domains ?? {});
   return [
     ...checkListeners(config),
+    ...checkProxies(config),
     ...checkMemory(config),
     ...findSharedStores(config),
     ...domains.flatMap(([name, domain]) => (domain === undefined ? [] : checkDomain(name, domain))),
@@ -29,6 +31,14 @@ function checkListeners({ public: open, admin }: Draft<Config>): readonly RawFau
     faults.push({ path: ['admin', 'port'], value: String(admin.port), allowed: 'another port than public.port' });
   }
   return faults;
+}
+
+function checkProxies({ public: open }: Draft<Config>): readonly RawFault[] {
+  return (open?.trustedProxies ?? []).flatMap((network, index): RawFault[] => {
+    if (network === undefined || isNetwork(network)) return [];
+    const allowed = 'an IP address or a network, such as 10.0.0.0/8 or fd00::/8';
+    return [{ path: ['public', 'trustedProxies', index], value: showValue(network), allowed }];
+  });
 }
 
 function checkMemory({ memory, domains }: Draft<Config>): readonly RawFault[] {

@@ -11,10 +11,16 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
     config.memory.maxBytes,
     domains.map(([, domain]) => domain.memory.maxBytes),
   );
-  const { drain, ...listener } = config.public;
+  const { drain, maxLoopDelay, clientHeader, missBudget, ...listener } = config.public;
   const { token, ...admin } = config.admin;
   return {
-    public: { ...listener, drainMs: drain },
+    public: {
+      ...listener,
+      drainMs: drain,
+      maxLoopDelayMs: maxLoopDelay,
+      ...(clientHeader === undefined ? {} : { clientHeader: clientHeader.toLowerCase() }),
+      ...(missBudget === undefined ? {} : { missBudget }),
+    },
     admin: { ...admin, ...(token === undefined ? {} : { token }) },
     log: config.log,
     memory: config.memory,
@@ -50,6 +56,11 @@ function resolveDomain(
       jitter: freshness.jitter,
     },
     maxEntryBytes: domain.maxEntryBytes,
+    maxLeaseWaiters: domain.maxLeaseWaiters,
+    popularity: { maxQueries: domain.popularity.maxQueries, halfLifeMs: domain.popularity.halfLife },
+    reseedPerSecond: domain.reseedPerSecond,
+    ...(domain.lifeboat === undefined ? {} : { lifeboat: resolveLifeboat(domain.lifeboat, cwd) }),
+    without: domain.without,
   };
 }
 
@@ -77,12 +88,17 @@ function resolveTls(
   return { ...files, ...(serverName === undefined ? {} : { serverName }), rejectUnauthorized };
 }
 
+function resolveLifeboat({ directory, deadline, ...rest }: NonNullable<DomainConfig['lifeboat']>, cwd: string) {
+  return { ...rest, directory: resolvePath(cwd, directory), deadlineMs: deadline };
+}
+
 function resolveEngine(name: string, engine: DomainConfig['engine'], cwd: string): EngineSettings {
   const maxConcurrent = engine.maxConcurrent ?? (engine.kind === 'sqlite' ? engine.workers : 8);
   const limits = {
     deadlineMs: engine.deadline,
     hardDeadlineMs: engine.hardDeadline,
     maxConcurrent,
+    limit: engine.limit,
     maxQueued: engine.maxQueued ?? Math.max(64, 8 * maxConcurrent),
     snippetLength: engine.snippetLength,
   };
@@ -90,11 +106,10 @@ function resolveEngine(name: string, engine: DomainConfig['engine'], cwd: string
     const { kind, directory, workers, demo } = engine;
     return { kind, directory: resolvePath(cwd, directory), workers, demo, ...limits };
   }
-  const { kind, host, port, index, ranker, user, password, idAttribute, connectTimeout, maxMatches } = engine;
+  const { kind, host, port, mirrors, index, ranker, user, password, idAttribute, connectTimeout, maxMatches } = engine;
   return {
     kind,
-    host,
-    port,
+    endpoints: [{ host, port }, ...mirrors],
     index: index ?? name.replaceAll('-', '_'),
     ranker,
     ...(user === undefined ? {} : { user }),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { duration, flag, host, integer, kind, optional, text } from './fields.ts';
+import { choice, duration, flag, host, hostPort, integer, kind, optional, text } from './fields.ts';
 import { closed, MINUTE } from './sections.ts';
 
 const engineLimits = {
@@ -11,7 +11,7 @@ const engineLimits = {
   }),
   maxConcurrent: optional(
     // Measured on 2 cores: 4–8 connections gave 260–285 good answers/s where 60 gave 12.
-    integer('Queries at once, of this process.', {
+    integer('Queries at once, of all processes together; each uses its share of those that live.', {
       minimum: 1,
       maximum: 1000,
       'x-default': '8; with `sqlite` the number of `workers`, as more would only wait where nothing can shed them',
@@ -25,6 +25,11 @@ const engineLimits = {
       maximum: 10_000,
       'x-default': 'eight times `maxConcurrent`, at least 64',
     }),
+  ),
+  limit: choice(
+    ['gradient', 'aimd', 'fixed'],
+    'How the limit below `maxConcurrent` is found: from how replies slow down, from failures, or not at all.',
+    { default: 'gradient' },
   ),
   snippetLength: integer('Characters of a snippet, about.', { default: 200, minimum: 20, maximum: 2000 }),
 };
@@ -48,6 +53,11 @@ export const engine = Type.Union(
         kind: kind('sphinx', 'manticore'),
         host: host('Where searchd listens for SphinxQL.'),
         port: integer('Its SphinxQL port.', { default: 9306, minimum: 1, maximum: 65_535 }),
+        mirrors: Type.Array(hostPort('host:port of one.'), {
+          default: [],
+          maxItems: 15,
+          description: 'Further servers with the same index: searches go to the least busy one that answers.',
+        }),
         index: optional(
           text('Index searched.', {
             pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
@@ -78,4 +88,16 @@ export const engine = Type.Union(
     ),
   ],
   { description: 'What computes the pages of this domain.', 'x-discriminator': 'kind' },
+);
+
+export const lifeboat = Type.Object(
+  {
+    directory: text('Directory of `<domain>.sqlite`; a relative one starts at the working directory.', {
+      default: 'data',
+    }),
+    workers: integer('Threads that run queries, and searches at once.', { default: 1, minimum: 1, maximum: 64 }),
+    deadline: duration('Of one search, its wait included.', { default: '300ms', min: 1, max: MINUTE }),
+    maxQueued: integer('Searches that may wait; more get no answer.', { default: 64, minimum: 1, maximum: 10_000 }),
+  },
+  closed('The embedded index of the same catalogue, asked when the engine cannot answer. Its pages say degraded.'),
 );

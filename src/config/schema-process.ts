@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { choice, duration, fraction, host, integer, optional, size, text } from './fields.ts';
-import { GIB, KIB, MIB, MINUTE, section } from './sections.ts';
+import { closed, GIB, KIB, MIB, MINUTE, section } from './sections.ts';
 
 const port = (description: string, env: string, byDefault: number) =>
   integer(description, { minimum: 0, maximum: 65_535, default: byDefault, 'x-env': env });
@@ -19,6 +19,45 @@ export const publicListener = Type.Object(
       minimum: 1,
       maximum: 1_000_000,
     }),
+    // Each holds a request, a timer and perhaps a place in a queue, about 5 KB.
+    maxInFlight: integer('Searches waiting for a store or an engine at once; more are shed, pages in memory are not.', {
+      default: 4000,
+      minimum: 1,
+      maximum: 1_000_000,
+    }),
+    maxLoopDelay: duration('While the event loop is later than this, only pages in memory are served.', {
+      default: '250ms',
+      min: 20,
+      max: MINUTE,
+    }),
+    trustedProxies: Type.Array(
+      text('An address or a network such as 10.0.0.0/8.', { maxLength: 64, 'x-allowed': 'an IP address or a CIDR' }),
+      { default: [], maxItems: 64, description: 'Whose X-Forwarded-For is believed when clients are told apart.' },
+    ),
+    clientHeader: optional(
+      text('Header that names a client, such as x-api-key; without it clients are told apart by address.', {
+        pattern: '^[A-Za-z][A-Za-z0-9-]{0,62}$',
+        'x-allowed': 'a header name',
+      }),
+    ),
+    missBudget: Type.Optional(
+      Type.Object(
+        {
+          perMinute: integer('Engine calls one client may cause in a minute, in the long run.', {
+            default: 600,
+            minimum: 1,
+            maximum: 1_000_000,
+          }),
+          burst: integer('And at once, after a quiet time.', { default: 200, minimum: 1, maximum: 1_000_000 }),
+          maxClients: integer('Clients remembered; the longest quiet one is forgotten.', {
+            default: 10_000,
+            minimum: 1,
+            maximum: 1_000_000,
+          }),
+        },
+        closed('What one client may cost the engines. Hits are free. Behind a proxy, set `trustedProxies` first.'),
+      ),
+    ),
     drain: duration('From SIGTERM: how long requests in flight may take before their connections are cut.', {
       default: '4s',
       min: 0,

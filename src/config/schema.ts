@@ -1,9 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { choice, duration, flag, fraction, optional, size, text } from './fields.ts';
-import { engine } from './schema-engine.ts';
+import { choice, duration, flag, fraction, integer, optional, size, text } from './fields.ts';
+import { engine, lifeboat } from './schema-engine.ts';
 import { adminListener, compression, log, memory, publicListener } from './schema-process.ts';
 import { store } from './schema-store.ts';
 import { closed, DAY, GIB, HOUR, KIB, MIB, SECOND, section } from './sections.ts';
+import { DEFENCES } from './settings.ts';
 
 const attribute = Type.Object(
   {
@@ -86,6 +87,33 @@ const domain = Type.Object(
       default: {},
       description: 'Parameters and headers beside the query that change the answer, by name.',
       'x-allowed': 'a lower-case letter, then letters, digits, _ and -, 63 at most',
+    }),
+    maxLeaseWaiters: integer("Searches of this process that may wait for another process's page; more are shed.", {
+      default: 256,
+      minimum: 1,
+      maximum: 10_000,
+    }),
+    popularity: Type.Object(
+      {
+        maxQueries: integer('Queries tracked.', { default: 1000, minimum: 10, maximum: 100_000 }),
+        halfLife: duration('After so long without being asked, a query counts half.', {
+          default: '10m',
+          min: 1 * SECOND,
+          max: 30 * DAY,
+        }),
+      },
+      section('What is asked most: refreshed before it turns stale, and first to be written back to a lost store.'),
+    ),
+    reseedPerSecond: integer('Entries a second written from L1 to a store node that lost its own; 0: none.', {
+      default: 2000,
+      minimum: 0,
+      maximum: 100_000,
+    }),
+    lifeboat: Type.Optional(lifeboat),
+    without: Type.Array(choice([...DEFENCES], 'One defence.'), {
+      default: [],
+      uniqueItems: true,
+      description: 'Defences left out, to measure what each is worth. Never in production.',
     }),
     maxEntryBytes: size('Larger entries are served, not stored, and counted.', {
       default: '512KiB',

@@ -12,6 +12,16 @@ export interface Settings {
     readonly maxConnections: number;
     /** From SIGTERM: how long requests in flight may take before their connections are cut. */
     readonly drainMs: number;
+    /** Searches waiting for L2 or an engine at once; more are shed at the door, hits in L1 are not. */
+    readonly maxInFlight: number;
+    /** While the event loop is later than this, what is not in L1 is shed at the door. */
+    readonly maxLoopDelayMs: number;
+    /** Addresses and networks (CIDR) whose X-Forwarded-For is believed. */
+    readonly trustedProxies: readonly string[];
+    /** Absent: clients are told apart by their address alone. Lower case. */
+    readonly clientHeader?: string;
+    /** Absent: no client is refused for its misses. */
+    readonly missBudget?: MissBudgetSettings;
   };
   readonly admin: { readonly host: string; readonly port: number; readonly token?: string };
   readonly log: { readonly level: LogLevel /** 0–1: share of hits that get a line. */; readonly hitSample: number };
@@ -21,6 +31,16 @@ export interface Settings {
     readonly minBytes: number;
   };
   readonly domains: readonly DomainSettings[];
+}
+
+/** What one client may cost the engines. Hits, stale pages and pages others wait for as well are free. */
+export interface MissBudgetSettings {
+  /** In the long run. */
+  readonly perMinute: number;
+  /** Saved up by a client that was quiet, and what a new one begins with. */
+  readonly burst: number;
+  /** Clients remembered; the longest quiet one is forgotten. */
+  readonly maxClients: number;
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -39,6 +59,39 @@ export interface DomainSettings {
   readonly freshness: FreshnessSettings;
   /** Larger entries are served, not stored, and counted. */
   readonly maxEntryBytes: number;
+  /** Searches of this process that may wait for another process's page. */
+  readonly maxLeaseWaiters: number;
+  /** Queries whose popularity is tracked, and how fast it is forgotten. */
+  readonly popularity: { readonly maxQueries: number; readonly halfLifeMs: number };
+  /** Entries a second written back to a store node that lost its own. */
+  readonly reseedPerSecond: number;
+  /** Answers, labelled as degraded, when the engine cannot. */
+  readonly lifeboat?: LifeboatSettings;
+  /** Defences left out, to measure what each is worth. Empty in production. */
+  readonly without: readonly Defence[];
+}
+
+export const DEFENCES = [
+  'coalescing',
+  'lease',
+  'stale',
+  'limit',
+  'shedding',
+  'breaker',
+  'ramp',
+  'refresh',
+  'reseed',
+  'late-pages',
+] as const;
+
+export type Defence = (typeof DEFENCES)[number];
+
+/** The embedded index of the same catalogue, in `<directory>/<domain>.sqlite`. */
+export interface LifeboatSettings {
+  readonly directory: string;
+  readonly workers: number;
+  readonly deadlineMs: number;
+  readonly maxQueued: number;
 }
 
 export interface FreshnessSettings {
@@ -102,7 +155,10 @@ export interface EngineLimits {
   readonly deadlineMs: number;
   /** Ends the query itself; nothing cancels a query in searchd. */
   readonly hardDeadlineMs: number;
+  /** Of the whole fleet: each process may use its share. */
   readonly maxConcurrent: number;
+  /** How the limit below that is found. */
+  readonly limit: 'gradient' | 'aimd' | 'fixed';
   readonly maxQueued: number;
   readonly snippetLength: number;
 }
@@ -116,8 +172,8 @@ export type EngineSettings =
     } & EngineLimits)
   | ({
       readonly kind: 'sphinx' | 'manticore';
-      readonly host: string;
-      readonly port: number;
+      /** The same index on each; at least one. */
+      readonly endpoints: readonly [HostPort, ...HostPort[]];
       readonly index: string;
       readonly ranker: string;
       readonly user?: string;

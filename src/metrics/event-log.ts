@@ -65,6 +65,14 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
       }
     },
     search: (event) => {
+      if (event.kind === 'reseed') {
+        const { domain, node, stored, kept, dropped, durationMs } = event;
+        log.info(
+          { domain, node, stored, kept, dropped, durationMs },
+          'store node lost its entries: written back from memory',
+        );
+        return;
+      }
       // What the engine itself said of a failure is told here and nowhere else; clients get our words.
       if (event.kind !== 'engine' || event.detail === undefined) return;
       const { domain, result, detail } = event;
@@ -85,6 +93,7 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
           return breaker('engine', { domain, target: event.target }, event.state);
         case 'shed':
         case 'permit':
+        case 'retry':
           return;
       }
     },

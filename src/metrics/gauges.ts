@@ -29,7 +29,25 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   const reachable = gauge('engine_reachable', 'Whether the engine answered its last probe: 0 or 1.');
   const inFlight = gauge('engine_permits_in_flight', 'Permits held by engine calls.');
   const queued = gauge('engine_permits_queued', 'Searches waiting for a permit.');
-  const limit = gauge('engine_permits_limit', 'Permits there are.');
+  const limit = gauge(
+    'engine_permits_limit',
+    'Permits there are now: the share, or less while the engine cannot take it.',
+  );
+  const ceiling = gauge('engine_permits_ceiling', "This process's share of the permits configured for the fleet.");
+  const overloaded = gauge('engine_overloaded', 'Whether waits for a permit have been too long for a while: 0 or 1.');
+  const processes = gauge('processes', 'Processes that share the store, as last counted.');
+  const leaseWaiters = gauge('lease_waiters', "Searches waiting for another process's page.");
+  const endpointBreaker = gauge(
+    'engine_endpoint_breaker_state',
+    'Breaker before one endpoint: 0 closed, 1 half-open, 2 open.',
+    'endpoint',
+  );
+  const endpointReachable = gauge(
+    'engine_endpoint_reachable',
+    'Whether it answered its last probe: 0 or 1.',
+    'endpoint',
+  );
+  const endpointInFlight = gauge('engine_endpoint_in_flight', 'Calls under way at one endpoint.', 'endpoint');
   const storeState = gauge('store_state', 'State of the store: 0 ok, 1 degraded, 2 down.');
   const nodeBreaker = gauge('store_node_breaker_state', 'Breaker of the node: 0 closed, 1 half-open, 2 open.', 'node');
   const connected = gauge('store_node_connected', 'Whether the node has a usable connection: 0 or 1.', 'node');
@@ -40,7 +58,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   return (statuses) => {
     for (const metric of changing) metric.reset();
     evictions.reset();
-    for (const { domain, state, memory, engine, store, flights: flying } of statuses) {
+    for (const { domain, state, memory, engine, store, flights: flying, ...status } of statuses) {
       states.set({ domain }, PART_STATES[state]);
       entries.set({ domain, tier: 'l1' }, memory.entries);
       entries.set({ domain, tier: 'l1-empty' }, memory.emptyEntries);
@@ -55,6 +73,15 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
       inFlight.set({ domain }, engine.inFlight);
       queued.set({ domain }, engine.queued);
       limit.set({ domain }, engine.maxConcurrent);
+      ceiling.set({ domain }, engine.ceiling);
+      overloaded.set({ domain }, engine.overloaded ? 1 : 0);
+      processes.set({ domain }, status.processes);
+      leaseWaiters.set({ domain }, status.leaseWaiters);
+      for (const { name: endpoint, breaker, reachable: up, inFlight: calls } of engine.endpoints) {
+        endpointBreaker.set({ domain, endpoint }, BREAKER_STATES[breaker]);
+        endpointReachable.set({ domain, endpoint }, up ? 1 : 0);
+        endpointInFlight.set({ domain, endpoint }, calls);
+      }
       if (store === undefined) continue;
       storeState.set({ domain }, PART_STATES[store.state]);
       for (const { node, breaker, connected: up, outstanding: waiting } of store.nodes.slice(0, MAX_NODES)) {

@@ -1,11 +1,12 @@
 import { Gauge, Registry } from 'prom-client';
 import type { StoreEvent } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
-import type { RequestEvent } from '../http/events.ts';
+import type { ConnectionEvent, RequestEvent } from '../http/events.ts';
 import type { GuardEvent } from '../resilience/events.ts';
 import type { SearchEvent } from '../search/events.ts';
 import type { DomainStatus } from '../search/status.ts';
 import { createStatusGauges } from './gauges.ts';
+import { createConnectionObserver, createDoorGauges, type DoorStatus } from './observe-door.ts';
 import { createEngineObserver, type EngineEvent } from './observe-engine.ts';
 import { createRequestObserver, createSearchObserver } from './observe-search.ts';
 import { createGuardObserver, createStoreObserver } from './observe-store.ts';
@@ -14,6 +15,7 @@ import { createProcessMetrics } from './process.ts';
 /** One reader of every room's events, and their page for Prometheus. */
 export interface Metrics {
   readonly observeRequest: (event: RequestEvent) => void;
+  readonly observeConnection: (event: ConnectionEvent) => void;
   readonly observeSearch: (event: SearchEvent) => void;
   readonly observeStore: (domain: string, event: StoreEvent) => void;
   readonly observeEngine: (domain: string, event: EngineEvent) => void;
@@ -34,17 +36,21 @@ export interface MetricsOptions {
   readonly domains: readonly string[];
   /** Asked once per scrape, never before the first. */
   readonly status: () => readonly DomainStatus[];
+  /** Likewise. */
+  readonly door: () => DoorStatus;
   readonly clock: Clock;
 }
 
-export function createMetrics({ domains, status, clock }: MetricsOptions): Metrics {
+export function createMetrics({ domains, status, door, clock }: MetricsOptions): Metrics {
   const registry = new Registry();
   const observeRequest = createRequestObserver(registry, domains);
+  const observeConnection = createConnectionObserver(registry);
   const observeSearch = createSearchObserver(registry, domains);
   const observeStore = createStoreObserver(registry, domains);
   const observeEngine = createEngineObserver(registry, domains);
   const observeGuard = createGuardObserver(registry, domains);
   const refreshGauges = createStatusGauges(registry);
+  const refreshDoor = createDoorGauges(registry);
   const processMetrics = createProcessMetrics(registry);
   const scrape = new Gauge({
     name: 'serpcache_scrape_duration_seconds',
@@ -55,6 +61,7 @@ export function createMetrics({ domains, status, clock }: MetricsOptions): Metri
   const makePage = async (): Promise<MetricsPage> => {
     const startMs = clock.monotonicMs();
     refreshGauges(status());
+    refreshDoor(door());
     processMetrics.refresh();
     const body = await registry.metrics();
     scrape.set((clock.monotonicMs() - startMs) / 1000);
@@ -63,6 +70,7 @@ export function createMetrics({ domains, status, clock }: MetricsOptions): Metri
   let making: Promise<MetricsPage> | undefined;
   return {
     observeRequest,
+    observeConnection,
     observeSearch,
     observeStore,
     observeEngine,

@@ -5,10 +5,28 @@ import type { SearchEvent } from '../search/events.ts';
 import { OUTCOMES } from '../search/outcome.ts';
 import { createCounter } from './counter.ts';
 import { createHistogram } from './histogram.ts';
-import { ENGINE_RESULTS, NOT_STORED_REASONS, REFRESH_RESULTS } from './words.ts';
+import { ENGINE_RESULTS, LEASE_RESULTS, LIFEBOAT_RESULTS, NOT_STORED_REASONS, REFRESH_RESULTS } from './words.ts';
 
 const TIERS = ['l1', 'l2'];
-const STATUSES = ['200', '304', '400', '404', '405', '413', '414', '415', '431', '499', '500', '502', '503', '504'];
+const RESEED_RESULTS = ['stored', 'kept', 'dropped'] as const;
+const STATUSES = [
+  '200',
+  '304',
+  '400',
+  '404',
+  '405',
+  '406',
+  '413',
+  '414',
+  '415',
+  '429',
+  '431',
+  '499',
+  '500',
+  '502',
+  '503',
+  '504',
+];
 
 /** Requests as clients saw them. The path of every hit: it must cost next to nothing. */
 export function createRequestObserver(registry: Registry, domains: readonly string[]): (event: RequestEvent) => void {
@@ -68,6 +86,15 @@ export function createSearchObserver(registry: Registry, domain: readonly string
   const refreshes = counter('refreshes_total', 'Refreshes of stale entries, by how they ended.', {
     outcome: REFRESH_RESULTS,
   });
+  const leases = counter('leases_total', 'Leases asked for and waited for, by how that ended.', {
+    outcome: LEASE_RESULTS,
+  });
+  const lifeboat = counter('lifeboat_calls_total', 'Searches the lifeboat was asked, by how they ended.', {
+    outcome: LIFEBOAT_RESULTS,
+  });
+  const reseeded = counter('reseeded_total', 'Entries written back to a store node that had lost its own.', {
+    outcome: RESEED_RESULTS,
+  });
 
   return (event) => {
     switch (event.kind) {
@@ -85,6 +112,13 @@ export function createSearchObserver(registry: Registry, domain: readonly string
         return notStored.add(notStored.at(event.domain, event.tier, event.why));
       case 'refresh':
         return refreshes.add(refreshes.at(event.domain, event.result));
+      case 'lease':
+        return leases.add(leases.at(event.domain, event.result));
+      case 'lifeboat':
+        return lifeboat.add(lifeboat.at(event.domain, event.result));
+      case 'reseed':
+        for (const outcome of RESEED_RESULTS) reseeded.add(reseeded.at(event.domain, outcome), event[outcome]);
+        return;
     }
   };
 }

@@ -4,9 +4,14 @@ import type { GuardEvent } from '../resilience/events.ts';
 import { createCounter, type PlainCounter } from './counter.ts';
 import { createHistogram } from './histogram.ts';
 import { createPipelineMetrics } from './pipelines.ts';
-import { BREAKER_STATES, COMMAND_RESULTS, CONNECTION_STATES, SHED_REASONS } from './words.ts';
-
-const OPERATIONS = ['read', 'write'];
+import {
+  BREAKER_STATES,
+  COMMAND_RESULTS,
+  CONNECTION_STATES,
+  FAILOVER_RESULTS,
+  SHED_REASONS,
+  STORE_OPERATIONS,
+} from './words.ts';
 
 /** What each domain's store did. Nodes are labels of gauges only: what happened is counted for all of them together. */
 export function createStoreObserver(
@@ -15,14 +20,14 @@ export function createStoreObserver(
 ): (domain: string, event: StoreEvent) => void {
   const counter = counterFor(registry, domain);
   const commands = counter('store_commands_total', 'Store commands, by how they ended.', {
-    operation: OPERATIONS,
+    operation: STORE_OPERATIONS,
     outcome: COMMAND_RESULTS,
   });
   const durations = createHistogram({
     registry,
     name: 'serpcache_store_command_duration_seconds',
     help: 'Time until a store command was answered or given up.',
-    labels: { domain, operation: OPERATIONS },
+    labels: { domain, operation: STORE_OPERATIONS },
   });
   const late = counter('store_late_replies_total', 'Store replies after their deadline.', { outcome: ['hit', 'miss'] });
   const connections = counter('store_connections_total', 'Connections to store nodes opened, closed and failed.', {
@@ -69,10 +74,15 @@ export function createGuardObserver(
     help: 'Time a search that got a permit had waited for it.',
     labels: { domain },
   });
+  const retries = counter('engine_failovers_total', 'Lost connections after which another endpoint was thought of.', {
+    outcome: FAILOVER_RESULTS,
+  });
   return (name, event) => {
     switch (event.kind) {
       case 'breaker':
         return breakers.add(breakers.at(name, event.state));
+      case 'retry':
+        return retries.add(retries.at(name, event.result));
       case 'shed':
         return shed.add(shed.at(name, event.why));
       case 'permit':

@@ -25,6 +25,8 @@ export const ENGINE_RESULTS = words<Of<SearchEvent, 'engine'>['result'] | Engine
 export const REFRESH_RESULTS = words<Of<SearchEvent, 'refresh'>['result']>({
   'from-store': true,
   'from-engine': true,
+  leased: true,
+  'over-budget': true,
   overloaded: true,
   'engine-open': true,
   'engine-deadline': true,
@@ -32,9 +34,33 @@ export const REFRESH_RESULTS = words<Of<SearchEvent, 'refresh'>['result']>({
   'engine-rejected': true,
 });
 
+export const LIFEBOAT_RESULTS = words<Of<SearchEvent, 'lifeboat'>['result']>({
+  whole: true,
+  empty: true,
+  shed: true,
+  'engine-unavailable': true,
+  'engine-overloaded': true,
+  'engine-timeout': true,
+  'engine-rejected': true,
+});
+
+export const LEASE_RESULTS = words<Of<SearchEvent, 'lease'>['result']>({
+  taken: true,
+  waited: true,
+  found: true,
+  passed: true,
+  open: true,
+  crowded: true,
+  fenced: true,
+  left: true,
+});
+
+export const FAILOVER_RESULTS = words<Of<GuardEvent, 'retry'>['result']>({ answered: true, failed: true, spent: true });
+
 export const NOT_STORED_REASONS = words<Of<SearchEvent, 'not-stored'>['why']>({
   'too-large': true,
   degraded: true,
+  fenced: true,
   refused: true,
   'node-open': true,
   'store-down': true,
@@ -42,10 +68,18 @@ export const NOT_STORED_REASONS = words<Of<SearchEvent, 'not-stored'>['why']>({
   'store-slow': true,
 });
 
+export const STORE_OPERATIONS = words<Of<StoreEvent, 'command'>['operation']>({
+  read: true,
+  write: true,
+  lease: true,
+  fleet: true,
+});
+
 export const COMMAND_RESULTS = words<Of<StoreEvent, 'command'>['result']>({
   value: true,
   absent: true,
   stored: true,
+  answered: true,
   refused: true,
   'node-open': true,
   'store-down': true,

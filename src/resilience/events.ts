@@ -6,4 +6,6 @@ export type GuardEvent =
       readonly target: string;
       readonly why: 'breaker-open' | 'stalled' | 'queue-full' | 'queue-expired';
     }
-  | { readonly kind: 'permit'; readonly target: string; readonly queuedMs: number };
+  | { readonly kind: 'permit'; readonly target: string; readonly queuedMs: number }
+  /** A connection was lost: another endpoint answered, failed too, or was not asked because the budget was spent. */
+  | { readonly kind: 'retry'; readonly target: string; readonly result: 'answered' | 'failed' | 'spent' };

@@ -1,38 +1,55 @@
 import type { Clock } from '../clock.ts';
-import type { Breaker } from './breaker.ts';
 import { BreakerOpen } from './breaker.ts';
 import { DeadlinePassed, withinDeadline } from './deadline.ts';
+import type { Endpoints } from './endpoints.ts';
 import type { GuardEvent } from './events.ts';
+import type { Limit } from './limit.ts';
 import { type Permit, Refused } from './permit.ts';
+import type { Priority } from './priority.ts';
 
 /**
- * What stands before every engine call, in this order: open-breaker check, permit, check again, breaker, engine.
- * A refusal never passes through the breaker: opossum would book it as a success and close onto a dead engine.
+ * What stands before every engine call, in this order: open-breaker check, permit, check again; then, in `run`, the
+ * breaker of an endpoint and the engine. In between the caller may find that it need not ask at all.
+ * A refusal never passes through a breaker: opossum would book it as a success and close onto a dead engine.
  */
 export interface Guard {
-  /**
-   * Runs `call` when it may. Resolves or rejects when the engine has replied or been given up at its hard deadline,
-   * which may be long after `deadlineAtMs`: who waits for a client races this promise with the client's own deadline.
-   * @throws Shed when the engine was not asked; whatever `call` throws when it was.
-   */
-  readonly run: <T>(task: GuardedTask<T>) => Promise<T>;
-  readonly breaker: Pick<Breaker, 'state' | 'retryAfterMs'>;
-  readonly permit: Pick<Permit, 'inFlight' | 'queued' | 'max'>;
+  /** @throws Shed when the engine may not be asked now. Whoever is admitted runs or leaves. */
+  readonly admit: (task: AdmissionTask) => Promise<Admission>;
+  readonly endpoints: Pick<Endpoints, 'state' | 'refuses' | 'retryAfterMs' | 'list'>;
+  readonly permit: Pick<Permit, 'inFlight' | 'queued' | 'max' | 'spare' | 'overloaded'>;
+  /** The engine is failing, slow, overloaded or just coming back: what can be answered without it should be. */
+  readonly troubled: () => boolean;
   readonly close: () => void;
 }
 
-export interface GuardedTask<T> {
+export interface AdmissionTask {
   /** Monotonic; past it the task leaves the queue. */
   readonly deadlineAtMs: number;
-  /** Aborted at the hard deadline; must settle soon after. */
-  readonly call: (signal: AbortSignal) => Promise<T>;
-  /** Leaves the queue: the answer came from elsewhere. Has no effect once the call runs. */
-  readonly unwanted?: AbortSignal;
+  readonly priority: Priority;
+  /** Leaves the queue. */
+  readonly signal?: AbortSignal;
 }
+
+/** A permit held. */
+export interface Admission {
+  /**
+   * Asks, once. Settles when the engine has replied or been given up at its hard deadline, which may be long after any
+   * client's: who waits for a client races this promise with the client's own deadline. The permit goes back when the
+   * engine's work is over, as far as that is known.
+   * @throws Shed when every breaker has opened meanwhile; else whatever `call` throws.
+   */
+  readonly run: <T>(call: EngineCall<T>) => Promise<T>;
+  /** Gives the permit back unused. */
+  readonly leave: () => void;
+}
+
+/** `endpoint`: which of them. `signal`: aborted at the hard deadline; the call must settle soon after. */
+export type EngineCall<T> = (endpoint: number, signal: AbortSignal) => Promise<T>;
 
 export class Shed extends Error {
   override readonly name = 'Shed';
-  readonly why: 'breaker-open' | 'stalled' | 'queue-full' | 'queue-expired' | 'left';
+  /** `left`: not wanted any more. `leased`: another process does it. The others are refusals. */
+  readonly why: 'breaker-open' | 'stalled' | 'queue-full' | 'queue-expired' | 'left' | 'leased';
 
   constructor(why: Shed['why']) {
     super(`not asked: ${why}`);
@@ -41,10 +58,16 @@ export class Shed extends Error {
 }
 
 export interface GuardOptions {
-  /** For events: the domain's engine endpoint. */
+  /** For events: the domain's engine. */
   readonly target: string;
-  readonly breaker: Breaker;
+  readonly endpoints: Endpoints;
   readonly permit: Permit;
+  /** Learns from every call. */
+  readonly limit: Limit;
+  /** Errors that mean the engine has too much to do. */
+  readonly isOverload: (error: unknown) => boolean;
+  /** 0–1: below 1 while the engine is coming back. */
+  readonly rampFactor: () => number;
   /** A reply later than this is a failure of the engine in the breaker's book, however long the queue was before. */
   readonly deadlineMs: number;
   readonly hardDeadlineMs: number;
@@ -55,77 +78,93 @@ export interface GuardOptions {
 }
 
 export function createGuard(options: GuardOptions): Guard {
-  const { target, breaker, permit, clock, observe } = options;
+  const { target, endpoints, permit, limit, clock, observe, deadlineMs, hardDeadlineMs } = options;
   /** Calls past their deadline that still hold a permit. */
   let overdue = 0;
 
-  const shed = (why: Shed['why']): Shed => {
+  const shed = (why: Exclude<Shed['why'], 'leased'>): Shed => {
     if (why !== 'left') observe({ kind: 'shed', target, why });
     return new Shed(why);
   };
 
-  const admit = async (task: { deadlineAtMs: number; unwanted?: AbortSignal }): Promise<() => void> => {
-    if (breaker.refuses()) throw shed('breaker-open');
+  const take = async (task: AdmissionTask): Promise<() => void> => {
+    if (endpoints.refuses()) throw shed('breaker-open');
     // Every permit is held by a call that is late already: whoever queued now would only wait for a refusal.
     if (overdue >= permit.max()) throw shed('stalled');
     const askedAtMs = clock.monotonicMs();
+    const { deadlineAtMs, priority, signal } = task;
     let release: () => void;
     try {
-      release = await permit.acquire({
-        deadlineAtMs: task.deadlineAtMs,
-        ...(task.unwanted === undefined ? {} : { signal: task.unwanted }),
-      });
+      release = await permit.acquire({ deadlineAtMs, priority, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
       throw error instanceof Refused ? shed(error.why) : error;
     }
     observe({ kind: 'permit', target, queuedMs: clock.monotonicMs() - askedAtMs });
     // Both may have changed while it waited.
-    if (breaker.refuses() || task.unwanted?.aborted) {
+    if (endpoints.refuses() || signal?.aborted) {
       release();
-      throw shed(task.unwanted?.aborted ? 'left' : 'breaker-open');
+      throw shed(signal?.aborted ? 'left' : 'breaker-open');
     }
     return release;
   };
 
-  /** The call with its hard deadline. The permit goes back when the engine's work is over, as far as that is known. */
-  const start = <T>(call: GuardedTask<T>['call'], release: () => void): Promise<T> => {
+  /** The call on one endpoint, in the breaker's eyes over at the deadline. */
+  const attempt = async <T>(call: () => Promise<T>, startedMs: number, inFlight: number): Promise<T> => {
+    const began = clock.monotonicMs();
+    const sample = (result: 'answered' | 'lost' | 'failed'): void =>
+      limit.sample({ durationMs: clock.monotonicMs() - began, inFlight, result });
+    try {
+      const result = await withinDeadline(call(), deadlineMs - (began - startedMs));
+      sample('answered');
+      return result;
+    } catch (error) {
+      sample(error instanceof DeadlinePassed || options.isOverload(error) ? 'lost' : 'failed');
+      throw error;
+    }
+  };
+
+  const run = async <T>(call: EngineCall<T>, release: () => void): Promise<T> => {
     const hard = new AbortController();
+    const startedMs = clock.monotonicMs();
+    const inFlight = permit.inFlight();
     let isOverdue = false;
+    let work: Promise<T> | undefined;
     const deadline = setTimeout(() => {
       isOverdue = true;
       overdue += 1;
-    }, options.deadlineMs);
-    const hardDeadline = setTimeout(() => hard.abort(), options.hardDeadlineMs);
+    }, deadlineMs);
+    const hardDeadline = setTimeout(() => hard.abort(), hardDeadlineMs);
     const end = (): void => {
       if (isOverdue) overdue -= 1;
       release();
     };
-    return (async () => call(hard.signal))().finally(() => {
+    try {
+      return await endpoints.fire((endpoint) => {
+        const asked = (async () => call(endpoint, hard.signal))();
+        work = asked;
+        return attempt(() => asked, startedMs, inFlight);
+      });
+    } catch (error) {
+      if (error instanceof BreakerOpen) throw shed('breaker-open');
+      if (error instanceof DeadlinePassed && work !== undefined) return await work;
+      throw error;
+    } finally {
       clearTimeout(deadline);
       clearTimeout(hardDeadline);
-      if (hard.signal.aborted && !options.abortEndsWork) setTimeout(end, options.hardDeadlineMs).unref();
+      if (hard.signal.aborted && !options.abortEndsWork) setTimeout(end, hardDeadlineMs).unref();
       else end();
-    });
+    }
   };
 
   return {
-    run: async <T>(task: GuardedTask<T>): Promise<T> => {
-      const release = await admit(task);
-      let work: Promise<T> | undefined;
-      try {
-        return await breaker.fire(() => {
-          work = start(task.call, release);
-          return withinDeadline(work, options.deadlineMs);
-        });
-      } catch (error) {
-        if (work === undefined) release();
-        if (error instanceof BreakerOpen) throw shed('breaker-open');
-        if (error instanceof DeadlinePassed && work !== undefined) return work;
-        throw error;
-      }
+    admit: async (task) => {
+      const release = await take(task);
+      return { run: (call) => run(call, release), leave: release };
     },
-    breaker,
+    endpoints,
     permit,
-    close: () => breaker.shutdown(),
+    troubled: () =>
+      endpoints.state() !== 'closed' || permit.overloaded() || 2 * overdue >= permit.max() || options.rampFactor() < 1,
+    close: () => endpoints.shutdown(),
   };
 }

@@ -1,19 +1,34 @@
 import type { Clock } from '../clock.ts';
+import { createAlarm } from './alarm.ts';
+import { createPlaces } from './places.ts';
+import { PRIORITIES, type Priority } from './priority.ts';
+import { createStandingQueue } from './standing-queue.ts';
+import { createWaiting, type Waiter } from './waiting.ts';
 
 /**
- * A bound on what runs at once, with a short queue: newest first, because under overload the oldest waiter is the one
- * whose client is about to leave (adaptive LIFO, "Fail at Scale", ACM Queue 2015). A waiter past its deadline is dropped;
- * in a full queue the oldest makes room for the newest.
+ * A bound on what runs at once, with a short queue. The most urgent priority goes first; what is less urgent than people
+ * uses a part of the places only, is never asked before them, and makes room for them in a full queue.
  */
 export interface Permit {
   /**
    * Resolves to a release function (idempotent) once a place is free.
-   * @throws Refused when the queue is full, the deadline passes, or `signal` aborts.
+   * @throws Refused when shed.
    */
-  readonly acquire: (options: { readonly deadlineAtMs: number; readonly signal?: AbortSignal }) => Promise<() => void>;
+  readonly acquire: (options: {
+    /** Monotonic. */
+    readonly deadlineAtMs: number;
+    readonly priority: Priority;
+    /** Leaves the queue; has no effect once a place was given. */
+    readonly signal?: AbortSignal;
+  }) => Promise<() => void>;
   readonly inFlight: () => number;
   readonly queued: () => number;
+  /** What may run at once now. */
   readonly max: () => number;
+  /** Places a refresh or a warm-up could take now without anybody waiting for them: 0 while people wait. */
+  readonly spare: () => number;
+  /** True while waits have been too long for a while: the queue is then newest first and short. */
+  readonly overloaded: () => boolean;
 }
 
 export class Refused extends Error {
@@ -27,72 +42,107 @@ export class Refused extends Error {
 }
 
 export interface PermitOptions {
-  readonly maxConcurrent: number;
+  /** May change at any time, also below what runs; less than 1 counts as 1. */
+  readonly max: () => number;
   readonly maxQueued: number;
+  /** Of the engine: the bounds of waiting are parts of it. */
+  readonly deadlineMs: number;
   readonly clock: Clock;
-}
-
-interface Waiter {
-  readonly admit: () => void;
-  readonly refuse: (why: Refused['why']) => void;
+  /** False: first come, first served, bounded by deadlines and `maxQueued` alone. For comparison. */
+  readonly shedding?: boolean;
 }
 
 export function createPermit(options: PermitOptions): Permit {
-  const { clock, maxConcurrent, maxQueued } = options;
-  /** Oldest first; admitted from the end. */
-  const waiters: Waiter[] = [];
-  let inFlight = 0;
+  const { clock, deadlineMs, maxQueued, shedding = true } = options;
+  const waiting = createWaiting();
+  const people = waiting.line('people');
+  const places = createPlaces({
+    max: options.max,
+    monotonicMs: clock.monotonicMs,
+    onRelease: () => settle(clock.monotonicMs()),
+  });
+  const queue = createStandingQueue({ deadlineMs, clearingMs: places.clearingMs });
+  const alarm = createAlarm({ clock, ring: (nowMs) => settle(nowMs) });
 
-  const take = (): (() => void) => {
-    inFlight += 1;
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      inFlight -= 1;
-      waiters.pop()?.admit();
-    };
+  const refuse = (who: readonly Waiter[], why: Refused['why']): void => {
+    for (const waiter of who) if (waiting.remove(waiter)) waiter.refuse(why);
   };
 
-  const wait = (remainingMs: number, signal: AbortSignal | undefined): Promise<() => void> =>
+  const next = (): Waiter | undefined => {
+    const priority = PRIORITIES.find((each) => waiting.line(each).length > 0);
+    if (priority === undefined || places.room(priority) === 0) return undefined;
+    return priority === 'people' ? queue.next(people) : waiting.line(priority)[0];
+  };
+
+  /** Whatever happened: who must go goes, who may run runs, and the alarm knows of the next who might have to go. */
+  const settle = (nowMs: number): void => {
+    refuse(waiting.late(nowMs), 'queue-expired');
+    if (shedding) shed(nowMs);
+    for (let waiter = next(); waiter !== undefined; waiter = next()) {
+      waiting.remove(waiter);
+      waiter.admit();
+    }
+    if (people.length === 0 && places.room('people') > 0) queue.over();
+    if (waiting.size() === 0) alarm.clear();
+    else
+      alarm.atLatest(Math.min(waiting.quietUntilMs(), shedding ? queue.judgeAtMs(people) : Number.POSITIVE_INFINITY));
+  };
+
+  const shed = (nowMs: number): void => {
+    refuse(queue.judge(people, nowMs), 'queue-expired');
+    // An engine that sheds people has nothing left for anybody else.
+    if (queue.overloaded()) refuse(waiting.lessUrgentThanPeople(), 'queue-full');
+  };
+
+  /** In a full queue the least urgent makes room: the oldest of them, where the oldest is not about to be served. */
+  const makeRoom = (): void => {
+    if (waiting.size() <= maxQueued) return;
+    const least = PRIORITIES.findLast((priority) => waiting.line(priority).length > 0) ?? 'people';
+    const line = waiting.line(least);
+    const out = shedding ? line.find((waiter) => !waiter.kept) : line.at(-1);
+    refuse(out === undefined ? line.slice(-1) : [out], 'queue-full');
+  };
+
+  const wait = (priority: Priority, deadlineAtMs: number, signal: AbortSignal | undefined): Promise<() => void> =>
     new Promise((resolve, reject) => {
-      const settle = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', leave);
+      const leave = (): void => {
+        refuse([waiter], 'left');
+        settle(clock.monotonicMs());
       };
       const waiter: Waiter = {
+        priority,
+        deadlineAtMs,
+        joinedAtMs: clock.monotonicMs(),
+        kept: false,
         admit: () => {
-          settle();
-          resolve(take());
+          signal?.removeEventListener('abort', leave);
+          resolve(places.take(priority));
         },
         refuse: (why) => {
-          settle();
+          signal?.removeEventListener('abort', leave);
           reject(new Refused(why));
         },
       };
-      const drop = (why: Refused['why']): void => {
-        const at = waiters.indexOf(waiter);
-        if (at < 0) return;
-        waiters.splice(at, 1);
-        waiter.refuse(why);
-      };
-      const leave = (): void => drop('left');
-      const timer = setTimeout(() => drop('queue-expired'), remainingMs);
       signal?.addEventListener('abort', leave, { once: true });
-      waiters.push(waiter);
-      if (waiters.length > maxQueued) waiters.shift()?.refuse('queue-full');
+      waiting.add(waiter);
+      makeRoom();
+      settle(waiter.joinedAtMs);
     });
 
   return {
-    acquire: async ({ deadlineAtMs, signal }) => {
+    acquire: async ({ deadlineAtMs, priority, signal }) => {
       if (signal?.aborted) throw new Refused('left');
-      if (inFlight < maxConcurrent) return take();
-      const remainingMs = deadlineAtMs - clock.monotonicMs();
-      if (remainingMs <= 0) throw new Refused('queue-expired');
-      return wait(remainingMs, signal);
+      // The places may have become more since the last release.
+      if (waiting.size() > 0) settle(clock.monotonicMs());
+      if (places.room(priority) > 0) return places.take(priority);
+      if (deadlineAtMs <= clock.monotonicMs()) throw new Refused('queue-expired');
+      if (queue.overloaded() && priority !== 'people') throw new Refused('queue-full');
+      return wait(priority, deadlineAtMs, signal);
     },
-    inFlight: () => inFlight,
-    queued: () => waiters.length,
-    max: () => maxConcurrent,
+    inFlight: places.inFlight,
+    queued: waiting.size,
+    max: places.max,
+    spare: () => (people.length > 0 ? 0 : Math.max(0, places.room('refresh') - waiting.size())),
+    overloaded: queue.overloaded,
   };
 }

@@ -39,8 +39,8 @@ export type TierStep =
       readonly kind: 'forward';
       readonly why: 'uri-miss' | 'stale' | 'bypass';
       /** The status of a forwarded request that failed; then the tier served stale. */
-      readonly forwardStatus?: 503 | 504 | 502;
+      readonly forwardStatus?: 429 | 502 | 503 | 504;
       readonly stored?: boolean;
       readonly collapsed?: boolean;
-      readonly detail?: MissReason;
+      readonly detail?: MissReason | 'lifeboat';
     };

@@ -1,48 +1,58 @@
-import { encodeEntry, etagOf } from '../cache/codec.ts';
-import { type Coding, compress } from '../cache/coding.ts';
 import type { Entry } from '../cache/entry.ts';
-import { type LifetimePolicy, lifetimesOf } from '../cache/freshness.ts';
-import type { EntryRules } from '../cache/tiers.ts';
-import type { Clock } from '../clock.ts';
-import type { Guard } from '../resilience/guard.ts';
+import { freshnessOf } from '../cache/freshness.ts';
+import type { Lease, Leases } from '../cache/lease.ts';
+import type { EntryRules, Kept, Tiers } from '../cache/tiers.ts';
+import { type Admission, type Guard, Shed } from '../resilience/guard.ts';
 import type { PreparedSearch } from './answer.ts';
-import { encodeBody } from './body.ts';
+import { type EncodePageOptions, encodePage } from './encode-page.ts';
 import { type Engine, EngineError } from './engine.ts';
+import type { Errand } from './errand.ts';
 import type { SearchEvent } from './events.ts';
 import type { ResultPage } from './page.ts';
 
-/** Asks the engine, behind its guard, and encodes the page once. What every flight ends in. */
-export type Compute = (prepared: PreparedSearch, task: ComputeTask) => Promise<Entry>;
+/**
+ * What every flight ends in: a permit, the lease of the key, the engine, and the page kept in both tiers. Of all the
+ * processes only the one that holds the lease asks the engine; the others give their permit back and watch the store.
+ */
+export type Compute = (prepared: PreparedSearch, task: ComputeTask) => Promise<Computed>;
 
 export interface ComputeTask {
-  /** Monotonic; past it the task leaves the queue. The engine's own time is bounded by the guard. */
-  readonly deadlineAtMs: number;
+  readonly errand: Errand;
   /** Called when the engine starts to work. */
   readonly onStart: () => void;
-  /** Leaves the queue, when the answer came from elsewhere. */
-  readonly unwanted: AbortSignal;
+  /** False when the store has just failed. */
+  readonly storeIsUp: boolean;
+  /** Wall time: a stored entry created after it is as good as a new page. Absent: nothing but the engine's will do. */
+  readonly newerThanMs?: number;
 }
 
-export interface ComputeOptions {
+export interface Computed {
+  readonly entry: Entry;
+  /** `fleet`: another process computed it meanwhile. */
+  readonly from: 'engine' | 'fleet';
+  readonly stored: Kept;
+}
+
+export interface ComputeOptions extends EncodePageOptions {
   readonly domain: string;
-  readonly engine: Engine;
+  /** The same index behind each; the guard says which. */
+  readonly engines: readonly Engine[];
   readonly guard: Guard;
+  readonly tiers: Tiers;
+  /** Absent where there is no store. */
+  readonly leases?: Leases;
   readonly rules: EntryRules;
-  readonly lifetimes: LifetimePolicy;
-  readonly compression: { readonly coding: Coding; readonly minBytes: number };
   /** For events: a reply after it is late. */
   readonly deadlineMs: number;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly observe: (event: SearchEvent) => void;
 }
 
 type EngineResult = Extract<SearchEvent, { kind: 'engine' }>['result'];
 
 export function createCompute(options: ComputeOptions): Compute {
-  const { domain, engine, guard, rules, lifetimes, compression, clock, observe } = options;
+  const { domain, engines, guard, tiers, leases, rules, clock, observe } = options;
 
-  const ask = async (prepared: PreparedSearch, signal: AbortSignal): Promise<ResultPage> => {
+  const ask = async (prepared: PreparedSearch, endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
     const startedMs = clock.monotonicMs();
     const say = (result: EngineResult, detail?: string): void => {
       const durationMs = clock.monotonicMs() - startedMs;
@@ -50,6 +60,8 @@ export function createCompute(options: ComputeOptions): Compute {
       observe({ kind: 'engine', domain, result, late, durationMs, ...(detail === undefined ? {} : { detail }) });
     };
     try {
+      const engine = engines[endpoint];
+      if (engine === undefined) throw new Error(`no engine ${endpoint}`);
       const page = await engine.search(prepared.request, signal);
       say(page.partial !== undefined ? 'partial' : page.results.length === 0 ? 'empty' : 'whole', page.partial);
       return page;
@@ -59,38 +71,83 @@ export function createCompute(options: ComputeOptions): Compute {
     }
   };
 
-  return async (prepared, task) => {
+  const fromEngine = async (prepared: PreparedSearch, admission: Admission, task: ComputeTask): Promise<Entry> => {
     let createdAtMs = 0;
-    let startedMs = 0;
-    const page = await guard.run({
-      deadlineAtMs: task.deadlineAtMs,
-      unwanted: task.unwanted,
-      call: (signal) => {
-        task.onStart();
-        createdAtMs = clock.wallMs();
-        startedMs = clock.monotonicMs();
-        return ask(prepared, signal);
-      },
+    let bornMs = 0;
+    const page = await admission.run((endpoint, signal) => {
+      task.onStart();
+      createdAtMs = clock.wallMs();
+      bornMs = clock.monotonicMs();
+      return ask(prepared, endpoint, signal);
     });
-    const costMs = clock.monotonicMs() - startedMs;
-    const identity = encodeBody(prepared.request, page);
-    const coding = identity.length < compression.minBytes ? 'identity' : compression.coding;
-    const kind = { empty: page.results.length === 0, degraded: page.partial !== undefined };
-    return encodeEntry(
-      {
-        ...kind,
-        ...lifetimesOf(kind, lifetimes, options.random),
-        coding,
-        generation: rules.generation(prepared.bucket),
-        createdAtMs,
-        bornMs: startedMs,
-        costMs,
-        etag: etagOf(identity),
-        canonical: prepared.canonicalBytes,
-        resultIds: page.results.map((result) => result.id),
-        body: await compress(identity, coding),
-      },
-      clock,
-    );
+    const costMs = clock.monotonicMs() - bornMs;
+    const generation = rules.generation(prepared.bucket);
+    return encodePage(prepared, page, { generation, createdAtMs, bornMs, costMs }, options);
+  };
+
+  /** What another process stored, if it is what this flight wants. */
+  const asWanted = (prepared: PreparedSearch, value: Buffer | undefined, task: ComputeTask): Computed | undefined => {
+    if (value === undefined || task.newerThanMs === undefined) return undefined;
+    const opened = tiers.open(prepared, value);
+    if (opened.kind !== 'found' || freshnessOf(opened.entry, clock.monotonicMs()) !== 'fresh') return undefined;
+    if (opened.entry.createdAtMs <= task.newerThanMs) return undefined;
+    return { entry: opened.entry, from: 'fleet', stored: { l1: true, l2: false } };
+  };
+
+  const computeWith = async (
+    prepared: PreparedSearch,
+    admission: Admission,
+    task: ComputeTask,
+    lease: Lease | undefined,
+  ): Promise<Computed> => {
+    try {
+      const entry = await fromEngine(prepared, admission, task);
+      const kept = { storeIsUp: task.storeIsUp, ...(lease === undefined ? {} : { lease }) };
+      return { entry, from: 'engine', stored: tiers.keep(prepared, entry, kept) };
+    } catch (error) {
+      lease?.release();
+      throw error;
+    }
+  };
+
+  /** Leave to ask, in as many turns as the errand is worth. */
+  const admitted = async ({ errand }: ComputeTask): Promise<Admission> => {
+    for (;;) {
+      const signal = errand.turn();
+      try {
+        return await guard.admit({ deadlineAtMs: errand.deadlineAtMs(), priority: errand.priority(), signal });
+      } catch (error) {
+        const again = error instanceof Shed && (error.why === 'left' || error.why === 'queue-expired');
+        if (!again || errand.left() || !errand.renewed()) throw error;
+      }
+    }
+  };
+
+  return async (prepared, task) => {
+    const { errand } = task;
+    for (;;) {
+      const admission = await admitted(task);
+      // A bypass wants the engine's page and nobody else's: there is nothing to share.
+      if (leases === undefined || task.newerThanMs === undefined) {
+        return computeWith(prepared, admission, task, undefined);
+      }
+      const taken = await leases.take(prepared.storeName);
+      if (taken.kind !== 'held') {
+        const lease = taken.kind === 'mine' ? taken.lease : undefined;
+        const found = taken.kind === 'mine' ? asWanted(prepared, taken.value, task) : undefined;
+        if (found === undefined && !errand.left()) return computeWith(prepared, admission, task, lease);
+        lease?.release();
+        admission.leave();
+        if (found === undefined) throw new Shed('left');
+        return found;
+      }
+      admission.leave();
+      // Nobody waits for a refresh: whoever asks next finds the page in the store.
+      if (errand.priority() !== 'people') throw new Shed('leased');
+      const waited = await leases.wait(prepared.storeName, errand.deadlineAtMs, errand.left);
+      if (waited.kind === 'ended') throw new Shed(waited.why === 'crowded' ? 'queue-full' : 'queue-expired');
+      const found = waited.kind === 'value' ? asWanted(prepared, waited.value, task) : undefined;
+      if (found !== undefined) return found;
+    }
   };
 }

@@ -8,8 +8,8 @@ const FAILURES_IN_A_ROW = 5;
  * searches: with little traffic a breaker learns of a dead engine late, and of a healed one not at all.
  */
 export interface EngineHealth {
-  /** It answered its last probe. */
-  readonly reachable: () => boolean;
+  /** Which of the endpoints answered their last probe, in their order. */
+  readonly reachable: () => readonly boolean[];
   /** Its latest searches all failed, whatever the fault: a live engine that refuses everything opens no breaker. */
   readonly failing: () => boolean;
   readonly note: (event: Pick<Extract<SearchEvent, { kind: 'engine' }>, 'result'>) => void;
@@ -17,31 +17,35 @@ export interface EngineHealth {
 }
 
 export interface EngineHealthOptions {
-  readonly engine: Pick<Engine, 'probe'>;
+  readonly engines: readonly Pick<Engine, 'probe'>[];
   readonly intervalMs: number;
   /** A probe that takes longer has failed. */
   readonly timeoutMs: number;
   readonly random: () => number;
 }
 
-export function createEngineHealth({ engine, intervalMs, timeoutMs, random }: EngineHealthOptions): EngineHealth {
-  let reachable = true;
+export function createEngineHealth({ engines, intervalMs, timeoutMs, random }: EngineHealthOptions): EngineHealth {
+  const reachable = engines.map(() => true);
+  const timers = new Map<number, NodeJS.Timeout>();
   let failuresInARow = 0;
-  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const probe = async (): Promise<void> => {
+  const probe = async (engine: Pick<Engine, 'probe'>, endpoint: number): Promise<void> => {
     try {
       await engine.probe(AbortSignal.timeout(timeoutMs));
-      reachable = true;
+      reachable[endpoint] = true;
     } catch {
       // Which fault it is, searches say in their events; here it is only up or down.
-      reachable = false;
+      reachable[endpoint] = false;
     }
+    if (closed) return;
     // Spread by ±20 %, so that a fleet does not ask in step; one probe at a time, however slow.
-    if (!closed) timer = setTimeout(probe, intervalMs * (0.8 + 0.4 * random())).unref();
+    const waitMs = intervalMs * (0.8 + 0.4 * random());
+    timers.set(endpoint, setTimeout(() => void probe(engine, endpoint), waitMs).unref());
   };
-  void probe();
+  engines.forEach((engine, endpoint) => {
+    void probe(engine, endpoint);
+  });
 
   return {
     reachable: () => reachable,
@@ -52,7 +56,7 @@ export function createEngineHealth({ engine, intervalMs, timeoutMs, random }: En
     },
     close: () => {
       closed = true;
-      clearTimeout(timer);
+      for (const timer of timers.values()) clearTimeout(timer);
     },
   };
 }

@@ -18,5 +18,12 @@ export type SearchEvent =
   | {
       readonly kind: 'refresh';
       readonly domain: string;
-      readonly result: 'from-store' | 'from-engine' | UnansweredCode;
+      /** `leased`: another process does it. */
+      readonly result: 'from-store' | 'from-engine' | 'leased' | UnansweredCode;
+    }
+  | {
+      readonly kind: 'lifeboat';
+      readonly domain: string;
+      readonly result: 'whole' | 'empty' | 'shed' | EngineErrorCode;
+      readonly durationMs: number;
     };

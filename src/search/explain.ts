@@ -8,7 +8,7 @@ import type { EntryRules } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
 import { type AppliedRule, explainCanonicalText } from './canonical-text.ts';
 import type { SearchDomain } from './domain.ts';
-import type { DomainSearch } from './domain-search.ts';
+import type { Forward } from './forward.ts';
 import type { SearchParameters } from './parameters.ts';
 import { ignoredParameters } from './parameters.ts';
 import { prepareSearch } from './prepare.ts';
@@ -66,7 +66,7 @@ export interface ExplainOptions {
   readonly store?: Store;
   readonly storeDeadlineMs: number;
   readonly rules: EntryRules;
-  readonly search: Pick<DomainSearch, 'lastMiss'>;
+  readonly forward: Pick<Forward, 'lastMiss'>;
   readonly clock: Clock;
 }
 
@@ -89,7 +89,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
       else tiers.push({ tier: 'l2', state: decoded.kind, bytes: read.value.length });
     }
   }
-  const lastMiss = options.search.lastMiss(prepared.key);
+  const lastMiss = options.forward.lastMiss(prepared.key);
   const ago = lastMiss === undefined ? undefined : Math.round((clock.monotonicMs() - lastMiss.atMs) / 1000);
   return {
     domain: domain.name,

@@ -9,8 +9,12 @@ export type InvalidCode =
   | 'invalid-highlight'
   | 'invalid-context';
 
-/** `overloaded`: shed by the permit. `engine-open`: shed by the breaker. The rest: the engine was asked and failed. */
+/**
+ * `over-budget`: this client's misses are spent. `overloaded`: shed by the permit. `engine-open`: shed by the breaker.
+ * The rest: the engine was asked and failed.
+ */
 export type UnansweredCode =
+  | 'over-budget'
   | 'overloaded'
   | 'engine-open'
   | 'engine-deadline'

@@ -1,24 +1,29 @@
-import { createBoundedMap } from '../cache/bounded-map.ts';
 import { createFlights } from '../cache/coalesce.ts';
 import type { Entry } from '../cache/entry.ts';
-import type { Lookup, Tiers } from '../cache/tiers.ts';
-import type { Clock } from '../clock.ts';
+import type { Kept, Lookup, Tiers } from '../cache/tiers.ts';
 import { withinDeadline } from '../resilience/deadline.ts';
 import type { PreparedSearch } from './answer.ts';
 import type { Compute } from './compute.ts';
-import type { SearchEvent } from './events.ts';
-import { Unanswered } from './failure.ts';
-import { toUnanswered } from './unanswered.ts';
+import { createErrand, type Errand } from './errand.ts';
 
 /** The miss path of one domain: one flight per key, for people and for refreshes alike. */
 export interface MissPath {
   /** Joins the key's flight or starts it. The flight outlives its clients: each waits no longer than its own deadline. */
   readonly fly: (prepared: PreparedSearch, found: Lookup | undefined, deadlineAtMs: number) => Flight;
-  /** The same, past whatever flight of that key is up: its page may be older than what the caller knows of. */
+  /** The same, past whatever flight of that key is up and whatever is stored: an operator wants the engine's page. */
   readonly flyAnew: (prepared: PreparedSearch, found: Lookup | undefined, deadlineAtMs: number) => Flight;
-  /** Behind the back of whoever got the stale entry. Says nothing when a flight of that key is already up. */
-  readonly refresh: (prepared: PreparedSearch, askStore: boolean) => void;
+  /** As `fly`, but only when there are places to spare. `newerThanMs`: of the page at hand, wall time of its creation. */
+  readonly flyBehind: (prepared: PreparedSearch, options: BehindOptions) => Flight;
+  /** Whether a flight of that key is up: joining it costs the engine nothing. */
+  readonly isUp: (key: string) => boolean;
   readonly flights: () => number;
+}
+
+export interface BehindOptions {
+  readonly deadlineAtMs: number;
+  /** Read the store first: another process may have refreshed it. */
+  readonly askStore: boolean;
+  readonly newerThanMs: number;
 }
 
 export interface Flight {
@@ -28,46 +33,47 @@ export interface Flight {
 
 export interface Landed {
   readonly entry: Entry;
-  readonly from: 'engine' | 'store';
-  readonly stored: { readonly l1: boolean; readonly l2: boolean };
+  /** `store`: a late reply, or a page that had come meanwhile. `fleet`: another process's flight. */
+  readonly from: 'engine' | 'store' | 'fleet';
+  readonly stored: Kept;
 }
 
 export interface MissPathOptions {
-  readonly domain: string;
   readonly tiers: Tiers;
   readonly compute: Compute;
-  readonly deadlineMs: number;
-  readonly breakerRetryAfterMs: () => number;
-  readonly clock: Clock;
-  readonly observe: (event: SearchEvent) => void;
+  /** False: every search flies alone (to measure what coalescing is worth). */
+  readonly coalesce: boolean;
 }
 
-/** After a refresh that changed nothing the stale entry is left alone so long: one attempt a second, not one a request. */
-const REFRESH_PAUSE_MS = 1000;
-const REMEMBERED_PAUSES = 1024;
 /** A reply that missed its deadline mostly comes soon after; a refusal must not wait for one that does not. */
 const LATE_GRACE_MS = 80;
 
-export function createMissPath(options: MissPathOptions): MissPath {
-  const { domain, tiers, clock, observe } = options;
+/** Wall time before everything: any fresh page will do. */
+const ANY_FRESH = 0;
+
+export function createMissPath({ tiers, compute, coalesce }: MissPathOptions): MissPath {
   const flights = createFlights<Landed>();
-  const pausedUntilMs = createBoundedMap<number>(REMEMBERED_PAUSES);
+  const errands = new Map<string, Errand>();
+  let alone = 0;
 
   /** A late L2 reply that is fresh ends the wait, unless the engine has started: then its page is as near. */
-  const compute = (prepared: PreparedSearch, found: Lookup | undefined, deadlineAtMs: number): Promise<Landed> => {
-    const leave = new AbortController();
+  const go = (
+    prepared: PreparedSearch,
+    found: Lookup | undefined,
+    errand: Errand,
+    newerThanMs: number | undefined,
+  ): Promise<Landed> => {
     let started = false;
     const onStart = (): void => {
       started = true;
     };
-    const computed = options
-      .compute(prepared, { deadlineAtMs, onStart, unwanted: leave.signal })
-      .then((entry): Landed => ({ entry, from: 'engine', stored: tiers.keep(prepared, entry, storeIsUp(found)) }));
+    const newer = newerThanMs === undefined ? {} : { newerThanMs };
+    const computed: Promise<Landed> = compute(prepared, { errand, onStart, storeIsUp: storeIsUp(found), ...newer });
     const late = found?.kind === 'missed' ? found.late : undefined;
     if (late === undefined) return computed;
     const rescued = late.then((entry) => {
       if (entry === undefined || started) return computed;
-      leave.abort();
+      errand.leave();
       return fromStore(entry);
     });
     // Refused at once (an open breaker, a full queue), it still waits a little for the reply: nothing else can answer.
@@ -79,33 +85,44 @@ export function createMissPath(options: MissPathOptions): MissPath {
     return Promise.race([patient, rescued]);
   };
 
+  const join = (key: string, errand: Errand, start: () => Promise<Landed>): Flight => {
+    const flight = flights.join(key, () => {
+      errands.set(key, errand);
+      const result = start();
+      const land = (): void => {
+        errands.delete(key);
+      };
+      result.then(land, land);
+      return result;
+    });
+    if (!flight.leads) errands.get(key)?.press(errand.priority(), errand.deadlineAtMs());
+    return flight;
+  };
+
+  const keyOf = (prepared: PreparedSearch): string => {
+    if (coalesce) return prepared.key;
+    alone += 1;
+    return `${prepared.key} ${alone}`;
+  };
+
   return {
     flights: flights.size,
-    fly: (prepared, found, deadlineAtMs) => flights.join(prepared.key, () => compute(prepared, found, deadlineAtMs)),
-    flyAnew: (prepared, found, deadlineAtMs) =>
-      flights.join(`anew ${prepared.key}`, () => compute(prepared, found, deadlineAtMs)),
-    refresh: (prepared, askStore) => {
-      if ((pausedUntilMs.get(prepared.key) ?? 0) > clock.monotonicMs()) return;
-      const { result, leads } = flights.join(prepared.key, async () => {
-        // Another process may have refreshed the store meanwhile.
+    isUp: (key) => errands.has(key),
+    fly: (prepared, found, deadlineAtMs) => {
+      const errand = createErrand('people', deadlineAtMs);
+      return join(keyOf(prepared), errand, () => go(prepared, found, errand, ANY_FRESH));
+    },
+    flyAnew: (prepared, found, deadlineAtMs) => {
+      const errand = createErrand('people', deadlineAtMs);
+      return join(`anew ${prepared.key}`, errand, () => go(prepared, found, errand, undefined));
+    },
+    flyBehind: (prepared, { deadlineAtMs, askStore, newerThanMs }) => {
+      const errand = createErrand('refresh', deadlineAtMs);
+      return join(keyOf(prepared), errand, async () => {
         const found = askStore ? await tiers.fromStore(prepared) : undefined;
-        if (found?.kind === 'found' && found.freshness === 'fresh') return fromStore(found.entry);
-        return compute(prepared, found, clock.monotonicMs() + options.deadlineMs);
+        const isNewer = found?.kind === 'found' && found.freshness === 'fresh' && found.entry.createdAtMs > newerThanMs;
+        return isNewer ? fromStore(found.entry) : go(prepared, found, errand, newerThanMs);
       });
-      if (!leads) return;
-      const pause = (): void => pausedUntilMs.set(prepared.key, clock.monotonicMs() + REFRESH_PAUSE_MS);
-      result.then(
-        ({ from, stored }) => {
-          // A partial page or one too large has not taken the stale one's place: the next request would ask again.
-          if (!stored.l1) pause();
-          observe({ kind: 'refresh', domain, result: from === 'store' ? 'from-store' : 'from-engine' });
-        },
-        (error: unknown) => {
-          pause();
-          const failure = toUnanswered(error, options.breakerRetryAfterMs());
-          if (failure instanceof Unanswered) observe({ kind: 'refresh', domain, result: failure.code });
-        },
-      );
     },
   };
 }

@@ -13,7 +13,13 @@ export interface SearchKey {
 }
 
 export function keyOf(canonical: string, domain: string): SearchKey {
-  const digest = hash('sha256', canonical, 'buffer');
-  const key = digest.toString('base64url', 0, 16);
-  return { key, storeName: `sc${ENTRY_VERSION}:${domain}:{${key}}`, bucket: digest.readUInt32BE(0) % BUCKETS };
+  const key = hash('sha256', canonical, 'buffer').toString('base64url', 0, 16);
+  return { key, ...storedNameOf(key, domain) };
+}
+
+/** What follows from a key alone. */
+export function storedNameOf(key: string, domain: string): Omit<SearchKey, 'key'> {
+  // Six characters carry the first 36 bits of the hash.
+  const bucket = Buffer.from(key.slice(0, 6), 'base64url').readUInt32BE(0) % BUCKETS;
+  return { storeName: `sc${ENTRY_VERSION}:${domain}:{${key}}`, bucket };
 }

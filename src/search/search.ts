@@ -16,7 +16,10 @@ export interface Search {
   /** @throws Unanswered. Settles within the domain's engine deadline plus its store deadline. */
   readonly search: (prepared: PreparedSearch, options?: SearchOptions) => Promise<Answer>;
   /** Answers in order. L2 is read in per-node pipelines; misses share the flights and the guard of single searches. */
-  readonly searchMany: (prepared: readonly PreparedSearch[]) => Promise<readonly (Answer | Unanswered)[]>;
+  readonly searchMany: (
+    prepared: readonly PreparedSearch[],
+    options?: Pick<SearchOptions, 'mayMiss'>,
+  ) => Promise<readonly (Answer | Unanswered)[]>;
   /** What would happen to this search now, tier by tier, without asking the engine and without counting as a use. */
   readonly explain: (parameters: SearchParameters) => Promise<Explanation>;
   /** The state of each part of each domain: what /readyz and /admin/domains show. */
@@ -26,4 +29,9 @@ export interface Search {
 export interface SearchOptions {
   /** An authorised operator's `no-cache`: asks the engine and overwrites both tiers. */
   readonly bypass?: boolean;
+  /**
+   * Asked when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry
+   * may be served. Hits, stale entries and flights that are up already are free.
+   */
+  readonly mayMiss?: () => boolean;
 }

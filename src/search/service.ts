@@ -32,14 +32,14 @@ export function createSearch(parts: readonly DomainPart[]): Search {
     fromMemory: (prepared) => partOf(prepared.request.domain).search.fromMemory(prepared),
     search: (prepared, asked) => {
       const { search } = partOf(prepared.request.domain);
-      return asked?.bypass ? search.bypass(prepared) : search.search(prepared);
+      return asked?.bypass ? search.bypass(prepared) : search.search(prepared, asked?.mayMiss);
     },
-    searchMany: async (many) => {
+    searchMany: async (many, asked) => {
       const answers = new Map<PreparedSearch, Answer | Unanswered>();
       const perDomain = Map.groupBy(many, (prepared) => prepared.request.domain);
       await Promise.all(
         [...perDomain].map(async ([name, prepared]) => {
-          const settled = await partOf(name).search.searchMany(prepared);
+          const settled = await partOf(name).search.searchMany(prepared, asked?.mayMiss);
           prepared.forEach((each, i) => {
             const result = settled[i];
             if (result === undefined) return;

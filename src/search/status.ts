@@ -13,16 +13,36 @@ export interface DomainStatus {
   readonly engine: {
     readonly state: PartState;
     readonly kind: string;
-    readonly breaker: 'closed' | 'open' | 'half-open';
-    /** By a probe of its own every few seconds. */
+    readonly breaker: BreakerState;
+    /** By a probe of its own every few seconds: any of the endpoints. */
     readonly reachable: boolean;
+    readonly endpoints: readonly EndpointStatus[];
     readonly inFlight: number;
     readonly queued: number;
+    /** What this process may ask at once now: its share of the fleet's, or less while the engine cannot take it. */
     readonly maxConcurrent: number;
+    /** This process's share: the configured number, divided by the processes that live. */
+    readonly ceiling: number;
+    /** Waits have been too long for a while: newest first, and the others are shed. */
+    readonly overloaded: boolean;
   };
+  readonly lifeboat?: { readonly breaker: BreakerState; readonly inFlight: number; readonly queued: number };
+  /** Processes that share this domain's store, as last counted. */
+  readonly processes: number;
+  /** Searches of this process waiting for another one's page. */
+  readonly leaseWaiters: number;
   /** Distinct keys being computed now. */
   readonly flights: number;
 }
+
+export interface EndpointStatus {
+  readonly name: string;
+  readonly breaker: BreakerState;
+  readonly reachable: boolean;
+  readonly inFlight: number;
+}
+
+type BreakerState = 'closed' | 'open' | 'half-open';
 
 export type PartState = 'ok' | 'degraded' | 'down';
 
@@ -31,21 +51,29 @@ export interface StatusParts {
   readonly engineKind: string;
   readonly memory: MemoryTier;
   readonly store?: Store;
-  readonly guard: Pick<Guard, 'breaker' | 'permit'>;
+  readonly guard: Pick<Guard, 'endpoints' | 'permit'>;
+  readonly ceiling: () => number;
   readonly health: Pick<EngineHealth, 'reachable' | 'failing'>;
+  readonly lifeboat?: Pick<Guard, 'endpoints' | 'permit'>;
+  readonly processes: () => number;
+  readonly leaseWaiters: () => number;
   readonly flights: () => number;
 }
 
-export function statusOf({ domain, engineKind, memory, store, guard, health, flights }: StatusParts): DomainStatus {
-  const breaker = guard.breaker.state();
-  const reachable = health.reachable();
+export function statusOf(parts: StatusParts): DomainStatus {
+  const { domain, engineKind, memory, store, guard, health, lifeboat, flights } = parts;
+  const breaker = guard.endpoints.state();
+  const probed = health.reachable();
+  const reachable = probed.includes(true);
+  const endpoints = guard.endpoints.list().map((endpoint, i) => ({ ...endpoint, reachable: probed[i] ?? false }));
+  const isWhole = endpoints.every((endpoint) => endpoint.breaker === 'closed' && endpoint.reachable);
   const engine: PartState =
-    breaker === 'open' || !reachable ? 'down' : breaker === 'closed' && !health.failing() ? 'ok' : 'degraded';
+    breaker === 'open' || !reachable ? 'down' : isWhole && !health.failing() ? 'ok' : 'degraded';
   const nodes = store?.nodes() ?? [];
   const storeState = stateOfNodes(nodes);
   return {
     domain,
-    state: domainState(engine, store === undefined ? undefined : storeState),
+    state: domainState(engine, store === undefined ? undefined : storeState, lifeboat?.endpoints.refuses() === false),
     memory: memory.usage(),
     ...(store === undefined ? {} : { store: { state: storeState, nodes } }),
     engine: {
@@ -53,16 +81,30 @@ export function statusOf({ domain, engineKind, memory, store, guard, health, fli
       kind: engineKind,
       breaker,
       reachable,
+      endpoints,
       inFlight: guard.permit.inFlight(),
       queued: guard.permit.queued(),
       maxConcurrent: guard.permit.max(),
+      ceiling: parts.ceiling(),
+      overloaded: guard.permit.overloaded(),
     },
+    ...(lifeboat === undefined
+      ? {}
+      : {
+          lifeboat: {
+            breaker: lifeboat.endpoints.state(),
+            inFlight: lifeboat.permit.inFlight(),
+            queued: lifeboat.permit.queued(),
+          },
+        }),
+    processes: parts.processes(),
+    leaseWaiters: parts.leaseWaiters(),
     flights: flights(),
   };
 }
 
-function domainState(engine: PartState, store: PartState | undefined): PartState {
-  if (engine === 'down' && (store === undefined || store === 'down')) return 'down';
+function domainState(engine: PartState, store: PartState | undefined, hasLifeboat: boolean): PartState {
+  if (engine === 'down' && !hasLifeboat && (store === undefined || store === 'down')) return 'down';
   return engine === 'ok' && (store === undefined || store === 'ok') ? 'ok' : 'degraded';
 }
 

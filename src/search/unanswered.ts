@@ -6,6 +6,12 @@ import { Unanswered, type UnansweredCode } from './failure.ts';
 /** A shed search may be asked again soon: the queue is a fraction of a second long. */
 const OVERLOAD_RETRY_MS = 1000;
 const FAILURE_RETRY_MS = 2000;
+/** A budget of a few misses a second is worth asking again after some of them. */
+const BUDGET_RETRY_MS = 10_000;
+
+export function overBudget(): Unanswered {
+  return new Unanswered('over-budget', 'this client has asked for too much that is not cached', BUDGET_RETRY_MS);
+}
 
 /** Why nobody could answer, in our words. Errors of nobody's making (bugs) are passed through as they are. */
 export function toUnanswered(error: unknown, breakerRetryAfterMs: number): unknown {
@@ -39,9 +45,13 @@ const DETAILS: Readonly<Record<EngineErrorCode, string>> = {
   'engine-rejected': 'the engine refused the query',
 };
 
+export type ForwardStatus = 429 | 502 | 503 | 504;
+
 /** The status an upstream request would have had: what `Cache-Status; fwd-status` says when stale is served instead. */
-export function forwardStatus(code: UnansweredCode): 502 | 503 | 504 {
+export function forwardStatus(code: UnansweredCode): ForwardStatus {
   switch (code) {
+    case 'over-budget':
+      return 429;
     case 'engine-deadline':
       return 504;
     case 'engine-rejected':

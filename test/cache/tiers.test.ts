@@ -55,8 +55,8 @@ test('an older page does not replace a newer one in L1 while both are fresh', ()
   const made = rig();
   const older = page(made.clock, 'older');
   made.clock.advance(10);
-  assert.equal(made.tiers.keep(NAME, page(made.clock, 'newer'), true).l1, true);
-  assert.equal(made.tiers.keep(NAME, older, true).l1, false);
+  assert.equal(made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true }).l1, true);
+  assert.equal(made.tiers.keep(NAME, older, { storeIsUp: true }).l1, false);
   assert.equal(held(made), 'newer');
 });
 
@@ -64,19 +64,19 @@ test('an older page does not replace a newer one in L1 when neither is fresh', (
   const made = rig();
   const older = page(made.clock, 'older');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   made.clock.advance(1100);
-  assert.equal(made.tiers.keep(NAME, older, true).l1, false);
+  assert.equal(made.tiers.keep(NAME, older, { storeIsUp: true }).l1, false);
   assert.equal(held(made), 'newer');
 });
 
 test('a newer page replaces an older one, and one of the same age the one held', () => {
   const made = rig();
-  made.tiers.keep(NAME, page(made.clock, 'first'), true);
-  made.tiers.keep(NAME, page(made.clock, 'same age'), true);
+  made.tiers.keep(NAME, page(made.clock, 'first'), { storeIsUp: true });
+  made.tiers.keep(NAME, page(made.clock, 'same age'), { storeIsUp: true });
   assert.equal(held(made), 'same age');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   assert.equal(held(made), 'newer');
 });
 
@@ -84,35 +84,35 @@ test('an older page from the store does not replace the newer one in L1', async 
   const made = rig();
   made.reads = value(page(made.clock, 'older'));
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   await made.tiers.fromStore(NAME);
   assert.equal(held(made), 'newer');
 });
 
 test('a partial page replaces no whole page that may still be served', () => {
   const made = rig();
-  made.tiers.keep(NAME, page(made.clock, 'whole'), true);
+  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   for (const stepMs of [10, 1000, 1900]) {
     made.clock.advance(stepMs);
-    assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), true).l1, false);
+    assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, false);
     assert.equal(held(made), 'whole');
   }
 });
 
 test('a partial page replaces a whole one that has lapsed', () => {
   const made = rig();
-  made.tiers.keep(NAME, page(made.clock, 'whole'), true);
+  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   made.clock.advance(3000);
-  assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), true).l1, true);
+  assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, true);
   assert.equal(held(made), 'partial');
 });
 
 test('a partial page replaces a whole one that is flushed or suppressed', () => {
   for (const reason of ['flushed', 'suppressed'] as const) {
     const made = rig({ generation: () => 1, refuse: (entry) => (entry.degraded ? undefined : reason) });
-    made.tiers.keep(NAME, page(made.clock, 'whole'), true);
+    made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
     assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason });
-    made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), true);
+    made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
     assert.equal(held(made), 'partial', reason);
   }
 });
@@ -121,8 +121,8 @@ test('a partial page gives way to any whole one, even an older', () => {
   const made = rig();
   const older = page(made.clock, 'whole');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), true);
-  made.tiers.keep(NAME, older, true);
+  made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
+  made.tiers.keep(NAME, older, { storeIsUp: true });
   assert.equal(held(made), 'whole');
 });
 
@@ -130,9 +130,9 @@ test('an older page replaces a newer one when it alone is fresh', () => {
   const made = rig();
   const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   made.clock.advance(1100);
-  assert.equal(made.tiers.keep(NAME, older, true).l1, true);
+  assert.equal(made.tiers.keep(NAME, older, { storeIsUp: true }).l1, true);
   assert.equal(held(made), 'older, lives long');
 });
 
@@ -140,9 +140,9 @@ test('an older page replaces a newer one that has lapsed', () => {
   const made = rig();
   const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), true);
+  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   made.clock.advance(5000);
-  made.tiers.keep(NAME, older, true);
+  made.tiers.keep(NAME, older, { storeIsUp: true });
   assert.equal(held(made), 'older, lives long');
 });
 

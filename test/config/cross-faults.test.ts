@@ -117,6 +117,19 @@ domains:
     [['admin.port', '9', /another port than public.port/]],
   ],
   [
+    'a trusted proxy that is neither an address nor a network is a fault, each one of the list',
+    'public: { trustedProxies: [10.0.0.0/8, 10.0.0.0/33, proxy.internal, 192.168.1, "::1", "fd00::/129", "fd00::/8", "::ffff:10.0.0.0/104", 10.0.0.0/08, 1.2.3.4/] }\n',
+    [
+      ['public.trustedProxies[1]', '"10.0.0.0/33"', /an IP address or a network, such as 10\.0\.0\.0\/8/],
+      ['public.trustedProxies[2]', '"proxy.internal"', /an IP address/],
+      ['public.trustedProxies[3]', '"192.168.1"', /an IP address/],
+      ['public.trustedProxies[5]', '"fd00::/129"', /an IP address/],
+      ['public.trustedProxies[7]', '"::ffff:10.0.0.0/104"', /an IP address/],
+      ['public.trustedProxies[8]', '"10.0.0.0/08"', /an IP address/],
+      ['public.trustedProxies[9]', '"1.2.3.4/"', /an IP address/],
+    ],
+  ],
+  [
     'TLS files that are missing or no PEM are faults, and a certificate needs its key',
     withStore('{ kind: cluster, nodes: [a:1], tls: { ca: nope.pem, cert: text.pem } }'),
     [

@@ -35,6 +35,7 @@ test('without a file four demo domains run on embedded indexes, L1 only, on loop
       deadlineMs: 800,
       hardDeadlineMs: 3000,
       maxConcurrent: 2,
+        limit: 'gradient',
       maxQueued: 64,
       snippetLength: 200,
     });
@@ -80,8 +81,7 @@ domains:
       },
       engine: {
         kind: 'sphinx',
-        host: 'sphinx',
-        port: 9306,
+        endpoints: [{ host: 'sphinx', port: 9306 }],
         index: 'goods',
         ranker: 'proximity_bm25',
         connectTimeoutMs: 2000,
@@ -89,6 +89,7 @@ domains:
         deadlineMs: 800,
         hardDeadlineMs: 3000,
         maxConcurrent: 8,
+        limit: 'gradient',
         maxQueued: 256,
         snippetLength: 200,
       },
@@ -102,6 +103,10 @@ domains:
         jitter: 0.1,
       },
       maxEntryBytes: 524_288,
+      maxLeaseWaiters: 256,
+      popularity: { maxQueries: 1000, halfLifeMs: 600_000 },
+      reseedPerSecond: 2000,
+      without: [],
     },
   ]);
 });
@@ -159,9 +164,9 @@ test('variables are put into texts, numbers included, with defaults and an escap
   const engine = domains[0]?.engine;
   assert.ok(engine?.kind === 'sphinx');
   assert.deepEqual(
-    [engine.host, engine.port, engine.user, engine.password, engine.index],
+    [engine.endpoints, engine.user, engine.password, engine.index],
     // What a variable brings is not looked into again.
-    ['sphinx.internal', 9307, `\${HOME}`, `a12\${X}b`, 'products'],
+    [[{ host: 'sphinx.internal', port: 9307 }], `\${HOME}`, `a12\${X}b`, 'products'],
   );
 });
 

@@ -28,7 +28,8 @@ for (const file of ['deploy/local.yaml', 'deploy/local-demo.yaml']) {
     assert.deepEqual(ports(settings), [7101, 7102, 7103, 7201, 7202, 7203]);
     for (const { store, engine } of settings.domains) {
       assert.ok(store.kind === 'cluster' && store.nodes.every(({ host }) => host === '127.0.0.1'));
-      assert.ok(engine.kind === 'sphinx' && engine.host === '127.0.0.1' && engine.port === 9306);
+      assert.ok(engine.kind === 'sphinx');
+      assert.deepEqual(engine.endpoints, [{ host: '127.0.0.1', port: 9306 }]);
     }
     assert.equal(settings.public.host, '127.0.0.1');
     assert.equal(settings.admin.host, '127.0.0.1');

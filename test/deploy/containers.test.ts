@@ -105,6 +105,6 @@ test('the addresses serpcache is given are those of the nodes, and the steps tha
     );
     const create = compose.services[`${name}-cluster`]?.command?.at(-1) ?? '';
     for (const address of fixed) assert.ok(create.includes(`${address}:6379`), `${name}-cluster forgets ${address}`);
-    assert.ok(engine.kind === 'sphinx' && engine.host in compose.services);
+    assert.ok(engine.kind === 'sphinx' && engine.endpoints[0].host in compose.services);
   }
 });

@@ -112,12 +112,12 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
       (asked?.bypass ? fake.asked.bypass : fake.asked.single).push(prepared);
       return fake.answer(prepared, asked);
     },
-    searchMany: (many) => {
+    searchMany: (many, asked) => {
       fake.asked.many.push(...many);
       return Promise.all(
         many.map(async (prepared) => {
           try {
-            return fake.fromMemory(prepared) ?? (await fake.answer(prepared));
+            return fake.fromMemory(prepared) ?? (await fake.answer(prepared, asked));
           } catch (error) {
             if (error instanceof Unanswered) return error;
             throw error;
@@ -140,7 +140,20 @@ export function fakeStatus(domain: string, parts: Partial<DomainStatus> = {}): D
     domain,
     state: 'ok',
     memory: { entries: 0, bytes: 0, maxBytes: 1024, emptyEntries: 0, emptyBytes: 0, emptyMaxBytes: 0, evictions: 0 },
-    engine: { state: 'ok', kind: 'fake', breaker: 'closed', reachable: true, inFlight: 0, queued: 0, maxConcurrent: 4 },
+    engine: {
+      state: 'ok',
+      kind: 'fake',
+      breaker: 'closed',
+      reachable: true,
+      endpoints: [],
+      inFlight: 0,
+      queued: 0,
+      maxConcurrent: 4,
+      ceiling: 4,
+      overloaded: false,
+    },
+    processes: 1,
+    leaseWaiters: 0,
     flights: 0,
     ...parts,
   };

@@ -6,7 +6,8 @@ import { createFakeStore } from './store.ts';
 
 storeContract('the fake in memory', async () => {
   const store = createFakeStore();
-  return { store, owners: store.nodes().map(({ node }) => node), stop: store.close };
+  const lose = async (): Promise<void> => store.lose();
+  return { store, owners: store.nodes().map(({ node }) => node), lose, stop: store.close };
 });
 
 test('the fake answers with the fault it was told to have, and is well again when told so', async () => {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store, StoreEvent, StoreRead, StoreWrite } from '../../src/cache/store.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
+import { createFakeLeases } from './lease-store.ts';
+import { createFakeFleet } from './store-fleet.ts';
 
 /** What a command meets at the fake: everything well, a fault at once, or a reply only after `replyAfterMs`. */
 export type Trouble =
@@ -14,6 +16,8 @@ export interface FakeStore extends Store {
   readonly meet: (trouble: Trouble) => void;
   /** Names that hold an unexpired value. */
   readonly names: () => readonly string[];
+  /** Everything it held is lost: entries, leases, its epoch, the fleet. */
+  readonly lose: () => void;
 }
 
 export interface FakeStoreOptions {
@@ -81,17 +85,31 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
     return result;
   };
 
+  const keep = (name: string, bytes: Buffer, ttlMs: number): void => {
+    entries.set(name, { value: Buffer.from(bytes), expiresMs: clock.monotonicMs() + ttlMs });
+  };
+
   const write = async (name: string, bytes: Buffer, ttlMs: number): Promise<StoreWrite> => {
     const fault = WRITE_FAULTS[trouble.kind];
     const startedMs = clock.monotonicMs();
     if (trouble.kind === 'slow') await sleep(trouble.replyAfterMs);
-    if (fault === undefined) entries.set(name, { value: Buffer.from(bytes), expiresMs: clock.monotonicMs() + ttlMs });
+    if (fault === undefined) keep(name, bytes, ttlMs);
     const durationMs = clock.monotonicMs() - startedMs;
     observe({ kind: 'command', operation: 'write', node: NODE, result: fault ?? 'stored', durationMs });
     return fault === undefined ? { kind: 'stored' } : { kind: 'dropped', fault };
   };
 
+  const values = { get: value, set: keep };
+  const faultNow = () => WRITE_FAULTS[trouble.kind];
+  const leases = createFakeLeases(values, clock, faultNow);
+  const fleet = createFakeFleet(values, clock, NODE, faultNow);
+
   return {
+    leases,
+    seedMany: fleet.seedMany,
+    epochs: fleet.epochs,
+    beat: fleet.beat,
+    leave: fleet.leave,
     read,
     readMany: (names, deadlineMs) => Promise.all(names.map((name) => read(name, deadlineMs))),
     write,
@@ -109,6 +127,11 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
     },
     meet(next) {
       trouble = next;
+    },
+    lose() {
+      entries.clear();
+      leases.forget();
+      fleet.forget();
     },
     names: () => [...entries.keys()].filter((name) => value(name) !== undefined),
   };

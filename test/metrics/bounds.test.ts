@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
 import type { Exposition } from './exposition.ts';
-import { hit, nodes, scrape, start, statusOf } from './start.ts';
+import { DOOR, hit, nodes, scrape, start, statusOf } from './start.ts';
 
 test('whatever an event carries, the number of series stays the same', async (context) => {
   const metrics = start(context);
@@ -71,6 +71,7 @@ test('labels are few, and nodes are on gauges only', async (context) => {
     'state',
     'type',
     'node',
+    'endpoint',
     'kind',
     'version',
     'le',
@@ -81,7 +82,7 @@ test('labels are few, and nodes are on gauges only', async (context) => {
     [],
   );
   for (const { name, labels } of samples) {
-    if (labels['node'] !== undefined) assert.equal(types.get(name), 'gauge', name);
+    if (labels['node'] !== undefined || labels['endpoint'] !== undefined) assert.equal(types.get(name), 'gauge', name);
   }
 });
 
@@ -123,7 +124,8 @@ test('two sets of metrics in one process do not meet', async (context) => {
 
 test('counting a hit costs a small part of what a hit costs, and a full page is quickly made', async (context) => {
   const domains = Array.from({ length: 16 }, (_, index) => `domain-${index}`);
-  const metrics = createMetrics({ domains, status: () => domains.map((name) => statusOf(name)), clock: systemClock });
+  const status = () => domains.map((name) => statusOf(name));
+  const metrics = createMetrics({ domains, status, door: () => DOOR, clock: systemClock });
   context.after(metrics.close);
   for (const domain of domains) for (const outcome of OUTCOMES) metrics.observeRequest({ ...hit, domain, outcome });
   const event = { ...hit, domain: 'domain-9' };

@@ -27,27 +27,43 @@ test('the page has every metric under its name and type', async (context) => {
     redis_pipeline_batch_size_summary: 'summary',
     redis_pipeline_duration_seconds: 'summary',
     redis_pipeline_execution_failures: 'counter',
+    serpcache_client_connections_cut_total: 'counter',
     serpcache_domain_state: 'gauge',
+    serpcache_door_loop_delay_seconds: 'gauge',
+    serpcache_door_state: 'gauge',
     serpcache_engine_breaker_state: 'gauge',
     serpcache_engine_breaker_transitions_total: 'counter',
     serpcache_engine_calls_total: 'counter',
+    serpcache_engine_connections_total: 'counter',
     serpcache_engine_duration_seconds: 'histogram',
+    serpcache_engine_endpoint_breaker_state: 'gauge',
+    serpcache_engine_endpoint_in_flight: 'gauge',
+    serpcache_engine_endpoint_reachable: 'gauge',
+    serpcache_engine_failovers_total: 'counter',
     serpcache_engine_late_replies_total: 'counter',
+    serpcache_engine_overloaded: 'gauge',
+    serpcache_engine_permits_ceiling: 'gauge',
     serpcache_engine_permits_in_flight: 'gauge',
     serpcache_engine_permits_limit: 'gauge',
-    serpcache_engine_connections_total: 'counter',
-    serpcache_engine_retries_total: 'counter',
-    serpcache_engine_relaxed_total: 'counter',
-    serpcache_engine_workers_total: 'counter',
-    serpcache_engine_reachable: 'gauge',
     serpcache_engine_permits_queued: 'gauge',
+    serpcache_engine_reachable: 'gauge',
+    serpcache_engine_relaxed_total: 'counter',
+    serpcache_engine_retries_total: 'counter',
+    serpcache_engine_workers_total: 'counter',
     serpcache_flights: 'gauge',
+    serpcache_in_flight: 'gauge',
+    serpcache_in_flight_max: 'gauge',
+    serpcache_lease_waiters: 'gauge',
+    serpcache_leases_total: 'counter',
+    serpcache_lifeboat_calls_total: 'counter',
     serpcache_misses_total: 'counter',
     serpcache_not_stored_total: 'counter',
     serpcache_permit_wait_seconds: 'histogram',
+    serpcache_processes: 'gauge',
     serpcache_refreshes_total: 'counter',
     serpcache_request_duration_seconds: 'histogram',
     serpcache_requests_total: 'counter',
+    serpcache_reseeded_total: 'counter',
     serpcache_responses_total: 'counter',
     serpcache_scrape_duration_seconds: 'gauge',
     serpcache_shed_total: 'counter',
@@ -189,50 +205,4 @@ test('each event moves its own series', async (context) => {
   for (const [name, labels, wanted] of expected) {
     assert.equal(value(name, labels), wanted, `${name}${JSON.stringify(labels)}`);
   }
-});
-
-test('gauges show the state of each domain as it is at the scrape', async (context) => {
-  let statuses = [
-    statusOf('goods', { store: nodes('10.0.0.1:6379', '10.0.0.2:6379'), state: 'degraded' }),
-    statusOf('auto', {
-      state: 'down',
-      engine: {
-        state: 'down',
-        kind: 'sqlite',
-        breaker: 'open',
-        reachable: false,
-        inFlight: 0,
-        queued: 0,
-        maxConcurrent: 2,
-      },
-    }),
-  ];
-  const metrics = start(context, () => statuses);
-  const { value } = await scrape(metrics);
-  assert.deepEqual(
-    ['goods', 'auto'].map((domain) => value('serpcache_domain_state', { domain })),
-    [1, 2],
-  );
-  assert.deepEqual(
-    ['goods', 'auto'].map((domain) => value('serpcache_engine_breaker_state', { domain })),
-    [0, 2],
-  );
-  assert.equal(value('serpcache_tier_bytes', { domain: 'goods', tier: 'l1' }), 3456);
-  assert.equal(value('serpcache_tier_entries', { domain: 'goods', tier: 'l1-empty' }), 3);
-  assert.equal(value('serpcache_tier_max_bytes', { domain: 'goods', tier: 'l1' }), 65_536);
-  assert.equal(value('serpcache_tier_max_bytes', { domain: 'goods', tier: 'l1-empty' }), 4096);
-  assert.equal(value('serpcache_tier_evictions_total', { domain: 'goods', tier: 'l1' }), 7);
-  assert.equal(value('serpcache_engine_permits_queued', { domain: 'goods' }), 5);
-  assert.equal(value('serpcache_engine_permits_limit', { domain: 'auto' }), 2);
-  assert.equal(value('serpcache_flights', { domain: 'goods' }), 4);
-  assert.equal(value('serpcache_store_state', { domain: 'goods' }), 1);
-  assert.equal(value('serpcache_store_state', { domain: 'auto' }), undefined);
-  assert.equal(value('serpcache_store_node_breaker_state', { domain: 'goods', node: '10.0.0.1:6379' }), 2);
-  assert.equal(value('serpcache_store_node_connected', { domain: 'goods', node: '10.0.0.2:6379' }), 1);
-
-  // A node that left the topology leaves the page.
-  statuses = [statusOf('goods', { store: nodes('10.0.0.3:6379') }), statusOf('auto')];
-  const later = await scrape(metrics);
-  const left = later.samples.filter(({ labels }) => labels['node'] !== undefined).map(({ labels }) => labels['node']);
-  assert.deepEqual(new Set(left), new Set(['10.0.0.3:6379']));
 });

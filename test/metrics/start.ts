@@ -28,7 +28,15 @@ export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): D
       inFlight: 2,
       queued: 5,
       maxConcurrent: 8,
+      ceiling: 9,
+      overloaded: true,
+      endpoints: [
+        { name: 'a:9306', breaker: 'closed', reachable: true, inFlight: 2 },
+        { name: 'b:9306', breaker: 'open', reachable: false, inFlight: 0 },
+      ],
     },
+    processes: 3,
+    leaseWaiters: 6,
     flights: 4,
     ...changes,
   };
@@ -44,12 +52,14 @@ export const nodes = (...names: string[]): NonNullable<DomainStatus['store']> =>
   })),
 });
 
+export const DOOR = { inFlight: 40, maxInFlight: 50, loopDelayMs: 20, state: 'degraded' } as const;
+
 /** Metrics of two domains, ended with the test. */
 export function start(
   context: TestContext,
   statuses: () => readonly DomainStatus[] = () => DOMAINS.map((name) => statusOf(name)),
 ) {
-  const metrics = createMetrics({ domains: DOMAINS, status: statuses, clock: systemClock });
+  const metrics = createMetrics({ domains: DOMAINS, status: statuses, door: () => DOOR, clock: systemClock });
   context.after(metrics.close);
   return metrics;
 }

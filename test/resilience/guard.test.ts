@@ -1,53 +1,7 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { systemClock as clock } from '../../src/clock.ts';
-import { createBreaker } from '../../src/resilience/breaker.ts';
-import type { GuardEvent } from '../../src/resilience/events.ts';
-import { createGuard, type Guard, Shed } from '../../src/resilience/guard.ts';
-import { createPermit } from '../../src/resilience/permit.ts';
-
-interface Rig {
-  readonly guard: Guard;
-  readonly events: GuardEvent[];
-  readonly run: <T>(call: (signal: AbortSignal) => Promise<T>, unwanted?: AbortSignal) => Promise<T>;
-}
-
-class Alive extends Error {}
-
-function rig(
-  t: TestContext,
-  options: { maxConcurrent?: number; maxQueued?: number; abortEndsWork?: boolean } = {},
-): Rig {
-  const events: GuardEvent[] = [];
-  const observe = (event: GuardEvent): void => {
-    events.push(event);
-  };
-  const breaker = createBreaker({
-    name: 'engine',
-    errorThresholdPercent: 50,
-    volumeThreshold: 4,
-    windowMs: 10_000,
-    resetMs: 100,
-    isAlive: (error) => error instanceof Alive,
-    monotonicMs: clock.monotonicMs,
-    random: () => 0.5,
-    onState: (state) => observe({ kind: 'breaker', target: 'engine', state }),
-  });
-  const guard = createGuard({
-    target: 'engine',
-    breaker,
-    permit: createPermit({ maxConcurrent: options.maxConcurrent ?? 8, maxQueued: options.maxQueued ?? 8, clock }),
-    deadlineMs: 250,
-    hardDeadlineMs: 600,
-    abortEndsWork: options.abortEndsWork ?? true,
-    clock,
-    observe,
-  });
-  t.after(guard.close);
-  const run: Rig['run'] = (call, unwanted) =>
-    guard.run({ deadlineAtMs: clock.monotonicMs() + 250, call, ...(unwanted === undefined ? {} : { unwanted }) });
-  return { guard, events, run };
-}
+import { test } from 'node:test';
+import { Shed } from '../../src/resilience/guard.ts';
+import { Alive, guardRig as rig } from './guard-rig.ts';
 
 const fails = async (): Promise<never> => Promise.reject(new Error('down'));
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -56,15 +10,15 @@ const why = (error: unknown): string => (error instanceof Shed ? error.why : Str
 test('failures open the breaker; then calls are shed without starting, and a probe closes it', async (t) => {
   const { guard, events, run } = rig(t);
   for (let i = 0; i < 4; i += 1) await assert.rejects(run(fails), /down/);
-  assert.equal(guard.breaker.state(), 'open');
-  assert.ok(guard.breaker.retryAfterMs() > 0);
+  assert.equal(guard.endpoints.state(), 'open');
+  assert.ok(guard.endpoints.retryAfterMs() > 0);
   await assert.rejects(
     run(async () => assert.fail('must not be asked')),
     (error) => why(error) === 'breaker-open',
   );
   await sleep(130);
   assert.equal(await run(async () => 'ok'), 'ok');
-  assert.equal(guard.breaker.state(), 'closed');
+  assert.equal(guard.endpoints.state(), 'closed');
   const states = events.flatMap((event) => (event.kind === 'breaker' ? [event.state] : []));
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
 });
@@ -80,10 +34,10 @@ test('half-open lets one probe pass; the others are shed, and none of them close
     run(async () => 'second'),
     (error) => why(error) === 'breaker-open',
   );
-  assert.equal(guard.breaker.state(), 'half-open');
+  assert.equal(guard.endpoints.state(), 'half-open');
   probe.reject(new Error('still down'));
   await assert.rejects(first, /still down/);
-  assert.equal(guard.breaker.state(), 'open');
+  assert.equal(guard.endpoints.state(), 'open');
 });
 
 test('an error by which the engine proved to be alive opens nothing', async (t) => {
@@ -93,7 +47,7 @@ test('an error by which the engine proved to be alive opens nothing', async (t) 
       run(async () => Promise.reject(new Alive('syntax'))),
       /syntax/,
     );
-  assert.equal(guard.breaker.state(), 'closed');
+  assert.equal(guard.endpoints.state(), 'closed');
 });
 
 test('a refusal by the permit is no success: it cannot close a breaker', async (t) => {
@@ -107,7 +61,7 @@ test('a refusal by the permit is no success: it cannot close a breaker', async (
   busy.resolve();
   await running;
   for (let i = 0; i < 3; i += 1) await assert.rejects(run(fails), /down/);
-  assert.equal(guard.breaker.state(), 'open');
+  assert.equal(guard.endpoints.state(), 'open');
   await sleep(130);
   const held = Promise.withResolvers<void>();
   const probe = run(() => held.promise);
@@ -115,10 +69,10 @@ test('a refusal by the permit is no success: it cannot close a breaker', async (
     run(async () => 'x'),
     (error) => error instanceof Shed,
   );
-  assert.equal(guard.breaker.state(), 'half-open');
+  assert.equal(guard.endpoints.state(), 'half-open');
   held.resolve();
   await probe;
-  assert.equal(guard.breaker.state(), 'closed');
+  assert.equal(guard.endpoints.state(), 'closed');
 });
 
 test('a late reply is delivered, and booked as a failure', async (t) => {
@@ -135,12 +89,12 @@ test('a reply in time is a success however long the queue was before it', async 
     results.some(({ status }) => status === 'rejected'),
     'some expired in the queue',
   );
-  assert.equal(guard.breaker.state(), 'closed');
+  assert.equal(guard.endpoints.state(), 'closed');
 });
 
 test('the hard deadline aborts the call; where work ends with it the permit is free at once', async (t) => {
   const { guard, run } = rig(t, { maxConcurrent: 1 });
-  const aborted = (signal: AbortSignal): Promise<never> =>
+  const aborted = (_: number, signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
   await assert.rejects(run(aborted), /cut/);
   assert.equal(guard.permit.inFlight(), 0);
@@ -148,7 +102,7 @@ test('the hard deadline aborts the call; where work ends with it the permit is f
 
 test('where the engine works on after an abort, the permit is held one hard deadline more', async (t) => {
   const { guard, run } = rig(t, { maxConcurrent: 1, abortEndsWork: false });
-  const aborted = (signal: AbortSignal): Promise<never> =>
+  const aborted = (_: number, signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
   await assert.rejects(run(aborted), /cut/);
   assert.equal(guard.permit.inFlight(), 1);

@@ -1,107 +1,126 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { createPermit, type Permit, Refused } from '../../src/resilience/permit.ts';
-import { createFakeClock } from '../fakes/clock.ts';
+import { type Asked, permitRig, settled, states } from './permit-rig.ts';
 
-function permitOf(maxConcurrent: number, maxQueued: number): { permit: Permit; deadlineAtMs: number } {
-  const clock = createFakeClock();
-  return { permit: createPermit({ maxConcurrent, maxQueued, clock }), deadlineAtMs: clock.monotonicMs() + 500 };
-}
-
-const why = (error: unknown): string => (error instanceof Refused ? error.why : String(error));
-const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-test('no more run at once than allowed', async () => {
-  const { permit, deadlineAtMs } = permitOf(2, 10);
-  let running = 0;
-  let most = 0;
-  await Promise.all(
-    Array.from({ length: 12 }, async () => {
-      const release = await permit.acquire({ deadlineAtMs });
-      running += 1;
-      most = Math.max(most, running);
-      await tick();
-      running -= 1;
-      release();
-    }),
-  );
-  assert.equal(most, 2);
+test('no more run at once than allowed, and first come is first served', async (t) => {
+  const { permit, ask, pass } = permitRig(t, 2);
+  const asked = Array.from({ length: 5 }, () => ask());
+  await settled();
+  assert.equal(states(asked), 'runs runs waits waits waits');
+  asked[0]?.release();
+  await settled();
+  assert.equal(states(asked), 'released runs runs waits waits');
+  assert.deepEqual([permit.inFlight(), permit.queued(), permit.max()], [2, 2, 2]);
+  for (const one of asked.slice(1)) {
+    one.release();
+    await settled();
+  }
+  await pass(1);
   assert.deepEqual([permit.inFlight(), permit.queued()], [0, 0]);
 });
 
-test('the newest waiter goes first', async () => {
-  const { permit, deadlineAtMs } = permitOf(1, 10);
-  const first = await permit.acquire({ deadlineAtMs });
-  const order: number[] = [];
-  const waiters = [1, 2, 3].map(async (n) => {
-    const release = await permit.acquire({ deadlineAtMs });
-    order.push(n);
-    release();
-  });
-  first();
-  await Promise.all(waiters);
-  assert.deepEqual(order, [3, 2, 1]);
+test('releasing twice gives back one place', async (t) => {
+  const { permit, clock } = permitRig(t, 2, { maxQueued: 0 });
+  const options = { deadlineAtMs: clock.monotonicMs() + 100, priority: 'people' } as const;
+  const [release] = [await permit.acquire(options), await permit.acquire(options)];
+  release();
+  release();
+  assert.equal(permit.inFlight(), 1);
 });
 
-test('in a full queue the oldest makes room for the newest', async () => {
-  const { permit, deadlineAtMs } = permitOf(1, 2);
-  const first = await permit.acquire({ deadlineAtMs });
-  const waiters = [1, 2, 3].map((n) =>
-    permit.acquire({ deadlineAtMs }).then(
-      (release) => {
-        release();
-        return `${n} ran`;
-      },
-      (error) => `${n} ${why(error)}`,
-    ),
-  );
-  await tick();
-  assert.equal(permit.queued(), 2);
-  first();
-  assert.deepEqual(await Promise.all(waiters), ['1 queue-full', '2 ran', '3 ran']);
+test('without a queue, whoever finds no place is refused at once', async (t) => {
+  const { permit, ask } = permitRig(t, 1, { maxQueued: 0 });
+  const [, second] = [ask(), ask()];
+  await settled();
+  assert.equal(second.state, 'queue-full');
+  assert.equal(permit.queued(), 0);
 });
 
-test('without a queue, whoever finds no place is refused at once', async () => {
-  const { permit, deadlineAtMs } = permitOf(1, 0);
-  await permit.acquire({ deadlineAtMs });
-  await assert.rejects(permit.acquire({ deadlineAtMs }), (error) => why(error) === 'queue-full');
+test('in a full queue the oldest makes room for the newest', async (t) => {
+  const { ask } = permitRig(t, 1, { maxQueued: 2 });
+  const asked = [ask(), ask(), ask(), ask()];
+  await settled();
+  assert.equal(states(asked), 'runs queue-full waits waits');
 });
 
 test('a waiter past its deadline leaves the queue by itself', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { permit, deadlineAtMs } = permitOf(1, 2);
-  const release = await permit.acquire({ deadlineAtMs });
-  const waiting = assert.rejects(permit.acquire({ deadlineAtMs }), (error) => why(error) === 'queue-expired');
-  t.mock.timers.tick(500);
-  await waiting;
+  const { permit, ask, pass } = permitRig(t, 1);
+  const [, patient, hasty] = [ask(), ask({ deadlineMs: 20 }), ask({ deadlineMs: 10 })];
+  await pass(9);
+  assert.equal(states([patient, hasty]), 'waits waits');
+  await pass(1);
+  assert.equal(states([patient, hasty]), 'waits queue-expired');
+  await pass(10);
+  assert.equal(patient.state, 'queue-expired');
   assert.equal(permit.queued(), 0);
-  release();
-  assert.equal(permit.inFlight(), 0);
 });
 
-test('who comes with its deadline passed is not queued', async () => {
-  const { permit, deadlineAtMs } = permitOf(1, 2);
-  await permit.acquire({ deadlineAtMs });
-  await assert.rejects(permit.acquire({ deadlineAtMs: deadlineAtMs - 500 }), (error) => why(error) === 'queue-expired');
+test('who comes with its deadline passed gets a free place, and is not queued', async (t) => {
+  const { ask } = permitRig(t, 1);
+  const asked = [ask({ deadlineMs: 0 }), ask({ deadlineMs: 0 })];
+  await settled();
+  assert.equal(states(asked), 'runs queue-expired');
 });
 
-test('an abort leaves the queue, and takes no place when it was there before', async () => {
-  const { permit, deadlineAtMs } = permitOf(1, 2);
-  const release = await permit.acquire({ deadlineAtMs });
+test('an abort leaves the queue, takes no place when it was there before, and gives none back afterwards', async (t) => {
+  const { permit, ask } = permitRig(t, 1);
   const leaving = new AbortController();
-  const waiting = assert.rejects(permit.acquire({ deadlineAtMs, signal: leaving.signal }), (e) => why(e) === 'left');
+  const running = ask({ signal: leaving.signal });
+  const waiting = ask({ signal: leaving.signal });
+  await settled();
   leaving.abort();
-  await waiting;
-  assert.equal(permit.queued(), 0);
-  release();
-  await assert.rejects(permit.acquire({ deadlineAtMs, signal: leaving.signal }), (error) => why(error) === 'left');
-  assert.equal(permit.inFlight(), 0);
+  const late = ask({ signal: leaving.signal });
+  await settled();
+  assert.equal(states([running, waiting, late]), 'runs left left');
+  assert.deepEqual([permit.inFlight(), permit.queued()], [1, 0]);
+  assert.equal(getEventListeners(leaving.signal, 'abort').length, 0);
 });
 
-test('releasing twice gives back one place', async () => {
-  const { permit, deadlineAtMs } = permitOf(2, 0);
-  const [a] = [await permit.acquire({ deadlineAtMs }), await permit.acquire({ deadlineAtMs })];
-  a();
-  a();
-  assert.equal(permit.inFlight(), 1);
+test('nobody is admitted while more run than may, nor stranded when more may', async (t) => {
+  const rig = permitRig(t, 4);
+  const asked = Array.from({ length: 10 }, () => rig.ask());
+  await settled();
+  rig.max = 2;
+  asked[0]?.release();
+  asked[1]?.release();
+  await settled();
+  assert.deepEqual([rig.permit.inFlight(), rig.permit.queued()], [2, 6]);
+  asked[2]?.release();
+  await settled();
+  assert.equal(rig.permit.inFlight(), 2, 'one for one');
+  rig.max = 4;
+  asked[3]?.release();
+  await settled();
+  assert.equal(rig.permit.inFlight(), 4, 'a release admits as many as fit');
+  rig.max = 6;
+  const newcomer = rig.ask();
+  await settled();
+  assert.deepEqual([rig.permit.inFlight(), rig.permit.queued()], [6, 1]);
+  assert.equal(newcomer.state, 'waits', 'a newcomer admits who was there before');
+});
+
+test('a maximum below one, or none at all, counts as one', async (t) => {
+  const rig = permitRig(t, 0);
+  for (const max of [0, 0.4, -3, Number.NaN]) {
+    rig.max = max;
+    assert.equal(rig.permit.max(), 1);
+  }
+  const one: Asked = rig.ask();
+  await settled();
+  assert.equal(one.state, 'runs');
+});
+
+test('an empty queue keeps no timer', async (t) => {
+  const { ask, pass } = permitRig(t, 1);
+  const timers = t.mock.method(globalThis, 'setTimeout');
+  const cleared = t.mock.method(globalThis, 'clearTimeout');
+  const [first, second] = [ask(), ask()];
+  await settled();
+  assert.equal(timers.mock.callCount(), 1, 'one for the queue');
+  first.release();
+  await settled();
+  assert.equal(second.state, 'runs');
+  assert.ok(cleared.mock.calls.some((call) => call.arguments[0] === timers.mock.calls[0]?.result));
+  await pass(1);
 });

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
 import { Unanswered } from '../../src/search/failure.ts';
-import { EMPTY_PAGE, pageOf, rig, transcript } from './rig.ts';
+import { rig, transcript } from './rig.ts';
+import { EMPTY_PAGE, pageOf } from './scripted.ts';
 
 const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

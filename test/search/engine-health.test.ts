@@ -12,11 +12,12 @@ test('an engine that stops answering its probe is not reachable, and is again wh
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     },
   };
-  const health = createEngineHealth({ engine, intervalMs: 5, timeoutMs: 10, random: () => 0.5 });
+  const health = createEngineHealth({ engines: [engine], intervalMs: 5, timeoutMs: 10, random: () => 0.5 });
   t.after(health.close);
   const becomes = async (wanted: boolean): Promise<void> => {
-    for (let i = 0; i < 500 && health.reachable() !== wanted; i += 1) await new Promise((done) => setTimeout(done, 5));
-    assert.equal(health.reachable(), wanted);
+    for (let i = 0; i < 500 && health.reachable()[0] !== wanted; i += 1)
+      await new Promise((done) => setTimeout(done, 5));
+    assert.deepEqual(health.reachable(), [wanted]);
   };
   await becomes(true);
   up = false;
@@ -31,7 +32,7 @@ test('an engine that stops answering its probe is not reachable, and is again wh
 
 test('an engine whose searches all fail is failing, until one is answered', (t) => {
   const engine = { probe: async (): Promise<void> => undefined };
-  const health = createEngineHealth({ engine, intervalMs: 1000, timeoutMs: 10, random: () => 0.5 });
+  const health = createEngineHealth({ engines: [engine], intervalMs: 1000, timeoutMs: 10, random: () => 0.5 });
   t.after(health.close);
   for (let i = 0; i < 4; i += 1) health.note({ result: 'engine-rejected' });
   assert.equal(health.failing(), false);

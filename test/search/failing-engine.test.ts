@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
 import { Unanswered } from '../../src/search/failure.ts';
-import { pageOf, rig, transcript } from './rig.ts';
+import { rig, transcript } from './rig.ts';
+import { pageOf } from './scripted.ts';
 
 const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
-import { pageOf, type Rig, rig, transcript } from './rig.ts';
+import { type Rig, rig, transcript } from './rig.ts';
+import { pageOf } from './scripted.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 

@@ -1,11 +1,14 @@
 import type { TestContext } from 'node:test';
 import type { LifetimePolicy } from '../../src/cache/freshness.ts';
+import { createLeases } from '../../src/cache/lease.ts';
 import { unflushed } from '../../src/cache/rules.ts';
-import type { Store, StoreRead } from '../../src/cache/store.ts';
 import { createTiers, type EntryRules } from '../../src/cache/tiers.ts';
 import { createBreaker } from '../../src/resilience/breaker.ts';
+import { createEndpoints } from '../../src/resilience/endpoints.ts';
 import { createGuard } from '../../src/resilience/guard.ts';
+import { createFixedLimit } from '../../src/resilience/limit.ts';
 import { createPermit } from '../../src/resilience/permit.ts';
+import { createRetryBudget } from '../../src/resilience/retry-budget.ts';
 import type { Answer, PreparedSearch, TierStep } from '../../src/search/answer.ts';
 import { createCompute } from '../../src/search/compute.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
@@ -13,33 +16,27 @@ import { createDomainSearch, type DomainSearch } from '../../src/search/domain-s
 import { type Engine, EngineError } from '../../src/search/engine.ts';
 import type { SearchEvent } from '../../src/search/events.ts';
 import { createMissPath } from '../../src/search/flight.ts';
-import type { ResultPage } from '../../src/search/page.ts';
+import { createForward, type Forward } from '../../src/search/forward.ts';
+import { createLifeboat } from '../../src/search/lifeboat.ts';
 import { prepareSearch } from '../../src/search/prepare.ts';
+import { createRefresh } from '../../src/search/refresh.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
+import { type ScriptedEngine, type ScriptedStore, scriptedEngine, scriptedStore } from './scripted.ts';
 
 /** One domain with everything real but the engine, the store and the clock, which the test holds in its hand. */
 export interface Rig {
   readonly search: DomainSearch;
+  readonly lastMiss: Forward['lastMiss'];
   readonly engine: ScriptedEngine;
   readonly store: ScriptedStore;
   readonly clock: FakeClock;
   readonly events: SearchEvent[];
+  /** Keys of searches, as they came. */
+  readonly noted: string[];
   readonly prepare: (q: string, ...more: readonly (readonly [string, string])[]) => PreparedSearch;
   /** Another process of the fleet: the same engine and store, its own L1. */
   readonly sibling: () => DomainSearch;
-}
-
-export interface ScriptedEngine extends Engine {
-  readonly asked: string[];
-  /** What the next searches do; by default a page with the text as its only title. */
-  answer: (text: string, signal: AbortSignal) => Promise<ResultPage>;
-}
-
-export interface ScriptedStore extends Store {
-  readonly values: Map<string, Buffer>;
-  readonly reads: string[];
-  fault: Extract<StoreRead, { kind: 'fault' }> | undefined;
 }
 
 export interface RigOptions {
@@ -48,6 +45,8 @@ export interface RigOptions {
   readonly maxConcurrent?: number;
   readonly maxQueued?: number;
   readonly maxEntryBytes?: number;
+  readonly maxLeaseWaiters?: number;
+  readonly lifeboat?: Engine;
   readonly rules?: EntryRules;
   readonly lifetimes?: Partial<LifetimePolicy>;
 }
@@ -57,16 +56,18 @@ const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answe
 export function rig(t: TestContext, options: RigOptions = {}): Rig {
   const clock = createFakeClock();
   const events: SearchEvent[] = [];
+  const noted: string[] = [];
   const engine = scriptedEngine();
-  const store = scriptedStore();
-  const build = (): DomainSearch => buildSearch(t, options, { clock, engine, store, events });
+  const store = scriptedStore(clock);
+  const build = () => buildSearch(t, options, { clock, engine, store, events, noted });
   return {
-    search: build(),
-    sibling: build,
+    ...build(),
+    sibling: () => build().search,
     engine,
     store,
     clock,
     events,
+    noted,
     prepare: (q, ...more) => prepareSearch({ pairs: [['q', q], ...more] }, [DOMAIN]),
   };
 }
@@ -76,35 +77,17 @@ interface Parts {
   readonly engine: Engine;
   readonly store: ScriptedStore;
   readonly events: SearchEvent[];
+  readonly noted: string[];
 }
 
-function buildSearch(t: TestContext, options: RigOptions, { clock, engine, store, events }: Parts): DomainSearch {
+function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Rig, 'search' | 'lastMiss'> {
+  const { clock, engine, store, events, noted } = parts;
   const { deadlineMs = 400, rules = unflushed } = options;
   const observe = (event: SearchEvent): void => {
     events.push(event);
   };
-  const breaker = createBreaker({
-    name: 'engine',
-    errorThresholdPercent: 50,
-    volumeThreshold: 6,
-    windowMs: 10_000,
-    resetMs: 60_000,
-    isAlive: (error) => error instanceof EngineError && error.code === 'engine-rejected',
-    monotonicMs: clock.monotonicMs,
-    random: () => 0.5,
-    onState: () => undefined,
-  });
-  const guard = createGuard({
-    target: 'engine',
-    breaker,
-    permit: createPermit({ maxConcurrent: options.maxConcurrent ?? 8, maxQueued: options.maxQueued ?? 16, clock }),
-    deadlineMs,
-    hardDeadlineMs: deadlineMs * 4,
-    abortEndsWork: true,
-    clock,
-    observe: () => undefined,
-  });
-  t.after(guard.close);
+  const { maxConcurrent = 8, maxQueued = 16 } = options;
+  const { guard, breaker } = guardOf(t, clock, { maxConcurrent, maxQueued, deadlineMs });
   const tiers = createTiers({
     domain: 'goods',
     memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
@@ -124,76 +107,89 @@ function buildSearch(t: TestContext, options: RigOptions, { clock, engine, store
     jitter: 0,
     ...options.lifetimes,
   };
-  const compute = createCompute({
-    domain: 'goods',
-    engine,
-    guard,
-    rules,
-    lifetimes,
-    compression: { coding: 'gzip', minBytes: 1024 },
-    deadlineMs,
-    clock,
-    random: () => 0.5,
-    observe,
+  const common = { domain: 'goods', clock, random: Math.random, observe };
+  const encoding = { lifetimes, compression: { coding: 'gzip', minBytes: 1024 } } as const;
+  const leases = createLeases({
+    ...common,
+    store: store.leases,
+    ttlMs: deadlineMs * 5,
+    storeDeadlineMs: 50,
+    maxWaiters: options.maxLeaseWaiters ?? 8,
   });
-  const shared = { domain: 'goods', tiers, deadlineMs, breakerRetryAfterMs: breaker.retryAfterMs, clock, observe };
-  const batchConcurrency = options.maxConcurrent ?? 8;
-  return createDomainSearch({ ...shared, missPath: createMissPath({ ...shared, compute }), batchConcurrency });
+  const compute = createCompute({
+    ...common,
+    ...encoding,
+    engines: [engine],
+    guard,
+    tiers,
+    ...(options.store === false ? {} : { leases }),
+    rules,
+    deadlineMs,
+  });
+  const breakerRetryAfterMs = breaker.retryAfterMs;
+  const shared = { ...common, tiers, deadlineMs, breakerRetryAfterMs };
+  const missPath = createMissPath({ tiers, compute, coalesce: true });
+  const lifeboat =
+    options.lifeboat === undefined
+      ? {}
+      : {
+          lifeboat: createLifeboat({
+            ...common,
+            ...encoding,
+            engine: options.lifeboat,
+            guard: guardOf(t, clock, { maxConcurrent: 1, maxQueued: 1, deadlineMs: 100 }).guard,
+            deadlineMs: 100,
+          }),
+        };
+  const { forward, lastMiss } = createForward({ ...shared, missPath, ...lifeboat });
+  const search = createDomainSearch({
+    ...shared,
+    forward,
+    refresh: createRefresh({ ...shared, missPath, hasStore: tiers.hasStore }),
+    engineTroubled: guard.troubled,
+    note: (prepared) => noted.push(prepared.key),
+    batchConcurrency: options.maxConcurrent ?? 8,
+  });
+  return { search, lastMiss };
 }
 
-function scriptedEngine(): ScriptedEngine {
-  const asked: string[] = [];
-  const engine: ScriptedEngine = {
-    asked,
-    answer: async (text) => pageOf(text),
+function guardOf(
+  t: TestContext,
+  clock: FakeClock,
+  { maxConcurrent, maxQueued, deadlineMs }: { maxConcurrent: number; maxQueued: number; deadlineMs: number },
+) {
+  const breaker = createBreaker({
+    name: 'engine',
+    errorThresholdPercent: 50,
+    volumeThreshold: 6,
+    windowMs: 10_000,
+    resetMs: 60_000,
+    isAlive: (error) => error instanceof EngineError && error.code === 'engine-rejected',
+    monotonicMs: clock.monotonicMs,
+    random: () => 0.5,
+    onState: () => undefined,
+  });
+  const max = (): number => maxConcurrent;
+  const guard = createGuard({
+    target: 'engine',
+    endpoints: createEndpoints({
+      targets: [{ name: 'engine', breaker }],
+      budget: createRetryBudget({ share: 0.1, burst: 10 }),
+      mayRetry: () => false,
+      onRetry: () => undefined,
+    }),
+    permit: createPermit({ max, maxQueued, deadlineMs, clock }),
+    limit: createFixedLimit({ ceiling: max }),
+    isOverload: (error) => error instanceof EngineError && error.code === 'engine-overloaded',
+    rampFactor: () => 1,
+    deadlineMs,
+    hardDeadlineMs: deadlineMs * 4,
     abortEndsWork: true,
-    search: async (request, signal) => {
-      asked.push(request.text);
-      return engine.answer(request.text, signal);
-    },
-    probe: async () => undefined,
-    close: async () => undefined,
-  };
-  return engine;
-}
-
-export function pageOf(title: string, partial?: string): ResultPage {
-  const result = { id: title, title, snippet: title, score: 1, attributes: {} };
-  return {
-    total: 1,
-    totalRelation: 'eq',
-    results: [result],
-    facets: {},
-    ...(partial === undefined ? {} : { partial }),
-  };
-}
-
-export const EMPTY_PAGE: ResultPage = { total: 0, totalRelation: 'eq', results: [], facets: {} };
-
-function scriptedStore(): ScriptedStore {
-  const values = new Map<string, Buffer>();
-  const reads: string[] = [];
-  const store: ScriptedStore = {
-    values,
-    reads,
-    fault: undefined,
-    read: async (name) => {
-      reads.push(name);
-      if (store.fault !== undefined) return store.fault;
-      const value = values.get(name);
-      return value === undefined ? { kind: 'absent' } : { kind: 'value', value: Buffer.from(value) };
-    },
-    readMany: (names, deadlineMs) => Promise.all(names.map((name) => store.read(name, deadlineMs))),
-    write: async (name, value) => {
-      if (store.fault !== undefined) return { kind: 'dropped', fault: store.fault.fault };
-      values.set(name, Buffer.from(value));
-      return { kind: 'stored' };
-    },
-    locate: () => ({}),
-    nodes: () => [],
-    close: async () => undefined,
-  };
-  return store;
+    clock,
+    observe: () => undefined,
+  });
+  t.after(guard.close);
+  return { guard, breaker };
 }
 
 /** One line a person can read: `engine · l2 uri-miss stored (unseen) · l1 uri-miss stored`. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoreNode } from '../../src/cache/store.ts';
 import type { BreakerState } from '../../src/resilience/breaker.ts';
-import { statusOf } from '../../src/search/status.ts';
+import { type StatusParts, statusOf } from '../../src/search/status.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeStore } from '../fakes/store.ts';
 
@@ -11,6 +11,8 @@ interface Parts {
   readonly reachable?: boolean;
   readonly failing?: boolean;
   readonly nodes?: readonly StoreNode[];
+  /** State of its breaker. */
+  readonly lifeboat?: BreakerState;
 }
 
 const UP: StoreNode = { node: 'a:1', breaker: 'closed', connected: true, outstanding: 0 };
@@ -18,19 +20,34 @@ const OPEN: StoreNode = { ...UP, breaker: 'open' };
 const CUT: StoreNode = { ...UP, connected: false };
 const HALF_OPEN: StoreNode = { ...UP, breaker: 'half-open' };
 
+function figures(breaker: BreakerState): Omit<StatusParts, 'domain' | 'engineKind' | 'memory' | 'health'> {
+  return {
+    guard: {
+      endpoints: {
+        state: () => breaker,
+        refuses: () => breaker === 'open',
+        retryAfterMs: () => 0,
+        list: () => [{ name: 'a:1', breaker, inFlight: 3 }],
+      },
+      permit: { inFlight: () => 3, queued: () => 2, max: () => 4, spare: () => 1, overloaded: () => false },
+    },
+    ceiling: () => 6,
+    processes: () => 3,
+    leaseWaiters: () => 7,
+    flights: () => 5,
+  };
+}
+
 /** `domain / engine / store`. */
-function states({ breaker = 'closed', reachable = true, failing = false, nodes }: Parts): string {
+function states({ breaker = 'closed', reachable = true, failing = false, nodes, lifeboat }: Parts): string {
   const status = statusOf({
     domain: 'goods',
     engineKind: 'fake',
     memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
     ...(nodes === undefined ? {} : { store: { ...createFakeStore(), nodes: () => nodes } }),
-    guard: {
-      breaker: { state: () => breaker, retryAfterMs: () => 0 },
-      permit: { inFlight: () => 3, queued: () => 2, max: () => 4 },
-    },
-    health: { reachable: () => reachable, failing: () => failing },
-    flights: () => 5,
+    ...figures(breaker),
+    ...(lifeboat === undefined ? {} : { lifeboat: figures(lifeboat).guard }),
+    health: { reachable: () => [reachable], failing: () => failing },
   });
   return `${status.state} / ${status.engine.state} / ${status.store?.state ?? 'none'}`;
 }
@@ -53,6 +70,8 @@ const TABLE: readonly (readonly [string, Parts, string])[] = [
   ['one node cut off', { nodes: [CUT, UP] }, 'degraded / ok / degraded'],
   ['a node that is probed is up', { nodes: [HALF_OPEN] }, 'ok / ok / ok'],
   ['every node open or cut off', { nodes: [OPEN, CUT] }, 'degraded / ok / down'],
+  ['breaker open, no store, a lifeboat', { breaker: 'open', lifeboat: 'closed' }, 'degraded / down / none'],
+  ['breaker open, no store, the lifeboat open too', { breaker: 'open', lifeboat: 'open' }, 'down / down / none'],
   ['no node known yet', { nodes: [] }, 'degraded / ok / down'],
 ];
 
@@ -63,18 +82,24 @@ for (const [what, parts, expected] of TABLE) {
 }
 
 test('the status carries the figures of its parts', () => {
-  const { engine, flights, domain } = statusOf({
+  const { engine, flights, domain, processes, leaseWaiters } = statusOf({
     domain: 'goods',
     engineKind: 'sphinx',
     memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
-    guard: {
-      breaker: { state: () => 'half-open', retryAfterMs: () => 0 },
-      permit: { inFlight: () => 3, queued: () => 2, max: () => 4 },
-    },
-    health: { reachable: () => true, failing: () => false },
-    flights: () => 5,
+    ...figures('half-open'),
+    health: { reachable: () => [true], failing: () => false },
   });
-  assert.deepEqual([domain, flights], ['goods', 5]);
-  const figures = { inFlight: 3, queued: 2, maxConcurrent: 4 };
-  assert.deepEqual(engine, { state: 'degraded', kind: 'sphinx', breaker: 'half-open', reachable: true, ...figures });
+  assert.deepEqual([domain, flights, processes, leaseWaiters], ['goods', 5, 3, 7]);
+  assert.deepEqual(engine, {
+    state: 'degraded',
+    kind: 'sphinx',
+    breaker: 'half-open',
+    reachable: true,
+    endpoints: [{ name: 'a:1', breaker: 'half-open', inFlight: 3, reachable: true }],
+    inFlight: 3,
+    queued: 2,
+    maxConcurrent: 4,
+    ceiling: 6,
+    overloaded: false,
+  });
 });

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
-import { pageOf, rig, transcript } from './rig.ts';
+import { rig, transcript } from './rig.ts';
+import { pageOf } from './scripted.ts';
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 test('a store that is down, slow or full costs a miss with its reason, nothing else', async (t) => {
-  const { search, store, prepare } = rig(t);
+  const { search, lastMiss, store, prepare } = rig(t);
   for (const fault of ['node-open', 'store-down', 'store-saturated', 'store-slow'] as const) {
     store.fault = { kind: 'fault', fault };
     const answer = await search.search(prepare(fault));
     const stored = fault === 'store-slow' ? ' stored' : '';
     assert.equal(transcript(answer), `engine · l2 uri-miss${stored} (${fault}) · l1 uri-miss stored`);
-    assert.equal(search.lastMiss(prepare(fault).key)?.reason, fault);
+    assert.equal(lastMiss(prepare(fault).key)?.reason, fault);
   }
 });
 

@@ -14,7 +14,8 @@ function unanswered(error: unknown): Unanswered {
   return failure;
 }
 
-const STATUSES: Readonly<Record<UnansweredCode, 502 | 503 | 504>> = {
+const STATUSES: Readonly<Record<UnansweredCode, 429 | 502 | 503 | 504>> = {
+  'over-budget': 429,
   overloaded: 503,
   'engine-open': 503,
   'engine-unavailable': 503,

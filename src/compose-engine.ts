@@ -1,0 +1,204 @@
+import type { Clock } from './clock.ts';
+import type { DomainSettings, EngineSettings } from './config/settings.ts';
+import { createSphinxEngine, SPHINX_REVISION } from './engines/sphinx/engine.ts';
+import { createSqliteEngine, SQLITE_REVISION } from './engines/sqlite/engine.ts';
+import type { EngineEvent } from './metrics/observe-engine.ts';
+import { type AimdLimitOptions, createAimdLimit } from './resilience/aimd-limit.ts';
+import { type Breaker, createBreaker } from './resilience/breaker.ts';
+import { createEndpoints, type Endpoints } from './resilience/endpoints.ts';
+import type { GuardEvent } from './resilience/events.ts';
+import { createGradientLimit, type GradientLimitOptions } from './resilience/gradient-limit.ts';
+import { createGuard, type Guard } from './resilience/guard.ts';
+import { createFixedLimit, type Limit } from './resilience/limit.ts';
+import { createPermit } from './resilience/permit.ts';
+import { createRamp } from './resilience/ramp.ts';
+import { createRetryBudget } from './resilience/retry-budget.ts';
+import type { SearchDomain } from './search/domain.ts';
+import { type Engine, EngineError } from './search/engine.ts';
+import { profileHash } from './search/profile.ts';
+
+/** A domain's engine with everything that stands before it. */
+export interface ComposedEngine {
+  /** One per endpoint. */
+  readonly engines: readonly Engine[];
+  readonly guard: Guard;
+  /** This process's share of `maxConcurrent`. */
+  readonly ceiling: () => number;
+  readonly close: () => Promise<void>;
+}
+
+export interface EngineComposition {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observeEngine: (event: EngineEvent) => void;
+  readonly observeGuard: (event: GuardEvent) => void;
+}
+
+/**
+ * Of an engine's calls in the last 3 s, at least 20, more than half failed. The window is shorter than the wait for a
+ * probe (±20 %): opossum keeps it over a closing, and failures from before would open it again at the first new one.
+ */
+const ENGINE_BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 3_000 };
+const ENGINE_RESET_MS = 4_000;
+/** More calls than any window sees: a breaker that never opens. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** At most a tenth more calls by asking another endpoint; a few at once when one has just died. */
+const RETRIES = { share: 0.1, burst: 10 };
+
+/** Of the deadline: who got an answer later than that has hardly any time left. */
+const SLOW_SHARE = 0.75;
+
+/** @param processes that live and share the engine, as last counted. */
+export async function composeEngine(
+  { name, engine: settings, without }: Pick<DomainSettings, 'name' | 'engine' | 'without'>,
+  domain: SearchDomain,
+  processes: () => number,
+  given: EngineComposition,
+): Promise<ComposedEngine> {
+  const { clock, random, observeGuard } = given;
+  const { deadlineMs, maxConcurrent, maxQueued } = settings;
+  const engines = await enginesOf(settings, domain, given);
+  const ramp = createRamp({ monotonicMs: clock.monotonicMs });
+  const names = endpointNames(settings);
+  const breakers: Breaker[] = names.map((endpoint) =>
+    createBreaker({
+      name: `${name} engine ${endpoint}`,
+      ...ENGINE_BREAKER,
+      ...(without.includes('breaker') ? { volumeThreshold: NEVER } : {}),
+      // Longer than any call begun before the opening: its late end must not be taken for a probe's.
+      resetMs: Math.max(ENGINE_RESET_MS, 2 * deadlineMs),
+      isAlive: (error) => error instanceof EngineError && error.code === 'engine-rejected',
+      monotonicMs: clock.monotonicMs,
+      random,
+      onState: (state) => {
+        // Back after nobody could be asked; with another endpoint up all the while there is nothing to climb.
+        const alone = breakers.filter((breaker) => breaker.state() === 'closed').length <= 1;
+        if (state === 'closed' && alone) ramp.begin();
+        observeGuard({ kind: 'breaker', target: endpoint, state });
+      },
+    }),
+  );
+  const endpoints: Endpoints = createEndpoints({
+    targets: names.map((endpoint, i) => ({ name: endpoint, breaker: at(breakers, i) })),
+    budget: createRetryBudget(RETRIES),
+    mayRetry: (error) => error instanceof EngineError && error.code === 'engine-unavailable',
+    onRetry: (result) => observeGuard({ kind: 'retry', target: name, result }),
+  });
+
+  // An embedded engine is each process's own; a server is shared, and half of it gone carries half.
+  const ceiling = (): number =>
+    settings.kind === 'sqlite'
+      ? maxConcurrent
+      : Math.max(1, Math.floor((maxConcurrent / processes()) * endpoints.share()));
+  const limitKind = without.includes('limit') ? 'fixed' : settings.limit;
+  const limit = limitOf(limitKind, {
+    ceiling,
+    monotonicMs: clock.monotonicMs,
+    random,
+    slowMs: SLOW_SHARE * deadlineMs,
+  });
+  const rampFactor = without.includes('ramp') ? () => 1 : ramp.factor;
+  const permit = createPermit({
+    max: () => Math.max(1, Math.min(limit.current(), Math.floor(ceiling() * rampFactor()))),
+    maxQueued,
+    deadlineMs,
+    clock,
+    shedding: !without.includes('shedding'),
+  });
+  const guard = createGuard({
+    target: name,
+    endpoints,
+    permit,
+    limit,
+    isOverload: (error) =>
+      error instanceof EngineError && (error.code === 'engine-overloaded' || error.code === 'engine-timeout'),
+    rampFactor,
+    deadlineMs,
+    hardDeadlineMs: without.includes('late-pages') ? deadlineMs : settings.hardDeadlineMs,
+    abortEndsWork: engines.every((engine) => engine.abortEndsWork),
+    clock,
+    observe: observeGuard,
+  });
+  return {
+    engines,
+    guard,
+    ceiling,
+    close: async () => {
+      guard.close();
+      await Promise.all(engines.map((engine) => engine.close()));
+    },
+  };
+}
+
+function limitOf(kind: EngineSettings['limit'], options: GradientLimitOptions & AimdLimitOptions): Limit {
+  switch (kind) {
+    case 'gradient':
+      return createGradientLimit(options);
+    case 'aimd':
+      return createAimdLimit(options);
+    case 'fixed':
+      return createFixedLimit(options);
+  }
+}
+
+/** What the rooms know of a domain; the answer profile is part of every key. */
+export function searchDomainOf({ name, attributes, context, engine }: DomainSettings): SearchDomain {
+  const { kind, snippetLength } = engine;
+  const own =
+    engine.kind === 'sqlite'
+      ? { revision: SQLITE_REVISION, index: name, ranker: 'bm25', details: [] }
+      : {
+          revision: SPHINX_REVISION,
+          index: engine.index,
+          ranker: engine.ranker,
+          details: [engine.idAttribute ?? '', engine.maxMatches],
+        };
+  const answerProfile = profileHash({ engine: kind, ...own, snippetLength, attributes });
+  return { name, attributes, context, answerProfile };
+}
+
+/** One engine per endpoint, in their order. @throws when an embedded index cannot be opened. */
+export async function enginesOf(
+  settings: EngineSettings,
+  domain: SearchDomain,
+  { clock, random, observeEngine }: Omit<EngineComposition, 'observeGuard'>,
+): Promise<readonly Engine[]> {
+  switch (settings.kind) {
+    case 'sqlite': {
+      const { directory, workers, snippetLength } = settings;
+      const file = indexFileOf(directory, domain.name);
+      return [await createSqliteEngine({ file, domain, workers, snippetLength, random, observe: observeEngine })];
+    }
+    case 'sphinx':
+    case 'manticore':
+      return settings.endpoints.map((endpoint) =>
+        createSphinxEngine({
+          ...settings,
+          ...endpoint,
+          dialect: settings.kind,
+          domain,
+          maxConnections: settings.maxConcurrent,
+          clock,
+          random,
+          observe: observeEngine,
+        }),
+      );
+  }
+}
+
+function endpointNames(settings: EngineSettings): readonly string[] {
+  if (settings.kind === 'sqlite') return ['embedded'];
+  return settings.endpoints.map(({ host, port }) => `${host}:${port}`);
+}
+
+/** Where a domain's embedded index is. */
+export function indexFileOf(directory: string, domain: string): string {
+  return `${directory}/${domain}.sqlite`;
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const item = list[index];
+  if (item === undefined) throw new Error(`nothing at ${index} of ${list.length}`);
+  return item;
+}

@@ -1,0 +1,109 @@
+import { type Breaker, BreakerOpen, type BreakerState } from './breaker.ts';
+import type { RetryBudget } from './retry-budget.ts';
+
+/**
+ * The servers that can do the same work, each behind its own breaker. A call goes to the least busy one that is not
+ * refused; when the connection to it is lost, once more to another, paid for from the retry budget.
+ */
+export interface Endpoints {
+  /** True while every call would be refused. */
+  readonly refuses: () => boolean;
+  /** The best of them: `closed` while any is. */
+  readonly state: () => BreakerState;
+  /** Milliseconds until one may be probed; 0 when one may be asked now. */
+  readonly retryAfterMs: () => number;
+  /** The part of them that is not refused, 0–1. */
+  readonly share: () => number;
+  /** @throws BreakerOpen when no endpoint was asked; else whatever the last call threw. */
+  readonly fire: <T>(call: (endpoint: number) => Promise<T>) => Promise<T>;
+  readonly list: () => readonly EndpointState[];
+  readonly shutdown: () => void;
+}
+
+export interface EndpointState {
+  /** `host:port`, or what else tells them apart. */
+  readonly name: string;
+  readonly breaker: BreakerState;
+  readonly inFlight: number;
+}
+
+export interface EndpointsOptions {
+  readonly targets: readonly { readonly name: string; readonly breaker: Breaker }[];
+  readonly budget: RetryBudget;
+  /** Errors after which another endpoint may be asked: the connection was lost, so this one did nothing. */
+  readonly mayRetry: (error: unknown) => boolean;
+  readonly onRetry: (result: 'answered' | 'failed' | 'spent') => void;
+}
+
+interface Target {
+  readonly name: string;
+  readonly breaker: Breaker;
+  readonly index: number;
+  inFlight: number;
+}
+
+export function createEndpoints(options: EndpointsOptions): Endpoints {
+  const { budget, mayRetry, onRetry } = options;
+  const targets = options.targets.map((target, index): Target => ({ ...target, index, inFlight: 0 }));
+  let turn = 0;
+
+  /** The least busy; among equals each in its turn, or an idle fleet would ask the first alone. */
+  const pick = (except?: Target): Target | undefined => {
+    turn = (turn + 1) % targets.length;
+    let best: Target | undefined;
+    for (let i = 0; i < targets.length; i += 1) {
+      const target = targets[(turn + i) % targets.length];
+      if (target === undefined || target === except || target.breaker.refuses()) continue;
+      if (best === undefined || target.inFlight < best.inFlight) best = target;
+    }
+    return best;
+  };
+
+  const ask = <T>(target: Target, call: (endpoint: number) => Promise<T>): Promise<T> =>
+    target.breaker.fire(async () => {
+      target.inFlight += 1;
+      try {
+        return await call(target.index);
+      } finally {
+        target.inFlight -= 1;
+      }
+    });
+
+  return {
+    refuses: () => targets.every(({ breaker }) => breaker.refuses()),
+    state: () => {
+      const states = targets.map(({ breaker }) => breaker.state());
+      return states.includes('closed') ? 'closed' : states.includes('half-open') ? 'half-open' : 'open';
+    },
+    retryAfterMs: () => Math.min(...targets.map(({ breaker }) => breaker.retryAfterMs())),
+    share: () => targets.filter(({ breaker }) => breaker.state() !== 'open').length / targets.length,
+    fire: async (call) => {
+      const first = pick();
+      if (first === undefined) throw new BreakerOpen('every endpoint is refused');
+      budget.deposit();
+      try {
+        return await ask(first, call);
+      } catch (error) {
+        if (!mayRetry(error)) throw error;
+        const second = pick(first);
+        if (second === undefined) throw error;
+        if (!budget.withdraw()) {
+          onRetry('spent');
+          throw error;
+        }
+        try {
+          const result = await ask(second, call);
+          onRetry('answered');
+          return result;
+        } catch (again) {
+          onRetry('failed');
+          throw again;
+        }
+      }
+    },
+    list: () => targets.map(({ name, breaker, inFlight }) => ({ name, breaker: breaker.state(), inFlight })),
+    shutdown: () => {
+      for (const { breaker } of targets) breaker.shutdown();
+    },
+  };
+}

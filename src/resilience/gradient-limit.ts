@@ -1,0 +1,131 @@
+import type { Limit, LimitOptions } from './limit.ts';
+import { createSampleWindows, type SampleWindow } from './sample-window.ts';
+
+export interface GradientLimitOptions extends LimitOptions {
+  /** Spreads the looks at the base, so that processes do not take them in step. */
+  readonly random: () => number;
+}
+
+/** Little enough to measure a base before the engine is loaded; the eight of the default are four windows away. */
+const START = 4;
+/** Calls in a window at the least: a limit of 1 would judge by two. */
+const MIN_CALLS = 6;
+/** Slower than the base by that much is no queue yet, only other searches. */
+const TOLERANCE = 1.25;
+/** The most one window takes away. */
+const STEEPEST = 0.5;
+/** Above that a window is about an engine that fails, not about its latency; costly searches alone stay below. */
+const TOLERATED_LOSS = 0.25;
+const LOSS_FACTOR = 0.75;
+/**
+ * A base is remembered for one to two epochs, each spread by ± a quarter. The first ends soon, for it began with no base;
+ * each probe that finds what was known doubles the next, for under load a probe costs most of a second of the engine.
+ */
+const FIRST_EPOCH_MS = 1000;
+const SHORTEST_EPOCH_MS = 10_000;
+const LONGEST_EPOCH_MS = 60_000;
+/** Part of the limit in a probe: with a half, an engine of one that is asked by four never shows itself. */
+const PROBE_DIVISOR = 3;
+/** Only a limit that is used up is in doubt: a probe would shed where all find a place. */
+const FULL = 0.9;
+/** Half the limit, or a third, and still so much of the latency: it is not our calls that wait for each other. */
+const UNMOVED = 0.75;
+/** Of the newest window in the mean of all. */
+const VARIANCE_WEIGHT = 0.1;
+
+/**
+ * The limit follows base ÷ latency, plus some room to grow (ideas: TCP Vegas, Netflix's Gradient2, Envoy's gradient
+ * controller). The base is the shortest latency of the last epochs, and two things keep it honest: an epoch under load ends
+ * with a probe, one window at a third of the limit, so that a queue inside the engine is never taken for its nature; and
+ * when half the limit leaves the latency where it was, the engine itself has become slower, and that is the base at once.
+ *
+ * Each window is believed only as far as its standard error lets it. Without that the base is the luckiest window of many:
+ * an engine of eight with a long tail (p99 = 8 × median) was given two, and a third of what it can do.
+ */
+export function createGradientLimit(options: GradientLimitOptions): Limit {
+  const { ceiling, monotonicMs, random } = options;
+  let limit = START;
+  let isProbe = false;
+  let baseMs = Number.POSITIVE_INFINITY;
+  let olderBaseMs = Number.POSITIVE_INFINITY;
+  let variance: number | undefined;
+  /** Where the limit began to fall. */
+  let fall: { readonly limit: number; readonly durationMs: number } | undefined;
+  let epochMs = 0;
+  let epochEndsAtMs = 0;
+
+  const bounded = (wanted: number): number => Math.max(1, Math.min(wanted, ceiling()));
+  const current = (): number => Math.floor(bounded(isProbe ? limit / PROBE_DIVISOR : limit));
+  const windows = createSampleWindows({ monotonicMs, minCalls: () => Math.max(MIN_CALLS, 2 * current()) });
+
+  /** A factor: the latency's standard error in this window. */
+  const doubt = ({ answered }: SampleWindow): number => Math.exp(Math.sqrt((variance ?? 0) / Math.max(1, answered)));
+
+  const knownMs = (): number => Math.min(baseMs, olderBaseMs);
+
+  const beginEpoch = (lengthMs: number): void => {
+    epochMs = lengthMs;
+    epochEndsAtMs = monotonicMs() + epochMs * (0.75 + 0.5 * random());
+    olderBaseMs = baseMs;
+    baseMs = Number.POSITIVE_INFINITY;
+  };
+
+  /** Once the limit has been halved: did the latency follow? */
+  const relearn = ({ durationMs, mostInFlight }: SampleWindow): void => {
+    if (fall === undefined || limit > Math.max(1, fall.limit / 2) || mostInFlight > limit) return;
+    if (durationMs > UNMOVED * fall.durationMs) baseMs = olderBaseMs = durationMs;
+    fall = undefined;
+  };
+
+  const follow = (window: SampleWindow): void => {
+    const { durationMs, mostInFlight } = window;
+    const surelyMs = durationMs / doubt(window);
+    const gradient = Math.max(STEEPEST, Math.min(1, (TOLERANCE * knownMs()) / surelyMs));
+    const wanted = limit * gradient + Math.max(1, Math.sqrt(limit) / 2);
+    if (wanted >= limit) {
+      fall = undefined;
+      // Who does not use what there is learns nothing about more.
+      if (mostInFlight < Math.floor(bounded(limit))) return;
+    } else fall ??= { limit, durationMs };
+    limit = bounded(wanted);
+  };
+
+  const judge = (window: SampleWindow): void => {
+    const wasProbe = isProbe;
+    isProbe = false;
+    if (window.lost > TOLERATED_LOSS * (window.lost + window.answered)) {
+      // What a part of the limit loses is not lost to the limit.
+      if (wasProbe) beginEpoch(SHORTEST_EPOCH_MS);
+      else limit = bounded(limit * LOSS_FACTOR);
+      return;
+    }
+    variance = variance === undefined ? window.variance : variance + VARIANCE_WEIGHT * (window.variance - variance);
+    // The shortest of many windows is short by chance as well: about two standard errors. A probe is one of one or two.
+    const windowMs = window.durationMs * doubt(window) ** (wasProbe ? 1 : 2);
+    if (wasProbe) {
+      const wasKnown = windowMs > UNMOVED * knownMs();
+      const nextMs = wasKnown
+        ? Math.min(LONGEST_EPOCH_MS, Math.max(SHORTEST_EPOCH_MS, 2 * epochMs))
+        : SHORTEST_EPOCH_MS;
+      beginEpoch(nextMs);
+      baseMs = windowMs;
+      return;
+    }
+    baseMs = Math.min(baseMs, windowMs);
+    relearn(window);
+    if (monotonicMs() < epochEndsAtMs) follow(window);
+    else if (window.meanInFlight >= FULL * current()) isProbe = true;
+    else beginEpoch(SHORTEST_EPOCH_MS);
+  };
+
+  beginEpoch(FIRST_EPOCH_MS);
+  return {
+    current,
+    sample: (call) => {
+      // What began among more calls says nothing about half of them.
+      if (isProbe && call.inFlight > current()) return;
+      const window = windows.add(call);
+      if (window !== undefined) judge(window);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { encodeEntry, etagOf } from '../cache/codec.ts';
+import { type Coding, compress } from '../cache/coding.ts';
+import type { Entry } from '../cache/entry.ts';
+import { type LifetimePolicy, lifetimesOf } from '../cache/freshness.ts';
+import type { Clock } from '../clock.ts';
+import type { PreparedSearch } from './answer.ts';
+import { encodeBody } from './body.ts';
+import type { ResultPage } from './page.ts';
+
+export interface EncodePageOptions {
+  readonly lifetimes: LifetimePolicy;
+  readonly compression: { readonly coding: Coding; readonly minBytes: number };
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** What is known of a page beside its content. */
+export interface PageFacts {
+  readonly generation: number;
+  /** Wall and monotonic time at the start of the engine call. */
+  readonly createdAtMs: number;
+  readonly bornMs: number;
+  readonly costMs: number;
+}
+
+/** A page becomes bytes, once: what is stored in both tiers and sent to every client. */
+export async function encodePage(
+  prepared: PreparedSearch,
+  page: ResultPage,
+  facts: PageFacts,
+  { lifetimes, compression, clock, random }: EncodePageOptions,
+): Promise<Entry> {
+  const identity = encodeBody(prepared.request, page);
+  const coding = identity.length < compression.minBytes ? 'identity' : compression.coding;
+  const kind = { empty: page.results.length === 0, degraded: page.partial !== undefined };
+  return encodeEntry(
+    {
+      ...facts,
+      ...kind,
+      ...lifetimesOf(kind, lifetimes, random),
+      coding,
+      etag: etagOf(identity),
+      canonical: prepared.canonicalBytes,
+      resultIds: page.results.map((result) => result.id),
+      body: await compress(identity, coding),
+    },
+    clock,
+  );
+}

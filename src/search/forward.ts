@@ -1,0 +1,150 @@
+import { createBoundedMap } from '../cache/bounded-map.ts';
+import type { Entry } from '../cache/entry.ts';
+import { freshnessOf, remainingMs } from '../cache/freshness.ts';
+import type { MissReason } from '../cache/reason.ts';
+import type { Lookup, Tiers } from '../cache/tiers.ts';
+import type { Clock } from '../clock.ts';
+import { withinDeadline } from '../resilience/deadline.ts';
+import type { Answer, PreparedSearch, TierStep } from './answer.ts';
+import type { SearchEvent } from './events.ts';
+import { Unanswered } from './failure.ts';
+import type { Flight, MissPath } from './flight.ts';
+import type { Lifeboat } from './lifeboat.ts';
+import { forwarded, HIT, missReason } from './steps.ts';
+import { type ForwardStatus, forwardStatus, overBudget, toUnanswered } from './unanswered.ts';
+
+/**
+ * What happens to a search that neither tier could answer: the key's flight, and when that brings nothing in time, in
+ * this order a stale entry, the lifeboat, Unanswered.
+ */
+export interface Forward {
+  readonly forward: (prepared: PreparedSearch, missed: Missed, mayMiss?: MayMiss) => Promise<Answer>;
+  readonly lastMiss: (key: string) => { readonly reason: MissReason; readonly atMs: number } | undefined;
+}
+
+/** What the tiers said, on the way to the engine. `found` is absent where there is no store. */
+export interface Missed {
+  readonly held: Lookup;
+  readonly found?: Lookup;
+  readonly l2Ms?: number;
+}
+
+/** Whether the client may cost the engine one more search; see SearchOptions. */
+export type MayMiss = () => boolean;
+
+export interface ForwardOptions {
+  readonly domain: string;
+  readonly tiers: Tiers;
+  readonly missPath: MissPath;
+  readonly lifeboat?: Lifeboat;
+  /** The client's deadline on the miss path, from the moment both tiers have missed. */
+  readonly deadlineMs: number;
+  readonly breakerRetryAfterMs: () => number;
+  readonly clock: Clock;
+  readonly observe: (event: SearchEvent) => void;
+}
+
+/** Keys remembered for explain, and keys whose page could not be stored. */
+const REMEMBERED_KEYS = 2048;
+
+/** What a page with parts missing counts as, where a whole older one is served instead. */
+const PARTIAL_STATUS: ForwardStatus = 502;
+
+export function createForward(options: ForwardOptions): Forward {
+  const { domain, tiers, missPath, lifeboat, clock, observe } = options;
+  const lastMisses = createBoundedMap<{ reason: MissReason; atMs: number }>(REMEMBERED_KEYS);
+  const notStorable = createBoundedMap<true>(REMEMBERED_KEYS);
+
+  const answer = (
+    entry: Entry,
+    outcome: Answer['outcome'],
+    steps: { l1: TierStep; l2?: TierStep; reason: MissReason },
+    timings: Answer['timings'] = {},
+  ): Answer => ({ entry, outcome, remainingMs: remainingMs(entry, clock.monotonicMs()), ...steps, timings });
+
+  const landedAnswer = async (
+    prepared: PreparedSearch,
+    missed: Missed,
+    { result, leads }: Flight,
+    reason: MissReason,
+  ): Promise<Answer> => {
+    const { held, found, l2Ms } = missed;
+    const startedMs = clock.monotonicMs();
+    const { entry, from, stored } = await withinDeadline(result, options.deadlineMs);
+    // A part of the page is worth less than the whole of an older one.
+    const whole = entry.degraded ? staleAnswer(missed, PARTIAL_STATUS, reason) : undefined;
+    if (whole !== undefined) return whole;
+    if (stored.l1 || stored.l2) notStorable.delete(prepared.key);
+    else if (!entry.degraded) notStorable.set(prepared.key, true);
+    const timings = { ...(l2Ms === undefined ? {} : { l2Ms }), engineMs: clock.monotonicMs() - startedMs };
+    if (leads && from === 'store') {
+      return answer(entry, 'hit-l2', { l1: forwarded(held, { stored: stored.l1 }), l2: HIT, reason }, timings);
+    }
+    // Collapsed with another flight, of this process or another one: the engine was not asked for this search.
+    const asked = leads && from === 'engine';
+    const outcome = asked ? 'engine' : 'collapsed';
+    const step = (tier: 'l1' | 'l2') => (asked ? { stored: stored[tier] } : { collapsed: true });
+    const detail = { detail: reason };
+    if (found === undefined) {
+      return answer(entry, outcome, { l1: forwarded(held, { ...step('l1'), ...detail }), reason }, timings);
+    }
+    const steps = { l1: forwarded(held, step('l1')), l2: forwarded(found, { ...step('l2'), ...detail }), reason };
+    return answer(entry, outcome, steps, timings);
+  };
+
+  const servable = (lookup: Lookup | undefined): lookup is Extract<Lookup, { kind: 'found' }> =>
+    lookup?.kind === 'found' && freshnessOf(lookup.entry, clock.monotonicMs()) !== 'lapsed';
+
+  /** An entry the failure may be answered with, from the tier nearest the client. */
+  const staleAnswer = ({ held, found }: Missed, status: ForwardStatus, reason: MissReason): Answer | undefined => {
+    const failed = { why: 'stale', forwardStatus: status } as const;
+    const l2 = found === undefined ? {} : { l2: forwarded(found, { detail: reason }) };
+    if (servable(held)) return answer(held.entry, 'stale', { l1: forwarded(held, failed), ...l2, reason });
+    if (!servable(found)) return undefined;
+    const steps = { l1: forwarded(held), l2: forwarded(found, { ...failed, detail: reason }), reason };
+    return answer(found.entry, 'stale', steps);
+  };
+
+  const lifeboatAnswer = async (
+    prepared: PreparedSearch,
+    { held, found }: Missed,
+    status: ForwardStatus,
+    reason: MissReason,
+  ): Promise<Answer | undefined> => {
+    const startedMs = clock.monotonicMs();
+    const entry = await lifeboat?.rescue(prepared);
+    if (entry === undefined) return undefined;
+    const timings = { engineMs: clock.monotonicMs() - startedMs };
+    const failed = { forwardStatus: status, detail: 'lifeboat' } as const;
+    if (found === undefined) return answer(entry, 'lifeboat', { l1: forwarded(held, failed), reason }, timings);
+    return answer(entry, 'lifeboat', { l1: forwarded(held), l2: forwarded(found, failed), reason }, timings);
+  };
+
+  return {
+    lastMiss: lastMisses.get,
+    forward: async (prepared, missed, mayMiss) => {
+      const { held, found } = missed;
+      const reason = missReason(held, found, notStorable.get(prepared.key) === true);
+      observe({ kind: 'miss', domain, reason });
+      lastMisses.set(prepared.key, { reason, atMs: clock.monotonicMs() });
+      const deadlineAtMs = clock.monotonicMs() + options.deadlineMs;
+      const fly = reason === 'bypass' ? missPath.flyAnew : missPath.fly;
+      try {
+        if (mayMiss !== undefined && !missPath.isUp(prepared.key) && !mayMiss()) throw overBudget();
+        return await landedAnswer(prepared, missed, fly(prepared, found, deadlineAtMs), reason);
+      } catch (error) {
+        const failure = toUnanswered(error, options.breakerRetryAfterMs());
+        if (!(failure instanceof Unanswered)) throw failure;
+        const status = forwardStatus(failure.code);
+        const instead =
+          staleAnswer(missed, status, reason) ??
+          // A late reply of the store may have come into L1 meanwhile.
+          staleAnswer({ ...missed, held: tiers.fromMemory(prepared) }, status, reason) ??
+          // What a client may not cost the engine, it may not cost the lifeboat.
+          (failure.code === 'over-budget' ? undefined : await lifeboatAnswer(prepared, missed, status, reason));
+        if (instead === undefined) throw failure;
+        return instead;
+      }
+    },
+  };
+}

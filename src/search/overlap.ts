@@ -1,0 +1,58 @@
+import type { ResultPage, SearchResult } from './page.ts';
+import type { Sort } from './request.ts';
+
+/** How alike two engines answered one question. */
+export interface Comparison {
+  readonly overlap: number;
+  /** The same documents in the same order, among the first `depth`. Two empty pages are. */
+  readonly sameOrder: boolean;
+  /** Which of them found nothing. */
+  readonly empty: 'neither' | 'first' | 'second' | 'both';
+  /** The second's total over the first's; absent where either found nothing or stopped counting. */
+  readonly totalRatio?: number;
+  /** How many the first shows. */
+  readonly shown: number;
+  /** Of these, the ids that the second does not show. */
+  readonly missing: readonly string[];
+  /** The first ranks its last result and the next one alike: which of the two is shown is chance. */
+  readonly tied: boolean;
+}
+
+/** Two whole pages for the same request, each cut to its first `depth` results. Ties show where a page holds more. */
+export function comparePages(first: ResultPage, second: ResultPage, depth: number, sort: Sort): Comparison {
+  const [last, next] = [first.results[depth - 1], first.results[depth]];
+  const a = idsOf(first, depth);
+  const b = idsOf(second, depth);
+  const held = new Set(b);
+  const counted = first.totalRelation === 'eq' && second.totalRelation === 'eq';
+  return {
+    overlap: overlapOf(a, b),
+    sameOrder: a.length === b.length && a.every((id, at) => id === b[at]),
+    empty: a.length > 0 ? (b.length > 0 ? 'neither' : 'second') : b.length > 0 ? 'first' : 'both',
+    ...(counted && first.total > 0 && second.total > 0 ? { totalRatio: second.total / first.total } : {}),
+    shown: a.length,
+    missing: a.filter((id) => !held.has(id)),
+    tied: last !== undefined && next !== undefined && rankOf(last, sort) === rankOf(next, sort),
+  };
+}
+
+/**
+ * |A ∩ B| ÷ max(|A|, |B|), 0–1, whatever the order. The longer list is what counts: four results that are all among the
+ * other's ten are 0.4, since six are lost; four and the same four are 1. Both empty: 1, they agree. One empty: 0.
+ */
+export function overlapOf(a: readonly string[], b: readonly string[]): number {
+  const [left, right] = [new Set(a), new Set(b)];
+  const longer = Math.max(left.size, right.size);
+  if (longer === 0) return 1;
+  let shared = 0;
+  for (const id of left) if (right.has(id)) shared += 1;
+  return shared / longer;
+}
+
+function rankOf({ score, attributes }: SearchResult, sort: Sort): string | number | undefined {
+  return sort.by === 'relevance' ? score : attributes[sort.attribute];
+}
+
+function idsOf(page: ResultPage, depth: number): readonly string[] {
+  return page.results.slice(0, depth).map(({ id }) => id);
+}

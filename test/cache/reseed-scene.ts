@@ -1,0 +1,112 @@
+import type { TestContext } from 'node:test';
+import type { Entry } from '../../src/cache/entry.ts';
+import type { CacheEvent } from '../../src/cache/events.ts';
+import { createReseeder, type Reseeder, type ReseederOptions } from '../../src/cache/reseed.ts';
+import { unflushed } from '../../src/cache/rules.ts';
+import type { SeedItem, SeedResult, StoreEpoch } from '../../src/cache/store.ts';
+import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
+import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
+import { entryOf } from '../fakes/entry.ts';
+
+/** Keys are numbers: the number is the bucket, and odd ones live on the second node. */
+export interface ReseedScene {
+  readonly clock: FakeClock;
+  readonly memory: ReturnType<typeof createMemoryTier>;
+  readonly reseeder: Reseeder;
+  readonly events: CacheEvent[];
+  /** What the store says of its parts; change it to lose data. */
+  readonly epochs: Map<string, StoreEpoch>;
+  /** Empties a part and gives it another epoch. */
+  readonly lose: (part: 'even' | 'odd') => void;
+  /** What the store holds, and every batch it was sent. */
+  readonly values: Map<string, SeedItem>;
+  readonly batches: string[][];
+  /** Instead of writing; per batch. */
+  fault: SeedResult | undefined;
+  /** Another node serves the part now. */
+  moved: string | undefined;
+  readonly hold: (key: number, parts?: Parameters<typeof entryOf>[1]) => Entry;
+  /** Lets time pass in steps of 50 ms, and everything that is ready happen. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+export const nameOf = (key: string): { storeName: string; bucket: number } => ({
+  storeName: `sc1:goods:{${key}}`,
+  bucket: Number(key),
+});
+
+export function scene(t: TestContext, options: Partial<ReseederOptions> = {}): ReseedScene {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const clock = createFakeClock();
+  const memory = createMemoryTier({ maxBytes: 1 << 28, emptyMaxBytes: 1 << 20 });
+  const events: CacheEvent[] = [];
+  const values = new Map<string, SeedItem>();
+  const batches: string[][] = [];
+  const epochs = new Map<string, StoreEpoch>([
+    ['even', { part: 'even', node: 'a:1', epoch: 'one' }],
+    ['odd', { part: 'odd', node: 'b:1', epoch: 'one' }],
+  ]);
+  const partOf = (name: string): 'even' | 'odd' => (Number(/\d+(?=})/.exec(name)?.[0]) % 2 === 0 ? 'even' : 'odd');
+  const store: ReseederOptions['store'] = {
+    epochs: async () => [...epochs.values()],
+    locate: (name) => ({ node: partOf(name) === 'even' ? (made.moved ?? 'a:1') : 'b:1' }),
+    seedMany: async (items) => {
+      batches.push(items.map(({ name }) => name.replace(/.*{(\d+)}/, '$1')));
+      return items.map((item): SeedResult => {
+        if (made.fault !== undefined) return made.fault;
+        if (values.has(item.name)) return { kind: 'kept' };
+        values.set(item.name, item);
+        return { kind: 'stored' };
+      });
+    },
+  };
+  const reseeder = createReseeder({
+    domain: 'goods',
+    store,
+    memory,
+    fleet: { live: () => 1, rank: () => 0 },
+    rules: unflushed,
+    nameOf,
+    hottest: () => [],
+    perSecond: 1000,
+    clock,
+    random: () => 0.5,
+    observe: (event) => events.push(event),
+    ...options,
+  });
+  t.after(reseeder.close);
+  const made: ReseedScene = {
+    clock,
+    memory,
+    reseeder,
+    events,
+    epochs,
+    values,
+    batches,
+    fault: undefined,
+    moved: undefined,
+    lose: (part) => {
+      for (const name of [...values.keys()]) if (partOf(name) === part) values.delete(name);
+      const known = epochs.get(part);
+      if (known !== undefined) epochs.set(part, { ...known, epoch: `${known.epoch}'` });
+    },
+    hold: (key, parts) => {
+      const entry = entryOf(clock, parts);
+      memory.set(`${key}`, entry);
+      return entry;
+    },
+    pass: async (ms) => {
+      await settled();
+      for (let passed = 0; passed < ms; passed += 50) {
+        clock.advance(50);
+        t.mock.timers.tick(50);
+        await settled();
+      }
+    },
+  };
+  return made;
+}
+
+async function settled(): Promise<void> {
+  for (let i = 0; i < 6; i += 1) await new Promise((resolve) => setImmediate(resolve));
+}

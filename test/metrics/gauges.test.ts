@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nodes, scrape, start, statusOf } from './start.ts';
+
+test('gauges show the state of each domain as it is at the scrape', async (context) => {
+  let statuses = [
+    statusOf('goods', { store: nodes('10.0.0.1:6379', '10.0.0.2:6379'), state: 'degraded' }),
+    statusOf('auto', {
+      state: 'down',
+      engine: {
+        state: 'down',
+        kind: 'sqlite',
+        breaker: 'open',
+        reachable: false,
+        inFlight: 0,
+        queued: 0,
+        maxConcurrent: 2,
+        ceiling: 2,
+        overloaded: false,
+        endpoints: [],
+      },
+    }),
+  ];
+  const metrics = start(context, () => statuses);
+  const { value } = await scrape(metrics);
+  assert.deepEqual(
+    ['goods', 'auto'].map((domain) => value('serpcache_domain_state', { domain })),
+    [1, 2],
+  );
+  assert.deepEqual(
+    ['goods', 'auto'].map((domain) => value('serpcache_engine_breaker_state', { domain })),
+    [0, 2],
+  );
+  assert.equal(value('serpcache_tier_bytes', { domain: 'goods', tier: 'l1' }), 3456);
+  assert.equal(value('serpcache_tier_entries', { domain: 'goods', tier: 'l1-empty' }), 3);
+  assert.equal(value('serpcache_tier_max_bytes', { domain: 'goods', tier: 'l1' }), 65_536);
+  assert.equal(value('serpcache_tier_max_bytes', { domain: 'goods', tier: 'l1-empty' }), 4096);
+  assert.equal(value('serpcache_tier_evictions_total', { domain: 'goods', tier: 'l1' }), 7);
+  assert.equal(value('serpcache_engine_permits_queued', { domain: 'goods' }), 5);
+  assert.equal(value('serpcache_engine_permits_limit', { domain: 'auto' }), 2);
+  assert.equal(value('serpcache_flights', { domain: 'goods' }), 4);
+  assert.equal(value('serpcache_engine_permits_ceiling', { domain: 'goods' }), 9);
+  assert.equal(value('serpcache_engine_overloaded', { domain: 'goods' }), 1);
+  assert.equal(value('serpcache_processes', { domain: 'goods' }), 3);
+  assert.equal(value('serpcache_lease_waiters', { domain: 'goods' }), 6);
+  assert.equal(value('serpcache_engine_endpoint_breaker_state', { domain: 'goods', endpoint: 'b:9306' }), 2);
+  assert.equal(value('serpcache_engine_endpoint_reachable', { domain: 'goods', endpoint: 'a:9306' }), 1);
+  assert.equal(value('serpcache_door_state', {}), 1);
+  assert.equal(value('serpcache_in_flight', {}), 40);
+  assert.equal(value('serpcache_door_loop_delay_seconds', {}), 0.02);
+  assert.equal(value('serpcache_store_state', { domain: 'goods' }), 1);
+  assert.equal(value('serpcache_store_state', { domain: 'auto' }), undefined);
+  assert.equal(value('serpcache_store_node_breaker_state', { domain: 'goods', node: '10.0.0.1:6379' }), 2);
+  assert.equal(value('serpcache_store_node_connected', { domain: 'goods', node: '10.0.0.2:6379' }), 1);
+
+  // A node that left the topology leaves the page.
+  statuses = [statusOf('goods', { store: nodes('10.0.0.3:6379') }), statusOf('auto')];
+  const later = await scrape(metrics);
+  const left = later.samples.filter(({ labels }) => labels['node'] !== undefined).map(({ labels }) => labels['node']);
+  assert.deepEqual(new Set(left), new Set(['10.0.0.3:6379']));
+});

@@ -1,0 +1,97 @@
+import type { TestContext } from 'node:test';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Breaker, createBreaker } from '../../src/resilience/breaker.ts';
+import { createEndpoints } from '../../src/resilience/endpoints.ts';
+import type { GuardEvent } from '../../src/resilience/events.ts';
+import { createGuard, type EngineCall, type Guard } from '../../src/resilience/guard.ts';
+import { createFixedLimit, type Limit } from '../../src/resilience/limit.ts';
+import { createPermit, type Permit } from '../../src/resilience/permit.ts';
+import { createRetryBudget } from '../../src/resilience/retry-budget.ts';
+
+/** An error by which the engine proved to be alive. */
+export class Alive extends Error {}
+/** The connection was lost: another endpoint may be asked. */
+export class Lost extends Error {}
+
+export interface GuardRig {
+  readonly guard: Guard;
+  readonly permit: Permit;
+  readonly events: GuardEvent[];
+  /** Admitted, then run. */
+  readonly run: <T>(call: EngineCall<T>, signal?: AbortSignal) => Promise<T>;
+  readonly admit: (signal?: AbortSignal) => ReturnType<Guard['admit']>;
+}
+
+export interface GuardRigOptions {
+  readonly maxConcurrent?: number;
+  readonly maxQueued?: number;
+  readonly abortEndsWork?: boolean;
+  readonly endpoints?: number;
+  readonly clock?: Clock;
+  /** Instead of opossum. */
+  readonly breaker?: Breaker;
+  readonly limit?: Limit;
+  readonly burst?: number;
+  /** Wraps the permit. */
+  readonly permit?: (permit: Permit) => Permit;
+}
+
+export const DEADLINE_MS = 250;
+export const HARD_DEADLINE_MS = 600;
+
+/** A guard over real parts, with breakers that open after four failures and are probed after 100 ms. */
+export function guardRig(t: TestContext | undefined, options: GuardRigOptions = {}): GuardRig {
+  const { clock = systemClock, maxConcurrent = 8, burst = 10 } = options;
+  const events: GuardEvent[] = [];
+  const observe = (event: GuardEvent): void => {
+    events.push(event);
+  };
+  const targets = Array.from({ length: options.endpoints ?? 1 }, (_, i) => {
+    const name = `engine-${i + 1}`;
+    return { name, breaker: options.breaker ?? opossum(name, clock, observe) };
+  });
+  const max = (): number => maxConcurrent;
+  const made = createPermit({ max, maxQueued: options.maxQueued ?? 8, deadlineMs: DEADLINE_MS, clock });
+  const permit = options.permit?.(made) ?? made;
+  const guard = createGuard({
+    target: 'engine',
+    endpoints: createEndpoints({
+      targets,
+      budget: createRetryBudget({ share: 0.1, burst }),
+      mayRetry: (error) => error instanceof Lost,
+      onRetry: (result) => observe({ kind: 'retry', target: 'engine', result }),
+    }),
+    permit,
+    limit: options.limit ?? createFixedLimit({ ceiling: max }),
+    isOverload: () => false,
+    rampFactor: () => 1,
+    deadlineMs: DEADLINE_MS,
+    hardDeadlineMs: HARD_DEADLINE_MS,
+    abortEndsWork: options.abortEndsWork ?? true,
+    clock,
+    observe,
+  });
+  t?.after(guard.close);
+  const admit: GuardRig['admit'] = (signal) =>
+    guard.admit({
+      deadlineAtMs: clock.monotonicMs() + DEADLINE_MS,
+      priority: 'people',
+      ...(signal === undefined ? {} : { signal }),
+    });
+  const run: GuardRig['run'] = async (call, signal) => (await admit(signal)).run(call);
+  return { guard, permit, events, run, admit };
+}
+
+function opossum(name: string, clock: Clock, observe: (event: GuardEvent) => void): Breaker {
+  return createBreaker({
+    name,
+    errorThresholdPercent: 50,
+    volumeThreshold: 4,
+    windowMs: 10_000,
+    resetMs: 100,
+    isAlive: (error) => error instanceof Alive,
+    monotonicMs: clock.monotonicMs,
+    random: () => 0.5,
+    onState: (state) => observe({ kind: 'breaker', target: name, state }),
+  });
+}

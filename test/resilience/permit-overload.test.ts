@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Asked, DEADLINE_MS, type PermitRig, permitRig, settled, states } from './permit-rig.ts';
+
+/** Takes its place for so long whenever it gets one. */
+async function serve(rig: PermitRig, asked: readonly Asked[], holdMs: number, ms: number): Promise<void> {
+  const endsAtMs = new Map<Asked, number>();
+  for (let passed = 0; passed < ms; passed += 1) {
+    for (const one of asked) {
+      if (one.state !== 'runs') continue;
+      const at = endsAtMs.get(one) ?? rig.clock.monotonicMs() + holdMs;
+      endsAtMs.set(one, at);
+      if (at <= rig.clock.monotonicMs()) one.release();
+    }
+    await rig.pass(1);
+  }
+}
+
+for (const [places, holdMs] of [
+  [2, 4],
+  [8, 5],
+] as const)
+  test(`a burst of fifty on ${places} idle places of ${holdMs} ms is answered whole`, async (t) => {
+    const rig = permitRig(t, places);
+    const asked = Array.from({ length: 50 }, () => rig.ask());
+    await settled();
+    await serve(rig, asked, holdMs, 300);
+    assert.equal(asked.filter(({ state }) => state === 'released').length, 50);
+    assert.equal(rig.permit.overloaded(), false);
+  });
+
+test('fifty clients who ask again and again are all answered while the queue clears in time', async (t) => {
+  const rig = permitRig(t, 2);
+  const asked = Array.from({ length: 50 }, () => rig.ask());
+  for (let round = 0; round < 20; round += 1) {
+    const before = asked.filter(({ state }) => state === 'released').length;
+    await serve(rig, asked, 4, 20);
+    const done = asked.filter(({ state }) => state === 'released').length - before;
+    asked.push(...Array.from({ length: done }, () => rig.ask()));
+  }
+  assert.deepEqual([...new Set(asked.map(({ state }) => state))].toSorted(), ['released', 'runs', 'waits']);
+});
+
+interface Load {
+  readonly rig: PermitRig;
+  readonly asked: Asked[];
+}
+
+/** Two places of 20 ms, asked `perTick` times every 10 ms. */
+async function load({ rig, asked }: Load, ms: number, perTick: number): Promise<void> {
+  const running = new Map<Asked, number>();
+  for (let passed = 0; passed < ms; passed += 1) {
+    if (passed % 10 === 0) for (let one = 0; one < perTick; one += 1) asked.push(rig.ask());
+    await rig.pass(1);
+    for (const one of asked) {
+      if (one.state === 'runs' && !running.has(one)) running.set(one, rig.clock.monotonicMs() + 20);
+      if (one.state === 'runs' && (running.get(one) ?? 0) <= rig.clock.monotonicMs()) one.release();
+    }
+  }
+}
+
+for (const times of [2, 5, 10])
+  test(`at ${times} times what the engine can do it stays busy, and whoever is shed hears of it in a tenth of the deadline`, async (t) => {
+    const rig = permitRig(t, 2);
+    const asked: Asked[] = [];
+    const ms = 2500;
+    await load({ rig, asked }, ms, times);
+    assert.equal(rig.permit.overloaded(), true);
+    const shed = asked.filter(({ state }) => state === 'queue-expired' || state === 'queue-full');
+    assert.ok(shed.length > (0.6 * (times - 1) * ms) / 10, `${shed.length} shed`);
+    assert.ok(Math.max(...shed.map(({ waitedMs }) => waitedMs)) < DEADLINE_MS / 10);
+    const done = asked.filter(({ state, waitedMs }) => state === 'released' && waitedMs <= DEADLINE_MS / 2).length;
+    assert.ok(done >= (0.9 * ms) / 10, `${done} answered`);
+  });
+
+test('under overload the newest goes first, refreshes are refused, and it ends with the load', async (t) => {
+  const rig = permitRig(t, 2);
+  const asked: Asked[] = [];
+  await load({ rig, asked }, 2000, 5);
+  const refresh = rig.ask({ priority: 'refresh' });
+  const [older, newer] = [rig.ask(), rig.ask()];
+  await settled();
+  assert.equal(refresh.state, 'queue-full');
+  assert.equal(rig.permit.overloaded(), true);
+  asked.find(({ state }) => state === 'runs')?.release();
+  await settled();
+  assert.equal(states([older, newer]), 'waits runs');
+  newer.release();
+  await settled();
+  await load({ rig, asked: [...asked, older] }, 200, 0);
+  assert.equal(rig.permit.overloaded(), false);
+  assert.deepEqual([rig.permit.inFlight(), rig.permit.queued()], [0, 0]);
+  const later = [rig.ask(), rig.ask(), rig.ask(), rig.ask()];
+  await settled();
+  later[0]?.release();
+  await settled();
+  assert.equal(states(later), 'released runs runs waits', 'oldest first again');
+});
+
+test('an engine that stands still is seen before any of its calls is back', async (t) => {
+  const rig = permitRig(t, 2);
+  const asked = [rig.ask(), rig.ask()];
+  for (let passed = 0; passed < 400; passed += 10) {
+    asked.push(rig.ask());
+    await rig.pass(10);
+  }
+  assert.equal(rig.permit.overloaded(), true);
+  assert.ok(rig.permit.queued() < 25, `${rig.permit.queued()} wait`);
+});
+
+test('a queue without shedding is first come, first served until the deadline', async (t) => {
+  const rig = permitRig(t, 1, { shedding: false, maxQueued: 4 });
+  const asked = Array.from({ length: 6 }, () => rig.ask());
+  await rig.pass(DEADLINE_MS - 1);
+  assert.equal(states(asked), 'runs waits waits waits waits queue-full');
+  assert.equal(rig.permit.overloaded(), false);
+  asked[0]?.release();
+  await settled();
+  assert.equal(asked[1]?.state, 'runs');
+  await rig.pass(1);
+  assert.equal(states(asked.slice(2, 5)), 'queue-expired queue-expired queue-expired');
+});

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineError } from '../../src/search/engine.ts';
+import { Unanswered } from '../../src/search/failure.ts';
+import { type Rig, rig, transcript } from './rig.ts';
+import { pageOf } from './scripted.ts';
+
+const leases = ({ events }: Rig): string[] => events.flatMap((event) => (event.kind === 'lease' ? [event.result] : []));
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+/** An engine that answers when told to. */
+function held(made: Rig): () => void {
+  const gate = Promise.withResolvers<void>();
+  made.engine.answer = async (text) => {
+    await gate.promise;
+    return pageOf(text);
+  };
+  return gate.resolve;
+}
+
+test('two processes that miss one key ask the engine once; the second gets the first one’s bytes', async (t) => {
+  const made = rig(t);
+  const letGo = held(made);
+  const other = made.sibling();
+  const first = made.search.search(made.prepare('shoes'));
+  await turn();
+  const second = other.search(made.prepare('shoes'));
+  await turn();
+  letGo();
+  const answers = await Promise.all([first, second]);
+  assert.deepEqual(made.engine.asked, ['shoes']);
+  assert.deepEqual(answers.map(transcript), [
+    'engine · l2 uri-miss stored (unseen) · l1 uri-miss stored',
+    'collapsed · l2 uri-miss collapsed (unseen) · l1 uri-miss collapsed',
+  ]);
+  assert.equal(answers[0]?.entry.etag, answers[1]?.entry.etag);
+  assert.deepEqual(leases(made), ['taken', 'waited']);
+  assert.equal(transcript(await other.search(made.prepare('shoes'))), 'hit-l1 · l1 hit');
+});
+
+test('whoever waits for another process holds no permit', async (t) => {
+  const made = rig(t, { maxConcurrent: 1 });
+  const letGo = held(made);
+  const other = made.sibling();
+  const first = made.search.search(made.prepare('shoes'));
+  await turn();
+  const second = other.search(made.prepare('shoes'));
+  await turn();
+  made.engine.answer = async (text) => pageOf(text);
+  assert.equal((await other.search(made.prepare('boots'))).outcome, 'engine');
+  letGo();
+  await Promise.all([first, second]);
+});
+
+test('when the engine fails its first asker, the waiting process asks for itself', async (t) => {
+  const made = rig(t);
+  const gate = Promise.withResolvers<void>();
+  made.engine.answer = async () => {
+    await gate.promise;
+    throw new EngineError('engine-unavailable', 'lost');
+  };
+  const other = made.sibling();
+  const first = assert.rejects(made.search.search(made.prepare('shoes')), Unanswered);
+  await turn();
+  const second = other.search(made.prepare('shoes'));
+  await turn();
+  gate.resolve();
+  await first;
+  made.engine.answer = async (text) => pageOf(text);
+  assert.equal((await second).outcome, 'engine');
+  assert.deepEqual(made.store.leases.held(), []);
+});
+
+test('the lease is given back on every way out: stored, too large, partial, failed', async (t) => {
+  const made = rig(t, { maxEntryBytes: 900 });
+  const ways: Record<string, () => Promise<unknown>> = {
+    stored: () => made.search.search(made.prepare('stored')),
+    large: () => made.search.search(made.prepare('large')),
+    partial: () => made.search.search(made.prepare('partial')),
+    failed: () => made.search.search(made.prepare('failed')).catch(() => undefined),
+  };
+  made.engine.answer = async (text) => {
+    if (text === 'failed') throw new EngineError('engine-rejected', 'no');
+    return text === 'large' ? pageOf('x'.repeat(2000)) : pageOf(text, text === 'partial' ? 'agent dead' : undefined);
+  };
+  for (const [way, go] of Object.entries(ways)) {
+    await go();
+    await turn();
+    assert.deepEqual(made.store.leases.held(), [], way);
+  }
+});
+
+test('a page that cannot be stored does not make the others queue for it', async (t) => {
+  const made = rig(t);
+  const gate = Promise.withResolvers<void>();
+  made.engine.answer = async (text) => {
+    await gate.promise;
+    return pageOf(text, 'agent dead');
+  };
+  const first = made.search.search(made.prepare('shoes'));
+  await turn();
+  const others = [made.sibling(), made.sibling()].map((process) => process.search(made.prepare('shoes')));
+  await turn();
+  gate.resolve();
+  const outcomes = (await Promise.all([first, ...others])).map(({ outcome }) => outcome);
+  assert.deepEqual(outcomes, ['engine', 'engine', 'engine']);
+  assert.equal(leases(made).filter((result) => result === 'passed').length, 2);
+});
+
+test('without the store every process asks for itself, at once', async (t) => {
+  const made = rig(t);
+  made.store.fault = { kind: 'fault', fault: 'node-open' };
+  const other = made.sibling();
+  await Promise.all([made.search.search(made.prepare('shoes')), other.search(made.prepare('shoes'))]);
+  assert.equal(made.engine.asked.length, 2);
+  assert.deepEqual(leases(made), ['open', 'open']);
+});
+
+test('too many that wait are shed, and none waits past its deadline', async (t) => {
+  const made = rig(t, { maxLeaseWaiters: 1, deadlineMs: 150 });
+  held(made);
+  const other = made.sibling();
+  const queries = ['a', 'b'];
+  const first = queries.map((q) => made.search.search(made.prepare(q)).catch((error: Unanswered) => error.code));
+  await turn();
+  const startedMs = performance.now();
+  const waiting = queries.map((q) => other.search(made.prepare(q)).catch((error: Unanswered) => error.code));
+  assert.deepEqual((await Promise.all(waiting)).sort(), ['engine-deadline', 'overloaded']);
+  assert.ok(performance.now() - startedMs < 1000);
+  assert.ok(leases(made).includes('crowded'));
+  await Promise.all(first);
+  // The flight itself waits on the clock of the test.
+  made.clock.advance(1000);
+});
+
+test('a wave of stale entries is refreshed once by the whole fleet', async (t) => {
+  const made = rig(t);
+  const fleet = [made.search, made.sibling(), made.sibling()];
+  for (const process of fleet) await process.search(made.prepare('shoes'));
+  assert.equal(made.engine.asked.length, 1);
+  made.clock.advance(110_000);
+  const letGo = held(made);
+  for (const process of fleet) assert.equal((await process.search(made.prepare('shoes'))).outcome, 'stale');
+  await turn();
+  letGo();
+  await turn();
+  assert.equal(made.engine.asked.length, 2);
+  // The others find the new page in the store as soon as somebody asks them again.
+  made.clock.advance(1500);
+  for (const process of fleet) await process.search(made.prepare('shoes'));
+  await turn();
+  for (const process of fleet) assert.equal((await process.search(made.prepare('shoes'))).outcome, 'hit-l1');
+  assert.equal(made.engine.asked.length, 2);
+});
+
+test('an owner that lost its lease overwrites nothing', async (t) => {
+  const made = rig(t);
+  const letGo = held(made);
+  const first = made.search.search(made.prepare('shoes'));
+  await turn();
+  made.store.leases.forget();
+  letGo();
+  assert.equal((await first).outcome, 'engine');
+  await turn();
+  assert.equal(made.store.values.size, 0);
+  assert.ok(leases(made).includes('fenced'));
+});
