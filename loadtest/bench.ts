@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../src/clock.ts';
-import { searchDomainOf } from '../src/compose-domain.ts';
+import { searchDomainOf } from '../src/compose-engine.ts';
 import { loadSettings } from '../src/config/load.ts';
 import { makeDemoIndexes } from '../src/first-start.ts';
 import { prepareSearch } from '../src/search/prepare.ts';

@@ -2,12 +2,13 @@ import { systemClock } from './clock.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
 import { config } from './commands/config.ts';
 import { indexCatalogue } from './commands/index-catalogue.ts';
+import { parity } from './commands/parity.ts';
 import { sphinxSource } from './commands/sphinx-source.ts';
 import { CONFIG_EXIT_CODE, ConfigError } from './config/faults.ts';
 import { loadSettings } from './config/load.ts';
 
 /** `serpcache <command> …`. Exit status: 0 done, 1 could not be done, 2 wrong words, 78 wrong configuration. */
-const COMMANDS: readonly Command[] = [indexCatalogue, sphinxSource, config];
+const COMMANDS: readonly Command[] = [indexCatalogue, sphinxSource, parity, config];
 
 async function main([name, ...args]: readonly string[]): Promise<number> {
   const asksHelp = name === undefined || ['help', '--help', '-h'].includes(name);

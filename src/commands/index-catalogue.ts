@@ -1,7 +1,9 @@
+import { resolve as resolvePath } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createProgress } from '../catalogue/progress.ts';
 import { readCatalogue } from '../catalogue/read.ts';
-import { indexFileOf, searchDomainOf } from '../compose-domain.ts';
+import { indexFileOf, searchDomainOf } from '../compose-engine.ts';
+import type { DomainSettings } from '../config/settings.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
 import { IndexError } from '../engines/sqlite/index-error.ts';
 import type { Document } from '../search/document.ts';
@@ -11,10 +13,10 @@ import { domainNamed, wholeNumber } from './words.ts';
 /** A user's own catalogue into a domain's embedded index: streamed, all or nothing. */
 export const indexCatalogue: Command = {
   name: 'index',
-  usage: '<domain> <file.ndjson|csv[.gz]> [--max-bad-rows N]',
-  summary: "index your own catalogue for a domain's embedded engine",
+  usage: '<domain> <file.ndjson|csv[.gz]> [--into <directory>] [--max-bad-rows N]',
+  summary: "index your own catalogue for a domain's embedded engine, or its lifeboat",
   run: async (args, { clock, stdout, stderr, settings, signal }) => {
-    const options = { 'max-bad-rows': { type: 'string', default: '0' } } as const;
+    const options = { into: { type: 'string' }, 'max-bad-rows': { type: 'string', default: '0' } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [name, file] = positionals;
     if (name === undefined || file === undefined || positionals.length > 2) {
@@ -22,10 +24,7 @@ export const indexCatalogue: Command = {
     }
     const maxBadRows = wholeNumber('--max-bad-rows', values['max-bad-rows']);
     const domain = domainNamed(name, settings());
-    if (domain.engine.kind !== 'sqlite') {
-      throw new UsageError(`domain ${name} is searched by ${domain.engine.kind}; see: serpcache sphinx-source`);
-    }
-    const index = indexFileOf(domain.engine.directory, name);
+    const index = indexFileOf(directoryOf(values.into, domain), name);
     const progress = createProgress({ label: `indexing ${name}`, output: stderr, clock });
     let line = 0;
     const rows = readCatalogue(file, {
@@ -54,6 +53,15 @@ export const indexCatalogue: Command = {
     stdout.write(`${documents} documents indexed for ${name} in ${index}; restart serpcache to search them\n`);
   },
 };
+
+/** Words win, so that a lifeboat can be built and tried before it is configured. */
+function directoryOf(into: string | undefined, { name, engine, lifeboat }: DomainSettings): string {
+  if (into !== undefined) return resolvePath(into);
+  if (engine.kind === 'sqlite') return engine.directory;
+  if (lifeboat !== undefined) return lifeboat.directory;
+  const advice = 'see: serpcache sphinx-source, or give a directory for a lifeboat: --into <directory>';
+  throw new UsageError(`domain ${name} is searched by ${engine.kind} and has no lifeboat; ${advice}`);
+}
 
 /** An index of nothing would take the place of a good one. */
 async function* notEmpty(documents: AsyncIterable<Document>, file: string): AsyncIterable<Document> {

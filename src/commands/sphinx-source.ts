@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { DEMO_DOMAINS, demoDocuments } from '../catalogue/demo.ts';
 import { createProgress } from '../catalogue/progress.ts';
 import { readCatalogue } from '../catalogue/read.ts';
-import { searchDomainOf } from '../compose-domain.ts';
+import { searchDomainOf } from '../compose-engine.ts';
 import type { DomainSettings } from '../config/settings.ts';
 import { writeSphinxSource } from '../engines/sphinx/source.ts';
 import type { Document } from '../search/document.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MISS_REASONS } from '../../src/cache/reason.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
-import { DOMAINS, hit, nodes, scrape, start, statusOf } from './start.ts';
+import { DOMAINS, hit, scrape, start } from './start.ts';
 
 test('the page has every metric under its name and type', async (context) => {
   const metrics = start(context);

@@ -19,6 +19,8 @@ export interface OpenIndexOptions {
 export interface OpenIndex {
   readonly meta: IndexMeta;
   readonly search: (request: SearchRequest) => ResultPage;
+  /** Whether it holds the document of that id. */
+  readonly holds: (id: string) => boolean;
   /** @throws when the file can no longer be read. */
   readonly probe: () => void;
   readonly close: () => void;
@@ -48,7 +50,8 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions): Op
     const probe = (): void => {
       statements('SELECT n FROM documents LIMIT 1').all();
     };
-    return { meta, search, probe, close: () => database.close() };
+    const holds = (id: string): boolean => statements('SELECT n FROM documents WHERE id = ?').get(id) !== undefined;
+    return { meta, search, holds, probe, close: () => database.close() };
   } catch (error) {
     database.close();
     throw error;

@@ -1,0 +1,141 @@
+import type { Clock } from '../../clock.ts';
+import { type Engine, EngineError, type EngineErrorCode } from '../../search/engine.ts';
+import { type Comparison, comparePages } from '../../search/overlap.ts';
+import type { ResultPage } from '../../search/page.ts';
+import type { SearchRequest } from '../../search/request.ts';
+import type { Query } from './queries.ts';
+
+/** One of the two engines compared. */
+export interface Side {
+  readonly name: 'engine' | 'lifeboat';
+  readonly engine: Engine;
+  /** Past it a client would have got no page of this engine. */
+  readonly deadlineMs: number;
+  /** When the search itself is given up. */
+  readonly hardDeadlineMs: number;
+}
+
+/** `partial`: an answer without all of its parts says nothing about the engine's ranking. */
+export type Fault = EngineErrorCode | 'partial';
+
+export type Reply =
+  | { readonly kind: 'page'; readonly page: ResultPage; readonly tookMs: number; readonly late: boolean }
+  | { readonly kind: 'fault'; readonly fault: Fault; readonly message: string };
+
+/** What became of one query. Pages are not kept. */
+export interface Sample {
+  readonly text: string;
+  readonly weight: number;
+  readonly engine: ReplyFacts;
+  readonly lifeboat: ReplyFacts;
+  /** Absent unless both answered. */
+  readonly comparison?: Comparison;
+  /** Results of the engine that the lifeboat's page lacks because its index does not hold them at all. */
+  readonly notIndexed: number;
+}
+
+export type ReplyFacts =
+  | {
+      readonly kind: 'page';
+      readonly tookMs: number;
+      readonly late: boolean;
+      readonly titles: readonly string[];
+    }
+  | Extract<Reply, { kind: 'fault' }>;
+
+export interface AskOptions {
+  readonly engine: Side;
+  readonly lifeboat: Side;
+  readonly depth: number;
+  readonly atOnce: number;
+  /** Whether the lifeboat's index holds a document. */
+  readonly isIndexed: (id: string) => boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onSample: (done: number) => void;
+}
+
+export interface Asked {
+  readonly samples: readonly Sample[];
+  /** Set when an engine failed so often in a row that the rest was not asked. */
+  readonly gaveUp: string | undefined;
+}
+
+/** An engine in trouble is left alone: it has its own searches to answer. */
+const MOST_FAULTS_IN_A_ROW = 5;
+const TITLES = 3;
+
+/**
+ * Asks both engines each query, one after the other, so that at most `atOnce` searches are at work in both together.
+ * @throws the signal's reason when aborted.
+ */
+export async function askBoth(queries: readonly Query[], options: AskOptions): Promise<Asked> {
+  const { depth, atOnce, clock, signal } = options;
+  const samples: Sample[] = [];
+  const faultsInARow = { engine: 0, lifeboat: 0 };
+  let gaveUp: string | undefined;
+  let next = 0;
+
+  const ask = async (side: Side, request: SearchRequest): Promise<Reply> => {
+    const reply = await replyOf(side, request, clock, signal);
+    const isTrouble = reply.kind === 'fault' && reply.fault !== 'engine-rejected';
+    faultsInARow[side.name] = isTrouble ? faultsInARow[side.name] + 1 : 0;
+    if (isTrouble && faultsInARow[side.name] >= MOST_FAULTS_IN_A_ROW) {
+      gaveUp ??= `the ${side.name} failed ${MOST_FAULTS_IN_A_ROW} times in a row (${reply.message}); the rest was not asked`;
+    }
+    return reply;
+  };
+
+  const lane = async (): Promise<void> => {
+    for (;;) {
+      signal.throwIfAborted();
+      const query = queries[next];
+      if (query === undefined || gaveUp !== undefined) return;
+      next += 1;
+      const { request } = query.prepared;
+      const engine = await ask(options.engine, request);
+      const lifeboat = await ask(options.lifeboat, request);
+      const both = engine.kind === 'page' && lifeboat.kind === 'page';
+      const comparison = both ? comparePages(engine.page, lifeboat.page, depth, request.sort) : undefined;
+      samples.push({
+        text: request.text,
+        weight: query.weight,
+        engine: factsOf(engine),
+        lifeboat: factsOf(lifeboat),
+        ...(comparison === undefined ? {} : { comparison }),
+        notIndexed: (comparison?.missing ?? []).filter((id) => !options.isIndexed(id)).length,
+      });
+      options.onSample(samples.length);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return { samples, gaveUp };
+}
+
+async function replyOf(side: Side, request: SearchRequest, clock: Clock, signal: AbortSignal): Promise<Reply> {
+  const deadline = new AbortController();
+  const abort = (): void => deadline.abort();
+  const timer = setTimeout(abort, side.hardDeadlineMs);
+  signal.addEventListener('abort', abort, { once: true });
+  const startedMs = clock.monotonicMs();
+  try {
+    const page = await side.engine.search(request, deadline.signal);
+    const tookMs = clock.monotonicMs() - startedMs;
+    if (page.partial !== undefined) return { kind: 'fault', fault: 'partial', message: page.partial };
+    return { kind: 'page', page, tookMs, late: tookMs > side.deadlineMs };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof EngineError)) throw error;
+    return { kind: 'fault', fault: error.code, message: error.message };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function factsOf(reply: Reply): ReplyFacts {
+  if (reply.kind === 'fault') return reply;
+  const { tookMs, late, page } = reply;
+  const titles = page.results.slice(0, TITLES).map(({ title }) => title);
+  return { kind: 'page', tookMs, late, titles };
+}

@@ -1,0 +1,119 @@
+import { createReadStream } from 'node:fs';
+import { createGunzip } from 'node:zlib';
+import { linesOf } from '../../catalogue/lines.ts';
+import type { PreparedSearch } from '../../search/answer.ts';
+import { InvalidSearch } from '../../search/failure.ts';
+
+export interface Query {
+  readonly prepared: PreparedSearch;
+  /** How often it is asked: the sum of its lines' counts, each 1 where none is given. */
+  readonly weight: number;
+}
+
+export interface Queries {
+  /** Heaviest first. */
+  readonly chosen: readonly Query[];
+  readonly lines: number;
+  readonly badLines: number;
+  /** After canonicalisation: queries that share an answer are one. */
+  readonly distinct: number;
+  /** Of all distinct queries, chosen or not. */
+  readonly weight: number;
+  /** The file went on past `MAX_LINES`. */
+  readonly cut: boolean;
+}
+
+export interface ReadQueriesOptions {
+  /** @throws InvalidSearch */
+  readonly prepare: (text: string) => PreparedSearch;
+  readonly maxQueries: number;
+  readonly onLine: (lines: number) => void;
+  readonly onBadLine: (message: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export const MAX_LINES = 200_000;
+/** 256 characters of query, its count and whatever columns follow. */
+const MAX_LINE_BYTES = 8192;
+
+/**
+ * A file of queries, `query` or `query<TAB>count`, one a line; further columns are ignored, so are blank lines. `.gz` is
+ * unpacked. With more than `maxQueries` the heaviest are chosen; equals by the hash of their key, so that a sample from
+ * a sorted list is no piece of the alphabet, and the same each time.
+ * @throws when the file cannot be read or holds no query.
+ */
+export async function readQueries(file: string, options: ReadQueriesOptions): Promise<Queries> {
+  const byKey = new Map<string, Query>();
+  let lines = 0;
+  let badLines = 0;
+  let cut = false;
+  for await (const { number, bytes } of linesOf(bytesOf(file, options.signal), MAX_LINE_BYTES)) {
+    if (number > MAX_LINES) {
+      cut = true;
+      break;
+    }
+    if (bytes?.every((byte) => byte === SPACE || byte === TAB)) continue;
+    lines += 1;
+    options.onLine(lines);
+    const read = readLine(bytes, options.prepare);
+    if (typeof read === 'string') {
+      badLines += 1;
+      options.onBadLine(`${file}, line ${number}: ${read}`);
+      continue;
+    }
+    const known = byKey.get(read.prepared.key);
+    byKey.set(read.prepared.key, known === undefined ? read : { ...known, weight: known.weight + read.weight });
+  }
+  if (byKey.size === 0) throw new Error(`${file} holds no query that can be asked (${lines} lines)`);
+  const all = [...byKey].sort(
+    ([a, { weight: aWeight }], [b, { weight: bWeight }]) => bWeight - aWeight || (a < b ? -1 : 1),
+  );
+  const queries = all.map(([, query]) => query);
+  const chosen = queries.slice(0, options.maxQueries);
+  return { chosen, lines, badLines, distinct: queries.length, weight: weightOf(queries), cut };
+}
+
+const SPACE = 0x20;
+const TAB = 0x09;
+
+/** A query, or what is wrong with its line. */
+function readLine(bytes: Buffer | undefined, prepare: ReadQueriesOptions['prepare']): Query | string {
+  if (bytes === undefined) return `longer than ${MAX_LINE_BYTES} bytes`;
+  let columns: readonly string[];
+  try {
+    columns = new TextDecoder('utf-8', { fatal: true }).decode(bytes).split('\t');
+  } catch {
+    return 'not UTF-8';
+  }
+  const [text = '', count = ''] = columns;
+  const weight = count.trim() === '' ? 1 : Number(count);
+  if (!(weight > 0 && weight <= Number.MAX_SAFE_INTEGER)) {
+    return `a count is a number above 0, not ${JSON.stringify(count.slice(0, 60))}`;
+  }
+  try {
+    return { prepared: prepare(text), weight };
+  } catch (error) {
+    if (error instanceof InvalidSearch) return error.message;
+    throw error;
+  }
+}
+
+async function* bytesOf(file: string, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
+  const raw = createReadStream(file, { signal });
+  const unpacked = /\.gz$/i.test(file) ? raw.pipe(createGunzip()) : raw;
+  // pipe() passes no errors on, and a loop over a stream that never ends would wait for ever.
+  if (unpacked !== raw) raw.once('error', (error) => unpacked.destroy(error));
+  try {
+    for await (const chunk of unpacked) yield chunk as Buffer;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new Error(`${file} cannot be read: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  } finally {
+    raw.destroy();
+    unpacked.destroy();
+  }
+}
+
+export function weightOf(queries: readonly Pick<Query, 'weight'>[]): number {
+  return queries.reduce((total, { weight }) => total + weight, 0);
+}
