@@ -46,8 +46,8 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 /** At most a tenth more calls by asking another endpoint; a few at once when one has just died. */
 const RETRIES = { share: 0.1, burst: 10 };
 
-/** Of the deadline: who got an answer later than that has hardly any time left. */
-const SLOW_SHARE = 0.75;
+/** Of the deadline: an answer later than that is one too many at once, in the eyes of the aimd limit. */
+const SLOW_SHARE = 0.5;
 
 /** @param processes that live and share the engine, as last counted. */
 export async function composeEngine(

@@ -39,9 +39,13 @@ test('one search in twenty that costs ten times as much does not hide an engine 
   assert.ok(mean(3) >= 6.5 && mean(3) <= 16, `${mean(3)}`);
 });
 
-test('a long tail of slow searches is not taken for load', async () => {
-  const mean = await limits({ ...ENGINE, meanMs: 200, spread: 0.9, seconds: 60 }, 16);
-  assert.ok(mean(10) >= 7, `${mean(10)}`);
+test('a long tail of slow searches is not taken for load: the engine keeps its eight', async () => {
+  const means = [];
+  for (const seed of [3, 4, 5]) {
+    const mean = await limits({ ...ENGINE, meanMs: 200, spread: 1.2, seconds: 100 }, seed);
+    means.push(mean(10));
+  }
+  assert.ok(means.reduce((sum, mean) => sum + mean, 0) / 3 >= 8, `${means}`);
 });
 
 test('an engine of one is not asked for more than a few at once', async () => {
