@@ -132,6 +132,20 @@ test('a store that lost its data and counts from nothing makes nobody take himse
   assert.equal(seen(fleet), '1 of 3', 'a store that comes back has to say it for as long again');
 });
 
+test('what is said now and then is not said for long', async (t) => {
+  const { fleet, says, pass } = scene(t, of(3, 1));
+  await pass(1);
+  for (let round = 0; round < 3; round += 1) {
+    says(of(2, 0));
+    await pass(4);
+    says(of(3, 1));
+    await pass(1);
+  }
+  says(of(2, 0));
+  await pass(4);
+  assert.equal(seen(fleet), '1 of 3');
+});
+
 test('of the same number another rank is taken at once', async (t) => {
   const { fleet, says, pass } = scene(t, of(3, 1));
   await pass(1);

@@ -26,6 +26,8 @@ test('as long as there is room every count is exact, most first, with what came 
     { key: 'b', item: 'item b', count: 2, error: 0 },
   ]);
   assert.deepEqual([popularity.size(), popularity.top(99).length, popularity.top(0).length], [3, 3, 0]);
+  popularity.note('d', 'd');
+  assert.equal(popularity.top(3).length, 3, 'of two alike one');
 });
 
 test('a new key takes the place of the least asked, and says how much of its count it inherited', () => {
@@ -66,7 +68,7 @@ test('count − error ≤ true ≤ count, and whoever has more than its share of
       assert.equal(
         top.reduce((sum, { count }) => sum + count, 0),
         keys.length,
-        'a newcomer takes exactly the least',
+        'whoever leaves hands down its count',
       );
       for (const { key, count, error } of top) {
         const truth = counts.get(key) ?? 0;
@@ -104,6 +106,8 @@ test('with decay the same holds of decayed counts', () => {
       `${key}: ${count} − ${error}, ${truth}`,
     );
   }
+  const sum = top.reduce((before, { count }) => before + count, 0);
+  assert.ok(Math.abs(sum / total - 1) < 1e-9, 'whoever leaves hands down its count');
   const held = new Set(top.map(({ key }) => key));
   for (const [key, count] of counts) assert.ok(count <= total / 50 || held.has(key), key);
   assert.ok([...counts.values()].filter((count) => count > total / 50).length >= 3, 'the stream has popular keys');
@@ -124,6 +128,17 @@ test('a count halves with every half-life, and what was asked long ago gives way
   for (const key of ['a', 'b', 'c', 'd']) popularity.note(key, key);
   assert.equal(popularity.size(), 5);
   assert.ok(popularity.top(5).every(({ key }) => key !== 'old'));
+});
+
+test('an error decays with its count, and parts of a step add up', () => {
+  const { popularity, clock } = start(1);
+  for (const key of 'aaab') popularity.note(key, key);
+  for (let look = 0; look < 80; look += 1) {
+    clock.advance(HALF_LIFE_MS / 80);
+    popularity.top(1);
+  }
+  const [only] = popularity.top(1);
+  assert.ok(only !== undefined && Math.abs(only.count - 2) < 1e-9 && Math.abs(only.error - 1.5) < 1e-9);
 });
 
 test('counts decay though nobody asks for the top', () => {

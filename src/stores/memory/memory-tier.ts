@@ -30,6 +30,10 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
       const page = pages.delete(key);
       return empties.delete(key) || page;
     },
+    keys: function* () {
+      yield* pages.keys();
+      yield* empties.keys();
+    },
     usage: () => ({
       entries: pages.size(),
       bytes: pages.bytes(),

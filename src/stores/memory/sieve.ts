@@ -9,6 +9,8 @@ export interface Sieve<V> {
   /** Keeps the value unless it alone is larger than the whole budget; then an older value of that key goes too. */
   readonly set: (key: string, value: V, bytes: number) => void;
   readonly delete: (key: string) => boolean;
+  /** Those used since the hand last passed, then the others, each newest first. Copies nothing; see MemoryTier.keys. */
+  readonly keys: () => Iterable<string>;
   readonly size: () => number;
   readonly bytes: () => number;
   readonly evictions: () => number;
@@ -18,7 +20,8 @@ interface Node<V> {
   readonly key: string;
   value: V;
   bytes: number;
-  visited: boolean;
+  /** 0: not used since the hand passed. Else how many walks had begun when it was, which is all a walk need know. */
+  visited: number;
   newer: Node<V> | undefined;
   older: Node<V> | undefined;
 }
@@ -30,6 +33,8 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
   let hand: Node<V> | undefined;
   let usedBytes = 0;
   let evictions = 0;
+  /** From 1, so that a use is never 0. */
+  let walks = 1;
 
   const unlink = (node: Node<V>): void => {
     if (hand === node) hand = node.newer;
@@ -43,8 +48,8 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
 
   const evictOne = (): void => {
     let candidate = hand ?? oldest;
-    while (candidate?.visited) {
-      candidate.visited = false;
+    while (candidate !== undefined && candidate.visited > 0) {
+      candidate.visited = 0;
       candidate = candidate.newer ?? oldest;
     }
     if (candidate === undefined) return;
@@ -53,11 +58,33 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
     evictions += 1;
   };
 
+  /**
+   * A node that was unlinked while the walk stood on it still points to an older one, and so on until one that is held:
+   * the way only ever leads to older nodes, so it ends. What was used for the first time since the walk began may have
+   * been passed over before that, so the second pass names it too.
+   */
+  function* walkKeys(): Generator<string> {
+    walks += 1;
+    const began = walks;
+    for (let node = newest; node !== undefined; node = node.older) {
+      if (node.visited > 0 && nodes.get(node.key) === node) yield node.key;
+    }
+    for (let node = newest; node !== undefined; node = node.older) {
+      const named = node.visited > 0 && node.visited < began;
+      if (!named && nodes.get(node.key) === node) yield node.key;
+    }
+  }
+
+  const visit = (node: Node<V>): void => {
+    if (node.visited === 0) node.visited = walks;
+  };
+
   return {
+    keys: walkKeys,
     get: (key) => {
       const node = nodes.get(key);
       if (node === undefined) return undefined;
-      node.visited = true;
+      visit(node);
       return node.value;
     },
     peek: (key) => nodes.get(key)?.value,
@@ -71,11 +98,11 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
         usedBytes += bytes - known.bytes;
         known.value = value;
         known.bytes = bytes;
-        known.visited = true;
+        visit(known);
       } else {
         // Room first: with everything else visited, the newcomer itself would be the first the hand finds.
         while (usedBytes + bytes > maxBytes) evictOne();
-        const node: Node<V> = { key, value, bytes, visited: false, newer: undefined, older: newest };
+        const node: Node<V> = { key, value, bytes, visited: 0, newer: undefined, older: newest };
         if (newest === undefined) oldest = node;
         else newest.newer = node;
         newest = node;

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createReseedRun, type ReseedRun } from '../../src/cache/reseed-run.ts';
+import { unflushed } from '../../src/cache/rules.ts';
+import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
+import { createFakeClock } from '../fakes/clock.ts';
+import { entryOf } from '../fakes/entry.ts';
+import { nameOf } from './reseed-scene.ts';
+
+function run(t: TestContext, { entries, node }: { entries: number; node: string }): ReseedRun {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const clock = createFakeClock();
+  const memory = createMemoryTier({ maxBytes: 1 << 28, emptyMaxBytes: 1 << 20 });
+  const entry = entryOf(clock);
+  for (let key = 0; key < entries; key += 1) memory.set(`${key}`, entry);
+  return createReseedRun({
+    store: { locate: () => ({ node: 'a:1' }), seedMany: async (items) => items.map(() => ({ kind: 'stored' })) },
+    memory,
+    fleet: { live: () => 1, rank: () => 0 },
+    rules: unflushed,
+    nameOf,
+    hottest: () => [],
+    perSecond: 1,
+    node,
+    clock,
+  });
+}
+
+test('a large L1 is walked in slices, though nothing in it is for the node', async (t) => {
+  const { finished } = run(t, { entries: 20_000, node: 'b:1' });
+  let turns = 0;
+  let counting = true;
+  const count = (): void => {
+    turns += 1;
+    if (counting) setImmediate(count);
+  };
+  count();
+  assert.deepEqual(await finished, { stored: 0, kept: 0, dropped: 0, end: 'done' });
+  counting = false;
+  assert.ok(turns >= 50, `${turns} turns of the event loop`);
+});
+
+test('told to stop it ends at once, also while it waits for its rate', async (t) => {
+  const { finished, stop } = run(t, { entries: 10, node: 'a:1' });
+  for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  stop();
+  assert.deepEqual(await finished, { stored: 1, kept: 0, dropped: 0, end: 'stopped' });
+});
