@@ -127,7 +127,10 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     ? undefined
     : createRefreshAhead({
         popular: () => popularity.top(POPULAR_LOOKED_AT),
-        peek: ({ key }) => memory.peek(key),
+        peek: ({ key, bucket }) => {
+          const entry = memory.peek(key);
+          return entry === undefined || rules.refuse(entry, bucket) !== undefined ? undefined : entry;
+        },
         refresh: refresh.ahead,
         random,
         spare: engine.guard.permit.spare,

@@ -18,9 +18,9 @@ const engineLimits = {
     }),
   ),
   maxQueued: optional(
-    // Newest first and expired dropped, so a long queue delays nobody who is served; it lets a burst through, such as
-    // fifty new searches at once on an idle engine, and bounds what is held.
-    integer('Searches that may wait for a permit; newest first, expired ones dropped, more are shed at once.', {
+    // A queue that does not clear is cut short whatever its length, so a long one delays nobody; it lets a burst through,
+    // such as fifty new searches at once on an idle engine, and bounds what is held.
+    integer('Searches that may wait for a permit; more are shed at once.', {
       minimum: 1,
       maximum: 10_000,
       'x-default': 'eight times `maxConcurrent`, at least 64',

@@ -3,8 +3,12 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { createClientErrorHandler } from './client-error.ts';
+import { createConnections } from './connections.ts';
 import { createDrain, type Drain, type DrainResult } from './drain.ts';
+import type { ConnectionEvent } from './events.ts';
 import { type FallbackOptions, frameworkRefusal, registerFallback } from './fallback.ts';
+import { holdBodies } from './held-bodies.ts';
+import { createHeldBytes, type HeldBytes } from './held-bytes.ts';
 import { parseJsonBody } from './json-body.ts';
 import { createListener, DEFAULT_LIMITS, type ListenerLimits } from './listener.ts';
 import type { Problem } from './problem.ts';
@@ -22,11 +26,13 @@ export interface AppOptions {
   /** Takes a request before Fastify sees it; false leaves it to Fastify. */
   readonly first?: (request: IncomingMessage, response: ServerResponse) => boolean;
   readonly onWrongMethod?: FallbackOptions['onWrongMethod'];
+  readonly observeConnection?: (event: ConnectionEvent) => void;
 }
 
 export interface App {
   readonly fastify: FastifyInstance;
   readonly drain: Drain;
+  readonly held: HeldBytes;
   readonly respond: FallbackOptions['respond'];
   readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
   /** Graceful, see drain.ts; idempotent. */
@@ -37,6 +43,11 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const { log, clock, random, requestId, maxBodyBytes, first } = options;
   const limits: ListenerLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const observe = options.observeConnection ?? (() => {});
+  const held = createHeldBytes({
+    maxBytes: limits.maxHeldBytes,
+    onCut: () => observe({ kind: 'connection', what: 'held' }),
+  });
   const respond = (problem: Problem, id: string) => problemResponse(problem, id, random);
   const fallback: FallbackOptions = {
     log,
@@ -53,6 +64,7 @@ export function createApp(options: AppOptions): App {
   const fastify = Fastify({
     serverFactory: (handler) => {
       const handle = (request: IncomingMessage, response: ServerResponse): void => {
+        if (!connections.admits(request, response)) return;
         if (drain.hangingUp()) response.shouldKeepAlive = false;
         if (first === undefined || !first(request, response)) handler(request, response);
       };
@@ -65,6 +77,7 @@ export function createApp(options: AppOptions): App {
       log,
       random,
       connect: (stream) => server?.emit('connection', stream),
+      onSlow: () => observe({ kind: 'connection', what: 'slow' }),
     }),
     frameworkErrors: frameworkRefusal(fallback),
     bodyLimit: maxBodyBytes,
@@ -74,6 +87,7 @@ export function createApp(options: AppOptions): App {
     routerOptions: { maxParamLength: 200, querystringParser: () => ({}) },
   });
   if (server === undefined) throw new Error('Fastify made no server');
+  const connections = createConnections({ server, maxConnections: limits.maxConnections, observe });
   const drain = createDrain({ server, clock, lameDuckMs: options.lameDuckMs, drainMs: options.drainMs });
 
   fastify.removeAllContentTypeParsers();
@@ -84,6 +98,7 @@ export function createApp(options: AppOptions): App {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     done();
   });
+  holdBodies(fastify, held);
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     if (drain.hangingUp()) reply.raw.shouldKeepAlive = false;
     done();
@@ -93,6 +108,7 @@ export function createApp(options: AppOptions): App {
   return {
     fastify,
     drain,
+    held,
     respond,
     listen: (address) => fastify.listen(address),
     close: async () => {

@@ -13,6 +13,8 @@ export function createClientErrorHandler(options: {
   readonly random: () => number;
   /** Gives the server a connection that is not from its listener. */
   readonly connect: (stream: Duplex) => void;
+  /** Told of each request that did not arrive in time. */
+  readonly onSlow: () => void;
 }): (error: Error, socket: Duplex) => void {
   /** Already being answered: what their parsers still complain about is of no interest. */
   const answered = new WeakSet<Duplex>();
@@ -21,6 +23,7 @@ export function createClientErrorHandler(options: {
     if (answered.has(socket)) return;
     const { code = 'unknown', rawPacket } = error as NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
     options.log.debug({ fault: code }, 'unreadable request');
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') options.onSlow();
     // A reply under way on this connection must not get another one in its middle.
     const busy = (socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null })._httpMessage;
     if (code === 'ECONNRESET' || !socket.writable || busy?.headersSent) {

@@ -33,7 +33,14 @@ export const PROBLEM_ANSWERS = {
 const RETRY = { 'Retry-After': { type: 'integer', description: 'Seconds until asking again may help.' } };
 
 export const UNANSWERED_ANSWERS = {
+  429: {
+    ...problemAnswer('This client has had its share of the engine for now; pages in the cache are still served to it.'),
+    headers: RETRY,
+  },
   502: { ...problemAnswer('The engine refused the query.'), headers: RETRY },
-  503: { ...problemAnswer('The engine is overloaded, recovering or cannot be reached.'), headers: RETRY },
+  503: {
+    ...problemAnswer('The engine is overloaded, recovering or cannot be reached, or the process is busy.'),
+    headers: RETRY,
+  },
   504: { ...problemAnswer('The engine did not answer in time.'), headers: RETRY },
 };

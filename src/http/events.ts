@@ -11,3 +11,15 @@ export interface RequestEvent {
   readonly status: number;
   readonly durationMs: number;
 }
+
+/**
+ * What became of connections that never got as far as a search. `refused`: more than `maxConnections`. `crowded`: idle
+ * ones were closed to make room. `ran-ahead`: cut for asking without waiting for answers. `held`: cut for what was kept
+ * in memory for it. `slow`: its request did not arrive in time.
+ */
+export interface ConnectionEvent {
+  readonly kind: 'connection';
+  readonly what: (typeof CONNECTION_EVENTS)[number];
+}
+
+export const CONNECTION_EVENTS = ['refused', 'crowded', 'ran-ahead', 'held', 'slow'] as const;

@@ -106,6 +106,7 @@ export function outcomeOf({ code }: Problem): Outcome {
   switch (code) {
     case 'overloaded':
     case 'engine-open':
+    case 'busy':
       return 'shed';
     case 'engine-deadline':
     case 'engine-unavailable':

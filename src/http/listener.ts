@@ -12,6 +12,8 @@ export interface ListenerLimits {
   readonly socketTimeoutMs: number;
   readonly maxConnections: number;
   readonly maxUrlBytes: number;
+  /** Bodies and answers kept for slow clients, see held-bytes.ts. */
+  readonly maxHeldBytes: number;
 }
 
 export const DEFAULT_LIMITS = {
@@ -19,10 +21,13 @@ export const DEFAULT_LIMITS = {
   requestTimeoutMs: 20_000,
   keepAliveTimeoutMs: 72_000,
   socketTimeoutMs: 90_000,
+  maxHeldBytes: 64 * 2 ** 20,
 } satisfies Partial<ListenerLimits>;
 
 /** Room for header fields beside the longest URL accepted, so that a long URL is answered by us, with 414. */
 const HEADER_ROOM_BYTES = 16 * 1024;
+/** Browsers behind several proxies send forty. Node would leave out the further ones without a word. */
+const MAX_FIELDS = 128;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -31,6 +36,10 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
  * empty body (no Host, an unknown Expect) goes to `refuse`, so that every error is a problem document.
  */
 export function createListener(limits: ListenerLimits, handle: Handle, refuse: (problem: Problem) => Handle): Server {
+  const withManyFields = refuse({
+    code: 'headers-too-large',
+    detail: `At most ${MAX_FIELDS} header fields are taken.`,
+  });
   const withoutHost = refuse({ code: 'invalid-request', detail: 'An HTTP/1.1 request needs a Host field.' });
   const withTwoHosts = refuse({ code: 'invalid-request', detail: 'A request may have only one Host field.' });
   const server = createServer(
@@ -44,13 +53,15 @@ export function createListener(limits: ListenerLimits, handle: Handle, refuse: (
     },
     (request, response) => {
       const hosts = countHosts(request.rawHeaders);
-      if (hosts > 1) withTwoHosts(request, response);
+      if (request.rawHeaders.length > 2 * MAX_FIELDS) withManyFields(request, response);
+      else if (hosts > 1) withTwoHosts(request, response);
       else if (hosts === 0 && request.httpVersion === '1.1') withoutHost(request, response);
       else handle(request, response);
     },
   );
   server.timeout = limits.socketTimeoutMs;
   server.maxConnections = limits.maxConnections;
+  server.maxHeadersCount = MAX_FIELDS + 1;
   server.on(
     'checkExpectation',
     refuse({ code: 'expectation-failed', detail: 'The only expectation met is 100-continue.', parameter: 'Expect' }),

@@ -7,6 +7,7 @@ import type { Outcome } from '../search/outcome.ts';
 import type { Search } from '../search/search.ts';
 import { answeredItem, batchBody, itemLabel, pairsOf, refusedItem } from './batch.ts';
 import { PROBLEM_ANSWERS } from './described-answers.ts';
+import type { Door } from './door.ts';
 import type { RequestEvent } from './events.ts';
 import { CLIENT_CLOSED, outcomeOf } from './exchange.ts';
 import { problemOfFramework } from './framework-error.ts';
@@ -20,6 +21,7 @@ import { traceIdOf } from './trace-context.ts';
 
 export interface MsearchRouteOptions {
   readonly search: Search;
+  readonly door: Door;
   readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
   readonly clock: Clock;
@@ -44,7 +46,8 @@ interface ItemEnd {
 
 /** `POST /msearch`: 1–50 searches, one answer with a status per item, in order. An item's failure is its own. */
 export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptions): void {
-  const { search, observe, requestLog, clock, random, identityBodies, clientMaxAgeMs, maxBodyBytes, respond } = options;
+  const { search, door, observe, requestLog, clock, random, identityBodies, clientMaxAgeMs, maxBodyBytes, respond } =
+    options;
   const shape = Compile(BatchEnvelope);
 
   const count = (request: FastifyRequest, startedMs: number, ends: readonly Omit<ItemEnd, 'bytes'>[]): void => {
@@ -100,7 +103,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       }
     });
     const asked = prepared.filter((each) => 'request' in each);
-    const results = asked.length === 0 ? [] : await search.searchMany(asked).catch((error) => asked.map(() => error));
+    const results = await door.searchMany(asked, request.raw).catch((error) => asked.map(() => error));
     const answered = results.values();
     const ends = await Promise.all(
       prepared.map((each) => {

@@ -8,6 +8,7 @@ export type HttpCode =
   | 'unauthorized'
   | 'token-not-set'
   | 'not-found'
+  | 'busy'
   | 'method-not-allowed'
   | 'not-acceptable'
   | 'request-timeout'
@@ -30,6 +31,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; r
   'invalid-facet': { status: 400, title: 'Invalid facet' },
   'invalid-highlight': { status: 400, title: 'Invalid highlight' },
   'invalid-context': { status: 400, title: 'Invalid context parameter' },
+  'over-budget': { status: 429, title: 'Too many searches beyond the cache' },
   overloaded: { status: 503, title: 'Overloaded' },
   'engine-open': { status: 503, title: 'Search engine is recovering' },
   'engine-deadline': { status: 504, title: 'Search engine was too slow' },
@@ -49,6 +51,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; r
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
   'expectation-failed': { status: 417, title: 'Expectation failed' },
   'headers-too-large': { status: 431, title: 'Header fields too large' },
+  busy: { status: 503, title: 'Too busy' },
   internal: { status: 500, title: 'Internal error' },
 };
 
@@ -82,11 +85,15 @@ export function problemOf(error: unknown): Problem {
     return { code: error.code, detail: error.message, parameter: error.parameter };
   }
   if (error instanceof Unanswered) {
-    return { code: error.code, detail: error.message, retryAfterMs: error.retryAfterMs };
+    const detail = error.code === 'over-budget' ? OVER_BUDGET : error.message;
+    return { code: error.code, detail, retryAfterMs: error.retryAfterMs };
   }
   if (error instanceof Refusal) return error.problem;
   return { code: 'internal', detail: 'The service failed to answer; the fault is ours and is logged.' };
 }
+
+const OVER_BUDGET =
+  'This client has had its share of the engine for now. Pages in the cache are free and still served: ask those, or wait.';
 
 /** The members of the `application/problem+json` document, in reading order. */
 export function problemDocument(problem: Problem): Record<string, unknown> {

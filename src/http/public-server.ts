@@ -5,18 +5,22 @@ import type { Clock } from '../clock.ts';
 import type { Search } from '../search/search.ts';
 import { createApp } from './app.ts';
 import { createBearerCheck } from './bearer.ts';
+import { createClients } from './client.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, UNANSWERED_ANSWERS } from './described-answers.ts';
 import { registerDocs } from './docs-route.ts';
+import { createDoor, type DoorOptions } from './door.ts';
 import type { DrainResult } from './drain.ts';
-import type { RequestEvent } from './events.ts';
+import type { ConnectionEvent, RequestEvent } from './events.ts';
 import { createExchanges } from './exchange.ts';
 import { registerHealth, registerReadiness } from './health-route.ts';
 import { createIdentityBodies } from './identity-bodies.ts';
 import type { ListenerLimits } from './listener.ts';
+import { createMissBudget, type MissBudgetOptions } from './miss-budget.ts';
 import { registerMsearch } from './msearch-route.ts';
 import { createNegotiator } from './negotiate.ts';
 import type { PageOptions } from './page/options.ts';
 import { registerPage } from './page/route.ts';
+import { createPressure, type PressureStatus } from './pressure.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRequestLog } from './request-log.ts';
 import { searchQuerySchema } from './schema.ts';
@@ -27,6 +31,7 @@ export interface PublicServerOptions {
   readonly search: Search;
   /** Gets exactly one event per search, batch items included. */
   readonly observe: (event: RequestEvent) => void;
+  readonly observeConnection?: (event: ConnectionEvent) => void;
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: () => number;
@@ -37,6 +42,15 @@ export interface PublicServerOptions {
   readonly maxUrlBytes: number;
   readonly maxBodyBytes: number;
   readonly maxConnections: number;
+  /** Searches that memory cannot answer, at once; more are shed. */
+  readonly maxInFlight: number;
+  /** While the event loop is later than this, what memory cannot answer is shed. */
+  readonly maxLoopDelayMs: number;
+  /** What one client may cost the engines. Absent: whatever it likes. */
+  readonly missBudget?: Omit<MissBudgetOptions, 'clock'>;
+  /** How clients are told apart, see client.ts. */
+  readonly trustedProxies?: readonly string[];
+  readonly clientHeader?: string;
   readonly drainMs: number;
   /** How long new connections are still taken after closing began; see drain.ts. */
   readonly lameDuckMs?: number;
@@ -48,7 +62,7 @@ export interface PublicServerOptions {
   readonly version: string;
   readonly timeouts?: Partial<Omit<ListenerLimits, 'maxUrlBytes' | 'maxConnections'>>;
   /** How the page for people presents itself. */
-  readonly page?: Omit<PageOptions, 'search' | 'clock' | 'random' | 'observe'>;
+  readonly page?: Omit<PageOptions, 'search' | 'door' | 'clock' | 'random' | 'observe'>;
 }
 
 export interface PublicServer {
@@ -57,6 +71,8 @@ export interface PublicServer {
   /** Resolves to the URL it listens at. */
   readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
   readonly draining: () => boolean;
+  /** How near the process is to its own bounds. */
+  readonly pressure: { readonly status: () => PressureStatus };
   /** Answers what is in flight, then closes; at the latest soon after `drainMs`. Idempotent. */
   readonly close: () => Promise<DrainResult>;
 }
@@ -73,12 +89,18 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   const draining = (): boolean => app.drain.draining();
   const hangingUp = (): boolean => app.drain.hangingUp();
 
+  const { maxInFlight, maxLoopDelayMs } = options;
+  const pressure = createPressure({ clock, maxInFlight, maxLoopDelayMs });
+  const door = createDoor({ search, pressure, ...budgetOf(options) });
+
   const handleSearch = createSearchHandler({
     search,
+    door,
     targets: createTargets({ search, maxUrlBytes }),
     exchanges: createExchanges({ observe, requestLog, requestId, clock, random, hangingUp }),
     negotiate: createNegotiator(),
     identityBodies,
+    held: { watch: (connection, response) => app.held.watch(connection, response) },
     clientMaxAgeMs,
     maxUrlBytes,
     isOperator: createBearerCheck(options.adminToken),
@@ -94,6 +116,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     limits: { maxUrlBytes, maxConnections: options.maxConnections, ...options.timeouts },
     lameDuckMs: options.lameDuckMs ?? LAME_DUCK_MS,
     drainMs: options.drainMs,
+    ...(options.observeConnection === undefined ? {} : { observeConnection: options.observeConnection }),
     first: (request, response) => {
       if (!isSearch(request)) return false;
       handleSearch(request, response);
@@ -125,6 +148,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     });
     registerMsearch(routes, {
       search,
+      door,
       observe,
       requestLog,
       clock,
@@ -135,11 +159,28 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       respond: app.respond,
     });
     registerHealth(routes);
-    registerReadiness(routes, { search, draining });
-    registerPage(routes, { ...options.page, search, clock, random, observe });
+    registerReadiness(routes, { search, draining, pressure });
+    registerPage(routes, { ...options.page, search, door, clock, random, observe });
   });
 
-  return { app: app.fastify, listen: app.listen, draining, close: app.close };
+  return {
+    app: app.fastify,
+    listen: app.listen,
+    draining,
+    pressure: { status: pressure.status },
+    close: async () => {
+      const result = await app.close();
+      pressure.close();
+      return result;
+    },
+  };
+}
+
+function budgetOf(options: PublicServerOptions): Pick<DoorOptions, 'budget'> {
+  const { missBudget, trustedProxies = [], clientHeader, clock } = options;
+  if (missBudget === undefined) return {};
+  const clientOf = createClients({ trustedProxies, ...(clientHeader === undefined ? {} : { clientHeader }) });
+  return { budget: { misses: createMissBudget({ ...missBudget, clock }), clientOf } };
 }
 
 /** `/search` in the one spelling nearly everybody sends; Fastify's router finds the others. */

@@ -19,6 +19,8 @@ export function answerRawTarget(
   const head = packet === undefined ? undefined : escapedHead(packet.toString('latin1'));
   if (head === undefined) return false;
   const [inner, outer] = duplexPair();
+  // Whose request it is, see client.ts.
+  if ('remoteAddress' in socket) Object.assign(inner, { remoteAddress: socket.remoteAddress });
   connect(inner);
   outer.write(head);
   pipeline(outer, socket, () => {

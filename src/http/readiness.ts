@@ -1,29 +1,43 @@
 import type { DomainStatus } from '../search/status.ts';
+import type { PressureStatus } from './pressure.ts';
 
-export type ReadinessState = 'ready' | 'degraded' | 'down' | 'draining';
+export type ReadinessState = 'ready' | 'degraded' | 'busy' | 'down' | 'draining';
 
 export interface Readiness {
   readonly httpStatus: 200 | 503;
-  readonly body: { readonly status: ReadinessState; readonly domains: readonly object[] };
+  readonly body: { readonly status: ReadinessState; readonly process?: object; readonly domains: readonly object[] };
+}
+
+export interface ReadinessOptions {
+  readonly domains: readonly DomainStatus[];
+  readonly draining: boolean;
+  readonly pressure?: PressureStatus;
 }
 
 /**
  * Ready while searches can be answered: a lost store costs speed, not answers, so it is `degraded` and still 200.
- * 503 takes a process out of its balancer, which helps only when it can answer nothing, or is about to end.
+ * 503 takes a process out of its balancer, which helps only when it can answer nothing, is about to end, or would soon
+ * refuse what another process has room for.
  * Nodes are counted, not named: this listener is public; `/admin/domains` names them.
  */
-export function readiness(domains: readonly DomainStatus[], draining: boolean): Readiness {
-  const status = stateOf(domains, draining);
+export function readiness(options: ReadinessOptions): Readiness {
+  const { domains, pressure } = options;
+  const status = stateOf(options);
   return {
     httpStatus: status === 'ready' || status === 'degraded' ? 200 : 503,
-    body: { status, domains: domains.map(part) },
+    body: { status, ...(pressure === undefined ? {} : { process: processPart(pressure) }), domains: domains.map(part) },
   };
 }
 
-function stateOf(domains: readonly DomainStatus[], draining: boolean): ReadinessState {
+function stateOf({ domains, draining, pressure }: ReadinessOptions): ReadinessState {
   if (draining) return 'draining';
   if (domains.every(({ state }) => state === 'down')) return 'down';
+  if (pressure?.ready === false) return 'busy';
   return domains.every(({ state }) => state === 'ok') ? 'ready' : 'degraded';
+}
+
+function processPart({ state, inFlight, maxInFlight, loopDelayMs, maxLoopDelayMs }: PressureStatus): object {
+  return { state, inFlight, maxInFlight, loopDelayMs: Math.round(loopDelayMs), maxLoopDelayMs };
 }
 
 function part({ domain, state, memory, store, engine, flights }: DomainStatus): object {

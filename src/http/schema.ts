@@ -122,7 +122,19 @@ export const BatchAnswer = Type.Object({
 export const HealthBody = Type.Object({ status: Type.Literal('ok') });
 
 export const ReadinessBody = Type.Object({
-  status: literals(['ready', 'degraded', 'down', 'draining']),
+  status: literals(['ready', 'degraded', 'busy', 'down', 'draining']),
+  process: Type.Optional(
+    Type.Object(
+      {
+        state: literals(['ok', 'degraded', 'down']),
+        inFlight: Type.Integer(),
+        maxInFlight: Type.Integer(),
+        loopDelayMs: Type.Integer(),
+        maxLoopDelayMs: Type.Integer(),
+      },
+      { description: 'Searches that memory could not answer, and how late the event loop is.' },
+    ),
+  ),
   domains: Type.Array(
     Type.Object({
       domain: Type.String(),

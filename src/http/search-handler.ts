@@ -3,8 +3,10 @@ import { ETAG_SUFFIX } from '../cache/coding.ts';
 import type { Answer } from '../search/answer.ts';
 import type { Search } from '../search/search.ts';
 import { answerFields } from './answer-fields.ts';
+import type { Door } from './door.ts';
 import { matchesEntityTag } from './entity-tag.ts';
 import { CLIENT_CLOSED, type Exchange, type Exchanges } from './exchange.ts';
+import type { HeldBytes } from './held-bytes.ts';
 import type { IdentityBodies } from './identity-bodies.ts';
 import type { Form } from './negotiate.ts';
 import { Refusal } from './problem.ts';
@@ -13,11 +15,13 @@ import { domainLabel, parametersOf, type Targets } from './target.ts';
 export type SearchHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface SearchHandlerOptions {
-  readonly search: Search;
+  readonly search: Pick<Search, 'domains' | 'fromMemory'>;
+  readonly door: Door;
   readonly targets: Targets;
   readonly exchanges: Exchanges;
   readonly negotiate: (acceptEncoding: string | undefined, stored: Answer['entry']['coding']) => Form;
   readonly identityBodies: IdentityBodies;
+  readonly held: Pick<HeldBytes, 'watch'>;
   readonly clientMaxAgeMs: (domain: string) => number;
   readonly maxUrlBytes: number;
   /** Whether the caller may bypass the cache. */
@@ -31,7 +35,8 @@ export interface SearchHandlerOptions {
  * A client that disconnects never aborts a flight: what it asked for is still computed and stored.
  */
 export function createSearchHandler(options: SearchHandlerOptions): SearchHandler {
-  const { search, targets, exchanges, negotiate, identityBodies, clientMaxAgeMs, isOperator, hangingUp } = options;
+  const { search, door, targets, exchanges, negotiate, identityBodies, held, clientMaxAgeMs } = options;
+  const { isOperator, hangingUp } = options;
   const varyOf = new Map(
     search.domains.map(({ name, context }) => {
       const headers = context.filter(({ source }) => source === 'header').map((declared) => declared.name);
@@ -49,6 +54,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     fields.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
     response.writeHead(200, fields);
     response.end(body);
+    held.watch(exchange.request.socket, response);
     exchanges.end(exchange, { outcome: answer.outcome, reason: answer.reason, status: 200 });
   };
 
@@ -115,8 +121,8 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
         deliver(exchange, answer);
         return;
       }
-      search
-        .search(prepared, bypass ? { bypass } : undefined)
+      door
+        .search({ prepared, request, bypass })
         .then((late) => deliver(exchange, late))
         .catch((error) => exchanges.refuse(exchange, error));
     } catch (error) {

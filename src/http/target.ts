@@ -55,7 +55,7 @@ export function headerReader(headers: IncomingHttpHeaders): (name: string) => st
  * The domain a refused search is counted under: a configured name or `none`, never the client's own text, so that bad
  * input cannot grow a metric's labels.
  */
-export function domainLabel(search: Search, pairs: SearchParameters['pairs'] | undefined): string {
+export function domainLabel(search: Pick<Search, 'domains'>, pairs: SearchParameters['pairs'] | undefined): string {
   if (pairs === undefined) return 'none';
   const given = pairs.filter(([name]) => name === 'domain').map(([, value]) => value);
   if (given.length === 0) return search.domains[0]?.name ?? 'none';

@@ -36,6 +36,8 @@ export async function startFakePageService(
     maxUrlBytes: 8192,
     maxBodyBytes: 2 ** 16,
     maxConnections: 100,
+    maxInFlight: 100,
+    maxLoopDelayMs: 60_000,
     drainMs: 500,
     lameDuckMs: 0,
     hitSample: 0,

@@ -29,7 +29,7 @@ test('the fields that caches and clients go by are described', async (context) =
   const fields = ['ETag', 'Cache-Status', 'Cache-Control', 'Age', 'Vary'].sort();
   for (const status of [200, 304]) assert.deepEqual(Object.keys(responses[status].headers).sort(), fields);
   assert.equal(responses[304].content, undefined);
-  for (const status of [502, 503, 504]) assert.deepEqual(Object.keys(responses[status].headers), ['Retry-After']);
+  for (const status of [429, 502, 503, 504]) assert.deepEqual(Object.keys(responses[status].headers), ['Retry-After']);
   const item = paths['/msearch'].post.requestBody.content['application/json'].schema.properties.searches.items;
   assert.match(item.description, /query context/);
   assert.deepEqual(item.properties.region.enum, ['ru', 'kz']);

@@ -3,13 +3,15 @@ import { type AddressInfo, connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { systemClock } from '../../src/clock.ts';
-import type { RequestEvent } from '../../src/http/events.ts';
+import type { ConnectionEvent, RequestEvent } from '../../src/http/events.ts';
 import { createPublicServer, type PublicServer, type PublicServerOptions } from '../../src/http/public-server.ts';
 import { createFakeSearch, type FakeSearch, type FakeSearchOptions } from '../fakes/search.ts';
 
 export interface TestServer {
   readonly search: FakeSearch;
   readonly events: RequestEvent[];
+  /** What became of connections, in order. */
+  readonly connections: ConnectionEvent['what'][];
   /** Parsed log lines, `debug` and up. */
   readonly lines: Record<string, unknown>[];
   readonly server: PublicServer;
@@ -24,11 +26,13 @@ export function publicServer(context: TestContext, { fake, ...options }: Options
   const clock = options.clock ?? systemClock;
   const search = createFakeSearch({ clock, ...fake });
   const events: RequestEvent[] = [];
+  const connections: ConnectionEvent['what'][] = [];
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const server = createPublicServer({
     search,
     observe: (event) => events.push(event),
+    observeConnection: ({ what }) => connections.push(what),
     log,
     clock,
     random: () => 0.5,
@@ -37,6 +41,8 @@ export function publicServer(context: TestContext, { fake, ...options }: Options
     maxUrlBytes: 4096,
     maxBodyBytes: 64 * 1024,
     maxConnections: 200,
+    maxInFlight: 200,
+    maxLoopDelayMs: 60_000,
     drainMs: 3000,
     lameDuckMs: 0,
     hitSample: 0,
@@ -45,7 +51,7 @@ export function publicServer(context: TestContext, { fake, ...options }: Options
     ...options,
   });
   context.after(() => server.close());
-  return { search, events, lines, server };
+  return { search, events, connections, lines, server };
 }
 
 export interface ListeningServer extends TestServer {

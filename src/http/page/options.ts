@@ -1,10 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import type { Search } from '../../search/search.ts';
+import type { Door } from '../door.ts';
 import type { RequestEvent } from '../events.ts';
 import type { Example } from './assets/view/site.mjs';
 
 export interface PageOptions {
   readonly search: Search;
+  readonly door: Pick<Door, 'search'>;
   readonly clock: Clock;
   /** 0–1; spreads Retry-After, so that refused readers do not come back together. */
   readonly random: () => number;

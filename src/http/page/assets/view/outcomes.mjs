@@ -61,6 +61,8 @@ const REASONS = {
 const FAILURES = {
   en: {
     overloaded: 'Too many searches at once. The service protects the engine and asks you to wait a little.',
+    busy: 'Too many searches at once. Only what is kept can be shown for the moment.',
+    'over-budget': 'You have asked for a great many new things. Known searches still work; for others, wait a little.',
     'engine-open': 'The search engine is not well, and the service lets it recover.',
     'engine-deadline': 'The search engine did not answer in time.',
     'engine-unavailable': 'The search engine cannot be reached.',
@@ -79,6 +81,8 @@ const FAILURES = {
   },
   ru: {
     overloaded: 'Слишком много запросов сразу. Сервис бережёт движок и просит немного подождать.',
+    busy: 'Слишком много запросов сразу. Пока показываем только то, что сохранено.',
+    'over-budget': 'От вас пришло очень много новых запросов. Известные работают, с остальными подождите немного.',
     'engine-open': 'Поисковому движку нездоровится, сервис даёт ему прийти в себя.',
     'engine-deadline': 'Поисковый движок не успел ответить.',
     'engine-unavailable': 'Поисковый движок недоступен.',

@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import type { Answer, PreparedSearch } from '../search/answer.ts';
+import { Unanswered } from '../search/failure.ts';
+import type { Search } from '../search/search.ts';
+import type { MissBudget } from './miss-budget.ts';
+import type { Pressure } from './pressure.ts';
+import { type Problem, Refusal } from './problem.ts';
+
+/** What stands between a request that memory cannot answer and the core: room for it, and its client's budget. */
+export interface Door {
+  /** @throws Refusal `busy`, and what `Search.search` throws. */
+  readonly search: (asked: AskedSearch) => Promise<Answer>;
+  /** Answers in order, from memory first; each other search takes its own place, and one that gets none costs the others nothing. */
+  readonly searchMany: (
+    many: readonly PreparedSearch[],
+    request: IncomingMessage,
+  ) => Promise<readonly (Answer | Error)[]>;
+}
+
+export interface AskedSearch {
+  readonly prepared: PreparedSearch;
+  readonly request: IncomingMessage;
+  readonly bypass?: boolean;
+}
+
+export interface DoorOptions {
+  readonly search: Search;
+  /** Absent: nothing is shed here. */
+  readonly pressure?: Pressure;
+  /** Absent: clients may miss as they like. */
+  readonly budget?: { readonly misses: MissBudget; readonly clientOf: (request: IncomingMessage) => string };
+}
+
+export function createDoor({ search, pressure, budget }: DoorOptions): Door {
+  // One for all: where it was thrown says nothing, and to find out costs more than the rest of a refusal.
+  const busy = new Refusal(BUSY);
+  const enter = (): boolean => pressure === undefined || pressure.enter();
+
+  const askMany = async (
+    inside: readonly PreparedSearch[],
+    request: IncomingMessage,
+  ): Promise<readonly (Answer | Error)[]> => {
+    if (inside.length === 0) return [];
+    const tab = budget === undefined ? undefined : openTab(budget, request);
+    try {
+      const results = await search.searchMany(inside, tab === undefined ? undefined : { mayMiss: tab.mayMiss });
+      tab?.settle(results);
+      return results;
+    } finally {
+      for (const _ of inside) pressure?.leave();
+    }
+  };
+
+  return {
+    search: async ({ prepared, request, bypass }) => {
+      if (!enter()) throw busy;
+      const tab = budget === undefined ? undefined : openTab(budget, request);
+      try {
+        return await search.search(prepared, {
+          ...(bypass ? { bypass } : {}),
+          ...(tab === undefined ? {} : { mayMiss: tab.mayMiss }),
+        });
+      } catch (error) {
+        tab?.settle([error]);
+        throw error;
+      } finally {
+        pressure?.leave();
+      }
+    },
+    searchMany: async (many, request) => {
+      const near = many.map((prepared) => search.fromMemory(prepared));
+      const admitted = near.map((answer) => answer === undefined && enter());
+      const inside = many.filter((_, i) => admitted[i]);
+      const answered = (await askMany(inside, request)).values();
+      return near.map((answer, i): Answer | Error => {
+        if (answer !== undefined) return answer;
+        if (!admitted[i]) return busy;
+        return answered.next().value ?? new Error('searchMany gave fewer answers than it was asked for');
+      });
+    },
+  };
+}
+
+/**
+ * What one request spends. The client is named at once: a connection that is gone by the time of a miss has no address.
+ * A miss that the guard turned away is given back. Otherwise an engine's bad minute would be followed by one in which its
+ * clients are refused for what they never got.
+ */
+function openTab({ misses, clientOf }: NonNullable<DoorOptions['budget']>, request: IncomingMessage) {
+  const client = clientOf(request);
+  let spent = 0;
+  return {
+    mayMiss: (): boolean => {
+      const allowed = misses.mayMiss(client);
+      if (allowed) spent += 1;
+      return allowed;
+    },
+    settle: (results: readonly unknown[]): void => {
+      const unasked = results.filter(neverAsked).length;
+      if (spent > 0 && unasked > 0) misses.refund(client, Math.min(spent, unasked));
+    },
+  };
+}
+
+function neverAsked(error: unknown): boolean {
+  return error instanceof Unanswered && (error.code === 'overloaded' || error.code === 'engine-open');
+}
+
+const BUSY: Problem = {
+  code: 'busy',
+  detail: 'This process has more to do than it can; for now only pages in its memory are served.',
+  retryAfterMs: 1000,
+};

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Unanswered } from '../../src/search/failure.ts';
+import { get, listeningServer, publicServer, type TestServer } from './serve.ts';
+
+const missBudget = { perMinute: 1, burst: 3, maxClients: 100 };
+const trustedProxies = ['127.0.0.1'];
+
+test('a client that has spent its misses is refused with 429, and its hits are free', async (context) => {
+  const started = publicServer(context, { missBudget });
+  askTheBudget(started);
+  for (const word of ['a', 'b', 'c']) assert.equal((await ask(started, word)).statusCode, 200);
+  const refused = await ask(started, 'd');
+  assert.equal(refused.statusCode, 429);
+  assert.equal(refused.headers['content-type'], 'application/problem+json');
+  assert.equal(refused.headers['cache-control'], 'no-store');
+  const { code, title, detail } = refused.json();
+  assert.deepEqual([code, title], ['over-budget', 'Too many searches beyond the cache']);
+  assert.match(detail, /free and still served/);
+  const after = Number(refused.headers['retry-after']);
+  assert.ok(after >= 10 && after <= 20, String(after));
+  for (let i = 0; i < 10; i += 1) assert.equal((await ask(started, 'a')).statusCode, 200);
+  const outcomes = started.events.map(({ outcome, status }) => `${outcome} ${status}`);
+  assert.deepEqual(outcomes.slice(0, 5), ['engine 200', 'engine 200', 'engine 200', 'rejected 429', 'hit-l1 200']);
+});
+
+test('each item of a batch spends its own miss', async (context) => {
+  const started = publicServer(context, { missBudget });
+  askTheBudget(started);
+  await ask(started, 'a');
+  const searches = ['a', 'b', 'c', 'd', 'e'].map((q) => ({ q }));
+  const { results } = (await batch(started, searches)).json();
+  const statuses = results.map(({ status }: { status: number }) => status);
+  assert.deepEqual(statuses, [200, 200, 200, 429, 429]);
+  assert.equal(results[3].problem.code, 'over-budget');
+  assert.ok(results[3].retryAfter >= 10);
+});
+
+test('the page for people spends the same budget', async (context) => {
+  const started = publicServer(context, { missBudget });
+  askTheBudget(started);
+  const visit = (q: string) => started.server.app.inject({ url: `/?q=${q}` });
+  for (const word of ['a', 'b', 'c']) assert.equal((await visit(word)).statusCode, 200);
+  const refused = await visit('d');
+  assert.equal(refused.statusCode, 429);
+  assert.ok(Number(refused.headers['retry-after']) >= 10);
+  assert.equal((await ask(started, 'd')).statusCode, 429);
+  assert.equal((await visit('a')).statusCode, 200);
+});
+
+test('clients behind a trusted proxy have a budget each', async (context) => {
+  const started = await listeningServer(context, { missBudget, trustedProxies });
+  askTheBudget(started);
+  const from = async (address: string, word: string) =>
+    (await get(started.port, `/search?q=${word}`, `X-Forwarded-For: ${address}\r\n`)).status;
+  for (const word of ['a', 'b', 'c']) assert.equal(await from('198.51.100.1', word), 200);
+  assert.equal(await from('198.51.100.1', 'd'), 429);
+  assert.equal(await from('6.6.6.6, 198.51.100.1', 'd'), 429);
+  assert.equal(await from('198.51.100.2', 'd'), 200);
+});
+
+test('a query sent unescaped is its client’s as well', async (context) => {
+  const started = await listeningServer(context, { missBudget, trustedProxies });
+  askTheBudget(started);
+  const raw = async (address: string, word: string) =>
+    (await get(started.port, Buffer.from(`/search?q=${word}`).toString('latin1'), `X-Forwarded-For: ${address}\r\n`))
+      .status;
+  for (const word of ['ж', 'щ', 'ю']) assert.equal(await raw('198.51.100.1', word), 200);
+  assert.equal(await raw('198.51.100.1', 'э'), 429);
+  assert.equal(await raw('198.51.100.2', 'э'), 200);
+});
+
+for (const code of ['overloaded', 'engine-open'] as const) {
+  test(`a miss that ended in ${code} costs nothing`, async (context) => {
+    const started = publicServer(context, { missBudget });
+    const compute = started.search.answer;
+    let turnedAway = true;
+    started.search.answer = async (prepared, options) => {
+      assert.equal(options?.mayMiss?.(), true);
+      if (turnedAway) throw new Unanswered(code, 'not now', 1000);
+      return compute(prepared, options);
+    };
+    for (let i = 0; i < 10; i += 1) assert.equal((await ask(started, 'a')).statusCode, 503);
+    for (let i = 0; i < 3; i += 1) await batch(started, [{ q: 'a' }, { q: 'b' }]);
+    turnedAway = false;
+    for (const word of ['a', 'b', 'c']) assert.equal((await ask(started, word)).statusCode, 200);
+  });
+}
+
+test('a miss that an engine failed at is spent', async (context) => {
+  const started = publicServer(context, { missBudget });
+  started.search.answer = async (_, options) => {
+    if (options?.mayMiss?.() === false) throw new Unanswered('over-budget', 'spent', 10_000);
+    throw new Unanswered('engine-deadline', 'too slow', 1000);
+  };
+  const statuses: number[] = [];
+  for (const word of ['a', 'b', 'c', 'd']) statuses.push((await ask(started, word)).statusCode);
+  assert.deepEqual(statuses, [504, 504, 504, 429]);
+});
+
+test('without a budget nobody is asked for one', async (context) => {
+  const started = publicServer(context);
+  const compute = started.search.answer;
+  started.search.answer = (prepared, options) => {
+    assert.equal(options?.mayMiss, undefined);
+    return compute(prepared, options);
+  };
+  assert.equal((await ask(started, 'a')).statusCode, 200);
+  assert.equal((await batch(started, [{ q: 'b' }])).statusCode, 200);
+});
+
+/** What the core does when it would have to ask the engine. */
+function askTheBudget({ search }: TestServer): void {
+  const compute = search.answer;
+  search.answer = (prepared, options) => {
+    if (options?.mayMiss?.() === false) throw new Unanswered('over-budget', 'spent', 10_000);
+    return compute(prepared, options);
+  };
+}
+
+function ask({ server }: TestServer, word: string) {
+  return server.app.inject({ url: `/search?q=${word}` });
+}
+
+function batch({ server }: TestServer, searches: readonly object[]) {
+  return server.app.inject({ method: 'POST', url: '/msearch', payload: { searches } });
+}

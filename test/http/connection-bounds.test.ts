@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { get, listeningServer, parseAnswer, until } from './serve.ts';
+
+const HIT = 'GET /search?q=hit HTTP/1.1\r\nHost: t\r\n\r\n';
+
+test('what is asked a little ahead is answered in order, again and again', async (context) => {
+  const { port, connections } = await listeningServer(context);
+  const client = open(context, port);
+  let text = '';
+  client.on('data', (chunk) => {
+    text += chunk;
+  });
+  const words = Array.from({ length: 99 }, (_, i) => `w${i}`);
+  for (let sent = 33; sent <= words.length; sent += 33) {
+    const ahead = words.slice(sent - 33, sent);
+    client.write(ahead.map((word) => HIT.replace('hit', word)).join(''));
+    await until(() => text.split('"query"').length === sent + 1, 'all are answered');
+  }
+  assert.deepEqual(
+    [...text.matchAll(/"query":"(\w+)"/g)].map(([, word]) => word),
+    words,
+  );
+  assert.deepEqual(connections, []);
+});
+
+test('a client that asks far ahead is cut, and what it asked for is not answered in memory', async (context) => {
+  const { port, events, connections } = await listeningServer(context, { drainMs: 100 });
+  await get(port, '/search?q=hit');
+  const client = open(context, port).pause();
+  client.write(HIT.repeat(5000));
+  await until(() => connections.length > 0, 'it was cut');
+  await until(() => client.resume().closed, 'it has noticed');
+  assert.deepEqual(connections, ['ran-ahead']);
+  assert.equal(events.length, 1 + 33);
+});
+
+test('misses asked far ahead take no more places than that', async (context) => {
+  const { port, search, server, connections } = await listeningServer(context);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  search.answer = (prepared) => promise.then(() => search.computed(prepared));
+  open(context, port)
+    .resume()
+    .write(Array.from({ length: 500 }, (_, i) => HIT.replace('hit', `w${i}`)).join(''));
+  await until(() => connections.length > 0, 'it was cut');
+  assert.equal(server.pressure.status().inFlight, 33);
+  resolve();
+  await until(() => server.pressure.status().inFlight === 0, 'the places are free again');
+});
+
+test('a new client beyond the bound is turned away and counted', async (context) => {
+  const { port, connections } = await listeningServer(context, { maxConnections: 2 });
+  const [first, second] = [open(context, port), open(context, port)];
+  await Promise.all([once(first, 'connect'), once(second, 'connect')]);
+  await once(open(context, port).resume(), 'close');
+  await until(() => connections.includes('refused'), 'it is counted');
+});
+
+test('near the bound, idle connections make room for new ones', async (context) => {
+  const { port, connections } = await listeningServer(context, { maxConnections: 40 });
+  const idle = Array.from({ length: 38 }, () => open(context, port));
+  for (const client of idle) client.write(HIT);
+  await Promise.all(idle.map((client) => once(client, 'data')));
+  for (const client of idle) client.resume();
+  assert.equal(idle.filter(({ closed }) => closed).length, 0);
+  assert.equal((await get(port, '/search?q=new')).status, 200);
+  await until(() => idle.every(({ closed }) => closed), 'the idle ones are gone');
+  assert.deepEqual(
+    connections.filter((what) => what !== 'crowded'),
+    [],
+  );
+  const later = open(context, port);
+  later.write(HIT);
+  await once(later, 'data');
+  const crowded = connections.length;
+  assert.equal((await get(port, '/search?q=other')).status, 200);
+  assert.equal(connections.length, crowded, 'it is not crowded any more');
+});
+
+test('near the bound, those who send nothing or a byte a second are given little time', async (context) => {
+  const { port, connections } = await listeningServer(context, { maxConnections: 20, drainMs: 100 });
+  const slow = Array.from({ length: 20 }, () => open(context, port).resume());
+  for (const client of slow.slice(10)) client.write('GET /search?q=hit HTTP/1.1\r\nX: ');
+  const dripping = setInterval(() => {
+    for (const client of slow.slice(10)) if (client.writable) client.write('x');
+  }, 100);
+  context.after(() => clearInterval(dripping));
+  await until(
+    () => slow.every(({ closed }) => closed),
+    'they were given up, long before the ten seconds of a calm time',
+  );
+  assert.equal(connections.filter((what) => what === 'slow').length, 20);
+  assert.equal((await get(port, '/search?q=hit')).status, 200);
+});
+
+test('two thousand idle connections and a slow one hold up nobody', async (context) => {
+  const { port, connections } = await listeningServer(context, { maxConnections: 4000, drainMs: 100 });
+  await get(port, '/search?q=hit');
+  const idle = Array.from({ length: 2000 }, () => open(context, port).resume());
+  await Promise.all(idle.map((client) => once(client, 'connect')));
+  idle[0]?.write('GET /sea');
+  for (let i = 0; i < 20; i += 1) assert.equal((await get(port, '/search?q=hit')).status, 200);
+  assert.deepEqual(connections, []);
+});
+
+test('more header fields than anybody sends are refused, not dropped', async (context) => {
+  const { port } = await listeningServer(context);
+  assert.equal((await get(port, '/search?q=hit', 'a:\r\n'.repeat(126))).status, 200);
+  for (const count of [127, 3000]) {
+    const { status, problem } = await get(port, '/search?q=hit', 'a:\r\n'.repeat(count));
+    assert.deepEqual([status, problem.code], [431, 'headers-too-large']);
+  }
+});
+
+test('a client of HTTP/1.0 is answered and hung up on', async (context) => {
+  const { port } = await listeningServer(context);
+  const client = open(context, port);
+  let text = '';
+  client.on('data', (chunk) => {
+    text += chunk;
+  });
+  client.write('GET /search?q=old HTTP/1.0\r\n\r\n');
+  await once(client, 'close');
+  const { status, headers } = parseAnswer(text);
+  assert.deepEqual([status, headers['connection']], [200, 'close']);
+});
+
+test('a client that has half closed its connection holds none', async (context) => {
+  const { port, server } = await listeningServer(context);
+  for (const bytes of ['', 'GET /sea', HIT]) {
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    context.after(() => client.destroy());
+    client.on('error', () => {}).resume();
+    client.end(bytes);
+    await once(client, 'end');
+  }
+  const count = (): Promise<number> =>
+    new Promise((resolve) => server.app.server.getConnections((_, open) => resolve(open)));
+  while ((await count()) > 0);
+});
+
+function open(context: { after: (end: () => void) => void }, port: number): Socket {
+  const client = connect({ port, host: '127.0.0.1' });
+  client.on('error', () => {});
+  context.after(() => client.destroy());
+  return client;
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from '../../src/search/answer.ts';
+import { publicServer, type TestServer, until } from './serve.ts';
+
+test('past the bound in flight, what memory holds is answered and the rest is shed at once', async (context) => {
+  const started = publicServer(context, { maxInFlight: 2 });
+  await ask(started, 'held');
+  const release = stuck(started);
+  const waiting = [ask(started, 'a'), ask(started, 'b')];
+  await until(() => started.search.asked.single.length === 3, 'both are in flight');
+  started.events.length = 0;
+  const shed = await ask(started, 'c');
+  assert.equal(shed.statusCode, 503);
+  assert.equal(shed.json().code, 'busy');
+  assert.equal(shed.headers['cache-control'], 'no-store');
+  const after = Number(shed.headers['retry-after']);
+  assert.ok(after >= 1 && after <= 2, String(after));
+  assert.equal((await ask(started, 'held')).statusCode, 200);
+  assert.deepEqual(
+    started.events.map(({ outcome, status, domain }) => [outcome, status, domain]),
+    [
+      ['shed', 503, 'goods'],
+      ['hit-l1', 200, 'goods'],
+    ],
+  );
+  assert.equal(started.search.asked.single.length, 3, 'the core was not troubled');
+  assert.equal((await started.server.app.inject({ url: '/?q=d' })).statusCode, 503);
+  assert.equal((await started.server.app.inject({ url: '/search?page=x' })).statusCode, 400);
+  release();
+  for (const { statusCode } of await Promise.all(waiting)) assert.equal(statusCode, 200);
+  assert.equal(started.server.pressure.status().inFlight, 0);
+  assert.equal((await ask(started, 'c')).statusCode, 200);
+});
+
+test('each item of a batch that memory does not hold takes a place, and only those past the bound are shed', async (context) => {
+  const started = publicServer(context, { maxInFlight: 3 });
+  await ask(started, 'held');
+  const release = stuck(started);
+  const waiting = ask(started, 'a');
+  await until(() => started.search.asked.single.length === 2, 'it is in flight');
+  const searches = ['b', 'held', 'c', 'd', 'e'].map((q) => ({ q }));
+  const answered = started.server.app.inject({ method: 'POST', url: '/msearch', payload: { searches } });
+  await until(() => started.search.asked.many.length === 2, 'two were let in');
+  assert.equal(started.server.pressure.status().inFlight, 3);
+  release();
+  const { results } = (await answered).json();
+  assert.deepEqual(
+    results.map(({ outcome, body, problem }: Item) => [outcome, body?.query ?? problem?.code]),
+    [
+      ['engine', 'b'],
+      ['hit-l1', 'held'],
+      ['engine', 'c'],
+      ['shed', 'busy'],
+      ['shed', 'busy'],
+    ],
+  );
+  assert.equal(results[3].status, 503);
+  assert.ok(results[3].retryAfter >= 1);
+  await waiting;
+  assert.equal(started.server.pressure.status().inFlight, 0);
+});
+
+test('a search that fails leaves its place, in a batch as well', async (context) => {
+  const started = publicServer(context, { maxInFlight: 2 });
+  started.search.answer = async () => {
+    throw new TypeError('a bug');
+  };
+  for (let i = 0; i < 4; i += 1) {
+    assert.equal((await ask(started, 'a')).statusCode, 500);
+    const payload = { searches: [{ q: 'b' }, { q: 'c' }] };
+    const { results } = (await started.server.app.inject({ method: 'POST', url: '/msearch', payload })).json();
+    assert.deepEqual(
+      results.map(({ status }: { status: number }) => status),
+      [500, 500],
+    );
+  }
+  assert.equal(started.server.pressure.status().inFlight, 0);
+});
+
+test('while the event loop is late, only what memory holds is answered, until it is not late any more', async (context) => {
+  const started = publicServer(context, { maxLoopDelayMs: 200 });
+  await ask(started, 'held');
+  await until(() => started.server.pressure.status().state === 'ok', 'it runs');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  const [hit, shed] = await Promise.all([ask(started, 'held'), ask(started, 'a')]);
+  assert.deepEqual([hit.statusCode, shed.statusCode, shed.json().code], [200, 503, 'busy']);
+  await until(() => started.server.pressure.status().state === 'ok', 'it runs again');
+  assert.equal((await ask(started, 'a')).statusCode, 200);
+});
+
+test('/readyz says so before anybody is shed, and names the part; /healthz stays well', async (context) => {
+  const started = publicServer(context, { maxInFlight: 4 });
+  const release = stuck(started);
+  const waiting = ['a', 'b', 'c'].map((word) => ask(started, word));
+  let ready = await probe(started);
+  assert.deepEqual([ready.statusCode, ready.json().status], [200, 'ready']);
+  await until(() => !started.server.pressure.status().ready, 'it has been near its bound for a while');
+  ready = await probe(started);
+  assert.deepEqual([ready.statusCode, ready.json().status], [503, 'busy']);
+  const { state, inFlight, maxInFlight } = ready.json().process;
+  assert.deepEqual([state, inFlight, maxInFlight], ['degraded', 3, 4]);
+  assert.equal((await started.server.app.inject({ url: '/healthz' })).statusCode, 200);
+  const fourth = ask(started, 'd');
+  release();
+  for (const { statusCode } of await Promise.all([...waiting, fourth])) assert.equal(statusCode, 200);
+  await until(() => started.server.pressure.status().ready, 'there is room');
+  assert.equal((await probe(started)).statusCode, 200);
+});
+
+interface Item {
+  readonly outcome: string;
+  readonly body?: { readonly query: string };
+  readonly problem?: { readonly code: string };
+}
+
+function ask({ server }: TestServer, word: string) {
+  return server.app.inject({ url: `/search?q=${word}` });
+}
+
+function probe({ server }: TestServer) {
+  return server.app.inject({ url: '/readyz' });
+}
+
+/** From now on the engine answers nobody until it is released. */
+function stuck({ search }: TestServer): () => void {
+  const compute = search.answer;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  search.answer = async (prepared, options): Promise<Answer> => {
+    await promise;
+    return compute(prepared, options);
+  };
+  return resolve;
+}
