@@ -81,7 +81,7 @@ function isRoot(file: string): boolean {
 
 function allowed(file: string, target: string, typesOnly: boolean): boolean {
   if (isRoot(file)) return true;
-  if (!target.includes('/')) return target === 'clock.ts';
+  if (!target.includes('/')) return ['clock.ts', 'throttle.ts'].includes(target);
   const room = roomOf(file);
   if (room === roomOf(target)) return adapterOf(target) === undefined || adapterOf(file) === adapterOf(target);
   const arrows = ARROWS[room];

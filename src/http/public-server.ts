@@ -83,7 +83,7 @@ const LAME_DUCK_MS = 300;
 /** The listener clients talk to: searches, batches, health, the API's description. */
 export function createPublicServer(options: PublicServerOptions): PublicServer {
   const { search, observe, log, clock, random, clientMaxAgeMs, maxUrlBytes, maxBodyBytes } = options;
-  const requestLog = createRequestLog({ log, hitSample: options.hitSample, random });
+  const requestLog = createRequestLog({ log, hitSample: options.hitSample, clock, random });
   const requestId = createRequestIds(random);
   const identityBodies = createIdentityBodies({ maxBytes: IDENTITY_BODIES_BYTES, maxPageBytes: options.maxPageBytes });
   const draining = (): boolean => app.drain.draining();

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import { createThrottle } from '../throttle.ts';
 import type { RequestEvent } from './events.ts';
 
 /** What a line says beside the event itself. Headers and query texts are never logged, only the query's key. */
@@ -20,21 +22,28 @@ export interface RequestLog {
   readonly fault: (requestId: string, error: unknown) => void;
 }
 
+const REFUSALS_PER_SECOND = 100;
+
 /**
- * One line per request that was not a hit, at `info`; hits are sampled. A client's mistake is never an error of ours:
- * only an answer of `internal` is logged at `error`.
+ * One line per request that was not a hit, at `info`; hits are sampled, and of refusals there are so many a second at
+ * most, or an overload would be one of the log as well: metrics have them all. A client's mistake is never an error of
+ * ours: only an answer of `internal` is logged at `error`.
  */
 export function createRequestLog(options: {
   readonly log: Logger;
   /** 0–1: share of hits that get a line. */
   readonly hitSample: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly random: () => number;
 }): RequestLog {
-  const { log, hitSample, random } = options;
+  const { log, hitSample, clock, random } = options;
+  const refusals = createThrottle({ perSecond: REFUSALS_PER_SECOND, monotonicMs: clock.monotonicMs });
   return {
     wants: ({ outcome, status }) => {
       const isHit = outcome === 'hit-l1' || outcome === 'hit-l2';
       if (isHit && (hitSample <= 0 || random() >= hitSample)) return false;
+      const isRefusal = outcome === 'shed' || outcome === 'rejected' || outcome === 'aborted';
+      if (isRefusal && refusals.pass() === undefined) return false;
       return log.isLevelEnabled(status === 500 ? 'error' : 'info');
     },
     write: (event, { requestId, traceId, key, code, error }) => {

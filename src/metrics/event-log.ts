@@ -3,8 +3,8 @@ import type { StoreEvent } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
 import type { GuardEvent } from '../resilience/events.ts';
 import type { SearchEvent } from '../search/events.ts';
+import { createThrottle, type Throttle } from '../throttle.ts';
 import type { EngineEvent } from './observe-engine.ts';
-import { createThrottle, type Throttle } from './throttle.ts';
 
 /** What operators want to read about stores and engines: changes of state. What happens per request is in metrics. */
 export interface EventLog {

@@ -49,3 +49,11 @@ test("a client's mistake is a line at info with its code", async (context) => {
     [[30, 'invalid-page', 400, 'rejected']],
   );
 });
+
+test('of refusals a hundred a second get a line, answers always do', async (context) => {
+  const { server, lines } = publicServer(context);
+  for (let i = 0; i < 150; i += 1) await server.app.inject({ url: '/search' });
+  assert.equal(lines.length, 100);
+  await server.app.inject({ url: '/search?q=shoes' });
+  assert.equal(lines.length, 101);
+});

@@ -2,6 +2,8 @@ import type { StoreRead } from '../../cache/store.ts';
 import type { Clock } from '../../clock.ts';
 import { armDeadline } from './deadline.ts';
 import { FAULTS, type RedisNode } from './node.ts';
+import { perNode } from './per-node.ts';
+import { NOT_A_VALUE } from './read.ts';
 import { classify } from './reply-error.ts';
 
 export interface BatchOptions {
@@ -14,37 +16,26 @@ export interface BatchOptions {
 }
 
 /**
- * Reads many names: grouped by node, nodes side by side, one node's chunks one after another, so that single reads
- * find their way in between. `node.pipeline()`, never the cluster's, which answers a change of topology with errors
- * for the whole batch. Each reply stands for itself; MOVED and ASK are misses, and the map is refreshed.
+ * Reads many names. `node.pipeline()`, never the cluster's, which answers a change of topology with errors for the
+ * whole batch. Each reply stands for itself; MOVED and ASK are misses, and the map is refreshed.
  */
-export async function readBatches(options: BatchOptions): Promise<readonly StoreRead[]> {
-  const { names, ownerOf } = options;
-  const results: StoreRead[] = names.map(() => FAULTS['store-down']);
-  const positions = new Map<RedisNode, number[]>();
-  for (const [position, name] of names.entries()) {
-    const node = ownerOf(name);
-    if (node === undefined) continue;
-    const group = positions.get(node);
-    if (group) group.push(position);
-    else positions.set(node, [position]);
-  }
-  const startedMs = options.clock.monotonicMs();
-  const drain = async (node: RedisNode, group: readonly number[]): Promise<void> => {
-    for (let next = 0; next < group.length; ) {
-      const leftMs = options.deadlineMs - (options.clock.monotonicMs() - startedMs);
-      // Without room the chunk is refused as a whole.
-      const size = Math.min(options.batchSize, node.bulkRoom() || options.batchSize);
-      // After a deadline nothing more is sent: what was not asked is as slow as what was not answered.
-      const chunk = leftMs > 0 ? group.slice(next, next + size) : group.slice(next);
-      const asked = chunk.map((position) => names[position] ?? '');
-      const replies = leftMs > 0 ? await readChunk(node, asked, leftMs) : asked.map(() => FAULTS['store-slow']);
-      for (const [index, position] of chunk.entries()) results[position] = replies[index] ?? FAULTS['store-down'];
-      next += chunk.length;
-    }
-  };
-  await Promise.all([...positions].map(([node, group]) => drain(node, group)));
-  return results;
+export function readBatches(options: BatchOptions): Promise<readonly StoreRead[]> {
+  const { names, ownerOf, clock, deadlineMs, batchSize } = options;
+  const startedMs = clock.monotonicMs();
+  const left = (): number => deadlineMs - (clock.monotonicMs() - startedMs);
+  return perNode<string, StoreRead>({
+    items: names,
+    nameOf: (name) => name,
+    ownerOf,
+    unowned: FAULTS['store-down'],
+    // Without room the chunk is refused as a whole. After a deadline nothing more is sent: what was not asked is as
+    // slow as what was not answered.
+    take: (node, items) => (left() > 0 ? Math.min(batchSize, node.bulkRoom() || batchSize) : items.length),
+    send: async (node, chunk) => {
+      const leftMs = left();
+      return leftMs > 0 ? readChunk(node, chunk, leftMs) : chunk.map(() => FAULTS['store-slow']);
+    },
+  });
 }
 
 type Reply = readonly [error: Error | null, value: unknown];
@@ -92,7 +83,12 @@ function readChunk(node: RedisNode, names: readonly string[], deadlineMs: number
 }
 
 function toRead(node: RedisNode, [error, value]: Reply): StoreRead {
-  if (error === null) return Buffer.isBuffer(value) ? { kind: 'value', value: value } : { kind: 'absent' };
+  if (error === null) {
+    if (Buffer.isBuffer(value)) return { kind: 'value', value };
+    if (value === null) return { kind: 'absent' };
+    node.distrust(NOT_A_VALUE);
+    return FAULTS['store-down'];
+  }
   const failure = classify(error);
   switch (failure.kind) {
     case 'redirect':

@@ -22,6 +22,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       clock,
       random,
       maxOutstanding: settings.maxOutstanding,
+      stuckMs: settings.socketTimeoutMs,
       observe,
       peer: (other) => nodes.get(other),
       remap,
@@ -138,6 +139,10 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       return node === undefined ? { slot } : { slot, node };
     },
     nodes: () => [...nodes.values()],
+    owners() {
+      const addresses = new Set(client.slots.map((slot) => slot?.[0]));
+      return [...nodes.values()].filter(({ address }) => addresses.has(address));
+    },
     unplaced,
     remap,
     close() {

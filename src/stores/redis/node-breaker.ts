@@ -41,6 +41,7 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
   let era = 1;
   let probing = false;
   let probeAtMs = 0;
+  let revivedMs = Number.NEGATIVE_INFINITY;
   let inARow = 0;
   let windowEndMs = 0;
   let current = { total: 0, failed: 0 };
@@ -99,7 +100,12 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
       if (outcome !== 'unknown' && tooManyFailures(outcome === 'failed')) enterState('open');
     },
     revive() {
-      if (state === 'open') probeAtMs = clock.monotonicMs();
+      const nowMs = clock.monotonicMs();
+      // A node whose every connection breaks at its first command would be probed, and connected to, without a pause.
+      if (state === 'open' && nowMs - revivedMs >= RESET_MS) {
+        probeAtMs = nowMs;
+        revivedMs = nowMs;
+      }
     },
   };
 }

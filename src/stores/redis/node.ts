@@ -26,6 +26,8 @@ export interface RedisNode {
   readonly peer: (address: string) => RedisNode | undefined;
   /** The map of slots may be out of date. Cheap: refreshes are throttled. */
   readonly remap: (why: string) => void;
+  /** What came on the connection cannot be an answer to what was asked: it ends, and with it all it carries. */
+  readonly distrust: (why: string) => void;
   /** A new connection is ready. */
   readonly revive: () => void;
   /** The store no longer uses it: who counts open breakers must not count this one for ever. */
@@ -39,14 +41,18 @@ export interface RedisNodeOptions
   /** False keeps a connection unused though it is open. */
   readonly usable?: () => boolean;
   readonly maxOutstanding: number;
+  /** So long without any answer while some are awaited, and the connection is given up. */
+  readonly stuckMs: number;
 }
 
 /** A node that stops reading holds what is written to it until its socket is reaped: 5,000 writes/s of 4 KB are 60 MB. */
 const MAX_OUTSTANDING_WRITE_BYTES = 32 * 1024 * 1024;
 
 export function createRedisNode(options: RedisNodeOptions): RedisNode {
-  const { address, redis, maxOutstanding, observe, remap } = options;
+  const { address, redis, clock, maxOutstanding, stuckMs, observe, remap } = options;
   let outstanding = 0;
+  /** When the last command was answered, or the first one sent after a rest. */
+  let movedMs = 0;
   let writeBytes = 0;
   let gathering: Redis['stream'] | undefined;
   let retired = false;
@@ -54,7 +60,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
   const half = Math.ceil(maxOutstanding / 2);
 
   const breaker = createNodeBreaker({
-    clock: options.clock,
+    clock,
     random: options.random,
     onState: (state) => {
       if (retired) return;
@@ -75,14 +81,27 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
     return breaker.enter() ?? 'node-open';
   };
 
+  const distrust = (why: string): void => {
+    redis.stream?.destroy(new Error(why));
+  };
+
   return {
     ...options,
+    distrust,
     admitRead: () => admit(maxOutstanding, false),
     admitWrite: (bytes) =>
       breaker.state() === 'closed' ? admit(half, writeBytes + bytes > MAX_OUTSTANDING_WRITE_BYTES) : 'node-open',
     bulkRoom: () => Math.max(0, half - outstanding),
-    book: breaker.book,
+    book(pass, outcome) {
+      breaker.book(pass, outcome);
+      // ioredis reaps a connection on which nothing comes. After a damaged length everything that comes, replies to
+      // probes too, is taken for the rest of one endless reply: only that nothing is answered tells.
+      if (outcome === 'failed' && outstanding > 0 && clock.monotonicMs() - movedMs > stuckMs) {
+        distrust(`nothing was answered for ${stuckMs} ms`);
+      }
+    },
     count(commands, bytes = 0) {
+      if (commands < 0 || outstanding === 0) movedMs = clock.monotonicMs();
       outstanding += commands;
       writeBytes += bytes;
     },

@@ -9,6 +9,9 @@ export type Hop = 'first' | 'moved' | 'asking';
 
 const ABSENT: StoreRead = { kind: 'absent' };
 
+/** Replies are out of step with commands, or this is no Redis. */
+export const NOT_A_VALUE = 'a reply to GET that is neither a string nor nil';
+
 /**
  * GET on the node itself, so that whatever goes wrong is booked to the node it came from. Past the deadline the read
  * is abandoned: the connection stays, and the reply that may still come is `late`.
@@ -39,14 +42,20 @@ export function readFrom(node: RedisNode, name: string, deadlineMs: number, hop:
     send(node, name, hop).then(
       (reply) => {
         node.count(-1);
-        const value = reply ?? undefined;
+        const garbled = reply !== null && !Buffer.isBuffer(reply);
+        if (garbled) node.distrust(NOT_A_VALUE);
+        const value = Buffer.isBuffer(reply) ? reply : undefined;
         if (!waiting) {
           node.observe({ kind: 'late', node: node.address, hit: value !== undefined, durationMs: elapsedMs() });
           return resolveLate(value);
         }
         waiting = false;
         cancel();
-        node.book(pass, 'answered');
+        node.book(pass, garbled ? 'failed' : 'answered');
+        if (garbled) {
+          report(node, 'store-down', elapsedMs());
+          return resolve(FAULTS['store-down']);
+        }
         report(node, value === undefined ? 'absent' : 'value', elapsedMs());
         resolve(value === undefined ? ABSENT : { kind: 'value', value });
       },
@@ -76,15 +85,15 @@ export function readFrom(node: RedisNode, name: string, deadlineMs: number, hop:
   });
 }
 
-async function askFor(node: RedisNode, name: string): Promise<Buffer | null> {
+async function askFor(node: RedisNode, name: string): Promise<unknown> {
   const replies = await node.redis.pipeline().asking().getBuffer(name).exec();
   const [error, value] = replies?.[1] ?? [new Error('no reply'), null];
   if (error !== null) throw error;
-  return Buffer.isBuffer(value) ? value : null;
+  return value;
 }
 
 // Asking lets one command through to a node that is only importing the slot.
-const send = (node: RedisNode, name: string, hop: Hop): Promise<Buffer | null> =>
+const send = (node: RedisNode, name: string, hop: Hop): Promise<unknown> =>
   hop === 'asking' ? askFor(node, name) : node.redis.getBuffer(name);
 
 function report(node: RedisNode, result: 'value' | 'absent' | StoreFault, durationMs: number): void {

@@ -25,6 +25,7 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
       clock,
       random,
       maxOutstanding: settings.maxOutstanding,
+      stuckMs: settings.socketTimeoutMs,
       observe,
       peer: () => undefined,
       remap: () => {},
@@ -71,6 +72,7 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
     ownerOf: () => node,
     locate: () => (node ? { node: node.address } : {}),
     nodes: () => (node ? [node] : []),
+    owners: () => (node ? [node] : []),
     unplaced,
     remap: () => {},
     close() {

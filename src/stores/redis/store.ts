@@ -3,15 +3,20 @@ import type { Store, StoreEvent } from '../../cache/store.ts';
 import type { Clock } from '../../clock.ts';
 import { readBatches } from './batch.ts';
 import { connectCluster } from './cluster.ts';
+import { type Command, type CommandReply, commandTo } from './command.ts';
+import { createEpochs } from './epochs.ts';
+import { createFleet } from './fleet.ts';
+import { createRedisLeases } from './lease.ts';
 import { FAULTS } from './node.ts';
 import type { RedisSettings } from './options.ts';
 import { readFrom } from './read.ts';
+import { seedBatches } from './seed.ts';
 import { connectSingle } from './single.ts';
 import { writeTo } from './write.ts';
 
 export interface RedisStoreOptions {
   readonly settings: RedisSettings;
-  /** The domain's name: what the servers' CLIENT LIST shows. */
+  /** The domain's name: part of its names in the store, and what the servers' CLIENT LIST shows. */
   readonly name: string;
   readonly clock: Clock;
   /** [0, 1): spreads waits, so that a fleet does not act at once. */
@@ -24,7 +29,7 @@ export interface RedisStoreOptions {
  * until they come, never a failed start.
  */
 export function createRedisStore(options: RedisStoreOptions): Store {
-  const { settings, clock, observe } = options;
+  const { settings, name, clock, random, observe } = options;
   const topology = settings.kind === 'cluster' ? connectCluster(settings, options) : connectSingle(settings, options);
   let closed = false;
 
@@ -34,11 +39,30 @@ export function createRedisStore(options: RedisStoreOptions): Store {
     if (node === undefined) topology.remap('a name without an owner');
     return node;
   };
-  const unowned = (operation: 'read' | 'write'): void => {
+  const unowned = (operation: 'read' | 'write' | Command['operation']): void => {
     observe({ kind: 'command', operation, node: topology.unplaced, result: 'store-down', durationMs: 0 });
   };
 
+  const send = (name: string, command: Command): Promise<CommandReply> => {
+    const node = ownerOf(name);
+    if (node !== undefined) return commandTo(node, command);
+    unowned(command.operation);
+    return Promise.resolve({ kind: 'fault', fault: 'store-down', sent: false });
+  };
+  const fleet = createFleet({ domain: name, send });
+
   return {
+    leases: createRedisLeases({ send, deadlineMs: settings.deadlineMs, random, closed: () => closed }),
+    epochs: createEpochs({
+      domain: name,
+      owners: () => (closed ? [] : topology.owners()),
+      ownerOf: (each) => (closed ? undefined : topology.ownerOf(each)),
+      send: commandTo,
+      random,
+    }),
+    beat: fleet.beat,
+    leave: fleet.leave,
+    seedMany: (items) => seedBatches({ items, batchSize: settings.batchSize, ownerOf }),
     read(name, deadlineMs) {
       const node = ownerOf(name);
       if (node !== undefined) return readFrom(node, name, deadlineMs);

@@ -8,6 +8,8 @@ export interface Topology {
   readonly ownerOf: (name: string) => RedisNode | undefined;
   readonly locate: (name: string) => StoreLocation;
   readonly nodes: () => readonly RedisNode[];
+  /** Those of `nodes` that own names. */
+  readonly owners: () => readonly RedisNode[];
   /** What events call a node that is not known (yet). */
   readonly unplaced: string;
   /** A name had no owner. */

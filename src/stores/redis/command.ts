@@ -1,0 +1,138 @@
+import type { StoreFault } from '../../cache/reason.ts';
+import { armDeadline } from './deadline.ts';
+import type { RedisNode } from './node.ts';
+import type { Hop } from './read.ts';
+import { classify } from './reply-error.ts';
+
+export interface Command {
+  readonly operation: 'lease' | 'fleet';
+  /** Name and arguments, as `['ZREM', key, id]`. */
+  readonly parts: readonly (string | number | Buffer)[];
+  /** What its reply is. Anything else was not said to this command. */
+  readonly shape: 'array' | 'integer' | 'string';
+  /**
+   * Until it is answered or abandoned. Without one its end is the connection's, as a write's: then it is admitted as a
+   * write of `bytes`, which never probes a node that was given up.
+   */
+  readonly deadlineMs?: number;
+  readonly bytes?: number;
+  /** After the deadline: how it ended all the same. */
+  readonly late?: (reply: CommandReply) => void;
+}
+
+/** `reply`: bulk strings are Buffers, integers numbers, nil null, arrays arrays of these. */
+export type CommandReply =
+  | { readonly kind: 'reply'; readonly reply: unknown }
+  /** `sent`: the node may have done it although nobody knows. */
+  | { readonly kind: 'fault'; readonly fault: StoreFault | 'refused'; readonly sent: boolean };
+
+const LOST: CommandReply = { kind: 'fault', fault: 'store-down', sent: true };
+
+const SHAPES: Readonly<Record<Command['shape'], (reply: unknown) => boolean>> = {
+  array: Array.isArray,
+  integer: (reply) => typeof reply === 'number',
+  string: Buffer.isBuffer,
+};
+
+/**
+ * One command on the node itself, so that whatever goes wrong is booked to the node it came from. A redirect is
+ * followed once. Anything the node will not do (OOM, READONLY, NOPERM, TRYAGAIN of a moving slot) is `refused`.
+ */
+export function commandTo(node: RedisNode, command: Command, hop: Hop = 'first'): Promise<CommandReply> {
+  const { deadlineMs, bytes = 0, late } = command;
+  const pass = deadlineMs === undefined ? node.admitWrite(bytes) : node.admitRead();
+  if (typeof pass === 'string') return Promise.resolve(fail(node, command, pass, 0, false));
+  const startedMs = node.clock.monotonicMs();
+  const elapsedMs = (): number => node.clock.monotonicMs() - startedMs;
+  node.count(1, bytes);
+  node.gather();
+  return new Promise((resolve) => {
+    let settle: (reply: CommandReply) => void = resolve;
+    let booked = false;
+    const book = (outcome: Parameters<RedisNode['book']>[1]): void => {
+      if (!booked) node.book(pass, outcome);
+      booked = true;
+    };
+    const cancel =
+      deadlineMs === undefined
+        ? () => {}
+        : armDeadline(node.clock, startedMs, deadlineMs, (ownStall) => {
+            book(ownStall ? 'unknown' : 'failed');
+            settle = late ?? (() => {});
+            resolve(fail(node, command, 'store-slow', elapsedMs()));
+          });
+    const inTime = (): boolean => settle === resolve;
+
+    send(node, command.parts, hop).then(
+      (reply) => {
+        node.count(-1, -bytes);
+        cancel();
+        if (!SHAPES[command.shape](reply)) {
+          node.distrust(`a reply to ${command.parts[0]} that is no ${command.shape}`);
+          book('failed');
+          return settle(inTime() ? fail(node, command, 'store-down', elapsedMs()) : LOST);
+        }
+        book('answered');
+        if (inTime()) report(node, command, 'answered', elapsedMs());
+        settle({ kind: 'reply', reply });
+      },
+      (error: Error) => {
+        node.count(-1, -bytes);
+        cancel();
+        const failure = classify(error);
+        book(failure.kind === 'down' ? 'failed' : 'answered');
+        const end = (fault: StoreFault | 'refused'): void =>
+          settle(inTime() ? fail(node, command, fault, elapsedMs()) : { kind: 'fault', fault, sent: true });
+        switch (failure.kind) {
+          case 'down':
+            node.remap(error.message);
+            return end('store-down');
+          case 'refused':
+            if (failure.remap) node.remap(error.message);
+            return end('refused');
+          case 'redirect': {
+            if (!failure.ask) node.remap('MOVED');
+            const target = hop === 'first' && inTime() ? node.peer(failure.to) : undefined;
+            if (target === undefined) return end('refused');
+            const left = deadlineMs === undefined ? {} : { deadlineMs: Math.max(1, deadlineMs - elapsedMs()) };
+            return resolve(commandTo(target, { ...command, ...left }, failure.ask ? 'asking' : 'moved'));
+          }
+        }
+      },
+    );
+  });
+}
+
+async function send(node: RedisNode, parts: Command['parts'], hop: Hop): Promise<unknown> {
+  const [name = '', ...args] = parts;
+  if (hop !== 'asking') return node.redis.callBuffer(String(name), ...args);
+  // Asking lets one command through to a node that is only importing the slot.
+  const replies = await node.redis
+    .pipeline()
+    .asking()
+    .callBuffer(String(name), ...args)
+    .exec();
+  const [error, reply] = replies?.[1] ?? [new Error('no reply'), null];
+  if (error !== null) throw error;
+  return reply;
+}
+
+function fail(
+  node: RedisNode,
+  command: Command,
+  fault: StoreFault | 'refused',
+  durationMs: number,
+  sent = true,
+): CommandReply {
+  report(node, command, fault, durationMs);
+  return { kind: 'fault', fault, sent };
+}
+
+function report(
+  node: RedisNode,
+  { operation }: Command,
+  result: 'answered' | StoreFault | 'refused',
+  durationMs: number,
+): void {
+  node.observe({ kind: 'command', operation, node: node.address, result, durationMs });
+}
