@@ -31,6 +31,8 @@ const PARTS: readonly Part[] = [
     backports: true,
   },
   { name: 'wrk', packages: ['wrk'], programs: ['wrk'], byNameOnly: true },
+  // Builds toxiproxy where no other Go is at hand.
+  { name: 'go', packages: ['golang-go'], programs: ['go'], byNameOnly: true },
   { name: 'sphinx', packages: ['sphinxsearch'], programs: ['searchd', 'indexer'] },
   { name: 'chromium', packages: ['chromium'], programs: ['chromium'] },
   { name: 'openssl', packages: ['openssl'], programs: ['openssl'] },

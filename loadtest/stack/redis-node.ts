@@ -37,6 +37,8 @@ export interface RedisNode {
 export interface RedisNodeOptions {
   readonly flavour: Flavour;
   readonly port: number;
+  /** In a cluster: where clients are sent instead, to a proxy before this node. */
+  readonly announcedPort?: number;
   readonly directory: string;
   /** Lines of configuration after the included deploy/redis file. */
   readonly config?: readonly string[];
@@ -95,7 +97,7 @@ export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNo
   return {
     host: HOST,
     port: options.port,
-    address: `${HOST}:${options.port}`,
+    address: `${HOST}:${options.announcedPort ?? options.port}`,
     pid: () => running?.pid ?? 0,
     kill: async () => {
       running?.signal('SIGKILL');
@@ -154,6 +156,10 @@ function argumentsOf(options: RedisNodeOptions): string[] {
           ...(options.sentinel ? [] : [`masteruser ${ADMIN.username}`, `masterauth ${ADMIN.password}`]),
         ]
       : []),
+    // The bus stays where it is, 10000 above the node's own port.
+    ...(options.announcedPort === undefined
+      ? []
+      : [`cluster-announce-ip ${HOST}`, `cluster-announce-port ${options.announcedPort}`]),
     ...(options.config ?? []),
   ];
   appendFileSync(file, `${lines.join('\n')}\n`);

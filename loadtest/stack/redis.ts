@@ -25,6 +25,8 @@ export interface StackOptions {
   readonly acl?: AclUser;
   /** Fixed ports instead of free ones, one per server. */
   readonly ports?: readonly number[];
+  /** Where a cluster sends its clients instead, in the same order: to proxies before the servers. */
+  readonly announcedPorts?: readonly number[];
   /** Where the servers keep their files; absent: a temporary directory, removed by `stop`. */
   readonly directory?: string;
   readonly maxMemory?: string;
@@ -111,10 +113,12 @@ async function together(
     const tls: Certificates | undefined = options.tls ? await makeCertificates(directory) : undefined;
     const add: Add = async (config, sentinel = false) => {
       const port = ports[nodes.length];
+      const announcedPort = options.announcedPorts?.[nodes.length];
       if (port === undefined) throw new Error(`${count} servers need ${count} ports`);
       const node = await startRedisNode({
         flavour: options.flavour,
         port,
+        ...(announcedPort !== undefined && { announcedPort }),
         directory: join(directory, String(port)),
         config: [...config, ...(sentinel ? [] : [`maxmemory ${options.maxMemory ?? '256mb'}`])],
         sentinel,
@@ -137,7 +141,11 @@ type Check = (node: RedisNode) => Promise<boolean>;
 
 const all = async (nodes: readonly RedisNode[], check: Check): Promise<boolean> =>
   (await Promise.all(nodes.map(check))).every(Boolean);
-const clusterOk: Check = async (node) => String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok');
+/** With `cluster-require-full-coverage no` a node is ok before it has heard who has which slots. */
+const clusterOk: Check = async (node) => {
+  const info = String(await node.command('CLUSTER', 'INFO'));
+  return info.includes('cluster_state:ok') && info.includes('cluster_slots_ok:16384');
+};
 const clusterKnows =
   (count: number): Check =>
   async (node) => {

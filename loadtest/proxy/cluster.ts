@@ -1,0 +1,96 @@
+import { freePorts } from '../stack/process.ts';
+import { startCluster } from '../stack/redis.ts';
+import type { Flavour, RedisNode } from '../stack/redis-node.ts';
+import type { FaultProxy, ProxyOptions } from './relay.ts';
+
+/** One shard of a cluster behind proxies. */
+export interface ProxiedNode<P extends FaultProxy> {
+  /**
+   * The server itself. Its `address` is the proxy's, as CLUSTER SLOTS names it; its `port` and `command` are its own, so
+   * that what a test asks passes no proxy. Killed or stopped, its proxy refuses connections too, as its port does.
+   */
+  readonly node: RedisNode;
+  readonly proxy: P;
+}
+
+export interface ProxiedCluster<P extends FaultProxy> {
+  readonly shards: readonly ProxiedNode<P>[];
+  /** For a configuration: the proxies' addresses. */
+  readonly nodes: readonly { readonly host: string; readonly port: number }[];
+  readonly stop: () => Promise<void>;
+}
+
+export interface ProxiedClusterOptions<P extends FaultProxy> {
+  readonly flavour: Flavour;
+  /** Default 3. */
+  readonly masters?: number;
+  /** Of each node, as in its configuration: `256mb`. */
+  readonly maxMemory?: string;
+  /** `startTcpProxy`, `startRespProxy`, … */
+  readonly startProxy: (options: ProxyOptions) => Promise<P>;
+}
+
+/**
+ * Clients reach each node through its proxy, redirects and CLUSTER SLOTS included, because the nodes announce the
+ * proxies' ports; their bus talks directly.
+ */
+export async function startProxiedCluster<P extends FaultProxy>(
+  options: ProxiedClusterOptions<P>,
+): Promise<ProxiedCluster<P>> {
+  const { flavour, masters = 3, maxMemory, startProxy } = options;
+  const proxies: P[] = [];
+  const stopProxies = async (): Promise<void> => {
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
+  };
+  try {
+    const ports = await freePorts(2 * masters);
+    const own = ports.slice(0, masters);
+    const announced = ports.slice(masters);
+    for (const [index, port] of own.entries()) {
+      const target = { host: '127.0.0.1', port };
+      proxies.push(await startProxy({ target, port: announced[index] ?? 0 }));
+    }
+    const stack = await startCluster({
+      flavour,
+      masters,
+      ports: own,
+      announcedPorts: announced,
+      ...(maxMemory !== undefined && { maxMemory }),
+    });
+    const shards = stack.nodes.flatMap((node, index): ProxiedNode<P>[] => {
+      const proxy = proxies[index];
+      return proxy === undefined ? [] : [{ node: refusing(node, proxy), proxy }];
+    });
+    return {
+      shards,
+      nodes: proxies.map(({ host, port }) => ({ host, port })),
+      stop: async () => {
+        await stopProxies();
+        await stack.stop();
+      },
+    };
+  } catch (error) {
+    await stopProxies();
+    throw error;
+  }
+}
+
+/** A proxy accepts before it knows that the server behind it is dead: its door is closed and opened with the server's. */
+function refusing(node: RedisNode, proxy: FaultProxy): RedisNode {
+  return {
+    ...node,
+    kill: async () => {
+      await proxy.refuse(true);
+      await node.kill();
+    },
+    stop: async () => {
+      await proxy.refuse(true);
+      await node.stop();
+    },
+    restart: async () => {
+      await proxy.refuse(true);
+      await node.restart();
+      await proxy.refuse(false);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** What a name gives: addresses; an error as the resolver would; or silence, a resolver that does not answer. */
+export type DnsAnswer = readonly string[] | 'ENOTFOUND' | 'EAI_AGAIN' | 'silence';
+
+/** Names of a test, resolved without the machine's resolver in processes started with `nodeOptions`. */
+export interface DnsNames {
+  /** For the environment of a Node process: `NODE_OPTIONS`. */
+  readonly nodeOptions: string;
+  /** Takes effect at the next look-up, in all of these processes. @throws for a name that somebody may own. */
+  readonly set: (name: string, answer: DnsAnswer) => void;
+}
+
+/** Keeps the names in a file in `directory`; dns.mjs reads it there. */
+export function createDnsNames(directory: string): DnsNames {
+  const file = join(directory, 'names.json');
+  const names: Record<string, DnsAnswer> = {};
+  const write = (): void => {
+    // In one step: a process may read it at any moment.
+    writeFileSync(`${file}.next`, JSON.stringify(names));
+    renameSync(`${file}.next`, file);
+  };
+  write();
+  const module = pathToFileURL(join(import.meta.dirname, 'dns.mjs'));
+  module.searchParams.set('names', file);
+  return {
+    nodeOptions: `--import=${module.href}`,
+    set: (name, answer) => {
+      if (!name.endsWith('.test')) throw new Error(`${name} may be somebody's name: those of tests end in .test`);
+      names[name] = answer;
+      write();
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts, startProcess } from '../stack/process.ts';
+import { toxiproxyProgram } from './toxiproxy-program.ts';
+
+/** What happens to the bytes of one direction, after toxiproxy's own list. */
+export type Toxic =
+  | { readonly kind: 'latency'; readonly latencyMs: number; readonly jitterMs?: number }
+  | { readonly kind: 'bandwidth'; readonly kibPerSecond: number }
+  /** The connection is closed that much later than the server or the client closed it. */
+  | { readonly kind: 'slow_close'; readonly delayMs: number }
+  /** Bytes are thrown away; after `timeoutMs` the connection is closed, 0: never. Taken away, it closes all it held. */
+  | { readonly kind: 'timeout'; readonly timeoutMs: number }
+  /** RST, `timeoutMs` after the next bytes. */
+  | { readonly kind: 'reset_peer'; readonly timeoutMs: number }
+  /** Bytes come in pieces of that size, `delayUs` between them; without a delay the receiver may see several as one. */
+  | {
+      readonly kind: 'slicer';
+      readonly averageBytes: number;
+      readonly variationBytes?: number;
+      readonly delayUs: number;
+    }
+  /** The connection is closed after so many bytes. */
+  | { readonly kind: 'limit_data'; readonly bytes: number };
+
+export interface ToxicPlace {
+  /** downstream: from the server to the client; upstream: from the client to the server. */
+  readonly direction: 'downstream' | 'upstream';
+  /** The share of connections concerned, 0–1; drawn when the toxic is added, and once for each connection after that. */
+  readonly toxicity?: number;
+}
+
+/** One proxy of a toxiproxy server. */
+export interface ToxicProxy {
+  readonly host: string;
+  readonly port: number;
+  /** `host:port`. */
+  readonly address: string;
+  /** Open connections are concerned as well. @returns a function that takes it away again. */
+  readonly add: (toxic: Toxic, place: ToxicPlace) => Promise<() => Promise<void>>;
+  /** Takes all toxics away. */
+  readonly heal: () => Promise<void>;
+  /** Off: closes every connection and refuses new ones. */
+  readonly enable: (on: boolean) => Promise<void>;
+}
+
+export interface Toxiproxy {
+  readonly pid: number;
+  readonly proxy: (options: {
+    readonly target: { readonly host: string; readonly port: number };
+  }) => Promise<ToxicProxy>;
+  /** Ends the server by its pid, and all its proxies with it. */
+  readonly stop: () => Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+/** @throws when the program can be neither found nor built, see toxiproxy-program.ts. */
+export async function startToxiproxy(): Promise<Toxiproxy> {
+  const command = await toxiproxyProgram();
+  const [port] = await freePorts(1);
+  const directory = await mkdtemp(join(tmpdir(), 'serpcache-toxiproxy-'));
+  const api = `http://${HOST}:${port}`;
+  const server = await startProcess({
+    name: 'toxiproxy',
+    command,
+    args: ['-host', HOST, '-port', String(port)],
+    cwd: directory,
+    logFile: join(directory, 'toxiproxy.log'),
+    ready: async () => (await fetch(`${api}/version`)).ok,
+  });
+
+  const call = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<unknown> => {
+    const signal = AbortSignal.timeout(10_000);
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const reply = await fetch(`${api}${path}`, { method, signal, ...json });
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(`toxiproxy: ${method} ${path}: ${reply.status} ${text.trim()}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+
+  const proxy: Toxiproxy['proxy'] = async ({ target }) => {
+    const [listen] = await freePorts(1);
+    if (listen === undefined) throw new Error('no free port');
+    const path = `/proxies/p${listen}`;
+    const body = { name: `p${listen}`, listen: `${HOST}:${listen}`, upstream: `${target.host}:${target.port}` };
+    await call('POST', '/proxies', { ...body, enabled: true });
+    const names = new Set<string>();
+    let last = 0;
+    const remove = async (name: string): Promise<void> => {
+      if (names.delete(name)) await call('DELETE', `${path}/toxics/${name}`);
+    };
+    return {
+      host: HOST,
+      port: listen,
+      address: `${HOST}:${listen}`,
+      add: async (toxic, { direction, toxicity = 1 }) => {
+        last += 1;
+        const name = `${toxic.kind}-${last}`;
+        const common = { name, type: toxic.kind, stream: direction, toxicity };
+        await call('POST', `${path}/toxics`, { ...common, attributes: attributesOf(toxic) });
+        names.add(name);
+        return () => remove(name);
+      },
+      heal: async () => {
+        for (const name of [...names]) await remove(name);
+      },
+      enable: async (on) => {
+        await call('POST', path, { enabled: on });
+      },
+    };
+  };
+
+  return {
+    pid: server.pid,
+    proxy,
+    stop: async () => {
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Our names, with their units, to toxiproxy's. */
+function attributesOf(toxic: Toxic): Readonly<Record<string, number>> {
+  switch (toxic.kind) {
+    case 'latency':
+      return { latency: toxic.latencyMs, jitter: toxic.jitterMs ?? 0 };
+    case 'bandwidth':
+      return { rate: toxic.kibPerSecond };
+    case 'slow_close':
+      return { delay: toxic.delayMs };
+    case 'timeout':
+    case 'reset_peer':
+      return { timeout: toxic.timeoutMs };
+    case 'slicer':
+      return {
+        average_size: toxic.averageBytes,
+        size_variation: toxic.variationBytes ?? 0,
+        delay: toxic.delayUs,
+      };
+    case 'limit_data':
+      return { bytes: toxic.bytes };
+  }
+}

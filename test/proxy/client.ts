@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Redis } from 'ioredis';
+
+/** A connected client that neither retries nor reconnects: what the proxy does is what the test sees. */
+export async function redisAt(
+  port: number,
+  over: { readonly protocol?: 2 | 3; readonly socketTimeout?: number } = {},
+): Promise<Redis> {
+  const client = new Redis({
+    host: '127.0.0.1',
+    port,
+    protocol: over.protocol ?? 2,
+    lazyConnect: true,
+    enableReadyCheck: false,
+    enableOfflineQueue: false,
+    disableClientInfo: true,
+    retryStrategy: null,
+    maxRetriesPerRequest: 0,
+    ...(over.socketTimeout !== undefined && { socketTimeout: over.socketTimeout }),
+  });
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/** How an attempt to connect ends: `open` stays so for as long as it takes to hear otherwise. */
+export async function knock(port: number): Promise<'open' | 'closed' | string> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  try {
+    await once(socket, 'connect');
+    socket.write('PING\r\n');
+    const heard = await Promise.race([
+      once(socket, 'data').then(() => 'open'),
+      once(socket, 'close').then(() => 'closed'),
+    ]);
+    return heard;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Cluster } from 'ioredis';
+import { type ProxiedCluster, startProxiedCluster } from '../../loadtest/proxy/cluster.ts';
+import { type RespProxy, startRespProxy } from '../../loadtest/proxy/resp-proxy.ts';
+import { startTcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
+import { until } from '../../loadtest/stack/redis.ts';
+import { slotOf } from '../../src/stores/redis/slot.ts';
+import { migrateSlot } from '../stores/redis/migration.ts';
+import { knock } from './client.ts';
+
+async function connectThrough(nodes: ProxiedCluster<RespProxy>['nodes']): Promise<Cluster> {
+  const cluster = new Cluster([...nodes], { redisOptions: { protocol: 2 }, shardedSubscribers: false });
+  cluster.on('error', () => {});
+  await until('a ready cluster', async () => cluster.status === 'ready');
+  return cluster;
+}
+
+describe('a cluster behind proxies', () => {
+  for (const flavour of ['redis', 'valkey'] as const) {
+    it(`${flavour}: every command reaches its node through that node's proxy, redirects as well`, async () => {
+      const behind = await startProxiedCluster({ flavour, startProxy: startRespProxy });
+      const cluster = await connectThrough(behind.nodes);
+      try {
+        const keys = Array.from({ length: 60 }, (_, index) => `key:${index}`);
+        for (const key of keys) await cluster.set(key, key);
+        for (const key of keys) assert.equal(await cluster.get(key), key);
+        let seen = 0;
+        for (const { node, proxy } of behind.shards) {
+          const held = Number(await node.command('DBSIZE'));
+          assert.ok(held > 0, 'a shard without keys');
+          assert.equal(proxy.counts().get('SET'), held);
+          seen += proxy.counts().get('GET') ?? 0;
+        }
+        assert.equal(seen, keys.length);
+        assert.deepEqual(
+          cluster
+            .nodes('master')
+            .map(({ options }) => options.port)
+            .sort(),
+          behind.nodes.map(({ port }) => port).sort(),
+        );
+
+        const [from, to] = behind.shards;
+        if (from === undefined || to === undefined) throw new Error('too few shards');
+        const key = keys.find((each) => slotOf(each) < 5461);
+        if (key === undefined) throw new Error('no key on the first shard');
+        const nodes = behind.shards.map(({ node }) => node);
+        const before = to.proxy.counts().get('GET') ?? 0;
+        await migrateSlot(slotOf(key), nodes, from.node, to.node, async () => {
+          assert.equal(await cluster.get(key), key);
+        });
+        assert.ok((to.proxy.counts().get('GET') ?? 0) > before, 'no redirect went through the proxy');
+      } finally {
+        cluster.disconnect();
+        await behind.stop();
+      }
+    });
+  }
+
+  it('a killed node refuses at its proxy, restarted it is in the cluster again; the others go on', async () => {
+    const behind = await startProxiedCluster({ flavour: 'redis', startProxy: startTcpProxy });
+    try {
+      const [victim, other] = behind.shards;
+      if (victim === undefined || other === undefined) throw new Error('too few shards');
+      await victim.node.kill();
+      assert.equal(await knock(victim.proxy.port), 'ECONNREFUSED');
+      assert.equal(await knock(other.proxy.port), 'open');
+      await victim.node.restart();
+      assert.equal(await knock(victim.proxy.port), 'open');
+      await until('a whole cluster', async () =>
+        String(await victim.node.command('CLUSTER', 'INFO')).includes('cluster_state:ok'),
+      );
+      const shown = String(await other.node.command('CLUSTER', 'NODES'));
+      for (const { node } of behind.shards) assert.ok(shown.includes(`${node.address}@${node.port + 10_000}`), shown);
+    } finally {
+      await behind.stop();
+    }
+  });
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { type EngineProxy, startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
+import { until } from '../../loadtest/stack/redis.ts';
+import { type Connection, openConnection } from '../../src/engines/sphinx/connection.ts';
+import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../contract/engine.ts';
+import { openSphinx } from '../engines/sphinx/open.ts';
+
+const search = (text: string, maxQueryTimeMs = 1000): string =>
+  `SELECT id FROM contract WHERE MATCH('${text}') LIMIT 5 OPTION max_query_time=${maxQueryTimeMs}; SHOW META; ` +
+  `SELECT id FROM contract WHERE MATCH('${text}') LIMIT 1; SHOW META`;
+
+describe('a proxy before searchd that knows its searches', () => {
+  let opened: Awaited<ReturnType<typeof openSphinx>>;
+  let proxy: EngineProxy;
+  let connections: Connection[] = [];
+  before(async () => {
+    opened = await openSphinx({
+      domains: [{ domain: CONTRACT_DOMAIN, index: 'contract', documents: CONTRACT_DOCUMENTS.slice(0, 100) }],
+    });
+    proxy = await startEngineProxy({ target: opened.searchd, maxWaiting: 5 });
+  });
+  after(async () => {
+    await proxy?.stop();
+    await opened?.searchd.stop();
+    await opened?.remove();
+  });
+  afterEach(async () => {
+    proxy.set({ delayMs: 0, capacity: Number.POSITIVE_INFINITY, multiply: 1, fail: undefined });
+    proxy.maxedOut(false);
+    for (const connection of connections) connection.destroy();
+    connections = [];
+    await until('an idle engine', async () => proxy.connections() === 0 && proxy.counts().atEngine === 0);
+    proxy.resetCounts();
+  });
+  const open = async (port = proxy.port): Promise<Connection> => {
+    const options = { host: '127.0.0.1', port, connectTimeoutMs: 5000, onClose: () => {} };
+    const connection = await openConnection(options, AbortSignal.timeout(20_000));
+    connections.push(connection);
+    return connection;
+  };
+  /** One by one: searchd keeps five at most that it has not accepted yet, and the others wait for a second. */
+  const several = async (count: number): Promise<Connection[]> => {
+    const opening: Connection[] = [];
+    while (opening.length < count) opening.push(await open());
+    return opening;
+  };
+  /** Milliseconds. */
+  const took = async (work: Promise<unknown>): Promise<number> => {
+    const start = performance.now();
+    await work;
+    return performance.now() - start;
+  };
+
+  it('passes searches with all their result sets, and counts each once and each text once', async () => {
+    const [direct, through] = [await open(opened.searchd.port), await open()];
+    const withoutTimes = (sets: unknown): string => JSON.stringify(sets).replaceAll(/"time","[\d.]+"/g, '');
+    const expected = withoutTimes(await direct.send(search('гитара')));
+    for (const limit of [1000, 900, 800]) {
+      assert.equal(withoutTimes(await through.send(search('гитара', limit))), expected);
+    }
+    await through.send(search('куртка'));
+    await through.send('SHOW META');
+    await through.send(search('serpcacheprobe'));
+    const { searches, distinct, mostOfOne, probes, mostAtEngine, atEngine } = proxy.counts();
+    assert.deepEqual([searches, distinct, mostOfOne, probes], [4, 2, 3, 1]);
+    assert.deepEqual([atEngine, mostAtEngine], [0, 1]);
+  });
+
+  it('an error of the engine ends a search, and the connection goes on', async () => {
+    const connection = await open();
+    await assert.rejects(connection.send("SELECT nothing FROM contract WHERE MATCH('x'); SHOW META"), /nothing/);
+    await assert.rejects(connection.send(`${search('гитара')}; SELECT no FROM contract WHERE MATCH('x')`));
+    assert.equal((await connection.send(search('гитара'))).length, 4);
+    assert.equal(proxy.counts().atEngine, 0);
+  });
+
+  it('delays searches, each for itself, and nothing else', async () => {
+    proxy.set({ delayMs: 150 });
+    const [first, second, third] = await several(3);
+    const ms = await took(Promise.all([first?.send(search('гитара')), second?.send(search('гитара'))]));
+    assert.ok(ms >= 145 && proxy.counts().mostAtEngine === 2, `${ms} ms, ${proxy.counts().mostAtEngine} at once`);
+    const slow = second?.send(search('гитара'));
+    await third?.send('SHOW META');
+    assert.equal(proxy.counts().atEngine, 1);
+    await slow;
+  });
+
+  it('lets only so many searches to the engine at once, first come, first served', async () => {
+    for (const capacity of [1, 3]) {
+      proxy.set({ capacity: 0, delayMs: 30 });
+      proxy.resetCounts();
+      const order: number[] = [];
+      const asked = [];
+      for (const [index, connection] of (await several(5)).entries()) {
+        asked.push(connection.send(search('гитара')).then(() => order.push(index)));
+        await until('it waits', async () => proxy.counts().waiting === index + 1);
+      }
+      proxy.set({ capacity });
+      await Promise.all(asked);
+      assert.deepEqual([proxy.counts().mostAtEngine, proxy.counts().mostWaiting], [capacity, 5]);
+      if (capacity === 1) assert.deepEqual(order, [0, 1, 2, 3, 4]);
+    }
+  });
+
+  it('refuses searches past the bound of those that wait, as an overloaded engine', async () => {
+    proxy.set({ capacity: 0 });
+    const [last, ...first] = await several(6);
+    const held = first.map((connection) => connection.send(search('гитара')));
+    await until('they wait', async () => proxy.counts().waiting === 5);
+    await assert.rejects(last?.send(search('гитара')) ?? Promise.resolve(), { code: 'engine-overloaded' });
+    proxy.set({ capacity: 5 });
+    await Promise.all(held);
+    assert.equal(proxy.counts().refused, 1);
+  });
+
+  it('multiplies the engine’s own time', async () => {
+    proxy.set({ delayMs: 50 });
+    const slower = await startEngineProxy({ target: proxy });
+    slower.set({ multiply: 4 });
+    try {
+      const connection = await open(slower.port);
+      const ms = await took(connection.send(search('гитара')));
+      assert.ok(ms >= 195, `${ms} ms`);
+    } finally {
+      await slower.stop();
+    }
+  });
+
+  it('answers every search with an error of 1064 that the engine never sees, and stops when told', async () => {
+    const connection = await open();
+    const text = 'index contract: no such filter attribute x';
+    proxy.set({ fail: text });
+    await assert.rejects(connection.send(search('гитара')), { code: 'engine-rejected', message: text });
+    assert.equal(proxy.counts().mostAtEngine, 0);
+    proxy.set({ fail: undefined });
+    assert.equal((await connection.send(search('гитара'))).length, 4);
+    assert.equal(proxy.counts().refused, 1);
+  });
+
+  it('dismisses new connections like a searchd at max_children, and keeps open ones', async () => {
+    const connection = await open();
+    proxy.maxedOut(true);
+    await assert.rejects(open(), { code: 'engine-overloaded' });
+    assert.equal((await connection.send(search('гитара'))).length, 4);
+    proxy.maxedOut(false);
+    assert.equal((await (await open()).send(search('гитара'))).length, 4);
+  });
+
+  it('a search whose client has left keeps its place until the engine is done with it', async () => {
+    proxy.set({ capacity: 1, delayMs: 150 });
+    const [gone, waitingAndGone, patient] = await several(3);
+    const start = performance.now();
+    for (const one of [gone, waitingAndGone]) {
+      one?.send(search('гитара')).catch(() => {});
+      await until('it is in', async () => proxy.counts().searches >= (one === gone ? 1 : 2));
+      one?.destroy();
+    }
+    await until('they are gone', async () => proxy.connections() === 1);
+    await patient?.send(search('гитара'));
+    assert.ok(performance.now() - start >= 440, `${performance.now() - start} ms`);
+    assert.equal(proxy.counts().mostAtEngine, 1);
+  });
+
+  it('a cut frees every place', async () => {
+    proxy.set({ capacity: 2, delayMs: 60_000 });
+    const asked = (await several(5)).map((connection) => assert.rejects(connection.send(search('гитара'))));
+    await until('they are in', async () => proxy.counts().waiting === 3);
+    proxy.cut();
+    await Promise.all(asked);
+    await until('nobody is left', async () => proxy.counts().atEngine + proxy.counts().waiting === 0);
+  });
+
+  it('paused, no search comes back; resumed, all do', async () => {
+    const [first, second] = await several(2);
+    proxy.pause();
+    let back = 0;
+    const asked = [first, second].map((one) => one?.send(search('гитара')).then(() => (back += 1)));
+    await until('both are in', async () => proxy.counts().searches === 2);
+    assert.equal(back, 0);
+    proxy.resume();
+    await Promise.all(asked);
+    assert.equal(back, 2);
+  });
+
+  it('an engine that dies takes its searches along, and their places are free', async () => {
+    proxy.set({ capacity: 1, delayMs: 100 });
+    const asked = (await several(3)).map((connection) => assert.rejects(connection.send(search('гитара'))));
+    await until('they are in', async () => proxy.counts().searches === 3);
+    opened.searchd.process.signal('SIGKILL');
+    await Promise.all(asked);
+    await until('nobody is left', async () => proxy.counts().atEngine + proxy.counts().waiting === 0);
+  });
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import type { Redis } from 'ioredis';
+import { type RespProxy, startRespProxy } from '../../loadtest/proxy/resp-proxy.ts';
+import { type RedisStack, startStandalone, until } from '../../loadtest/stack/redis.ts';
+import { redisAt } from './client.ts';
+
+const named = (name: string, command: readonly Buffer[]): boolean => command[0]?.toString().toUpperCase() === name;
+
+describe('a RESP-aware proxy before Redis', () => {
+  let stack: RedisStack;
+  let proxy: RespProxy;
+  let client: Redis;
+  let direct: Redis;
+  before(async () => {
+    stack = await startStandalone({ flavour: 'redis' });
+    const [node] = stack.nodes;
+    if (node === undefined) throw new Error('a stack without nodes');
+    proxy = await startRespProxy({ target: node });
+    client = await redisAt(proxy.port);
+    direct = await redisAt(node.port);
+    await direct.set('a', '1');
+  });
+  after(async () => {
+    client?.disconnect();
+    direct?.disconnect();
+    await proxy?.stop();
+    await stack?.stop();
+  });
+  afterEach(() => {
+    proxy.answer();
+    proxy.delay(0);
+  });
+
+  it('passes commands and replies of any kind and size, and counts commands by name', async () => {
+    proxy.resetCounts();
+    const value = Buffer.alloc(3 * 2 ** 20, '\r\n$5\r\n');
+    await client.set('large', value);
+    assert.ok((await client.getBuffer('large'))?.equals(value));
+    assert.equal(await client.get('nothing'), null);
+    assert.deepEqual(await client.multi().get('a').incr('n').exec(), [
+      [null, '1'],
+      [null, 1],
+    ]);
+    const keys = await client.mget('a', 'nothing');
+    assert.deepEqual(keys, ['1', null]);
+    const newest = await redisAt(proxy.port, { protocol: 3 });
+    assert.deepEqual(await newest.hgetall('nothing'), {});
+    newest.disconnect();
+    assert.deepEqual(
+      ['SET', 'GET', 'MULTI', 'INCR', 'EXEC', 'MGET'].map((name) => proxy.counts().get(name)),
+      [1, 3, 1, 1, 1, 1],
+    );
+  });
+
+  it('an answer takes the place of the reply within a pipeline, and the server never sees the command', async () => {
+    proxy.answer((command) => {
+      if (named('SET', command)) return Buffer.from("-READONLY You can't write against a read only replica.\r\n");
+      return String(command[1]) === 'b' ? Buffer.from('$3\r\nown\r\n') : undefined;
+    });
+    const replies = await client.pipeline().get('b').get('a').set('a', '2').get('b').get('a').exec();
+    const [b1, a1, set, b2, a2] = replies ?? [];
+    assert.deepEqual(
+      [b1, a1, b2, a2],
+      [
+        [null, 'own'],
+        [null, '1'],
+        [null, 'own'],
+        [null, '1'],
+      ],
+    );
+    assert.match(String(set?.[0]), /READONLY/);
+    assert.equal(await direct.get('a'), '1');
+  });
+
+  it('a function changes the real reply, after the server has run the command', async () => {
+    proxy.answer((command) => {
+      if (named('SET', command)) return () => Buffer.from('-ERR but I did\r\n');
+      return named('GET', command)
+        ? (reply) => Buffer.from(reply.toString().replace('\r\n1\r\n', '\r\n7\r\n'))
+        : undefined;
+    });
+    const replies = await client.pipeline().get('a').set('ran', 'x').get('a').exec();
+    assert.deepEqual(
+      [replies?.[0], replies?.[2]],
+      [
+        [null, '7'],
+        [null, '7'],
+      ],
+    );
+    assert.match(String(replies?.[1]?.[0]), /but I did/);
+    assert.equal(await direct.get('ran'), 'x');
+  });
+
+  it('replies come late, in order, and soon again when the delay is taken away', async () => {
+    proxy.resetCounts();
+    proxy.delay(150);
+    const start = performance.now();
+    const early = client.get('a').then(() => performance.now());
+    const replies = await Promise.all([early, client.ping()]);
+    assert.ok((replies[0] ?? 0) - start >= 145, `after ${(replies[0] ?? 0) - start} ms`);
+    const slow = client.get('a');
+    await until('it is at the server', async () => proxy.counts().get('GET') === 2);
+    proxy.delay(0);
+    assert.deepEqual(await Promise.all([slow, client.get('nothing')]), ['1', null]);
+  });
+
+  it('a truncated reply is the last one: silence keeps the connection, reset ends it', async () => {
+    for (const end of ['silence', 'reset'] as const) {
+      const victim = await redisAt(proxy.port, { socketTimeout: 300 });
+      proxy.answer((command) => (named('GET', command) ? { last: Buffer.from('$100\r\nabc'), end } : undefined));
+      const heard: Buffer[] = [];
+      victim.stream.on('data', (bytes: Buffer) => heard.push(bytes));
+      const start = performance.now();
+      for (const one of await Promise.allSettled([victim.get('a'), victim.ping()]))
+        assert.equal(one.status, 'rejected');
+      assert.equal(performance.now() - start >= 250, end === 'silence');
+      assert.equal(Buffer.concat(heard).toString(), '$100\r\nabc');
+      proxy.answer();
+      victim.disconnect();
+    }
+    assert.equal(await client.get('a'), '1');
+  });
+
+  it('bytes that are no RESP reach the client as they are', async () => {
+    const victim = await redisAt(proxy.port);
+    proxy.answer((command) => (named('GET', command) ? Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') : undefined));
+    await assert.rejects(victim.get('a'), /Unknown RESP type/);
+    victim.disconnect();
+  });
+
+  it('a client that speaks no RESP is reset', async () => {
+    const victim = await redisAt(proxy.port);
+    victim.stream.write('GET / HTTP/1.1\r\n\r\n');
+    await until('the end', async () => victim.status === 'end');
+  });
+});

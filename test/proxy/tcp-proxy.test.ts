@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
+import { type RedisStack, startStandalone, until } from '../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
+import { knock, redisAt } from './client.ts';
+
+describe('a TCP proxy before Redis', () => {
+  let stack: RedisStack;
+  let node: RedisNode;
+  let proxy: TcpProxy;
+  /** Decides which reads are reset, when a share of them is. */
+  let drawn = 1;
+  before(async () => {
+    stack = await startStandalone({ flavour: 'redis' });
+    const [first] = stack.nodes;
+    if (first === undefined) throw new Error('a stack without nodes');
+    node = first;
+    proxy = await startTcpProxy({ target: node, random: () => drawn, maxConnections: 8 });
+  });
+  after(async () => {
+    await proxy?.stop();
+    await stack?.stop();
+  });
+  afterEach(async () => {
+    proxy.resume();
+    proxy.reset(0);
+    await proxy.refuse(false);
+    await connections(0);
+  });
+  const connections = (count: number) => until(`${count} connections`, async () => proxy.connections() === count);
+
+  it('passes everything, megabytes as well, and counts connections', async () => {
+    const before = proxy.opened();
+    const clients = await Promise.all([1, 2, 3].map(() => redisAt(proxy.port)));
+    await connections(3);
+    assert.equal(proxy.opened(), before + 3);
+    const value = Buffer.alloc(5 * 2 ** 20, 'serpcache');
+    await clients[0]?.set('large', value);
+    assert.ok((await clients[1]?.getBuffer('large'))?.equals(value));
+    for (const client of clients) client.disconnect();
+    await connections(0);
+    assert.equal(proxy.opened(), before + 3);
+  });
+
+  it('paused, it accepts and passes nothing; resumed, everything arrives in order', async () => {
+    const client = await redisAt(proxy.port);
+    const direct = await redisAt(node.port);
+    await client.set('order', '');
+    proxy.pause();
+    const replies: unknown[] = [];
+    for (const letter of ['a', 'b', 'c']) {
+      void client.append('order', letter).then((length) => replies.push(length));
+    }
+    const late = redisAt(proxy.port).then(async (newcomer) => {
+      replies.push(await newcomer.ping());
+      newcomer.disconnect();
+    });
+    await sleep(100);
+    assert.equal(await direct.get('order'), '');
+    assert.deepEqual(replies, []);
+    await connections(2);
+    proxy.resume();
+    assert.equal(await client.get('order'), 'abc');
+    await late;
+    assert.deepEqual(replies.sort(), [1, 2, 3, 'PONG']);
+    for (const one of [client, direct]) one.disconnect();
+  });
+
+  it('paused, it holds a bounded part of what a client writes', async () => {
+    const client = await redisAt(proxy.port);
+    proxy.pause();
+    const written = assert.rejects(client.set('much', Buffer.alloc(64 * 2 ** 20))); // larger than the server takes
+    await sleep(200);
+    const waiting = client.stream.writableLength;
+    assert.ok(waiting > 40 * 2 ** 20, `${waiting} bytes are still at the client`);
+    proxy.resume();
+    await written;
+    client.disconnect();
+  });
+
+  it('refuses new connections like a port nobody listens on, and keeps the open ones', async () => {
+    const client = await redisAt(proxy.port);
+    await proxy.refuse(true);
+    assert.equal(await knock(proxy.port), 'ECONNREFUSED');
+    assert.equal(await client.ping(), 'PONG');
+    await proxy.refuse(false);
+    await proxy.refuse(false);
+    assert.equal(await knock(proxy.port), 'open');
+    client.disconnect();
+  });
+
+  it('cuts every connection', async () => {
+    const clients = await Promise.all([1, 2].map(() => redisAt(proxy.port)));
+    const pending = clients.map((client) => assert.rejects(client.blpop('nothing', 0)));
+    await connections(2);
+    proxy.cut();
+    await Promise.all(pending);
+    assert.equal(await knock(proxy.port), 'open');
+  });
+
+  it('resets a share of what clients send, each time on its own connection only', async () => {
+    const [lucky, unlucky] = await Promise.all([redisAt(proxy.port), redisAt(proxy.port)]);
+    proxy.reset(0.01);
+    drawn = 0.02;
+    assert.equal(await lucky.ping(), 'PONG');
+    drawn = 0.001;
+    await assert.rejects(unlucky.ping());
+    drawn = 1;
+    assert.equal(await lucky.ping(), 'PONG');
+    lucky.disconnect();
+  });
+
+  it('turns away more clients than it may have', async () => {
+    const clients = await Promise.all(Array.from({ length: 8 }, () => redisAt(proxy.port)));
+    assert.equal(await knock(proxy.port), 'ECONNRESET');
+    await connections(8);
+    for (const client of clients) client.disconnect();
+  });
+
+  it('a server that dies takes its connections along, and nobody else gets one until it is back', async () => {
+    const client = await redisAt(proxy.port);
+    const pending = assert.rejects(client.blpop('nothing', 0));
+    await connections(1);
+    await node.kill();
+    await pending;
+    assert.match(await knock(proxy.port), /closed|ECONNRESET/);
+    await node.restart();
+    assert.equal(await knock(proxy.port), 'open');
+  });
+});

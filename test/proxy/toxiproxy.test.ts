@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../loadtest/proxy/toxiproxy.ts';
+import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
+import { knock, redisAt } from './client.ts';
+
+describe('toxiproxy before Redis', () => {
+  let toxiproxy: Toxiproxy;
+  let stack: RedisStack;
+  let proxy: ToxicProxy;
+  before(async () => {
+    toxiproxy = await startToxiproxy();
+    stack = await startStandalone({ flavour: 'redis' });
+    const [node] = stack.nodes;
+    if (node === undefined) throw new Error('a stack without nodes');
+    proxy = await toxiproxy.proxy({ target: node });
+  });
+  after(async () => {
+    await toxiproxy?.stop();
+    await stack?.stop();
+    assert.throws(() => process.kill(toxiproxy.pid, 0), { code: 'ESRCH' });
+  });
+  afterEach(() => proxy.heal());
+  const took = async (work: Promise<unknown>): Promise<number> => {
+    const start = performance.now();
+    await work;
+    return performance.now() - start;
+  };
+
+  it('delays an open connection in either direction, until the toxic is taken away', async () => {
+    const client = await redisAt(proxy.port);
+    const withdraw = await proxy.add({ kind: 'latency', latencyMs: 60 }, { direction: 'downstream' });
+    await proxy.add({ kind: 'latency', latencyMs: 60, jitterMs: 5 }, { direction: 'upstream' });
+    const both = await took(client.ping());
+    assert.ok(both >= 110, `${both} ms`);
+    await withdraw();
+    const one = await took(client.ping());
+    assert.ok(one >= 50, `${one} ms`);
+    await proxy.heal();
+    assert.equal(await client.ping(), 'PONG');
+    client.disconnect();
+  });
+
+  it('limits the bandwidth', async () => {
+    const client = await redisAt(proxy.port);
+    await client.set('a', Buffer.alloc(40 * 1024));
+    await proxy.add({ kind: 'bandwidth', kibPerSecond: 100 }, { direction: 'downstream' });
+    const ms = await took(client.getBuffer('a'));
+    assert.ok(ms >= 250, `${ms} ms`);
+    client.disconnect();
+  });
+
+  it('slices a reply into single bytes, which make the same value', async () => {
+    const client = await redisAt(proxy.port);
+    await client.set('a', 'кроссовки');
+    await proxy.add({ kind: 'slicer', averageBytes: 1, delayUs: 200 }, { direction: 'downstream' });
+    let pieces = 0;
+    client.stream.on('data', () => {
+      pieces += 1;
+    });
+    assert.equal(await client.get('a'), 'кроссовки');
+    assert.ok(pieces >= 8, `${pieces} pieces`);
+    client.disconnect();
+  });
+
+  it('ends connections: reset, after so many bytes, or after a silence', async () => {
+    for (const toxic of [
+      { kind: 'reset_peer', timeoutMs: 0 },
+      { kind: 'limit_data', bytes: 3 },
+      { kind: 'timeout', timeoutMs: 50 },
+    ] as const) {
+      const client = await redisAt(proxy.port);
+      const withdraw = await proxy.add(toxic, { direction: 'downstream' });
+      await assert.rejects(client.ping(), Error, toxic.kind);
+      await withdraw();
+    }
+    assert.equal(await knock(proxy.port), 'open');
+  });
+
+  it('throws away what one direction carries: replies, or the commands themselves', async () => {
+    const direct = await redisAt(stack.nodes[0]?.port ?? 0);
+    for (const [direction, stored] of [
+      ['downstream', 'x'],
+      ['upstream', null],
+    ] as const) {
+      const client = await redisAt(proxy.port);
+      const withdraw = await proxy.add({ kind: 'timeout', timeoutMs: 100 }, { direction });
+      await assert.rejects(client.set(direction, 'x'));
+      assert.equal(await direct.get(direction), stored);
+      await withdraw();
+    }
+    direct.disconnect();
+  });
+
+  it('closes late', async () => {
+    const server: Server = createServer((socket) => socket.end('bye'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no address');
+    const slow = await toxiproxy.proxy({ target: { host: '127.0.0.1', port: address.port } });
+    await slow.add({ kind: 'slow_close', delayMs: 150 }, { direction: 'downstream' });
+    const client = await redisAt(slow.port);
+    const ms = await took(once(client.stream, 'close'));
+    assert.ok(ms >= 100, `${ms} ms`);
+    server.close();
+  });
+
+  it('concerns no connection when nearly none is meant', async () => {
+    const client = await redisAt(proxy.port);
+    await proxy.add({ kind: 'reset_peer', timeoutMs: 0 }, { direction: 'downstream', toxicity: 1e-9 });
+    assert.equal(await client.ping(), 'PONG');
+    client.disconnect();
+  });
+
+  it('switched off it refuses, and says why it does not take a toxic', async () => {
+    const client = await redisAt(proxy.port);
+    await proxy.enable(false);
+    await assert.rejects(client.ping());
+    assert.equal(await knock(proxy.port), 'ECONNREFUSED');
+    await proxy.enable(true);
+    assert.equal(await knock(proxy.port), 'open');
+    await assert.rejects(
+      proxy.add({ kind: 'latency', latencyMs: 1.5 }, { direction: 'upstream' }),
+      /toxiproxy: .* 400/,
+    );
+  });
+});
