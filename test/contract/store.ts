@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { leaseNames } from '../../src/cache/lease-store.ts';
 import type { Store, StoreRead } from '../../src/cache/store.ts';
+import { fleetContract } from './fleet.ts';
+import { lateLeaseContract, leaseContract } from './lease.ts';
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -11,6 +14,8 @@ export interface StoreUnderTest {
   readonly owners: readonly string[];
   /** The server's own `CLUSTER KEYSLOT`, where there are slots. */
   readonly keySlot?: (name: string) => Promise<number>;
+  /** Makes that one node forget all it holds. */
+  readonly lose: (node: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -95,6 +100,10 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       assert.deepEqual(await under.store.readMany([key('double'), key('double')], DEADLINE_MS), [value, value]);
     });
 
+    leaseContract(() => under.store);
+    fleetContract(() => under);
+    lateLeaseContract(() => under.store);
+
     test('a read settles by its deadline, with the value or a fault, and its late reply never rejects', async () => {
       const large = randomBytes(1024 * 1024);
       await stored(key('slow'), large);
@@ -118,8 +127,8 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
         assert.equal(slot, await under.keySlot?.(each), each);
         assert.ok(node !== undefined && under.owners.includes(node), `${each} lives at ${node}`);
       }
-      const lease = key('abc').replace('{', 'lease:{');
-      assert.deepEqual(under.store.locate(lease), under.store.locate(key('abc')), 'an entry and its lease part');
+      const { entry, lease } = leaseNames(key('abc'));
+      assert.deepEqual(under.store.locate(lease), under.store.locate(entry), 'an entry and its lease part');
     });
 
     test('nodes shows every owner, and at rest each is connected, closed and has nothing outstanding', async () => {
@@ -148,6 +157,16 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       assert.deepEqual(await under.store.readMany([key('twice')], DEADLINE_MS), [down]);
       const dropped = { kind: 'dropped', fault: 'store-down' };
       assert.deepEqual(await under.store.write(key('twice'), Buffer.from('x'), TTL_MS), dropped);
+      assert.deepEqual(await under.store.seedMany([{ name: 'x', value: Buffer.from('x'), ttlMs: 1 }]), [dropped]);
+      assert.deepEqual(await under.store.epochs(DEADLINE_MS), []);
+      assert.deepEqual(await under.store.beat('x', TTL_MS, DEADLINE_MS), down);
+      await under.store.leave('x', DEADLINE_MS);
+      const { leases } = under.store;
+      const names = leaseNames(key('twice'));
+      assert.deepEqual(await leases.take(names, 'x', TTL_MS, DEADLINE_MS), down);
+      assert.deepEqual(await leases.look(names, DEADLINE_MS), down);
+      assert.deepEqual(await leases.writeAndRelease(names, 'x', Buffer.from('x'), TTL_MS), dropped);
+      await leases.release(names, 'x');
     });
   });
 }

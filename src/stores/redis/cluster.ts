@@ -27,8 +27,8 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       peer: (other) => nodes.get(other),
       remap,
     });
-    const onReady = node.revive;
-    watchConnection(redis, { address: () => address, observe, onReady });
+    const { revive, garbled } = node;
+    watchConnection(redis, { address: () => address, observe, onReady: revive, onGarbage: garbled });
     redis.on('close', () => remap());
     return node;
   };

@@ -14,6 +14,8 @@ export interface NodeBreaker {
   readonly enter: () => Pass | undefined;
   /** `unknown`: it says nothing about the node (our own stall, no room). */
   readonly book: (pass: Pass, outcome: 'answered' | 'failed' | 'unknown') => void;
+  /** What the node says cannot be trusted: opens without waiting for more. */
+  readonly trip: () => void;
   /** The node has just proved to be alive (a new connection is ready): probe now rather than later. */
   readonly revive: () => void;
 }
@@ -98,6 +100,9 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
         return;
       }
       if (outcome !== 'unknown' && tooManyFailures(outcome === 'failed')) enterState('open');
+    },
+    trip() {
+      if (state !== 'open') enterState('open');
     },
     revive() {
       const nowMs = clock.monotonicMs();

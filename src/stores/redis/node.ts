@@ -28,6 +28,8 @@ export interface RedisNode {
   readonly remap: (why: string) => void;
   /** What came on the connection cannot be an answer to what was asked: it ends, and with it all it carries. */
   readonly distrust: (why: string) => void;
+  /** Its connection ended for that already. */
+  readonly garbled: () => void;
   /** A new connection is ready. */
   readonly revive: () => void;
   /** The store no longer uses it: who counts open breakers must not count this one for ever. */
@@ -83,11 +85,13 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
 
   const distrust = (why: string): void => {
     redis.stream?.destroy(new Error(why));
+    breaker.trip();
   };
 
   return {
     ...options,
     distrust,
+    garbled: breaker.trip,
     admitRead: () => admit(maxOutstanding, false),
     admitWrite: (bytes) =>
       breaker.state() === 'closed' ? admit(half, writeBytes + bytes > MAX_OUTSTANDING_WRITE_BYTES) : 'node-open',

@@ -61,7 +61,8 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
     }
     node?.revive();
   };
-  watchConnection(redis, { address: () => node?.address ?? unplaced, observe, onReady });
+  const onGarbage = (): void => node?.garbled();
+  watchConnection(redis, { address: () => node?.address ?? unplaced, observe, onReady, onGarbage });
   // ioredis gives up for good when a connection cannot even be begun; a store heals by itself.
   redis.on('end', () => {
     if (closed) return;

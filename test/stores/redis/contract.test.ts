@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
 import { startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisSettings } from '../../../src/stores/redis/options.ts';
 import { type StoreUnderTest, storeContract } from '../../contract/store.ts';
 import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
+
+const EXAMPLE = new URL('../../../deploy/production.example.yaml', import.meta.url);
 
 const over =
   <S extends RedisStack>(start: () => Promise<S>, settingsOf: (stack: S) => RedisSettings, owners = 1) =>
@@ -23,6 +26,9 @@ const over =
       ...(owners > 1 && {
         keySlot: async (name: string) => Number(await stack.nodes[0]?.command('CLUSTER', 'KEYSLOT', name)),
       }),
+      async lose(address) {
+        await stack.nodes.find((node) => node.address === address)?.command('FLUSHALL');
+      },
       async stop() {
         await store.close();
         await stack.stop();
@@ -46,13 +52,17 @@ storeContract(
   over<SentinelStack>(() => startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 }), sentinelOf),
 );
 
-/** All that the adapter asks of a server: its own names, two commands, and what a handshake and a map of slots need. */
+/** All that the adapter asks of a server: its own names, its commands, and what a handshake and a map of slots need. */
 const USER = {
   username: 'serpcache',
   password: 'only-for-this-test',
   rules:
-    'resetchannels ~sc1:* -@all +get +set +ping +info +asking +select +client|setname +cluster|slots +cluster|info',
+    'resetchannels ~sc1:* -@all +get +set +del +eval +time +zadd +zrem +zrange +zremrangebyscore +pexpireat ' +
+    '+ping +info +asking +select +client|setname +cluster|slots +cluster|info',
 };
+/** The rules our example of a configuration tells operators to give. */
+const [, advised = ''] = /ACL SETUSER serpcache on >… ([^`]+)`/.exec(readFileSync(EXAMPLE, 'utf8')) ?? [];
+const ADVISED_USER = { ...USER, rules: `resetchannels -@all ${advised}` };
 const secure = (stack: RedisStack) => ({
   username: USER.username,
   password: USER.password,
@@ -67,9 +77,9 @@ storeContract(
   ),
 );
 storeContract(
-  'valkey cluster of 3 over TLS as an ACL user',
+  'valkey cluster of 3 over TLS as the ACL user of the example',
   over(
-    () => startCluster({ flavour: 'valkey', masters: 3, tls: true, acl: USER }),
+    () => startCluster({ flavour: 'valkey', masters: 3, tls: true, acl: ADVISED_USER }),
     (stack) => clusterOf(stack, secure(stack)),
     3,
   ),

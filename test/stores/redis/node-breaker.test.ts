@@ -112,3 +112,31 @@ test('a new connection lets the probe through at once', () => {
   book('answered');
   assert.equal(breaker.state(), 'closed');
 });
+
+test('connections that keep coming and failing let through no more probes than time does', () => {
+  book('failed', 5);
+  breaker.revive();
+  book('failed');
+  for (let connections = 0; connections < 3; connections += 1) {
+    nowMs += 200;
+    breaker.revive();
+    assert.equal(breaker.enter(), undefined);
+  }
+  nowMs += 500;
+  breaker.revive();
+  assert.notEqual(breaker.enter(), undefined);
+});
+
+test('a node that cannot be trusted is given up at once, and probed when its time is over', () => {
+  const before = pass();
+  breaker.trip();
+  breaker.book(before, 'answered');
+  assert.equal(breaker.state(), 'open');
+  breaker.trip();
+  nowMs += 2000;
+  const probe = pass();
+  breaker.trip();
+  breaker.book(probe, 'answered');
+  assert.equal(breaker.state(), 'open');
+  assert.deepEqual(states, ['open', 'half-open', 'open']);
+});

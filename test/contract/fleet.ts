@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SeedItem, StoreEpoch } from '../../src/cache/store.ts';
+import type { StoreUnderTest } from './store.ts';
+
+const DEADLINE_MS = 5000;
+const TTL_MS = 60_000;
+/** More than one pipeline for every node. */
+const MANY = 500;
+
+/** What a fleet shares through a store: seeds, epochs, the head count. Registers its tests in the suite that calls it. */
+export function fleetContract(under: () => StoreUnderTest): void {
+  const seed = (id: string, value: string, ttlMs = TTL_MS): SeedItem => ({
+    name: `sc1:contract:{seed-${id}}`,
+    value: Buffer.from(value),
+    ttlMs,
+  });
+  const readOf = (item: SeedItem) => ({ kind: 'value', value: item.value });
+
+  describe('seeding', () => {
+    test('what is there is kept, what is not is written, results in order, over all nodes and several batches', async () => {
+      const { store } = under();
+      const items = Array.from({ length: MANY }, (_, index) =>
+        seed(String(index), `seed ${index} `.repeat(index % 40)),
+      );
+      const isThere = (index: number): boolean => index % 5 === 0;
+      const there = items.filter((_, index) => isThere(index));
+      for (const { name } of there) await store.write(name, Buffer.from('there'), TTL_MS);
+      const results = await store.seedMany(items);
+      assert.deepEqual(
+        results,
+        items.map((_, index) => ({ kind: isThere(index) ? 'kept' : 'stored' })),
+      );
+      const reads = await store.readMany(
+        items.map(({ name }) => name),
+        DEADLINE_MS,
+      );
+      for (const [index, item] of items.entries()) {
+        const expected = isThere(index) ? { kind: 'value', value: Buffer.from('there') } : readOf(item);
+        assert.deepEqual(reads[index], expected, item.name);
+      }
+    });
+
+    test('nothing, one name twice, and large values', async () => {
+      const { store } = under();
+      assert.deepEqual(await store.seedMany([]), []);
+      const twice = await store.seedMany([seed('twice', 'first'), seed('twice', 'second')]);
+      assert.deepEqual(twice, [{ kind: 'stored' }, { kind: 'kept' }]);
+      const large = Array.from({ length: 6 }, (_, index) => seed(`large-${index}`, String(index).repeat(900_000)));
+      assert.ok((await store.seedMany(large)).every(({ kind }) => kind === 'stored'));
+      for (const item of large) assert.deepEqual(await store.read(item.name, DEADLINE_MS), readOf(item));
+    });
+
+    test('a seed ends with its lifetime, and what it found keeps its own', async () => {
+      const { store } = under();
+      const short = seed('short', 'x', 50.5);
+      const kept = seed('kept', 'new', 50);
+      await store.write(kept.name, Buffer.from('old'), TTL_MS);
+      assert.deepEqual(await store.seedMany([short, kept]), [{ kind: 'stored' }, { kind: 'kept' }]);
+      await sleep(150);
+      assert.deepEqual(await store.read(short.name, DEADLINE_MS), { kind: 'absent' });
+      assert.deepEqual(await store.read(kept.name, DEADLINE_MS), { kind: 'value', value: Buffer.from('old') });
+    });
+  });
+
+  describe('epochs', () => {
+    const epochs = async (): Promise<readonly StoreEpoch[]> => {
+      const found = await under().store.epochs(DEADLINE_MS);
+      return [...found].sort((a, b) => a.node.localeCompare(b.node));
+    };
+
+    test('there is one for each node that owns names, and reading and writing leaves them', async () => {
+      const first = await epochs();
+      assert.deepEqual(first.map(({ node }) => node).sort(), [...under().owners].sort());
+      assert.equal(new Set(first.map(({ part }) => part)).size, first.length);
+      assert.equal(new Set(first.map(({ epoch }) => epoch)).size, first.length);
+      assert.ok(first.every(({ epoch }) => epoch.length > 0));
+      await under().store.seedMany([seed('epoch', 'x')]);
+      assert.deepEqual(await epochs(), first);
+    });
+
+    test('a node that lost what it held has a new one; its part stays, and so do the others', async () => {
+      const first = await epochs();
+      const lost = first[0];
+      assert.ok(lost);
+      await under().lose(lost.node);
+      const second = await epochs();
+      assert.deepEqual(second.slice(1), first.slice(1));
+      assert.deepEqual({ ...second[0], epoch: lost.epoch }, lost);
+      assert.notEqual(second[0]?.epoch, lost.epoch);
+      assert.deepEqual(await epochs(), second);
+    });
+  });
+
+  describe('the head count', () => {
+    const beat = (id: string, ttlMs = TTL_MS) => under().store.beat(id, ttlMs, DEADLINE_MS);
+    const fleet = (live: number, rank: number) => ({ kind: 'fleet', live, rank });
+
+    test('counts those that live, ranks them by id, and forgets who leaves or is silent', async () => {
+      assert.deepEqual(await beat('m'), fleet(1, 0));
+      assert.deepEqual(await beat('m'), fleet(1, 0), 'a second beat is not a second process');
+      assert.deepEqual(await beat('Z'), fleet(2, 0));
+      assert.deepEqual(await beat('z'), fleet(3, 2));
+      assert.deepEqual(await beat('m'), fleet(3, 1));
+      const short = await beat('m-1', 300.5);
+      assert.deepEqual(short, fleet(4, 2));
+      await under().store.leave('Z', DEADLINE_MS);
+      await under().store.leave('nobody', DEADLINE_MS);
+      await sleep(400);
+      assert.deepEqual(await beat('z'), fleet(2, 1));
+      await under().store.leave('m', DEADLINE_MS);
+      await under().store.leave('z', DEADLINE_MS);
+      assert.deepEqual(await beat('last'), fleet(1, 0));
+      await under().store.leave('last', DEADLINE_MS);
+    });
+
+    test('a short beat shortens nobody else, and a later one may be shorter', async () => {
+      await beat('long', 5000);
+      await beat('short', 60);
+      await sleep(120);
+      assert.deepEqual(await beat('other'), fleet(2, 1));
+      await beat('long', 60);
+      await sleep(120);
+      assert.deepEqual(await beat('other'), fleet(1, 0));
+      await under().store.leave('other', DEADLINE_MS);
+    });
+
+    test('many beat at once', async () => {
+      const ids = Array.from(
+        { length: 60 },
+        (_, index) => `process-${String(index).padStart(3, '0')}-${'x'.repeat(50)}`,
+      );
+      await Promise.all(ids.map((id) => beat(id)));
+      for (const rank of [0, 31, 59]) assert.deepEqual(await beat(ids[rank] ?? ''), fleet(60, rank));
+      await Promise.all(ids.map((id) => under().store.leave(id, DEADLINE_MS)));
+      assert.deepEqual(await beat('alone'), fleet(1, 0));
+      await under().store.leave('alone', DEADLINE_MS);
+    });
+  });
+}

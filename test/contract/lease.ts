@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LeaseNames, type LeaseTake, leaseNames } from '../../src/cache/lease-store.ts';
+import type { Store } from '../../src/cache/store.ts';
+
+/** Generous: what is tested here is what comes back, on however slow a machine. */
+const DEADLINE_MS = 5000;
+const TTL_MS = 60_000;
+const HELD = { kind: 'held' };
+const PASS = { kind: 'pass' };
+const FREE = { kind: 'free' };
+const TAKEN = { kind: 'taken' };
+const FENCED = { kind: 'dropped', fault: 'fenced' };
+const STORED = { kind: 'stored' };
+
+const names = (id: string): LeaseNames => leaseNames(`sc1:contract:{lease-${id}}`);
+
+/** What every store's leases promise (src/cache/lease-store.ts). Registers its tests in the suite that calls it. */
+export function leaseContract(store: () => Store): void {
+  const take = (on: LeaseNames, token: string, ttlMs = TTL_MS): Promise<LeaseTake> =>
+    store().leases.take(on, token, ttlMs, DEADLINE_MS);
+  const look = (on: LeaseNames) => store().leases.look(on, DEADLINE_MS);
+  const write = (on: LeaseNames, token: string, value: Buffer | string, ttlMs = TTL_MS) =>
+    store().leases.writeAndRelease(on, token, Buffer.from(value), ttlMs);
+
+  describe('leases', () => {
+    test('of many who ask at once one takes it, the others are told that it is held', async () => {
+      const on = names('crowd');
+      const all = await Promise.all(Array.from({ length: 40 }, (_, index) => take(on, `token-${index}`)));
+      assert.equal(all.filter(({ kind }) => kind === 'taken').length, 1);
+      assert.equal(all.filter(({ kind }) => kind === 'held').length, 39);
+      assert.deepEqual(await look(on), HELD);
+    });
+
+    test('whoever takes it is given the entry of that moment', async () => {
+      const on = names('value');
+      assert.deepEqual(await take(on, 'a'), TAKEN);
+      await store().leases.release(on, 'a');
+      const value = randomBytes(3000);
+      assert.deepEqual(await store().write(on.entry, value, TTL_MS), STORED);
+      assert.deepEqual(await take(on, 'a'), { kind: 'taken', value });
+      assert.deepEqual(await take(on, 'b'), HELD);
+    });
+
+    test('a write releases it and is what everybody reads: binary, empty, 1 MiB', async () => {
+      const binary = Buffer.from(Uint8Array.from({ length: 512 }, (_, index) => index % 256));
+      const values = {
+        binary,
+        crlf: Buffer.from('$5\r\nhello\r\n\0'),
+        empty: Buffer.alloc(0),
+        large: randomBytes(1 << 20),
+      };
+      for (const [id, value] of Object.entries(values)) {
+        const on = names(id);
+        assert.deepEqual(await take(on, 'a'), TAKEN);
+        assert.deepEqual(await write(on, 'a', value), STORED, id);
+        const found = await look(on);
+        assert.ok(found.kind === 'free' && found.value?.equals(value), `${id} came back changed`);
+        const read = await store().read(on.entry, DEADLINE_MS);
+        assert.ok(read.kind === 'value' && read.value.equals(value), id);
+        assert.equal((await take(on, 'b')).kind, 'taken', id);
+      }
+    });
+
+    test('the lifetime of the entry is that of the write, whole milliseconds or not', async () => {
+      const on = names('lifetime');
+      await take(on, 'a');
+      assert.deepEqual(await write(on, 'a', 'x', 80.5), STORED);
+      await sleep(150);
+      assert.deepEqual(await look(on), FREE);
+    });
+
+    test('while it is held a look says so and nothing else, though there is an entry', async () => {
+      const on = names('look');
+      assert.deepEqual(await look(on), FREE);
+      await store().write(on.entry, Buffer.from('old'), TTL_MS);
+      assert.deepEqual(await look(on), { kind: 'free', value: Buffer.from('old') });
+      await take(on, 'a');
+      assert.deepEqual(await look(on), HELD);
+      await store().leases.release(on, 'a');
+      assert.deepEqual(await look(on), { kind: 'free', value: Buffer.from('old') });
+    });
+
+    test('somebody who does not hold it neither releases it nor writes', async () => {
+      const on = names('stranger');
+      await store().write(on.entry, Buffer.from('old'), TTL_MS);
+      assert.deepEqual(await write(on, 'b', 'not mine'), FENCED, 'nobody holds it');
+      await take(on, 'a');
+      for (const token of ['b', '', 'A', 'a ', 'ta', 'p', '\0']) {
+        assert.deepEqual(await write(on, token, 'not mine'), FENCED);
+        await store().leases.release(on, token);
+        await store().leases.release(on, token, 1000);
+        assert.deepEqual(await look(on), HELD, JSON.stringify(token));
+      }
+      await store().leases.release(on, 'a');
+      assert.deepEqual(await look(on), { kind: 'free', value: Buffer.from('old') });
+    });
+
+    test('an owner that was too slow changes nothing: the next one holds it and writes', async () => {
+      const on = names('slow');
+      await take(on, 'slow', 50.5);
+      await sleep(120);
+      assert.deepEqual(await look(on), FREE, 'a dead owner holds it for ever');
+      assert.deepEqual(await take(on, 'next'), TAKEN);
+      assert.deepEqual(await write(on, 'slow', 'late'), FENCED);
+      await store().leases.release(on, 'slow');
+      assert.deepEqual(await look(on), HELD);
+      assert.deepEqual(await write(on, 'next', 'in time'), STORED);
+      assert.deepEqual(await write(on, 'slow', 'later'), FENCED);
+      assert.deepEqual(await look(on), { kind: 'free', value: Buffer.from('in time') });
+    });
+
+    test('a pass mark is what everybody sees until it ends, whatever token comes', async () => {
+      const on = names('pass');
+      await take(on, 'a');
+      await store().leases.release(on, 'a', 400.5);
+      const untilMs = performance.now() + 200;
+      for (const token of ['a', 'b', '', 'p', 'pass', 't']) {
+        const [release, written, taken] = [store().leases.release(on, token), write(on, token, 'x'), take(on, token)];
+        const seen = { looked: await look(on), written: await written, taken: await taken };
+        await release;
+        // On a machine that stands still for so long it has ended.
+        if (performance.now() < untilMs) assert.deepEqual(seen, { looked: PASS, written: FENCED, taken: PASS }, token);
+      }
+      await sleep(450);
+      assert.deepEqual(await look(on), FREE);
+      assert.deepEqual(await take(on, 'b'), TAKEN);
+    });
+
+    test('what was released may be taken again by the same token', async () => {
+      const on = names('again');
+      for (let round = 0; round < 3; round += 1) {
+        assert.deepEqual(await take(on, 'a'), TAKEN);
+        await store().leases.release(on, 'a');
+        await store().leases.release(on, 'a');
+      }
+      assert.deepEqual(await look(on), FREE);
+    });
+
+    test('leases of many keys, on all nodes, do not know of each other', async () => {
+      const many = Array.from({ length: 120 }, (_, index) => names(`many-${index}`));
+      assert.ok((await Promise.all(many.map((on) => take(on, 'a')))).every(({ kind }) => kind === 'taken'));
+      const written = await Promise.all(many.map((on) => write(on, 'a', on.entry)));
+      assert.ok(written.every(({ kind }) => kind === 'stored'));
+      const looks = await Promise.all(many.map(look));
+      assert.deepEqual(
+        looks,
+        many.map((on) => ({ kind: 'free', value: Buffer.from(on.entry) })),
+      );
+    });
+  });
+}
+
+/** Apart, because it makes nodes look slow, and what comes next meets their breakers. */
+export function lateLeaseContract(store: () => Store): void {
+  test('a take that was not answered in time holds nothing in the end', async () => {
+    const many = Array.from({ length: 60 }, (_, index) => names(`late-${index}`));
+    const takes = await Promise.all(many.map((on) => store().leases.take(on, 'a', TTL_MS, 0)));
+    const untilMs = performance.now() + 20_000;
+    for (const [index, taken] of takes.entries()) {
+      const on = many[index];
+      if (on === undefined || taken.kind === 'taken') continue;
+      assert.equal(taken.kind, 'fault');
+      while ((await store().leases.look(on, DEADLINE_MS)).kind !== 'free') {
+        assert.ok(performance.now() < untilMs, `${on.lease} is still held`);
+        await sleep(20);
+      }
+    }
+  });
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type RedisStack, startCluster, startSentinel, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import type { Store, StoreEpoch } from '../../../src/cache/store.ts';
+import { migrateSlot } from './migration.ts';
+import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
+
+const DEADLINE_MS = 2000;
+
+const epochs = async (store: Store): Promise<readonly StoreEpoch[]> =>
+  [...(await store.epochs(DEADLINE_MS))].sort((a, b) => a.part.localeCompare(b.part));
+
+async function withStore<S extends RedisStack>(
+  stack: S,
+  open: (stack: S) => { readonly store: Store },
+  nodes: number,
+  run: (store: Store, first: readonly StoreEpoch[]) => Promise<void>,
+): Promise<void> {
+  const { store } = open(stack);
+  try {
+    await connected(store, nodes);
+    await run(store, await epochs(store));
+  } finally {
+    await store.close();
+    await stack.stop();
+  }
+}
+
+/** Every replica has what the masters have. */
+const inStep = (nodes: readonly RedisNode[]): Promise<void> =>
+  until('the replicas to have everything', async () => {
+    const infos = await Promise.all(nodes.map(async (node) => String(await node.command('INFO', 'replication'))));
+    const masters = infos.filter((info) => info.includes('role:master'));
+    return masters.every((info) => {
+      const offset = /master_repl_offset:(\d+)/.exec(info)?.[1];
+      return info.includes(`offset=${offset},`);
+    });
+  });
+
+const killedAndStarted = async (node: RedisNode): Promise<void> => {
+  await node.kill();
+  await node.restart();
+};
+
+describe('an epoch', () => {
+  test('a server that lost its memory has a new one; a connection that broke changes nothing', async () => {
+    const stack = await startStandalone({ flavour: 'redis' });
+    await withStore(
+      stack,
+      (each) => openStore(standaloneOf(each)),
+      1,
+      async (store, [first]) => {
+        const [server] = stack.nodes;
+        assert.ok(server && first);
+        await server.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+        await until('the connection to be back', async () => (await store.epochs(DEADLINE_MS)).length === 1);
+        assert.deepEqual(await epochs(store), [first]);
+        await killedAndStarted(server);
+        await until('the server to be back', async () => (await store.epochs(DEADLINE_MS)).length === 1);
+        const [second] = await epochs(store);
+        assert.notEqual(second?.epoch, first.epoch);
+        assert.deepEqual({ ...second, epoch: '' }, { ...first, epoch: '' });
+      },
+    );
+  });
+
+  test('two processes that see a new server at the same time agree on its epoch', async () => {
+    const stack = await startStandalone({ flavour: 'valkey' });
+    await withStore(
+      stack,
+      (each) => openStore(standaloneOf(each)),
+      1,
+      async (store, first) => {
+        const other = openStore(standaloneOf(stack)).store;
+        try {
+          await connected(other, 1);
+          assert.deepEqual(await epochs(other), first);
+          await stack.nodes[0]?.command('FLUSHALL');
+          const [mine, theirs] = await Promise.all([epochs(store), epochs(other)]);
+          assert.deepEqual(mine, theirs);
+        } finally {
+          await other.close();
+        }
+      },
+    );
+  });
+
+  test('sentinel: a replica that takes over with the data takes over the epoch', async () => {
+    const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
+    await withStore(
+      stack,
+      (each) => openStore(sentinelOf(each)),
+      1,
+      async (store, first) => {
+        const master = stack.nodes.find(({ address }) => address === first[0]?.node);
+        await inStep(stack.nodes);
+        await master?.kill();
+        let found: readonly StoreEpoch[] = [];
+        await until('the new master to be asked', async () => {
+          found = await epochs(store);
+          return found.length === 1;
+        });
+        assert.notEqual(found[0]?.node, master?.address);
+        assert.deepEqual([{ ...found[0], node: '' }], [{ ...first[0], node: '' }]);
+      },
+    );
+  });
+
+  test('cluster: a failover keeps part and epoch, a master that restarts empty changes its own alone', async () => {
+    const stack = await startCluster({ flavour: 'redis', masters: 3, replicasPerMaster: 1 });
+    await withStore(
+      stack,
+      (each) => openStore(clusterOf(each)),
+      3,
+      async (store, first) => {
+        assert.equal(first.length, 3);
+        await inStep(stack.nodes);
+        const [sick, other] = first;
+        const byAddress = (address = ''): RedisNode | undefined => stack.nodes.find((node) => node.address === address);
+        await byAddress(sick?.node)?.kill();
+        assert.equal((await epochs(store)).length, 2, 'the others are asked, this one is left out');
+        let second: readonly StoreEpoch[] = [];
+        await until('the replica to be asked', async () => {
+          second = await epochs(store);
+          return second.length === 3;
+        });
+        const unplaced = (all: readonly StoreEpoch[]) => all.map(({ part, epoch }) => ({ part, epoch }));
+        assert.deepEqual(unplaced(second), unplaced(first));
+        assert.notEqual(second.find(({ part }) => part === sick?.part)?.node, sick?.node);
+
+        await byAddress(other?.node)?.command('FLUSHALL');
+        const third = await epochs(store);
+        const changed = third.filter(({ epoch }) => !first.some((each) => each.epoch === epoch));
+        assert.deepEqual(
+          changed.map(({ part }) => part),
+          [other?.part],
+        );
+      },
+    );
+  });
+
+  test('cluster: a stopped node is left out by the deadline, and has its old epoch when it goes on', async () => {
+    const stack = await startCluster({ flavour: 'valkey', masters: 3 });
+    await withStore(
+      stack,
+      (each) => openStore(clusterOf(each)),
+      3,
+      async (store, first) => {
+        const sick = stack.nodes.find(({ address }) => address === first[0]?.node);
+        await sick?.pause();
+        try {
+          const startedMs = performance.now();
+          const found = await store.epochs(100);
+          assert.ok(performance.now() - startedMs < 1500);
+          assert.deepEqual(
+            found.map(({ part }) => part).sort(),
+            first
+              .slice(1)
+              .map(({ part }) => part)
+              .sort(),
+          );
+        } finally {
+          sick?.resume();
+        }
+        await until('the node to be asked again', async () => (await epochs(store)).length === 3);
+        assert.deepEqual(await epochs(store), first);
+      },
+    );
+  });
+
+  test('cluster: when its slot moves a part moves along with its word, and the node it left gets another', async () => {
+    const stack = await startCluster({ flavour: 'redis', masters: 3 });
+    await withStore(
+      stack,
+      (each) => openStore(clusterOf(each)),
+      3,
+      async (store, first) => {
+        const [moving] = first;
+        const from = stack.nodes.find(({ address }) => address === moving?.node);
+        const to = stack.nodes.find(({ address }) => address !== moving?.node);
+        assert.ok(moving && from && to);
+        await migrateSlot(store.locate(moving.part).slot ?? -1, stack.nodes, from, to, async () => {
+          for (const { part, epoch } of await epochs(store)) {
+            const before = first.find((each) => each.part === part);
+            if (before !== undefined) assert.equal(epoch, before.epoch, `${part} looks lost`);
+          }
+        });
+        await store.read(moving.part, DEADLINE_MS);
+        await until('the new owner to be known', async () => store.locate(moving.part).node === to.address);
+        const second = await epochs(store);
+        assert.deepEqual(second.map(({ node }) => node).sort(), stack.nodes.map(({ address }) => address).sort());
+        for (const { part, epoch } of second) {
+          const before = first.find((each) => each.part === part);
+          if (before !== undefined) assert.equal(epoch, before.epoch, `${part} looks lost`);
+        }
+      },
+    );
+  });
+});

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ProxiedCluster, type ProxiedNode, startProxiedCluster } from '../../../loadtest/proxy/cluster.ts';
+import { type Match, type RespProxy, startRespProxy } from '../../../loadtest/proxy/resp-proxy.ts';
+import { until } from '../../../loadtest/stack/redis.ts';
+import { leaseNames } from '../../../src/cache/lease-store.ts';
+import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { CONNECTION, connected, openStore } from './open.ts';
+
+const NAMES = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);
+const FAULT_MS = 2000;
+/** The failures until the breaker opens; then a probe and a refresh of the map a second. */
+const MAX_OPENED = 6 + 3 * (FAULT_MS / 1000);
+
+type Lie = (gets: number) => ReturnType<Match>;
+
+const once =
+  (bytes: string): Lie =>
+  (gets) =>
+    gets === 1 ? Buffer.from(bytes) : undefined;
+const always = (bytes: string | Buffer): Lie => {
+  const reply = Buffer.from(bytes);
+  return () => reply;
+};
+
+/** What the node says to GET and EVAL instead of the truth. */
+const LIES: Readonly<Record<string, Lie>> = {
+  'another protocol': always('HTTP/1.1 400 Bad Request\r\n\r\n'),
+  // Taken for minus eleven, back to where it began: without an end, in one turn of the event loop.
+  'a length that is none': always('$-1\r\n$%\r\n$-1\r\n'),
+  'a number': always(':5\r\n'),
+  'an unknown error': always('-WAT is this\r\n'),
+  'that it loads its data': always('-LOADING Redis is loading the dataset in memory\r\n'),
+  'that it is busy': always('-BUSY Redis is busy running a script.\r\n'),
+  'half a reply and then nothing': () => ({ last: Buffer.from('$10\r\nabc'), end: 'silence' }),
+  // Everything that follows is taken for a part of it.
+  'once a length of 60 MB': once('$60000000\r\n'),
+  'once a list of a million': once('*1000000\r\n'),
+};
+
+describe('a node that answers garbage', () => {
+  let cluster: ProxiedCluster<RespProxy>;
+  let sick: ProxiedNode<RespProxy>;
+  let store: Store;
+  let events: readonly StoreEvent[];
+  let sickNames: readonly string[];
+  let wellNames: readonly string[];
+
+  before(async () => {
+    cluster = await startProxiedCluster({ flavour: 'redis', startProxy: startRespProxy });
+    [sick] = cluster.shards as readonly [ProxiedNode<RespProxy>];
+  });
+  after(async () => {
+    await cluster?.stop();
+  });
+  beforeEach(async () => {
+    ({ store, events } = openStore({ kind: 'cluster', nodes: cluster.nodes, ...CONNECTION }));
+    await connected(store, 3);
+    sickNames = NAMES.filter((name) => store.locate(name).node === sick.node.address);
+    wellNames = NAMES.filter((name) => store.locate(name).node !== sick.node.address);
+    for (const name of NAMES) assert.equal((await store.write(name, Buffer.from(name), 600_000)).kind, 'stored');
+  });
+  afterEach(async () => {
+    await store.close();
+  });
+
+  const assertNoLie = (read: StoreRead | undefined, name: string): void => {
+    if (read?.kind === 'value') assert.equal(read.value.toString(), name);
+  };
+  /** Single and bulk reads, a write and a lease, over and over while the fault lasts. */
+  const load = async (names: readonly string[], untilMs: number, deadlineMs: number): Promise<void> => {
+    for (let turn = 0; performance.now() < untilMs; turn += 1) {
+      const name = names[turn % names.length] ?? '';
+      assertNoLie(await store.read(name, deadlineMs), name);
+      if (turn % 10 === 0) {
+        await store.leases.take(leaseNames(name), 'a', 1000, deadlineMs);
+        const reads = await store.readMany(names, deadlineMs);
+        for (const [index, each] of names.entries()) assertNoLie(reads[index], each);
+      }
+      await sleep(10);
+    }
+  };
+
+  for (const [what, lie] of Object.entries(LIES)) {
+    test(`${what}: its keys miss or are right, the others serve, connections stay few, and it heals`, async () => {
+      let gets = 0;
+      const opened = sick.proxy.opened();
+      const failures: string[] = [];
+      const untilMs = performance.now() + FAULT_MS;
+      sick.proxy.answer((command) => {
+        if (!['GET', 'EVAL'].includes(String(command[0]).toUpperCase())) return undefined;
+        gets += 1;
+        return lie(gets);
+      });
+      const watch = async (): Promise<void> => {
+        while (performance.now() < untilMs) {
+          const name = wellNames[Math.floor(performance.now()) % wellNames.length] ?? '';
+          const read = await store.read(name, 2000);
+          if (read.kind !== 'value' || read.value.toString() !== name)
+            failures.push(`${name}: ${JSON.stringify(read)}`);
+          await sleep(10);
+        }
+      };
+      try {
+        await Promise.all([load(sickNames, untilMs, 50), load(sickNames, untilMs, 50), watch()]);
+      } finally {
+        sick.proxy.answer();
+      }
+      assert.deepEqual(failures, []);
+      assert.ok(gets > 0, 'the node was never asked');
+      assert.ok(sick.proxy.opened() - opened <= MAX_OPENED, `${sick.proxy.opened() - opened} connections`);
+      const other = events.find((event) => event.kind === 'breaker' && event.node !== sick.node.address);
+      assert.equal(other, undefined);
+
+      for (const name of sickNames) {
+        await until(`${name} to be served again`, async () => {
+          const read = await store.read(name, 1000);
+          return read.kind === 'value' && read.value.toString() === name;
+        });
+      }
+      await until('the nodes to be at rest', async () => store.nodes().every(({ outstanding }) => outstanding === 0));
+      assert.ok(sick.proxy.connections() <= 2, 'connections are left behind');
+    });
+  }
+
+  test('two replies for one: the connection ends as soon as a reply does not fit, and then all fit again', async () => {
+    let gets = 0;
+    sick.proxy.answer((command) => {
+      if (String(command[0]).toUpperCase() !== 'GET') return undefined;
+      gets += 1;
+      return gets === 50 ? Buffer.from('$-1\r\n$-1\r\n') : undefined;
+    });
+    // Some are always awaited: otherwise the one too many is dropped, and nothing shows.
+    sick.proxy.delay(10);
+    const untilMs = performance.now() + FAULT_MS;
+    let wrong = 0;
+    let lastWrongMs = 0;
+    const name = (turn: number): string => sickNames[turn % sickNames.length] ?? '';
+    const worker = async (turn: number): Promise<void> => {
+      for (let next = turn; performance.now() < untilMs; next += 1) {
+        await sleep(next % 7);
+        const read = await store.read(name(next), 1000);
+        if (read.kind === 'value' && read.value.toString() !== name(next)) {
+          wrong += 1;
+          lastWrongMs = performance.now();
+        }
+        if (next % 20 === 0) await store.leases.look(leaseNames(name(next)), 1000);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: 8 }, (_, turn) => worker(turn)));
+    } finally {
+      sick.proxy.answer();
+      sick.proxy.delay(0);
+    }
+    assert.ok(wrong > 0, 'replies were never out of step');
+    assert.ok(untilMs - lastWrongMs > FAULT_MS / 4, `${wrong} replies did not fit, and it did not end`);
+    assert.ok(events.some((event) => event.kind === 'connection' && /a reply to/.test(event.detail ?? '')));
+    await until('its keys to be served', async () => (await store.read(name(0), 1000)).kind === 'value');
+  });
+
+  test('a stopped node, for longer than its socket is waited for: few connections are opened', async () => {
+    const opened = sick.proxy.opened();
+    await sick.node.pause();
+    try {
+      await load(sickNames, performance.now() + 5000, 50);
+    } finally {
+      sick.node.resume();
+    }
+    // Its own once more, and a refresh a second at most.
+    assert.ok(sick.proxy.opened() - opened <= 6, `${sick.proxy.opened() - opened} connections in 5 s`);
+    await until('its keys to be served', async () => (await store.read(sickNames[0] ?? '', 1000)).kind === 'value');
+  });
+});
