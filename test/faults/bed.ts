@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDnsNames, type DnsNames } from '../../loadtest/proxy/dns-names.ts';
+import { type EngineLevers, type EngineProxy, startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
+import { freePorts } from '../../loadtest/stack/process.ts';
+import { startStandalone, until } from '../../loadtest/stack/redis.ts';
+import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
+import { createClient } from './client.ts';
+import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
+import { type EngineServer, type EngineServerOptions, startEngineServer } from './engine-server.ts';
+import { createServiceProcess, type ServiceProcess } from './process.ts';
+import { type Queries, queriesOf } from './queries.ts';
+import { createReference, type Reference } from './reference.ts';
+import type { Row } from './row.ts';
+import { type StoreKind, type SubjectStore, startStore } from './stores.ts';
+import { verdictOf } from './verdict.ts';
+
+/**
+ * What every row runs on: the subject, whose store and engine are hurt, and the control, which has a store and an engine
+ * of its own over the same documents and is fed the same stream. Built once; `prepare` gives each row the same start.
+ */
+export interface Bed {
+  readonly subject: ServiceProcess;
+  readonly control: ServiceProcess;
+  /** The subject's, as the row wants it. */
+  readonly store: () => SubjectStore;
+  /** Names of stores, as the subject resolves them. */
+  readonly names: DnsNames;
+  /** The subject's searchd, behind `engineProxy`. */
+  readonly engine: EngineServer;
+  readonly engineProxy: EngineProxy;
+  readonly queries: Queries;
+  /** The next search nobody ever asked. */
+  readonly once: () => string;
+  readonly reference: Reference;
+  /** An empty store, both processes with the row's configuration, and every repeated search asked once of both. */
+  readonly prepare: (row: Row) => Promise<void>;
+  /** Starts the subject again as the row began it, on the same ports. */
+  readonly restartSubject: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface BedOptions {
+  /** The checkout that is tested. */
+  readonly checkout: string;
+  /** How many searches are repeated. */
+  readonly repeated: number;
+  readonly documents: number;
+  /** Of both searchds. */
+  readonly layout: EngineServerOptions['layout'];
+}
+
+export async function startBed({ checkout, repeated, documents, layout }: BedOptions): Promise<Bed> {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-faults-'));
+  const cleanUp: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
+  const stop = async (): Promise<void> => {
+    for (const end of cleanUp.splice(0).toReversed()) await end().catch(() => undefined);
+  };
+  const keep = <T extends { readonly stop: () => Promise<void> }>(part: T): T => {
+    cleanUp.push(part.stop);
+    return part;
+  };
+  try {
+    const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
+    if (domain === undefined) throw new Error('the demo has no goods');
+    const catalogue = [...demoDocuments('goods')].slice(0, documents);
+    const startEngine = (name: string): Promise<EngineServer> =>
+      startEngineServer({
+        directory: join(directory, name),
+        domain: { ...domain, answerProfile: '' },
+        documents: catalogue,
+        layout,
+      });
+    const engine = keep(await startEngine('engine'));
+    const witness = keep(await startEngine('witness'));
+    const engineProxy = keep(await startEngineProxy({ target: { host: '127.0.0.1', port: engine.port } }));
+    const controlStore = keep(await startStandalone({ flavour: 'redis' }));
+
+    const names = createDnsNames(directory);
+    const ports = await freePorts(4);
+    const service = (name: string, at: number): ServiceProcess =>
+      keep(
+        createServiceProcess({
+          name,
+          directory: join(directory, name),
+          ports: [ports[at] ?? 0, ports[at + 1] ?? 0],
+          checkout,
+          nodeOptions: names.nodeOptions,
+        }),
+      );
+    const subject = service('subject', 0);
+    const control = service('control', 2);
+
+    const queries = queriesOf(catalogue, repeated);
+    const reference = createReference();
+    let asked = 0;
+    let store: { readonly kind: StoreKind; readonly part: SubjectStore; spoilt: boolean } | undefined;
+    const storeOf = async (row: Row): Promise<SubjectStore> => {
+      const kind = row.store ?? 'cluster';
+      const usable = store?.kind === kind && !store.spoilt && (await isClean(store.part));
+      if (!usable) {
+        await store?.part.stop();
+        store = { kind, part: await startStore(kind, names), spoilt: false };
+      }
+      if (store === undefined) throw new Error('no store');
+      if (row.spoilsStore === true) store.spoilt = true;
+      return store.part;
+    };
+    cleanUp.push(async () => store?.part.stop());
+
+    return {
+      subject,
+      control,
+      store: () => {
+        if (store === undefined) throw new Error('no row is prepared');
+        return store.part;
+      },
+      names,
+      engine,
+      engineProxy,
+      queries,
+      once: () => queries.once(asked++),
+      reference,
+      prepare: async (row) => {
+        await subject.stop();
+        // A row that was given up half-way took nothing back.
+        engine.resume();
+        await engine.start();
+        await engine.agent?.refuse(false);
+        engineProxy.set(NO_LEVERS);
+        engineProxy.maxedOut(false);
+        const own = await storeOf(row);
+        const changes: Changes = row.changes ?? {};
+        const controlConfig = configurationOf(
+          {
+            store: { kind: 'standalone', nodes: controlStore.nodes.map(({ host, port }) => ({ host, port })) },
+            engine: { host: '127.0.0.1', port: witness.port },
+          },
+          changes,
+        );
+        if (control.config() !== controlConfig) {
+          for (const node of controlStore.nodes) await node.command('FLUSHALL');
+          await control.start(controlConfig);
+          await askAll(control, queries.repeated, reference);
+        }
+        await subject.start(
+          configurationOf(
+            {
+              store: { kind: own.kind, nodes: own.addresses },
+              engine: { host: engineProxy.host, port: engineProxy.port },
+            },
+            changes,
+          ),
+        );
+        await askAll(subject, queries.repeated);
+      },
+      restartSubject: () => subject.start(subject.config() ?? ''),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function isClean(store: SubjectStore): Promise<boolean> {
+  return store.clean().then(
+    () => true,
+    () => false,
+  );
+}
+
+/** An engine proxy that only counts. */
+export const NO_LEVERS: EngineLevers = { delayMs: 0, capacity: Number.POSITIVE_INFINITY, multiply: 1, fail: undefined };
+
+const AT_ONCE = 6;
+
+/** Once ready, every text once. What the control says is what the engine says. @throws when one gets no page. */
+async function askAll(service: ServiceProcess, texts: readonly string[], reference?: Reference): Promise<void> {
+  await until(
+    `${service.url} to be ready`,
+    async () => (await (await fetch(`${service.url}/readyz`)).text()).includes('"ready"'),
+    20_000,
+  );
+  const client = createClient({ baseUrl: service.url, boundMs: HUNG_MS, maxConnections: AT_ONCE });
+  const rest = texts.values();
+  let asked = 0;
+  const worker = async (): Promise<void> => {
+    for (const text of rest) {
+      const verdict = verdictOf(await client.get(targetOf(text), personOf(asked++)), text);
+      if (verdict.kind !== 'page') throw new Error(`warm-up: ${text}: ${JSON.stringify(verdict)}`);
+      reference?.learn(text, verdict);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  } finally {
+    client.close();
+  }
+}
+
+/** The stream is many people, for a service that believes its proxy. */
+export function personOf(arrival: number): Readonly<Record<string, string>> {
+  return { 'x-forwarded-for': `10.0.${(arrival >> 8) & 255}.${arrival & 255}` };
+}
+
+export function targetOf(text: string): string {
+  return `/search?q=${encodeURIComponent(text)}`;
+}

@@ -1,0 +1,62 @@
+import type { HostPort } from '../../src/config/settings.ts';
+
+type Section = Readonly<Record<string, unknown>>;
+
+/** What a row changes of the configuration both processes run with, section by section. */
+export interface Changes {
+  readonly public?: Section;
+  readonly memory?: Section;
+  readonly compression?: Section;
+  /** Members of the domain itself. */
+  readonly domain?: Section;
+  readonly engine?: Section;
+  readonly store?: Section;
+  readonly freshness?: Section;
+}
+
+export interface Endpoints {
+  readonly store: { readonly kind: 'cluster' | 'standalone'; readonly nodes: readonly HostPort[] };
+  readonly engine: HostPort;
+}
+
+export const INDEX = 'goods';
+
+/**
+ * A small L1, so that the store matters: it holds about a fifth of the searches that are repeated, as they are not compressed. Pages live longer
+ * than any row, so that what is lost is lost by the fault. JSON is YAML.
+ */
+export function configurationOf({ store, engine }: Endpoints, changes: Changes): string {
+  return JSON.stringify({
+    public: { drain: '3s', ...changes.public },
+    memory: { maxBytes: '1MiB', ...changes.memory },
+    compression: { coding: 'identity', ...changes.compression },
+    log: { hitSample: 0 },
+    domains: {
+      goods: {
+        store: { kind: store.kind, nodes: store.nodes.map(({ host, port }) => `${host}:${port}`), ...changes.store },
+        engine: {
+          kind: 'sphinx',
+          ...engine,
+          index: INDEX,
+          idAttribute: 'doc_id',
+          deadline: `${ENGINE_DEADLINE_MS}ms`,
+          hardDeadline: '2s',
+          maxConcurrent: 8,
+          ...changes.engine,
+        },
+        freshness: { ttl: '1h', emptyTtl: '1h', ...changes.freshness },
+        attributes: {
+          category: { type: 'string', facet: true },
+          city: { type: 'string', facet: true },
+          price: { type: 'integer', sort: true },
+        },
+        ...changes.domain,
+      },
+    },
+  });
+}
+
+export const ENGINE_DEADLINE_MS = 800;
+
+/** Past it a request counts as hung: twice what the service promises, and a second for a busy machine. */
+export const HUNG_MS = 2 * ENGINE_DEADLINE_MS + 1000;

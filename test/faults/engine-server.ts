@@ -1,0 +1,88 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
+import { freePorts } from '../../loadtest/stack/process.ts';
+import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
+import { writeSphinxSource } from '../../src/engines/sphinx/source.ts';
+import type { Document } from '../../src/search/document.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+import { INDEX } from './configuration.ts';
+
+/** A searchd that can be ended and started again on the same port with the same indexes. */
+export interface EngineServer {
+  readonly port: number;
+  /** Resolves when it is gone. */
+  readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
+  readonly pause: () => Promise<void>;
+  readonly resume: () => void;
+  /** Nothing when it runs. */
+  readonly start: () => Promise<void>;
+  readonly rotate: () => Promise<void>;
+  /** Before the agent that holds half of the documents, where the index is distributed. */
+  readonly agent: TcpProxy | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+export interface EngineServerOptions {
+  readonly directory: string;
+  readonly domain: SearchDomain;
+  readonly documents: readonly Document[];
+  /** `distributed`: one half local, one behind an agent, which is the same searchd by another port. */
+  readonly layout: 'plain' | 'distributed';
+}
+
+const MAX_CONNECTIONS = 32;
+
+export async function startEngineServer(options: EngineServerOptions): Promise<EngineServer> {
+  const { directory } = options;
+  const [port = 0, agentPort = 0] = await freePorts(2);
+  const agent =
+    options.layout === 'plain' ? undefined : await startTcpProxy({ target: { host: '127.0.0.1', port: agentPort } });
+  const configFile = await writeConfiguration(options, { port, agentPort, agent: agent?.address });
+  let searchd: RunningSearchd = await startSearchd({ directory, from: { configFile, port } });
+  let runs = true;
+  return {
+    port,
+    agent,
+    end: async (signal) => {
+      runs = false;
+      searchd.process.signal(signal);
+      await searchd.process.ended;
+    },
+    pause: () => searchd.process.pause(),
+    resume: () => searchd.process.signal('SIGCONT'),
+    start: async () => {
+      if (runs) return;
+      searchd = await startSearchd({ directory, from: { configFile, port }, built: true });
+      runs = true;
+    },
+    rotate: () => searchd.rotate(),
+    stop: async () => {
+      await agent?.stop();
+      await searchd.stop();
+    },
+  };
+}
+
+async function writeConfiguration(
+  { directory, domain, documents, layout }: EngineServerOptions,
+  { port, agentPort, agent }: { readonly port: number; readonly agentPort: number; readonly agent: string | undefined },
+): Promise<string> {
+  const halves = ['even', 'odd'].map((index, parity) => ({
+    domain,
+    index,
+    documents: documents.filter((_, at) => at % 2 === parity),
+  }));
+  const { configFile } = await writeSphinxSource({
+    directory,
+    domains: layout === 'plain' ? [{ domain, index: INDEX, documents }] : halves,
+    searchd: { host: '127.0.0.1', port, maxConnections: MAX_CONNECTIONS },
+  });
+  if (agent === undefined) return configFile;
+  const generated = await readFile(configFile, 'utf8');
+  // A distributed index must come after the ones it is made of.
+  const whole = ['', `index ${INDEX}`, '{', 'type = distributed', 'agent_connect_timeout = 300'];
+  const parts = ['local = even', `agent = ${agent}:odd`, '}', ''];
+  const listening = generated.replace('searchd\n{', `searchd\n{\n  listen = 127.0.0.1:${agentPort}`);
+  await writeFile(configFile, `${listening}${[...whole, ...parts].join('\n')}`);
+  return configFile;
+}

@@ -1,0 +1,104 @@
+import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import type { Defence } from '../../../src/config/settings.ts';
+import { createReference } from '../reference.ts';
+import type { Figure, FigureResult } from '../registry.ts';
+import { createZipf } from '../zipf.ts';
+import {
+  type Amplification,
+  ENGINE_DELAY_MS,
+  learn,
+  measureWave,
+  PATIENT_MS,
+  type Wave,
+} from './amplification-wave.ts';
+import { startFleetBed } from './fleet-bed.ts';
+import { startVisitors } from './visitors.ts';
+
+const PROCESSES = 3;
+const VISITORS = 200;
+const SEARCHES = 300;
+const VOLLEY_MS = 400;
+
+const DEFAULT_STORE_DEADLINE_MS = 50;
+
+const ABLATIONS: readonly (readonly Defence[])[] = [[], ['lease'], ['lease', 'coalescing']];
+const WAVES: readonly Wave[] = [
+  ...(['cold', 'stale', 'storeless'] as const).flatMap((kind) =>
+    ABLATIONS.map((without) => ({ kind, without, storeDeadlineMs: PATIENT_MS })),
+  ),
+  // For comparison: what a store costs that is given up sooner.
+  { kind: 'cold', without: [], storeDeadlineMs: DEFAULT_STORE_DEADLINE_MS },
+];
+
+/** How often the engine is asked one thing when everything has to be computed anew at once, counted at the engine. */
+export const AMPLIFICATION: Figure = {
+  name: 'amplification',
+  says: `engine searches per distinct search: ${PROCESSES} processes, ${VISITORS} clients in volleys, an engine of ${ENGINE_DELAY_MS} ms`,
+  run: async ({ checkout }) => {
+    const bed = await startFleetBed({ checkout, processes: PROCESSES, searches: SEARCHES });
+    const { next: random } = seededRandom(1);
+    const rank = createZipf({ size: SEARCHES, exponent: 1, random });
+    const reference = createReference();
+    const visitors = startVisitors({
+      urls: bed.services.map(({ url }) => url),
+      count: VISITORS,
+      intervalMs: VOLLEY_MS,
+      text: () => bed.texts[rank()] ?? '',
+      random,
+      reference,
+    });
+    try {
+      await learn(bed, reference);
+      visitors.ask(true);
+      const measured: Amplification[] = [];
+      for (const wave of WAVES) measured.push(await measureWave(bed, visitors, wave));
+      return resultOf(measured);
+    } finally {
+      await visitors.stop();
+      await bed.stop();
+    }
+  },
+};
+
+const NAMES: Readonly<Record<Wave['kind'], string>> = {
+  cold: 'L1 and store lost',
+  stale: 'all entries stale',
+  storeless: 'L1 lost, no store',
+};
+
+function resultOf(measured: readonly Amplification[]): FigureResult {
+  const whole = measured.filter(
+    ({ without, storeDeadlineMs }) => without.length === 0 && storeDeadlineMs === PATIENT_MS,
+  );
+  const faults = measured.flatMap(({ visitors }) => visitors.faults);
+  return {
+    table: measured.map((each) => ({
+      wave: NAMES[each.kind],
+      without: each.without.join(', ') || '–',
+      'store deadline ms': each.storeDeadlineMs,
+      pages: each.visitors.pages,
+      refused: each.visitors.refused,
+      distinct: each.distinct,
+      searches: each.searches,
+      'per key': ratio(each).toFixed(2),
+      'most of one': each.mostOfOne,
+      'leases open': each.open.leases,
+      'slow/node open/down': `${each.open.slow}/${each.open.nodeOpen}/${each.open.down}`,
+    })),
+    verdicts: [
+      ...whole.map((each) => {
+        const bound = each.kind === 'storeless' ? PROCESSES : 1;
+        return {
+          says: `${NAMES[each.kind]}: ${ratio(each).toFixed(2)} engine searches per distinct one, at most ${bound.toFixed(2)}`,
+          holds: Number(ratio(each).toFixed(2)) <= bound,
+        };
+      }),
+      {
+        says: `every answer is the engine's page or an honest refusal${faults[0] === undefined ? '' : `; not ${faults[0]}`}`,
+        holds: faults.length === 0,
+      },
+    ],
+  };
+}
+
+const ratio = ({ searches, distinct }: Pick<Amplification, 'searches' | 'distinct'>): number => searches / distinct;

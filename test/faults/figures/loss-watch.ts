@@ -1,0 +1,114 @@
+import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { targetOf } from '../bed.ts';
+import { createClient } from '../client.ts';
+import { HUNG_MS } from '../configuration.ts';
+import { createRecovery, type Recovery } from '../recovery.ts';
+import { createReference, type Reference } from '../reference.ts';
+import { verdictOf } from '../verdict.ts';
+import { createZipf } from '../zipf.ts';
+import type { NarrowBed } from './narrow-bed.ts';
+import { type Asked, isHit, isPage, type OpenLoop, startOpenLoop } from './open-loop.ts';
+
+/** One stream to a fleet and to its control, and how far apart they are. */
+export interface LossWatch {
+  readonly loop: OpenLoop;
+  /** False: the fleet is left out. */
+  readonly balance: (on: boolean) => void;
+  /** From here on recovery is counted. `held`: what each process still holds fresh. */
+  readonly begin: (held: readonly ReadonlySet<string>[]) => void;
+  /** From `begin` until the hits are the control's, within 2 points, over a window of arrivals. */
+  readonly recoveredMs: () => number | undefined;
+  /** The same of a cache that computes whatever is missing at once, given what is held: nothing on demand is faster. */
+  readonly idealMs: () => number | undefined;
+  readonly between: (fromMs: number, toMs: number) => { readonly fleet: readonly Asked[]; readonly control: readonly Asked[] };
+  /** Pages that are not what the control's engine says. */
+  readonly wrong: () => Promise<readonly string[]>;
+}
+
+const WINDOW = 300;
+const POINTS = 0.02;
+
+export function watchLoss({ services, control, queries }: NarrowBed, ratePerSecond: number): LossWatch {
+  const { next: random } = seededRandom(1);
+  const rank = createZipf({ size: queries.repeated.length, exponent: 1, random });
+  const controlAt = services.length;
+  const recovery = createRecovery({ window: WINDOW, points: POINTS });
+  const ideal = createIdeal();
+  const reference = createReference();
+  const sentMs: number[] = [];
+  let balanced = true;
+  let beganMs = 0;
+
+  const loop = startOpenLoop({
+    urls: [...services.map(({ url }) => url), control.url],
+    ratePerSecond,
+    random,
+    next: (arrival) => {
+      sentMs[arrival] = loop.sinceStartMs();
+      const one = Math.floor(random() * services.length);
+      return { text: queries.repeated[rank()] ?? '', to: balanced ? [one, controlAt] : [controlAt] };
+    },
+    onAnswer: (asked) => {
+      const isControl = asked.to === controlAt;
+      recovery.add(isControl ? 'control' : 'subject', asked.arrival, { hit: isHit(asked), answered: isPage(asked) });
+      if (!isControl) return;
+      ideal.add(asked);
+      reference.learn(asked.text, asked.verdict);
+    },
+  });
+  const sinceBegan = ({ recoveredAt }: Pick<Recovery, 'recoveredAt'>): number | undefined => {
+    const arrival = recoveredAt();
+    return arrival === undefined ? undefined : (sentMs[arrival] ?? beganMs) - beganMs;
+  };
+  const fleet = (): readonly Asked[] => loop.asked.filter(({ to }) => to !== controlAt);
+  return {
+    loop,
+    balance: (on) => {
+      balanced = on;
+    },
+    begin: (held) => {
+      beganMs = loop.sinceStartMs();
+      recovery.begin(loop.arrivals());
+      ideal.begin(loop.arrivals(), held);
+    },
+    recoveredMs: () => sinceBegan(recovery),
+    idealMs: () => sinceBegan(ideal),
+    between: (fromMs, toMs) => {
+      const asked = loop.asked.filter((one) => one.sentMs >= fromMs && one.sentMs < toMs);
+      return {
+        fleet: asked.filter(({ to }) => to !== controlAt),
+        control: asked.filter(({ to }) => to === controlAt),
+      };
+    },
+    wrong: () => wrongOf(fleet(), reference, control.url),
+  };
+}
+
+/** Fed with the control's answers, in whose order arrivals come. */
+function createIdeal() {
+  const recovery = createRecovery({ window: WINDOW, points: POINTS });
+  let computed = new Set<string>();
+  return {
+    recoveredAt: recovery.recoveredAt,
+    begin: (arrival: number, held: readonly ReadonlySet<string>[]): void => {
+      recovery.begin(arrival);
+      computed = new Set(held.flatMap((texts) => [...texts]));
+    },
+    add: (asked: Asked): void => {
+      recovery.add('control', asked.arrival, { hit: isHit(asked), answered: true });
+      recovery.add('subject', asked.arrival, { hit: computed.has(asked.text), answered: true });
+      computed.add(asked.text);
+    },
+  };
+}
+
+/** What the control had no page of when the fleet had one, it is asked again. */
+async function wrongOf(asked: readonly Asked[], reference: Reference, url: string): Promise<readonly string[]> {
+  const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: 1 });
+  const unknown = new Set(asked.filter(isPage).map(({ text }) => text).filter((text) => !reference.knows(text)));
+  for (const text of unknown) reference.learn(text, verdictOf(await client.get(targetOf(text)), text));
+  client.close();
+  return asked
+    .filter(({ text, verdict }) => verdict.kind === 'page' && reference.agrees(text, verdict) !== true)
+    .map(({ text }) => text);
+}

@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { accepts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
+
+/** A serpcache that can be hurt, and started anew on the same ports with another configuration. */
+export interface ServiceProcess {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** The configuration it runs with. */
+  readonly config: () => string | undefined;
+  /** Ends what runs and starts it with this configuration; resolves when it accepts connections. */
+  readonly start: (config: string) => Promise<void>;
+  /** Undefined while none runs. */
+  readonly running: () => RunningProcess | undefined;
+  /** Steps its wall clock, by so much in all, from the next reading on. */
+  readonly stepClock: (byMs: number) => void;
+  /** The most memory it held since it was started, bytes. */
+  readonly peakRssBytes: () => number;
+  /** Sum over all series of a metric whose labels contain every one given. */
+  readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
+  readonly log: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+export interface ServiceProcessOptions {
+  readonly name: string;
+  /** Holds its configuration and log. */
+  readonly directory: string;
+  readonly ports: readonly [number, number];
+  /** The checkout whose `src/main.ts` runs. */
+  readonly checkout: string;
+  readonly nodeOptions: string;
+}
+
+export function createServiceProcess({
+  name,
+  directory,
+  ports,
+  checkout,
+  nodeOptions,
+}: ServiceProcessOptions): ServiceProcess {
+  mkdirSync(directory, { recursive: true });
+  const [port, adminPort] = ports;
+  const configFile = join(directory, 'config.yaml');
+  const logFile = join(directory, 'serpcache.log');
+  const clockFile = join(directory, 'clock-step-ms');
+  let running: RunningProcess | undefined;
+  let config: string | undefined;
+  const adminUrl = `http://127.0.0.1:${adminPort}`;
+
+  const stop = async (): Promise<void> => {
+    await running?.stop();
+    running = undefined;
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    adminUrl,
+    config: () => config,
+    running: () => running,
+    start: async (given) => {
+      await stop();
+      config = given;
+      writeFileSync(configFile, given);
+      writeFileSync(logFile, '');
+      writeFileSync(clockFile, '0');
+      running = await startProcess({
+        name,
+        command: process.execPath,
+        args: [`--import=${join(import.meta.dirname, 'stepped-clock.mjs')}`, join(checkout, 'src', 'main.ts')],
+        cwd: directory,
+        env: {
+          SERPCACHE_CONFIG: configFile,
+          PORT: `${port}`,
+          ADMIN_PORT: `${adminPort}`,
+          LOG_LEVEL: 'info',
+          CLOCK_STEP_FILE: clockFile,
+          NODE_OPTIONS: nodeOptions,
+        },
+        logFile,
+        ready: () => accepts(port),
+        readyTimeoutMs: 60_000,
+      });
+    },
+    stepClock: (byMs) => writeFileSync(clockFile, `${byMs}`),
+    peakRssBytes: () => {
+      const status = running === undefined ? '' : read(`/proc/${running.pid}/status`);
+      return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+    },
+    metric: async (metric, labels = {}) => {
+      const text = await (await fetch(`${adminUrl}/metrics`, { signal: AbortSignal.timeout(5000) })).text();
+      const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+      const rows = text.matchAll(new RegExp(`^${metric}(?:\\{(.*)\\})? ([-+.\\deE]+)$`, 'gm'));
+      return [...rows]
+        .filter(([, own = '']) => wanted.every((pair) => own.includes(pair)))
+        .reduce((sum, [, , value]) => sum + Number(value), 0);
+    },
+    log: () => read(logFile),
+    stop,
+  };
+}
+
+function read(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}

@@ -1,0 +1,37 @@
+import { canonicalText } from '../../src/search/canonical-text.ts';
+import type { Document } from '../../src/search/document.ts';
+
+/** What the stream asks: searches that come again, by rank, and searches nobody asked before. */
+export interface Queries {
+  readonly repeated: readonly string[];
+  /** The nth of the searches that are asked once: two words of the catalogue, a new pair each time. */
+  readonly once: (n: number) => string;
+}
+
+/** Words and neighbouring words of titles, in the order they are met: the same catalogue gives the same searches. */
+export function queriesOf(documents: Iterable<Document>, count: number): Queries {
+  const repeated = new Set<string>();
+  const words = new Set<string>();
+  for (const { title } of documents) {
+    const own = canonicalText(title).match(/[\p{L}\d]{3,}/gu) ?? [];
+    for (const [at, word] of own.entries()) {
+      words.add(word);
+      const next = own[at + 1];
+      if (repeated.size < count && next !== undefined) repeated.add(`${word} ${next}`);
+    }
+    if (repeated.size >= count && words.size >= ONCE_WORDS) break;
+  }
+  if (repeated.size < count) throw new Error(`the catalogue gives ${repeated.size} searches, ${count} are wanted`);
+  const list = [...words];
+  return {
+    repeated: [...repeated],
+    once: (n) => {
+      // Neighbours in this list are neighbours in titles, which others ask for.
+      const round = FAR + Math.floor(n / list.length);
+      return `${list[n % list.length]} ${list[(n + round) % list.length]}`;
+    },
+  };
+}
+
+const ONCE_WORDS = 400;
+const FAR = 29;

@@ -1,0 +1,91 @@
+import type { EngineCounts } from '../../loadtest/proxy/engine-proxy.ts';
+import { isHit, PHASES, type Phase, percentile, type Sample, share } from './samples.ts';
+
+/** What happened to one process in one phase. */
+export interface PhaseReport {
+  readonly requests: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly hitRatio: number;
+  /** Of searches asked before the row. */
+  readonly knownHitRatio: number;
+  /** Share without a page. */
+  readonly unanswered: number;
+  /** The same of searches asked before the row. */
+  readonly knownUnanswered: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** Of refusals alone; NaN without any. */
+  readonly shedP95Ms: number;
+}
+
+/** One row, run once: what the verdict is read from, and what the JSON file holds. */
+export interface Report {
+  readonly row: string;
+  readonly subject: Readonly<Record<Phase, PhaseReport>>;
+  readonly control: Readonly<Record<Phase, PhaseReport>>;
+  /** Pages that are not what the engine says, each with its text and outcome. */
+  readonly wrong: readonly string[];
+  readonly hung: number;
+  readonly broken: readonly string[];
+  readonly dishonest: readonly string[];
+  /** Replies of the control that were not pages, or contradicted each other: then the row says nothing. */
+  readonly controlFaults: readonly string[];
+  /** From the end of the fault; undefined: not within the row. */
+  readonly recoveredAfterMs: number | undefined;
+  /** Engine searches of the subject from the fault on. */
+  readonly engine: EngineCounts;
+  readonly rssBeforeBytes: number;
+  readonly peakRssBytes: number;
+  readonly connectionsOpened: number | undefined;
+  readonly generatorLagP99Ms: number;
+  /** All samples of the subject, for checks of a row's own. */
+  readonly samples: readonly Sample[];
+}
+
+export function phaseReports(samples: readonly Sample[]): Readonly<Record<Phase, PhaseReport>> {
+  const of = (phase: Phase): PhaseReport => phaseReport(samples.filter((sample) => sample.phase === phase));
+  return Object.fromEntries(PHASES.map((phase) => [phase, of(phase)])) as Record<Phase, PhaseReport>;
+}
+
+function phaseReport(samples: readonly Sample[]): PhaseReport {
+  const outcomes: Record<string, number> = {};
+  for (const { verdict } of samples) {
+    const name = labelOf(verdict);
+    outcomes[name] = (outcomes[name] ?? 0) + 1;
+  }
+  const known = samples.filter((sample) => sample.known);
+  const answered = samples.filter(({ verdict }) => verdict.kind === 'page');
+  const durations = answered.map(({ durationMs }) => durationMs);
+  const sheds = samples.filter(({ verdict }) => verdict.kind === 'shed').map(({ durationMs }) => durationMs);
+  return {
+    requests: samples.length,
+    outcomes,
+    hitRatio: share(samples, isHit),
+    knownHitRatio: share(known, isHit),
+    unanswered: share(samples, ({ verdict }) => verdict.kind !== 'page'),
+    knownUnanswered: share(known, ({ verdict }) => verdict.kind !== 'page'),
+    p50Ms: percentile(durations, 0.5),
+    p95Ms: percentile(durations, 0.95),
+    p99Ms: percentile(durations, 0.99),
+    maxMs: percentile(
+      samples.map(({ durationMs }) => durationMs),
+      1,
+    ),
+    shedP95Ms: percentile(sheds, 0.95),
+  };
+}
+
+function labelOf(verdict: Sample['verdict']): string {
+  switch (verdict.kind) {
+    case 'page':
+      return verdict.degraded ? `${verdict.outcome}, degraded` : verdict.outcome;
+    case 'shed':
+      return `shed ${verdict.code}`;
+    case 'dishonest':
+    case 'hung':
+    case 'broken':
+      return verdict.kind;
+  }
+}

@@ -1,0 +1,106 @@
+import type { Toxic } from '../../../loadtest/proxy/toxiproxy.ts';
+import { missed, reconnected } from '../felt.ts';
+import type { Row } from '../row.ts';
+import { STORE_NAME, type SubjectStore } from '../stores.ts';
+
+/** Between the service and its store: late, cut, thin and in pieces. */
+export const STORE_NETWORK: readonly Row[] = [
+  {
+    name: 'latency-200ms',
+    store: 'behind-toxics',
+    says: 'a store 200 ms away is a miss after the read deadline, and its late replies still fill L1',
+    ...toxic({ kind: 'latency', latencyMs: 200 }),
+    felt: missed,
+    bounds: { hitRatioDuring: 0.4, connectionsOpened: 20 },
+  },
+  {
+    name: 'resets-1-percent',
+    store: 'behind-tcp',
+    says: 'connections reset in one read of a hundred cost those reads',
+    begin: async (bed) => {
+      for (const proxy of bed.store().tcp) proxy.reset(0.01);
+    },
+    end: async (bed) => {
+      for (const proxy of bed.store().tcp) proxy.reset(0);
+    },
+    felt: reconnected,
+    bounds: { hitRatioDuring: 0.7, connectionsOpened: 200 },
+  },
+  {
+    name: 'bandwidth',
+    store: 'behind-toxics',
+    says: 'a store behind a thin line (50 KiB/s a connection) costs misses, not memory and not time',
+    ...toxic({ kind: 'bandwidth', kibPerSecond: 50 }),
+    felt: missed,
+    bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
+  },
+  {
+    name: 'bytewise',
+    store: 'behind-toxics',
+    says: 'replies that come byte by byte are put together',
+    ...toxic({ kind: 'slicer', averageBytes: 1, delayUs: 1 }),
+    felt: missed,
+    bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
+  },
+  {
+    name: 'black-hole',
+    store: 'behind-tcp',
+    says: 'a store that swallows everything costs its read deadline, and no more connections than it has nodes',
+    begin: async (bed) => {
+      for (const proxy of bed.store().tcp) proxy.pause();
+    },
+    end: async (bed) => {
+      for (const proxy of bed.store().tcp) proxy.resume();
+    },
+    felt: missed,
+    bounds: { hitRatioDuring: 0.4, connectionsOpened: 20 },
+  },
+  {
+    name: 'cut-once',
+    store: 'behind-tcp',
+    says: 'every connection to the store cut at once costs a moment',
+    faultMs: 0,
+    begin: async (bed) => {
+      for (const proxy of bed.store().tcp) proxy.cut();
+    },
+    felt: reconnected,
+    bounds: { connectionsOpened: 20 },
+  },
+  {
+    name: 'name-gone',
+    store: 'named',
+    says: 'a store whose name stops resolving is a miss, and is found again when it resolves',
+    begin: async (bed) => {
+      bed.names.set(STORE_NAME, 'ENOTFOUND');
+      for (const proxy of bed.store().tcp) proxy.cut();
+    },
+    end: async (bed) => bed.names.set(STORE_NAME, ['127.0.0.1']),
+    felt: missed,
+    bounds: { hitRatioDuring: 0.4, recoverySeconds: 15, connectionsOpened: 20 },
+  },
+  {
+    name: 'name-silent',
+    store: 'named',
+    says: 'a resolver that does not answer costs what a name that does not resolve costs',
+    begin: async (bed) => {
+      bed.names.set(STORE_NAME, 'silence');
+      for (const proxy of bed.store().tcp) proxy.cut();
+    },
+    end: async (bed) => bed.names.set(STORE_NAME, ['127.0.0.1']),
+    felt: missed,
+    bounds: { hitRatioDuring: 0.4, recoverySeconds: 20, connectionsOpened: 20 },
+  },
+];
+
+function toxic(what: Toxic): Pick<Row, 'begin' | 'end'> {
+  return {
+    begin: async (bed) => {
+      for (const proxy of bed.store().toxics) await proxy.add(what, { direction: 'downstream' });
+    },
+    end: async (bed) => heal(bed.store()),
+  };
+}
+
+async function heal(store: SubjectStore): Promise<void> {
+  for (const proxy of store.toxics) await proxy.heal();
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bed } from '../bed.ts';
+import { type Crowd, gatherCrowd } from '../crowd.ts';
+import { answeredByProxies, missed } from '../felt.ts';
+import type { Row } from '../row.ts';
+
+/** The store answers, but not what was asked for. */
+export const STORE_REPLIES: readonly Row[] = [
+  {
+    name: 'readonly',
+    store: 'behind-resp',
+    says: 'a store that only reads (READONLY) goes on being read',
+    ...refusing((name) =>
+      WRITES.has(name) ? "-READONLY You can't write against a read only replica.\r\n" : undefined,
+    ),
+    felt: answeredByProxies,
+    bounds: { hitRatioDuring: 0.8, recoverySeconds: 15 },
+  },
+  {
+    name: 'loading',
+    store: 'behind-resp',
+    says: 'a store that is still loading is a miss, quickly',
+    ...refusing((name) => (DATA.has(name) ? '-LOADING Redis is loading the dataset in memory\r\n' : undefined)),
+    felt: missed,
+    bounds: { hitRatioDuring: 0.4 },
+  },
+  {
+    name: 'out-of-memory',
+    says: 'a store without memory (OOM, noeviction) goes on being read, and takes writes when it has room',
+    begin: (bed) => configure(bed, ['maxmemory-policy', 'noeviction'], ['maxmemory', '1']),
+    end: (bed) => configure(bed, ['maxmemory', '256mb'], ['maxmemory-policy', 'allkeys-lru']),
+    felt: async (_report, bed) => (await bed.subject.metric('serpcache_not_stored_total')) > 0,
+    bounds: { hitRatioDuring: 0.9 },
+  },
+  {
+    name: 'cluster-down',
+    says: 'slots that nobody serves (CLUSTERDOWN) cost their own keys a miss',
+    begin: (bed) => everySlot(bed, 'DELSLOTSRANGE', true),
+    end: (bed) => everySlot(bed, 'ADDSLOTSRANGE', false),
+    felt: missed,
+    bounds: { hitRatioDuring: 0.4, recoverySeconds: 30 },
+    spoilsStore: true,
+  },
+  evictionStorm(),
+];
+
+const WRITES = new Set(['SET', 'DEL', 'UNLINK', 'EVAL', 'EVALSHA', 'FCALL', 'ZADD', 'PEXPIRE']);
+const DATA = new Set([...WRITES, 'GET', 'GETBUFFER', 'EXISTS', 'ZCOUNT']);
+
+function refusing(errorFor: (command: string) => string | undefined): Pick<Row, 'begin' | 'end'> {
+  return {
+    begin: async (bed) => {
+      for (const proxy of bed.store().resp) {
+        proxy.answer(([name]) => {
+          const error = errorFor(String(name).toUpperCase());
+          return error === undefined ? undefined : Buffer.from(error);
+        });
+      }
+    },
+    end: async (bed) => {
+      for (const proxy of bed.store().resp) proxy.answer();
+    },
+  };
+}
+
+async function configure(bed: Bed, ...settings: readonly (readonly [string, string])[]): Promise<void> {
+  for (const node of bed.store().nodes) {
+    for (const [name, value] of settings) await node.command('CONFIG', 'SET', name, value);
+  }
+}
+
+/** Slots are divided among masters as the stack divides them. A cluster tells the others of losses by a message only. */
+async function everySlot(bed: Bed, command: 'DELSLOTSRANGE' | 'ADDSLOTSRANGE', onEveryNode: boolean): Promise<void> {
+  const { nodes } = bed.store();
+  for (const [at, node] of nodes.entries()) {
+    const range = (index: number): [number, number] => [
+      Math.floor((16_384 * index) / nodes.length),
+      Math.floor((16_384 * (index + 1)) / nodes.length) - 1,
+    ];
+    if (onEveryNode) await node.command('CLUSTER', command, 0, 16_383);
+    else await node.command('CLUSTER', command, ...range(at));
+  }
+}
+
+/** 2,000 clients of somebody else write to one node, which has no room for more. */
+function evictionStorm(): Row {
+  const crowds: Crowd[] = [];
+  const VALUE = 'x'.repeat(2000);
+  let at = 0;
+  return {
+    name: 'eviction-storm',
+    says: 'a node that evicts under 2,000 other clients costs misses',
+    faultMs: 4000,
+    begin: async (bed) => {
+      const [node] = bed.store().nodes;
+      if (node === undefined) return;
+      // Else the node sends the clients away, ours among them, before it evicts a single key.
+      await node.command('CONFIG', 'SET', 'maxmemory-clients', '0');
+      crowds.push(
+        await gatherCrowd({
+          port: node.port,
+          size: 2000,
+          trickle: () => `SET {${TAG}}:${at++} ${VALUE}\r\n`,
+        }),
+      );
+      await sleep(1000);
+      // As much as it holds now, the buffers of 2,000 clients included: from here on every value costs others.
+      const used = Number(/^used_memory:(\d+)/m.exec(String(await node.command('INFO', 'memory')))?.[1]);
+      await node.command('CONFIG', 'SET', 'maxmemory', used);
+    },
+    end: async (bed) => {
+      for (const crowd of crowds.splice(0)) await crowd.disperse();
+      await configure(bed, ['maxmemory', '256mb'], ['maxmemory-clients', '25%']);
+    },
+    felt: async (_report, bed) => (await evicted(bed)) > 0,
+    bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
+  };
+}
+
+/** Its slot, 3300, is the first master's. */
+const TAG = 'b';
+
+async function evicted(bed: Bed): Promise<number> {
+  const infos = await Promise.all(bed.store().nodes.map((node) => node.command('INFO', 'stats')));
+  return infos.reduce<number>((sum, info) => sum + Number(/^evicted_keys:(\d+)/m.exec(String(info))?.[1]), 0);
+}

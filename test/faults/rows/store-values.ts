@@ -1,0 +1,73 @@
+import { ENTRY_VERSION } from '../../../src/cache/codec.ts';
+import type { Changes } from '../configuration.ts';
+import { missed, missedFor } from '../felt.ts';
+import type { Row } from '../row.ts';
+import { replaceByLists, rewriteEntries, type Spoil } from '../store-entries.ts';
+
+/** What lies under our names is not what we wrote: each is a counted miss, never an answer, and is written anew. */
+export const STORE_VALUES: readonly Row[] = [
+  spoiltRow('values-corrupted', 'one flipped bit anywhere in a stored page is a miss', (value, _other, at) => {
+    const next = Buffer.from(value);
+    const byte = (at * 7919) % next.length;
+    next.writeUInt8(next.readUInt8(byte) ^ (1 << (at % 8)), byte);
+    return next;
+  }),
+  spoiltRow(
+    'values-truncated',
+    'a stored page cut short, down to nothing, is a miss',
+    (value, _other, at) => value.subarray(0, Math.floor((value.length * (at % 10)) / 10)),
+    'corrupt',
+    // Compressed, as by default: damage must not reach the inflater either.
+    { compression: { coding: 'gzip' } },
+  ),
+  spoiltRow('values-foreign', "somebody else's bytes under our names are a miss", (_value, _other, at) =>
+    Buffer.from(at % 2 === 0 ? '{"results":[],"total":0}' : 'S'.repeat(at % 100)),
+  ),
+  spoiltRow(
+    'values-swapped',
+    "another search's page under our name, whole and valid, is a miss",
+    (_value, other) => other,
+  ),
+  spoiltRow(
+    'values-older',
+    'pages of an older version are a miss',
+    (value) => ofVersion(value, ENTRY_VERSION - 1),
+    'incompatible',
+  ),
+  spoiltRow(
+    'values-newer',
+    'pages of a newer version are a miss',
+    (value) => ofVersion(value, ENTRY_VERSION + 1),
+    'incompatible',
+  ),
+  {
+    name: 'values-of-other-type',
+    says: 'lists under our names are a miss each, and no reason to give the node up',
+    faultMs: 500,
+    begin: async (bed) => replaceByLists(bed.store()),
+    felt: missed,
+    // SET overwrites a value of any type, so these heal like the others.
+    bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
+  },
+];
+
+function spoiltRow(name: string, says: string, spoil: Spoil, reason = 'corrupt', changes: Changes = {}): Row {
+  return {
+    name,
+    says,
+    faultMs: 500,
+    changes,
+    begin: async (bed) => {
+      const rewritten = await rewriteEntries(bed.store(), spoil);
+      if (rewritten === 0) throw new Error('nothing was stored');
+    },
+    felt: missedFor(reason),
+    bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
+  };
+}
+
+function ofVersion(value: Buffer, version: number): Buffer {
+  const next = Buffer.from(value);
+  next.writeUInt8(version, 2);
+  return next;
+}

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom } from '../../src/catalogue/demo/random.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type Bed, personOf, targetOf } from './bed.ts';
+import { createClient } from './client.ts';
+import { HUNG_MS } from './configuration.ts';
+import { calmBoundMs } from './judge.ts';
+import { createRecovery } from './recovery.ts';
+import { phaseReports, type Report } from './report.ts';
+import { BOUNDS, type Row } from './row.ts';
+import { isHit, type Phase, percentile, type Sample } from './samples.ts';
+import { startStream } from './stream.ts';
+import { verdictOf } from './verdict.ts';
+import { createZipf } from './zipf.ts';
+
+const RATE_PER_SECOND = 200;
+/** Volume of searches nobody asks again. */
+const ONCE_SHARE = 0.05;
+const BEFORE_MS = 2000;
+const FAULT_MS = 3000;
+const STEADY_MS = 1500;
+const STEADY_LOOKS = 6;
+const WINDOW = 300;
+const POINTS = 0.02;
+
+/** Runs one row on a bed: the same stream to both, the fault, its end, and on until recovered or given up. */
+export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> {
+  await bed.prepare(row);
+  const clock = systemClock;
+  const samples = { subject: [] as Sample[], control: [] as Sample[] };
+  const recovery = createRecovery({ window: WINDOW, points: POINTS });
+  const clients = {
+    subject: createClient({ baseUrl: bed.subject.url, boundMs: HUNG_MS, maxConnections: 4096 }),
+    control: createClient({ baseUrl: bed.control.url, boundMs: HUNG_MS, maxConnections: 4096 }),
+  };
+  const pending = new Set<Promise<void>>();
+  let phase: Phase = 'before';
+  let arrivals = 0;
+  const sentAt: number[] = [];
+
+  const random = seededRandom(seed).next;
+  const rank = createZipf({ size: bed.queries.repeated.length, exponent: 1, random });
+  const ask = async (who: 'subject' | 'control', arrival: number, text: string, known: boolean): Promise<void> => {
+    const sentMs = clock.monotonicMs();
+    const during = phase;
+    const verdict = verdictOf(await clients[who].get(targetOf(text), personOf(arrival)), text);
+    const durationMs = clock.monotonicMs() - sentMs;
+    const sample: Sample = { arrival, phase: during, sentMs, durationMs, text, known, verdict };
+    samples[who].push(sample);
+    if (who === 'control') bed.reference.learn(text, verdict);
+    recovery.add(who, arrival, { hit: isHit(sample), answered: verdict.kind === 'page' });
+  };
+  const stream = startStream({
+    ratePerSecond: row.ratePerSecond ?? RATE_PER_SECOND,
+    random,
+    clock,
+    arrive: (n) => {
+      arrivals = n + 1;
+      sentAt[n] = clock.monotonicMs();
+      const isOnce = random() < ONCE_SHARE;
+      const text = isOnce ? bed.once() : (bed.queries.repeated[rank()] ?? '');
+      for (const who of ['subject', 'control'] as const) {
+        const asked = ask(who, n, text, !isOnce).finally(() => pending.delete(asked));
+        pending.add(asked);
+      }
+    },
+  });
+
+  try {
+    await sleep(BEFORE_MS);
+    const rssBeforeBytes = bed.subject.peakRssBytes();
+    const openedBefore = bed.store().opened();
+    bed.engineProxy.resetCounts();
+    const faultEndsMs = clock.monotonicMs() + (row.faultMs ?? FAULT_MS);
+    phase = 'fault';
+    await row.begin(bed);
+    await sleep(Math.max(0, faultEndsMs - clock.monotonicMs()));
+    await row.end?.(bed);
+    phase = 'after';
+    const healed = arrivals;
+    recovery.begin(healed);
+    const healedMs = clock.monotonicMs();
+    const giveUpMs = healedMs + ({ ...BOUNDS, ...row.bounds }.recoverySeconds + WINDOW / RATE_PER_SECOND + 2) * 1000;
+    while (recovery.recoveredAt() === undefined && clock.monotonicMs() < giveUpMs) await sleep(50);
+    phase = 'steady';
+    let steadyFrom = arrivals;
+    await sleep(STEADY_MS);
+    // A burst of late answers just after is not yet a state that stays: another look, a few times.
+    for (let look = 1; look < STEADY_LOOKS && !isCalm(samples, steadyFrom); look += 1) {
+      steadyFrom = arrivals;
+      await sleep(STEADY_MS);
+    }
+    stream.stop();
+    await Promise.all(pending);
+    for (const all of Object.values(samples)) {
+      for (const [at, sample] of all.entries()) {
+        if (sample.phase === 'steady' && sample.arrival < steadyFrom) all[at] = { ...sample, phase: 'after' };
+      }
+    }
+    const engine = bed.engineProxy.counts();
+    const peakRssBytes = bed.subject.peakRssBytes();
+    const opened = bed.store().opened();
+    const recoveredAt = recovery.recoveredAt();
+    await learnRest(bed, samples.subject, clients.control);
+    return {
+      row: row.name,
+      subject: phaseReports(samples.subject),
+      control: phaseReports(samples.control),
+      ...faultsOf(bed, samples),
+      recoveredAfterMs: recoveredAt === undefined ? undefined : (sentAt[recoveredAt] ?? healedMs) - healedMs,
+      engine,
+      rssBeforeBytes,
+      peakRssBytes,
+      connectionsOpened: opened === undefined || openedBefore === undefined ? undefined : opened - openedBefore,
+      generatorLagP99Ms: percentile(stream.lagMs(), 0.99),
+      samples: samples.subject,
+    };
+  } finally {
+    stream.stop();
+    for (const client of Object.values(clients)) client.close();
+  }
+}
+
+/** Whether answers are as quick as before the fault, or as quick as the control's. */
+function isCalm(
+  samples: { readonly subject: readonly Sample[]; readonly control: readonly Sample[] },
+  from: number,
+): boolean {
+  const before = samples.subject.filter(({ phase }) => phase === 'before');
+  const since = (all: readonly Sample[]): readonly Sample[] => all.filter(({ arrival }) => arrival >= from);
+  return p95Ms(since(samples.subject)) <= calmBoundMs(p95Ms(before), p95Ms(since(samples.control)));
+}
+
+function p95Ms(samples: readonly Sample[]): number {
+  return percentile(
+    samples.map(({ durationMs }) => durationMs),
+    0.95,
+  );
+}
+
+/** Where the control had no page when the subject had one, it is asked again now that nothing is in its way. */
+async function learnRest(
+  bed: Bed,
+  samples: readonly Sample[],
+  control: ReturnType<typeof createClient>,
+): Promise<void> {
+  const unknown = new Set(samples.map(({ text }) => text).filter((text) => !bed.reference.knows(text)));
+  for (const text of unknown) bed.reference.learn(text, verdictOf(await control.get(targetOf(text)), text));
+}
+
+function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; control: readonly Sample[] }) {
+  const wrong: string[] = [];
+  const broken: string[] = [];
+  const dishonest: string[] = [];
+  let hung = 0;
+  for (const { text, verdict } of subject) {
+    if (verdict.kind === 'hung') hung += 1;
+    else if (verdict.kind === 'broken') broken.push(verdict.why);
+    else if (verdict.kind === 'dishonest') dishonest.push(`${text}: ${verdict.why}`);
+    else if (verdict.kind === 'page' && bed.reference.agrees(text, verdict) !== true) {
+      wrong.push(`${text} (${verdict.outcome})`);
+    }
+  }
+  const controlFaults = [
+    ...control
+      .filter(({ verdict }) => verdict.kind !== 'page')
+      .map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
+    ...bed.reference.contradictions().map((text) => `two different pages for ${text}`),
+  ];
+  return { wrong, hung, broken, dishonest, controlFaults };
+}

@@ -1,0 +1,167 @@
+import { type ProxiedCluster, startProxiedCluster } from '../../loadtest/proxy/cluster.ts';
+import type { DnsNames } from '../../loadtest/proxy/dns-names.ts';
+import type { FaultProxy } from '../../loadtest/proxy/relay.ts';
+import { type RespProxy, startRespProxy } from '../../loadtest/proxy/resp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
+import { startToxiproxy, type ToxicProxy } from '../../loadtest/proxy/toxiproxy.ts';
+import { type RedisStack, startCluster, startStandalone, until } from '../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
+import type { HostPort } from '../../src/config/settings.ts';
+
+/**
+ * `cluster`: three masters. `replicated`: each of them has a replica. `single`: one server, no cluster; `named`: the same
+ * behind a proxy, known to the subject by a name. The others are three masters, each behind a proxy: one that knows commands, one that knows connections, or a toxiproxy.
+ */
+export type StoreKind = 'cluster' | 'replicated' | 'single' | 'named' | 'behind-resp' | 'behind-tcp' | 'behind-toxics';
+
+/** The subject's store, however it is reached. */
+export interface SubjectStore {
+  readonly kind: 'cluster' | 'standalone';
+  /** What the configuration names. */
+  readonly addresses: readonly HostPort[];
+  readonly nodes: readonly RedisNode[];
+  /** One per node, of the kind asked for; else none. */
+  readonly resp: readonly RespProxy[];
+  readonly tcp: readonly TcpProxy[];
+  readonly toxics: readonly ToxicProxy[];
+  /** Connections accepted so far by all nodes; undefined where nobody counts them. */
+  readonly opened: () => number | undefined;
+  /** Takes every lever back, empties it and looks whether it is whole. @throws when it is not. */
+  readonly clean: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startStore(kind: StoreKind, names: DnsNames): Promise<SubjectStore> {
+  switch (kind) {
+    case 'cluster':
+      return direct(await startCluster({ flavour: 'redis', masters: 3 }), 'cluster');
+    case 'replicated':
+      return direct(await startCluster({ flavour: 'redis', masters: 3, replicasPerMaster: 1 }), 'cluster');
+    case 'single':
+      return direct(await startStandalone({ flavour: 'redis' }), 'standalone');
+    case 'named':
+      return named(names);
+    case 'behind-resp': {
+      const cluster = await startProxiedCluster({ flavour: 'redis', startProxy: startRespProxy });
+      const resp = cluster.shards.map(({ proxy }) => proxy);
+      return behind(cluster, { resp }, async () => {
+        for (const proxy of resp) {
+          proxy.answer();
+          proxy.delay(0);
+        }
+      });
+    }
+    case 'behind-tcp': {
+      const cluster = await startProxiedCluster({ flavour: 'redis', startProxy: startTcpProxy });
+      const tcp = cluster.shards.map(({ proxy }) => proxy);
+      return behind(cluster, { tcp }, async () => {
+        for (const proxy of tcp) {
+          proxy.reset(0);
+          proxy.resume();
+          await proxy.refuse(false);
+        }
+      });
+    }
+    case 'behind-toxics':
+      return behindToxics();
+  }
+}
+
+/** What a name of the store's is called. */
+export const STORE_NAME = 'store.test';
+
+async function named(names: DnsNames): Promise<SubjectStore> {
+  const store = direct(await startStandalone({ flavour: 'redis' }), 'standalone');
+  const [node] = store.nodes;
+  if (node === undefined) throw new Error('a store without a node');
+  const proxy = await startTcpProxy({ target: { host: node.host, port: node.port } });
+  names.set(STORE_NAME, [node.host]);
+  return {
+    ...store,
+    addresses: [{ host: STORE_NAME, port: proxy.port }],
+    tcp: [proxy],
+    opened: proxy.opened,
+    clean: async () => {
+      names.set(STORE_NAME, [node.host]);
+      await store.clean();
+    },
+    stop: async () => {
+      await proxy.stop();
+      await store.stop();
+    },
+  };
+}
+
+async function behindToxics(): Promise<SubjectStore> {
+  const toxiproxy = await startToxiproxy();
+  const toxics: ToxicProxy[] = [];
+  try {
+    const cluster = await startProxiedCluster({
+      flavour: 'redis',
+      // Ours in front counts connections and refuses them when the node is gone.
+      startProxy: async (options) => {
+        const toxic = await toxiproxy.proxy(options);
+        toxics.push(toxic);
+        return startTcpProxy({ ...options, target: { host: toxic.host, port: toxic.port } });
+      },
+    });
+    const store = behind(cluster, { toxics }, async () => {
+      for (const toxic of toxics) await toxic.heal();
+    });
+    return { ...store, stop: () => store.stop().finally(toxiproxy.stop) };
+  } catch (error) {
+    await toxiproxy.stop();
+    throw error;
+  }
+}
+
+function direct(stack: RedisStack, kind: SubjectStore['kind']): SubjectStore {
+  return {
+    kind,
+    addresses: stack.nodes.map(({ host, port }) => ({ host, port })),
+    nodes: stack.nodes,
+    resp: [],
+    tcp: [],
+    toxics: [],
+    opened: () => undefined,
+    clean: () => cleanNodes(stack.nodes, kind),
+    stop: stack.stop,
+  };
+}
+
+function behind<P extends FaultProxy>(
+  cluster: ProxiedCluster<P>,
+  proxies: Partial<Pick<SubjectStore, 'resp' | 'tcp' | 'toxics'>>,
+  heal: () => Promise<void>,
+): SubjectStore {
+  const nodes = cluster.shards.map(({ node }) => node);
+  return {
+    kind: 'cluster',
+    addresses: cluster.nodes,
+    nodes,
+    resp: [],
+    tcp: [],
+    toxics: [],
+    ...proxies,
+    opened: () => cluster.shards.reduce((sum, { proxy }) => sum + proxy.opened(), 0),
+    clean: async () => {
+      await heal();
+      await cleanNodes(nodes, 'cluster');
+    },
+    stop: cluster.stop,
+  };
+}
+
+async function cleanNodes(nodes: readonly RedisNode[], kind: SubjectStore['kind']): Promise<void> {
+  const every = async (what: string, holds: (node: RedisNode) => Promise<boolean>): Promise<void> =>
+    until(what, async () => (await Promise.all(nodes.map(holds))).every(Boolean), 10_000);
+  if (kind === 'cluster') {
+    await every('a store that is whole', async (node) =>
+      String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok'),
+    );
+  }
+  for (const node of nodes) {
+    if (String(await node.command('ROLE')).startsWith('master')) await node.command('FLUSHALL');
+  }
+  await every('an empty store', async (node) => (await node.command('DBSIZE')) === 0);
+}
