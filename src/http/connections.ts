@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionEvent } from './events.ts';
 
@@ -7,9 +8,14 @@ import type { ConnectionEvent } from './events.ts';
  * bound, one that reads nothing is answered 1,700 times for each 64 KiB it sends, and every answer waits in memory.
  */
 const MAX_WAITING = 32;
-/** From this share of the bound on, connections that nobody is using make room for new ones. */
+/** From this share of the bound on, connections that nobody has used for a while make room for new ones. */
 const CROWDED = 0.95;
 const MAKE_ROOM_EVERY_MS = 1000;
+/**
+ * Looks without a byte either way, after which nobody is using it: longer than a search takes. Whoever asks more often
+ * keeps his connection, or a crowd that says nothing would drive out the people who do.
+ */
+const UNUSED_LOOKS = 5;
 /** And a request must have arrived within this: whoever sends nothing, or a byte a second, holds a place no longer. */
 const CROWDED_REQUEST_MS = 3000;
 
@@ -24,21 +30,25 @@ export interface ConnectionsOptions {
   readonly observe: (event: ConnectionEvent) => void;
 }
 
-/** A bound on connections refuses whoever comes last, which is most often not whoever holds them: near it, idle ones go. */
+/** A bound on connections refuses whoever comes last, which is most often not whoever holds them: near it, unused ones go. */
 export function createConnections({ server, maxConnections, observe }: ConnectionsOptions): Connections {
   const { requestTimeout } = server;
   const waiting = new WeakMap<Duplex, number>();
-  let open = 0;
+  const sockets = new Map<Socket, { bytes: number; unusedLooks: number }>();
   let sweeps: NodeJS.Timeout | undefined;
 
   const makeRoom = (): void => {
-    server.closeIdleConnections();
+    for (const [socket, seen] of sockets) {
+      const bytes = socket.bytesRead + socket.bytesWritten;
+      seen.unusedLooks = bytes === seen.bytes ? seen.unusedLooks + 1 : 0;
+      seen.bytes = bytes;
+      if (seen.unusedLooks >= UNUSED_LOOKS) socket.destroy();
+    }
     observe({ kind: 'connection', what: 'crowded' });
   };
 
-  const count = (change: 1 | -1): void => {
-    open += change;
-    const isCrowded = open > maxConnections * CROWDED;
+  const judge = (): void => {
+    const isCrowded = sockets.size > maxConnections * CROWDED;
     if (isCrowded === (sweeps !== undefined)) return;
     // Node reads it at each of its own checks.
     server.requestTimeout = isCrowded ? Math.min(requestTimeout, CROWDED_REQUEST_MS) : requestTimeout;
@@ -48,8 +58,12 @@ export function createConnections({ server, maxConnections, observe }: Connectio
   };
 
   server.on('connection', (socket) => {
-    count(1);
-    socket.once('close', () => count(-1));
+    sockets.set(socket, { bytes: 0, unusedLooks: 0 });
+    judge();
+    socket.once('close', () => {
+      sockets.delete(socket);
+      judge();
+    });
   });
   server.on('drop', () => observe({ kind: 'connection', what: 'refused' }));
 
