@@ -41,6 +41,8 @@ export interface DomainComposition {
 }
 
 export interface ComposedDomain extends DomainPart {
+  /** Until every store node is connected and the fleet counted, or `timeoutMs` have passed: a store may be away. */
+  readonly connected: (timeoutMs: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -169,6 +171,14 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     search,
     explain: (parameters) => explain(parameters, explained),
     status: () => statusOf(status),
+    connected: async (timeoutMs) => {
+      const untilMs = clock.monotonicMs() + timeoutMs;
+      const isConnected = (): boolean => {
+        const nodes = store?.nodes() ?? [];
+        return fleet.counted() && nodes.every(({ connected }) => connected);
+      };
+      while (!isConnected() && clock.monotonicMs() < untilMs) await new Promise((done) => setTimeout(done, 20));
+    },
     close: async () => {
       ahead?.close();
       reseeder?.close();

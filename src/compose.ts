@@ -99,6 +99,8 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   let closing: Promise<void> | undefined;
   const bind = async (): Promise<{ publicUrl: string; adminUrl: string }> => {
     const adminUrl = await adminServer.listen(settings.admin);
+    // A process that serves before its store is there misses everything and asks the engine for what the fleet has.
+    await Promise.all(parts.map((part) => part.connected(STORE_WAIT_MS)));
     const publicUrl = await publicServer.listen(settings.public);
     return { publicUrl, adminUrl };
   };
@@ -142,6 +144,9 @@ const DEMO_SEARCHES = [
   { domain: 'realty', query: 'двушка' },
   { domain: 'jobs', query: 'курьер' },
 ];
+
+/** A store that is away delays the start by this and no more. */
+const STORE_WAIT_MS = 2000;
 
 /** Added to the public drain, which comes first: together they stay well below what a supervisor waits. */
 const ADMIN_DRAIN_MS = 300;

@@ -34,6 +34,8 @@ interface Count {
   readonly rank: number;
 }
 
+const UNCOUNTED_MS = 100;
+
 export function createFleet(options: FleetOptions): Fleet {
   const { store, id, clock, random, intervalMs = 1000, ttlMs = 5000, deadlineMs = 200 } = options;
   let count: Count = { live: 1, rank: 0 };
@@ -72,8 +74,10 @@ export function createFleet(options: FleetOptions): Fleet {
   let beating = Promise.resolve();
   const next = (target: Pick<Store, 'beat'>): void => {
     beating = beat(target).then(() => {
+      // Not counted yet, the store is only just being connected to, and this process takes itself for the only one.
+      const waitMs = counted ? intervalMs : Math.min(UNCOUNTED_MS, intervalMs);
       // Spread by ±20 %, so that a fleet does not beat in step; one beat at a time, however slow.
-      if (!closed) timer = setTimeout(() => next(target), intervalMs * (0.8 + 0.4 * random())).unref();
+      if (!closed) timer = setTimeout(() => next(target), waitMs * (0.8 + 0.4 * random())).unref();
     });
   };
   if (store !== undefined) next(store);

@@ -34,9 +34,25 @@ const CONSECUTIVE_FAILURES = 5;
 /** Or this share of at least so many commands in the last one to two windows: a node that answers every other read. */
 const FAILURE_RATIO = 0.5;
 const MIN_VOLUME = 20;
+/**
+ * For so long, the first to the last of them. Replies that are late together are one hiccup, of the node or of this
+ * process: a breaker that opens on it gives up the node's keys for a second, and every process then computes them.
+ */
+const SPAN_MS = 100;
 const WINDOW_MS = 1000;
 /** A probe costs one reader one deadline, so it is cheap to look often. ±25 %, so that a fleet does not look at once. */
 const RESET_MS = 1000;
+
+interface Window {
+  total: number;
+  failed: number;
+  /** Of its first failure. */
+  failedSinceMs: number;
+}
+
+function newWindow(): Window {
+  return { total: 0, failed: 0, failedSinceMs: Number.POSITIVE_INFINITY };
+}
 
 export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions): NodeBreaker {
   let state: StoreNode['breaker'] = 'closed';
@@ -45,17 +61,18 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
   let probeAtMs = 0;
   let revivedMs = Number.NEGATIVE_INFINITY;
   let inARow = 0;
+  let inARowSinceMs = 0;
   let windowEndMs = 0;
-  let current = { total: 0, failed: 0 };
-  let previous = { total: 0, failed: 0 };
+  let current = newWindow();
+  let previous = newWindow();
 
   const enterState = (next: StoreNode['breaker']): void => {
     state = next;
     era += 1;
     probing = false;
     inARow = 0;
-    current = { total: 0, failed: 0 };
-    previous = { total: 0, failed: 0 };
+    current = newWindow();
+    previous = newWindow();
     if (next === 'open') probeAtMs = clock.monotonicMs() + RESET_MS * (0.75 + random() / 2);
     onState(next);
   };
@@ -63,19 +80,24 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
   const tooManyFailures = (failed: boolean): boolean => {
     const nowMs = clock.monotonicMs();
     if (nowMs >= windowEndMs) {
-      previous = nowMs < windowEndMs + WINDOW_MS ? current : { total: 0, failed: 0 };
-      current = { total: 0, failed: 0 };
+      previous = nowMs < windowEndMs + WINDOW_MS ? current : newWindow();
+      current = newWindow();
       windowEndMs = nowMs + WINDOW_MS;
     }
     current.total += 1;
-    if (failed) current.failed += 1;
-    inARow = failed ? inARow + 1 : 0;
-    if (!failed) return false;
-    const total = current.total + previous.total;
-    return (
-      inARow >= CONSECUTIVE_FAILURES ||
-      (total >= MIN_VOLUME && current.failed + previous.failed >= total * FAILURE_RATIO)
-    );
+    if (!failed) {
+      inARow = 0;
+      return false;
+    }
+    if (current.failed === 0) current.failedSinceMs = nowMs;
+    current.failed += 1;
+    if (inARow === 0) inARowSinceMs = nowMs;
+    inARow += 1;
+    if (inARow >= CONSECUTIVE_FAILURES && nowMs - inARowSinceMs >= SPAN_MS) return true;
+    const seen = previous.total + current.total;
+    const sinceMs = Math.min(previous.failedSinceMs, current.failedSinceMs);
+    if (seen < MIN_VOLUME || nowMs - sinceMs < SPAN_MS) return false;
+    return previous.failed + current.failed >= seen * FAILURE_RATIO;
   };
 
   const refuses = (): boolean => {

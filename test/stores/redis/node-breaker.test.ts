@@ -25,6 +25,23 @@ const book = (outcome: 'answered' | 'failed' | 'unknown', times = 1): void => {
   for (let count = 0; count < times; count += 1) breaker.book(pass(), outcome);
 };
 
+/** Enough failures, over long enough. */
+const giveUp = (): void => {
+  book('failed', 4);
+  nowMs += 100;
+  book('failed');
+};
+
+test('replies that are late together are one hiccup, however many', () => {
+  book('failed', 60);
+  nowMs += 99;
+  book('failed', 60);
+  assert.deepEqual(states, []);
+  nowMs += 1;
+  book('failed');
+  assert.deepEqual(states, ['open']);
+});
+
 test('five failures in a row open it, however slow the traffic', () => {
   for (let failures = 0; failures < 5; failures += 1) {
     assert.equal(breaker.state(), 'closed');
@@ -35,9 +52,10 @@ test('five failures in a row open it, however slow the traffic', () => {
 });
 
 test('four failures and an answer, over and over, open it by their share once there is enough to judge', () => {
-  for (let round = 0; round < 5 && breaker.state() === 'closed'; round += 1) {
+  for (let round = 0; round < 6 && breaker.state() === 'closed'; round += 1) {
     book('answered');
     for (let failures = 0; failures < 4 && breaker.state() === 'closed'; failures += 1) book('failed');
+    nowMs += 25;
   }
   assert.deepEqual(states, ['open']);
 });
@@ -66,7 +84,7 @@ test('our own stalls do not count', () => {
 });
 
 test('open, it refuses until its time is over, then lets one probe through', () => {
-  book('failed', 5);
+  giveUp();
   assert.ok(breaker.refuses());
   assert.equal(breaker.enter(), undefined);
   nowMs += 1000;
@@ -79,7 +97,7 @@ test('open, it refuses until its time is over, then lets one probe through', () 
 });
 
 test('a failed probe opens it again', () => {
-  book('failed', 5);
+  giveUp();
   nowMs += 1000;
   book('failed');
   assert.equal(breaker.enter(), undefined);
@@ -87,7 +105,7 @@ test('a failed probe opens it again', () => {
 });
 
 test('a probe that says nothing makes room for the next', () => {
-  book('failed', 5);
+  giveUp();
   nowMs += 1000;
   book('unknown');
   book('answered');
@@ -96,7 +114,7 @@ test('a probe that says nothing makes room for the next', () => {
 
 test('an answer to a command sent before it opened does not close it', () => {
   const early = pass();
-  book('failed', 5);
+  giveUp();
   breaker.book(early, 'answered');
   nowMs += 1000;
   const probe = pass();
@@ -107,14 +125,14 @@ test('an answer to a command sent before it opened does not close it', () => {
 });
 
 test('a new connection lets the probe through at once', () => {
-  book('failed', 5);
+  giveUp();
   breaker.revive();
   book('answered');
   assert.equal(breaker.state(), 'closed');
 });
 
 test('connections that keep coming and failing let through no more probes than time does', () => {
-  book('failed', 5);
+  giveUp();
   breaker.revive();
   book('failed');
   for (let connections = 0; connections < 3; connections += 1) {
