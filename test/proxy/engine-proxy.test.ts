@@ -67,6 +67,15 @@ describe('a proxy before searchd that knows its searches', () => {
     assert.deepEqual([atEngine, mostAtEngine], [0, 1]);
   });
 
+  it('takes searches that differ in their marks alone for one', async () => {
+    const connection = await open();
+    for (const mark of ['a1', 'b2']) {
+      const snippet = `SNIPPET(title, 'гитара', 'before_match=<${mark}>', 'after_match=</${mark}>')`;
+      await connection.send(`SELECT ${snippet} FROM contract WHERE MATCH('гитара')`);
+    }
+    assert.deepEqual([proxy.counts().searches, proxy.counts().distinct], [2, 1]);
+  });
+
   it('an error of the engine ends a search, and the connection goes on', async () => {
     const connection = await open();
     await assert.rejects(connection.send("SELECT nothing FROM contract WHERE MATCH('x'); SHOW META"), /nothing/);
