@@ -12,8 +12,14 @@ export interface Endpoints {
   readonly state: () => BreakerState;
   /** Milliseconds until one may be probed; 0 when one may be asked now. */
   readonly retryAfterMs: () => number;
-  /** The part of them that is not refused, 0–1. */
+  /** The part of them that takes calls freely, and at least one: an endpoint that is probed counts for nothing yet. */
   readonly share: () => number;
+  /**
+   * Counts one more call under way there, until the function it returns is called (idempotent): when the engine's work
+   * is over, which may be long after `fire`. An endpoint that stalls would look idle again at each deadline, be asked
+   * first, and take every permit of the others.
+   */
+  readonly occupy: (endpoint: number) => () => void;
   /** @throws BreakerOpen when no endpoint was asked; else whatever the last call threw. */
   readonly fire: <T>(call: (endpoint: number) => Promise<T>) => Promise<T>;
   readonly list: () => readonly EndpointState[];
@@ -60,14 +66,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   };
 
   const ask = <T>(target: Target, call: (endpoint: number) => Promise<T>): Promise<T> =>
-    target.breaker.fire(async () => {
-      target.inFlight += 1;
-      try {
-        return await call(target.index);
-      } finally {
-        target.inFlight -= 1;
-      }
-    });
+    target.breaker.fire(() => call(target.index));
 
   return {
     refuses: () => targets.every(({ breaker }) => breaker.refuses()),
@@ -76,7 +75,17 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       return states.includes('closed') ? 'closed' : states.includes('half-open') ? 'half-open' : 'open';
     },
     retryAfterMs: () => Math.min(...targets.map(({ breaker }) => breaker.retryAfterMs())),
-    share: () => targets.filter(({ breaker }) => breaker.state() !== 'open').length / targets.length,
+    share: () => Math.max(1, targets.filter(({ breaker }) => breaker.state() === 'closed').length) / targets.length,
+    occupy: (endpoint) => {
+      const target = targets[endpoint];
+      if (target === undefined) throw new Error(`no endpoint ${endpoint}`);
+      target.inFlight += 1;
+      let occupied = true;
+      return () => {
+        if (occupied) target.inFlight -= 1;
+        occupied = false;
+      };
+    },
     fire: async (call) => {
       const first = pick();
       if (first === undefined) throw new BreakerOpen('every endpoint is refused');

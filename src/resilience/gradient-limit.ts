@@ -30,6 +30,10 @@ const PROBE_DIVISOR = 3;
 const FULL = 0.9;
 /** Half the limit, or a third, and still so much of the latency: it is not our calls that wait for each other. */
 const UNMOVED = 0.75;
+/** A probe that found nothing in so many base latencies waits for calls that may take seconds, and nobody may start meanwhile. */
+const PROBE_PATIENCE = 10;
+const SHORTEST_PROBE_MS = 100;
+const LONGEST_PROBE_BASE_MS = 500;
 /** Of the newest window in the mean of all. */
 const VARIANCE_WEIGHT = 0.1;
 
@@ -45,7 +49,7 @@ const VARIANCE_WEIGHT = 0.1;
 export function createGradientLimit(options: GradientLimitOptions): Limit {
   const { ceiling, monotonicMs, random } = options;
   let limit = START;
-  let isProbe = false;
+  let probeEndsAtMs: number | undefined;
   let baseMs = Number.POSITIVE_INFINITY;
   let olderBaseMs = Number.POSITIVE_INFINITY;
   let variance: number | undefined;
@@ -55,7 +59,19 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
   let epochEndsAtMs = 0;
 
   const bounded = (wanted: number): number => Math.max(1, Math.min(wanted, ceiling()));
-  const current = (): number => Math.floor(bounded(isProbe ? limit / PROBE_DIVISOR : limit));
+  const isProbe = (): boolean => probeEndsAtMs !== undefined;
+  const giveUpProbe = (): void => {
+    if (probeEndsAtMs === undefined || monotonicMs() < probeEndsAtMs) return;
+    probeEndsAtMs = undefined;
+    const known = Number.isFinite(knownMs()) ? knownMs() : 0;
+    beginEpoch(SHORTEST_EPOCH_MS);
+    // What was known before it is still the best that is known.
+    if (known > 0) baseMs = known;
+  };
+  const current = (): number => {
+    giveUpProbe();
+    return Math.floor(bounded(isProbe() ? limit / PROBE_DIVISOR : limit));
+  };
   const windows = createSampleWindows({ monotonicMs, minCalls: () => Math.max(MIN_CALLS, 2 * current()) });
 
   /** A factor: the latency's standard error in this window. */
@@ -68,6 +84,11 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
     epochEndsAtMs = monotonicMs() + epochMs * (0.75 + 0.5 * random());
     olderBaseMs = baseMs;
     baseMs = Number.POSITIVE_INFINITY;
+  };
+
+  const beginProbe = (): void => {
+    const patienceMs = Math.max(SHORTEST_PROBE_MS, PROBE_PATIENCE * Math.min(knownMs(), LONGEST_PROBE_BASE_MS));
+    probeEndsAtMs = monotonicMs() + patienceMs;
   };
 
   /** Once the limit has been halved: did the latency follow? */
@@ -91,8 +112,8 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
   };
 
   const judge = (window: SampleWindow): void => {
-    const wasProbe = isProbe;
-    isProbe = false;
+    const wasProbe = isProbe();
+    probeEndsAtMs = undefined;
     if (window.lost > TOLERATED_LOSS * (window.lost + window.answered)) {
       // What a part of the limit loses is not lost to the limit.
       if (wasProbe) beginEpoch(SHORTEST_EPOCH_MS);
@@ -114,7 +135,7 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
     baseMs = Math.min(baseMs, windowMs);
     relearn(window);
     if (monotonicMs() < epochEndsAtMs) follow(window);
-    else if (window.meanInFlight >= FULL * current()) isProbe = true;
+    else if (window.meanInFlight >= FULL * current()) beginProbe();
     else beginEpoch(SHORTEST_EPOCH_MS);
   };
 
@@ -123,7 +144,7 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
     current,
     sample: (call) => {
       // What began among more calls says nothing about half of them.
-      if (isProbe && call.inFlight > current()) return;
+      if (isProbe() && call.inFlight > current()) return;
       const window = windows.add(call);
       if (window !== undefined) judge(window);
     },

@@ -138,9 +138,15 @@ export function createGuard(options: GuardOptions): Guard {
       if (isOverdue) overdue -= 1;
       release();
     };
+    /** Now, or where an aborted engine works on, one hard deadline later: as far as is known, that is when it has ended. */
+    const whenOver = (then: () => void): void => {
+      if (hard.signal.aborted && !options.abortEndsWork) setTimeout(then, hardDeadlineMs).unref();
+      else then();
+    };
     try {
       return await endpoints.fire((endpoint) => {
-        const asked = (async () => call(endpoint, hard.signal))();
+        const free = endpoints.occupy(endpoint);
+        const asked = (async () => call(endpoint, hard.signal))().finally(() => whenOver(free));
         work = asked;
         return attempt(() => asked, startedMs, inFlight);
       });
@@ -151,8 +157,7 @@ export function createGuard(options: GuardOptions): Guard {
     } finally {
       clearTimeout(deadline);
       clearTimeout(hardDeadline);
-      if (hard.signal.aborted && !options.abortEndsWork) setTimeout(end, hardDeadlineMs).unref();
-      else end();
+      whenOver(end);
     }
   };
 

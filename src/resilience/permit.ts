@@ -132,6 +132,8 @@ export function createPermit(options: PermitOptions): Permit {
   return {
     acquire: async ({ deadlineAtMs, priority, signal }) => {
       if (signal?.aborted) throw new Refused('left');
+      // Before whoever waits is looked at: a place that has just been added is not a refresh's while a person stands here.
+      if (priority === 'people' && people.length === 0 && places.room('people') > 0) return places.take('people');
       // The places may have become more since the last release.
       if (waiting.size() > 0) settle(clock.monotonicMs());
       if (places.room(priority) > 0) return places.take(priority);

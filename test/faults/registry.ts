@@ -1,4 +1,5 @@
 import { AMPLIFICATION } from './figures/amplification.ts';
+import { STALLED_SHARD } from './figures/stalled-shard.ts';
 import type { Row } from './row.ts';
 import { CLIENTS } from './rows/clients.ts';
 import { ENGINE } from './rows/engine.ts';
@@ -35,7 +36,7 @@ export interface FigureResult {
 }
 
 /** Run by name, or with `figures`: each takes minutes. */
-export const FIGURES: readonly Figure[] = [AMPLIFICATION];
+export const FIGURES: readonly Figure[] = [AMPLIFICATION, STALLED_SHARD];
 
 export interface Selection {
   readonly rows: readonly Row[];

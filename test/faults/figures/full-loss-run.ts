@@ -29,6 +29,8 @@ export interface LossFigures extends Loss {
   /** Mean over the processes: of the searches asked so far, how many each held in memory. */
   readonly heldInMemory: number;
   readonly hitsBefore: number;
+  /** The control's share of hits minus the fleet's. */
+  readonly gapBefore: number;
   /** In the second after the loss. */
   readonly hitsAfter: number;
   readonly mostInFlight: number;
@@ -63,7 +65,7 @@ export async function lose(bed: NarrowBed, loss: Loss, setup: LossSetup): Promis
   };
   await bed.startControl(changes);
   await bed.startServices({ ...changes, domain: { without: loss.without } }, { width: WIDE, empty: true });
-  const watch = watchLoss(bed, setup.ratePerSecond);
+  const watch = watchLoss(bed, setup);
   const { loop } = watch;
   try {
     await sleep(setup.ttlMs);
@@ -73,9 +75,13 @@ export async function lose(bed: NarrowBed, loss: Loss, setup: LossSetup): Promis
     const holdings = await Promise.all(services.map((service) => holdingsOf(service, seen)));
     const lostMs = loop.sinceStartMs();
     engineProxy.resetCounts();
-    await bed.store.command('FLUSHALL');
     if (loss.of === 'both') {
       watch.balance(false);
+      // First they end: on their way out they would write back what they hold.
+      await Promise.all(services.map((service) => service.stop()));
+    }
+    await bed.store.command('FLUSHALL');
+    if (loss.of === 'both') {
       await Promise.all(services.map((service) => service.start(service.config() ?? '')));
       watch.balance(true);
     }
@@ -97,6 +103,7 @@ export async function lose(bed: NarrowBed, loss: Loss, setup: LossSetup): Promis
       hot: fresh(holdings[0]?.l2 ?? new Map()).size,
       heldInMemory: holdings.reduce((sum, { l1 }) => sum + servable(l1).size, 0) / holdings.length,
       hitsBefore: share(before.fleet, isHit),
+      gapBefore: gapOf(before),
       hitsAfter: share(watch.between(beganMs, beganMs + 1000).fleet, isHit),
       mostInFlight: mostAtEngine + mostWaiting,
       heldRequests: ofHeld.length,
@@ -107,7 +114,7 @@ export async function lose(bed: NarrowBed, loss: Loss, setup: LossSetup): Promis
       idealMs: watch.idealMs(),
       steady: {
         refused: steady.fleet.filter((one) => !isPage(one)).length,
-        gap: share(steady.control, isHit) - share(steady.fleet, isHit),
+        gap: gapOf(steady),
         guards: await Promise.all(services.map(guardOf)),
       },
       faults: loop.asked.filter(isFault).map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
@@ -118,6 +125,9 @@ export async function lose(bed: NarrowBed, loss: Loss, setup: LossSetup): Promis
     await loop.stop();
   }
 }
+
+const gapOf = ({ fleet, control }: Record<'fleet' | 'control', readonly Asked[]>): number =>
+  share(control, isHit) - share(fleet, isHit);
 
 function share(asked: readonly Asked[], holds: (asked: Asked) => boolean): number {
   return asked.filter(holds).length / asked.length;

@@ -67,6 +67,7 @@ function rowOf(loss: LossFigures): FigureResult['table'][number] {
     'back s': seconds(loss.recoveredMs),
     'on demand at best s': seconds(loss.idealMs),
     'bound s': seconds(boundMs(loss)),
+    'gap before, points': percent(loss.gapBefore),
     'gap after, points': percent(loss.steady.gap),
     'refused after': loss.steady.refused,
     'places after': loss.steady.guards.map(({ maxConcurrent }) => maxConcurrent).join('+'),

@@ -20,7 +20,10 @@ export interface LossWatch {
   readonly recoveredMs: () => number | undefined;
   /** The same of a cache that computes whatever is missing at once, given what is held: nothing on demand is faster. */
   readonly idealMs: () => number | undefined;
-  readonly between: (fromMs: number, toMs: number) => { readonly fleet: readonly Asked[]; readonly control: readonly Asked[] };
+  readonly between: (
+    fromMs: number,
+    toMs: number,
+  ) => { readonly fleet: readonly Asked[]; readonly control: readonly Asked[] };
   /** Pages that are not what the control's engine says. */
   readonly wrong: () => Promise<readonly string[]>;
 }
@@ -28,9 +31,12 @@ export interface LossWatch {
 const WINDOW = 300;
 const POINTS = 0.02;
 
-export function watchLoss({ services, control, queries }: NarrowBed, ratePerSecond: number): LossWatch {
+export function watchLoss(
+  { services, control, queries }: NarrowBed,
+  { ratePerSecond, among = queries.repeated.length }: { readonly ratePerSecond: number; readonly among?: number },
+): LossWatch {
   const { next: random } = seededRandom(1);
-  const rank = createZipf({ size: queries.repeated.length, exponent: 1, random });
+  const rank = createZipf({ size: among, exponent: 1, random });
   const controlAt = services.length;
   const recovery = createRecovery({ window: WINDOW, points: POINTS });
   const ideal = createIdeal();
@@ -105,7 +111,12 @@ function createIdeal() {
 /** What the control had no page of when the fleet had one, it is asked again. */
 async function wrongOf(asked: readonly Asked[], reference: Reference, url: string): Promise<readonly string[]> {
   const client = createClient({ baseUrl: url, boundMs: HUNG_MS, maxConnections: 1 });
-  const unknown = new Set(asked.filter(isPage).map(({ text }) => text).filter((text) => !reference.knows(text)));
+  const unknown = new Set(
+    asked
+      .filter(isPage)
+      .map(({ text }) => text)
+      .filter((text) => !reference.knows(text)),
+  );
   for (const text of unknown) reference.learn(text, verdictOf(await client.get(targetOf(text)), text));
   client.close();
   return asked

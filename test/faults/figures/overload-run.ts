@@ -29,8 +29,8 @@ export interface NewSearch {
   readonly target?: string;
 }
 
-const SETTLE_MS = 4000;
-const MEASURE_MS = 7000;
+const SETTLE_MS = 3500;
+const MEASURE_MS = 6500;
 
 /** Nobody waits for anybody: arrivals at that rate, each a search nobody asked before. */
 export async function overload(options: {
@@ -65,7 +65,7 @@ function figuresOf(loop: OpenLoop, fromMs: number): Overload {
   };
 }
 
-const SATURATE_MS = 4000;
+const SATURATE_MS = 2500;
 
 /** What the engine gives at the most: so many clients, each of whom asks again as soon as he has his answer. Pages a second. */
 export async function saturate(url: string, clients: number, next: () => NewSearch): Promise<number> {

@@ -1,7 +1,8 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { systemClock } from '../../../src/clock.ts';
 import type { HostPort } from '../../../src/config/settings.ts';
-import { createRedisStore } from '../../../src/stores/redis/store.ts';
 
 /** `slow`: given up at the deadline. `refused`: given up before it was sent, or when the connection broke. */
 export type Read = 'value' | 'slow' | 'refused';
@@ -14,8 +15,12 @@ export interface ShardClient {
 export const DEADLINE_MS = 50;
 export const SOCKET_TIMEOUT_MS = 3000;
 
-/** What the service reads its store with, and its settings. */
-export function createStoreClient(nodes: readonly HostPort[]): ShardClient {
+type Room = typeof import('../../../src/stores/redis/store.ts');
+
+/** What the service of that checkout reads its store with, and its settings. */
+export async function createStoreClient(nodes: readonly HostPort[], checkout: string): Promise<ShardClient> {
+  const room = pathToFileURL(join(checkout, 'src', 'stores', 'redis', 'store.ts'));
+  const { createRedisStore } = (await import(room.href)) as Room;
   const store = createRedisStore({
     settings: {
       kind: 'cluster',
@@ -72,9 +77,11 @@ export function createClosingClient(nodes: readonly HostPort[]): ShardClient {
         await redis.getBuffer(name);
         return 'value';
       } catch (error) {
-        if (open[shard] === redis) open[shard] = undefined;
-        redis.disconnect();
-        redis.stream?.destroy();
+        if (open[shard] === redis) {
+          open[shard] = undefined;
+          redis.disconnect();
+          redis.stream?.destroy();
+        }
         return error instanceof Error && error.message === 'Command timed out' ? 'slow' : 'refused';
       }
     },

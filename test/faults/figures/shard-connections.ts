@@ -6,8 +6,13 @@ import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 export interface Connections {
   /** Accepted since the node's start, and how often it was asked for the map of slots: each time by a new connection. */
   readonly counts: () => Promise<readonly NodeConnections[]>;
-  /** The most that were established at once, by node, since the last call: a stopped node has them, too. */
-  readonly most: () => readonly number[];
+  /**
+   * The most at once, by node, since the last call: a stopped node has them, too. `established` at both ends, `held` by
+   * the node alone as well: what its client has closed stays with a node that does not look.
+   */
+  readonly most: () => readonly MostConnections[];
+  /** From now on: how long until the first of the connections that stand now has ended, ms; Infinity while they stand. */
+  readonly follow: () => Promise<() => number>;
   readonly stop: () => void;
 }
 
@@ -16,20 +21,43 @@ export interface NodeConnections {
   readonly refreshes: number;
 }
 
+export interface MostConnections {
+  readonly established: number;
+  readonly held: number;
+}
+
 const SAMPLE_MS = 25;
 const ESTABLISHED = '01';
+const CLOSE_WAIT = '08';
+/** The counter's. */
+const OWN = 1;
+const OWN_NAME = 'counter';
 
 export async function watchConnections(nodes: readonly RedisNode[]): Promise<Connections> {
-  const clients = nodes.map(({ host, port }) => new Redis({ host, port, protocol: 2, disableClientInfo: true }));
+  const clients = nodes.map(
+    ({ host, port }) => new Redis({ host, port, protocol: 2, disableClientInfo: true, connectionName: OWN_NAME }),
+  );
   for (const client of clients) client.on('error', () => undefined);
   await Promise.all(clients.map((client) => client.ping()));
-  const none = (): number[] => nodes.map(() => 0);
+  const none = (): MostConnections[] => nodes.map(() => ({ established: 0, held: 0 }));
   let most = none();
+  let followed: readonly string[] = [];
+  let followedSinceMs = 0;
+  let firstGoneMs = Number.POSITIVE_INFINITY;
   const sample = (): void => {
-    const ports = establishedPorts();
-    for (const [at, { port }] of nodes.entries()) {
-      const own = 1;
-      most[at] = Math.max(most[at] ?? 0, (ports.get(port) ?? 0) - own);
+    const sockets = socketsOf(nodes);
+    most = most.map((before, at) => {
+      const own = sockets.filter(({ port }) => port === nodes[at]?.port);
+      const established = own.filter(({ state }) => state === ESTABLISHED).length - OWN;
+      const closed = own.filter(({ state }) => state === CLOSE_WAIT).length;
+      return {
+        established: Math.max(before.established, established),
+        held: Math.max(before.held, established + closed),
+      };
+    });
+    const standing = new Set(sockets.filter(({ state }) => state === ESTABLISHED).map(({ name }) => name));
+    if (firstGoneMs === Number.POSITIVE_INFINITY && !followed.every((name) => standing.has(name))) {
+      firstGoneMs = performance.now() - followedSinceMs;
     }
   };
   const timer = setInterval(sample, SAMPLE_MS);
@@ -49,6 +77,18 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
       most = none();
       return since;
     },
+    follow: async () => {
+      const lists = await Promise.all(clients.map(async (client) => String(await client.client('LIST'))));
+      const lines = lists.flatMap((list) => list.trim().split('\n'));
+      const theirs = lines.filter((line) => !line.includes(`name=${OWN_NAME} `) && !line.includes('refresher'));
+      followed = theirs.map((line) => {
+        const [, from, to] = /addr=\S+:(\d+) laddr=\S+:(\d+)/.exec(line) ?? [];
+        return `${to} ${from}`;
+      });
+      followedSinceMs = performance.now();
+      firstGoneMs = Number.POSITIVE_INFINITY;
+      return () => firstGoneMs;
+    },
     stop: () => {
       clearInterval(timer);
       for (const client of clients) client.disconnect();
@@ -56,14 +96,23 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
   };
 }
 
-/** How many established connections each local port has. The kernel establishes those a stopped process never accepts. */
-function establishedPorts(): ReadonlyMap<number, number> {
-  const ports = new Map<number, number>();
-  for (const line of readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1)) {
-    const [, local = '', , state] = line.trim().split(/\s+/);
-    if (state !== ESTABLISHED) continue;
-    const port = Number.parseInt(local.slice(local.indexOf(':') + 1), 16);
-    ports.set(port, (ports.get(port) ?? 0) + 1);
-  }
-  return ports;
+interface KernelSocket {
+  /** The node's, and with the other end's the connection's name. */
+  readonly port: number;
+  readonly name: string;
+  readonly state: string;
+}
+
+/** The kernel's view of the nodes' ends. It establishes connections a stopped process never accepts. */
+function socketsOf(nodes: readonly RedisNode[]): readonly KernelSocket[] {
+  const ports = new Set(nodes.map(({ port }) => port));
+  const portOf = (address: string): number => Number.parseInt(address.slice(address.indexOf(':') + 1), 16);
+  return readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .slice(1)
+    .map((line) => {
+      const [, local = '', remote = '', state = ''] = line.trim().split(/\s+/);
+      return { port: portOf(local), name: `${portOf(local)} ${portOf(remote)}`, state };
+    })
+    .filter(({ port }) => ports.has(port));
 }

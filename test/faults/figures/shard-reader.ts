@@ -11,6 +11,8 @@ import { createClosingClient, createStoreClient, DEADLINE_MS, type ShardClient }
 /** The first message to the process; then `begin` and `end` in turn. Each is answered, `end` by what was noted. */
 export interface ReaderTask {
   readonly client: 'store' | 'closing';
+  /** Whose store. */
+  readonly checkout: string;
   readonly nodes: readonly HostPort[];
   /** By shard, in the order of `nodes`. */
   readonly names: readonly (readonly string[])[];
@@ -30,10 +32,13 @@ export interface ShardReads {
 
 const TIMER_MS = 20;
 
-function begin({ client, nodes, names, ratePerSecond, seed }: ReaderTask): (message: unknown) => void {
-  const reader: ShardClient = client === 'store' ? createStoreClient(nodes) : createClosingClient(nodes);
+async function start(task: ReaderTask): Promise<(message: unknown) => void> {
+  const { client, nodes, names, ratePerSecond, seed } = task;
+  const reader: ShardClient =
+    client === 'store' ? await createStoreClient(nodes, task.checkout) : createClosingClient(nodes);
   const { next: random } = seededRandom(seed);
-  const nothing = (): ShardReads[] => nodes.map(() => ({ durationsMs: [], values: 0, slow: 0, refused: 0, overdue: 0 }));
+  const nothing = (): ShardReads[] =>
+    nodes.map(() => ({ durationsMs: [], values: 0, slow: 0, refused: 0, overdue: 0 }));
   let noted = nothing();
   const read = async (): Promise<void> => {
     const into = noted;
@@ -56,11 +61,8 @@ function begin({ client, nodes, names, ratePerSecond, seed }: ReaderTask): (mess
   };
 }
 
-let onMessage: ((message: unknown) => void) | undefined;
-process.on('message', (message) => {
-  if (onMessage === undefined) {
-    onMessage = begin(message as ReaderTask);
-    process.send?.('started');
-  } else onMessage(message);
+process.once('message', async (task) => {
+  process.on('message', await start(task as ReaderTask));
+  process.send?.('started');
 });
 process.on('disconnect', () => process.exit());
