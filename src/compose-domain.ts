@@ -51,6 +51,9 @@ const ENGINE_PROBE = { intervalMs: 5_000, timeoutMs: 2_000 };
 /** Beyond the hard deadline: what writing a page may take before its lease may be taken by somebody else. */
 const LEASE_WRITE_MS = 1_000;
 
+/** At the end, for that. */
+const GIVE_BACK_MS = 200;
+
 /** Popular queries looked at for a refresh ahead of need, each time. */
 const POPULAR_LOOKED_AT = 200;
 
@@ -121,7 +124,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     engineTroubled: engine.guard.troubled,
     note: (prepared) => popularity.note(prepared.key, prepared),
     deadlineMs,
-    batchConcurrency: engineSettings.maxConcurrent,
+    batchConcurrency: engine.guard.permit.max,
     clock,
   });
 
@@ -184,7 +187,15 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
       reseeder?.close();
       health.close();
       await fleet.close();
-      await Promise.all([store?.close(), engine.close(), boat?.close()]);
+      await Promise.all([engine.close(), boat?.close()]);
+      // The flights that ended with the engine give their leases back: the store hears of it before it is left.
+      const untilMs = clock.monotonicMs() + GIVE_BACK_MS;
+      const isBusy = (): boolean =>
+        missPath.flights() > 0 ||
+        (store?.nodes() ?? []).some(({ connected, outstanding }) => connected && outstanding > 0);
+      do await new Promise((done) => setTimeout(done, 5));
+      while (isBusy() && clock.monotonicMs() < untilMs);
+      await store?.close();
     },
   };
 }

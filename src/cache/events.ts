@@ -14,8 +14,7 @@ export type CacheEvent =
       readonly kind: 'lease';
       readonly domain: string;
       /**
-       * `taken`: this process computes for the fleet. `waited`: another's page came. `found`: it had come before the lease
-       * was taken. `passed`: not to be leased now. `open`: the store could not say, so there is no lease. `crowded`: too
+       * `taken`: this process has it. `waited`: another's page came. `passed`: not to be leased now. `open`: the store could not say, so there is no lease. `crowded`: too
        * many wait already. `fenced`: it was lost before the page came. `left`: gave up waiting.
        */
       readonly result: LeaseResult;
@@ -31,4 +30,4 @@ export type CacheEvent =
       readonly durationMs: number;
     };
 
-export type LeaseResult = 'taken' | 'waited' | 'found' | 'passed' | 'open' | 'crowded' | 'fenced' | 'left';
+export type LeaseResult = 'taken' | 'waited' | 'passed' | 'open' | 'crowded' | 'fenced' | 'left';

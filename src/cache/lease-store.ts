@@ -11,7 +11,10 @@ import type { StoreWrite } from './store.ts';
 export interface LeaseStore {
   /** Takes the lease if nobody holds it. Settles within `deadlineMs`; a lease taken after that is given back unasked. */
   readonly take: (names: LeaseNames, token: string, ttlMs: number, deadlineMs: number) => Promise<LeaseTake>;
-  /** In one script: if the lease is still `token`'s, SET the entry with its lifetime and DEL the lease; else nothing. */
+  /**
+   * In one script: if the lease is still `token`'s, SET the entry with its lifetime and DEL the lease; else nothing. When
+   * the entry cannot be written the lease is given back all the same, as far as the node can be reached.
+   */
   readonly writeAndRelease: (names: LeaseNames, token: string, value: Buffer, ttlMs: number) => Promise<LeaseWrite>;
   /**
    * DEL if it is still `token`'s. With `passForMs` a mark stays in its place for so long: this page cannot be stored, so

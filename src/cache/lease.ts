@@ -10,7 +10,7 @@ import { type LeaseNames, type LeaseStore, type LeaseWrite, leaseNames } from '.
 export interface Leases {
   readonly take: (entryName: string) => Promise<Taken>;
   /**
-   * Until nobody holds the lease any more, `untilMs` (monotonic) or `signal`. Resolves to the entry found then;
+   * Until nobody holds the lease any more, `untilMs` (monotonic, it may grow) or `left`. Resolves to the entry found then;
    * `again`: there is none, take the lease yourself; `ended`: the wait was over first, or too many wait already.
    */
   readonly wait: (entryName: string, untilMs: () => number, left: () => boolean) => Promise<Waited>;
@@ -73,10 +73,7 @@ export function createLeases(options: LeasesOptions): Leases {
       write: async (value, entryTtlMs) => {
         over = true;
         const written = await store.writeAndRelease(names, token, value, entryTtlMs);
-        if (written.kind === 'dropped') {
-          if (written.fault === 'fenced') say('fenced');
-          else void store.release(names, token);
-        }
+        if (written.kind === 'dropped' && written.fault === 'fenced') say('fenced');
         return written;
       },
       pass: once(() => void store.release(names, token, PASS_MS)),

@@ -44,7 +44,9 @@ export function createDoor({ search, pressure, budget }: DoorOptions): Door {
     const tab = budget === undefined ? undefined : openTab(budget, request);
     try {
       const results = await search.searchMany(inside, tab === undefined ? undefined : { mayMiss: tab.mayMiss });
-      tab?.settle(results);
+      inside.forEach((prepared, i) => {
+        tab?.settle(prepared, results[i]);
+      });
       return results;
     } finally {
       for (const _ of inside) pressure?.leave();
@@ -61,7 +63,7 @@ export function createDoor({ search, pressure, budget }: DoorOptions): Door {
           ...(tab === undefined ? {} : { mayMiss: tab.mayMiss }),
         });
       } catch (error) {
-        tab?.settle([error]);
+        tab?.settle(prepared, error);
         throw error;
       } finally {
         pressure?.leave();
@@ -88,16 +90,15 @@ export function createDoor({ search, pressure, budget }: DoorOptions): Door {
  */
 function openTab({ misses, clientOf }: NonNullable<DoorOptions['budget']>, request: IncomingMessage) {
   const client = clientOf(request);
-  let spent = 0;
+  const spent = new Set<PreparedSearch>();
   return {
-    mayMiss: (): boolean => {
+    mayMiss: (prepared: PreparedSearch): boolean => {
       const allowed = misses.mayMiss(client);
-      if (allowed) spent += 1;
+      if (allowed) spent.add(prepared);
       return allowed;
     },
-    settle: (results: readonly unknown[]): void => {
-      const unasked = results.filter(neverAsked).length;
-      if (spent > 0 && unasked > 0) misses.refund(client, Math.min(spent, unasked));
+    settle: (prepared: PreparedSearch, result: unknown): void => {
+      if (spent.has(prepared) && neverAsked(result)) misses.refund(client, 1);
     },
   };
 }

@@ -47,7 +47,6 @@ export const LIFEBOAT_RESULTS = words<Of<SearchEvent, 'lifeboat'>['result']>({
 export const LEASE_RESULTS = words<Of<SearchEvent, 'lease'>['result']>({
   taken: true,
   waited: true,
-  found: true,
   passed: true,
   open: true,
   crowded: true,

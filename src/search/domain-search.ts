@@ -2,13 +2,12 @@ import type { Entry } from '../cache/entry.ts';
 import { remainingMs } from '../cache/freshness.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
-import { Shed } from '../resilience/guard.ts';
 import type { Answer, PreparedSearch, TierStep } from './answer.ts';
-import type { Forward, MayMiss } from './forward.ts';
+import type { Forward, Missed } from './forward.ts';
 import type { Refresh } from './refresh.ts';
+import type { MayMiss } from './search.ts';
 import { forwarded, HIT } from './steps.ts';
 import { inTurns } from './turns.ts';
-import { toUnanswered } from './unanswered.ts';
 
 /**
  * One domain's searches, in the order of design §3: L1, L2, and what neither can answer goes forward. Every way through
@@ -35,8 +34,8 @@ export interface DomainSearchOptions {
   readonly note: (prepared: PreparedSearch) => void;
   /** The engine's. */
   readonly deadlineMs: number;
-  /** Items of one batch on the miss path at once: a batch alone never overloads an idle engine. */
-  readonly batchConcurrency: number;
+  /** Items of one batch on the miss path at once: as many as there are permits, so that a batch overloads no idle engine. */
+  readonly batchConcurrency: () => number;
   readonly clock: Clock;
 }
 
@@ -62,17 +61,15 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
     return answer(held.entry, 'stale', { l1: HIT });
   };
 
-  const fromFound = async (
-    prepared: PreparedSearch,
-    missed: { readonly held: Lookup; readonly found: Lookup; readonly l2Ms: number },
-    mayMiss: MayMiss | undefined,
-  ): Promise<Answer> => {
-    const { held, found, l2Ms } = missed;
-    if (!isAtHand(found)) return forward(prepared, missed, mayMiss);
+  /** L2, fresh or stale; undefined when somebody else must be asked. */
+  const fromFound = (prepared: PreparedSearch, looked: Missed | undefined): Answer | undefined => {
+    if (looked?.found === undefined || !isAtHand(looked.found)) return undefined;
+    const { held, found, l2Ms } = looked;
     const steps = { l1: forwarded(held), l2: HIT };
-    if (found.freshness === 'fresh') return answer(found.entry, 'hit-l2', steps, { l2Ms });
+    const timings = l2Ms === undefined ? {} : { l2Ms };
+    if (found.freshness === 'fresh') return answer(found.entry, 'hit-l2', steps, timings);
     refresh.stale(prepared, false);
-    return answer(found.entry, 'stale', steps, { l2Ms });
+    return answer(found.entry, 'stale', steps, timings);
   };
 
   return {
@@ -87,10 +84,11 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
       const held = tiers.fromMemory(prepared);
       const near = fromHeld(prepared, held);
       if (near !== undefined) return near;
-      if (!tiers.hasStore) return forward(prepared, { held }, mayMiss);
+      if (!tiers.hasStore) return forward(prepared, { held }, { mayMiss });
       const startedMs = clock.monotonicMs();
       const found = await tiers.fromStore(prepared);
-      return fromFound(prepared, { held, found, l2Ms: clock.monotonicMs() - startedMs }, mayMiss);
+      const missed = { held, found, l2Ms: clock.monotonicMs() - startedMs };
+      return fromFound(prepared, missed) ?? forward(prepared, missed, { mayMiss });
     },
     bypass: async (prepared) => {
       const bypassed: Lookup = { kind: 'missed', reason: 'bypass' };
@@ -107,16 +105,20 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
       const lookups = tiers.hasStore && wanted.length > 0 ? await tiers.fromStoreMany(wanted) : [];
       const found = new Map(wanted.map((each, i) => [each.key, lookups[i] ?? UNSEEN]));
       const l2Ms = clock.monotonicMs() - startedMs;
-      const finish = async (prepared: PreparedSearch, i: number): Promise<Answer> => {
+      const looked = many.map((prepared, i) => ({
+        held: held[i] ?? UNSEEN,
+        ...(tiers.hasStore ? { found: found.get(prepared.key) ?? UNSEEN, l2Ms } : {}),
+      }));
+      // Everything at hand first: it must not wait behind what has to be computed.
+      const ready = many.map((prepared, i) => near[i] ?? fromFound(prepared, looked[i]));
+      const finish = (prepared: PreparedSearch, i: number): Promise<Answer> => {
         // The batch as a whole has one deadline for beginning its items, so that it ends within two.
-        if (clock.monotonicMs() - startedMs > options.deadlineMs) throw toUnanswered(new Shed('queue-expired'), 0);
-        const missed = held[i] ?? UNSEEN;
-        if (!tiers.hasStore) return forward(prepared, { held: missed }, mayMiss);
-        return fromFound(prepared, { held: missed, found: found.get(prepared.key) ?? UNSEEN, l2Ms }, mayMiss);
+        const tooLate = clock.monotonicMs() - startedMs > options.deadlineMs;
+        return forward(prepared, looked[i] ?? { held: UNSEEN }, { mayMiss, tooLate });
       };
       return inTurns(
-        many.map((prepared, i) => async () => near[i] ?? finish(prepared, i)),
-        options.batchConcurrency,
+        many.map((prepared, i) => async () => ready[i] ?? finish(prepared, i)),
+        options.batchConcurrency(),
       );
     },
   };

@@ -5,11 +5,13 @@ import type { MissReason } from '../cache/reason.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
 import { withinDeadline } from '../resilience/deadline.ts';
+import { Shed } from '../resilience/guard.ts';
 import type { Answer, PreparedSearch, TierStep } from './answer.ts';
 import type { SearchEvent } from './events.ts';
 import { Unanswered } from './failure.ts';
 import type { Flight, MissPath } from './flight.ts';
 import type { Lifeboat } from './lifeboat.ts';
+import type { MayMiss } from './search.ts';
 import { forwarded, HIT, missReason } from './steps.ts';
 import { type ForwardStatus, forwardStatus, overBudget, toUnanswered } from './unanswered.ts';
 
@@ -18,7 +20,7 @@ import { type ForwardStatus, forwardStatus, overBudget, toUnanswered } from './u
  * this order a stale entry, the lifeboat, Unanswered.
  */
 export interface Forward {
-  readonly forward: (prepared: PreparedSearch, missed: Missed, mayMiss?: MayMiss) => Promise<Answer>;
+  readonly forward: (prepared: PreparedSearch, missed: Missed, leave?: Leave) => Promise<Answer>;
   readonly lastMiss: (key: string) => { readonly reason: MissReason; readonly atMs: number } | undefined;
 }
 
@@ -29,8 +31,13 @@ export interface Missed {
   readonly l2Ms?: number;
 }
 
-/** Whether the client may cost the engine one more search; see SearchOptions. */
-export type MayMiss = () => boolean;
+/** What the search may do beyond the tiers. */
+export interface Leave {
+  /** Absent: whatever it needs. */
+  readonly mayMiss?: MayMiss | undefined;
+  /** Its time is up: only what is there already may answer. */
+  readonly tooLate?: boolean;
+}
 
 export interface ForwardOptions {
   readonly domain: string;
@@ -47,6 +54,12 @@ export interface ForwardOptions {
 /** Keys remembered for explain, and keys whose page could not be stored. */
 const REMEMBERED_KEYS = 2048;
 
+/**
+ * After an answer that was worse than the page at hand, that page is served so long without asking: once a second, not
+ * once a request, or one dead agent would switch the cache off for all that is older than its short window.
+ */
+const USELESS_MS = 1000;
+
 /** What a page with parts missing counts as, where a whole older one is served instead. */
 const PARTIAL_STATUS: ForwardStatus = 502;
 
@@ -54,6 +67,7 @@ export function createForward(options: ForwardOptions): Forward {
   const { domain, tiers, missPath, lifeboat, clock, observe } = options;
   const lastMisses = createBoundedMap<{ reason: MissReason; atMs: number }>(REMEMBERED_KEYS);
   const notStorable = createBoundedMap<true>(REMEMBERED_KEYS);
+  const uselessUntil = createBoundedMap<{ untilMs: number; status: ForwardStatus }>(REMEMBERED_KEYS);
 
   const answer = (
     entry: Entry,
@@ -61,6 +75,9 @@ export function createForward(options: ForwardOptions): Forward {
     steps: { l1: TierStep; l2?: TierStep; reason: MissReason },
     timings: Answer['timings'] = {},
   ): Answer => ({ entry, outcome, remainingMs: remainingMs(entry, clock.monotonicMs()), ...steps, timings });
+
+  const remember = ({ key }: PreparedSearch, status: ForwardStatus): void =>
+    uselessUntil.set(key, { untilMs: clock.monotonicMs() + USELESS_MS, status });
 
   const landedAnswer = async (
     prepared: PreparedSearch,
@@ -72,8 +89,11 @@ export function createForward(options: ForwardOptions): Forward {
     const startedMs = clock.monotonicMs();
     const { entry, from, stored } = await withinDeadline(result, options.deadlineMs);
     // A part of the page is worth less than the whole of an older one.
-    const whole = entry.degraded ? staleAnswer(missed, PARTIAL_STATUS, reason) : undefined;
-    if (whole !== undefined) return whole;
+    if (entry.degraded) {
+      remember(prepared, PARTIAL_STATUS);
+      const whole = staleAnswer(missed, PARTIAL_STATUS, reason);
+      if (whole !== undefined) return whole;
+    }
     if (stored.l1 || stored.l2) notStorable.delete(prepared.key);
     else if (!entry.degraded) notStorable.set(prepared.key, true);
     const timings = { ...(l2Ms === undefined ? {} : { l2Ms }), engineMs: clock.monotonicMs() - startedMs };
@@ -122,20 +142,28 @@ export function createForward(options: ForwardOptions): Forward {
 
   return {
     lastMiss: lastMisses.get,
-    forward: async (prepared, missed, mayMiss) => {
+    forward: async (prepared, missed, { mayMiss, tooLate = false } = {}) => {
       const { held, found } = missed;
       const reason = missReason(held, found, notStorable.get(prepared.key) === true);
       observe({ kind: 'miss', domain, reason });
       lastMisses.set(prepared.key, { reason, atMs: clock.monotonicMs() });
       const deadlineAtMs = clock.monotonicMs() + options.deadlineMs;
       const fly = reason === 'bypass' ? missPath.flyAnew : missPath.fly;
+      const useless = uselessUntil.get(prepared.key);
+      if (useless !== undefined && clock.monotonicMs() < useless.untilMs) {
+        const stale = staleAnswer(missed, useless.status, reason);
+        if (stale !== undefined) return stale;
+      }
       try {
-        if (mayMiss !== undefined && !missPath.isUp(prepared.key) && !mayMiss()) throw overBudget();
+        if (tooLate) throw new Shed('queue-expired');
+        if (mayMiss !== undefined && !missPath.isUp(prepared.key) && !mayMiss(prepared)) throw overBudget();
         return await landedAnswer(prepared, missed, fly(prepared, found, deadlineAtMs), reason);
       } catch (error) {
         const failure = toUnanswered(error, options.breakerRetryAfterMs());
         if (!(failure instanceof Unanswered)) throw failure;
         const status = forwardStatus(failure.code);
+        // It refuses this one search, and will again.
+        if (failure.code === 'engine-rejected') remember(prepared, status);
         const instead =
           staleAnswer(missed, status, reason) ??
           // A late reply of the store may have come into L1 meanwhile.

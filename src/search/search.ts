@@ -13,7 +13,7 @@ export interface Search {
   readonly prepare: (parameters: SearchParameters) => PreparedSearch;
   /** The hot path: a fresh L1 entry, synchronously, or undefined. */
   readonly fromMemory: (prepared: PreparedSearch) => Answer | undefined;
-  /** @throws Unanswered. Settles within the domain's engine deadline plus its store deadline. */
+  /** @throws Unanswered. Settles within the domain's store deadline plus the engine's, plus the lifeboat's where there is one. */
   readonly search: (prepared: PreparedSearch, options?: SearchOptions) => Promise<Answer>;
   /** Answers in order. L2 is read in per-node pipelines; misses share the flights and the guard of single searches. */
   readonly searchMany: (
@@ -26,6 +26,9 @@ export interface Search {
   readonly status: () => readonly DomainStatus[];
 }
 
+/** Whether this client may cost the engine one more search. */
+export type MayMiss = (prepared: PreparedSearch) => boolean;
+
 export interface SearchOptions {
   /** An authorised operator's `no-cache`: asks the engine and overwrites both tiers. */
   readonly bypass?: boolean;
@@ -33,5 +36,5 @@ export interface SearchOptions {
    * Asked when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry
    * may be served. Hits, stale entries and flights that are up already are free.
    */
-  readonly mayMiss?: () => boolean;
+  readonly mayMiss?: MayMiss;
 }

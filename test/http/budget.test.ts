@@ -76,7 +76,7 @@ for (const code of ['overloaded', 'engine-open'] as const) {
     const compute = started.search.answer;
     let turnedAway = true;
     started.search.answer = async (prepared, options) => {
-      assert.equal(options?.mayMiss?.(), true);
+      assert.equal(options?.mayMiss?.(prepared), true);
       if (turnedAway) throw new Unanswered(code, 'not now', 1000);
       return compute(prepared, options);
     };
@@ -87,10 +87,28 @@ for (const code of ['overloaded', 'engine-open'] as const) {
   });
 }
 
+test('items of a batch that were refused unasked give nothing back for those that were asked', async (context) => {
+  const started = publicServer(context, { missBudget });
+  started.search.answer = async (prepared, options) => {
+    const { text } = prepared.request;
+    if (text === 'asked') {
+      if (options?.mayMiss?.(prepared) === false) throw new Unanswered('over-budget', 'spent', 10_000);
+      throw new Unanswered('engine-deadline', 'too slow', 1000);
+    }
+    throw new Unanswered('overloaded', 'the batch is too late', 1000);
+  };
+  const statuses: number[] = [];
+  for (let i = 0; i < 4; i += 1) {
+    const { results } = JSON.parse((await batch(started, [{ q: 'asked' }, { q: 'late' }, { q: 'late' }])).body);
+    statuses.push(results[0].status);
+  }
+  assert.deepEqual(statuses, [504, 504, 504, 429]);
+});
+
 test('a miss that an engine failed at is spent', async (context) => {
   const started = publicServer(context, { missBudget });
-  started.search.answer = async (_, options) => {
-    if (options?.mayMiss?.() === false) throw new Unanswered('over-budget', 'spent', 10_000);
+  started.search.answer = async (prepared, options) => {
+    if (options?.mayMiss?.(prepared) === false) throw new Unanswered('over-budget', 'spent', 10_000);
     throw new Unanswered('engine-deadline', 'too slow', 1000);
   };
   const statuses: number[] = [];
@@ -113,7 +131,7 @@ test('without a budget nobody is asked for one', async (context) => {
 function askTheBudget({ search }: TestServer): void {
   const compute = search.answer;
   search.answer = (prepared, options) => {
-    if (options?.mayMiss?.() === false) throw new Unanswered('over-budget', 'spent', 10_000);
+    if (options?.mayMiss?.(prepared) === false) throw new Unanswered('over-budget', 'spent', 10_000);
     return compute(prepared, options);
   };
 }

@@ -117,3 +117,32 @@ test('the budget of one client is asked once per search', async (t) => {
   await search.searchMany([prepare('a'), prepare('b'), prepare('c')], count);
   assert.equal(asked, 3);
 });
+
+test('after a partial page the whole old one is served for a second without asking again', async (t) => {
+  const { search, engine, prepare, clock } = rig(t);
+  await search.search(prepare('shoes'));
+  clock.advance(130_000);
+  engine.answer = async (text) => pageOf(text, 'agent dead');
+  for (let i = 0; i < 20; i += 1) assert.equal((await search.search(prepare('shoes'))).outcome, 'stale');
+  assert.equal(engine.asked.length, 2);
+  clock.advance(1100);
+  await search.search(prepare('shoes'));
+  assert.equal(engine.asked.length, 3);
+});
+
+test('what a batch has at hand does not wait behind what must be computed, nor is it refused for it', async (t) => {
+  const { search, engine, prepare, clock, sibling } = rig(t, { maxConcurrent: 1, deadlineMs: 100 });
+  const kept = ['a', 'b'].map((q) => prepare(q));
+  const other = sibling();
+  for (const prepared of kept) await other.search(prepared);
+  engine.answer = async (text) => {
+    await turn();
+    clock.advance(200);
+    return pageOf(text);
+  };
+  const many = [prepare('slow 1'), prepare('slow 2'), prepare('slow 3'), ...kept];
+  const results = await search.searchMany(many);
+  const outcomes = results.map((result) => (result.status === 'fulfilled' ? result.value.outcome : 'refused'));
+  assert.deepEqual(outcomes.slice(3), ['hit-l2', 'hit-l2']);
+  assert.equal(outcomes[2], 'refused', 'the batch was past its deadline');
+});

@@ -148,7 +148,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
     refresh: createRefresh({ ...shared, missPath, hasStore: tiers.hasStore }),
     engineTroubled: guard.troubled,
     note: (prepared) => noted.push(prepared.key),
-    batchConcurrency: options.maxConcurrent ?? 8,
+    batchConcurrency: () => options.maxConcurrent ?? 8,
   });
   return { search, lastMiss };
 }

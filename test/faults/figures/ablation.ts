@@ -1,0 +1,69 @@
+import { DEFENCES, type Defence } from '../../../src/config/settings.ts';
+import type { Figure, FigureResult } from '../registry.ts';
+import { measureWorth, type Scenario, type Worth } from './ablation-run.ts';
+import { CROWD, DOWN, LATE, STANDARD } from './ablation-scenarios.ts';
+import { startNarrowBed } from './narrow-bed.ts';
+import { shown } from './open-loop.ts';
+
+const PROCESSES = 2;
+const SEARCHES = 400;
+
+/** Every defence in the standard scenario, and in one of its own where that does not show it. */
+const PLAN: readonly { readonly scenario: Scenario; readonly without: readonly (readonly Defence[])[] }[] = [
+  { scenario: STANDARD, without: [[], ...DEFENCES.map((one) => [one]), DEFENCES, []] },
+  { scenario: CROWD, without: [[], ['coalescing'], ['lease'], ['coalescing', 'lease']] },
+  { scenario: DOWN, without: [[], ['breaker'], ['ramp']] },
+  { scenario: LATE, without: [[], ['late-pages']] },
+];
+
+/** Each defence left out in turn. */
+export const ABLATION: Figure = {
+  name: 'ablation',
+  says: 'what each defence is worth: the same minute of misfortune without it',
+  run: async ({ checkout }) => {
+    const bed = await startNarrowBed({ checkout, services: PROCESSES, searches: SEARCHES });
+    try {
+      const measured: Worth[] = [];
+      for (const { scenario, without } of PLAN) {
+        for (const left of without) measured.push(await measureWorth(bed, scenario, left));
+      }
+      return resultOf(measured);
+    } finally {
+      await bed.stop();
+    }
+  },
+};
+
+const percent = (part: number): string => (part * 100).toFixed(1);
+
+function resultOf(measured: readonly Worth[]): FigureResult {
+  const faults = measured.filter(({ without }) => without.length === 0).flatMap((worth) => worth.faults);
+  const wrong = measured.flatMap((worth) => worth.wrong);
+  return {
+    table: measured.map((worth) => ({
+      scenario: worth.scenario,
+      without: worth.without.length === DEFENCES.length ? 'all of them' : worth.without.join(', ') || '–',
+      'answered %': percent(worth.answered),
+      'hits %': percent(worth.hits),
+      wrong: worth.wrong.length,
+      'p50 ms': shown(worth.p50Ms),
+      'p99 ms': shown(worth.p99Ms),
+      'shed p99 ms': shown(worth.shedP99Ms),
+      'engine searches': worth.engineSearches,
+      'per key': shown(worth.perKey, 2),
+      'most in flight': worth.mostInFlight,
+      'back s': worth.recoveredMs === undefined ? '–' : shown(worth.recoveredMs / 1000, 1),
+      'no answer': worth.faults.length,
+      'lag ms': shown(worth.lagMs),
+    })),
+    verdicts: [
+      { says: `${wrong.length} wrong answers, whatever is left out${example(wrong)}`, holds: wrong.length === 0 },
+      {
+        says: `${faults.length} answers nobody can act on with every defence${example(faults)}`,
+        holds: faults.length === 0,
+      },
+    ],
+  };
+}
+
+const example = ([first]: readonly string[]): string => (first === undefined ? '' : `, such as ${first}`);
