@@ -73,7 +73,12 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
 
   const { deadlineMs } = engineSettings;
   const shared = { domain: name, clock, random, observe: observeSearch, deadlineMs };
-  const health = createEngineHealth({ engines: engine.engines, ...ENGINE_PROBE, random });
+  const health = createEngineHealth({
+    engines: engine.engines,
+    ...ENGINE_PROBE,
+    random,
+    onProbe: engine.guard.endpoints.probed,
+  });
   const { maxBytes, emptyMaxBytes } = settings.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
   const rules = unflushed;

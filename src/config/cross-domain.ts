@@ -53,6 +53,20 @@ function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report)
   if (deadline !== undefined && hardDeadline !== undefined && deadline > hardDeadline) {
     report(['engine', 'deadline'], formatDuration(deadline), `at most hardDeadline (${formatDuration(hardDeadline)})`);
   }
+  if (engine.kind !== 'sqlite') {
+    const names = [{ host: engine.host, port: engine.port }, ...(engine.mirrors ?? [])].map((each) =>
+      each?.host === undefined || each.port === undefined
+        ? undefined
+        : formatHostPort({ host: each.host, port: each.port }),
+    );
+    for (const index of repeats(names)) {
+      report(
+        ['engine', 'mirrors', index - 1],
+        JSON.stringify(names[index]),
+        'each server once, the first one included',
+      );
+    }
+  }
   if (engine.kind !== 'sqlite' || maxConcurrent === undefined || engine.workers === undefined) return;
   if (maxConcurrent > engine.workers) {
     const why = 'more would wait inside the engine, where nothing sheds them';

@@ -34,11 +34,17 @@ function checkListeners({ public: open, admin }: Draft<Config>): readonly RawFau
 }
 
 function checkProxies({ public: open }: Draft<Config>): readonly RawFault[] {
-  return (open?.trustedProxies ?? []).flatMap((network, index): RawFault[] => {
+  const faults = (open?.trustedProxies ?? []).flatMap((network, index): RawFault[] => {
     if (network === undefined || isNetwork(network)) return [];
     const allowed = 'an IP address or a network, such as 10.0.0.0/8 or fd00::/8';
     return [{ path: ['public', 'trustedProxies', index], value: showValue(network), allowed }];
   });
+  // Whoever may name himself has as many budgets as names.
+  if (open?.clientHeader !== undefined && open.trustedProxies?.length === 0) {
+    const allowed = 'nothing without trustedProxies: from anybody else a header is only a claim';
+    faults.push({ path: ['public', 'clientHeader'], value: showValue(open.clientHeader), allowed });
+  }
+  return faults;
 }
 
 function checkMemory({ memory, domains }: Draft<Config>): readonly RawFault[] {

@@ -35,10 +35,13 @@ export const publicListener = Type.Object(
       { default: [], maxItems: 64, description: 'Whose X-Forwarded-For is believed when clients are told apart.' },
     ),
     clientHeader: optional(
-      text('Header that names a client, such as x-api-key; without it clients are told apart by address.', {
-        pattern: '^[A-Za-z][A-Za-z0-9-]{0,62}$',
-        'x-allowed': 'a header name',
-      }),
+      text(
+        'Header that names a client, such as x-api-key, believed from `trustedProxies` only; without it clients are told apart by address.',
+        {
+          pattern: '^[A-Za-z][A-Za-z0-9-]{0,62}$',
+          'x-allowed': 'a header name',
+        },
+      ),
     ),
     missBudget: Type.Optional(
       Type.Object(

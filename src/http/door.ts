@@ -58,10 +58,12 @@ export function createDoor({ search, pressure, budget }: DoorOptions): Door {
       if (!enter()) throw busy;
       const tab = budget === undefined ? undefined : openTab(budget, request);
       try {
-        return await search.search(prepared, {
+        const answer = await search.search(prepared, {
           ...(bypass ? { bypass } : {}),
           ...(tab === undefined ? {} : { mayMiss: tab.mayMiss }),
         });
+        tab?.settle(prepared, answer);
+        return answer;
       } catch (error) {
         tab?.settle(prepared, error);
         throw error;
@@ -85,7 +87,7 @@ export function createDoor({ search, pressure, budget }: DoorOptions): Door {
 
 /**
  * What one request spends. The client is named at once: a connection that is gone by the time of a miss has no address.
- * A miss that the guard turned away is given back. Otherwise an engine's bad minute would be followed by one in which its
+ * A miss that the guard turned away, or that was answered without the engine, is given back. Otherwise an engine's bad minute would be followed by one in which its
  * clients are refused for what they never got.
  */
 function openTab({ misses, clientOf }: NonNullable<DoorOptions['budget']>, request: IncomingMessage) {
@@ -98,13 +100,16 @@ function openTab({ misses, clientOf }: NonNullable<DoorOptions['budget']>, reque
       return allowed;
     },
     settle: (prepared: PreparedSearch, result: unknown): void => {
-      if (spent.has(prepared) && neverAsked(result)) misses.refund(client, 1);
+      if (spent.has(prepared) && gotNothing(result)) misses.refund(client, 1);
     },
   };
 }
 
-function neverAsked(error: unknown): boolean {
-  return error instanceof Unanswered && (error.code === 'overloaded' || error.code === 'engine-open');
+/** The engine turned it away; or something else was served in the engine's stead. */
+function gotNothing(result: unknown): boolean {
+  if (result instanceof Unanswered) return result.code === 'overloaded' || result.code === 'engine-open';
+  const outcome = typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : undefined;
+  return outcome === 'lifeboat' || outcome === 'stale';
 }
 
 const BUSY: Problem = {

@@ -22,6 +22,11 @@ export interface Endpoints {
   readonly occupy: (endpoint: number) => () => void;
   /** @throws BreakerOpen when no endpoint was asked; else whatever the last call threw. */
   readonly fire: <T>(call: (endpoint: number) => Promise<T>) => Promise<T>;
+  /**
+   * A probe beside the calls has found it to answer or not. One that does not, or that has just lost a connection, is asked
+   * only when there is no other: with few calls its breaker would never see enough of them to open.
+   */
+  readonly probed: (endpoint: number, answers: boolean) => void;
   readonly list: () => readonly EndpointState[];
   readonly shutdown: () => void;
 }
@@ -46,27 +51,40 @@ interface Target {
   readonly breaker: Breaker;
   readonly index: number;
   inFlight: number;
+  suspect: boolean;
 }
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
   const { budget, mayRetry, onRetry } = options;
-  const targets = options.targets.map((target, index): Target => ({ ...target, index, inFlight: 0 }));
+  const targets = options.targets.map((target, index): Target => ({ ...target, index, inFlight: 0, suspect: false }));
   let turn = 0;
+
+  const isBetter = (target: Target, than: Target): boolean =>
+    target.suspect === than.suspect ? target.inFlight < than.inFlight : !target.suspect;
 
   /** The least busy; among equals each in its turn, or an idle fleet would ask the first alone. */
   const pick = (except?: Target): Target | undefined => {
-    turn = (turn + 1) % targets.length;
+    if (except === undefined) turn = (turn + 1) % targets.length;
     let best: Target | undefined;
     for (let i = 0; i < targets.length; i += 1) {
       const target = targets[(turn + i) % targets.length];
       if (target === undefined || target === except || target.breaker.refuses()) continue;
-      if (best === undefined || target.inFlight < best.inFlight) best = target;
+      if (best === undefined || isBetter(target, best)) best = target;
     }
     return best;
   };
 
   const ask = <T>(target: Target, call: (endpoint: number) => Promise<T>): Promise<T> =>
-    target.breaker.fire(() => call(target.index));
+    target.breaker.fire(async () => {
+      try {
+        const result = await call(target.index);
+        target.suspect = false;
+        return result;
+      } catch (error) {
+        if (mayRetry(error)) target.suspect = true;
+        throw error;
+      }
+    });
 
   return {
     refuses: () => targets.every(({ breaker }) => breaker.refuses()),
@@ -75,7 +93,13 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       return states.includes('closed') ? 'closed' : states.includes('half-open') ? 'half-open' : 'open';
     },
     retryAfterMs: () => Math.min(...targets.map(({ breaker }) => breaker.retryAfterMs())),
-    share: () => Math.max(1, targets.filter(({ breaker }) => breaker.state() === 'closed').length) / targets.length,
+    share: () =>
+      Math.max(1, targets.filter(({ breaker, suspect }) => breaker.state() === 'closed' && !suspect).length) /
+      targets.length,
+    probed: (endpoint, answers) => {
+      const target = targets[endpoint];
+      if (target !== undefined) target.suspect = !answers;
+    },
     occupy: (endpoint) => {
       const target = targets[endpoint];
       if (target === undefined) throw new Error(`no endpoint ${endpoint}`);

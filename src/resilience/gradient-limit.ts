@@ -28,6 +28,8 @@ const LONGEST_EPOCH_MS = 60_000;
 const PROBE_DIVISOR = 3;
 /** Only a limit that is used up is in doubt: a probe would shed where all find a place. */
 const FULL = 0.9;
+/** A limit that falls from 4 comes to 2 only in the end: about half is half. */
+const HALVED = 0.6;
 /** Half the limit, or a third, and still so much of the latency: it is not our calls that wait for each other. */
 const UNMOVED = 0.75;
 /** A probe that found nothing in so many base latencies waits for calls that may take seconds, and nobody may start meanwhile. */
@@ -93,7 +95,8 @@ export function createGradientLimit(options: GradientLimitOptions): Limit {
 
   /** Once the limit has been halved: did the latency follow? */
   const relearn = ({ durationMs, mostInFlight }: SampleWindow): void => {
-    if (fall === undefined || limit > Math.max(1, fall.limit / 2) || mostInFlight > limit) return;
+    if (fall === undefined || Math.floor(limit) > Math.max(1, HALVED * Math.floor(fall.limit)) || mostInFlight > limit)
+      return;
     if (durationMs > UNMOVED * fall.durationMs) baseMs = olderBaseMs = durationMs;
     fall = undefined;
   };

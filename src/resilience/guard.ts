@@ -15,7 +15,7 @@ import type { Priority } from './priority.ts';
 export interface Guard {
   /** @throws Shed when the engine may not be asked now. Whoever is admitted runs or leaves. */
   readonly admit: (task: AdmissionTask) => Promise<Admission>;
-  readonly endpoints: Pick<Endpoints, 'state' | 'refuses' | 'retryAfterMs' | 'list'>;
+  readonly endpoints: Pick<Endpoints, 'state' | 'refuses' | 'retryAfterMs' | 'list' | 'probed'>;
   readonly permit: Pick<Permit, 'inFlight' | 'queued' | 'max' | 'spare' | 'overloaded'>;
   /** The engine is failing, slow, overloaded or just coming back: what can be answered without it should be. */
   readonly troubled: () => boolean;

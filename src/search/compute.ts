@@ -2,6 +2,7 @@ import type { Entry } from '../cache/entry.ts';
 import { freshnessOf } from '../cache/freshness.ts';
 import type { Lease, Leases } from '../cache/lease.ts';
 import type { EntryRules, Kept, Tiers } from '../cache/tiers.ts';
+import { DeadlinePassed } from '../resilience/deadline.ts';
 import { type Admission, type Guard, Shed } from '../resilience/guard.ts';
 import type { PreparedSearch } from './answer.ts';
 import { type EncodePageOptions, encodePage } from './encode-page.ts';
@@ -145,7 +146,8 @@ export function createCompute(options: ComputeOptions): Compute {
       // Nobody waits for a refresh: whoever asks next finds the page in the store.
       if (errand.priority() !== 'people') throw new Shed('leased');
       const waited = await leases.wait(prepared.storeName, errand.deadlineAtMs, errand.left);
-      if (waited.kind === 'ended') throw new Shed(waited.why === 'crowded' ? 'queue-full' : 'queue-expired');
+      if (waited.kind === 'ended')
+        throw waited.why === 'crowded' ? new Shed('queue-full') : new DeadlinePassed(options.deadlineMs);
       const found = waited.kind === 'value' ? asWanted(prepared, waited.value, task) : undefined;
       if (found !== undefined) return found;
     }

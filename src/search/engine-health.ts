@@ -22,9 +22,12 @@ export interface EngineHealthOptions {
   /** A probe that takes longer has failed. */
   readonly timeoutMs: number;
   readonly random: () => number;
+  /** After each probe of an endpoint. */
+  readonly onProbe: (endpoint: number, answers: boolean) => void;
 }
 
-export function createEngineHealth({ engines, intervalMs, timeoutMs, random }: EngineHealthOptions): EngineHealth {
+export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
+  const { engines, intervalMs, timeoutMs, random } = options;
   const reachable = engines.map(() => true);
   const timers = new Map<number, NodeJS.Timeout>();
   let failuresInARow = 0;
@@ -39,6 +42,7 @@ export function createEngineHealth({ engines, intervalMs, timeoutMs, random }: E
       reachable[endpoint] = false;
     }
     if (closed) return;
+    options.onProbe(endpoint, reachable[endpoint] ?? false);
     // Spread by ±20 %, so that a fleet does not ask in step; one probe at a time, however slow.
     const waitMs = intervalMs * (0.8 + 0.4 * random());
     timers.set(endpoint, setTimeout(() => void probe(engine, endpoint), waitMs).unref());

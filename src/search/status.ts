@@ -51,10 +51,13 @@ export interface StatusParts {
   readonly engineKind: string;
   readonly memory: MemoryTier;
   readonly store?: Store;
-  readonly guard: Pick<Guard, 'endpoints' | 'permit'>;
+  readonly guard: {
+    readonly endpoints: Pick<Guard['endpoints'], 'state' | 'refuses' | 'list'>;
+    readonly permit: Pick<Guard['permit'], 'inFlight' | 'queued' | 'max' | 'overloaded'>;
+  };
   readonly ceiling: () => number;
   readonly health: Pick<EngineHealth, 'reachable' | 'failing'>;
-  readonly lifeboat?: Pick<Guard, 'endpoints' | 'permit'>;
+  readonly lifeboat?: StatusParts['guard'];
   readonly processes: () => number;
   readonly leaseWaiters: () => number;
   readonly flights: () => number;

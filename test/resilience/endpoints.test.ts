@@ -56,18 +56,48 @@ test('retries are paid for: when the budget is spent the first error stands', as
   );
 });
 
-test('one endpoint with an open breaker is passed over; the domain is not open', async (t) => {
+test('an endpoint that lost a connection is asked only when there is no other, until it is found to answer', async (t) => {
   const { guard, run } = guardRig(t, { endpoints: 2 });
-  const halfDead = async (endpoint: number): Promise<string> => (endpoint === 0 ? lose() : 'ok');
-  for (let i = 0; i < 12; i += 1) assert.equal(await run(halfDead), 'ok');
+  const asked = [0, 0];
+  let dead = true;
+  const half = async (endpoint: number): Promise<string> => {
+    asked[endpoint] = (asked[endpoint] ?? 0) + 1;
+    return dead && endpoint === 0 ? lose() : 'ok';
+  };
+  for (let i = 0; i < 12; i += 1) assert.equal(await run(half), 'ok');
+  assert.deepEqual(asked, [1, 12]);
+  assert.deepEqual([guard.endpoints.state(), guard.troubled()], ['closed', false]);
+  dead = false;
+  guard.endpoints.probed(0, true);
+  for (let i = 0; i < 12; i += 1) await run(half);
+  assert.ok((asked[0] ?? 0) >= 5, 'it has its part again');
+});
+
+test('an endpoint that its probe finds silent is passed over before any search has to wait for it', async (t) => {
+  const { guard, run } = guardRig(t, { endpoints: 2 });
+  guard.endpoints.probed(1, false);
+  for (let i = 0; i < 6; i += 1) assert.equal(await run(async (endpoint) => endpoint), 0);
+  guard.endpoints.probed(0, false);
+  assert.equal(
+    new Set(await Promise.all([1, 2].map(() => run(async (endpoint) => endpoint)))).size,
+    2,
+    'none is better',
+  );
+});
+
+test('one endpoint with an open breaker leaves the domain open for searches', async (t) => {
+  const { guard, run } = guardRig(t, { endpoints: 2 });
+  const fails = async (endpoint: number): Promise<string> => {
+    if (endpoint === 0) throw new Error('broken');
+    return 'ok';
+  };
+  for (let i = 0; i < 12; i += 1) await run(fails).catch(() => undefined);
   assert.deepEqual(
     guard.endpoints.list().map(({ breaker }) => breaker),
     ['open', 'closed'],
   );
-  assert.equal(guard.endpoints.state(), 'closed');
-  assert.equal(guard.endpoints.refuses(), false);
+  assert.deepEqual([guard.endpoints.state(), guard.endpoints.refuses()], ['closed', false]);
   assert.equal(guard.endpoints.retryAfterMs(), 0);
-  assert.equal(guard.troubled(), false);
 });
 
 test('calls go to the least busy endpoint', async (t) => {

@@ -5,6 +5,7 @@ import { createEngineHealth } from '../../src/search/engine-health.ts';
 test('an engine that stops answering its probe is not reachable, and is again when it answers', async (t) => {
   let up = true;
   let probes = 0;
+  const told: boolean[] = [];
   const engine = {
     probe: async (signal: AbortSignal): Promise<void> => {
       probes += 1;
@@ -12,7 +13,13 @@ test('an engine that stops answering its probe is not reachable, and is again wh
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     },
   };
-  const health = createEngineHealth({ engines: [engine], intervalMs: 5, timeoutMs: 10, random: () => 0.5 });
+  const health = createEngineHealth({
+    engines: [engine],
+    intervalMs: 5,
+    timeoutMs: 10,
+    random: () => 0.5,
+    onProbe: (_, answers) => told.push(answers),
+  });
   t.after(health.close);
   const becomes = async (wanted: boolean): Promise<void> => {
     for (let i = 0; i < 500 && health.reachable()[0] !== wanted; i += 1)
@@ -28,11 +35,18 @@ test('an engine that stops answering its probe is not reachable, and is again wh
   const asked = probes;
   await new Promise((done) => setTimeout(done, 50));
   assert.ok(probes <= asked + 1, 'closed, it asks no more');
+  assert.ok(told.includes(true) && told.includes(false), 'each probe is told');
 });
 
 test('an engine whose searches all fail is failing, until one is answered', (t) => {
   const engine = { probe: async (): Promise<void> => undefined };
-  const health = createEngineHealth({ engines: [engine], intervalMs: 1000, timeoutMs: 10, random: () => 0.5 });
+  const health = createEngineHealth({
+    engines: [engine],
+    intervalMs: 1000,
+    timeoutMs: 10,
+    random: () => 0.5,
+    onProbe: () => undefined,
+  });
   t.after(health.close);
   for (let i = 0; i < 4; i += 1) health.note({ result: 'engine-rejected' });
   assert.equal(health.failing(), false);

@@ -26,10 +26,9 @@ function figures(breaker: BreakerState): Omit<StatusParts, 'domain' | 'engineKin
       endpoints: {
         state: () => breaker,
         refuses: () => breaker === 'open',
-        retryAfterMs: () => 0,
         list: () => [{ name: 'a:1', breaker, inFlight: 3 }],
       },
-      permit: { inFlight: () => 3, queued: () => 2, max: () => 4, spare: () => 1, overloaded: () => false },
+      permit: { inFlight: () => 3, queued: () => 2, max: () => 4, overloaded: () => false },
     },
     ceiling: () => 6,
     processes: () => 3,

@@ -33,7 +33,7 @@ const CACHE_KIB = 8192;
 /** @throws IndexError that names the file and says what to do. */
 export function openIndex({ file, domain, snippetLength }: OpenIndexOptions): OpenIndex {
   if (!existsSync(file)) {
-    const message = `${file} does not exist; build it with: serpcache index ${domain.name} <file.ndjson|csv>`;
+    const message = `${file} does not exist; build it with: serpcache index ${domain.name} <file.ndjson|csv> (a lifeboat's: --into <directory>)`;
     throw new IndexError('missing', file, message);
   }
   const database = openReadOnly(file);
