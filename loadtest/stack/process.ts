@@ -120,12 +120,15 @@ export async function accepts(port: number, host = '127.0.0.1'): Promise<boolean
   });
 }
 
-/** Free loopback ports below 55536, each with `port + 10000` free as well: a cluster node's bus listens there. */
+/**
+ * Free loopback ports, each with `port + 10000` free as well: a cluster node's bus listens there. Both stay below 32768,
+ * where the kernel takes ports for outgoing connections: one of those would hold the port when the server wants it.
+ */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let tries = 0; ports.length < count; tries += 1) {
     if (tries > 2000) throw new Error(`no ${count} free ports on loopback`);
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const port = 11_000 + Math.floor(Math.random() * 11_000);
     if (!ports.includes(port) && (await isFree(port)) && (await isFree(port + 10_000))) ports.push(port);
   }
   return ports;
