@@ -4,7 +4,8 @@ import { unflushed } from './cache/rules.ts';
 import type { Store, StoreEvent } from './cache/store.ts';
 import { createTiers } from './cache/tiers.ts';
 import type { Clock } from './clock.ts';
-import { type ComposedEngine, composeEngine, searchDomainOf } from './compose-engine.ts';
+import { composeEngine, type EngineComposition, searchDomainOf } from './compose-engine.ts';
+import { composeLifeboat } from './compose-lifeboat.ts';
 import type { DomainSettings, Settings } from './config/settings.ts';
 import { createFleet } from './control/fleet.ts';
 import type { EngineEvent } from './metrics/observe-engine.ts';
@@ -12,7 +13,6 @@ import { createPopularity } from './popularity/popularity.ts';
 import type { GuardEvent } from './resilience/events.ts';
 import type { PreparedSearch } from './search/answer.ts';
 import { createCompute } from './search/compute.ts';
-import type { SearchDomain } from './search/domain.ts';
 import { createDomainSearch } from './search/domain-search.ts';
 import { createEngineHealth } from './search/engine-health.ts';
 import type { SearchEvent } from './search/events.ts';
@@ -69,7 +69,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const storeDeadlineMs = settings.store.kind === 'none' ? 0 : settings.store.deadlineMs;
   const fleet = createFleet({ ...hasStore, id: given.processId, clock, random });
   const engine = await composeEngine(settings, domain, fleet.live, engineComposition(name, given));
-  const boat = await lifeboatOf(settings, domain, given);
+  const boat = await composeLifeboat(settings, domain, engineComposition(name, given));
 
   const { deadlineMs } = engineSettings;
   const shared = { domain: name, clock, random, observe: observeSearch, deadlineMs };
@@ -217,50 +217,14 @@ function storeOf({ name, store }: DomainSettings, given: DomainComposition): Sto
   });
 }
 
-function engineComposition(name: string, { clock, random, observeEngine, observeGuard }: DomainComposition) {
+function engineComposition(
+  name: string,
+  { clock, random, observeEngine, observeGuard }: DomainComposition,
+): EngineComposition {
   return {
     clock,
     random,
     observeEngine: (event: EngineEvent): void => observeEngine(name, event),
     observeGuard: (event: GuardEvent): void => observeGuard(name, event),
   };
-}
-
-interface ComposedLifeboat {
-  readonly parts: { readonly engine: ComposedEngine['engines'][number]; readonly guard: ComposedEngine['guard'] };
-  readonly close: () => Promise<void>;
-}
-
-/** The embedded index of the same catalogue, with a guard of its own, whose events are nobody's: its status shows it. */
-async function lifeboatOf(
-  settings: DomainSettings,
-  domain: SearchDomain,
-  given: DomainComposition,
-): Promise<ComposedLifeboat | undefined> {
-  const { lifeboat } = settings;
-  if (lifeboat === undefined) return undefined;
-  const { directory, workers, deadlineMs, maxQueued } = lifeboat;
-  const { snippetLength } = settings.engine;
-  const engine = {
-    kind: 'sqlite',
-    directory,
-    workers,
-    demo: false,
-    deadlineMs,
-    hardDeadlineMs: deadlineMs,
-    maxConcurrent: workers,
-    maxQueued,
-    limit: 'fixed',
-    snippetLength,
-  } as const;
-  const own = { ...engineComposition(settings.name, given), observeGuard: () => undefined };
-  const composed = await composeEngine(
-    { name: `${settings.name} lifeboat`, engine, without: [] },
-    domain,
-    () => 1,
-    own,
-  );
-  const [only] = composed.engines;
-  if (only === undefined) throw new Error('a lifeboat without an engine');
-  return { parts: { engine: only, guard: composed.guard }, close: composed.close };
 }

@@ -39,6 +39,7 @@ const ROOTS = [
   'compose.ts',
   'compose-domain.ts',
   'compose-engine.ts',
+  'compose-lifeboat.ts',
   'first-start.ts',
   'commands/',
 ];

@@ -35,7 +35,8 @@ test('a part is found by its program and its folder, together', async (t) => {
 test('a process that ignores SIGTERM is ended all the same', async (t) => {
   const { folder } = await start(t, 'bash', ['-c', 'trap "" TERM; while :; do sleep 1; done']);
   const found = findOwned({ program: 'bash', folder });
-  assert.equal(found.length, 1);
+  // For an instant its sleep, too, is still a bash.
+  assert.ok(found.length >= 1);
   await endOwned(found, 300);
   assert.deepEqual(findOwned({ program: 'bash', folder }), []);
 });

@@ -144,13 +144,14 @@ export async function startBed({ checkout, repeated, documents, layout }: BedOpt
           await control.start(controlConfig);
           await askAll(control, queries.repeated, reference);
         }
+        const mirrors = row.mirrored === true ? { mirrors: [`127.0.0.1:${witness.port}`] } : {};
         await subject.start(
           configurationOf(
             {
               store: { kind: own.kind, nodes: own.addresses },
               engine: { host: engineProxy.host, port: engineProxy.port },
             },
-            changes,
+            { ...changes, engine: { ...changes.engine, ...mirrors } },
           ),
         );
         await askAll(subject, queries.repeated);

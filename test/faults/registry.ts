@@ -3,6 +3,7 @@ import { STALLED_SHARD } from './figures/stalled-shard.ts';
 import type { Row } from './row.ts';
 import { CLIENTS } from './rows/clients.ts';
 import { ENGINE } from './rows/engine.ts';
+import { MIRRORS } from './rows/mirrors.ts';
 import { PROCESS } from './rows/process.ts';
 import { STORE_NETWORK } from './rows/store-network.ts';
 import { STORE_NODES } from './rows/store-nodes.ts';
@@ -18,6 +19,7 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   'store-values': STORE_VALUES,
   'store-network': STORE_NETWORK,
   engine: ENGINE,
+  mirrors: MIRRORS,
   clients: CLIENTS,
   process: PROCESS,
 };

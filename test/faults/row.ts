@@ -14,6 +14,8 @@ export interface Row {
   readonly layout?: BedOptions['layout'];
   /** Of the configuration of both processes. */
   readonly changes?: Changes;
+  /** The subject may ask the control's engine as well, as a second endpoint. */
+  readonly mirrored?: boolean;
   /** Of the stream. */
   readonly ratePerSecond?: number;
   /** How long the fault lasts, `begin` included. Default 3 s. */
