@@ -1,4 +1,7 @@
+import { ABLATION } from './figures/ablation.ts';
 import { AMPLIFICATION } from './figures/amplification.ts';
+import { FULL_LOSS } from './figures/full-loss.ts';
+import { OVERLOAD } from './figures/overload.ts';
 import { STALLED_SHARD } from './figures/stalled-shard.ts';
 import type { Row } from './row.ts';
 import { CLIENTS } from './rows/clients.ts';
@@ -38,7 +41,7 @@ export interface FigureResult {
 }
 
 /** Run by name, or with `figures`: each takes minutes. */
-export const FIGURES: readonly Figure[] = [AMPLIFICATION, STALLED_SHARD];
+export const FIGURES: readonly Figure[] = [AMPLIFICATION, OVERLOAD, FULL_LOSS, STALLED_SHARD, ABLATION];
 
 export interface Selection {
   readonly rows: readonly Row[];
