@@ -3,7 +3,7 @@ import type { Figure, FigureResult } from '../registry.ts';
 import { measureWorth, type Scenario, type Worth } from './ablation-run.ts';
 import { CROWD, DOWN, LATE, STANDARD } from './ablation-scenarios.ts';
 import { startNarrowBed } from './narrow-bed.ts';
-import { shown } from './open-loop.ts';
+import { shown, unhurried } from './open-loop.ts';
 
 const PROCESSES = 2;
 const SEARCHES = 400;
@@ -25,7 +25,7 @@ export const ABLATION: Figure = {
     try {
       const measured: Worth[] = [];
       for (const { scenario, without } of PLAN) {
-        for (const left of without) measured.push(await measureWorth(bed, scenario, left));
+        for (const left of without) measured.push(await unhurried(() => measureWorth(bed, scenario, left), 2));
       }
       return resultOf(measured);
     } finally {

@@ -106,6 +106,18 @@ export function quantileMs(asked: readonly Asked[], p: number): number {
   );
 }
 
+/** A generator later than this was not the open loop the figure is about. */
+export const MOST_LAG_MS = 60;
+
+/** A machine that was busy once may be idle now: measured again, a few times, while the generator lagged. */
+export async function unhurried<T extends { readonly lagMs: number }>(
+  measure: () => Promise<T>,
+  tries = 3,
+): Promise<T> {
+  const measured = await measure();
+  return measured.lagMs <= MOST_LAG_MS || tries <= 1 ? measured : unhurried(measure, tries - 1);
+}
+
 /** Rounded for a table; a dash for a figure about nobody. */
 export function shown(value: number, digits = 0): string {
   return Number.isFinite(value) ? value.toFixed(digits) : '–';
