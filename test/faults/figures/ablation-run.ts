@@ -36,7 +36,7 @@ export interface Worth {
   readonly engineSearches: number;
   readonly perKey: number;
   readonly mostInFlight: number;
-  /** Since the beginning; undefined: not within the scenario. */
+  /** Since what happened was over, until the hits were the control's; undefined: not within the scenario. */
   readonly recoveredMs: number | undefined;
   readonly wrong: readonly string[];
   readonly faults: readonly string[];
@@ -63,11 +63,11 @@ export async function measureWorth(bed: NarrowBed, scenario: Scenario, without: 
       watch.balance(true);
     }
     engineProxy.resetCounts();
-    watch.begin([]);
     const beganMs = loop.sinceStartMs();
-    const happening = scenario.restarts ? undefined : scenario.happens(bed);
-    await sleep(scenario.measureMs);
-    await happening;
+    const measured = sleep(scenario.measureMs);
+    if (!scenario.restarts) await scenario.happens(bed);
+    watch.begin([]);
+    await measured;
     const { searches, distinct, mostAtEngine, mostWaiting } = engineProxy.counts();
     await loop.stop();
     const asked = watch.between(beganMs, beganMs + scenario.measureMs).fleet;

@@ -10,20 +10,20 @@ const ENGINE = { maxConcurrent: 64, hardDeadline: '3s' };
 const LONG = { ttl: '1h', emptyTtl: '1h' };
 
 /**
- * The one every defence is left out of in turn: all of L2 is lost and the engine can do 30 % of what is asked; after 3 s
+ * The one every defence is left out of in turn: all of L2 is lost and the engine can do 30 % of what is asked; after 2 s
  * it stands still for 2 s. Pages grow old within it.
  */
 export const STANDARD: Scenario = {
   name: 'loss, stall',
   ratePerSecond: RATE,
   among: SEARCHES,
-  changes: { engine: ENGINE, freshness: { ttl: '7s', emptyTtl: '7s' } },
+  changes: { engine: ENGINE, freshness: { ttl: '6s', emptyTtl: '6s' } },
   width: NARROW,
-  warmMs: 4000,
-  measureMs: 8500,
+  warmMs: 3000,
+  measureMs: 8000,
   happens: async ({ store, engineProxy }) => {
     await store.command('FLUSHALL');
-    await sleep(3000);
+    await sleep(2000);
     engineProxy.pause();
     await sleep(2000);
     engineProxy.resume();
@@ -47,7 +47,7 @@ export const CROWD: Scenario = {
   },
 };
 
-/** The engine refuses everything for 3 s, and is four times slower for 5 s more, as one that has lost its own caches. */
+/** The engine refuses everything for 3 s, and is four times slower for 4 s more, as one that has lost its own caches. */
 export const DOWN: Scenario = {
   name: 'down, back cold',
   ratePerSecond: RATE,
@@ -55,13 +55,13 @@ export const DOWN: Scenario = {
   changes: { engine: { ...ENGINE, maxConcurrent: 24, limit: 'fixed' }, freshness: LONG },
   width: NARROW,
   warmMs: 1500,
-  measureMs: 11_000,
+  measureMs: 10_000,
   happens: async ({ store, engineProxy }) => {
     engineProxy.set({ fail: 'shutdown in progress' });
     await store.command('FLUSHALL');
     await sleep(3000);
     engineProxy.set({ fail: undefined, delayMs: 4 * NARROW.delayMs });
-    await sleep(5000);
+    await sleep(4000);
     engineProxy.set({ delayMs: NARROW.delayMs });
   },
 };
@@ -74,7 +74,7 @@ export const LATE: Scenario = {
   changes: { engine: { ...ENGINE, limit: 'fixed' }, freshness: LONG },
   width: { places: 64, delayMs: 1000 },
   warmMs: 1500,
-  measureMs: 6000,
+  measureMs: 5000,
   happens: async ({ store }) => {
     await store.command('FLUSHALL');
   },

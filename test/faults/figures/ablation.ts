@@ -19,7 +19,7 @@ const PLAN: readonly { readonly scenario: Scenario; readonly without: readonly (
 /** Each defence left out in turn. */
 export const ABLATION: Figure = {
   name: 'ablation',
-  says: 'what each defence is worth: the same minute of misfortune without it',
+  says: 'what each defence is worth: the same misfortune without it',
   run: async ({ checkout }) => {
     const bed = await startNarrowBed({ checkout, services: PROCESSES, searches: SEARCHES });
     try {
@@ -39,6 +39,10 @@ const percent = (part: number): string => (part * 100).toFixed(1);
 function resultOf(measured: readonly Worth[]): FigureResult {
   const faults = measured.filter(({ without }) => without.length === 0).flatMap((worth) => worth.faults);
   const wrong = measured.flatMap((worth) => worth.wrong);
+  const standard = measured.filter(({ scenario }) => scenario === STANDARD.name);
+  const answered = (left: number): number =>
+    Math.min(...standard.filter(({ without }) => without.length === left).map((worth) => worth.answered));
+  const [all, none] = [answered(0), answered(DEFENCES.length)];
   return {
     table: measured.map((worth) => ({
       scenario: worth.scenario,
@@ -57,6 +61,10 @@ function resultOf(measured: readonly Worth[]): FigureResult {
       'lag ms': shown(worth.lagMs),
     })),
     verdicts: [
+      {
+        says: `${STANDARD.name}: ${percent(all)} % answered with every defence, ${percent(none)} % with none`,
+        holds: all > none,
+      },
       { says: `${wrong.length} wrong answers, whatever is left out${example(wrong)}`, holds: wrong.length === 0 },
       {
         says: `${faults.length} answers nobody can act on with every defence${example(faults)}`,
