@@ -35,7 +35,7 @@ test('without a file four demo domains run on embedded indexes, L1 only, on loop
       deadlineMs: 800,
       hardDeadlineMs: 3000,
       maxConcurrent: 2,
-        limit: 'gradient',
+      limit: 'gradient',
       maxQueued: 64,
       snippetLength: 200,
     });
