@@ -38,6 +38,8 @@ export interface Worth {
   readonly mostInFlight: number;
   /** Since what happened was over, until the hits were the control's; undefined: not within the scenario. */
   readonly recoveredMs: number | undefined;
+  /** At the end: the control's share of hits minus the fleet's. */
+  readonly gap: number;
   readonly wrong: readonly string[];
   readonly faults: readonly string[];
   readonly lagMs: number;
@@ -84,6 +86,7 @@ export async function measureWorth(bed: NarrowBed, scenario: Scenario, without: 
       perKey: searches / distinct,
       mostInFlight: mostAtEngine + mostWaiting,
       recoveredMs: watch.recoveredMs(),
+      gap: watch.gap() ?? Number.NaN,
       wrong: await watch.wrong(),
       faults: asked.filter(isFault).map(inWords),
       lagMs: loop.lagMs(),

@@ -19,7 +19,7 @@ export const STANDARD: Scenario = {
   among: SEARCHES,
   changes: { engine: ENGINE, freshness: { ttl: '6s', emptyTtl: '6s' } },
   width: NARROW,
-  warmMs: 3000,
+  warmMs: 2500,
   measureMs: 8000,
   happens: async ({ store, engineProxy }) => {
     await store.command('FLUSHALL');
@@ -55,7 +55,7 @@ export const DOWN: Scenario = {
   changes: { engine: { ...ENGINE, maxConcurrent: 24, limit: 'fixed' }, freshness: LONG },
   width: NARROW,
   warmMs: 1500,
-  measureMs: 10_000,
+  measureMs: 9500,
   happens: async ({ store, engineProxy }) => {
     engineProxy.set({ fail: 'shutdown in progress' });
     await store.command('FLUSHALL');

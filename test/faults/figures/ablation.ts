@@ -57,6 +57,7 @@ function resultOf(measured: readonly Worth[]): FigureResult {
       'per key': shown(worth.perKey, 2),
       'most in flight': worth.mostInFlight,
       'back s': worth.recoveredMs === undefined ? '–' : shown(worth.recoveredMs / 1000, 1),
+      'gap at the end, points': shown(100 * worth.gap, 1),
       'no answer': worth.faults.length,
       'lag ms': shown(worth.lagMs),
     })),

@@ -20,6 +20,8 @@ export interface LossWatch {
   readonly recoveredMs: () => number | undefined;
   /** The same of a cache that computes whatever is missing at once, given what is held: nothing on demand is faster. */
   readonly idealMs: () => number | undefined;
+  /** The control's share of hits minus the fleet's, over the last window; undefined until there is one. */
+  readonly gap: () => number | undefined;
   readonly between: (
     fromMs: number,
     toMs: number,
@@ -79,6 +81,7 @@ export function watchLoss(
     },
     recoveredMs: () => sinceBegan(recovery),
     idealMs: () => sinceBegan(ideal),
+    gap: recovery.gap,
     between: (fromMs, toMs) => {
       const asked = loop.asked.filter((one) => one.sentMs >= fromMs && one.sentMs < toMs);
       return {
