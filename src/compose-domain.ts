@@ -20,7 +20,6 @@ import { explain } from './search/explain.ts';
 import { createMissPath } from './search/flight.ts';
 import { createForward } from './search/forward.ts';
 import { storedNameOf } from './search/key.ts';
-import { createLifeboat } from './search/lifeboat.ts';
 import { createRefresh } from './search/refresh.ts';
 import { createRefreshAhead } from './search/refresh-ahead.ts';
 import type { DomainPart } from './search/service.ts';
@@ -51,7 +50,7 @@ const ENGINE_PROBE = { intervalMs: 5_000, timeoutMs: 2_000 };
 /** Beyond the hard deadline: what writing a page may take before its lease may be taken by somebody else. */
 const LEASE_WRITE_MS = 1_000;
 
-/** At the end, for that. */
+/** At the end, for the last flights to give their leases back. */
 const GIVE_BACK_MS = 200;
 
 /** Popular queries looked at for a refresh ahead of need, each time. */
@@ -68,8 +67,13 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const hasStore = store === undefined ? {} : { store };
   const storeDeadlineMs = settings.store.kind === 'none' ? 0 : settings.store.deadlineMs;
   const fleet = createFleet({ ...hasStore, id: given.processId, clock, random });
-  const engine = await composeEngine(settings, domain, fleet.live, engineComposition(name, given));
-  const boat = await composeLifeboat(settings, domain, engineComposition(name, given));
+  const lifetimes = lacks('stale')
+    ? { ...settings.freshness, staleWhileRevalidateMs: 0, staleIfErrorMs: 0 }
+    : settings.freshness;
+  const encoding = { lifetimes, compression: given.compression };
+  const ofEngine = engineComposition(name, given);
+  const engine = await composeEngine(settings, domain, fleet.live, ofEngine);
+  const boat = await composeLifeboat(settings, domain, { ...ofEngine, ...encoding, observe: observeSearch });
 
   const { deadlineMs } = engineSettings;
   const shared = { domain: name, clock, random, observe: observeSearch, deadlineMs };
@@ -94,10 +98,6 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
           storeDeadlineMs,
           maxWaiters: settings.maxLeaseWaiters,
         });
-  const lifetimes = lacks('stale')
-    ? { ...settings.freshness, staleWhileRevalidateMs: 0, staleIfErrorMs: 0 }
-    : settings.freshness;
-  const encoding = { lifetimes, compression: given.compression };
   const compute = createCompute({
     ...shared,
     ...encoding,
@@ -114,12 +114,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const missPath = createMissPath({ tiers, compute, coalesce: !lacks('coalescing') });
   const breakerRetryAfterMs = engine.guard.endpoints.retryAfterMs;
   const refresh = createRefresh({ ...shared, missPath, hasStore: tiers.hasStore, breakerRetryAfterMs });
-  const lifeboat =
-    boat === undefined || settings.lifeboat === undefined
-      ? {}
-      : {
-          lifeboat: createLifeboat({ ...shared, ...encoding, ...boat.parts, deadlineMs: settings.lifeboat.deadlineMs }),
-        };
+  const lifeboat = boat === undefined ? {} : { lifeboat: boat.lifeboat };
   const { forward, lastMiss } = createForward({ ...shared, tiers, missPath, ...lifeboat, breakerRetryAfterMs });
   const popularity = createPopularity<PreparedSearch>({ ...settings.popularity, clock });
   const search = createDomainSearch({
@@ -168,25 +163,20 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     guard: engine.guard,
     ceiling: engine.ceiling,
     health,
-    ...(boat === undefined ? {} : { lifeboat: boat.parts.guard }),
+    ...(boat === undefined ? {} : { lifeboat: boat.guard }),
     processes: fleet.live,
     leaseWaiters: () => leases?.waiting() ?? 0,
     flights: missPath.flights,
   };
+  const nodes = () => store?.nodes() ?? [];
   const explained = { domain, memory, ...hasStore, storeDeadlineMs, rules, forward: { lastMiss }, clock };
   return {
     domain,
     search,
     explain: (parameters) => explain(parameters, explained),
     status: () => statusOf(status),
-    connected: async (timeoutMs) => {
-      const untilMs = clock.monotonicMs() + timeoutMs;
-      const isConnected = (): boolean => {
-        const nodes = store?.nodes() ?? [];
-        return fleet.counted() && nodes.every(({ connected }) => connected);
-      };
-      while (!isConnected() && clock.monotonicMs() < untilMs) await new Promise((done) => setTimeout(done, 20));
-    },
+    connected: (timeoutMs) =>
+      waitFor(() => fleet.counted() && nodes().every(({ connected }) => connected), timeoutMs, clock),
     close: async () => {
       ahead?.close();
       reseeder?.close();
@@ -194,15 +184,17 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
       await fleet.close();
       await Promise.all([engine.close(), boat?.close()]);
       // The flights that ended with the engine give their leases back: the store hears of it before it is left.
-      const untilMs = clock.monotonicMs() + GIVE_BACK_MS;
-      const isBusy = (): boolean =>
-        missPath.flights() > 0 ||
-        (store?.nodes() ?? []).some(({ connected, outstanding }) => connected && outstanding > 0);
-      do await new Promise((done) => setTimeout(done, 5));
-      while (isBusy() && clock.monotonicMs() < untilMs);
+      const isAnswered = (): boolean => nodes().every(({ connected, outstanding }) => !connected || outstanding === 0);
+      await waitFor(() => missPath.flights() === 0 && isAnswered(), GIVE_BACK_MS, clock);
       await store?.close();
     },
   };
+}
+
+/** Until it holds or the time is over, whichever comes first. */
+async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
+  const untilMs = clock.monotonicMs() + timeoutMs;
+  while (!holds() && clock.monotonicMs() < untilMs) await new Promise((done) => setTimeout(done, 10));
 }
 
 function storeOf({ name, store }: DomainSettings, given: DomainComposition): Store | undefined {

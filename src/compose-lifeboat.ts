@@ -1,22 +1,26 @@
-import { type ComposedEngine, composeEngine, type EngineComposition } from './compose-engine.ts';
+import { composeEngine, type EngineComposition } from './compose-engine.ts';
 import type { DomainSettings } from './config/settings.ts';
+import type { Guard } from './resilience/guard.ts';
 import type { SearchDomain } from './search/domain.ts';
+import type { EncodePageOptions } from './search/encode-page.ts';
+import { createLifeboat, type Lifeboat, type LifeboatOptions } from './search/lifeboat.ts';
 
 export interface ComposedLifeboat {
-  readonly parts: { readonly engine: ComposedEngine['engines'][number]; readonly guard: ComposedEngine['guard'] };
+  readonly lifeboat: Lifeboat;
+  readonly guard: Guard;
   readonly close: () => Promise<void>;
 }
 
+export type LifeboatComposition = EngineComposition & EncodePageOptions & Pick<LifeboatOptions, 'observe'>;
+
 /** The embedded index of the same catalogue, with a guard of its own, whose events are nobody's: its status shows it. */
 export async function composeLifeboat(
-  settings: DomainSettings,
+  { name, lifeboat, engine: { snippetLength } }: DomainSettings,
   domain: SearchDomain,
-  given: EngineComposition,
+  given: LifeboatComposition,
 ): Promise<ComposedLifeboat | undefined> {
-  const { lifeboat } = settings;
   if (lifeboat === undefined) return undefined;
   const { directory, workers, deadlineMs, maxQueued } = lifeboat;
-  const { snippetLength } = settings.engine;
   const engine = {
     kind: 'sqlite',
     directory,
@@ -29,14 +33,12 @@ export async function composeLifeboat(
     limit: 'fixed',
     snippetLength,
   } as const;
-  const own = { ...given, observeGuard: () => undefined };
-  const composed = await composeEngine(
-    { name: `${settings.name} lifeboat`, engine, without: [] },
-    domain,
-    () => 1,
-    own,
-  );
+  const composed = await composeEngine({ name: `${name} lifeboat`, engine, without: [] }, domain, () => 1, {
+    ...given,
+    observeGuard: () => undefined,
+  });
   const [only] = composed.engines;
   if (only === undefined) throw new Error('a lifeboat without an engine');
-  return { parts: { engine: only, guard: composed.guard }, close: composed.close };
+  const { guard, close } = composed;
+  return { lifeboat: createLifeboat({ ...given, domain: name, engine: only, guard, deadlineMs }), guard, close };
 }

@@ -48,7 +48,7 @@ export interface MissPathOptions {
 /** A reply that missed its deadline mostly comes soon after; a refusal must not wait for one that does not. */
 const LATE_GRACE_MS = 80;
 
-/** Wall time before everything: any fresh page will do. */
+/** Wall time before everything: every fresh page will do. */
 const ANY_FRESH = 0;
 
 export function createMissPath({ tiers, compute, coalesce }: MissPathOptions): MissPath {

@@ -14,7 +14,7 @@ export interface DomainStatus {
     readonly state: PartState;
     readonly kind: string;
     readonly breaker: BreakerState;
-    /** By a probe of its own every few seconds: any of the endpoints. */
+    /** At least one endpoint answered its last probe; each is probed every few seconds. */
     readonly reachable: boolean;
     readonly endpoints: readonly EndpointStatus[];
     readonly inFlight: number;

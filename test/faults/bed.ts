@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDnsNames, type DnsNames } from '../../loadtest/proxy/dns-names.ts';
 import { type EngineLevers, type EngineProxy, startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
-import { freePorts } from '../../loadtest/stack/process.ts';
-import { startStandalone, until } from '../../loadtest/stack/redis.ts';
-import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
+import { startStandalone } from '../../loadtest/stack/redis.ts';
 import { createClient } from './client.ts';
 import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
 import { type EngineServer, type EngineServerOptions, startEngineServer } from './engine-server.ts';
-import { createServiceProcess, type ServiceProcess } from './process.ts';
+import { isReady, onGround, someGoods } from './ground.ts';
+import type { ServiceProcess } from './process.ts';
 import { type Queries, queriesOf } from './queries.ts';
 import { createReference, type Reference } from './reference.ts';
 import type { Row } from './row.ts';
@@ -51,48 +48,22 @@ export interface BedOptions {
   readonly layout: EngineServerOptions['layout'];
 }
 
-export async function startBed({ checkout, repeated, documents, layout }: BedOptions): Promise<Bed> {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-faults-'));
-  const cleanUp: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
-  const stop = async (): Promise<void> => {
-    for (const end of cleanUp.splice(0).toReversed()) await end().catch(() => undefined);
-  };
-  const keep = <T extends { readonly stop: () => Promise<void> }>(part: T): T => {
-    cleanUp.push(part.stop);
-    return part;
-  };
-  try {
-    const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
-    if (domain === undefined) throw new Error('the demo has no goods');
-    const catalogue = [...demoDocuments('goods')].slice(0, documents);
-    const startEngine = (name: string): Promise<EngineServer> =>
-      startEngineServer({
-        directory: join(directory, name),
-        domain: { ...domain, answerProfile: '' },
-        documents: catalogue,
-        layout,
-      });
-    const engine = keep(await startEngine('engine'));
-    const witness = keep(await startEngine('witness'));
+export function startBed({ checkout, repeated, documents, layout }: BedOptions): Promise<Bed> {
+  return onGround('faults', async ({ directory, keep, services, stop }) => {
+    const goods = someGoods(documents);
+    const startEngine = async (name: string): Promise<EngineServer> =>
+      keep(await startEngineServer({ directory: join(directory, name), ...goods, layout }));
+    const engine = await startEngine('engine');
+    const witness = await startEngine('witness');
     const engineProxy = keep(await startEngineProxy({ target: { host: '127.0.0.1', port: engine.port } }));
     const controlStore = keep(await startStandalone({ flavour: 'redis' }));
 
     const names = createDnsNames(directory);
-    const ports = await freePorts(4);
-    const service = (name: string, at: number): ServiceProcess =>
-      keep(
-        createServiceProcess({
-          name,
-          directory: join(directory, name),
-          ports: [ports[at] ?? 0, ports[at + 1] ?? 0],
-          checkout,
-          nodeOptions: names.nodeOptions,
-        }),
-      );
-    const subject = service('subject', 0);
-    const control = service('control', 2);
+    const options = { checkout, nodeOptions: names.nodeOptions };
+    const [subject, control] = await services(['subject', 'control'], options);
+    if (subject === undefined || control === undefined) throw new Error('two processes are wanted');
 
-    const queries = queriesOf(catalogue, repeated);
+    const queries = queriesOf(goods.documents, repeated);
     const reference = createReference();
     let asked = 0;
     let store: { readonly kind: StoreKind; readonly part: SubjectStore; spoilt: boolean } | undefined;
@@ -107,7 +78,7 @@ export async function startBed({ checkout, repeated, documents, layout }: BedOpt
       if (row.spoilsStore === true) store.spoilt = true;
       return store.part;
     };
-    cleanUp.push(async () => store?.part.stop());
+    keep({ stop: async () => store?.part.stop() });
 
     return {
       subject,
@@ -159,10 +130,7 @@ export async function startBed({ checkout, repeated, documents, layout }: BedOpt
       restartSubject: () => subject.start(subject.config() ?? ''),
       stop,
     };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
 }
 
 async function isClean(store: SubjectStore): Promise<boolean> {
@@ -179,11 +147,7 @@ const AT_ONCE = 6;
 
 /** Once ready, every text once. What the control says is what the engine says. @throws when one gets no page. */
 async function askAll(service: ServiceProcess, texts: readonly string[], reference?: Reference): Promise<void> {
-  await until(
-    `${service.url} to be ready`,
-    async () => (await (await fetch(`${service.url}/readyz`)).text()).includes('"ready"'),
-    20_000,
-  );
+  await isReady(service);
   const client = createClient({ baseUrl: service.url, boundMs: HUNG_MS, maxConnections: AT_ONCE });
   const rest = texts.values();
   let asked = 0;

@@ -7,6 +7,7 @@ import { createGuard, type EngineCall, type Guard } from '../../src/resilience/g
 import { createFixedLimit, type Limit } from '../../src/resilience/limit.ts';
 import { createPermit, type Permit } from '../../src/resilience/permit.ts';
 import { createRetryBudget } from '../../src/resilience/retry-budget.ts';
+import { EngineError } from '../../src/search/engine.ts';
 
 /** An error by which the engine proved to be alive. */
 export class Alive extends Error {}
@@ -26,6 +27,11 @@ export interface GuardRigOptions {
   readonly maxConcurrent?: number;
   readonly maxQueued?: number;
   readonly abortEndsWork?: boolean;
+  /** The hard one is 2.4 times as long. */
+  readonly deadlineMs?: number;
+  /** Failures that open a breaker, and how long it waits before a probe. */
+  readonly opensAfter?: number;
+  readonly resetMs?: number;
   readonly endpoints?: number;
   readonly clock?: Clock;
   /** Instead of opossum. */
@@ -39,19 +45,19 @@ export interface GuardRigOptions {
 export const DEADLINE_MS = 250;
 export const HARD_DEADLINE_MS = 600;
 
-/** A guard over real parts, with breakers that open after four failures and are probed after 100 ms. */
+/** A guard over real parts, with breakers that open after four failures and are probed after 100 ms unless told otherwise. */
 export function guardRig(t: TestContext | undefined, options: GuardRigOptions = {}): GuardRig {
-  const { clock = systemClock, maxConcurrent = 8, burst = 10 } = options;
+  const { clock = systemClock, maxConcurrent = 8, burst = 10, deadlineMs = DEADLINE_MS } = options;
   const events: GuardEvent[] = [];
   const observe = (event: GuardEvent): void => {
     events.push(event);
   };
   const targets = Array.from({ length: options.endpoints ?? 1 }, (_, i) => {
     const name = `engine-${i + 1}`;
-    return { name, breaker: options.breaker ?? opossum(name, clock, observe) };
+    return { name, breaker: options.breaker ?? opossum(name, clock, observe, options) };
   });
   const max = (): number => maxConcurrent;
-  const made = createPermit({ max, maxQueued: options.maxQueued ?? 8, deadlineMs: DEADLINE_MS, clock });
+  const made = createPermit({ max, maxQueued: options.maxQueued ?? 8, deadlineMs, clock });
   const permit = options.permit?.(made) ?? made;
   const guard = createGuard({
     target: 'engine',
@@ -63,10 +69,10 @@ export function guardRig(t: TestContext | undefined, options: GuardRigOptions = 
     }),
     permit,
     limit: options.limit ?? createFixedLimit({ ceiling: max }),
-    isOverload: () => false,
+    isOverload: (error) => error instanceof EngineError && error.code === 'engine-overloaded',
     rampFactor: () => 1,
-    deadlineMs: DEADLINE_MS,
-    hardDeadlineMs: HARD_DEADLINE_MS,
+    deadlineMs,
+    hardDeadlineMs: deadlineMs * (HARD_DEADLINE_MS / DEADLINE_MS),
     abortEndsWork: options.abortEndsWork ?? true,
     clock,
     observe,
@@ -74,7 +80,7 @@ export function guardRig(t: TestContext | undefined, options: GuardRigOptions = 
   t?.after(guard.close);
   const admit: GuardRig['admit'] = (signal) =>
     guard.admit({
-      deadlineAtMs: clock.monotonicMs() + DEADLINE_MS,
+      deadlineAtMs: clock.monotonicMs() + deadlineMs,
       priority: 'people',
       ...(signal === undefined ? {} : { signal }),
     });
@@ -82,14 +88,19 @@ export function guardRig(t: TestContext | undefined, options: GuardRigOptions = 
   return { guard, permit, events, run, admit };
 }
 
-function opossum(name: string, clock: Clock, observe: (event: GuardEvent) => void): Breaker {
+function opossum(
+  name: string,
+  clock: Clock,
+  observe: (event: GuardEvent) => void,
+  { opensAfter = 4, resetMs = 100 }: GuardRigOptions,
+): Breaker {
   return createBreaker({
     name,
     errorThresholdPercent: 50,
-    volumeThreshold: 4,
+    volumeThreshold: opensAfter,
     windowMs: 10_000,
-    resetMs: 100,
-    isAlive: (error) => error instanceof Alive,
+    resetMs,
+    isAlive: (error) => error instanceof Alive || (error instanceof EngineError && error.code === 'engine-rejected'),
     monotonicMs: clock.monotonicMs,
     random: () => 0.5,
     onState: (state) => observe({ kind: 'breaker', target: name, state }),

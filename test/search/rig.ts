@@ -3,17 +3,11 @@ import type { LifetimePolicy } from '../../src/cache/freshness.ts';
 import { createLeases } from '../../src/cache/lease.ts';
 import { unflushed } from '../../src/cache/rules.ts';
 import { createTiers, type EntryRules } from '../../src/cache/tiers.ts';
-import { createBreaker } from '../../src/resilience/breaker.ts';
-import { createEndpoints } from '../../src/resilience/endpoints.ts';
-import { createGuard } from '../../src/resilience/guard.ts';
-import { createFixedLimit } from '../../src/resilience/limit.ts';
-import { createPermit } from '../../src/resilience/permit.ts';
-import { createRetryBudget } from '../../src/resilience/retry-budget.ts';
 import type { Answer, PreparedSearch, TierStep } from '../../src/search/answer.ts';
 import { createCompute } from '../../src/search/compute.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { createDomainSearch, type DomainSearch } from '../../src/search/domain-search.ts';
-import { type Engine, EngineError } from '../../src/search/engine.ts';
+import type { Engine } from '../../src/search/engine.ts';
 import type { SearchEvent } from '../../src/search/events.ts';
 import { createMissPath } from '../../src/search/flight.ts';
 import { createForward, type Forward } from '../../src/search/forward.ts';
@@ -22,6 +16,7 @@ import { prepareSearch } from '../../src/search/prepare.ts';
 import { createRefresh } from '../../src/search/refresh.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
+import { guardRig } from '../resilience/guard-rig.ts';
 import { type ScriptedEngine, type ScriptedStore, scriptedEngine, scriptedStore } from './scripted.ts';
 
 /** One domain with everything real but the engine, the store and the clock, which the test holds in its hand. */
@@ -72,6 +67,9 @@ export function rig(t: TestContext, options: RigOptions = {}): Rig {
   };
 }
 
+/** Opens after six failures, for longer than any test takes. */
+const BREAKER = { opensAfter: 6, resetMs: 60_000 };
+
 interface Parts {
   readonly clock: FakeClock;
   readonly engine: Engine;
@@ -87,7 +85,8 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
     events.push(event);
   };
   const { maxConcurrent = 8, maxQueued = 16 } = options;
-  const { guard, breaker } = guardOf(t, clock, { maxConcurrent, maxQueued, deadlineMs });
+  const limits = { maxConcurrent, maxQueued, deadlineMs };
+  const { guard } = guardRig(t, { clock, ...BREAKER, ...limits });
   const tiers = createTiers({
     domain: 'goods',
     memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
@@ -126,7 +125,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
     rules,
     deadlineMs,
   });
-  const breakerRetryAfterMs = breaker.retryAfterMs;
+  const breakerRetryAfterMs = guard.endpoints.retryAfterMs;
   const shared = { ...common, tiers, deadlineMs, breakerRetryAfterMs };
   const missPath = createMissPath({ tiers, compute, coalesce: true });
   const lifeboat =
@@ -137,7 +136,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
             ...common,
             ...encoding,
             engine: options.lifeboat,
-            guard: guardOf(t, clock, { maxConcurrent: 1, maxQueued: 1, deadlineMs: 100 }).guard,
+            guard: guardRig(t, { clock, ...BREAKER, maxConcurrent: 1, maxQueued: 1, deadlineMs: 100 }).guard,
             deadlineMs: 100,
           }),
         };
@@ -151,45 +150,6 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
     batchConcurrency: () => options.maxConcurrent ?? 8,
   });
   return { search, lastMiss };
-}
-
-function guardOf(
-  t: TestContext,
-  clock: FakeClock,
-  { maxConcurrent, maxQueued, deadlineMs }: { maxConcurrent: number; maxQueued: number; deadlineMs: number },
-) {
-  const breaker = createBreaker({
-    name: 'engine',
-    errorThresholdPercent: 50,
-    volumeThreshold: 6,
-    windowMs: 10_000,
-    resetMs: 60_000,
-    isAlive: (error) => error instanceof EngineError && error.code === 'engine-rejected',
-    monotonicMs: clock.monotonicMs,
-    random: () => 0.5,
-    onState: () => undefined,
-  });
-  const max = (): number => maxConcurrent;
-  const guard = createGuard({
-    target: 'engine',
-    endpoints: createEndpoints({
-      targets: [{ name: 'engine', breaker }],
-      budget: createRetryBudget({ share: 0.1, burst: 10 }),
-      mayRetry: () => false,
-      onRetry: () => undefined,
-    }),
-    permit: createPermit({ max, maxQueued, deadlineMs, clock }),
-    limit: createFixedLimit({ ceiling: max }),
-    isOverload: (error) => error instanceof EngineError && error.code === 'engine-overloaded',
-    rampFactor: () => 1,
-    deadlineMs,
-    hardDeadlineMs: deadlineMs * 4,
-    abortEndsWork: true,
-    clock,
-    observe: () => undefined,
-  });
-  t.after(guard.close);
-  return { guard, breaker };
 }
 
 /** One line a person can read: `engine · l2 uri-miss stored (unseen) · l1 uri-miss stored`. */

@@ -11,8 +11,9 @@ export interface ConnectionWatch {
 }
 
 /**
- * Turns the events of one ioredis connection into ours, and ends it when what comes is no RESP. It always listens to `error`: ioredis writes one nobody
- * listens to on the console. Errors and closes come for every attempt; a closed connection is said once.
+ * Turns the events of one ioredis connection into ours, and ends it when what comes is no RESP. It always listens to
+ * `error`: ioredis writes one nobody listens to on the console. Errors and closes come for every attempt; a closed
+ * connection is said once.
  */
 export function watchConnection(redis: Redis, { address, observe, onReady, onGarbage }: ConnectionWatch): void {
   guardFraming(redis, onGarbage);

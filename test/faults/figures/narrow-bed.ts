@@ -1,14 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EngineProxy, startEngineProxy } from '../../../loadtest/proxy/engine-proxy.ts';
-import { freePorts } from '../../../loadtest/stack/process.ts';
 import { startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { startSearchd } from '../../../loadtest/stack/sphinx.ts';
-import { DEMO_DOMAINS, demoDocuments } from '../../../src/catalogue/demo.ts';
 import { type Changes, configurationOf, INDEX } from '../configuration.ts';
-import { createServiceProcess, type ServiceProcess } from '../process.ts';
+import { isReady, onGround, someGoods } from '../ground.ts';
+import type { ServiceProcess } from '../process.ts';
 import { type Queries, queriesOf } from '../queries.ts';
 
 /**
@@ -51,47 +48,27 @@ export interface NarrowBedOptions {
 const ENGINE_CONNECTIONS = 700;
 const DOCUMENTS = 3000;
 
-export async function startNarrowBed(options: NarrowBedOptions): Promise<NarrowBed> {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-narrow-'));
-  const cleanUp: (() => Promise<void>)[] = [async () => rmSync(directory, { recursive: true, force: true })];
-  const stop = async (): Promise<void> => {
-    for (const end of cleanUp.splice(0).toReversed()) await end().catch(() => undefined);
-  };
-  const keep = <T extends { readonly stop: () => Promise<void> }>(part: T): T => {
-    cleanUp.push(part.stop);
-    return part;
-  };
-  const startStore = async (): Promise<RedisNode> => {
-    const [node] = keep(await startStandalone({ flavour: 'redis' })).nodes;
-    if (node === undefined) throw new Error('a store without a node');
-    return node;
-  };
-  try {
-    const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
-    if (domain === undefined) throw new Error('the demo has no goods');
-    const documents = [...demoDocuments('goods')].slice(0, options.documents ?? DOCUMENTS);
+export function startNarrowBed(options: NarrowBedOptions): Promise<NarrowBed> {
+  return onGround('narrow', async (ground) => {
+    const { keep } = ground;
+    const startStore = async (): Promise<RedisNode> => {
+      const [node] = keep(await startStandalone({ flavour: 'redis' })).nodes;
+      if (node === undefined) throw new Error('a store without a node');
+      return node;
+    };
+    const goods = someGoods(options.documents ?? DOCUMENTS);
     const engine = keep(
       await startSearchd({
-        directory: join(directory, 'engine'),
-        from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: INDEX, documents }] },
+        directory: join(ground.directory, 'engine'),
+        from: { domains: [{ ...goods, index: INDEX }] },
         maxConnections: ENGINE_CONNECTIONS,
       }),
     );
     const engineProxy = keep(await startEngineProxy({ target: { host: engine.host, port: engine.port } }));
     const store = await startStore();
     const controlStore = await startStore();
-    const ports = await freePorts(2 * options.services + 2);
-    const [control, ...services] = Array.from({ length: options.services + 1 }, (_, at) =>
-      keep(
-        createServiceProcess({
-          name: at === 0 ? 'control' : `serpcache ${at}`,
-          directory: join(directory, `serpcache-${at}`),
-          ports: [ports[2 * at] ?? 0, ports[2 * at + 1] ?? 0],
-          checkout: options.checkout,
-          nodeOptions: '',
-        }),
-      ),
-    );
+    const names = Array.from({ length: options.services }, (_, at) => `serpcache-${at + 1}`);
+    const [control, ...services] = await ground.services(['control', ...names], options);
     if (control === undefined) throw new Error('no control');
     const configuration = (own: RedisNode, at: { readonly host: string; readonly port: number }, changes: Changes) =>
       configurationOf(
@@ -106,7 +83,7 @@ export async function startNarrowBed(options: NarrowBedOptions): Promise<NarrowB
       control,
       store,
       engineProxy,
-      queries: queriesOf(documents, options.searches),
+      queries: queriesOf(goods.documents, options.searches),
       startServices: async (changes, { width, empty }) => {
         await Promise.all(services.map((service) => service.stop()));
         await clear(engineProxy);
@@ -122,12 +99,9 @@ export async function startNarrowBed(options: NarrowBedOptions): Promise<NarrowB
         await control.start(configuration(controlStore, engine, changes));
         await isReady(control);
       },
-      stop,
+      stop: ground.stop,
     };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
 }
 
 /** Searches nobody waits for any more would be worked off for minutes. */
@@ -140,9 +114,4 @@ async function clear(engineProxy: EngineProxy): Promise<void> {
     const { atEngine, waiting } = engineProxy.counts();
     return atEngine + waiting === 0;
   });
-}
-
-async function isReady({ url }: ServiceProcess): Promise<void> {
-  const answers = async (): Promise<boolean> => (await (await fetch(`${url}/readyz`)).text()).includes('"ready"');
-  await until(`${url} to be ready`, answers, 20_000);
 }
