@@ -1,0 +1,63 @@
+import type { EntryRules } from '../cache/rules.ts';
+import type { ControlDocument, Overlay } from './document.ts';
+
+/** One domain's control document, as this process follows and changes it. */
+export interface Control {
+  /** Judge by the latest document heard and, while its drill lives, by the overlay. */
+  readonly rules: EntryRules;
+  /** The latest heard; of a domain nobody ever changed, the empty one. */
+  readonly document: () => ControlDocument;
+  /** The overlay while its drill lives, on this process's monotonic clock. */
+  readonly overlay: () => Overlay | undefined;
+  readonly state: () => ControlState;
+  /**
+   * Compare-and-set: `change` is given the newest document and returns the next one (its `revision` and `stamp` are set
+   * here), or the same one when there is nothing to do; it is called again when somebody was faster. Applies here at once
+   * and elsewhere within a poll.
+   * @throws what `change` throws; OperationRefused `control-unavailable` when the store cannot say whether it was done.
+   */
+  readonly change: (change: Change) => Promise<Changed>;
+  /** Says that the owner of the drill lives. False: the store could not be told. */
+  readonly renew: () => Promise<boolean>;
+  /** What this process has to say to whoever runs a drill; small. */
+  readonly report: (id: string, value: unknown) => Promise<void>;
+  /** What all said, parsed; undefined when the store cannot be asked. */
+  readonly reports: () => Promise<ReadonlyMap<string, unknown> | undefined>;
+  /** Ends the polling. */
+  readonly close: () => Promise<void>;
+}
+
+export type Change = (document: ControlDocument) => ControlDocument;
+
+export interface Changed {
+  readonly before: ControlDocument;
+  readonly after: ControlDocument;
+}
+
+export interface ControlState {
+  readonly revision: number;
+  readonly generation: number;
+  /** Since the store was last heard; grows while it is away. 0 where there is none to ask. */
+  readonly heardMsAgo: number;
+  /** False: alone, so what is changed here is known here only. */
+  readonly shared: boolean;
+}
+
+/** What the control room says happened, once; metrics, logs and tests read it. */
+export type ControlEvent =
+  /** Another document than before is followed now. `own`: changed by this process. */
+  | { readonly kind: 'control-changed'; readonly domain: string; readonly revision: number; readonly own: boolean }
+  /** The store was asked in vain; the last known document stays. Once per absence. */
+  | { readonly kind: 'control-away'; readonly domain: string; readonly fault: string }
+  | { readonly kind: 'control-back'; readonly domain: string }
+  /** The store had lost it, or held an older line; what this process knew was written back. */
+  | { readonly kind: 'control-restored'; readonly domain: string; readonly revision: number }
+  /** What was stored cannot be read; it is left alone and the last known stays. */
+  | { readonly kind: 'control-corrupt'; readonly domain: string; readonly detail: string }
+  | {
+      readonly kind: 'overlay';
+      readonly domain: string;
+      readonly drill: string;
+      /** `void`: its owner has not been heard for the lease time. */
+      readonly state: 'live' | 'ended' | 'void';
+    };

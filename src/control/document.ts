@@ -1,0 +1,90 @@
+/**
+ * The control document of a domain: everything operators have decided about its cache. It is followed by every process
+ * of the fleet and changed by compare-and-set. What counts are **generations**, not times: each entry carries the
+ * generation that was current when its engine call began, so no clock has to agree with another.
+ */
+export interface ControlDocument {
+  /** Grows by one with each change. */
+  readonly revision: number;
+  /** A random word of the writer: tells two documents of one revision apart (a store that was wiped between them). */
+  readonly stamp: string;
+  /** The highest ever given out, at least 1; it never falls. New entries carry it. */
+  readonly generation: number;
+  /** Disjoint, in rising order, at most `MAX_RANGES`. */
+  readonly ranges: readonly FlushRange[];
+  /** What the indexing job said of the last index it rotated in. At most 128 characters. */
+  readonly indexVersion?: string;
+  /** At most `MAX_PURGES`. */
+  readonly purges: readonly Purge[];
+  /** At most `MAX_SUPPRESSED`. */
+  readonly suppressed: readonly Suppression[];
+  /** While present no drill may run or start. */
+  readonly halted?: Halt;
+  /** Of the drill that runs. A drill changes nothing else, so that its end restores everything. */
+  readonly overlay?: Overlay;
+}
+
+/** Buckets `from` … `to − 1` of 10 000. */
+export interface BucketRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface FlushRange extends BucketRange {
+  /** Entries of a lower generation are misses (`flushed`). */
+  readonly floor: number;
+  /** Entries of a lower generation are served as stale. At least `floor`. */
+  readonly freshFloor: number;
+}
+
+/** Every page of one query text, whatever its filters and page number. */
+export interface Purge {
+  /** Canonical. */
+  readonly text: string;
+  /** Entries of a lower one are misses (`flushed`). */
+  readonly generation: number;
+  /** Wall time, for people, and for forgetting it when every entry it names has lapsed. */
+  readonly atMs: number;
+}
+
+/** A document that must not be seen: cached pages of a lower generation that hold it are misses, new pages leave it out. */
+export interface Suppression {
+  readonly id: string;
+  readonly generation: number;
+  readonly atMs: number;
+}
+
+export interface Halt {
+  readonly reason: string;
+  readonly by: string;
+  readonly atMs: number;
+}
+
+export const FLUSH_MODES = ['refresh', 'drop', 'erase'] as const;
+
+/** `refresh`: served as stale while it is computed anew. `drop`: a miss, still there. `erase`: gone. */
+export type FlushMode = (typeof FLUSH_MODES)[number];
+
+/** What a drill does to the domain while its owner renews it; void once the renewals stand still for `leaseMs`. */
+export interface Overlay {
+  readonly drill: string;
+  /** The process that runs it. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly mode: FlushMode;
+  /** Entries of a lower generation in `ranges` are flushed (`refresh`: outdated). */
+  readonly floor: number;
+  /** Empty before the first stage. */
+  readonly ranges: readonly BucketRange[];
+  /** Of the keys in `ranges` only those that live on these nodes (`host:port`). Absent: on whichever. */
+  readonly nodes?: readonly string[];
+  /** The engine is taken for dead: its breakers are forced open. */
+  readonly blackout: boolean;
+  /** What each process measures apart: the control cohort first, then the cohort of each stage. At most 17. */
+  readonly cohorts: readonly (readonly BucketRange[])[];
+}
+
+export const MAX_RANGES = 32;
+export const MAX_PURGES = 256;
+export const MAX_SUPPRESSED = 1024;
+export const MAX_COHORTS = 17;

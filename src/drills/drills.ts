@@ -1,0 +1,94 @@
+import type { FlushPreview } from '../flush/flush.ts';
+import type { Journal, Verdict } from './journal.ts';
+import type { Plan } from './plan.ts';
+
+/** Staged, guarded, reversible cache losses: what the admin API, the CLI and the console ask. One per domain at a time. */
+export interface Drills {
+  readonly plans: () => readonly Plan[];
+  /** The dry run of each stage's end, per domain: what it would flush and cost. @throws OperationRefused */
+  readonly preview: (ask: DrillAsk) => Promise<DrillPreview>;
+  /**
+   * Takes the domain, and begins with the baseline. Resolves when the drill has begun; it goes on by itself.
+   * @throws OperationRefused: drill-running, halted, invalid-plan, reason-required, not-dedicated, control-unavailable …
+   */
+  readonly start: (ask: StartAsk) => Promise<Journal>;
+  /** Goes on with a stopped drill from the stage that was not finished. @throws OperationRefused drill-over, … */
+  readonly resume: (id: string, caller: Caller) => Promise<Journal>;
+  /** Restores the cache at once, whoever owns the drill, and resolves when that is done. @throws OperationRefused */
+  readonly abort: (id: string, caller: Caller) => Promise<void>;
+  /** Stops every drill of every domain and refuses new ones. @throws OperationRefused when some could not be told (which). */
+  readonly halt: (caller: Caller) => Promise<void>;
+  readonly lift: (caller: Caller) => Promise<void>;
+  /** Newest first: running here or elsewhere, and reports kept. */
+  readonly list: () => Promise<readonly DrillSummary[]>;
+  /** @throws OperationRefused unknown-drill */
+  readonly journal: (id: string) => Promise<Journal>;
+  /** The report, one HTML page without anything from elsewhere. @throws OperationRefused unknown-drill */
+  readonly page: (id: string) => Promise<string>;
+  /** Rolls back what this process runs, within a second or so. */
+  readonly close: () => Promise<void>;
+}
+
+export interface Caller {
+  readonly by: string;
+  readonly reason: string;
+}
+
+export interface DrillAsk {
+  /** The name of a ready-made plan, or one's own. */
+  readonly plan: string | Plan;
+  /** Absent with a plan over domains: all of them. */
+  readonly domains?: readonly string[];
+}
+
+export interface StartAsk extends DrillAsk, Caller {}
+
+export interface DrillPreview {
+  readonly plan: Plan;
+  readonly domains: readonly {
+    readonly domain: string;
+    readonly stages: readonly { readonly title: string; readonly preview: FlushPreview }[];
+  }[];
+  /** What speaks against it: more than f* at once, no traffic, a hypothesis that fails already. */
+  readonly warnings: readonly string[];
+}
+
+export interface DrillSummary {
+  readonly id: string;
+  readonly plan: string;
+  readonly title: string;
+  readonly domains: readonly string[];
+  readonly startedAtMs: number;
+  readonly endedAtMs?: number;
+  readonly running: boolean;
+  /** False: another process runs it; its report is kept there. */
+  readonly here: boolean;
+  readonly verdict?: Verdict;
+}
+
+/** What the drills room says happened; the audit and the log read it. */
+export type DrillEvent =
+  | {
+      readonly kind: 'drill-started';
+      readonly id: string;
+      readonly plan: string;
+      readonly domains: readonly string[];
+      readonly by: string;
+    }
+  | {
+      readonly kind: 'drill-stage';
+      readonly id: string;
+      readonly domain: string;
+      readonly stage: number;
+      readonly title: string;
+    }
+  | {
+      readonly kind: 'drill-guard';
+      readonly id: string;
+      readonly domain: string;
+      readonly figure: string;
+      readonly value: number;
+      readonly max: number;
+      readonly then: string;
+    }
+  | { readonly kind: 'drill-ended'; readonly id: string; readonly verdict: Verdict };

@@ -1,0 +1,64 @@
+import type { Control } from '../../control/control.ts';
+import type { Caller, Drills } from '../../drills/drills.ts';
+import type { Flush } from '../../flush/flush.ts';
+import type { Figures } from '../../meter/reading.ts';
+import type { QueryCount } from '../../popularity/counter-store.ts';
+import type { DomainStatus } from '../../search/status.ts';
+import type { WarmUps } from '../../warm/warm.ts';
+
+/** What operators may ask of the service, beyond what `Search` says: the one core under the API, the CLI and the console. */
+export interface Operations {
+  /** Configured names, in order. */
+  readonly domains: readonly string[];
+  /** @throws OperationRefused unknown-domain, naming the known ones. */
+  readonly domain: (name: string) => DomainOperations;
+  readonly drills: Drills;
+  readonly warm: WarmUps;
+  /** Now, and what each domain of this process did since the last call of the same watcher. */
+  readonly watch: () => Watcher;
+}
+
+export interface DomainOperations {
+  readonly control: Control;
+  readonly flush: Flush;
+  /** Canonical text of what a person typed. @throws InvalidSearch */
+  readonly canonicalText: (typed: string) => string;
+  readonly popular: (n: number) => Promise<Popularities>;
+}
+
+export interface Popularities {
+  /** `process`: there is no counter store, or it is away. */
+  readonly source: 'fleet' | 'process';
+  readonly queries: readonly QueryCount[];
+}
+
+export interface Watcher {
+  readonly look: () => readonly DomainLook[];
+}
+
+/** One line of `GET /admin/live` per domain. */
+export interface DomainLook {
+  readonly domain: string;
+  /** Of this process, since the look before; undefined at the first. */
+  readonly figures?: Figures;
+  readonly status: DomainStatus;
+  readonly control: {
+    readonly revision: number;
+    readonly generation: number;
+    readonly heardMsAgo: number;
+    readonly shared: boolean;
+    readonly halted: boolean;
+    readonly suppressed: number;
+    readonly purges: number;
+    readonly ranges: number;
+    /** Of a live drill. */
+    readonly drill?: {
+      readonly id: string;
+      readonly owner: string;
+      readonly flushed: number;
+      readonly blackout: boolean;
+    };
+  };
+}
+
+export type { Caller };

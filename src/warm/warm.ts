@@ -1,0 +1,43 @@
+/** Fills the cache of one domain beside the traffic, with what the engine has to spare and never at people's cost. */
+export interface WarmUps {
+  /** One per domain at a time. @throws OperationRefused warm-up-running, unknown-domain, halted */
+  readonly start: (ask: WarmAsk) => WarmUp;
+  /**
+   * More queries for a warm-up `from: 'queries'`. Takes as many as it has room for and says how many; the caller sends
+   * the rest later. `last`: no more will come. @throws OperationRefused unknown-warm-up, invalid-request
+   */
+  readonly feed: (
+    id: string,
+    queries: readonly string[],
+    last: boolean,
+  ) => { readonly taken: number; readonly warmUp: WarmUp };
+  /** @throws OperationRefused unknown-warm-up */
+  readonly stop: (id: string) => WarmUp;
+  readonly list: () => readonly WarmUp[];
+  readonly close: () => void;
+}
+
+export interface WarmAsk {
+  readonly domain: string;
+  readonly from: 'popular' | 'queries';
+  /** Engine calls a second at most; less when the engine has less to spare. 1–10 000. */
+  readonly maxPerSecond: number;
+  /** Popular queries looked at. */
+  readonly top?: number;
+}
+
+export interface WarmUp {
+  readonly id: string;
+  readonly domain: string;
+  readonly from: WarmAsk['from'];
+  readonly state: 'running' | 'waiting' | 'done' | 'stopped';
+  /** Queries taken and settled so far. Who resumes a query file skips so many lines. */
+  readonly taken: number;
+  readonly settled: number;
+  /** Of the settled: fresh in the cache already, computed, not a search at all, refused or failed. */
+  readonly cached: number;
+  readonly computed: number;
+  readonly invalid: number;
+  readonly failed: number;
+  readonly seconds: number;
+}
