@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../../loadtest/traffic/client.ts';
+import { startStream } from '../../loadtest/traffic/stream.ts';
+import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../src/catalogue/demo/random.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Bed, personOf, targetOf } from './bed.ts';
-import { createClient } from './client.ts';
 import { HUNG_MS } from './configuration.ts';
 import { calmBoundMs } from './judge.ts';
 import { createRecovery } from './recovery.ts';
 import { phaseReports, type Report } from './report.ts';
 import { BOUNDS, type Row } from './row.ts';
 import { isHit, type Phase, percentile, type Sample } from './samples.ts';
-import { startStream } from './stream.ts';
 import { verdictOf } from './verdict.ts';
-import { createZipf } from './zipf.ts';
 
 const RATE_PER_SECOND = 200;
 /** Volume of searches nobody asks again. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Reply } from './client.ts';
+import type { Reply } from '../../loadtest/traffic/client.ts';
 import { createReference } from './reference.ts';
 import { verdictOf } from './verdict.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../loadtest/stack/redis.ts';
+import { createClient } from '../../../loadtest/traffic/client.ts';
 import type { Defence } from '../../../src/config/settings.ts';
 import { targetOf } from '../bed.ts';
-import { createClient } from '../client.ts';
 import { HUNG_MS } from '../configuration.ts';
 import type { Reference } from '../reference.ts';
 import { verdictOf } from '../verdict.ts';

@@ -1,8 +1,8 @@
+import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 import type { Defence } from '../../../src/config/settings.ts';
 import { createReference } from '../reference.ts';
 import type { Figure, FigureResult } from '../registry.ts';
-import { createZipf } from '../zipf.ts';
 import {
   type Amplification,
   ENGINE_DELAY_MS,

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { type EngineProxy, startEngineProxy } from '../../../loadtest/proxy/engine-proxy.ts';
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import { startSearchd } from '../../../loadtest/stack/sphinx.ts';
+import { queriesOf } from '../../../loadtest/traffic/queries.ts';
 import { type Changes, configurationOf, INDEX } from '../configuration.ts';
 import { onGround, someGoods } from '../ground.ts';
 import type { ServiceProcess } from '../process.ts';
-import { queriesOf } from '../queries.ts';
 
 /** Several serpcache processes over one store cluster and one engine, whose searches a proxy counts. */
 export interface FleetBed {

@@ -1,11 +1,11 @@
+import { createClient } from '../../../loadtest/traffic/client.ts';
+import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 import { targetOf } from '../bed.ts';
-import { createClient } from '../client.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { createRecovery, type Recovery } from '../recovery.ts';
 import { createReference, type Reference } from '../reference.ts';
 import { verdictOf } from '../verdict.ts';
-import { createZipf } from '../zipf.ts';
 import type { NarrowBed } from './narrow-bed.ts';
 import { type Asked, isHit, isPage, type OpenLoop, startOpenLoop } from './open-loop.ts';
 

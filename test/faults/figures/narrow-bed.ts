@@ -3,10 +3,10 @@ import { type EngineProxy, startEngineProxy } from '../../../loadtest/proxy/engi
 import { startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { startSearchd } from '../../../loadtest/stack/sphinx.ts';
+import { type Queries, queriesOf } from '../../../loadtest/traffic/queries.ts';
 import { type Changes, configurationOf, INDEX } from '../configuration.ts';
 import { isReady, onGround, someGoods } from '../ground.ts';
 import type { ServiceProcess } from '../process.ts';
-import { type Queries, queriesOf } from '../queries.ts';
 
 /**
  * A fleet whose engine can do so much and no more: a proxy before searchd gives it places and makes each search last, so

@@ -1,9 +1,9 @@
+import { createClient } from '../../../loadtest/traffic/client.ts';
+import { startStream } from '../../../loadtest/traffic/stream.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { personOf, targetOf } from '../bed.ts';
-import { createClient } from '../client.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { percentile } from '../samples.ts';
-import { startStream } from '../stream.ts';
 import { type Verdict, verdictOf } from '../verdict.ts';
 
 /** One search sent to one process, and what came of it. */

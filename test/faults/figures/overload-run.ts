@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../../../loadtest/traffic/client.ts';
 import { personOf, targetOf } from '../bed.ts';
-import { createClient } from '../client.ts';
 import { ENGINE_DEADLINE_MS, HUNG_MS } from '../configuration.ts';
 import { verdictOf } from '../verdict.ts';
 import { type Asked, isFault, isPage, isShed, type OpenLoop, quantileMs, startOpenLoop } from './open-loop.ts';

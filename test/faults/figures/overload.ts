@@ -1,6 +1,6 @@
+import { createClient } from '../../../loadtest/traffic/client.ts';
 import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 import { targetOf } from '../bed.ts';
-import { createClient } from '../client.ts';
 import { type Changes, HUNG_MS } from '../configuration.ts';
 import type { Figure } from '../registry.ts';
 import { verdictOf } from '../verdict.ts';

@@ -31,6 +31,7 @@ export async function createStoreClient(nodes: readonly HostPort[], checkout: st
       maxOutstanding: 1024,
       batchSize: 128,
       refreshMs: 15_000,
+      dedicated: false,
     },
     name: 'goods',
     clock: systemClock,

@@ -2,10 +2,11 @@
  * A process that reads from all shards of a cluster in an open loop, until its parent leaves. It notes what becomes of
  * its reads between `begin` and `end`.
  */
+
+import { startStream } from '../../../loadtest/traffic/stream.ts';
 import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 import { systemClock } from '../../../src/clock.ts';
 import type { HostPort } from '../../../src/config/settings.ts';
-import { startStream } from '../stream.ts';
 import { createClosingClient, createStoreClient, DEADLINE_MS, type ShardClient } from './shard-clients.ts';
 
 /** The first message to the process; then `begin` and `end` in turn. Each is answered, `end` by what was noted. */

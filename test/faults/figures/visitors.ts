@@ -1,5 +1,5 @@
+import { createClient } from '../../../loadtest/traffic/client.ts';
 import { personOf, targetOf } from '../bed.ts';
-import { createClient } from '../client.ts';
 import { HUNG_MS } from '../configuration.ts';
 import type { Reference } from '../reference.ts';
 import { type Verdict, verdictOf } from '../verdict.ts';

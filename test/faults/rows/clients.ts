@@ -1,5 +1,5 @@
+import { createClient } from '../../../loadtest/traffic/client.ts';
 import type { Bed } from '../bed.ts';
-import { createClient } from '../client.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { type Crowd, gatherCrowd } from '../crowd.ts';
 import type { Row } from '../row.ts';

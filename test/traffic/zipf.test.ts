@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../src/catalogue/demo/random.ts';
-import { createZipf } from './zipf.ts';
 
 const DRAWS = 40_000;
 
