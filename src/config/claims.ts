@@ -1,47 +1,44 @@
 import type { RawFault } from './faults.ts';
 import type { Config, Draft } from './schema.ts';
+import { type NamedStore, namedStores } from './stores.ts';
 import { formatHostPort } from './units.ts';
 
-type Claim = { readonly domain: string; readonly shared: boolean; readonly names: readonly string[] };
+type Claim = Pick<NamedStore, 'path' | 'owner'> & { readonly shared: boolean; readonly names: readonly string[] };
 
 /**
- * Two domains on one store are lost together and evict each other, so it must be meant: every domain that names a
- * store and database another one names says `shared: true`.
+ * Two users of one store are lost together and evict each other, so it must be meant: every one that names a store and
+ * database another one names says `shared: true`.
  */
 export function findSharedStores(config: Draft<Config>): readonly RawFault[] {
-  const claims = Object.entries(config.domains ?? {}).map(([domain, settings]) => claimOf(domain, settings?.store));
-  return claims.flatMap(({ domain, shared, names }, index) => {
+  const claims = namedStores(config).map(claimOf);
+  return claims.flatMap(({ path, shared, names }, index) => {
     if (shared) return [];
     const other = claims.find((claim, at) => at !== index && claim.names.some((name) => names.includes(name)));
     const common = other?.names.find((name) => names.includes(name));
     if (other === undefined || common === undefined) return [];
     return {
-      path: ['domains', domain, 'store'],
+      path,
       value: common,
-      allowed: `a store or database of its own, or shared: true in every domain that names it (${other.domain} names it too)`,
+      allowed: `a store or database of its own, or shared: true wherever it is named (${other.owner} names it too)`,
     };
   });
 }
 
-function claimOf(domain: string, store: Draft<Config['domains'][string]['store']> | undefined): Claim {
-  const none: Claim = { domain, shared: false, names: [] };
-  if (store === undefined || store.kind === 'none') return none;
+function claimOf({ path, owner, store }: NamedStore): Claim {
+  return { path, owner, shared: store.shared ?? false, names: namesOf(store) };
+}
+
+function namesOf(store: NamedStore['store']): readonly string[] {
   switch (store.kind) {
     case 'standalone':
     case 'cluster': {
       const database = store.kind === 'cluster' ? 0 : store.database;
-      if (database === undefined) return none;
-      return {
-        domain,
-        shared: store.shared ?? false,
-        names: addresses(store.nodes).map((at) => `${at}, database ${database}`),
-      };
+      return database === undefined ? [] : addresses(store.nodes).map((at) => `${at}, database ${database}`);
     }
     case 'sentinel': {
       const { master, database } = store;
-      if (database === undefined || master === undefined) return none;
-      const names = addresses(store.sentinels).map((at) => `master ${master} of ${at}, database ${database}`);
-      return { domain, shared: store.shared ?? false, names };
+      if (database === undefined || master === undefined) return [];
+      return addresses(store.sentinels).map((at) => `master ${master} of ${at}, database ${database}`);
     }
   }
 }

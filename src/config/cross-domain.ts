@@ -1,5 +1,6 @@
 import { REQUEST_PARAMETERS } from '../search/domain.ts';
-import { MISSING, type Path, type RawFault } from './faults.ts';
+import type { Path, RawFault } from './faults.ts';
+import { repeats } from './repeats.ts';
 import type { DomainConfig, Draft } from './schema.ts';
 import { formatDuration, formatHostPort, formatSize } from './units.ts';
 
@@ -27,7 +28,6 @@ export function checkDomain(name: string, domain: DraftDomain): readonly RawFaul
   if (name === 'constructor') report([], name, 'another name: this one is reserved');
   checkSizes(domain, report);
   if (domain.engine !== undefined) checkEngine(domain.engine, report);
-  if (domain.store !== undefined) checkStore(domain.store, report);
   for (const attribute of Object.keys(domain.attributes ?? {})) {
     if (!RESERVED_ATTRIBUTES.includes(attribute)) continue;
     report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
@@ -74,31 +74,6 @@ function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report)
   }
 }
 
-function checkStore(store: NonNullable<DraftDomain['store']>, report: Report): void {
-  if (store.kind === 'none') return;
-  const { deadline, socketTimeout, batchSize, maxOutstanding } = store;
-  if (deadline !== undefined && socketTimeout !== undefined && deadline >= socketTimeout) {
-    const allowed = `less than socketTimeout (${formatDuration(socketTimeout)})`;
-    report(['store', 'deadline'], formatDuration(deadline), allowed);
-  }
-  if (batchSize !== undefined && maxOutstanding !== undefined && batchSize > maxOutstanding) {
-    report(['store', 'batchSize'], String(batchSize), `at most maxOutstanding (${maxOutstanding})`);
-  }
-  const list = store.kind === 'sentinel' ? 'sentinels' : 'nodes';
-  const nodes = (store.kind === 'sentinel' ? store.sentinels : store.nodes) ?? [];
-  const addresses = nodes.map((node) =>
-    node?.host === undefined || node.port === undefined
-      ? undefined
-      : formatHostPort({ host: node.host, port: node.port }),
-  );
-  for (const index of repeats(addresses)) {
-    report(['store', list, index], JSON.stringify(addresses[index]), 'each node once');
-  }
-  const { cert, key } = store.tls ?? {};
-  if (cert !== undefined && key === undefined) report(['store', 'tls', 'key'], MISSING, 'the private key of cert');
-  if (key !== undefined && cert === undefined) report(['store', 'tls', 'cert'], MISSING, 'the certificate of key');
-}
-
 function checkContext(context: NonNullable<DraftDomain['context']>, report: Report): void {
   for (const [name, parameter] of Object.entries(context)) {
     if (RESERVED_CONTEXT.includes(name)) {
@@ -117,9 +92,4 @@ function checkContext(context: NonNullable<DraftDomain['context']>, report: Repo
       report(['context', name, 'values', index], JSON.stringify(values[index]), 'each value once');
     }
   }
-}
-
-/** Positions of what stands earlier in the list already. */
-function repeats(items: readonly (string | undefined)[]): readonly number[] {
-  return items.flatMap((item, index) => (item !== undefined && items.indexOf(item) < index ? [index] : []));
 }

@@ -1,9 +1,11 @@
 import { findSharedStores } from './claims.ts';
 import { checkDomain } from './cross-domain.ts';
+import { checkStore } from './cross-store.ts';
 import { MISSING, type RawFault, showValue } from './faults.ts';
 import { isNetwork } from './network.ts';
 import type { Config, Draft } from './schema.ts';
 import { MIN_SHARE_BYTES, shareMemory } from './shares.ts';
+import { namedStores } from './stores.ts';
 import { formatSize } from './units.ts';
 
 /** Faults between values that are each allowed. A value already at fault is a hole here, and nothing is said about it. */
@@ -13,6 +15,7 @@ export function crossCheck(config: Draft<Config>): readonly RawFault[] {
     ...checkListeners(config),
     ...checkProxies(config),
     ...checkMemory(config),
+    ...namedStores(config).flatMap(checkStore),
     ...findSharedStores(config),
     ...domains.flatMap(([name, domain]) => (domain === undefined ? [] : checkDomain(name, domain))),
   ];

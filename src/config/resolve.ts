@@ -1,4 +1,5 @@
 import { resolve as resolvePath } from 'node:path';
+import { formatPath, type Path } from './faults.ts';
 import type { Config, DomainConfig } from './schema.ts';
 import type { DomainSettings, EngineSettings, Settings, StoreSettings, TlsSettings } from './settings.ts';
 import { emptyShare, shareMemory } from './shares.ts';
@@ -13,6 +14,7 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
   );
   const { drain, maxLoopDelay, clientHeader, missBudget, ...listener } = config.public;
   const { token, ...admin } = config.admin;
+  const tlsOf = (path: Path): TlsFiles => tlsFiles.get(formatPath(path)) ?? {};
   return {
     public: {
       ...listener,
@@ -25,8 +27,16 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
     log: config.log,
     memory: config.memory,
     compression: config.compression,
+    control: resolveStore(config.control, tlsOf(['control'])),
+    counters: resolveStore(config.counters, tlsOf(['counters'])),
+    drills: {
+      directory: resolvePath(cwd, config.drills.directory),
+      keep: config.drills.keep,
+      leaseMs: config.drills.lease,
+    },
+    audit: { file: resolvePath(cwd, config.audit.file) },
     domains: domains.map(([name, domain], index) =>
-      resolveDomain(name, domain, shares[index] ?? 0, tlsFiles.get(name) ?? {}, cwd),
+      resolveDomain(name, domain, shares[index] ?? 0, tlsOf(['domains', name, 'store']), cwd),
     ),
   };
 }

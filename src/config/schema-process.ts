@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { choice, duration, fraction, host, integer, optional, size, text } from './fields.ts';
-import { closed, GIB, KIB, MIB, MINUTE, section } from './sections.ts';
+import { closed, GIB, KIB, MIB, MINUTE, SECOND, section } from './sections.ts';
 
 const port = (description: string, env: string, byDefault: number) =>
   integer(description, { minimum: 0, maximum: 65_535, default: byDefault, 'x-env': env });
@@ -128,4 +128,29 @@ export const compression = Type.Object(
     minBytes: size('Smaller bodies are stored as they are.', { default: '1KiB', min: 0, max: 1 * MIB }),
   },
   section('Compression of stored pages.'),
+);
+
+export const drills = Type.Object(
+  {
+    directory: text('Where journals and reports of drills are kept; made at the first drill.', {
+      default: 'data/drills',
+    }),
+    keep: integer('Reports kept; the oldest go.', { default: 200, minimum: 1, maximum: 10_000 }),
+    lease: duration(
+      'A drill whose owner has not been heard for so long is over in every process, and the cache back.',
+      {
+        default: '3s',
+        min: 1 * SECOND,
+        max: MINUTE,
+      },
+    ),
+  },
+  section('Drills.'),
+);
+
+export const audit = Type.Object(
+  {
+    file: text('Append-only file with one line per change an operator asked for.', { default: 'data/audit.ndjson' }),
+  },
+  section('The audit.'),
 );

@@ -44,6 +44,9 @@ const storeConnection = {
     min: 1 * SECOND,
     max: HOUR,
   }),
+  dedicated: flag('Nothing else lives on these servers: an `erase` may empty whole nodes instead of scanning them.', {
+    default: false,
+  }),
   shared: flag('Another domain may name the same store and database; every domain that does must say so.', {
     default: false,
   }),
@@ -51,54 +54,69 @@ const storeConnection = {
 
 const database = integer('Database number.', { default: 0, minimum: 0, maximum: 9999 });
 
-export const store = Type.Union(
-  [
-    Type.Object({ kind: kind('none') }, closed('No store: L1 only.')),
-    Type.Object(
-      {
-        kind: kind('standalone'),
-        nodes: Type.Array(hostPort('A node of the store.'), {
-          minItems: 1,
-          maxItems: 1,
-          description: 'The one server. Several are a cluster or a sentinel.',
-        }),
-        database,
-        ...storeConnection,
-      },
-      closed('One Redis-protocol server.'),
-    ),
-    Type.Object(
-      {
-        kind: kind('sentinel'),
-        sentinels: Type.Array(hostPort('A sentinel.'), {
-          minItems: 1,
-          maxItems: 100,
-          description: 'Sentinels to ask for the master.',
-        }),
-        master: text('Name of the master as the sentinels know it.'),
-        sentinelUsername: optional(text('ACL user on the sentinels.')),
-        sentinelPassword: optional(text('Password on the sentinels.', { 'x-secret': true })),
-        database,
-        ...storeConnection,
-      },
-      closed('A master that sentinels watch over.'),
-    ),
-    Type.Object(
-      {
-        kind: kind('cluster'),
-        nodes: Type.Array(hostPort('A node of the store.'), {
-          minItems: 1,
-          maxItems: 1000,
-          description: 'Nodes to learn the topology from; two or three are enough.',
-        }),
-        ...storeConnection,
-      },
-      closed('Redis Cluster or Valkey Cluster.'),
-    ),
-  ],
+const standalone = Type.Object(
   {
-    description: 'The Redis-protocol store of this domain (L2). Two domains on one store and database need `shared`.',
+    kind: kind('standalone'),
+    nodes: Type.Array(hostPort('A node of the store.'), {
+      minItems: 1,
+      maxItems: 1,
+      description: 'The one server. Several are a cluster or a sentinel.',
+    }),
+    database,
+    ...storeConnection,
+  },
+  closed('One Redis-protocol server.'),
+);
+
+const sentinel = Type.Object(
+  {
+    kind: kind('sentinel'),
+    sentinels: Type.Array(hostPort('A sentinel.'), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Sentinels to ask for the master.',
+    }),
+    master: text('Name of the master as the sentinels know it.'),
+    sentinelUsername: optional(text('ACL user on the sentinels.')),
+    sentinelPassword: optional(text('Password on the sentinels.', { 'x-secret': true })),
+    database,
+    ...storeConnection,
+  },
+  closed('A master that sentinels watch over.'),
+);
+
+const cluster = Type.Object(
+  {
+    kind: kind('cluster'),
+    nodes: Type.Array(hostPort('A node of the store.'), {
+      minItems: 1,
+      maxItems: 1000,
+      description: 'Nodes to learn the topology from; two or three are enough.',
+    }),
+    ...storeConnection,
+  },
+  closed('Redis Cluster or Valkey Cluster.'),
+);
+
+/** @param none what it means to have none. */
+const storeOf = (description: string, none: string) =>
+  Type.Union([Type.Object({ kind: kind('none') }, closed(none)), standalone, sentinel, cluster], {
+    description,
     'x-discriminator': 'kind',
     default: { kind: 'none' },
-  },
+  });
+
+export const store = storeOf(
+  'The Redis-protocol store of this domain (L2). Two domains on one store and database need `shared`.',
+  'No store: L1 only.',
+);
+
+export const controlStore = storeOf(
+  'Where control documents are kept: flushes, suppressions, running drills. A small one that evicts nothing (`noeviction`).',
+  "In each domain's own store; of a domain without one, in this process alone.",
+);
+
+export const counterStore = storeOf(
+  'Where all processes add up what is asked, so that counting never loads the result stores.',
+  'In `control`; without one, each process knows its own searches only.',
 );

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { choice, duration, flag, fraction, integer, optional, size, text } from './fields.ts';
 import { engine, lifeboat } from './schema-engine.ts';
-import { adminListener, compression, log, memory, publicListener } from './schema-process.ts';
-import { store } from './schema-store.ts';
+import { adminListener, audit, compression, drills, log, memory, publicListener } from './schema-process.ts';
+import { controlStore, counterStore, store } from './schema-store.ts';
 import { closed, DAY, GIB, HOUR, KIB, MIB, SECOND, section } from './sections.ts';
 import { DEFENCES } from './settings.ts';
 
@@ -135,6 +135,10 @@ export const configShape = Type.Object(
     log,
     memory,
     compression,
+    control: controlStore,
+    counters: counterStore,
+    drills,
+    audit,
     domains: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' }), domain, {
       minProperties: 1,
       maxProperties: 64,

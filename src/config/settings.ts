@@ -30,6 +30,17 @@ export interface Settings {
     readonly coding: Coding /** Smaller bodies are stored as they are. */;
     readonly minBytes: number;
   };
+  /** Of all domains' control documents; `none`: each in its domain's own store. */
+  readonly control: StoreSettings;
+  /** Of the searches all processes count; `none`: in `control`, and without that nowhere. */
+  readonly counters: StoreSettings;
+  readonly drills: {
+    readonly directory: string;
+    /** Reports. */
+    readonly keep: number;
+    readonly leaseMs: number;
+  };
+  readonly audit: { readonly file: string };
   readonly domains: readonly DomainSettings[];
 }
 
@@ -139,6 +150,8 @@ export interface StoreConnection {
   readonly batchSize: number;
   /** Between topology refreshes of a cluster (each opens a connection), jittered. */
   readonly refreshMs: number;
+  /** Nothing else lives on these servers: whole nodes may be emptied. */
+  readonly dedicated: boolean;
 }
 
 export interface TlsSettings {

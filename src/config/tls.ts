@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import { MISSING, type Path, type RawFault, showValue } from './faults.ts';
+import { formatPath, MISSING, type Path, type RawFault, showValue } from './faults.ts';
 import type { Config, Draft } from './schema.ts';
 import type { TlsSettings } from './settings.ts';
+import { namedStores } from './stores.ts';
 
 /** @throws as `readFileSync` does. */
 export type ReadFile = (path: string) => string;
@@ -9,7 +10,7 @@ export type ReadFile = (path: string) => string;
 export type TlsFiles = Pick<TlsSettings, 'ca' | 'cert' | 'key'>;
 
 export interface TlsRead {
-  /** PEM texts by domain. */
+  /** PEM texts by the path of their store. */
   readonly files: ReadonlyMap<string, TlsFiles>;
   readonly faults: readonly RawFault[];
 }
@@ -33,14 +34,13 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
     return undefined;
   };
 
-  for (const [domain, settings] of Object.entries(config.domains ?? {})) {
-    const store = settings?.store;
-    if (store === undefined || store.kind === 'none' || store.tls === undefined) continue;
-    const at: Path = ['domains', domain, 'store', 'tls'];
+  for (const { path, store } of namedStores(config)) {
+    if (store.tls === undefined) continue;
+    const at: Path = [...path, 'tls'];
     const ca = readPem(store.tls.ca, [...at, 'ca']);
     const cert = readPem(store.tls.cert, [...at, 'cert']);
     const key = readPem(store.tls.key, [...at, 'key']);
-    files.set(domain, {
+    files.set(formatPath(path), {
       ...(ca === undefined ? {} : { ca }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),

@@ -51,7 +51,7 @@ domains:
       [
         'domains.a.store',
         '127.0.0.1:6379, database 0',
-        /shared: true in every domain that names it \(b names it too\)/,
+        /shared: true wherever it is named \(b names it too\)/,
       ],
       ['domains.b.store', '127.0.0.1:6379, database 0', /a names it too/],
     ],
@@ -63,6 +63,25 @@ domains:
   b: { engine: { kind: sqlite }, store: { kind: sentinel, sentinels: [t:1, s:1], master: m } }
 `,
     [['domains.b.store', 'master m of s:1, database 0', /a names it too/]],
+  ],
+  [
+    'the control store and the counters are stores like any other',
+    `control: { kind: standalone, nodes: ["a:1"], deadline: 5s, socketTimeout: 1s }
+counters: { kind: cluster, nodes: ["b:1", "b:1"] }
+domains:
+  a: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["a:1"] } }
+`,
+    [
+      ['control.deadline', '5s', /less than socketTimeout \(1s\)/],
+      ['control', 'a:1, database 0', /a names it too/],
+      ['counters.nodes[1]', '"b:1"', /each node once/],
+      ['domains.a.store', 'a:1, database 0', /control names it too/],
+    ],
+  ],
+  [
+    'a store that is shared cannot be dedicated',
+    'domains: { a: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["a:1"], shared: true, dedicated: true } } }\n',
+    [['domains.a.store.dedicated', 'true', /take the other domain along/]],
   ],
   [
     'a domain name outside the pattern is a fault',

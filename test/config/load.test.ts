@@ -78,6 +78,7 @@ domains:
         maxOutstanding: 1024,
         batchSize: 128,
         refreshMs: 15_000,
+        dedicated: false,
       },
       engine: {
         kind: 'sphinx',
@@ -239,4 +240,19 @@ test('a file without domains is a fault: a file cut short must not serve the dem
       JSON.stringify(text),
     );
   }
+});
+
+test('control documents and counters live with the domains unless they have stores of their own', () => {
+  const bare = load(GOODS);
+  assert.deepEqual([bare.control, bare.counters], [{ kind: 'none' }, { kind: 'none' }]);
+  assert.deepEqual(bare.drills, { directory: '/srv/data/drills', keep: 200, leaseMs: 3000 });
+  assert.deepEqual(bare.audit, { file: '/srv/data/audit.ndjson' });
+  const pem = '-----BEGIN CERTIFICATE-----';
+  const own = load(
+    `control: { kind: standalone, nodes: [c:1], tls: { ca: c.pem } }\ndrills: { directory: d, keep: 3, lease: 5s }\n${GOODS}`,
+    {},
+    { '/srv/c.pem': pem },
+  );
+  assert.equal(own.control.kind === 'standalone' && own.control.tls?.ca, pem);
+  assert.deepEqual(own.drills, { directory: '/srv/d', keep: 3, leaseMs: 5000 });
 });

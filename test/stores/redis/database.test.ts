@@ -12,6 +12,7 @@ const CONNECTION = {
   maxOutstanding: 100,
   batchSize: 50,
   refreshMs: 15_000,
+  dedicated: false,
 };
 
 test('a database the server has is used; one it has not is never taken for database 0', async (t) => {

@@ -4,7 +4,7 @@ import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import { systemClock } from '../../../src/clock.ts';
 import type { StoreConnection } from '../../../src/config/settings.ts';
 import type { RedisSettings } from '../../../src/stores/redis/options.ts';
-import { createRedisStore } from '../../../src/stores/redis/store.ts';
+import { createRedisStore, type RedisStore, type RedisStoreOptions } from '../../../src/stores/redis/store.ts';
 
 /** The defaults of the configuration, so that the promises are tested as they will be used. */
 export const CONNECTION: StoreConnection = {
@@ -14,20 +14,22 @@ export const CONNECTION: StoreConnection = {
   maxOutstanding: 1024,
   batchSize: 128,
   refreshMs: 15_000,
+  dedicated: false,
 };
 
 export interface OpenStore {
-  readonly store: Store;
+  readonly store: RedisStore;
   /** Everything it said so far. */
   readonly events: readonly StoreEvent[];
 }
 
-export function openStore(settings: RedisSettings): OpenStore {
+export function openStore(settings: RedisSettings, over: Partial<RedisStoreOptions> = {}): OpenStore {
   const events: StoreEvent[] = [];
   const observe = (event: StoreEvent): void => {
     events.push(event);
   };
-  const store = createRedisStore({ settings, name: 'goods', clock: systemClock, random: Math.random, observe });
+  const given = { settings, name: 'goods', clock: systemClock, random: Math.random, observe };
+  const store = createRedisStore({ ...given, ...over });
   return { store, events };
 }
 
