@@ -20,8 +20,20 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
   // These know no search: whoever composes them says what is popular, and what a key's name is.
   popularity: { uses: [], reads: [] },
   control: { uses: ['cache'], reads: [] },
-  stores: { uses: ['cache'], reads: ['config/settings.ts'] },
-  http: { uses: ['search', 'cache/coding.ts', 'cache/reason.ts'], reads: ['cache/entry.ts', 'config/settings.ts'] },
+  // What operators do: each asks the control document, none knows the others' insides.
+  meter: { uses: ['search/outcome.ts'], reads: ['control', 'http/events.ts'] },
+  flush: { uses: ['control', 'cache'], reads: ['meter'] },
+  drills: { uses: ['control/refusal.ts', 'control/document.ts', 'control/overlays.ts', 'meter', 'flush'], reads: ['control'] },
+  warm: { uses: ['control/refusal.ts'], reads: [] },
+  audit: { uses: [], reads: [] },
+  stores: {
+    uses: ['cache', 'flush/content.ts'],
+    reads: ['config/settings.ts', 'control/control-store.ts', 'popularity/counter-store.ts'],
+  },
+  http: {
+    uses: ['search', 'cache/coding.ts', 'cache/reason.ts', 'control/refusal.ts', 'control/document.ts'],
+    reads: ['cache/entry.ts', 'config/settings.ts', 'control', 'flush', 'drills', 'meter', 'warm', 'popularity', 'audit'],
+  },
   metrics: {
     uses: ['cache/reason.ts', 'search/outcome.ts', 'http/events.ts'],
     reads: ['cache/store.ts', 'search/engine.ts', 'search/status.ts', 'config/settings.ts'],
@@ -31,7 +43,7 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
   config: { uses: ['catalogue/demo.ts', 'search/domain.ts'], reads: ['cache/coding.ts'] },
 };
 /** Whoever counts or logs may read what any room says happened. */
-const READS_EVENTS = ['metrics'];
+const READS_EVENTS = ['metrics', 'meter'];
 /** These put the parts together, so they alone see concrete engines and stores. Nobody but they import them. */
 const ROOTS = [
   'main.ts',
@@ -40,6 +52,8 @@ const ROOTS = [
   'compose-domain.ts',
   'compose-engine.ts',
   'compose-lifeboat.ts',
+  'compose-operations.ts',
+  'compose-stores.ts',
   'first-start.ts',
   'commands/',
 ];
@@ -52,7 +66,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['engines/sqlite'],
   fastify: ['http'],
   'prom-client': ['metrics'],
-  yaml: ['config'],
+  yaml: ['config', 'drills'],
   'csv-parse': ['catalogue'],
 };
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { remainingMs, storedForMs } from './freshness.ts';
 import type { MemoryTier } from './memory.ts';
+import type { EntryRules } from './rules.ts';
 import type { SeedItem, SeedResult, Store } from './store.ts';
-import type { EntryRules } from './tiers.ts';
 
 /** One walk over L1 for one node that lost its data. */
 export interface ReseedRun {
@@ -24,7 +24,7 @@ export interface ReseedRunOptions {
   readonly memory: Pick<MemoryTier, 'peek' | 'keys'>;
   /** Processes that do the same at this time, and which of them this is. */
   readonly fleet: { readonly live: () => number; readonly rank: () => number };
-  readonly rules: Pick<EntryRules, 'refuse'>;
+  readonly rules: Pick<EntryRules, 'judge'>;
   readonly nameOf: (key: string) => { readonly storeName: string; readonly bucket: number };
   /** Popular keys, hottest first; L1 may hold some of them. Bounded. */
   readonly hottest: () => readonly string[];
@@ -55,8 +55,9 @@ export function createReseedRun(options: ReseedRunOptions): ReseedRun {
   const seedOf = (key: string, inShare: (bucket: number) => boolean): SeedItem | undefined => {
     const entry = memory.peek(key);
     if (entry === undefined || entry.degraded) return undefined;
-    const { storeName, bucket } = nameOf(key);
-    if (!inShare(bucket) || rules.refuse(entry, bucket) !== undefined) return undefined;
+    const name = nameOf(key);
+    if (!inShare(name.bucket) || rules.judge(entry, name) !== 'whole') return undefined;
+    const { storeName } = name;
     const nowMs = clock.monotonicMs();
     if (remainingMs(entry, nowMs) < MIN_REMAINING_MS || store.locate(storeName).node !== node) return undefined;
     return { name: storeName, value: entry.encoded, ttlMs: storedForMs(entry, nowMs) };

@@ -16,6 +16,9 @@ export interface EntryRules {
 
 export type EntryVerdict = 'whole' | 'outdated' | Extract<MissReason, 'flushed' | 'suppressed'>;
 
+/** What flushes and drills count in: a key's bucket is its hash modulo this. */
+export const BUCKETS = 10_000;
+
 /** What of a name the rules may look at. */
 export interface RuledName {
   readonly storeName: string;

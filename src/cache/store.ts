@@ -90,10 +90,13 @@ export interface StoreNode {
 export type StoreEvent =
   | {
       readonly kind: 'command';
-      /** `lease`: one script of a lease. `fleet`: an epoch, a beat, a leave. */
-      readonly operation: 'read' | 'write' | 'lease' | 'fleet';
+      /**
+       * `lease`: one script of a lease. `fleet`: an epoch, a beat, a leave. `control`: a domain's control document and the
+       * reports of its processes. `content`: counting and erasing. `counters`: what is asked.
+       */
+      readonly operation: 'read' | 'write' | 'lease' | 'fleet' | 'control' | 'content' | 'counters';
       readonly node: string;
-      /** `answered`: of `lease` and `fleet`, whatever the answer was. */
+      /** `answered`: of all but `read` and `write`, whatever the answer was. */
       readonly result: 'value' | 'absent' | 'stored' | 'answered' | StoreFault | 'refused';
       readonly durationMs: number;
     }

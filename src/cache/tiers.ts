@@ -7,21 +7,13 @@ import { type Freshness, freshnessOf, storedForMs } from './freshness.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { MissReason } from './reason.ts';
+import { type EntryRules, isRefused, type RuledName } from './rules.ts';
 import type { Store, StoreRead } from './store.ts';
 
 /** What identifies an entry in both tiers. */
-export interface CacheName {
+export interface CacheName extends RuledName {
   readonly key: string;
-  readonly storeName: string;
   readonly canonicalBytes: Buffer;
-  readonly bucket: number;
-}
-
-/** Whether an entry may be served, whatever its age: the place where flushes and suppressions are judged. */
-export interface EntryRules {
-  /** Written into new entries of that bucket. */
-  readonly generation: (bucket: number) => number;
-  readonly refuse: (entry: Entry, bucket: number) => Extract<MissReason, 'flushed' | 'suppressed'> | undefined;
 }
 
 /** What a tier had to say. `entry` with `lapsed` is never returned: it is a miss. */
@@ -76,17 +68,18 @@ export function createTiers(options: TiersOptions): Tiers {
   const { domain, memory, store, rules, clock, observe } = options;
   const reads = createFlights<Lookup>();
 
-  const judge = (entry: Entry, bucket: number): Lookup => {
-    const refused = rules.refuse(entry, bucket);
-    if (refused !== undefined) return { kind: 'missed', reason: refused };
-    const freshness = freshnessOf(entry, clock.monotonicMs());
-    return freshness === 'lapsed' ? { kind: 'missed', reason: 'lapsed' } : { kind: 'found', entry, freshness };
+  const judge = (entry: Entry, name: RuledName): Lookup => {
+    const verdict = rules.judge(entry, name);
+    if (isRefused(verdict)) return { kind: 'missed', reason: verdict };
+    const age = freshnessOf(entry, clock.monotonicMs());
+    if (age === 'lapsed') return { kind: 'missed', reason: 'lapsed' };
+    return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
   };
 
   const open = (name: CacheName, value: Buffer): Lookup => {
     const decoded = decodeEntry(ownBytes(value), name.canonicalBytes, clock);
     if (decoded.kind !== 'entry') return { kind: 'missed', reason: decoded.kind };
-    const judged = judge(decoded.entry, name.bucket);
+    const judged = judge(decoded.entry, name);
     if (judged.kind === 'found') keepInMemory(name, judged.entry);
     return judged;
   };
@@ -103,7 +96,7 @@ export function createTiers(options: TiersOptions): Tiers {
         const late = read.late.then((value) => {
           if (value === undefined) return undefined;
           const lookup = open(name, value);
-          return lookup.kind === 'found' && lookup.freshness === 'fresh' ? lookup.entry : undefined;
+          return isFresh(lookup) ? lookup.entry : undefined;
         });
         return { kind: 'missed', reason: read.fault, late };
       }
@@ -117,8 +110,8 @@ export function createTiers(options: TiersOptions): Tiers {
   const keepInMemory = (name: CacheName, entry: Entry): boolean => {
     const held = memory.peek(name.key);
     if (held !== undefined) {
-      const judged = judge(held, name.bucket);
-      const isOlder = !entry.degraded && held.bornMs > entry.bornMs && !isFresher(entry, held);
+      const judged = judge(held, name);
+      const isOlder = !entry.degraded && held.bornMs > entry.bornMs && !isFresher(entry, judged, name);
       if (judged.kind === 'found' && !held.degraded && (entry.degraded || isOlder)) return false;
     }
     memory.set(name.key, entry);
@@ -126,10 +119,8 @@ export function createTiers(options: TiersOptions): Tiers {
     return true;
   };
 
-  const isFresher = (entry: Entry, held: Entry): boolean => {
-    const nowMs = clock.monotonicMs();
-    return freshnessOf(entry, nowMs) === 'fresh' && freshnessOf(held, nowMs) !== 'fresh';
-  };
+  const isFresher = (entry: Entry, held: Lookup, name: RuledName): boolean =>
+    isFresh(judge(entry, name)) && !isFresh(held);
 
   const write = async (target: Store, name: CacheName, entry: Entry, lease: Lease | undefined): Promise<void> => {
     const ttlMs = storedForMs(entry, clock.monotonicMs());
@@ -143,7 +134,7 @@ export function createTiers(options: TiersOptions): Tiers {
     open,
     fromMemory: (name) => {
       const entry = memory.get(name.key);
-      return entry === undefined ? { kind: 'missed', reason: 'unseen' } : judge(entry, name.bucket);
+      return entry === undefined ? { kind: 'missed', reason: 'unseen' } : judge(entry, name);
     },
     fromStore: (name) => {
       if (store === undefined) return Promise.resolve({ kind: 'missed', reason: 'unseen' });
@@ -176,6 +167,10 @@ export function createTiers(options: TiersOptions): Tiers {
       return { l1, l2: storeIsUp };
     },
   };
+}
+
+function isFresh(lookup: Lookup): lookup is Extract<Lookup, { kind: 'found' }> {
+  return lookup.kind === 'found' && lookup.freshness === 'fresh';
 }
 
 /**

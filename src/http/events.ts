@@ -9,6 +9,8 @@ export interface RequestEvent {
   readonly outcome: Outcome;
   readonly reason?: MissReason;
   readonly status: number;
+  /** Of its key; absent when it had none. */
+  readonly bucket?: number;
   readonly durationMs: number;
 }
 

@@ -18,6 +18,7 @@ export interface Exchange {
   domain: string;
   /** Of the prepared search. */
   key: string | undefined;
+  bucket: number | undefined;
 }
 
 export interface Ending {
@@ -60,6 +61,7 @@ export function createExchanges(options: {
       outcome,
       ...(reason === undefined ? {} : { reason }),
       status,
+      ...(exchange.bucket === undefined ? {} : { bucket: exchange.bucket }),
       durationMs: elapsedMs(exchange),
     };
     observe(event);
@@ -76,6 +78,7 @@ export function createExchanges(options: {
       startedMs: clock.monotonicMs(),
       domain: 'none',
       key: undefined,
+      bucket: undefined,
     }),
     elapsedMs,
     end,

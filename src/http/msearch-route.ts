@@ -39,6 +39,7 @@ interface ItemEnd {
   readonly reason?: MissReason | undefined;
   readonly status: number;
   readonly key?: string;
+  readonly bucket?: number;
   readonly code?: string;
   readonly error?: unknown;
   readonly bytes: readonly Buffer[];
@@ -52,8 +53,8 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
 
   const count = (request: FastifyRequest, startedMs: number, ends: readonly Omit<ItemEnd, 'bytes'>[]): void => {
     const durationMs = clock.monotonicMs() - startedMs;
-    for (const { domain, outcome, reason, status, key, code, error } of ends) {
-      const counted = reason === undefined ? {} : { reason };
+    for (const { domain, outcome, reason, status, key, bucket, code, error } of ends) {
+      const counted = { ...(reason === undefined ? {} : { reason }), ...(bucket === undefined ? {} : { bucket }) };
       const event: RequestEvent = {
         kind: 'request',
         route: 'msearch',
@@ -80,13 +81,14 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
 
   const finished = async (prepared: PreparedSearch, result: Answer | Error): Promise<ItemEnd> => {
     const { domain } = prepared.request;
-    if (result instanceof Error) return { ...refused(result, domain), key: prepared.key };
+    const { key, bucket } = prepared;
+    if (result instanceof Error) return { ...refused(result, domain), key, bucket };
     try {
       const identity = await identityBodies.of(result.entry);
       const bytes = answeredItem(result, identity, clientMaxAgeMs(domain));
-      return { domain, outcome: result.outcome, reason: result.reason, status: 200, key: prepared.key, bytes };
+      return { domain, outcome: result.outcome, reason: result.reason, status: 200, key, bucket, bytes };
     } catch (error) {
-      return { ...refused(error, domain), key: prepared.key };
+      return { ...refused(error, domain), key, bucket };
     }
   };
 

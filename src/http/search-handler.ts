@@ -96,6 +96,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       const prepared = targets.prepare(target, exchange.request.headers);
       exchange.domain = prepared.request.domain;
       exchange.key = prepared.key;
+      exchange.bucket = prepared.bucket;
       return prepared;
     } catch (error) {
       exchange.domain = labelOf(exchange, target);

@@ -1,5 +1,11 @@
 import type { Outcome } from '../search/outcome.ts';
 
+/** Upper bounds of what a duration is counted under: a hit takes tens of microseconds, a miss up to a hard deadline. */
+export const DURATION_BOUNDS_MS = [
+  0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 800,
+  1000, 1250, 1500, 2000, 2500, 3000, 4000, 5000,
+] as const;
+
 /**
  * What one process has counted for one domain since it started. Only differences of two readings mean anything. Small
  * enough to be sent every second; plain JSON.
@@ -9,7 +15,7 @@ export interface MeterReading {
   readonly atMs: number;
   /** Searches by outcome. */
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** Answered searches by duration: one count per bound of `DURATION_BOUNDS_MS`, and one for what took longer. */
+  /** Searches by duration: one count per bound of `DURATION_BOUNDS_MS`, and one for what took longer. */
   readonly durations: readonly number[];
   readonly engine: EngineReading;
   /** In the order of the cohorts asked for. */

@@ -62,6 +62,8 @@ export interface GuardOptions {
   readonly target: string;
   readonly endpoints: Endpoints;
   readonly permit: Permit;
+  /** True while operators have it that the engine is dead: nothing is asked of it. */
+  readonly forcedOpen?: () => boolean;
   /** Learns from every call. */
   readonly limit: Limit;
   /** Errors that mean the engine has too much to do. */
@@ -87,8 +89,10 @@ export function createGuard(options: GuardOptions): Guard {
     return new Shed(why);
   };
 
+  const refuses = (): boolean => options.forcedOpen?.() === true || endpoints.refuses();
+
   const take = async (task: AdmissionTask): Promise<() => void> => {
-    if (endpoints.refuses()) throw shed('breaker-open');
+    if (refuses()) throw shed('breaker-open');
     // Every permit is held by a call that is late already: whoever queued now would only wait for a refusal.
     if (overdue >= permit.max()) throw shed('stalled');
     const askedAtMs = clock.monotonicMs();
@@ -101,7 +105,7 @@ export function createGuard(options: GuardOptions): Guard {
     }
     observe({ kind: 'permit', target, queuedMs: clock.monotonicMs() - askedAtMs });
     // Both may have changed while it waited.
-    if (endpoints.refuses() || signal?.aborted) {
+    if (refuses() || signal?.aborted) {
       release();
       throw shed(signal?.aborted ? 'left' : 'breaker-open');
     }
@@ -169,7 +173,11 @@ export function createGuard(options: GuardOptions): Guard {
     endpoints,
     permit,
     troubled: () =>
-      endpoints.state() !== 'closed' || permit.overloaded() || 2 * overdue >= permit.max() || options.rampFactor() < 1,
+      options.forcedOpen?.() === true ||
+      endpoints.state() !== 'closed' ||
+      permit.overloaded() ||
+      2 * overdue >= permit.max() ||
+      options.rampFactor() < 1,
     close: () => endpoints.shutdown(),
   };
 }

@@ -1,5 +1,7 @@
 import type { Entry } from '../cache/entry.ts';
+import { remainingMs } from '../cache/freshness.ts';
 import type { MissReason } from '../cache/reason.ts';
+import type { Clock } from '../clock.ts';
 import type { AnswerOutcome } from './outcome.ts';
 import type { SearchRequest } from './request.ts';
 
@@ -44,3 +46,9 @@ export type TierStep =
       readonly collapsed?: boolean;
       readonly detail?: MissReason | 'lifeboat';
     };
+
+/** Until the entry stops being fresh. One served as stale has no fresh life left, whatever its age: it was outdated. */
+export function lifeLeftMs(entry: Entry, outcome: AnswerOutcome, clock: Clock): number {
+  const left = remainingMs(entry, clock.monotonicMs());
+  return outcome === 'stale' ? Math.min(left, -1) : left;
+}

@@ -1,7 +1,7 @@
 import type { Entry } from '../cache/entry.ts';
-import { freshnessOf } from '../cache/freshness.ts';
 import type { Lease, Leases } from '../cache/lease.ts';
-import type { EntryRules, Kept, Tiers } from '../cache/tiers.ts';
+import type { EntryRules } from '../cache/rules.ts';
+import type { Kept, Tiers } from '../cache/tiers.ts';
 import { DeadlinePassed } from '../resilience/deadline.ts';
 import { type Admission, type Guard, Shed } from '../resilience/guard.ts';
 import type { PreparedSearch } from './answer.ts';
@@ -9,6 +9,7 @@ import { type EncodePageOptions, encodePage } from './encode-page.ts';
 import { type Engine, EngineError } from './engine.ts';
 import type { Errand } from './errand.ts';
 import type { SearchEvent } from './events.ts';
+import { withoutHidden } from './hide.ts';
 import type { ResultPage } from './page.ts';
 
 /**
@@ -75,22 +76,24 @@ export function createCompute(options: ComputeOptions): Compute {
   const fromEngine = async (prepared: PreparedSearch, admission: Admission, task: ComputeTask): Promise<Entry> => {
     let createdAtMs = 0;
     let bornMs = 0;
+    let generation = 0;
     const page = await admission.run((endpoint, signal) => {
       task.onStart();
+      generation = rules.generation();
       createdAtMs = clock.wallMs();
       bornMs = clock.monotonicMs();
       return ask(prepared, endpoint, signal);
     });
     const costMs = clock.monotonicMs() - bornMs;
-    const generation = rules.generation(prepared.bucket);
-    return encodePage(prepared, page, { generation, createdAtMs, bornMs, costMs }, options);
+    const shown = withoutHidden(page, rules.hides());
+    return encodePage(prepared, shown, { generation, createdAtMs, bornMs, costMs }, options);
   };
 
   /** What another process stored, if it is what this flight wants. */
   const asWanted = (prepared: PreparedSearch, value: Buffer | undefined, task: ComputeTask): Computed | undefined => {
     if (value === undefined || task.newerThanMs === undefined) return undefined;
     const opened = tiers.open(prepared, value);
-    if (opened.kind !== 'found' || freshnessOf(opened.entry, clock.monotonicMs()) !== 'fresh') return undefined;
+    if (opened.kind !== 'found' || opened.freshness !== 'fresh') return undefined;
     if (opened.entry.createdAtMs <= task.newerThanMs) return undefined;
     return { entry: opened.entry, from: 'fleet', stored: { l1: true, l2: false } };
   };

@@ -1,8 +1,7 @@
 import type { Entry } from '../cache/entry.ts';
-import { remainingMs } from '../cache/freshness.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
-import type { Answer, PreparedSearch, TierStep } from './answer.ts';
+import { type Answer, lifeLeftMs, type PreparedSearch, type TierStep } from './answer.ts';
 import type { Forward, Missed } from './forward.ts';
 import type { Refresh } from './refresh.ts';
 import type { MayMiss } from './search.ts';
@@ -47,7 +46,7 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
     outcome: Answer['outcome'],
     steps: { l1: TierStep; l2?: TierStep },
     timings: Answer['timings'] = {},
-  ): Answer => ({ entry, outcome, remainingMs: remainingMs(entry, clock.monotonicMs()), ...steps, timings });
+  ): Answer => ({ entry, outcome, remainingMs: lifeLeftMs(entry, outcome, clock), ...steps, timings });
 
   /** May be served as it is: while the engine is well the stale window is short, while it is not, long. */
   const isAtHand = (lookup: Lookup): lookup is Extract<Lookup, { kind: 'found' }> =>

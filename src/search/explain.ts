@@ -3,9 +3,10 @@ import type { Entry } from '../cache/entry.ts';
 import { freshnessOf } from '../cache/freshness.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { MissReason } from '../cache/reason.ts';
+import { type EntryRules, isRefused } from '../cache/rules.ts';
 import type { Store } from '../cache/store.ts';
-import type { EntryRules } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
+import type { PreparedSearch } from './answer.ts';
 import { type AppliedRule, explainCanonicalText } from './canonical-text.ts';
 import type { SearchDomain } from './domain.ts';
 import type { Forward } from './forward.ts';
@@ -77,7 +78,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
   const typed = parameters.pairs.find(([name]) => name === 'q')?.[1] ?? '';
   const held = memory.peek(prepared.key);
   const tiers: TierExplanation[] = [
-    held === undefined ? { tier: 'l1', state: 'absent' } : { tier: 'l1', ...describe(held, prepared.bucket, options) },
+    held === undefined ? { tier: 'l1', state: 'absent' } : { tier: 'l1', ...describe(held, prepared, options) },
   ];
   if (store !== undefined) {
     const read = await store.read(prepared.storeName, options.storeDeadlineMs);
@@ -85,7 +86,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
     else if (read.kind === 'fault') tiers.push({ tier: 'l2', state: 'fault', detail: read.fault });
     else {
       const decoded = decodeEntry(read.value, prepared.canonicalBytes, clock);
-      if (decoded.kind === 'entry') tiers.push({ tier: 'l2', ...describe(decoded.entry, prepared.bucket, options) });
+      if (decoded.kind === 'entry') tiers.push({ tier: 'l2', ...describe(decoded.entry, prepared, options) });
       else tiers.push({ tier: 'l2', state: decoded.kind, bytes: read.value.length });
     }
   }
@@ -106,10 +107,12 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
   };
 }
 
-function describe(entry: Entry, bucket: number, { rules, clock }: ExplainOptions): Omit<TierExplanation, 'tier'> {
+function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainOptions): Omit<TierExplanation, 'tier'> {
   const nowMs = clock.monotonicMs();
+  const verdict = rules.judge(entry, name);
+  const age = freshnessOf(entry, nowMs);
   return {
-    state: rules.refuse(entry, bucket) ?? freshnessOf(entry, nowMs),
+    state: isRefused(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
     bytes: entry.encoded.length,
     coding: entry.coding,
     ageSeconds: Math.round((nowMs - entry.bornMs) / 1000),

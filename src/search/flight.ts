@@ -2,6 +2,7 @@ import { createFlights } from '../cache/coalesce.ts';
 import type { Entry } from '../cache/entry.ts';
 import type { Kept, Lookup, Tiers } from '../cache/tiers.ts';
 import { withinDeadline } from '../resilience/deadline.ts';
+import type { Priority } from '../resilience/priority.ts';
 import type { PreparedSearch } from './answer.ts';
 import type { Compute } from './compute.ts';
 import { createErrand, type Errand } from './errand.ts';
@@ -20,6 +21,7 @@ export interface MissPath {
 }
 
 export interface BehindOptions {
+  readonly priority: Exclude<Priority, 'people'>;
   readonly deadlineAtMs: number;
   /** Read the store first: another process may have refreshed it. */
   readonly askStore: boolean;
@@ -116,8 +118,8 @@ export function createMissPath({ tiers, compute, coalesce }: MissPathOptions): M
       const errand = createErrand('people', deadlineAtMs);
       return join(`anew ${prepared.key}`, errand, () => go(prepared, found, errand, undefined));
     },
-    flyBehind: (prepared, { deadlineAtMs, askStore, newerThanMs }) => {
-      const errand = createErrand('refresh', deadlineAtMs);
+    flyBehind: (prepared, { priority, deadlineAtMs, askStore, newerThanMs }) => {
+      const errand = createErrand(priority, deadlineAtMs);
       return join(keyOf(prepared), errand, async () => {
         const found = askStore ? await tiers.fromStore(prepared) : undefined;
         const isNewer = found?.kind === 'found' && found.freshness === 'fresh' && found.entry.createdAtMs > newerThanMs;

@@ -1,12 +1,12 @@
 import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { Entry } from '../cache/entry.ts';
-import { freshnessOf, remainingMs } from '../cache/freshness.ts';
+import { freshnessOf } from '../cache/freshness.ts';
 import type { MissReason } from '../cache/reason.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
 import { withinDeadline } from '../resilience/deadline.ts';
 import { Shed } from '../resilience/guard.ts';
-import type { Answer, PreparedSearch, TierStep } from './answer.ts';
+import { type Answer, lifeLeftMs, type PreparedSearch, type TierStep } from './answer.ts';
 import type { SearchEvent } from './events.ts';
 import { Unanswered } from './failure.ts';
 import type { Flight, MissPath } from './flight.ts';
@@ -74,7 +74,7 @@ export function createForward(options: ForwardOptions): Forward {
     outcome: Answer['outcome'],
     steps: { l1: TierStep; l2?: TierStep; reason: MissReason },
     timings: Answer['timings'] = {},
-  ): Answer => ({ entry, outcome, remainingMs: remainingMs(entry, clock.monotonicMs()), ...steps, timings });
+  ): Answer => ({ entry, outcome, remainingMs: lifeLeftMs(entry, outcome, clock), ...steps, timings });
 
   const remember = ({ key }: PreparedSearch, status: ForwardStatus): void =>
     uselessUntil.set(key, { untilMs: clock.monotonicMs() + USELESS_MS, status });

@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
 import { ENTRY_VERSION } from '../cache/codec.ts';
-
-/** What flushes and drills count in. */
-export const BUCKETS = 10_000;
+import { BUCKETS } from '../cache/rules.ts';
 
 export interface SearchKey {
   /** 22 base64url characters: 128 bits of SHA-256. */

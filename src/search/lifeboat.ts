@@ -1,11 +1,13 @@
 import { createFlights } from '../cache/coalesce.ts';
 import type { Entry } from '../cache/entry.ts';
+import type { EntryRules } from '../cache/rules.ts';
 import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
 import { type Guard, Shed } from '../resilience/guard.ts';
 import type { PreparedSearch } from './answer.ts';
 import { type EncodePageOptions, encodePage } from './encode-page.ts';
 import { type Engine, EngineError } from './engine.ts';
 import type { SearchEvent } from './events.ts';
+import { withoutHidden } from './hide.ts';
 
 /**
  * A second engine over the same catalogue, asked only when the first cannot answer. It has a guard of its own, so that
@@ -23,6 +25,8 @@ export interface LifeboatOptions extends EncodePageOptions {
   readonly guard: Guard;
   /** Of one search, its wait included. */
   readonly deadlineMs: number;
+  /** Documents that must not be shown. */
+  readonly hides: EntryRules['hides'];
   readonly observe: (event: SearchEvent) => void;
 }
 
@@ -39,8 +43,9 @@ export function createLifeboat(options: LifeboatOptions): Lifeboat {
     const bornMs = clock.monotonicMs();
     const createdAtMs = clock.wallMs();
     const page = await admission.run((_, signal) => engine.search(prepared.request, signal));
+    const shown = withoutHidden(page, options.hides());
     const facts = { generation: 0, createdAtMs, bornMs, costMs: clock.monotonicMs() - bornMs };
-    return encodePage(prepared, { ...page, partial: WHY }, facts, options);
+    return encodePage(prepared, { ...shown, partial: WHY }, facts, options);
   };
 
   return {

@@ -17,7 +17,9 @@ export interface RefreshAheadOptions {
   /** The most asked, most first. */
   readonly popular: () => readonly PopularSearch[];
   /** What L1 holds and may serve, without counting as a use. */
-  readonly peek: (prepared: PreparedSearch) => Entry | undefined;
+  readonly peek: (
+    prepared: PreparedSearch,
+  ) => { readonly entry: Entry /** Fresh by age, stale by decision. */; readonly outdated: boolean } | undefined;
   /** Starts it and returns at once. May do nothing: one that is under way, or has just failed, is the callee's business. */
   readonly refresh: (prepared: PreparedSearch, entry: Entry) => void;
   /** Places of the engine that nobody wants now. */
@@ -57,8 +59,10 @@ export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
   const dueOf = ({ item, count, error }: PopularSearch, nowMs: number): Due | undefined => {
     const asked = count - error;
     if (asked < minCount) return undefined;
-    const entry = options.peek(item);
-    if (entry === undefined || remainingMs(entry, nowMs) > lastPart * entry.freshForMs) return undefined;
+    const held = options.peek(item);
+    if (held === undefined) return undefined;
+    const { entry, outdated } = held;
+    if (!outdated && remainingMs(entry, nowMs) > lastPart * entry.freshForMs) return undefined;
     if (freshnessOf(entry, nowMs) === 'lapsed') return undefined;
     if (nowMs - (triedAtMs.get(item.key) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return undefined;
     return { prepared: item, entry, priority: asked * (nowMs - entry.bornMs) };

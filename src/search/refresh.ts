@@ -37,7 +37,12 @@ export function createRefresh(options: RefreshOptions): Refresh {
   const fly = (prepared: PreparedSearch, askStore: boolean, newerThanMs: number): void => {
     if ((pausedUntilMs.get(prepared.key) ?? 0) > clock.monotonicMs()) return;
     const deadlineAtMs = clock.monotonicMs() + options.deadlineMs;
-    const { result, leads } = missPath.flyBehind(prepared, { deadlineAtMs, askStore, newerThanMs });
+    const { result, leads } = missPath.flyBehind(prepared, {
+      priority: 'refresh',
+      deadlineAtMs,
+      askStore,
+      newerThanMs,
+    });
     if (!leads) return;
     const pause = (): void => pausedUntilMs.set(prepared.key, clock.monotonicMs() + REFRESH_PAUSE_MS);
     result.then(

@@ -14,6 +14,8 @@ export interface DomainStatus {
     readonly state: PartState;
     readonly kind: string;
     readonly breaker: BreakerState;
+    /** A drill has it that the engine is dead: the breaker is open whatever it found. It makes no process unready. */
+    readonly forcedOpen: boolean;
     /** At least one endpoint answered its last probe; each is probed every few seconds. */
     readonly reachable: boolean;
     readonly endpoints: readonly EndpointStatus[];
@@ -55,6 +57,7 @@ export interface StatusParts {
     readonly endpoints: Pick<Guard['endpoints'], 'state' | 'refuses' | 'list'>;
     readonly permit: Pick<Guard['permit'], 'inFlight' | 'queued' | 'max' | 'overloaded'>;
   };
+  readonly forcedOpen: () => boolean;
   readonly ceiling: () => number;
   readonly health: Pick<EngineHealth, 'reachable' | 'failing'>;
   readonly lifeboat?: StatusParts['guard'];
@@ -66,6 +69,7 @@ export interface StatusParts {
 export function statusOf(parts: StatusParts): DomainStatus {
   const { domain, engineKind, memory, store, guard, health, lifeboat, flights } = parts;
   const breaker = guard.endpoints.state();
+  const forcedOpen = parts.forcedOpen();
   const probed = health.reachable();
   const reachable = probed.includes(true);
   const endpoints = guard.endpoints.list().map((endpoint, i) => ({ ...endpoint, reachable: probed[i] ?? false }));
@@ -82,7 +86,8 @@ export function statusOf(parts: StatusParts): DomainStatus {
     engine: {
       state: engine,
       kind: engineKind,
-      breaker,
+      breaker: forcedOpen ? 'open' : breaker,
+      forcedOpen,
       reachable,
       endpoints,
       inFlight: guard.permit.inFlight(),

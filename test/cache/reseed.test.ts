@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { storedForMs } from '../../src/cache/freshness.ts';
+import { unflushed } from '../../src/cache/rules.ts';
 import { scene } from './reseed-scene.ts';
 
 const reseeds = (events: readonly { readonly kind: string }[]): unknown[] =>
@@ -59,9 +60,11 @@ test('what is there already stays', async (t) => {
 
 test('only fresh, whole entries that may be served are given back', async (t) => {
   const refused = new Set([8]);
+  const outdated = new Set([14]);
   const rules = {
-    generation: () => 1,
-    refuse: (_: unknown, bucket: number) => (refused.has(bucket) ? ('flushed' as const) : undefined),
+    ...unflushed,
+    judge: (_: unknown, { bucket }: { bucket: number }) =>
+      refused.has(bucket) ? ('flushed' as const) : outdated.has(bucket) ? ('outdated' as const) : ('whole' as const),
   };
   const { hold, pass, lose, values } = scene(t, { rules });
   hold(2);
@@ -70,6 +73,7 @@ test('only fresh, whole entries that may be served are given back', async (t) =>
   hold(8);
   hold(10, { freshForMs: 500 });
   hold(12, { empty: true });
+  hold(14);
   await pass(1000);
   lose('even');
   await pass(3000);

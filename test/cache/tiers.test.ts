@@ -4,9 +4,9 @@ import type { Entry } from '../../src/cache/entry.ts';
 import type { CacheEvent } from '../../src/cache/events.ts';
 import { storedForMs } from '../../src/cache/freshness.ts';
 import type { MemoryTier } from '../../src/cache/memory.ts';
-import { unflushed } from '../../src/cache/rules.ts';
+import { type EntryRules, unflushed } from '../../src/cache/rules.ts';
 import type { StoreRead } from '../../src/cache/store.ts';
-import { createTiers, type EntryRules, type Tiers } from '../../src/cache/tiers.ts';
+import { createTiers, type Tiers } from '../../src/cache/tiers.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
@@ -109,12 +109,29 @@ test('a partial page replaces a whole one that has lapsed', () => {
 
 test('a partial page replaces a whole one that is flushed or suppressed', () => {
   for (const reason of ['flushed', 'suppressed'] as const) {
-    const made = rig({ generation: () => 1, refuse: (entry) => (entry.degraded ? undefined : reason) });
+    const made = rig({ ...unflushed, judge: (entry) => (entry.degraded ? 'whole' : reason) });
     made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
     assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason });
     made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
     assert.equal(held(made), 'partial', reason);
   }
+});
+
+test('an outdated page is stale however fresh, lapses as ever, and gives way to any newer one', () => {
+  const decided = new Set<number>();
+  const made = rig({ ...unflushed, judge: ({ generation }) => (decided.has(generation) ? 'outdated' : 'whole') });
+  const old = page(made.clock, 'old', { generation: 1 });
+  made.tiers.keep(NAME, old, { storeIsUp: true });
+  decided.add(1);
+  const stale = made.tiers.fromMemory(NAME);
+  assert.equal(stale.kind === 'found' && stale.freshness, 'stale');
+  made.clock.advance(10);
+  made.tiers.keep(NAME, page(made.clock, 'new', { generation: 2 }), { storeIsUp: true });
+  made.tiers.keep(NAME, old, { storeIsUp: true });
+  assert.equal(held(made), 'new');
+  decided.add(2);
+  made.clock.advance(10_000);
+  assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason: 'lapsed' });
 });
 
 test('a partial page gives way to any whole one, even an older', () => {
@@ -161,7 +178,7 @@ test('a lapsed or refused entry of the store is not put into L1', async () => {
   lapsed.clock.advance(3000);
   assert.deepEqual(await lapsed.tiers.fromStore(NAME), { kind: 'missed', reason: 'lapsed' });
   assert.equal(held(lapsed), undefined);
-  const flushed = rig({ generation: () => 1, refuse: () => 'flushed' });
+  const flushed = rig({ ...unflushed, judge: () => 'flushed' });
   flushed.reads = value(page(flushed.clock, 'flushed'));
   assert.deepEqual(await flushed.tiers.fromStoreMany([NAME]), [{ kind: 'missed', reason: 'flushed' }]);
   assert.equal(held(flushed), undefined);

@@ -144,6 +144,7 @@ export function fakeStatus(domain: string, parts: Partial<DomainStatus> = {}): D
       state: 'ok',
       kind: 'fake',
       breaker: 'closed',
+      forcedOpen: false,
       reachable: true,
       endpoints: [],
       inFlight: 0,

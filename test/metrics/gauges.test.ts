@@ -11,6 +11,7 @@ test('gauges show the state of each domain as it is at the scrape', async (conte
         state: 'down',
         kind: 'sqlite',
         breaker: 'open',
+        forcedOpen: false,
         reachable: false,
         inFlight: 0,
         queued: 0,

@@ -24,6 +24,7 @@ export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): D
       state: 'ok',
       kind: 'sphinx',
       breaker: 'closed',
+      forcedOpen: false,
       reachable: true,
       inFlight: 2,
       queued: 5,

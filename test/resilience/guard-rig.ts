@@ -38,6 +38,7 @@ export interface GuardRigOptions {
   readonly breaker?: Breaker;
   readonly limit?: Limit;
   readonly burst?: number;
+  readonly forcedOpen?: () => boolean;
   /** Wraps the permit. */
   readonly permit?: (permit: Permit) => Permit;
 }
@@ -68,6 +69,7 @@ export function guardRig(t: TestContext | undefined, options: GuardRigOptions = 
       onRetry: (result) => observe({ kind: 'retry', target: 'engine', result }),
     }),
     permit,
+    ...(options.forcedOpen === undefined ? {} : { forcedOpen: options.forcedOpen }),
     limit: options.limit ?? createFixedLimit({ ceiling: max }),
     isOverload: (error) => error instanceof EngineError && error.code === 'engine-overloaded',
     rampFactor: () => 1,

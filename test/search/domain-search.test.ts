@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { type EntryRules, unflushed } from '../../src/cache/rules.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { Unanswered } from '../../src/search/failure.ts';
 import { rig, transcript } from './rig.ts';
@@ -190,7 +191,7 @@ test('a page that was too large once and fits again is forgotten as not storable
 
 test('flushed and suppressed entries are misses with their reason', async (t) => {
   let refused: 'flushed' | 'suppressed' | undefined;
-  const { search, prepare } = rig(t, { rules: { generation: () => 7, refuse: () => refused } });
+  const { search, prepare } = rig(t, { rules: { ...unflushed, generation: () => 7, judge: () => refused ?? 'whole' } });
   assert.equal((await search.search(prepare('диван'))).entry.generation, 7);
   for (const reason of ['flushed', 'suppressed'] as const) {
     refused = reason;
@@ -227,4 +228,32 @@ test('large pages are stored compressed, small ones as they are, and both say wh
   assert.equal((await search.search(prepare('длинно'))).entry.coding, 'gzip');
   engine.answer = async (text) => pageOf(text);
   assert.equal((await search.search(prepare('кратко'))).entry.coding, 'identity');
+});
+
+test('a search whose page was called outdated gets it at once, as stale without fresh life, and the next the new one', async (t) => {
+  let generation = 1;
+  const rules: EntryRules = {
+    ...unflushed,
+    generation: () => generation,
+    judge: (entry) => (entry.generation < generation ? 'outdated' : 'whole'),
+  };
+  const { search, prepare, engine } = rig(t, { rules });
+  engine.answer = async (text) => pageOf(`${text} ${generation}`);
+  await search.search(prepare('диван'));
+  generation = 2;
+  const stale = await search.search(prepare('диван'));
+  assert.deepEqual([stale.outcome, stale.entry.generation, stale.remainingMs], ['stale', 1, -1]);
+  await settled();
+  const fresh = await search.search(prepare('диван'));
+  assert.deepEqual([fresh.outcome, fresh.entry.generation], ['hit-l1', 2]);
+});
+
+test('an entry carries the generation that was current when its engine call began', async (t) => {
+  let generation = 1;
+  const { search, prepare, engine } = rig(t, { rules: { ...unflushed, generation: () => generation } });
+  engine.answer = async (text) => {
+    generation = 2;
+    return pageOf(text);
+  };
+  assert.equal((await search.search(prepare('диван'))).entry.generation, 1);
 });

@@ -52,7 +52,12 @@ test('a person who joins a refresh makes it a search of people, with a turn of i
   };
   const missPath = createMissPath({ tiers, compute, coalesce: true });
   const prepared = prepareSearch({ pairs: [['q', 'shoes']] }, [domain]);
-  const refresh = missPath.flyBehind(prepared, { deadlineAtMs: 100, askStore: false, newerThanMs: 0 });
+  const refresh = missPath.flyBehind(prepared, {
+    priority: 'refresh',
+    deadlineAtMs: 100,
+    askStore: false,
+    newerThanMs: 0,
+  });
   assert.equal(missPath.isUp(prepared.key), true);
   const person = missPath.fly(prepared, undefined, 900);
   assert.deepEqual([refresh.leads, person.leads, tasks.length], [true, false, 1]);

@@ -15,6 +15,7 @@ interface Scene {
   readonly held: Map<string, Entry>;
   readonly asked: Map<string, { count: number; error: number }>;
   spare: number;
+  outdated: boolean;
   looks: number;
   readonly refreshed: string[];
   readonly hold: (text: string) => void;
@@ -31,6 +32,7 @@ function scene(t: TestContext, options: Partial<RefreshAheadOptions> = {}): Scen
     held: new Map(),
     asked: new Map(),
     spare: 100,
+    outdated: false,
     looks: 0,
     refreshed: [],
     hold: (text) => made.held.set(text, entryOf(clock, LIFE)),
@@ -49,7 +51,8 @@ function scene(t: TestContext, options: Partial<RefreshAheadOptions> = {}): Scen
         .sort((one, other) => other.count - one.count),
     peek: (search) => {
       made.looks += 1;
-      return made.held.get(search.request.text);
+      const entry = made.held.get(search.request.text);
+      return entry && { entry, outdated: made.outdated };
     },
     refresh: (search, entry) => {
       assert.equal(entry, made.held.get(search.request.text));
@@ -169,4 +172,16 @@ test('closed, it does nothing more', (t) => {
   made.close();
   made.ticks(100);
   assert.deepEqual([made.looks, made.refreshed], [0, []]);
+});
+
+test('a page that was called outdated is computed anew however fresh it is', (t) => {
+  const made = scene(t);
+  made.hold('диван');
+  made.asked.set('диван', { count: 5, error: 0 });
+  made.ticks(2);
+  assert.deepEqual(made.refreshed, []);
+  made.outdated = true;
+  made.ticks(2);
+  assert.deepEqual(made.refreshed, ['диван']);
+  made.close();
 });

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
 import type { LifetimePolicy } from '../../src/cache/freshness.ts';
 import { createLeases } from '../../src/cache/lease.ts';
-import { unflushed } from '../../src/cache/rules.ts';
-import { createTiers, type EntryRules } from '../../src/cache/tiers.ts';
+import { type EntryRules, unflushed } from '../../src/cache/rules.ts';
+import { createTiers } from '../../src/cache/tiers.ts';
 import type { Answer, PreparedSearch, TierStep } from '../../src/search/answer.ts';
 import { createCompute } from '../../src/search/compute.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
@@ -14,6 +14,7 @@ import { createForward, type Forward } from '../../src/search/forward.ts';
 import { createLifeboat } from '../../src/search/lifeboat.ts';
 import { prepareSearch } from '../../src/search/prepare.ts';
 import { createRefresh } from '../../src/search/refresh.ts';
+import { createWarmer, type Warmer } from '../../src/search/warmer.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { guardRig } from '../resilience/guard-rig.ts';
@@ -32,6 +33,7 @@ export interface Rig {
   readonly prepare: (q: string, ...more: readonly (readonly [string, string])[]) => PreparedSearch;
   /** Another process of the fleet: the same engine and store, its own L1. */
   readonly sibling: () => DomainSearch;
+  readonly warm: Warmer;
 }
 
 export interface RigOptions {
@@ -78,7 +80,7 @@ interface Parts {
   readonly noted: string[];
 }
 
-function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Rig, 'search' | 'lastMiss'> {
+function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Rig, 'search' | 'lastMiss' | 'warm'> {
   const { clock, engine, store, events, noted } = parts;
   const { deadlineMs = 400, rules = unflushed } = options;
   const observe = (event: SearchEvent): void => {
@@ -135,6 +137,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
           lifeboat: createLifeboat({
             ...common,
             ...encoding,
+            hides: rules.hides,
             engine: options.lifeboat,
             guard: guardRig(t, { clock, ...BREAKER, maxConcurrent: 1, maxQueued: 1, deadlineMs: 100 }).guard,
             deadlineMs: 100,
@@ -149,7 +152,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
     note: (prepared) => noted.push(prepared.key),
     batchConcurrency: () => options.maxConcurrent ?? 8,
   });
-  return { search, lastMiss };
+  return { search, lastMiss, warm: createWarmer({ ...shared, missPath }) };
 }
 
 /** One line a person can read: `engine · l2 uri-miss stored (unseen) · l1 uri-miss stored`. */

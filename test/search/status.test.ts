@@ -30,6 +30,7 @@ function figures(breaker: BreakerState): Omit<StatusParts, 'domain' | 'engineKin
       },
       permit: { inFlight: () => 3, queued: () => 2, max: () => 4, overloaded: () => false },
     },
+    forcedOpen: () => false,
     ceiling: () => 6,
     processes: () => 3,
     leaseWaiters: () => 7,
@@ -99,6 +100,7 @@ test('the status carries the figures of its parts', () => {
     queued: 2,
     maxConcurrent: 4,
     ceiling: 6,
+    forcedOpen: false,
     overloaded: false,
   });
 });

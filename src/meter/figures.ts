@@ -1,0 +1,103 @@
+import { OUTCOMES, type Outcome } from '../search/outcome.ts';
+import {
+  type CohortFigures,
+  DURATION_BOUNDS_MS,
+  type EngineReading,
+  type Figures,
+  type MeterReading,
+} from './reading.ts';
+
+type Readings = ReadonlyMap<string, MeterReading>;
+
+interface Pair {
+  readonly before: MeterReading;
+  readonly after: MeterReading;
+}
+
+/**
+ * What happened between two sets of readings. A process counts when it was heard both times and has counted on: one that
+ * came, died or fell silent between them is left out, since what it did in just that time is not known.
+ */
+export function figuresBetween(before: Readings, after: Readings): Figures {
+  const pairs = [...after].flatMap(([id, now]): Pair[] => {
+    const then = before.get(id);
+    return then !== undefined && now.atMs > then.atMs ? [{ before: then, after: now }] : [];
+  });
+  const grownIn = (some: readonly Pair[], of: (reading: MeterReading) => number): number =>
+    sum(some.map((pair) => Math.max(0, of(pair.after) - of(pair.before))));
+  const grown = (of: (reading: MeterReading) => number): number => grownIn(pairs, of);
+  const perSecond = (of: (reading: MeterReading) => number): number =>
+    sum(
+      pairs.map(
+        (pair) => (Math.max(0, of(pair.after) - of(pair.before)) * 1000) / (pair.after.atMs - pair.before.atMs),
+      ),
+    );
+  const level = (of: (engine: EngineReading) => number): number => sum(pairs.map(({ after: now }) => of(now.engine)));
+
+  const outcomes = Object.fromEntries(
+    OUTCOMES.map((outcome) => [outcome, grown((reading) => reading.outcomes[outcome])]),
+  ) as Record<Outcome, number>;
+  const searches = sum(Object.values(outcomes));
+  const durations = [...DURATION_BOUNDS_MS, 0].map((_, place) => grown((reading) => reading.durations[place] ?? 0));
+  const calls = grown((reading) => reading.engine.calls);
+  const seconds =
+    pairs.length === 0 ? 0 : sum(pairs.map((pair) => pair.after.atMs - pair.before.atMs)) / pairs.length / 1000;
+  const cohorts = Math.max(0, ...pairs.map((pair) => pair.after.cohorts.length));
+  return {
+    seconds,
+    processes: pairs.length,
+    searches,
+    searchesPerSecond: perSecond((reading) => sum(Object.values(reading.outcomes))),
+    outcomes,
+    ...ratio('hitRatio', outcomes['hit-l1'] + outcomes['hit-l2'], searches),
+    ...ratio('errorRate', outcomes.failed, searches),
+    ...ratio('shedRate', outcomes.shed, searches),
+    ...quantile('p50Ms', durations, 0.5),
+    ...quantile('p99Ms', durations, 0.99),
+    engineCallsPerSecond: perSecond((reading) => reading.engine.calls),
+    ...ratio(
+      'engineCallMs',
+      grown((reading) => reading.engine.busyMs),
+      calls,
+    ),
+    engineFailures: grown((reading) => reading.engine.failed),
+    engineInFlight: level((engine) => engine.inFlight),
+    engineQueued: level((engine) => engine.queued),
+    engineMax: level((engine) => engine.maxConcurrent),
+    engineCeiling: level((engine) => engine.ceiling),
+    breakersOpen: level((engine) => (engine.breaker === 'closed' ? 0 : 1)),
+    cohorts: Array.from({ length: cohorts }, (_, at): CohortFigures => {
+      // A process that had not heard of the drill yet has nothing to be compared with.
+      const both = pairs.filter((pair) => pair.before.cohorts.length > at && pair.after.cohorts.length > at);
+      const searched = grownIn(both, (reading) => reading.cohorts[at]?.searches ?? 0);
+      const hit = grownIn(both, (reading) => reading.cohorts[at]?.hits ?? 0);
+      return { searches: searched, ...ratio('hitRatio', hit, searched) };
+    }),
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Nothing where there is nothing to divide by. */
+function ratio<K extends string>(name: K, part: number, whole: number): { readonly [key in K]?: number } {
+  return (whole > 0 ? { [name]: part / whole } : {}) as { readonly [key in K]?: number };
+}
+
+/** The bound under which so many lie; of what is slower than the last one, that one. */
+function quantile<K extends string>(
+  name: K,
+  counts: readonly number[],
+  share: number,
+): { readonly [key in K]?: number } {
+  const wanted = sum(counts) * share;
+  if (wanted === 0) return {} as { readonly [key in K]?: number };
+  let seen = 0;
+  const place = counts.findIndex((count) => {
+    seen += count;
+    return seen >= wanted;
+  });
+  const bound = DURATION_BOUNDS_MS[place] ?? DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1] ?? 0;
+  return { [name]: bound } as { readonly [key in K]?: number };
+}

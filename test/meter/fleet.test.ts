@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Overlay } from '../../src/control/document.ts';
+import { createFleetReadings, type FleetReadings } from '../../src/meter/fleet.ts';
+import { createMeter } from '../../src/meter/meter.ts';
+import { createFakeClock } from '../fakes/clock.ts';
+
+const OVERLAY: Overlay = {
+  drill: 'd',
+  owner: 'a',
+  leaseMs: 3000,
+  mode: 'drop',
+  floor: 2,
+  ranges: [],
+  blackout: false,
+  cohorts: [[{ from: 0, to: 5 }]],
+};
+
+interface Scene {
+  readonly process: (id: string) => FleetReadings;
+  readonly reports: Map<string, unknown>;
+  overlay: Overlay | undefined;
+  away: boolean;
+}
+
+function scene(t: TestContext): Scene {
+  const reports = new Map<string, unknown>();
+  const made: Scene = {
+    reports,
+    overlay: OVERLAY,
+    away: false,
+    process: (processId) => {
+      const engine = () => ({ inFlight: 0, queued: 0, maxConcurrent: 2, ceiling: 2, breaker: 'closed' as const });
+      const readings = createFleetReadings({
+        control: {
+          overlay: () => made.overlay,
+          report: async (id, value) => void reports.set(id, JSON.parse(JSON.stringify(value))),
+          reports: async () => (made.away ? undefined : reports),
+        },
+        meter: createMeter({ buckets: 10, engine, clock: createFakeClock() }),
+        processId,
+        intervalMs: 10,
+      });
+      t.after(readings.close);
+      return readings;
+    },
+  };
+  return made;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('every process of a drill is heard, with the cohorts of its overlay', async (t) => {
+  const { process, reports } = scene(t);
+  const [owner] = [process('a'), process('b')];
+  while (reports.size < 2) await pause(5);
+  const collected = await owner.collect();
+  assert.deepEqual([...(collected?.keys() ?? [])].sort(), ['a', 'b']);
+  assert.equal(collected?.get('b')?.cohorts.length, 1);
+});
+
+test('without a drill nobody reports', async (t) => {
+  const made = scene(t);
+  made.overlay = undefined;
+  made.process('a');
+  await pause(50);
+  assert.equal(made.reports.size, 0);
+});
+
+test('what others keep in the same place, and what cannot be read, is no reading', async (t) => {
+  const { process, reports } = scene(t);
+  reports.set('drill', { id: 'd' });
+  reports.set('process:old', { atMs: 'yesterday' });
+  reports.set('process:odd', null);
+  assert.deepEqual([...((await process('a').collect())?.keys() ?? [])], ['a']);
+});
+
+test('a control store that cannot be asked gives no readings, not an empty fleet', async (t) => {
+  const made = scene(t);
+  made.away = true;
+  assert.equal(await made.process('a').collect(), undefined);
+});
