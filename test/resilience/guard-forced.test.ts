@@ -31,6 +31,7 @@ test('who waits for a place when it is forced open is shed when its turn comes, 
   const first = run(() => going.promise);
   const second = run(async () => assert.fail('must not be asked'));
   const refused = assert.rejects(second, breakerOpen);
+  await new Promise((resolve) => setTimeout(resolve, 1));
   dead = true;
   going.resolve('ok');
   assert.equal(await first, 'ok');
