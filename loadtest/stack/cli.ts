@@ -3,25 +3,34 @@
  * parts outlive this command; see plan.ts for what they are and owned.ts for how they are found again.
  */
 import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
 import { ConfigError } from '../../src/config/faults.ts';
 import { signalOwned } from './owned.ts';
-import { type PartPlan, partsOf, readPlan, type StackPlan } from './plan.ts';
-import { down, processesOf, startPart, stopPart, up } from './stack.ts';
+import { MAX_REPLICAS, type PartPlan, partsOf, readPlan, type StackPlan } from './plan.ts';
+import { down, endReplicas, processesOf, startPart, stopPart, up } from './stack.ts';
 import { statusTable, urls } from './status.ts';
 
 const USAGE = `npm run stack -- <command>
-  up              start what is not running: a Redis and a Valkey cluster of three, searchd with its indexes, serpcache
+  up [--replicas n]  start what is not running: a Redis and a Valkey cluster of three, a control store, searchd with its
+                  indexes, and n processes of serpcache (one, or as many as before)
   status          every part, whether it runs, and where; exit status 1 when one does not
   down            end everything and remove what it wrote
   start <part>…   goods-1, searchd, serpcache, …; also restart, stop (SIGTERM), kill (SIGKILL),
                   pause (SIGSTOP: accepts connections, answers nothing) and resume
-Ports: deploy/local.yaml (deploy/local-demo.yaml without the corpora); PORT and ADMIN_PORT for serpcache alone.`;
+Ports: deploy/local.yaml (deploy/local-demo.yaml without the corpora); PORT and ADMIN_PORT for serpcache alone
+(further replicas listen 10, 20, … above).`;
 
 const COMMANDS = ['up', 'status', 'down', 'start', 'stop', 'restart', 'kill', 'pause', 'resume'];
 const LOCKED = '--locked';
 
 const given = process.argv.slice(2);
-const [command = '', ...names] = given.filter((argument) => argument !== LOCKED);
+const { values, positionals } = parseArgs({
+  args: given.filter((argument) => argument !== LOCKED),
+  options: { replicas: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  allowPositionals: true,
+  strict: false,
+});
+const [command = '', ...names] = positionals;
 
 try {
   process.exitCode = await main();
@@ -34,10 +43,11 @@ try {
 async function main(): Promise<number> {
   if (!COMMANDS.includes(command)) {
     console.error(USAGE);
-    return command === '' || /^(-?-?h|--?help|help)$/.test(command) ? 0 : 64;
+    return command === '' || command === 'help' ? 0 : 64;
   }
   if (process.platform !== 'linux') throw new Error('the local stack needs Linux: it finds its servers in /proc');
-  const plan = readPlan(process.env);
+  const replicas = wantedReplicas(values.replicas);
+  const plan = readPlan(process.env, replicas);
   if (command === 'status') return status(plan);
   // Two commands at once would start the same part twice; flock is on every Linux, and is let go however it ends.
   if (!given.includes(LOCKED)) {
@@ -45,6 +55,7 @@ async function main(): Promise<number> {
     return spawnSync('flock', again, { stdio: 'inherit' }).status ?? 1;
   }
   if (command === 'up') {
+    if (replicas !== undefined) await endReplicas(readPlan(process.env, MAX_REPLICAS).replicas.slice(replicas));
     await up(plan, say);
     return status(plan);
   }
@@ -62,6 +73,13 @@ async function act(plan: StackPlan, part: PartPlan): Promise<void> {
   if (command === 'kill') await stopPart(part, 0);
   if (command === 'pause') signalOwned(processesOf(part), 'SIGSTOP');
   if (command === 'resume') signalOwned(processesOf(part), 'SIGCONT');
+}
+
+function wantedReplicas(text: unknown): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (command === 'up' && Number.isInteger(count) && count >= 1 && count <= MAX_REPLICAS) return count;
+  throw new Error(`--replicas goes with \`up\` and takes a number from 1 to ${MAX_REPLICAS}, not ${text}`);
 }
 
 function chosenParts(plan: StackPlan): readonly PartPlan[] {

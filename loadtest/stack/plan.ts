@@ -14,10 +14,18 @@ export interface StackPlan {
   /** Everything the stack writes; gone after `down`. */
   readonly folder: string;
   readonly clusters: readonly ClusterPlan[];
+  /** The store of control documents and counters: one small server that evicts nothing. */
+  readonly control: PartPlan;
   readonly searchd: PartPlan;
   /** What searchd serves. */
   readonly indexes: readonly { readonly domain: SearchDomain; readonly index: string }[];
-  readonly serpcache: PartPlan & { readonly adminPort: number; readonly adminToken?: string };
+  /** At least one. They share everything above; each has a folder, and so drill reports and an audit, of its own. */
+  readonly replicas: readonly ReplicaPlan[];
+  readonly adminToken?: string;
+}
+
+export interface ReplicaPlan extends PartPlan {
+  readonly adminPort: number;
 }
 
 export interface ClusterPlan {
@@ -46,15 +54,29 @@ const CORPORA = join(ROOT, '..', 'shared', 'data');
 /** The first domain runs on Redis, the second on Valkey: the same service over both. */
 const FLAVOURS: readonly Flavour[] = ['redis', 'valkey'];
 
-/** @throws ConfigError, or Error when the file describes something this stack cannot start. */
-export function readPlan(env: Readonly<Record<string, string | undefined>>): StackPlan {
+/** More would share two cores for nothing. */
+export const MAX_REPLICAS = 5;
+
+/**
+ * @param replicas of serpcache; absent: as many as were started last, or one.
+ * @throws ConfigError, or Error when the file describes something this stack cannot start.
+ */
+export function readPlan(env: Readonly<Record<string, string | undefined>>, replicas?: number): StackPlan {
   const corpora = existsSync(join(CORPORA, 'goods.ndjson.gz')) ? CORPORA : undefined;
   const config = corpora === undefined ? 'deploy/local-demo.yaml' : 'deploy/local.yaml';
-  return planOf(config, corpora, loadSettings({ env: { ...env, SERPCACHE_CONFIG: config }, cwd: ROOT }));
+  const settings = loadSettings({ env: { ...env, SERPCACHE_CONFIG: config }, cwd: ROOT });
+  return planOf(config, corpora, settings, replicas);
 }
 
-function planOf(config: string, corpora: string | undefined, settings: Settings): StackPlan {
+function planOf(
+  config: string,
+  corpora: string | undefined,
+  settings: Settings,
+  replicas: number | undefined,
+): StackPlan {
   const folder = join(ROOT, 'data', 'stack');
+  const { control } = settings;
+  if (control.kind !== 'standalone') throw new Error(`${config}: the control store is not one server`);
   const clusters = settings.domains.map((domain, index): ClusterPlan => {
     if (domain.store.kind !== 'cluster') throw new Error(`${config}: the store of ${domain.name} is not a cluster`);
     const flavour = FLAVOURS[index % FLAVOURS.length] ?? 'redis';
@@ -87,17 +109,35 @@ function planOf(config: string, corpora: string | undefined, settings: Settings)
     ...(corpora === undefined ? {} : { corpora }),
     folder,
     clusters,
+    control: {
+      ...part('control', 'redis-server', control.nodes[0].port),
+      logFile: join(folder, 'control', 'server.log'),
+    },
     searchd: part('searchd', 'searchd', first.port),
     indexes,
-    serpcache: {
-      ...part('serpcache', 'node', settings.public.port),
-      adminPort: settings.admin.port,
-      ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),
-    },
+    replicas: Array.from({ length: replicas ?? startedReplicas(folder) }, (_, at) => ({
+      ...part(replicaName(at), 'node', settings.public.port + at * PORTS_APART),
+      adminPort: settings.admin.port + at * PORTS_APART,
+    })),
+    ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),
   };
+}
+
+/** 8080 and 8081, 8090 and 8091, … */
+const PORTS_APART = 10;
+
+function replicaName(at: number): string {
+  return at === 0 ? 'serpcache' : `serpcache-${at + 1}`;
+}
+
+/** A replica that was started once has a folder until `down`. */
+function startedReplicas(folder: string): number {
+  let count = 1;
+  while (count < MAX_REPLICAS && existsSync(join(folder, replicaName(count)))) count += 1;
+  return count;
 }
 
 /** In the order in which they are started; `down` goes backwards. */
 export function partsOf(plan: StackPlan): readonly PartPlan[] {
-  return [...plan.clusters.flatMap((cluster) => cluster.nodes), plan.searchd, plan.serpcache];
+  return [...plan.clusters.flatMap((cluster) => cluster.nodes), plan.control, plan.searchd, ...plan.replicas];
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { documentsOf } from './corpus.ts';
 import { endOwned, findOwned, type OwnedProcess } from './owned.ts';
-import { type ClusterPlan, type PartPlan, partsOf, type StackPlan } from './plan.ts';
+import { type ClusterPlan, type PartPlan, partsOf, type ReplicaPlan, type StackPlan } from './plan.ts';
 import { accepts, startProcess } from './process.ts';
 import { startCluster } from './redis.ts';
 import { startRedisNode } from './redis-node.ts';
@@ -23,10 +23,19 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
   await checkPorts(partsOf(plan).filter((part) => !isRunning(part)));
   const begun = await Promise.allSettled([
     ...plan.clusters.map((cluster) => upCluster(cluster, say)),
+    upControl(plan, say),
     upSearchd(plan, say),
   ]);
   for (const one of begun) if (one.status === 'rejected') throw one.reason;
-  await upServer(plan, say);
+  for (const replica of plan.replicas) await upReplica(plan, replica, say);
+}
+
+/** Ends replicas that are not wanted any more. */
+export async function endReplicas(replicas: readonly ReplicaPlan[]): Promise<void> {
+  for (const replica of replicas) {
+    await stopPart(replica);
+    rmSync(replica.folder, { recursive: true, force: true });
+  }
 }
 
 /** Ends everything, the service first so that it can drain, and removes the stack's folder. */
@@ -41,7 +50,9 @@ export async function down(plan: StackPlan): Promise<void> {
 export async function startPart(plan: StackPlan, part: PartPlan, say: Say): Promise<void> {
   if (isRunning(part)) return;
   await checkPorts([part]);
-  if (part === plan.serpcache) return upServer(plan, say);
+  const replica = plan.replicas.find((each) => each === part);
+  if (replica !== undefined) return upReplica(plan, replica, say);
+  if (part === plan.control) return upControl(plan, say);
   if (part === plan.searchd) return upSearchd(plan, say);
   const cluster = plan.clusters.find(({ nodes }) => nodes.includes(part));
   if (cluster === undefined || !isFormed(cluster)) throw new Error(`${part.name} has no cluster yet: run \`up\` first`);
@@ -82,6 +93,14 @@ async function startNode(cluster: ClusterPlan, node: PartPlan, say: Say): Promis
   await startRedisNode({ flavour: cluster.flavour, port: node.port, directory: node.folder, detached: true });
 }
 
+async function upControl({ control }: StackPlan, say: Say): Promise<void> {
+  if (isRunning(control)) return;
+  say('control: starting');
+  const { port, folder } = control;
+  const config = ['maxmemory 64mb', 'maxmemory-policy noeviction'];
+  await startRedisNode({ flavour: 'redis', port, directory: folder, config, detached: true });
+}
+
 /** Written when the nodes have met: an `up` that was cut short before that leaves nothing worth keeping. */
 function formedFile(cluster: ClusterPlan): string {
   return join(cluster.folder, 'formed');
@@ -118,19 +137,22 @@ function builtFile(searchd: PartPlan): string {
   return join(searchd.folder, 'built');
 }
 
-async function upServer(plan: StackPlan, say: Say): Promise<void> {
-  const { serpcache } = plan;
-  if (isRunning(serpcache)) return;
-  mkdirSync(serpcache.folder, { recursive: true });
-  say('serpcache: starting');
+async function upReplica(plan: StackPlan, replica: ReplicaPlan, say: Say): Promise<void> {
+  if (isRunning(replica)) return;
+  mkdirSync(replica.folder, { recursive: true });
+  say(`${replica.name}: starting`);
   await startProcess({
-    name: 'serpcache',
+    name: replica.name,
     command: process.execPath,
     args: [join(ROOT, 'src', 'main.ts')],
-    cwd: serpcache.folder,
-    logFile: serpcache.logFile,
-    env: { SERPCACHE_CONFIG: join(ROOT, plan.config) },
-    ready: async () => (await fetch(`http://127.0.0.1:${serpcache.port}/readyz`)).ok,
+    cwd: replica.folder,
+    logFile: replica.logFile,
+    env: {
+      SERPCACHE_CONFIG: join(ROOT, plan.config),
+      PORT: String(replica.port),
+      ADMIN_PORT: String(replica.adminPort),
+    },
+    ready: async () => (await fetch(`http://127.0.0.1:${replica.port}/readyz`)).ok,
     detached: true,
   });
 }

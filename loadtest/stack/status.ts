@@ -17,14 +17,16 @@ export function statusTable(plan: StackPlan): { readonly text: string; readonly 
   return { text: aligned([head, ...rows]), allRunning: rows.every(([, state]) => state === 'running') };
 }
 
-export function urls({ serpcache, config }: StackPlan): string {
-  const open = `http://127.0.0.1:${serpcache.port}`;
-  const admin = `http://127.0.0.1:${serpcache.adminPort}`;
+export function urls({ replicas: [first, ...others], config }: StackPlan): string {
+  if (first === undefined) return '';
+  const open = `http://127.0.0.1:${first.port}`;
+  const admin = `http://127.0.0.1:${first.adminPort}`;
   return [
     `search page   ${open}/`,
     `API           ${open}/search?q=laptop   (described at ${open}/docs)`,
     `metrics       ${admin}/metrics`,
-    `admin         ${admin}/admin/domains   (token: admin.token of ${config})`,
+    `console       ${admin}/ops   (token: admin.token of ${config})`,
+    ...others.map(({ name, port, adminPort }) => `${name}   http://127.0.0.1:${port}/, admin ${adminPort}`),
   ].join('\n');
 }
 
