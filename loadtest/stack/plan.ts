@@ -26,6 +26,8 @@ export interface StackPlan {
 
 export interface ReplicaPlan extends PartPlan {
   readonly adminPort: number;
+  /** Its wall clock runs ahead of the machine's by so much: 0 unless a rehearsal wants clocks that disagree. */
+  readonly clockAheadMs: number;
 }
 
 export interface ClusterPlan {
@@ -118,6 +120,7 @@ function planOf(
     replicas: Array.from({ length: replicas ?? startedReplicas(folder) }, (_, at) => ({
       ...part(replicaName(at), 'node', settings.public.port + at * PORTS_APART),
       adminPort: settings.admin.port + at * PORTS_APART,
+      clockAheadMs: 0,
     })),
     ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),
   };

@@ -140,15 +140,18 @@ function builtFile(searchd: PartPlan): string {
 async function upReplica(plan: StackPlan, replica: ReplicaPlan, say: Say): Promise<void> {
   if (isRunning(replica)) return;
   mkdirSync(replica.folder, { recursive: true });
+  const clockFile = join(replica.folder, 'clock-step-ms');
+  writeFileSync(clockFile, String(replica.clockAheadMs));
   say(`${replica.name}: starting`);
   await startProcess({
     name: replica.name,
     command: process.execPath,
-    args: [join(ROOT, 'src', 'main.ts')],
+    args: [`--import=${join(import.meta.dirname, 'stepped-clock.mjs')}`, join(ROOT, 'src', 'main.ts')],
     cwd: replica.folder,
     logFile: replica.logFile,
     env: {
       SERPCACHE_CONFIG: join(ROOT, plan.config),
+      CLOCK_STEP_FILE: clockFile,
       PORT: String(replica.port),
       ADMIN_PORT: String(replica.adminPort),
     },

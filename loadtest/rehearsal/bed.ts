@@ -1,0 +1,75 @@
+import { type AdminClient, createAdminClient } from '../../src/commands/admin/client.ts';
+import { documentsOf } from '../stack/corpus.ts';
+import { type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
+import { down, processesOf, startPart, stopPart, up } from '../stack/stack.ts';
+import { type Queries, queriesOf } from '../traffic/queries.ts';
+
+/** The local stack with three replicas whose wall clocks disagree by ten seconds, and an operator at each. */
+export interface Bed {
+  readonly domain: string;
+  readonly replicas: readonly Replica[];
+  readonly queries: Queries;
+  readonly stop: () => Promise<void>;
+}
+
+export interface Replica {
+  readonly name: string;
+  readonly url: string;
+  readonly admin: AdminClient;
+  readonly pid: () => number | undefined;
+  /** SIGKILL. */
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
+}
+
+export const CLOCKS_AHEAD_MS = [0, 5000, -5000] as const;
+const REPEATED = 400;
+
+/** @throws when a stack runs already: its cache is somebody's. */
+export async function layBed(say: (text: string) => void): Promise<Bed> {
+  const read = readPlan(process.env, CLOCKS_AHEAD_MS.length);
+  const running = read.replicas.filter((replica) => processesOf(replica).length > 0);
+  if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
+  const replicas = read.replicas.map((replica, at) => ({ ...replica, clockAheadMs: CLOCKS_AHEAD_MS[at] ?? 0 }));
+  const plan: StackPlan = { ...read, replicas };
+  try {
+    await up(plan, say);
+    const [first] = plan.indexes;
+    if (first === undefined) throw new Error('a stack without a domain');
+    const documents = await some(documentsOf(first.domain, plan.corpora));
+    return {
+      domain: first.domain.name,
+      replicas: replicas.map((replica) => replicaOf(plan, replica, say)),
+      queries: queriesOf(documents, REPEATED),
+      stop: () => down(plan),
+    };
+  } catch (error) {
+    await down(plan);
+    throw error;
+  }
+}
+
+function replicaOf(plan: StackPlan, replica: ReplicaPlan, say: (text: string) => void): Replica {
+  const { name, port, adminPort } = replica;
+  return {
+    name,
+    url: `http://127.0.0.1:${port}`,
+    admin: createAdminClient({
+      base: new URL(`http://127.0.0.1:${adminPort}`),
+      token: plan.adminToken,
+      operator: 'rehearsal',
+      signal: new AbortController().signal,
+    }),
+    pid: () => processesOf(replica)[0]?.pid,
+    kill: () => stopPart(replica, 0),
+    start: () => startPart(plan, replica, say),
+  };
+}
+
+const SOME_DOCUMENTS = 3000;
+
+async function some<T>(all: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for await (const one of all) if (found.push(one) >= SOME_DOCUMENTS) break;
+  return found;
+}
