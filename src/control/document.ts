@@ -22,7 +22,19 @@ export interface ControlDocument {
   readonly halted?: Halt;
   /** Of the drill that runs. A drill changes nothing else, so that its end restores everything. */
   readonly overlay?: Overlay;
+  /** Tags of the documents this one descends from, newest first, at most `MAX_LINE`: tells older from diverged. */
+  readonly line?: readonly string[];
 }
+
+/** Of a domain nobody ever changed. It is never stored. */
+export const emptyDocument: ControlDocument = {
+  revision: 0,
+  stamp: 'none',
+  generation: 1,
+  ranges: [],
+  purges: [],
+  suppressed: [],
+};
 
 /** Buckets `from` … `to − 1` of 10 000. */
 export interface BucketRange {
@@ -35,6 +47,8 @@ export interface FlushRange extends BucketRange {
   readonly floor: number;
   /** Entries of a lower generation are served as stale. At least `floor`. */
   readonly freshFloor: number;
+  /** Wall time of the latest flush here, for people, and for forgetting it when every entry it concerns has lapsed. */
+  readonly atMs: number;
 }
 
 /** Every page of one query text, whatever its filters and page number. */
@@ -75,7 +89,7 @@ export interface Overlay {
   /** Entries of a lower generation in `ranges` are flushed (`refresh`: outdated). */
   readonly floor: number;
   /** Empty before the first stage. */
-  readonly ranges: readonly BucketRange[];
+  readonly ranges: readonly OverlayRange[];
   /** Of the keys in `ranges` only those that live on these nodes (`host:port`). Absent: on whichever. */
   readonly nodes?: readonly string[];
   /** The engine is taken for dead: its breakers are forced open. */
@@ -84,7 +98,15 @@ export interface Overlay {
   readonly cohorts: readonly (readonly BucketRange[])[];
 }
 
+/** `floor`: of the stage that took it, where that is higher than the overlay's. Set by `changeOverlay`. */
+export interface OverlayRange extends BucketRange {
+  readonly floor?: number;
+}
+
 export const MAX_RANGES = 32;
 export const MAX_PURGES = 256;
 export const MAX_SUPPRESSED = 1024;
 export const MAX_COHORTS = 17;
+export const MAX_LINE = 32;
+/** Entries keep theirs in 32 bits. */
+export const MAX_GENERATION = 0xffff_ffff;

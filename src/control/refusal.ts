@@ -13,6 +13,7 @@ export type RefusalCode =
   | 'drill-running'
   | 'drill-over'
   | 'warm-up-running'
+  | 'erasure-running'
   | 'halted'
   | 'not-dedicated'
   | 'hypothesis-failed'

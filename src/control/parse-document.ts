@@ -1,0 +1,109 @@
+import { BUCKETS } from '../cache/rules.ts';
+import {
+  type ControlDocument,
+  FLUSH_MODES,
+  type FlushRange,
+  type Halt,
+  MAX_COHORTS,
+  MAX_GENERATION,
+  MAX_LINE,
+  MAX_PURGES,
+  MAX_RANGES,
+  MAX_SUPPRESSED,
+  type Overlay,
+  type OverlayRange,
+} from './document.ts';
+import { boolOf, Damage, type Fields, fieldsOf, intOf, listOf, risingOf, textOf } from './parse-fields.ts';
+
+/** Canonical text may be longer than what was typed: at most 256 characters, each of which may become eighteen. */
+const MAX_TEXT = 4608;
+const MAX_ID = 512;
+const MAX_NAME = 256;
+const MAX_REASON = 2000;
+const MAX_NODES = 1024;
+const MAX_LEASE_MS = 600_000;
+
+/** The document that parsed JSON holds, within every bound. Fields nobody knows are left out. @throws Damage */
+export function parseDocument(value: unknown): ControlDocument {
+  const fields = fieldsOf(value, 'document');
+  const generation = intOf(fields, 'generation', 1, MAX_GENERATION);
+  const upTo = (part: Fields, name: string): number => intOf(part, name, 1, generation);
+  const ranges = listOf(fields, 'ranges', MAX_RANGES, (one): FlushRange => {
+    const floor = upTo(one, 'floor');
+    return { ...rangeOf(one), floor, freshFloor: intOf(one, 'freshFloor', floor, generation), atMs: wallOf(one) };
+  });
+  const { overlay, halted } = fields;
+  if (overlay !== undefined && halted !== undefined) throw new Damage('a halted domain has no overlay');
+  return {
+    revision: intOf(fields, 'revision', 1, Number.MAX_SAFE_INTEGER),
+    stamp: stampOf(fields),
+    generation,
+    ranges: risingOf(ranges, 'ranges'),
+    ...(fields['indexVersion'] !== undefined && { indexVersion: textOf(fields, 'indexVersion', 128) }),
+    purges: listOf(fields, 'purges', MAX_PURGES, (one) => ({
+      text: textOf(one, 'text', MAX_TEXT),
+      generation: upTo(one, 'generation'),
+      atMs: wallOf(one),
+    })),
+    suppressed: listOf(fields, 'suppressed', MAX_SUPPRESSED, (one) => ({
+      id: textOf(one, 'id', MAX_ID),
+      generation: upTo(one, 'generation'),
+      atMs: wallOf(one),
+    })),
+    ...(halted !== undefined && { halted: haltOf(fieldsOf(halted, 'halted')) }),
+    ...(overlay !== undefined && { overlay: overlayOf(fieldsOf(overlay, 'overlay'), generation) }),
+    ...(fields['line'] !== undefined && { line: textsOf(fields, 'line', MAX_LINE, MAX_NAME) }),
+  };
+}
+
+function haltOf(fields: Fields): Halt {
+  return { reason: textOf(fields, 'reason', MAX_REASON), by: textOf(fields, 'by', MAX_NAME), atMs: wallOf(fields) };
+}
+
+function overlayOf(fields: Fields, generation: number): Overlay {
+  const mode = FLUSH_MODES.find((one) => one === fields['mode']);
+  if (mode === undefined) throw new Damage(`overlay.mode is none of ${FLUSH_MODES.join(', ')}`);
+  const floor = intOf(fields, 'floor', 1, generation);
+  const ranges = listOf(fields, 'ranges', MAX_RANGES, (one): OverlayRange => {
+    const own = one['floor'] === undefined ? {} : { floor: intOf(one, 'floor', floor, generation) };
+    return { ...rangeOf(one), ...own };
+  });
+  const cohorts = fields['cohorts'];
+  if (!Array.isArray(cohorts) || cohorts.length > MAX_COHORTS) {
+    throw new Damage(`overlay.cohorts is no list of at most ${MAX_COHORTS}`);
+  }
+  return {
+    drill: textOf(fields, 'drill', MAX_NAME),
+    owner: textOf(fields, 'owner', MAX_NAME),
+    leaseMs: intOf(fields, 'leaseMs', 1, MAX_LEASE_MS),
+    mode,
+    floor,
+    ranges: risingOf(ranges, 'overlay.ranges'),
+    ...(fields['nodes'] !== undefined && { nodes: textsOf(fields, 'nodes', MAX_NODES, MAX_NAME) }),
+    blackout: boolOf(fields, 'blackout'),
+    cohorts: cohorts.map((ranges: unknown) => listOf({ cohort: ranges }, 'cohort', MAX_RANGES, rangeOf)),
+  };
+}
+
+function rangeOf(fields: Fields): { readonly from: number; readonly to: number } {
+  const from = intOf(fields, 'from', 0, BUCKETS - 1);
+  return { from, to: intOf(fields, 'to', from + 1, BUCKETS) };
+}
+
+function wallOf(fields: Fields): number {
+  const { atMs } = fields;
+  if (typeof atMs !== 'number' || !Number.isFinite(atMs)) throw new Damage('atMs is no time');
+  return atMs;
+}
+
+function stampOf(fields: Fields): string {
+  const stamp = textOf(fields, 'stamp', 64);
+  if (!/^[\w-]+$/.test(stamp)) throw new Damage('stamp is no single word');
+  return stamp;
+}
+
+function textsOf(fields: Fields, name: string, max: number, maxLength: number): readonly string[] {
+  const texts = fields[name];
+  if (!Array.isArray(texts) || texts.length > max) throw new Damage(`${name} is no list of at most ${max}`);
+  return texts.map((text: unknown) => textOf({ [name]: text }, name, maxLength));
+}

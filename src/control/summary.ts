@@ -1,0 +1,48 @@
+import { BUCKETS } from '../cache/rules.ts';
+import type { Control } from './control.ts';
+import type { BucketRange } from './document.ts';
+
+/** A control document in a few figures: for the console, for metrics, for /admin/domains. */
+export interface ControlSummary {
+  readonly revision: number;
+  readonly generation: number;
+  readonly heardMsAgo: number;
+  readonly shared: boolean;
+  readonly halted: boolean;
+  readonly suppressed: number;
+  readonly purges: number;
+  readonly ranges: number;
+  /** Of a live drill. `flushed`: 0–1, the share of the keys it has taken away. */
+  readonly drill?: {
+    readonly id: string;
+    readonly owner: string;
+    readonly flushed: number;
+    readonly blackout: boolean;
+  };
+}
+
+export function summaryOf(control: Pick<Control, 'document' | 'overlay' | 'state'>): ControlSummary {
+  const { halted, suppressed, purges, ranges } = control.document();
+  const overlay = control.overlay();
+  return {
+    ...control.state(),
+    halted: halted !== undefined,
+    suppressed: suppressed.length,
+    purges: purges.length,
+    ranges: ranges.length,
+    ...(overlay === undefined
+      ? {}
+      : {
+          drill: {
+            id: overlay.drill,
+            owner: overlay.owner,
+            flushed: widthOf(overlay.ranges) / BUCKETS,
+            blackout: overlay.blackout,
+          },
+        }),
+  };
+}
+
+function widthOf(ranges: readonly BucketRange[]): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+}

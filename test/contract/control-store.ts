@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ControlRead, ControlStore, ControlValue } from '../../src/control/control-store.ts';
+
+export interface ControlStoreUnderTest {
+  readonly store: ControlStore;
+  /** Another process's client of the same server. */
+  readonly other: ControlStore;
+  /** Makes the server forget all it holds. */
+  readonly lose: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Generous: what is tested here is what comes back, on however slow a machine. */
+const DEADLINE_MS = 5000;
+const TTL_MS = 60_000;
+const SWAPPED = { kind: 'swapped' };
+const CONFLICT = { kind: 'conflict' };
+const ABSENT = { kind: 'absent' };
+
+const tagged = (tag: string, value: Buffer | string = `value of ${tag}`): ControlValue => ({
+  tag,
+  value: Buffer.from(value),
+});
+
+/** What every control store promises (src/control/control-store.ts), whoever answers behind it. */
+export function controlStoreContract(name: string, setUp: () => Promise<ControlStoreUnderTest>): void {
+  describe(`control store contract: ${name}`, () => {
+    let under: ControlStoreUnderTest;
+    before(async () => {
+      under = await setUp();
+    });
+    after(async () => {
+      await under?.stop();
+    });
+    const read = (domain: string, known?: string): Promise<ControlRead> => under.store.read(domain, known, DEADLINE_MS);
+    const swap = (domain: string, expected: string | undefined, next: ControlValue) =>
+      under.store.swap(domain, expected, next, DEADLINE_MS);
+    const holds = async (domain: string, expected: ControlValue): Promise<void> => {
+      const found = await under.other.read(domain, undefined, DEADLINE_MS);
+      assert.equal(found.kind, 'value', domain);
+      assert.ok(found.kind === 'value' && found.tag === expected.tag, `${domain} is tagged otherwise`);
+      assert.ok(found.value.equals(expected.value), `${domain} came back changed`);
+    };
+    const renewalsOf = async (domain: string, known?: string): Promise<number> => {
+      const found = await read(domain, known);
+      assert.ok(found.kind === 'value' || found.kind === 'unchanged', found.kind);
+      return found.renewals;
+    };
+    const renew = async (domain: string): Promise<number> => {
+      const renewed = await under.store.renew(domain, DEADLINE_MS);
+      assert.equal(renewed.kind, 'renewed');
+      return renewed.kind === 'renewed' ? renewed.renewals : Number.NaN;
+    };
+    const report = (domain: string, id: string, value: string, ttlMs = TTL_MS) =>
+      under.store.report(domain, id, Buffer.from(value), ttlMs, DEADLINE_MS);
+    const reportsOf = async (domain: string): Promise<Record<string, string>> => {
+      const found = await under.other.reports(domain, DEADLINE_MS);
+      assert.equal(found.kind, 'reports');
+      if (found.kind !== 'reports') return {};
+      return Object.fromEntries(found.reports.map(({ id, value }) => [id, value.toString()]));
+    };
+
+    test('what nobody wrote is absent, whatever one knows', async () => {
+      assert.deepEqual(await read('nobody'), ABSENT);
+      assert.deepEqual(await read('nobody', '7-abc'), ABSENT);
+    });
+
+    test('what was swapped in is what everybody reads: binary, empty, large', async () => {
+      const values = {
+        binary: Buffer.from(Uint8Array.from({ length: 512 }, (_, index) => index % 256)),
+        crlf: Buffer.from('$5\r\nhello\r\n\0'),
+        empty: Buffer.alloc(0),
+        large: randomBytes(1 << 20),
+      };
+      for (const [domain, value] of Object.entries(values)) {
+        const first = tagged('1-abc', value);
+        assert.deepEqual(await swap(domain, undefined, first), SWAPPED, domain);
+        await holds(domain, first);
+        const next = tagged('2-def', Buffer.concat([value, Buffer.from([0])]));
+        assert.deepEqual(await swap(domain, '1-abc', next), SWAPPED, domain);
+        await holds(domain, next);
+      }
+    });
+
+    test('whoever knows it already is told so, and only then', async () => {
+      await swap('known', undefined, tagged('1-abc'));
+      assert.equal((await read('known', '1-abc')).kind, 'unchanged');
+      for (const tag of ['1-ab', '1-abcd', '1-ABC', '2-abc', '', ' ', '\0']) {
+        assert.equal((await read('known', tag)).kind, 'value', JSON.stringify(tag));
+      }
+    });
+
+    test('a swap that expects something else changes nothing', async () => {
+      const there = tagged('4-abc');
+      assert.deepEqual(await swap('cas', '3-abc', there), CONFLICT, 'nothing is there');
+      assert.deepEqual(await read('cas'), ABSENT);
+      assert.deepEqual(await swap('cas', undefined, there), SWAPPED);
+      for (const expected of [undefined, '', '3-abc', '4-ab', '4-abcd', '5-abc']) {
+        assert.deepEqual(await swap('cas', expected, tagged('5-def')), CONFLICT, String(expected));
+        await holds('cas', there);
+      }
+    });
+
+    test('of many writers that expect the same exactly one succeeds, first and later', async () => {
+      const crowd = (expected: string | undefined, revision: number) =>
+        Promise.all(
+          Array.from({ length: 40 }, (_, index) =>
+            (index % 2 === 0 ? under.store : under.other).swap(
+              'crowd',
+              expected,
+              tagged(`${revision}-w${index}`),
+              DEADLINE_MS,
+            ),
+          ),
+        );
+      let expected: string | undefined;
+      for (let revision = 1; revision <= 5; revision += 1) {
+        const results = await crowd(expected, revision);
+        assert.equal(results.filter(({ kind }) => kind === 'swapped').length, 1);
+        assert.equal(results.filter(({ kind }) => kind === 'conflict').length, 39);
+        const winner = `${revision}-w${results.findIndex(({ kind }) => kind === 'swapped')}`;
+        await holds('crowd', tagged(winner));
+        expected = winner;
+      }
+    });
+
+    test('domains do not know of each other', async () => {
+      const domains = ['goods', 'good', 'goods-2', 'auto'];
+      for (const domain of domains) await swap(domain, undefined, tagged('1-abc', domain));
+      await renew('goods');
+      await report('goods', 'a', 'of goods');
+      for (const domain of domains) await holds(domain, tagged('1-abc', domain));
+      assert.equal(await renewalsOf('goods'), (await renewalsOf('good')) + 1);
+      assert.deepEqual(await reportsOf('good'), {});
+    });
+
+    test('each renewal is seen by everybody, by those who know the document too', async () => {
+      await swap('renewed', undefined, tagged('1-abc'));
+      const before = await renewalsOf('renewed');
+      assert.equal(await renewalsOf('renewed', '1-abc'), before, 'a read moved it');
+      const first = await renew('renewed');
+      const second = await renew('renewed');
+      assert.ok(before < first && first < second, `${before}, ${first}, ${second}`);
+      assert.equal(await renewalsOf('renewed'), second);
+      assert.equal(await renewalsOf('renewed', '1-abc'), second);
+      await swap('renewed', '1-abc', tagged('2-def'));
+      assert.equal(await renewalsOf('renewed'), second, 'a swap moved it');
+      await holds('renewed', tagged('2-def'));
+    });
+
+    test('a renewal puts no document where there is none', async () => {
+      await renew('bare');
+      assert.deepEqual(await read('bare'), ABSENT);
+      assert.deepEqual(await swap('bare', undefined, tagged('1-abc')), SWAPPED);
+      await holds('bare', tagged('1-abc'));
+    });
+
+    test('the latest report of each process is what everybody reads', async () => {
+      assert.deepEqual(await reportsOf('reports'), {});
+      assert.equal(await report('reports', 'a', 'first'), true);
+      await report('reports', 'b-2:3', '{"x":"ё\\r\\n"}');
+      await report('reports', 'a', 'second');
+      await report('reports', 'empty', '');
+      assert.deepEqual(await reportsOf('reports'), { a: 'second', 'b-2:3': '{"x":"ё\\r\\n"}', empty: '' });
+      assert.deepEqual(await read('reports'), ABSENT, 'a report is no document');
+    });
+
+    test('reports lapse when nobody reports any longer, and not before', async () => {
+      const startedMs = performance.now();
+      await report('lapsing', 'a', 'x', 1500.5);
+      await sleep(200);
+      await report('lapsing', 'b', 'y', 1500.5);
+      const found = await reportsOf('lapsing');
+      if (performance.now() - startedMs < 1500) assert.deepEqual(found, { a: 'x', b: 'y' });
+      const untilMs = performance.now() + 20_000;
+      while (Object.keys(await reportsOf('lapsing')).length > 0) {
+        assert.ok(performance.now() < untilMs, 'they stay for ever');
+        await sleep(50);
+      }
+    });
+
+    test('of what the server lost everything is absent, and may be written anew', async () => {
+      await swap('lost', undefined, tagged('9-abc'));
+      await renew('lost');
+      await report('lost', 'a', 'x');
+      await under.lose();
+      assert.deepEqual(await read('lost', '9-abc'), ABSENT);
+      assert.deepEqual(await reportsOf('lost'), {});
+      assert.deepEqual(await swap('lost', '9-abc', tagged('10-def')), CONFLICT);
+      assert.deepEqual(await swap('lost', undefined, tagged('10-def')), SWAPPED);
+      await holds('lost', tagged('10-def'));
+    });
+
+    test('without any time nothing rejects, nothing is torn, and it works afterwards', async () => {
+      await swap('late', undefined, tagged('1-abc'));
+      const settled = await Promise.allSettled([
+        under.store.read('late', undefined, 0),
+        under.store.swap('late', '1-abc', tagged('2-def'), 0),
+        under.store.renew('late', 0),
+        under.store.report('late', 'a', Buffer.from('x'), TTL_MS, 0),
+        under.store.reports('late', 0),
+      ]);
+      assert.ok(settled.every(({ status }) => status === 'fulfilled'));
+      const found = await read('late');
+      assert.ok(found.kind === 'value', found.kind);
+      assert.equal(found.value.toString(), `value of ${found.tag}`);
+      assert.deepEqual(await swap('late', found.tag, tagged('3-ghi')), SWAPPED);
+    });
+  });
+}

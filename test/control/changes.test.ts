@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  type ControlDocument,
+  emptyDocument,
+  MAX_GENERATION,
+  MAX_PURGES,
+  MAX_RANGES,
+} from '../../src/control/document.ts';
+import { forget } from '../../src/control/forget.ts';
+import { purge } from '../../src/control/purge.ts';
+import { raiseFloors, raiseFreshFloors } from '../../src/control/raise-floors.ts';
+import { suppress } from '../../src/control/suppress.ts';
+import { anyRange } from './random-document.ts';
+
+const floorsAt = (document: ControlDocument, bucket: number): readonly [number, number] => {
+  const range = document.ranges.find(({ from, to }) => from <= bucket && bucket < to);
+  return [range?.floor ?? 1, range?.freshFloor ?? 1];
+};
+const flushes = fc.array(fc.tuple(fc.boolean(), fc.array(anyRange, { minLength: 1, maxLength: 3 })), { maxLength: 9 });
+
+test('floors after any flushes are those of a table of every bucket, in few disjoint ranges', () => {
+  fc.assert(
+    fc.property(flushes, (all) => {
+      let document = emptyDocument;
+      const table = Array.from({ length: 100 }, () => [1, 1] as [number, number]);
+      for (const [isDrop, ranges] of all) {
+        document = isDrop ? raiseFloors(document, ranges, 0) : raiseFreshFloors(document, ranges, 0);
+        for (const { from, to } of ranges) {
+          for (let at = from / 100; at < to / 100; at += 1) {
+            table[at] = [isDrop ? document.generation : (table[at]?.[0] ?? 1), document.generation];
+          }
+        }
+      }
+      for (const [index, expected] of table.entries()) assert.deepEqual(floorsAt(document, index * 100), expected);
+      for (const [index, range] of document.ranges.entries()) {
+        const before = document.ranges[index - 1];
+        if (before === undefined) continue;
+        assert.ok(before.to <= range.from);
+        const isSame = before.floor === range.floor && before.freshFloor === range.freshFloor;
+        assert.ok(before.to < range.from || !isSame, 'neighbours that could be one');
+      }
+    }),
+  );
+});
+
+const comb = (): ControlDocument => {
+  let document = emptyDocument;
+  for (let index = 0; index < MAX_RANGES; index += 1) {
+    document = raiseFloors(document, [{ from: index * 200, to: index * 200 + 100 }], 0);
+  }
+  return document;
+};
+
+test('a full list of ranges is refused, and a flush of the whole domain makes it one', () => {
+  const document = comb();
+  assert.equal(document.ranges.length, MAX_RANGES);
+  assert.throws(() => raiseFloors(document, [{ from: 9000, to: 9100 }], 0), { code: 'control-full' });
+  assert.throws(() => raiseFreshFloors(document, [{ from: 50, to: 60 }], 0), { code: 'control-full' });
+  assert.equal(raiseFloors(document, [{ from: 0, to: 6500 }], 0).ranges.length, 1);
+  assert.equal(raiseFloors(document, [{ from: 0, to: 10_000 }], 0).ranges.length, 1);
+});
+
+test('ranges outside the buckets, empty or none are refused', () => {
+  for (const ranges of [
+    [],
+    [{ from: 5, to: 5 }],
+    [{ from: -1, to: 5 }],
+    [{ from: 0, to: 10_001 }],
+    [{ from: 0.5, to: 2 }],
+  ]) {
+    assert.throws(() => raiseFloors(emptyDocument, ranges, 0), { code: 'invalid-request' }, JSON.stringify(ranges));
+  }
+});
+
+test('a text purged again is one purge, and the list is bounded', () => {
+  let document = purge(purge(emptyDocument, 'shoes', 1), 'shoes', 2);
+  assert.deepEqual(document.purges, [{ text: 'shoes', generation: 3, atMs: 2 }]);
+  for (let index = 1; index < MAX_PURGES; index += 1) document = purge(document, `text ${index}`, 3);
+  assert.throws(() => purge(document, 'one more', 4), { code: 'control-full' });
+  assert.equal(purge(document, 'shoes', 4).purges.length, MAX_PURGES);
+});
+
+test('what every entry has outlived is forgotten, with two clocks an hour wrong; suppressions are not', () => {
+  const LIFE_MS = 600_000;
+  const hourMs = 3_600_000;
+  const flushed = raiseFloors(emptyDocument, [{ from: 0, to: 100 }], hourMs);
+  const document = suppress(purge(flushed, 'shoes', 0), ['sold'], 0);
+  assert.equal(forget(document, LIFE_MS + 2 * hourMs, LIFE_MS), document);
+  const later = forget(document, LIFE_MS + 2 * hourMs + 1, LIFE_MS);
+  assert.deepEqual([later.purges.length, later.ranges.length], [0, 1]);
+  const latest = forget(document, LIFE_MS + 3 * hourMs + 1, LIFE_MS);
+  assert.deepEqual([latest.ranges.length, latest.suppressed.length], [0, 1]);
+  assert.equal(latest.generation, document.generation);
+  assert.equal(raiseFloors(forget(comb(), 1e12, LIFE_MS), [{ from: 9000, to: 9100 }], 0).ranges.length, 1);
+});
+
+test('when all generations are used up a change that needs one is refused', () => {
+  const last = { ...emptyDocument, generation: MAX_GENERATION };
+  for (const change of [
+    () => raiseFloors(last, [{ from: 0, to: 1 }], 0),
+    () => purge(last, 'x', 0),
+    () => suppress(last, ['x'], 0),
+  ]) {
+    assert.throws(change, { code: 'control-full' });
+  }
+});

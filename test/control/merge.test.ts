@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type ControlDocument, emptyDocument, type FlushRange, MAX_RANGES } from '../../src/control/document.ts';
+import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
+import { lineageOf } from '../../src/control/lineage.ts';
+import { merge } from '../../src/control/merge.ts';
+import { purge } from '../../src/control/purge.ts';
+import { raiseFloors } from '../../src/control/raise-floors.ts';
+import { lift, suppress } from '../../src/control/suppress.ts';
+import { after, anySteps, type Step } from './random-document.ts';
+
+const bucket = (document: ControlDocument, at: number): FlushRange | undefined =>
+  document.ranges.find(({ from, to }) => from <= at && at < to);
+/** The order of what was suppressed and purged says nothing. */
+const contentOf = ({ revision: _revision, stamp: _stamp, line: _line, ...content }: ControlDocument) => ({
+  ...content,
+  purges: content.purges.toSorted((a, b) => a.text.localeCompare(b.text)),
+  suppressed: content.suppressed.toSorted((a, b) => a.id.localeCompare(b.id)),
+});
+const everyBucket = Array.from({ length: 100 }, (_, index) => index * 100);
+const diverged = fc
+  .tuple(anySteps, anySteps, anySteps)
+  .map(([common, left, right]) => {
+    const start = after(common, emptyDocument, 'c');
+    return [after(left, start, 'l'), after(right, start, 'r')] as const;
+  })
+  .filter(([left, right]) => left.revision > 0 && right.revision > 0 && lineageOf(left, right) === 'diverged');
+
+test('a merge does not depend on who makes it', () => {
+  fc.assert(
+    fc.property(diverged, ([left, right]) => {
+      assert.deepEqual(merge(left, right, 'm'), merge(right, left, 'm'));
+    }),
+  );
+});
+
+test('a document merged with itself, or with one that says the same, says the same', () => {
+  fc.assert(
+    fc.property(anySteps, (steps) => {
+      const document = after(steps);
+      assert.equal(merge(document, document, 'm'), document);
+      assert.deepEqual(contentOf(merge(document, { ...document, stamp: 'other' }, 'm')), contentOf(document));
+    }),
+  );
+});
+
+test('no floor falls, nothing that either has purged, suppressed or halted comes back', () => {
+  fc.assert(
+    fc.property(diverged, ([left, right]) => {
+      const merged = merge(left, right, 'm');
+      for (const side of [left, right]) {
+        assert.ok(merged.generation >= side.generation);
+        assert.ok(merged.revision > side.revision);
+        for (const at of everyBucket) {
+          assert.ok((bucket(merged, at)?.floor ?? 1) >= (bucket(side, at)?.floor ?? 1));
+          assert.ok((bucket(merged, at)?.freshFloor ?? 1) >= (bucket(side, at)?.freshFloor ?? 1));
+        }
+        for (const { text, generation } of side.purges) {
+          assert.ok(
+            merged.purges.some((one) => one.text === text && one.generation >= generation),
+            text,
+          );
+        }
+        for (const { id, generation } of side.suppressed) {
+          assert.ok(
+            merged.suppressed.some((one) => one.id === id && one.generation >= generation),
+            id,
+          );
+        }
+        if (side.halted !== undefined) assert.ok(merged.halted !== undefined && merged.overlay === undefined);
+        assert.equal(lineageOf(side, merged), 'newer');
+      }
+    }),
+  );
+});
+
+test('what is merged is a document everybody can read', () => {
+  fc.assert(
+    fc.property(diverged, ([left, right]) => {
+      const merged = merge(left, right, 'm');
+      assert.deepEqual(decodeDocument(encodeDocument(merged)), { kind: 'document', document: merged });
+    }),
+  );
+});
+
+test('what one line has purged or suppressed holds for entries that the other has numbered', () => {
+  const steps: readonly Step[] = Array.from({ length: 30 }, (_, index) => (one) => purge(one, `old ${index}`, index));
+  const old = after(steps, emptyDocument, 'old');
+  const fresh = after(
+    [(one) => purge(one, 'new', 99), (one) => suppress(one, ['sold'], 99), (one) => raiseFloors(one, [A], 99)],
+    emptyDocument,
+    'new',
+  );
+  const merged = merge(old, fresh, 'm');
+  assert.equal(merged.generation, old.generation + 1);
+  assert.deepEqual(
+    [merged.purges.at(-1)?.text, merged.purges.at(-1)?.generation, merged.suppressed[0]?.generation],
+    ['new', old.generation + 1, old.generation + 1],
+  );
+  assert.deepEqual(merged.ranges, [{ ...A, floor: old.generation + 1, freshFloor: old.generation + 1, atMs: 99 }]);
+});
+
+const A = { from: 100, to: 200 };
+
+test('a flush that both know of is not done again', () => {
+  const common = after([(one) => raiseFloors(one, [{ from: 0, to: 10_000 }], 1)]);
+  const left = after([(one) => suppress(one, ['x'], 2), (one) => lift(one, ['x'])], common, 'l');
+  const right = after([(one) => purge(one, 'y', 2)], common, 'r');
+  assert.deepEqual(merge(left, right, 'm').ranges, common.ranges);
+});
+
+test('more ranges than there is room for are joined: the whole is flushed rather than any of it served', () => {
+  const comb = (offset: number, line: string): ControlDocument =>
+    after(
+      Array.from(
+        { length: MAX_RANGES },
+        (_, index): Step =>
+          (one) => {
+            const from = index * 300 + offset;
+            return raiseFloors(one, [{ from, to: from + 100 }], index);
+          },
+      ),
+      emptyDocument,
+      line,
+    );
+  const [left, right] = [comb(0, 'l'), comb(150, 'r')];
+  const merged = merge(left, right, 'm');
+  assert.equal(left.ranges.length, MAX_RANGES);
+  assert.ok(merged.ranges.length <= MAX_RANGES);
+  for (const side of [left, right]) {
+    for (const { from, floor } of side.ranges) assert.ok((bucket(merged, from)?.floor ?? 1) >= floor);
+  }
+  assert.equal(bucket(merged, 9900), undefined, 'beyond all of them nothing is flushed');
+});
