@@ -15,7 +15,10 @@ export interface StoreContent {
   readonly unlink: (node: string, names: readonly string[]) => Promise<number>;
   /** Keys on the node, whoever's they are (DBSIZE). */
   readonly count: (node: string) => Promise<number>;
-  /** Everything on the node (FLUSHALL ASYNC), whoever's it is: only where the store is declared dedicated. */
+  /**
+   * Everything on the node in the store's database (FLUSHDB ASYNC), whoever's it is: only where the store is declared
+   * dedicated. Its server takes the right to do so, which the advised ACL does not give.
+   */
   readonly flushNode: (node: string) => Promise<void>;
 }
 

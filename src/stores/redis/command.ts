@@ -5,7 +5,7 @@ import type { Hop } from './read.ts';
 import { classify } from './reply-error.ts';
 
 export interface Command {
-  readonly operation: 'lease' | 'fleet';
+  readonly operation: 'lease' | 'fleet' | 'control' | 'content' | 'counters';
   /** Name and arguments, as `['ZREM', key, id]`. */
   readonly parts: readonly (string | number | Buffer)[];
   /** What its reply is. Anything else was not said to this command. */
@@ -23,8 +23,13 @@ export interface Command {
 /** `reply`: bulk strings are Buffers, integers numbers, nil null, arrays arrays of these. */
 export type CommandReply =
   | { readonly kind: 'reply'; readonly reply: unknown }
-  /** `sent`: the node may have done it although nobody knows. */
-  | { readonly kind: 'fault'; readonly fault: StoreFault | 'refused'; readonly sent: boolean };
+  /** `sent`: the node may have done it although nobody knows. `detail`: its words, for an operator. */
+  | {
+      readonly kind: 'fault';
+      readonly fault: StoreFault | 'refused';
+      readonly sent: boolean;
+      readonly detail?: string;
+    };
 
 const LOST: CommandReply = { kind: 'fault', fault: 'store-down', sent: true };
 
@@ -82,7 +87,11 @@ export function commandTo(node: RedisNode, command: Command, hop: Hop = 'first')
         const failure = classify(error);
         book(failure.kind === 'down' ? 'failed' : 'answered');
         const end = (fault: StoreFault | 'refused'): void =>
-          settle(inTime() ? fail(node, command, fault, elapsedMs()) : { kind: 'fault', fault, sent: true });
+          settle(
+            inTime()
+              ? { ...fail(node, command, fault, elapsedMs()), detail: error.message }
+              : { kind: 'fault', fault, sent: true },
+          );
         switch (failure.kind) {
           case 'down':
             node.remap(error.message);
@@ -123,7 +132,7 @@ function fail(
   fault: StoreFault | 'refused',
   durationMs: number,
   sent = true,
-): CommandReply {
+): Extract<CommandReply, { readonly kind: 'fault' }> {
   report(node, command, fault, durationMs);
   return { kind: 'fault', fault, sent };
 }

@@ -1,9 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Store, StoreEvent } from '../../cache/store.ts';
 import type { Clock } from '../../clock.ts';
+import type { ControlStore } from '../../control/control-store.ts';
+import type { StoreContent } from '../../flush/content.ts';
+import type { CounterStore } from '../../popularity/counter-store.ts';
 import { readBatches } from './batch.ts';
 import { connectCluster } from './cluster.ts';
 import { type Command, type CommandReply, commandTo } from './command.ts';
+import { createRedisContent } from './content.ts';
+import { createRedisControl } from './control.ts';
+import { createRedisCounters } from './counters.ts';
 import { createEpochs } from './epochs.ts';
 import { createFleet } from './fleet.ts';
 import { createRedisLeases } from './lease.ts';
@@ -22,14 +28,24 @@ export interface RedisStoreOptions {
   /** [0, 1): spreads waits, so that a fleet does not act at once. */
   readonly random: () => number;
   readonly observe: (event: StoreEvent) => void;
+  /** Length of one window of the counters; ten minutes unless said. */
+  readonly counterWindowMs?: number;
+}
+
+/** One set of connections behind all the ports that Redis-protocol servers serve. */
+export interface RedisStore extends Store {
+  readonly control: ControlStore;
+  /** Of the domain the store is named for. */
+  readonly content: StoreContent;
+  readonly counters: CounterStore;
 }
 
 /**
  * The L2 store over any Redis-protocol servers. Connects in the background: servers that are away make it `store-down`
  * until they come, never a failed start.
  */
-export function createRedisStore(options: RedisStoreOptions): Store {
-  const { settings, name, clock, random, observe } = options;
+export function createRedisStore(options: RedisStoreOptions): RedisStore {
+  const { settings, name, clock, random, observe, counterWindowMs } = options;
   const topology = settings.kind === 'cluster' ? connectCluster(settings, options) : connectSingle(settings, options);
   let closed = false;
 
@@ -50,15 +66,23 @@ export function createRedisStore(options: RedisStoreOptions): Store {
     return Promise.resolve({ kind: 'fault', fault: 'store-down', sent: false });
   };
   const fleet = createFleet({ domain: name, send });
+  const owners = () => (closed ? [] : topology.owners());
 
   return {
     leases: createRedisLeases({ send, deadlineMs: settings.deadlineMs, random, closed: () => closed }),
     epochs: createEpochs({
       domain: name,
-      owners: () => (closed ? [] : topology.owners()),
+      owners,
       ownerOf: (each) => (closed ? undefined : topology.ownerOf(each)),
       send: commandTo,
       random,
+    }),
+    control: createRedisControl({ send }),
+    content: createRedisContent({ domain: name, owners, batchSize: settings.batchSize }),
+    counters: createRedisCounters({
+      send,
+      clock,
+      ...(counterWindowMs !== undefined && { windowMs: counterWindowMs }),
     }),
     beat: fleet.beat,
     leave: fleet.leave,

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
 import { startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisSettings } from '../../../src/stores/redis/options.ts';
 import { type StoreUnderTest, storeContract } from '../../contract/store.ts';
 import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
-
-const EXAMPLE = new URL('../../../deploy/production.example.yaml', import.meta.url);
+import { ADVISED_USER, secure, USER } from './users.ts';
 
 const over =
   <S extends RedisStack>(start: () => Promise<S>, settingsOf: (stack: S) => RedisSettings, owners = 1) =>
@@ -51,23 +49,6 @@ storeContract(
   'sentinel',
   over<SentinelStack>(() => startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 }), sentinelOf),
 );
-
-/** All that the adapter asks of a server: its own names, its commands, and what a handshake and a map of slots need. */
-const USER = {
-  username: 'serpcache',
-  password: 'only-for-this-test',
-  rules:
-    'resetchannels ~sc1:* -@all +get +set +del +eval +time +zadd +zrem +zrange +zremrangebyscore +pexpireat ' +
-    '+ping +info +asking +select +client|setname +cluster|slots +cluster|info',
-};
-/** The rules our example of a configuration tells operators to give. */
-const [, advised = ''] = /ACL SETUSER serpcache on >… ([^`]+)`/.exec(readFileSync(EXAMPLE, 'utf8')) ?? [];
-const ADVISED_USER = { ...USER, rules: `resetchannels -@all ${advised}` };
-const secure = (stack: RedisStack) => ({
-  username: USER.username,
-  password: USER.password,
-  tls: { ...(stack.ca !== undefined && { ca: stack.ca }), rejectUnauthorized: true },
-});
 
 storeContract(
   'standalone over TLS as an ACL user',

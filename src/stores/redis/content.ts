@@ -1,0 +1,94 @@
+import { ENTRY_VERSION } from '../../cache/codec.ts';
+import { type StoreContent, StoreUnreachable } from '../../flush/content.ts';
+import { type Command, type CommandReply, commandTo } from './command.ts';
+import { pipelineNames } from './name-pipeline.ts';
+import type { RedisNode } from './node.ts';
+
+export interface RedisContentOptions {
+  readonly domain: string;
+  /** Nodes that own names. */
+  readonly owners: () => readonly RedisNode[];
+  /** Names per pipeline. */
+  readonly batchSize: number;
+}
+
+/** Operators wait for these, not clients: longer than any honest stall of a node. */
+const DEADLINE_MS = 2000;
+/** A step of SCAN occupies the node for about a microsecond per key, and nobody is served meanwhile: this is 5 ms. */
+const MAX_SCAN_COUNT = 5000;
+
+/** What the nodes hold: SCAN, STRLEN, UNLINK, DBSIZE, FLUSHDB on the nodes themselves. */
+export function createRedisContent({ domain, owners, batchSize }: RedisContentOptions): StoreContent {
+  const prefix = `sc${ENTRY_VERSION}:${domain}:{`;
+  const pattern = `${prefix}${'?'.repeat(22)}}`;
+  /** The pattern's `?` is any byte. */
+  const isEntry = (name: string): boolean => name.startsWith(prefix) && /^[\w-]{22}\}$/.test(name.slice(prefix.length));
+
+  const nodeAt = (address: string): RedisNode => {
+    const node = owners().find((each) => each.address === address);
+    if (node === undefined) throw new StoreUnreachable(`${address} is no node of this store now that owns keys.`);
+    return node;
+  };
+  const ask = async (address: string, parts: Command['parts'], shape: Command['shape']): Promise<unknown> => {
+    const node = nodeAt(address);
+    const reply = await commandTo(node, { operation: 'content', parts, shape, deadlineMs: DEADLINE_MS });
+    if (reply.kind === 'fault') throw unreachable(address, String(parts[0]), reply);
+    return reply.reply;
+  };
+  /** Names of others are left alone, whoever asks: as if nothing were there. */
+  const each = async (
+    address: string,
+    command: 'STRLEN' | 'UNLINK',
+    names: readonly string[],
+  ): Promise<readonly number[]> => {
+    const node = nodeAt(address);
+    const ours = names.filter(isEntry);
+    const found = await pipelineNames({ node, command, names: ours, batchSize, deadlineMs: DEADLINE_MS });
+    if (found.kind === 'fault') throw unreachable(address, command, found);
+    const replies = found.replies.values();
+    return names.map((name) => (isEntry(name) ? (replies.next().value ?? 0) : 0));
+  };
+
+  return {
+    nodes: () => owners().map(({ address }) => address),
+    async scan(address, cursor, count) {
+      const most = Math.min(MAX_SCAN_COUNT, Math.max(1, Math.floor(count)));
+      const reply = await ask(address, ['SCAN', cursor, 'MATCH', pattern, 'COUNT', most], 'array');
+      const [next, found] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
+      if (!Buffer.isBuffer(next) || !Array.isArray(found)) {
+        throw new StoreUnreachable(`${address} answered SCAN with something else.`);
+      }
+      return { cursor: next.toString(), names: (found as readonly unknown[]).map(String).filter(isEntry) };
+    },
+    sizes: (address, names) => each(address, 'STRLEN', names),
+    async unlink(address, names) {
+      const removed = await each(address, 'UNLINK', names);
+      return removed.reduce((sum, one) => sum + one, 0);
+    },
+    count: async (address) => Number(await ask(address, ['DBSIZE'], 'integer')),
+    // The database of this store alone: of a cluster that is all there is, elsewhere it spares what nobody spoke of.
+    async flushNode(address) {
+      await ask(address, ['FLUSHDB', 'ASYNC'], 'string');
+    },
+  };
+}
+
+type Refusal = Pick<Extract<CommandReply, { readonly kind: 'fault' }>, 'detail'> & { readonly fault: string };
+
+function unreachable(address: string, command: string, { fault, detail }: Refusal): StoreUnreachable {
+  const said = detail === undefined ? '' : `: ${detail}`;
+  switch (fault) {
+    case 'refused':
+      return new StoreUnreachable(`${address} refused ${command}${said}.`);
+    case 'store-slow':
+      return new StoreUnreachable(`${address} did not answer ${command} within ${DEADLINE_MS} ms.`);
+    case 'store-saturated':
+      return new StoreUnreachable(`${address} has too much to do for ${command}: too many commands await its answer.`);
+    case 'node-open':
+      return new StoreUnreachable(
+        `${address} was given up a moment ago, because it did not answer; ${command} was not sent.`,
+      );
+    default:
+      return new StoreUnreachable(`${address} cannot be reached for ${command}${said}.`);
+  }
+}

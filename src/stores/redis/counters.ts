@@ -1,0 +1,74 @@
+import type { Clock } from '../../clock.ts';
+import type { CounterStore, QueryCount } from '../../popularity/counter-store.ts';
+import type { Command, CommandReply } from './command.ts';
+import { ADD, TOP } from './counters-script.ts';
+
+export interface RedisCountersOptions {
+  /** To the owner of `name`; a fault when there is none. */
+  readonly send: (name: string, command: Command) => Promise<CommandReply>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Ten minutes unless said. */
+  readonly windowMs?: number;
+}
+
+/** Searches counted per script: about 0.2 ms of the server. */
+const BATCH = 128;
+/** The present window and an hour of them. */
+const WINDOWS = 7;
+/** Of one window; the least asked go. With searches of 40 bytes 1.3 MB, with the longest 12 MB. */
+const MAX_MEMBERS = 10_000;
+const MAX_SEARCH_BYTES = 1024;
+const MAX_TOP = 1000;
+/** After so many windows a count weighs half. */
+const HALF_LIFE_WINDOWS = 3;
+
+/** Counts per window of time in sorted sets. */
+export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCountersOptions): CounterStore {
+  const run = (domain: string, script: string, args: Command['parts'], more: Pick<Command, 'shape' | 'deadlineMs'>) => {
+    const keys = Array.from({ length: WINDOWS }, (_, index) => `sc1:${domain}:{popular:${domain}}:${index}`);
+    const parts = ['EVAL', script, WINDOWS, ...keys, Math.ceil(windowMs), ...args];
+    return send(keys[0] ?? '', { operation: 'counters', parts, ...more });
+  };
+
+  return {
+    async add(domain, counts, deadlineMs) {
+      const untilMs = clock.monotonicMs() + deadlineMs;
+      const good = counts.filter(isCountable);
+      for (let first = 0; first < good.length; first += BATCH) {
+        const leftMs = untilMs - clock.monotonicMs();
+        if (leftMs <= 0 && first > 0) return false;
+        const pairs = good.slice(first, first + BATCH).flatMap(({ search, count }) => [count, search]);
+        const reply = await run(domain, ADD, [MAX_MEMBERS, ...pairs], { shape: 'integer', deadlineMs: leftMs });
+        if (reply.kind === 'fault') return false;
+      }
+      return good.length === counts.length;
+    },
+    async top(domain, n, deadlineMs) {
+      const wanted = Math.min(MAX_TOP, Math.max(0, Math.floor(n)));
+      if (wanted === 0) return [];
+      // More than wanted of each: what is second everywhere may be first of all. For a thousand 4 ms of the server.
+      const reply = await run(domain, TOP, [wanted + 100], { shape: 'array', deadlineMs });
+      return reply.kind === 'fault' ? undefined : merge(reply.reply).slice(0, wanted);
+    },
+  };
+}
+
+/** What could not be counted, or would be cut by its reader. */
+const isCountable = ({ search, count }: QueryCount): boolean =>
+  Number.isFinite(count) && count > 0 && search !== '' && Buffer.byteLength(search) <= MAX_SEARCH_BYTES;
+
+/** Older windows weigh less. */
+function merge(reply: unknown): readonly QueryCount[] {
+  const sums = new Map<string, number>();
+  for (const [age, window] of (Array.isArray(reply) ? (reply as readonly unknown[]) : []).entries()) {
+    const flat = Array.isArray(window) ? (window as readonly unknown[]) : [];
+    const weight = 2 ** (-age / HALF_LIFE_WINDOWS);
+    for (let at = 0; at + 1 < flat.length; at += 2) {
+      const search = String(flat[at]);
+      sums.set(search, (sums.get(search) ?? 0) + weight * Number(String(flat[at + 1])));
+    }
+  }
+  return [...sums]
+    .sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1))
+    .map(([search, sum]) => ({ search, count: Math.round(10 * sum) / 10 }));
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type StoreContent, StoreUnreachable } from '../../src/flush/content.ts';
+import { keyOf } from '../../src/search/key.ts';
+
+/** Of the content under test. */
+export const CONTENT_DOMAIN = 'goods';
+
+export interface ContentUnderTest {
+  /** Of `CONTENT_DOMAIN`. */
+  readonly content: StoreContent;
+  /** Nodes that own names, as `nodes()` must show them. */
+  readonly owners: readonly string[];
+  /** On the node that owns the name. */
+  readonly put: (name: string, value: Buffer) => Promise<void>;
+  readonly has: (name: string) => Promise<boolean>;
+  /** False: it may empty no node, and says so. */
+  readonly flushes: boolean;
+  readonly stop: () => Promise<void>;
+}
+
+const entryOf = (id: string | number, domain = CONTENT_DOMAIN): string => keyOf(String(id), domain).storeName;
+
+/** Names that look like an entry of the domain, each in one respect not. */
+function strangers(): readonly string[] {
+  const entry = entryOf('stranger');
+  const key = entry.slice(entry.indexOf('{') + 1, -1);
+  return [
+    entryOf('stranger', 'good'),
+    entryOf('stranger', 'goods-2'),
+    entry.replace('{', 'lease:{'),
+    entry.replace('sc1', 'sc2'),
+    entry.replace('sc1', 'Sc1'),
+    `x${entry}`,
+    `${entry}x`,
+    `${entry}\n`,
+    `sc1:goods:{${key.slice(1)}}`,
+    `sc1:goods:{${key}x}`,
+    `sc1:goods:{:${key.slice(1)}}`,
+    `sc1:goods:{${key.slice(1)}\n}`,
+    `sc1:goods:{${key.slice(2)}ё}`,
+    `sc1:goods:{${'*'.repeat(22)}}`,
+    `sc1:goods:{control:goods}`,
+    `sc1:goods:{popular:goods}:0`,
+    'sc1:goods:epoch:{0}',
+    'sc1:goods:fleet',
+    key,
+  ];
+}
+
+/** What the content of every store promises (src/flush/content.ts), whoever answers behind it. */
+export function contentContract(name: string, setUp: () => Promise<ContentUnderTest>): void {
+  describe(`content contract: ${name}`, () => {
+    let under: ContentUnderTest;
+    before(async () => {
+      under = await setUp();
+    });
+    after(async () => {
+      await under?.stop();
+    });
+
+    /** From cursor '0' to cursor '0', on every node. */
+    const sweep = async (count: number): Promise<ReadonlyMap<string, readonly string[]>> => {
+      const found = new Map<string, readonly string[]>();
+      for (const node of under.content.nodes()) {
+        const names = new Set<string>();
+        let cursor = '0';
+        do {
+          const step = await under.content.scan(node, cursor, count);
+          for (const each of step.names) names.add(each);
+          cursor = step.cursor;
+        } while (cursor !== '0');
+        found.set(node, [...names]);
+      }
+      return found;
+    };
+    const namesOf = async (): Promise<readonly string[]> => [...(await sweep(1000)).values()].flat().sort();
+    const fill = async (like: string, size: number): Promise<readonly string[]> => {
+      const names = Array.from({ length: size }, (_, index) => entryOf(`${like} ${index}`));
+      await Promise.all(names.map((each, index) => under.put(each, Buffer.alloc(index, 'x'))));
+      return names;
+    };
+    const erase = async (): Promise<number> => {
+      let removed = 0;
+      for (const [node, names] of await sweep(1000)) {
+        for (let first = 0; first < names.length; first += 512) {
+          removed += await under.content.unlink(node, names.slice(first, first + 512));
+        }
+      }
+      return removed;
+    };
+
+    test('its nodes are those that own names, and an empty one has none', async () => {
+      assert.deepEqual([...under.content.nodes()].sort(), [...under.owners].sort());
+      assert.deepEqual(await namesOf(), []);
+      for (const node of under.owners) {
+        assert.deepEqual(await under.content.sizes(node, []), []);
+        assert.equal(await under.content.unlink(node, []), 0);
+      }
+    });
+
+    for (const count of [0.5, 100, 1e9]) {
+      test(`a scan in steps of ${count} finds each entry of the domain and nothing else`, async () => {
+        const names = await fill(`scan ${count}`, 150);
+        for (const each of strangers()) await under.put(each, Buffer.from('theirs'));
+        const found = await sweep(count);
+        assert.deepEqual([...found.values()].flat().sort(), [...names].sort());
+        assert.equal(await erase(), names.length);
+      });
+    }
+
+    test('sizes are those of the values, in the order of the names, and 0 where nothing is', async () => {
+      const names = await fill('sizes', 400);
+      for (const [node, found] of await sweep(1000)) {
+        const asked = found.flatMap((each, index) => [each, entryOf(`nobody ${index}`)]).slice(0, 512);
+        const expected = asked.map((each) => Math.max(0, names.indexOf(each)));
+        assert.deepEqual(await under.content.sizes(node, asked), expected);
+      }
+      await erase();
+    });
+
+    test('what is unlinked is gone, is told in number, and everything else stays', async () => {
+      const [going, staying] = [await fill('going', 120), await fill('staying', 120)];
+      const theirs = strangers();
+      for (const each of theirs) await under.put(each, Buffer.from('theirs'));
+      let removed = 0;
+      for (const [node, found] of await sweep(1000)) {
+        const asked = found.filter((each) => going.includes(each));
+        removed += await under.content.unlink(node, [...asked, entryOf('nobody')]);
+        assert.equal(await under.content.unlink(node, asked), 0, 'twice');
+        assert.equal(await under.content.unlink(node, theirs), 0);
+        assert.deepEqual([...new Set(await under.content.sizes(node, theirs))], [0]);
+      }
+      assert.equal(removed, going.length);
+      assert.deepEqual(await namesOf(), [...staying].sort());
+      for (const each of theirs) assert.ok(await under.has(each), each);
+      await erase();
+    });
+
+    test('what lies on a node is counted, whoever’s it is', async () => {
+      const counted = async (): Promise<number> =>
+        (await Promise.all(under.owners.map(under.content.count))).reduce((sum, each) => sum + each, 0);
+      const before = await counted();
+      await fill('counted', 50);
+      await under.put('somebody else’s', Buffer.from('x'));
+      assert.equal(await counted(), before + 51);
+      await erase();
+      assert.equal(await counted(), before + 1);
+    });
+
+    test('a node that is flushed is empty, and no other; or nothing is gone and the words say why', async () => {
+      const names = await fill('flushed', 150);
+      const [first, ...others] = [...(await sweep(1000))];
+      assert.ok(first);
+      const [node, gone] = first;
+      if (!under.flushes) {
+        await assert.rejects(under.content.flushNode(node), { name: 'StoreUnreachable', message: /refused FLUSHDB/ });
+        assert.deepEqual(await namesOf(), [...names].sort());
+        return;
+      }
+      assert.ok(gone.length > 0 && (await under.content.count(node)) >= gone.length);
+      await under.content.flushNode(node);
+      assert.equal(await under.content.count(node), 0);
+      assert.deepEqual(await namesOf(), others.flatMap(([, kept]) => kept).sort());
+      for (const each of gone) assert.equal(await under.has(each), false);
+    });
+
+    test('a node it does not know is a StoreUnreachable that names it', async () => {
+      const node = 'nowhere.invalid:1';
+      const { content } = under;
+      const calls = [
+        () => content.scan(node, '0', 10),
+        () => content.sizes(node, [entryOf(1)]),
+        () => content.unlink(node, [entryOf(1)]),
+        () => content.count(node),
+        () => content.flushNode(node),
+      ];
+      for (const call of calls) {
+        await assert.rejects(
+          async () => call(),
+          (error) => error instanceof StoreUnreachable && error.message.includes(node),
+        );
+      }
+    });
+  });
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { CounterStore, QueryCount } from '../../src/popularity/counter-store.ts';
+
+export interface CountersUnderTest {
+  readonly counters: CounterStore;
+  /** Another process's. */
+  readonly other: CounterStore;
+  /** One whose windows are so short that they can be waited for. */
+  readonly brief: { readonly counters: CounterStore; readonly windowMs: number };
+  /** Lets time pass for them. */
+  readonly pass: (ms: number) => Promise<void>;
+  /** Searches held for a domain, once per window. */
+  readonly held: (domain: string) => Promise<number>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Generous: what is tested here is what comes back, on however slow a machine. */
+const DEADLINE_MS = 5000;
+
+const count = (search: string, times: number): QueryCount => ({ search, count: times });
+
+/** What every counter store promises (src/popularity/counter-store.ts), whoever answers behind it. */
+export function countersContract(name: string, setUp: () => Promise<CountersUnderTest>): void {
+  describe(`counters contract: ${name}`, () => {
+    let under: CountersUnderTest;
+    before(async () => {
+      under = await setUp();
+    });
+    after(async () => {
+      await under?.stop();
+    });
+    const add = (domain: string, ...counts: readonly QueryCount[]) => under.counters.add(domain, counts, DEADLINE_MS);
+    const top = (domain: string, n = 1000) => under.other.top(domain, n, DEADLINE_MS);
+
+    test('of what nobody asked there is nothing', async () => {
+      assert.deepEqual(await top('nobody'), []);
+      assert.equal(await add('nobody'), true);
+      assert.equal(await under.held('nobody'), 0);
+    });
+
+    test('what all processes add is summed, most asked first, each domain for itself', async () => {
+      assert.equal(await add('goods', count('q=a', 3), count('q=b', 7), count('q=c', 1)), true);
+      assert.equal(await under.other.add('goods', [count('q=a', 5), count('q=d', 2)], DEADLINE_MS), true);
+      await add('good', count('q=a', 1));
+      const all = [count('q=a', 8), count('q=b', 7), count('q=d', 2), count('q=c', 1)];
+      assert.deepEqual(await top('goods'), all);
+      assert.deepEqual(await top('goods', 2), all.slice(0, 2));
+      assert.deepEqual(await top('goods', 0), []);
+      assert.deepEqual(await top('goods', -1), []);
+      assert.deepEqual(await top('good'), [count('q=a', 1)]);
+    });
+
+    test('a search comes back as it was added, whatever is in it', async () => {
+      const odd = ['q=ёлка&filter=price:1..2', 'q=\'"\\', 'q=a\r\nb', 'q=\0', 'q=😀', ' ', '7', '-1', 'nan'];
+      const counts = odd.map((search, index) => count(search, odd.length - index));
+      assert.equal(await add('odd', ...counts), true);
+      assert.deepEqual(await top('odd'), counts);
+    });
+
+    test('what is too long or no count is left out and said so; what is beside it is taken', async () => {
+      const [longest, longer] = [`q=${'x'.repeat(1022)}`, `q=${'ё'.repeat(512)}`];
+      assert.equal(await add('bad', count(longest, 2)), true);
+      assert.equal(await add('bad', count(longer, 9), count('q=a', 1)), false);
+      for (const wrong of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+        assert.equal(await add('bad', count('q=b', wrong), count('q=a', 1)), false, String(wrong));
+      }
+      assert.deepEqual(await top('bad'), [count('q=a', 5), count(longest, 2)]);
+    });
+
+    test('many at once, from many', async () => {
+      const counts = Array.from({ length: 300 }, (_, index) => count(`q=${index}`, 1000 - index));
+      const added = await Promise.all([
+        add('many', ...counts),
+        under.other.add('many', counts, DEADLINE_MS),
+        ...counts.slice(0, 50).map((each) => add('many', each)),
+      ]);
+      assert.ok(added.every(Boolean));
+      const found = await top('many');
+      assert.deepEqual(found?.[0], count('q=0', 3000));
+      assert.equal(found?.length, 300);
+      assert.deepEqual(found?.at(-1), count('q=299', 1402));
+    });
+
+    test('of more than it may hold the least asked go, and a top is never longer than a thousand', async () => {
+      for (let first = 0; first < 10_400; first += 400) {
+        const counts = Array.from({ length: 400 }, (_, index) => count(`q=${first + index}`, 20_000 - first - index));
+        assert.equal(await add('bounded', ...counts), true);
+      }
+      assert.equal(await under.held('bounded'), 10_000);
+      const found = await top('bounded', 5000);
+      assert.equal(found?.length, 1000);
+      assert.deepEqual(found?.[0], count('q=0', 20_000));
+      assert.deepEqual(found?.at(-1), count('q=999', 19_001));
+    });
+
+    test('what was asked before weighs less than what is asked now, and is forgotten in the end', async () => {
+      const { counters, windowMs } = under.brief;
+      const startedMs = performance.now();
+      await counters.add('brief', [count('q=old', 10)], DEADLINE_MS);
+      assert.equal(await under.held('brief'), 1);
+      await under.pass(2 * windowMs);
+      await counters.add('brief', [count('q=new', 30)], DEADLINE_MS);
+      const [latest, old] = (await counters.top('brief', 10, DEADLINE_MS)) ?? [];
+      assert.equal(latest?.search, 'q=new');
+      // Two or three windows old, unless the machine stood still meanwhile.
+      if (performance.now() - startedMs < 3 * windowMs) {
+        assert.ok(old?.search === 'q=old' && old.count > 4.5 && old.count < 7, JSON.stringify(old));
+      }
+      await under.pass(8 * windowMs);
+      assert.deepEqual(await counters.top('brief', 10, DEADLINE_MS), []);
+      assert.equal(await under.held('brief'), 0);
+    });
+
+    test('without any time nothing rejects, and it works afterwards', async () => {
+      const counts = Array.from({ length: 300 }, (_, index) => count(`q=${index}`, 1));
+      const [added, found] = await Promise.all([
+        under.counters.add('late', counts, 0),
+        under.counters.top('late', 5, 0),
+      ]);
+      assert.equal(typeof added, 'boolean');
+      assert.ok(found === undefined || found.length <= 5);
+      assert.equal(await add('late', count('q=after', 1000)), true);
+      assert.deepEqual((await top('late', 1))?.[0], count('q=after', 1000));
+    });
+  });
+}

@@ -1,0 +1,73 @@
+import { type StoreContent, StoreUnreachable } from '../../src/flush/content.ts';
+
+export interface FakeContent extends StoreContent {
+  readonly put: (node: string, name: string, value: Buffer) => void;
+  /** Whatever lies there, in the order of its coming. */
+  readonly held: (node: string) => readonly string[];
+  /** From now on each call for that node rejects with these words; undefined: no longer. */
+  readonly refuse: (node: string, words: string | undefined) => void;
+}
+
+export interface FakeContentOptions {
+  readonly domain: string;
+  readonly nodes?: readonly string[];
+}
+
+interface Held {
+  /** Of its coming: where a scan stands is one of these, so that what is removed meanwhile hides nothing else. */
+  readonly number: number;
+  readonly value: Buffer;
+}
+
+/** The content of a store in memory, for tests of what counts and erases. Keeps every promise of the port. */
+export function createFakeContent({ domain, nodes = ['memory:0'] }: FakeContentOptions): FakeContent {
+  const held = new Map(nodes.map((node) => [node, new Map<string, Held>()]));
+  const refusals = new Map<string, string>();
+  let numbers = 0;
+
+  const isEntry = (name: string): boolean =>
+    name.startsWith(`sc1:${domain}:{`) && /^\{[\w-]{22}\}$/.test(name.slice(`sc1:${domain}:`.length));
+  const known = (node: string): Map<string, Held> => {
+    const values = held.get(node);
+    if (values === undefined) throw new StoreUnreachable(`${node} is no node of this store.`);
+    return values;
+  };
+  const at = (node: string): Map<string, Held> => {
+    const words = refusals.get(node);
+    if (words !== undefined) throw new StoreUnreachable(words);
+    return known(node);
+  };
+
+  return {
+    nodes: () => nodes,
+    async scan(node, cursor, count) {
+      const after = Number(cursor);
+      const rest = [...at(node)].filter(([, { number }]) => number > after);
+      const step = rest.slice(0, Math.max(1, Math.floor(count)));
+      const last = step.at(-1)?.[1].number ?? 0;
+      return {
+        cursor: rest.length > step.length ? String(last) : '0',
+        names: step.map(([name]) => name).filter(isEntry),
+      };
+    },
+    async sizes(node, names) {
+      const values = at(node);
+      return names.map((name) => (isEntry(name) ? (values.get(name)?.value.byteLength ?? 0) : 0));
+    },
+    async unlink(node, names) {
+      const values = at(node);
+      return names.filter((name) => isEntry(name) && values.delete(name)).length;
+    },
+    count: async (node) => at(node).size,
+    flushNode: async (node) => at(node).clear(),
+    put(node, name, value) {
+      numbers += 1;
+      known(node).set(name, { number: numbers, value });
+    },
+    held: (node) => [...known(node).keys()],
+    refuse(node, words) {
+      if (words === undefined) refusals.delete(node);
+      else refusals.set(node, words);
+    },
+  };
+}

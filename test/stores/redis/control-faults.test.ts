@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { type RedisStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import type { StoreEvent } from '../../../src/cache/store.ts';
+import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { connected, openStore, standaloneOf } from './open.ts';
+
+const DEADLINE_MS = 2000;
+const SHORT_MS = 200;
+/** The machine may be busy; a hang is longer. */
+const SLACK_MS = 2500;
+const TTL_MS = 60_000;
+const REFUSED = { kind: 'fault', fault: 'refused' };
+const DOCUMENT = 'sc1:goods:{control:goods}';
+const REPORTS = `${DOCUMENT}:reports`;
+
+const documentOf = (tag: string) => ({ tag, value: Buffer.from(`value of ${tag}`) });
+
+describe('a server that hurts the control document', () => {
+  let stack: RedisStack;
+  let server: RedisNode;
+  let store: RedisStore;
+  let events: readonly StoreEvent[];
+  before(async () => {
+    stack = await startStandalone({ flavour: 'redis' });
+    [server] = stack.nodes as readonly [RedisNode];
+  });
+  after(async () => {
+    await stack?.stop();
+  });
+  beforeEach(async () => {
+    await server.command('FLUSHALL');
+    ({ store, events } = openStore(standaloneOf(stack, { socketTimeoutMs: 1000 })));
+    await connected(store, 1);
+    assert.deepEqual(await store.control.swap('goods', undefined, documentOf('1-abc'), DEADLINE_MS), {
+      kind: 'swapped',
+    });
+  });
+  afterEach(async () => {
+    await store.close();
+  });
+
+  const read = (known?: string) => store.control.read('goods', known, DEADLINE_MS);
+  const breakers = (): readonly StoreEvent[] => events.filter(({ kind }) => kind === 'breaker');
+  const ids = async (): Promise<readonly string[]> => {
+    const found = await store.control.reports('goods', DEADLINE_MS);
+    assert.ok(found.kind === 'reports', found.kind);
+    return found.reports.map(({ id }) => id).sort();
+  };
+  const everything = (deadlineMs: number) =>
+    Promise.all([
+      store.control.read('goods', undefined, deadlineMs),
+      store.control.swap('goods', '1-abc', documentOf('2-def'), deadlineMs),
+      store.control.renew('goods', deadlineMs),
+      store.control.reports('goods', deadlineMs),
+      store.control.report('goods', 'a', Buffer.from('x'), TTL_MS, deadlineMs),
+    ]);
+  const faultsInTime = async (): Promise<void> => {
+    const startedMs = performance.now();
+    const all = await everything(SHORT_MS);
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs < SHORT_MS + SLACK_MS, `took ${tookMs} ms`);
+    for (const each of all) assert.ok(each === false || (each !== true && each.kind === 'fault'), JSON.stringify(each));
+  };
+  const nothingIsWritten = async (): Promise<void> => {
+    for (let round = 0; round < 10; round += 1) {
+      const [found, swapped, renewed, , reported] = await everything(DEADLINE_MS);
+      assert.deepEqual(found, { kind: 'value', ...documentOf('1-abc'), renewals: 0 });
+      assert.deepEqual([swapped, renewed, reported], [REFUSED, REFUSED, false]);
+    }
+    assert.deepEqual(await read('1-abc'), { kind: 'unchanged', renewals: 0 });
+    assert.deepEqual(breakers(), []);
+  };
+
+  test('killed: every call is a fault in time; back without its data, what was there is absent', async () => {
+    await server.kill();
+    await faultsInTime();
+    await server.restart();
+    await until('the document to be absent', async () => (await read()).kind === 'absent');
+    assert.deepEqual(await store.control.swap('goods', '1-abc', documentOf('2-def'), DEADLINE_MS), {
+      kind: 'conflict',
+    });
+  });
+
+  test('paused: every call is a fault in time, and afterwards the document is the one or the other, whole', async () => {
+    await server.pause();
+    try {
+      await faultsInTime();
+      await faultsInTime();
+    } finally {
+      server.resume();
+    }
+    await until('an answer', async () => (await read()).kind === 'value');
+    const found = await read();
+    assert.ok(found.kind === 'value' && ['1-abc', '2-def'].includes(found.tag));
+    assert.equal(found.value.toString(), `value of ${found.tag}`);
+  });
+
+  test('out of memory: nothing is written and said so, what is there is read, and no breaker opens', async () => {
+    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
+    try {
+      await nothingIsWritten();
+    } finally {
+      await server.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru', 'maxmemory', '0');
+    }
+  });
+
+  test('a replica: nothing is written and said so, what is there is read, and no breaker opens', async () => {
+    await server.command('REPLICAOF', '127.0.0.1', '1');
+    try {
+      await nothingIsWritten();
+    } finally {
+      await server.command('REPLICAOF', 'NO', 'ONE');
+    }
+  });
+
+  test('somebody else’s value under our name is never absent, and never written over', async () => {
+    const others: readonly (readonly string[])[] = [
+      ['LPUSH', DOCUMENT, 'x'],
+      ['SET', DOCUMENT, 'x'],
+      ['HSET', DOCUMENT, 'tag', '1-abc'],
+      ['HSET', DOCUMENT, 'tag', '1-abc', 'value', 'x', 'renewals', 'many'],
+    ];
+    for (const other of others) {
+      await server.command('DEL', DOCUMENT);
+      await server.command(...other);
+      assert.deepEqual(await read(), REFUSED, other.join(' '));
+      const swapped = await store.control.swap('goods', undefined, documentOf('2-def'), DEADLINE_MS);
+      assert.notEqual(swapped.kind, 'swapped', other.join(' '));
+    }
+    assert.deepEqual(breakers(), []);
+  });
+
+  test('a server that evicts loses all of the document or nothing', async () => {
+    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random', 'maxmemory', '4mb');
+    const seen = new Set<string>();
+    try {
+      for (let round = 0; round < 600 && seen.size < 2; round += 1) {
+        await store.control.renew('goods', DEADLINE_MS);
+        await store.control.swap('goods', undefined, documentOf('1-abc'), DEADLINE_MS);
+        for (let writes = 0; writes < 20; writes += 1) {
+          await store.write(`sc1:goods:{${round}-${writes}}`, Buffer.alloc(20_000), TTL_MS);
+        }
+        const found = await read();
+        seen.add(found.kind);
+        if (found.kind === 'value') assert.deepEqual([found.tag, String(found.value)], ['1-abc', 'value of 1-abc']);
+        else assert.equal(found.kind, 'absent');
+      }
+    } finally {
+      await server.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru', 'maxmemory', '0');
+    }
+    assert.deepEqual([...seen].sort(), ['absent', 'value']);
+  });
+
+  test('of more reports than it may hold the latest are kept', async () => {
+    const all = Array.from({ length: 300 }, (_, index) => `process-${String(index).padStart(3, '0')}`);
+    for (const id of all) assert.ok(await store.control.report('goods', id, Buffer.from(id), TTL_MS, DEADLINE_MS));
+    assert.deepEqual(await ids(), all.slice(44));
+    // Whoever reports again is the latest, whoever it is.
+    for (const id of ['process-044', 'new']) {
+      await store.control.report('goods', id, Buffer.from('again'), TTL_MS, DEADLINE_MS);
+    }
+    assert.deepEqual(await ids(), ['new', 'process-044', ...all.slice(46)]);
+    const large = await store.control.report('goods', 'large', Buffer.alloc(64 * 1024 + 1), TTL_MS, DEADLINE_MS);
+    assert.equal(large, false);
+    for (const key of [REPORTS, `${REPORTS}:order`]) assert.ok(Number(await server.command('PTTL', key)) > 0, key);
+  });
+
+  for (const lost of [REPORTS, `${REPORTS}:order`]) {
+    test(`when a server that evicts has taken ${lost} alone, reports begin anew and stay bounded`, async () => {
+      for (const id of ['a', 'b', 'c']) await store.control.report('goods', id, Buffer.from(id), TTL_MS, DEADLINE_MS);
+      await server.command('DEL', lost);
+      assert.ok(await store.control.report('goods', 'd', Buffer.from('d'), TTL_MS, DEADLINE_MS));
+      assert.deepEqual(await ids(), ['d']);
+      assert.equal(await server.command('ZCARD', `${REPORTS}:order`), 1);
+    });
+  }
+
+  test('of two processes that change it 200 times at once exactly one succeeds each time', async () => {
+    const second = openStore(standaloneOf(stack)).store;
+    try {
+      await connected(second, 1);
+      let expected = '1-abc';
+      const won = [0, 0];
+      for (let round = 2; round <= 201; round += 1) {
+        const swaps = [store, second].map(({ control }, index) =>
+          control.swap('goods', expected, documentOf(`${round}-w${index}`), DEADLINE_MS),
+        );
+        const kinds = (await Promise.all(swaps)).map(({ kind }) => kind);
+        assert.deepEqual([...kinds].sort(), ['conflict', 'swapped'], `round ${round}`);
+        const winner = kinds.indexOf('swapped');
+        won[winner] = (won[winner] ?? 0) + 1;
+        expected = `${round}-w${winner}`;
+        const found = await (winner === 0 ? second : store).control.read('goods', undefined, DEADLINE_MS);
+        assert.ok(found.kind === 'value' && found.tag === expected && String(found.value) === `value of ${expected}`);
+      }
+    } finally {
+      await second.close();
+    }
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { type RedisStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import type { StoreEvent } from '../../../src/cache/store.ts';
+import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { connected, openStore, standaloneOf } from './open.ts';
+
+const DEADLINE_MS = 2000;
+const SHORT_MS = 200;
+/** The machine may be busy; a hang is longer. */
+const SLACK_MS = 2500;
+const HOUR_MS = 3_600_000;
+
+describe('a server that hurts the counters', () => {
+  let stack: RedisStack;
+  let server: RedisNode;
+  let store: RedisStore;
+  let events: readonly StoreEvent[];
+  before(async () => {
+    stack = await startStandalone({ flavour: 'redis' });
+    [server] = stack.nodes as readonly [RedisNode];
+  });
+  after(async () => {
+    await stack?.stop();
+  });
+  beforeEach(async () => {
+    await server.command('FLUSHALL');
+    ({ store, events } = openStore(standaloneOf(stack, { socketTimeoutMs: 1000 })));
+    await connected(store, 1);
+    assert.equal(await store.counters.add('goods', [{ search: 'q=a', count: 2 }], DEADLINE_MS), true);
+  });
+  afterEach(async () => {
+    await store.close();
+  });
+
+  const many = Array.from({ length: 1000 }, (_, index) => ({ search: `q=${index}`, count: 1 }));
+  const givenUpInTime = async (): Promise<void> => {
+    const startedMs = performance.now();
+    const [added, found] = await Promise.all([
+      store.counters.add('goods', many, SHORT_MS),
+      store.counters.top('goods', 10, SHORT_MS),
+    ]);
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs < SHORT_MS + SLACK_MS, `took ${tookMs} ms`);
+    assert.deepEqual([added, found], [false, undefined]);
+  };
+
+  test('paused and killed: nothing is taken and nothing told, in time, and it works again afterwards', async () => {
+    await server.pause();
+    try {
+      const before = events.length;
+      await givenUpInTime();
+      const sent = events.slice(before).filter((event) => event.kind === 'command' && event.operation === 'counters');
+      assert.equal(sent.length, 2, 'more than one batch was sent although the first was not answered');
+    } finally {
+      server.resume();
+    }
+    await until('an answer', async () => (await store.counters.top('goods', 10, DEADLINE_MS)) !== undefined);
+    await server.kill();
+    await givenUpInTime();
+    await server.restart();
+    await until('an answer', async () => store.counters.add('goods', many, DEADLINE_MS));
+    assert.equal((await store.counters.top('goods', 1000, DEADLINE_MS))?.length, 1000);
+  });
+
+  test('out of memory and a replica: nothing is taken, what is there is told, and no breaker opens', async () => {
+    const hurt = [
+      [
+        ['CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1'],
+        ['CONFIG', 'SET', 'maxmemory', '0'],
+      ],
+      [
+        ['REPLICAOF', '127.0.0.1', '1'],
+        ['REPLICAOF', 'NO', 'ONE'],
+      ],
+    ] as const;
+    for (const [begin, end] of hurt) {
+      await server.command(...begin);
+      try {
+        for (let round = 0; round < 10; round += 1) {
+          assert.equal(await store.counters.add('goods', many, DEADLINE_MS), false);
+          assert.deepEqual(await store.counters.top('goods', 5, DEADLINE_MS), [{ search: 'q=a', count: 2 }]);
+        }
+      } finally {
+        await server.command(...end);
+      }
+    }
+    assert.ok(!events.some(({ kind }) => kind === 'breaker'));
+  });
+
+  test('processes whose clocks are hours apart count together', async () => {
+    const skewed = [-5 * HOUR_MS, 5 * HOUR_MS].map(
+      (skewMs) =>
+        openStore(standaloneOf(stack), {
+          clock: { wallMs: () => Date.now() + skewMs, monotonicMs: () => performance.now() + Math.abs(skewMs) },
+        }).store,
+    );
+    try {
+      await Promise.all(skewed.map((each) => connected(each, 1)));
+      for (const { counters } of skewed) await counters.add('goods', [{ search: 'q=a', count: 3 }], DEADLINE_MS);
+      for (const { counters } of [...skewed, store]) {
+        assert.deepEqual(await counters.top('goods', 5, DEADLINE_MS), [{ search: 'q=a', count: 8 }]);
+      }
+    } finally {
+      await Promise.all(skewed.map((each) => each.close()));
+    }
+  });
+
+  test('what is counted ends by itself', async () => {
+    const names = Array.from({ length: 7 }, (_, index) => `sc1:goods:{popular:goods}:${index}`);
+    const lives = await Promise.all(names.map((name) => server.command('PTTL', name)));
+    const [life, ...more] = lives.map(Number).filter((ms) => ms !== -2);
+    assert.deepEqual(more, []);
+    assert.ok(life !== undefined && life > HOUR_MS - 1000 && life <= HOUR_MS * (7 / 6), `${life} ms`);
+  });
+});

@@ -1,0 +1,117 @@
+import { after, before, describe } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
+import { startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
+import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { CONTENT_DOMAIN, contentContract } from '../../contract/content.ts';
+import { controlStoreContract } from '../../contract/control-store.ts';
+import { countersContract } from '../../contract/counters.ts';
+import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
+import { ADVISED_USER, secure, USER } from './users.ts';
+
+const WINDOW_MS = 250;
+
+/** The other ports one store serves, over the same servers one after another. */
+function portsOver<S extends RedisStack>(
+  name: string,
+  start: () => Promise<S>,
+  settingsOf: (stack: S) => RedisSettings,
+  { owners = 1, flushes = true } = {},
+): void {
+  describe(name, () => {
+    let stack: S | undefined;
+    before(async () => {
+      stack = await start();
+    });
+    after(async () => {
+      await stack?.stop();
+    });
+
+    /** Stores over empty servers, closed by `stop`. */
+    const open = async (windows: readonly (number | undefined)[]) => {
+      if (stack === undefined) throw new Error('the servers did not start');
+      const settings = settingsOf(stack);
+      const nodes = stack.nodes.slice(0, owners);
+      const wipe = async (): Promise<void> => {
+        await Promise.all(nodes.map((node) => node.command('FLUSHALL')));
+      };
+      await wipe();
+      const stores = windows.map(
+        (each) => openStore(settings, each === undefined ? {} : { counterWindowMs: each }).store,
+      );
+      await Promise.all(stores.map((store) => connected(store, owners)));
+      const [first = openStore(settings).store] = stores;
+      return {
+        first,
+        stores,
+        addresses: nodes.map(({ address }) => address),
+        wipe,
+        nodeOf: (key: string) => nodes.find(({ address }) => address === first.locate(key).node),
+        async stop() {
+          await Promise.all(stores.map((store: RedisStore) => store.close()));
+        },
+      };
+    };
+
+    controlStoreContract(name, async () => {
+      const { stores, wipe, stop } = await open([undefined, undefined]);
+      const [store, other] = stores as [RedisStore, RedisStore];
+      return { store: store.control, other: other.control, lose: wipe, stop };
+    });
+
+    contentContract(name, async () => {
+      const { first, addresses, nodeOf, stop } = await open([undefined]);
+      if (first.content.nodes().length !== owners) throw new Error(`${CONTENT_DOMAIN}: not all owners are known`);
+      return {
+        content: first.content,
+        owners: addresses,
+        // As an administrator: some of the names are not ours.
+        put: async (key, value) => {
+          await nodeOf(key)?.command('SET', key, value.toString());
+        },
+        has: async (key) => (await nodeOf(key)?.command('EXISTS', key)) === 1,
+        flushes,
+        stop,
+      };
+    });
+
+    countersContract(name, async () => {
+      const { first, stores, nodeOf, stop } = await open([undefined, undefined, WINDOW_MS]);
+      const [, other = first, brief = first] = stores;
+      return {
+        counters: first.counters,
+        other: other.counters,
+        brief: { counters: brief.counters, windowMs: WINDOW_MS },
+        pass: (ms) => sleep(ms),
+        async held(domain) {
+          const names = Array.from({ length: 7 }, (_, index) => `sc1:${domain}:{popular:${domain}}:${index}`);
+          const sizes = await Promise.all(names.map((key) => nodeOf(key)?.command('ZCARD', key)));
+          return sizes.reduce<number>((sum, size) => sum + Number(size), 0);
+        },
+        stop,
+      };
+    });
+  });
+}
+
+for (const flavour of ['redis', 'valkey'] as const) {
+  portsOver(`standalone ${flavour}`, () => startStandalone({ flavour }), standaloneOf);
+  portsOver(`${flavour} cluster of 3`, () => startCluster({ flavour, masters: 3 }), clusterOf, { owners: 3 });
+}
+portsOver<SentinelStack>(
+  'sentinel',
+  () => startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 }),
+  (stack) => sentinelOf(stack),
+);
+portsOver(
+  'standalone over TLS as an ACL user',
+  () => startStandalone({ flavour: 'redis', tls: true, acl: USER }),
+  (stack) => standaloneOf(stack, secure(stack)),
+);
+portsOver(
+  'valkey cluster of 3 over TLS as the ACL user of the example',
+  () => startCluster({ flavour: 'valkey', masters: 3, tls: true, acl: ADVISED_USER }),
+  (stack) => clusterOf(stack, secure(stack)),
+  { owners: 3, flushes: false },
+);
