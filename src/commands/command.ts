@@ -6,13 +6,19 @@ import type { Settings } from '../config/settings.ts';
 export interface CommandContext {
   readonly clock: Clock;
   /** Results: what a script reads. */
-  readonly stdout: Pick<ProgressOutput, 'write'>;
+  readonly stdout: ProgressOutput;
   /** Progress and complaints: what a person reads. */
   readonly stderr: ProgressOutput;
   /** The configuration, read when a command needs it. @throws ConfigError */
   readonly settings: () => Settings;
-  /** Aborted by SIGINT and SIGTERM: a command ends without leaving half a result. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP: a command ends without leaving half a result. */
   readonly signal: AbortSignal;
+  /** Who is at the keyboard, for the audit of the service: `ana@host`. */
+  readonly operator: string;
+  /** Of ADMIN_TOKEN. */
+  readonly adminToken?: string;
+  /** One line typed by a person; absent where nobody sits at a terminal. Rejects when `signal` aborts. */
+  readonly ask?: (question: string) => Promise<string>;
 }
 
 export interface Command {
@@ -20,6 +26,10 @@ export interface Command {
   /** Without the name: `<domain> <file>`. */
   readonly usage: string;
   readonly summary: string;
+  /** Further lines of its own help: options, exit codes. */
+  readonly details?: readonly string[];
+  /** A command of several: the next word says which. */
+  readonly parts?: readonly Command[];
   /** @throws UsageError for wrong words, anything else for what could not be done. */
   readonly run: (args: readonly string[], context: CommandContext) => Promise<void>;
 }
@@ -27,4 +37,9 @@ export interface Command {
 /** The call's words are wrong; nothing was done. Exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** The drill ended, and not well: failed, aborted, refused or lost. Exit status 3. */
+export class DrillNotPassed extends Error {
+  override readonly name = 'DrillNotPassed';
 }

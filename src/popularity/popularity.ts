@@ -13,6 +13,11 @@ export interface Popularity<T> {
    * of them inherit counts as high as some that were earned.
    */
   readonly top: (n: number) => readonly Popular<T>[];
+  /**
+   * What was noted since it was last drained, the `n` most noted first; the others keep theirs for the next time. These
+   * are whole notes, undecayed and never inherited: what a process adds to the counts of the fleet.
+   */
+  readonly drain: (n: number) => readonly Noted<T>[];
   /** Keys tracked, at most `maxQueries`. */
   readonly size: () => number;
 }
@@ -24,6 +29,13 @@ export interface Popular<T> {
   readonly count: number;
   /** What the key may have inherited from the one whose place it took. */
   readonly error: number;
+}
+
+export interface Noted<T> {
+  readonly key: string;
+  readonly item: T;
+  /** At least 1. */
+  readonly notes: number;
 }
 
 export interface PopularityOptions {
@@ -51,6 +63,7 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
   const items: T[] = [];
   const counts = new Float64Array(maxQueries);
   const errors = new Float64Array(maxQueries);
+  const undrained = new Float64Array(maxQueries);
   const least = createLeast(counts);
   let notes = 0;
   let steppedMs = clock.monotonicMs();
@@ -82,7 +95,18 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
     items[slot] = item;
     errors[slot] = inherited;
     counts[slot] = inherited + 1;
+    undrained[slot] = 1;
     least.enter(slot);
+  };
+
+  /** Of the slots in use those with the `n` highest values, in no order, and some more that equal the last of them. */
+  const highest = (values: Float64Array, n: number): number[] => {
+    const wanted = Math.min(Math.max(0, n), keys.length);
+    // Sorting plain numbers first finds the least that is wanted: only what reaches it becomes an object.
+    const enough = wanted === 0 ? Number.POSITIVE_INFINITY : (values.toSorted().at(-wanted) ?? 0);
+    const found: number[] = [];
+    for (let slot = 0; slot < values.length; slot += 1) if ((values[slot] ?? 0) >= enough) found.push(slot);
+    return found;
   };
 
   return {
@@ -91,22 +115,35 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
       if (notes % NOTES_PER_LOOK === 0) catchUp();
       const slot = slots.get(key);
       if (slot === undefined) admit(key, item);
-      else counts[slot] = (counts[slot] ?? 0) + 1;
+      else {
+        counts[slot] = (counts[slot] ?? 0) + 1;
+        undrained[slot] = (undrained[slot] ?? 0) + 1;
+      }
     },
     top: (n) => {
       catchUp();
       const certain = counts.slice(0, keys.length);
       for (let slot = 0; slot < certain.length; slot += 1) certain[slot] = (certain[slot] ?? 0) - (errors[slot] ?? 0);
-      const wanted = Math.min(Math.max(0, n), keys.length);
-      // Sorting plain numbers first finds the least that is wanted: only what reaches it becomes an object.
-      const enough = wanted === 0 ? Number.POSITIVE_INFINITY : (certain.toSorted().at(-wanted) ?? 0);
       const found: Popular<T>[] = [];
-      for (let slot = 0; slot < certain.length; slot += 1) {
+      for (const slot of highest(certain, n)) {
         const [key, item] = [keys[slot], items[slot]];
-        if ((certain[slot] ?? 0) < enough || key === undefined || item === undefined) continue;
+        if (key === undefined || item === undefined) continue;
         found.push({ key, item, count: counts[slot] ?? 0, error: errors[slot] ?? 0 });
       }
-      return found.sort((one, other) => other.count - other.error - (one.count - one.error)).slice(0, wanted);
+      return found.sort((one, other) => other.count - other.error - (one.count - one.error)).slice(0, Math.max(0, n));
+    },
+    drain: (n) => {
+      const found: Noted<T>[] = [];
+      const drained = highest(undrained.slice(0, keys.length), n).sort(
+        (one, other) => (undrained[other] ?? 0) - (undrained[one] ?? 0),
+      );
+      for (const slot of drained.slice(0, Math.max(0, n))) {
+        const [key, item, notes] = [keys[slot], items[slot], undrained[slot] ?? 0];
+        if (key === undefined || item === undefined || notes === 0) continue;
+        found.push({ key, item, notes });
+        undrained[slot] = 0;
+      }
+      return found;
     },
     size: () => keys.length,
   };

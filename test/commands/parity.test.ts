@@ -56,10 +56,11 @@ describe('parity of searchd and its lifeboat over 5,000 real goods', { timeout: 
     let printed = '';
     await command.run(args, {
       clock: systemClock,
-      stdout: { write: (text) => (printed += text) },
+      stdout: { write: (text) => (printed += text), isTTY: true },
       stderr: { write: () => undefined },
       settings: () => given,
       signal: new AbortController().signal,
+      operator: 'test',
     });
     return printed;
   };

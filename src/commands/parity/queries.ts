@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { createGunzip } from 'node:zlib';
 import { linesOf } from '../../catalogue/lines.ts';
 import type { PreparedSearch } from '../../search/answer.ts';
 import { InvalidSearch } from '../../search/failure.ts';
+import { fileBytes } from '../file-bytes.ts';
 
 export interface Query {
   readonly prepared: PreparedSearch;
@@ -47,7 +46,7 @@ export async function readQueries(file: string, options: ReadQueriesOptions): Pr
   let lines = 0;
   let badLines = 0;
   let cut = false;
-  for await (const { number, bytes } of linesOf(bytesOf(file, options.signal), MAX_LINE_BYTES)) {
+  for await (const { number, bytes } of linesOf(fileBytes(file, options.signal).chunks, MAX_LINE_BYTES)) {
     if (number > MAX_LINES) {
       cut = true;
       break;
@@ -95,22 +94,6 @@ function readLine(bytes: Buffer | undefined, prepare: ReadQueriesOptions['prepar
   } catch (error) {
     if (error instanceof InvalidSearch) return error.message;
     throw error;
-  }
-}
-
-async function* bytesOf(file: string, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
-  const raw = createReadStream(file, { signal });
-  const unpacked = /\.gz$/i.test(file) ? raw.pipe(createGunzip()) : raw;
-  // pipe() passes no errors on, and a loop over a stream that never ends would wait for ever.
-  if (unpacked !== raw) raw.once('error', (error) => unpacked.destroy(error));
-  try {
-    for await (const chunk of unpacked) yield chunk as Buffer;
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new Error(`${file} cannot be read: ${cause instanceof Error ? cause.message : cause}`, { cause });
-  } finally {
-    raw.destroy();
-    unpacked.destroy();
   }
 }
 

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { type CommandContext, UsageError } from '../command.ts';
+import type { Words } from './options.ts';
+
+export interface Access {
+  readonly base: URL;
+  readonly token: string | undefined;
+}
+
+/**
+ * Where the admin listener is and what opens it: the words first, then the environment and the configuration, which are
+ * the service's own when the command runs beside it. A token of the configuration is sent to no other address than its own.
+ * @throws UsageError, ConfigError
+ */
+export function accessOf(words: Words, context: Pick<CommandContext, 'settings' | 'adminToken'>): Access {
+  const given = words.text('admin');
+  const file = words.text('token-file');
+  const token = file === undefined ? context.adminToken : tokenIn(file);
+  if (given !== undefined) return { base: addressIn(given), token };
+  const { host, port, token: configured } = context.settings().admin;
+  if (port === 0) throw new UsageError('the configured admin port is picked at each start: name it, --admin URL');
+  return { base: new URL(`http://${reachable(host)}:${port}`), token: token ?? configured };
+}
+
+function addressIn(given: string): URL {
+  const base = URL.parse(/^[a-z]+:\/\//i.test(given) ? given : `http://${given}`);
+  if (base === null || !['http:', 'https:'].includes(base.protocol) || base.username !== '' || base.search !== '') {
+    throw new UsageError(`--admin takes an address such as http://127.0.0.1:8081, not "${given}"`);
+  }
+  return base;
+}
+
+function tokenIn(file: string): string {
+  let token: string;
+  try {
+    token = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new UsageError(`--token-file ${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+  if (/^[!-~]{1,512}$/.test(token)) return token;
+  throw new UsageError(`--token-file ${file} holds no token: one line of printable characters without spaces`);
+}
+
+/** What a listener binds is not always what one connects to. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}

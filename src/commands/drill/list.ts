@@ -1,0 +1,28 @@
+import type { DrillSummary } from '../../drills/drills.ts';
+import { columns } from '../admin/columns.ts';
+import { duration, moment } from '../admin/format.ts';
+import { operatorCommand } from '../admin/operator-command.ts';
+import type { Command } from '../command.ts';
+
+export const listDrills: Command = operatorCommand({
+  name: 'drill list',
+  usage: '',
+  summary: 'drills that run and drills that ran, newest first',
+  options: [],
+  takes: { min: 0, max: 0 },
+  run: async ({ client, output }) => {
+    const found = await client.get<{ drills: readonly DrillSummary[] }>('/admin/drills');
+    output.result(found, () => {
+      if (found.drills.length === 0) return 'there was no drill yet';
+      const rows = found.drills.map(({ id, plan, domains, startedAtMs, endedAtMs, verdict, running, here }) => [
+        id,
+        plan,
+        domains.join(','),
+        moment(startedAtMs),
+        endedAtMs === undefined ? '' : duration(endedAtMs - startedAtMs),
+        running ? `running${here ? '' : ' elsewhere'}` : (verdict?.kind ?? 'over'),
+      ]);
+      return columns(rows, ['id', 'plan', 'domains', 'started', 'took', 'verdict']);
+    });
+  },
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { freePorts } from '../../loadtest/stack/process.ts';
+import { adminService } from './admin-service.ts';
+import { callCli } from './run.ts';
+
+/** Knows no domains, and remembers who asked. */
+async function listener(t: TestContext) {
+  const asked: IncomingHttpHeaders[] = [];
+  const server = createServer(({ headers }, response) => {
+    asked.push(headers);
+    response.end('{"domains":[]}');
+  });
+  t.after(() => server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port: String(port), latest: () => asked.at(-1) };
+}
+
+test('the address comes from the words, else from the environment; the caller is named', async (t) => {
+  const { url, port, latest } = await listener(t);
+  assert.equal((await callCli(['popular', '--admin', url.replace('http://', '')], { env: {} })).code, 0);
+  assert.equal((await callCli(['popular'], { env: { ADMIN_PORT: port } })).code, 0);
+  assert.equal(latest()?.['x-operator'], 'ana@desk');
+  assert.equal(latest()?.authorization, undefined);
+});
+
+test('the token comes from a file, else from the environment; a configured one goes to its own address alone', async (t) => {
+  const { url, port, latest } = await listener(t);
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-token-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'token');
+  writeFileSync(file, 'from-a-file\n');
+  await callCli(['popular', '--admin', url, '--token-file', file], { adminToken: 'from-env' });
+  assert.equal(latest()?.authorization, 'Bearer from-a-file');
+  await callCli(['popular', '--admin', url], { adminToken: 'from-env' });
+  assert.equal(latest()?.authorization, 'Bearer from-env');
+  const env = { ADMIN_PORT: port, ADMIN_TOKEN: 'configured' };
+  await callCli(['popular'], { env });
+  assert.equal(latest()?.authorization, 'Bearer configured');
+  await callCli(['popular', '--admin', url], { env });
+  assert.equal(latest()?.authorization, undefined);
+  writeFileSync(file, 'two words\n');
+  const bad = await callCli(['popular', '--admin', url, '--token-file', file]);
+  assert.equal(bad.code, 2);
+  assert.doesNotMatch(bad.err, /two words/);
+});
+
+test('where nobody listens it says the address and how to name another', async () => {
+  const [port = 0] = await freePorts(1);
+  const { code, out, err } = await callCli(['popular', '--admin', `http://127.0.0.1:${port}`]);
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(
+    err,
+    new RegExp(`no answer from http://127\\.0\\.0\\.1:${port} \\(connection refused\\).*--admin URL.*ADMIN_HOST`),
+  );
+});
+
+test('a wrong configuration is exit 78', async () => {
+  const { code, err } = await callCli(['popular'], { env: { ADMIN_PORT: 'x' } });
+  assert.equal(code, 78);
+  assert.match(err, /ADMIN_PORT/);
+});
+
+async function answering(
+  t: TestContext,
+  status: number,
+  headers: Record<string, string>,
+  body: string,
+): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status, headers).end(body));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('whoever else answers is told from serpcache’s admin listener, and a redirect is not followed', async (t) => {
+  const { url, requests } = await adminService(t);
+  for (const there of [
+    await answering(t, 200, { 'content-type': 'text/html' }, '<html>router</html>'),
+    await answering(t, 302, { location: url }, ''),
+    await answering(t, 502, {}, 'bad gateway'),
+  ]) {
+    const { code, err } = await callCli(['popular', '--admin', there], { adminToken: 'secret' });
+    assert.equal(code, 1);
+    assert.match(err, /answered (200|302|502), and not as serpcache's admin listener does/);
+  }
+  assert.deepEqual(requests(), []);
+});
+
+test('a missing or wrong token, and the public listener, are told with what to do here', async (t) => {
+  const { url } = await adminService(t);
+  for (const given of [{ env: {} }, { adminToken: 'wrong' }]) {
+    const { code, err } = await callCli(['popular', '--admin', url], given);
+    assert.equal(code, 1);
+    assert.match(err, /Token required: .* Here: set ADMIN_TOKEN, or .*--token-file/);
+  }
+  const notFound = JSON.stringify({ code: 'not-found', title: 'Not found', status: 404, detail: 'No such path.' });
+  const elsewhere = await callCli(['popular', '--admin', await answering(t, 404, {}, notFound)]);
+  assert.match(elsewhere.err, /Not found: No such path\. Perhaps this is the public listener/);
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { COMMANDS } from '../../src/commands/table.ts';
+import { adminService } from './admin-service.ts';
+import { callCli } from './run.ts';
+
+test('wrong words are refused before anything is sent, with the one that was meant', async (t) => {
+  const { url, requests } = await adminService(t);
+  for (const [words, said] of [
+    [['flsh', 'goods'], /no command "flsh"; did you mean flush\?/],
+    [['zzzzzz'], /see: serpcache --help/],
+    [['drill'], /drill what\? plans, preview, run/],
+    [['drill', 'rnu'], /did you mean run\?/],
+    [['flush', 'goods', '--frction', '1'], /no option --frction; did you mean --fraction\?/],
+    [['flush', 'goods', '--mode', 'drp'], /--mode is one of refresh, drop, erase; did you mean drop\?/],
+    [['flush', 'goods', '--fraction', 'half'], /--fraction takes a number, not "half"/],
+    [['flush', 'goods', '--fraction'], /specify the option argument/],
+    [['flush'], /a word is missing/],
+    [['flush', 'goods', 'auto'], /a word too many: "auto"/],
+    [['purge', 'goods'], /a word is missing/],
+    [['suppress', 'goods'], /which documents\?/],
+    [['suppress', 'goods', 'a', '--list'], /--list takes a domain and nothing else/],
+    [['halt'], /--reason/],
+    [['drill', 'run', 'canary', '--domain', 'goods'], /a drill needs a reason/],
+    [['drill', 'run', './no-such.yaml', '--reason', 'r', '--yes'], /no-such\.yaml cannot be read/],
+    [['warm', 'goods', '--from', 'popular', '--queries', 'file'], /one of them/],
+    [['warm', 'goods', '--queries', '/no/such/file'], /cannot be read/],
+    [['warm', 'goods', '--from-line', '0'], /above 0/],
+    [['explain', 'goods', 'диван', 'page'], /a parameter is name=value, not "page"/],
+    [['popular', '--limit', '0'], /above 0/],
+    [['popular', '--token', 'secret-secret'], /seen by everybody.*ADMIN_TOKEN.*--token-file/],
+    [['popular', '--token=secret-secret'], /seen by everybody/],
+    [['popular', '--admin', 'ftp://host'], /--admin takes an address/],
+    [['popular', '--token-file', '/no/such'], /--token-file \/no\/such cannot be read/],
+  ] as const) {
+    const given = words.some((word) => word === '--admin') ? words : [...words, '--admin', url];
+    const { code, out, err } = await callCli(given);
+    assert.deepEqual([code, out], [2, ''], `${words.join(' ')}: ${err}`);
+    assert.match(err, said, words.join(' '));
+    assert.doesNotMatch(err, /secret-secret/);
+  }
+  assert.deepEqual(requests(), []);
+});
+
+test('a name the service does not know is told with the one that was meant', async (t) => {
+  const { url } = await adminService(t);
+  const domain = await callCli(['purge', 'godos', 'диван', '--admin', url]);
+  assert.equal(domain.code, 1);
+  assert.match(domain.err, /Unknown domain: .* Did you mean goods\?/);
+  const plan = await callCli(['drill', 'preview', 'canery', '--domain', 'goods', '--admin', url]);
+  assert.match(plan.err, /Unknown plan: .* Did you mean canary\?/);
+});
+
+test('the help of the whole and of each command tells its words and the exit status', async () => {
+  const whole = await callCli(['--help']);
+  assert.equal(whole.code, 0);
+  for (const { name } of COMMANDS) assert.ok(whole.out.includes(`serpcache ${name} `), name);
+  assert.match(whole.out, /exit status: 0 done[\s\S]*\n2 wrong words; 3 the drill failed[\s\S]*78 wrong configuration/);
+  assert.equal((await callCli([])).out, whole.out);
+  const all = COMMANDS.flatMap((command) => [command, ...(command.parts ?? [])]);
+  for (const { name, usage, summary } of all) {
+    for (const words of [
+      [...name.split(' '), '--help'],
+      ['help', ...name.split(' ')],
+    ]) {
+      const { code, out } = await callCli(words);
+      assert.equal(code, 0);
+      assert.ok(out.includes(`serpcache ${name} ${usage}`.trimEnd()) && out.includes(summary), name);
+      assert.match(out, /exit status/);
+    }
+  }
+});
