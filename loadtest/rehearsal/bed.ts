@@ -15,6 +15,7 @@ export interface Bed {
 export interface Replica {
   readonly name: string;
   readonly url: string;
+  readonly adminUrl: string;
   readonly admin: AdminClient;
   readonly pid: () => number | undefined;
   /** SIGKILL. */
@@ -51,11 +52,13 @@ export async function layBed(say: (text: string) => void): Promise<Bed> {
 
 function replicaOf(plan: StackPlan, replica: ReplicaPlan, say: (text: string) => void): Replica {
   const { name, port, adminPort } = replica;
+  const adminUrl = `http://127.0.0.1:${adminPort}`;
   return {
+    adminUrl,
     name,
     url: `http://127.0.0.1:${port}`,
     admin: createAdminClient({
-      base: new URL(`http://127.0.0.1:${adminPort}`),
+      base: new URL(adminUrl),
       token: plan.adminToken,
       operator: 'rehearsal',
       signal: new AbortController().signal,

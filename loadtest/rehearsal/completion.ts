@@ -19,7 +19,7 @@ export const completion: Scene = async ({ bed, load, plan, say }) => {
     const ratios = [before, lowest, end].map((ratio) => percent(ratio ?? Number.NaN)).join(' → ');
     say(`${title}: hit ratio ${ratios}, ${refill}, at most ${peakEngineCallsPerSecond.toFixed(0)} engine calls/s`);
   }
-  say(`report: ${owner.admin.base}admin/drills/${id}/report`);
+  say(`report: ${owner.adminUrl}/admin/drills/${id}/report`);
   const known = (value: number | undefined): string => value?.toFixed(2) ?? 'unknown';
   return [
     {

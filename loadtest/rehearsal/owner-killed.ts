@@ -12,7 +12,7 @@ export const ownerKilled: Scene = async (stage) => {
   const { bed, load } = stage;
   const scene = 'owner killed';
   const owner = replicaAt(bed, 1);
-  const texts = await plant(stage, 1000, PLANTED);
+  const planted = await plant(stage, PLANTED, 9);
   const { id } = await start(owner, bed, stage.plan);
   await until(owner, id, 'the last stage', atLastStage);
   await sleep(2000);
@@ -29,7 +29,7 @@ export const ownerKilled: Scene = async (stage) => {
       return load.nowMs() - killedAtMs;
     }),
   );
-  const first = await firstHits(stage, texts, others);
+  const first = await firstHits(stage, planted, others);
   await owner.start();
   const worst = Math.max(...backMs);
   const clocks = CLOCKS_AHEAD_MS.map((ms) => `${ms / 1000} s`).join(', ');

@@ -34,23 +34,30 @@ export async function answersSince({ answers }: Load, sinceMs: number, count: nu
   }
 }
 
-/**
- * Searches nobody else asks, each held by every replica: what happens to them is the drill's doing alone. Asked twice
- * everywhere, so that each is in every L1 and in L2.
- */
-export async function plant({ bed, probe }: Stage, from: number, count: number): Promise<readonly string[]> {
-  const texts = Array.from({ length: count }, (_, at) => bed.queries.once(from + at));
-  for (let round = 0; round < 2; round += 1) {
-    for (const text of texts) for (const at of bed.replicas.keys()) await probe.isHit(at, text);
-  }
-  return texts;
+/** Searches nobody else asks, each held by every replica: what happens to them is the drill's doing alone. */
+export interface Planted {
+  readonly texts: readonly string[];
+  readonly limit: number;
 }
 
-/** Of the texts, the share that each replica has at the first time of asking. */
-export async function firstHits({ bed, probe }: Stage, texts: readonly string[], replicas = [...bed.replicas.keys()]) {
+/** Asked twice everywhere, so that each is in every L1 and in L2. @param limit another one for each scene. */
+export async function plant({ bed, probe }: Stage, count: number, limit: number): Promise<Planted> {
+  const texts = bed.queries.repeated.slice(0, count);
+  for (let round = 0; round < 2; round += 1) {
+    for (const text of texts) for (const at of bed.replicas.keys()) await probe.isHit(at, text, limit);
+  }
+  return { texts, limit };
+}
+
+/** The share of them that each of the replicas has at the first time of asking. */
+export async function firstHits(
+  { bed, probe }: Stage,
+  { texts, limit }: Planted,
+  replicas: readonly number[] = [...bed.replicas.keys()],
+): Promise<number> {
   let hits = 0;
   for (const at of replicas) {
-    const found = await Promise.all(texts.map((text) => probe.isHit(at, text)));
+    const found = await Promise.all(texts.map((text) => probe.isHit(at, text, limit)));
     hits += found.filter(Boolean).length;
   }
   return hits / (texts.length * replicas.length);
