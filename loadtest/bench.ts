@@ -13,9 +13,10 @@ import { loadSettings } from '../src/config/load.ts';
 import { makeDemoIndexes } from '../src/first-start.ts';
 import { prepareSearch } from '../src/search/prepare.ts';
 import type { BarePlan } from './bench/bare.ts';
+import { fillDocument } from './bench/full-document.ts';
 import { load } from './bench/wrk.ts';
 import { accepts, freePorts, type RunningProcess, startProcess } from './stack/process.ts';
-import { startCluster } from './stack/redis.ts';
+import { startCluster, startStandalone } from './stack/redis.ts';
 
 const ROUNDS = 5;
 const SECONDS = 4;
@@ -41,7 +42,11 @@ interface Bench {
 
 try {
   execFileSync(process.execPath, [join(root, 'loadtest/stack/install.ts'), 'redis', 'wrk'], { stdio: 'inherit' });
-  for (const bench of [await memoryBench(), await storeBench()]) await run(bench);
+  const benches = { l1: memoryBench, control: controlBench, l2: storeBench };
+  const only = process.argv[2] ?? '';
+  const chosen = Object.entries(benches).filter(([name]) => only === '' || only === name);
+  if (chosen.length === 0) throw new Error(`no bench "${only}"; there are ${Object.keys(benches).join(', ')}`);
+  for (const [, bench] of chosen) await run(await bench());
 } finally {
   for (const stop of cleanUp.toReversed()) await stop();
   rmSync(directory, { recursive: true, force: true });
@@ -61,6 +66,25 @@ async function memoryBench(): Promise<Bench> {
     bare,
     outcome: 'hit-l1',
   };
+}
+
+/** The same service twice: the one follows a document as full as it may be in a store, the other nothing. */
+async function controlBench(): Promise<Bench> {
+  const stack = await startStandalone({ flavour: 'redis' });
+  cleanUp.push(stack.stop);
+  const [node] = stack.nodes;
+  if (node === undefined) throw new Error('a stack without a server');
+  execFileSync('taskset', ['-cp', `${CLIENT_CPU}`, `${node.pid()}`], { stdio: 'ignore' });
+  const control = `control: { kind: standalone, nodes: ["${node.host}:${node.port}"] }\n`;
+  const serpcache = await startServer('following', 'store: { kind: none }', '64MiB', control);
+  const bare = await startServer('alone', 'store: { kind: none }', '64MiB');
+  const target = await pageOfSize(serpcache);
+  await fetchPage(bare + target);
+  const pairs = [...new URLSearchParams(target.slice(target.indexOf('?')))];
+  const { bucket } = prepareSearch({ pairs }, settingsOf('following').domains.map(searchDomainOf));
+  await fillDocument('goods', node, bucket);
+  const baseline = 'the same without a document';
+  return { name: 'L1 hit, following', target: 0.99, baseline, targets: [target], serpcache, bare, outcome: 'hit-l1' };
 }
 
 async function storeBench(): Promise<Bench> {
@@ -137,11 +161,11 @@ function settingsOf(name: string) {
   return loadSettings({ env: { SERPCACHE_CONFIG: configFile(name) }, cwd: root });
 }
 
-async function startServer(name: string, store: string, memory: string): Promise<string> {
+async function startServer(name: string, store: string, memory: string, more = ''): Promise<string> {
   const [port = 0] = await freePorts(1);
   writeFileSync(
     configFile(name),
-    `memory: { maxBytes: ${memory} }
+    `${more}memory: { maxBytes: ${memory} }
 compression: { coding: identity }
 domains:
   goods:

@@ -31,7 +31,12 @@ export async function layBed(say: (text: string) => void): Promise<Bed> {
   const read = readPlan(process.env, CLOCKS_AHEAD_MS.length);
   const running = read.replicas.filter((replica) => processesOf(replica).length > 0);
   if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
-  const replicas = read.replicas.map((replica, at) => ({ ...replica, clockAheadMs: CLOCKS_AHEAD_MS[at] ?? 0 }));
+  const replicas = read.replicas.map((replica, at) => ({
+    ...replica,
+    clockAheadMs: CLOCKS_AHEAD_MS[at] ?? 0,
+    // What lapses by itself must not be taken for what a drill has done.
+    env: { LOCAL_TTL: '30m' },
+  }));
   const plan: StackPlan = { ...read, replicas };
   try {
     await up(plan, say);

@@ -26,6 +26,8 @@ export interface StackPlan {
 
 export interface ReplicaPlan extends PartPlan {
   readonly adminPort: number;
+  /** Variables it is started with beside its ports. */
+  readonly env: Readonly<Record<string, string>>;
   /** Its wall clock runs ahead of the machine's by so much: 0 unless a rehearsal wants clocks that disagree. */
   readonly clockAheadMs: number;
 }
@@ -120,6 +122,7 @@ function planOf(
     replicas: Array.from({ length: replicas ?? startedReplicas(folder) }, (_, at) => ({
       ...part(replicaName(at), 'node', settings.public.port + at * PORTS_APART),
       adminPort: settings.admin.port + at * PORTS_APART,
+      env: {},
       clockAheadMs: 0,
     })),
     ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),

@@ -150,6 +150,7 @@ async function upReplica(plan: StackPlan, replica: ReplicaPlan, say: Say): Promi
     cwd: replica.folder,
     logFile: replica.logFile,
     env: {
+      ...replica.env,
       SERPCACHE_CONFIG: join(ROOT, plan.config),
       CLOCK_STEP_FILE: clockFile,
       PORT: String(replica.port),

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
+import type { HostPort } from '../../src/config/settings.ts';
+import { createControl } from '../../src/control/create-control.ts';
+import { MAX_PURGES, MAX_RANGES, MAX_SUPPRESSED } from '../../src/control/document.ts';
+import { purge } from '../../src/control/purge.ts';
+import { raiseFreshFloors } from '../../src/control/raise-floors.ts';
+import { suppress } from '../../src/control/suppress.ts';
+import { createRedisStore } from '../../src/stores/redis/store.ts';
+
+/** Longer than any process takes to follow. */
+const FOLLOWED_MS = 1500;
+
+/**
+ * As many purges and suppressions as a document may hold, none of which concerns the page that is measured, and every
+ * range but that of `bucket`: all of it is looked at, at every hit of an entry that was there before.
+ */
+export async function fillDocument(domain: string, node: HostPort, bucket: number): Promise<void> {
+  const store = createRedisStore({
+    settings: {
+      kind: 'standalone',
+      nodes: [node],
+      database: 0,
+      deadlineMs: 1000,
+      connectTimeoutMs: 1000,
+      socketTimeoutMs: 3000,
+      maxOutstanding: 100,
+      batchSize: 100,
+      refreshMs: 60_000,
+      dedicated: false,
+    },
+    name: 'control',
+    clock: systemClock,
+    random: Math.random,
+    observe: () => undefined,
+  });
+  const control = createControl({
+    domain,
+    store: store.control,
+    shared: true,
+    locate: () => undefined,
+    clock: systemClock,
+    random: Math.random,
+    observe: () => undefined,
+    longestLifeMs: 3_600_000,
+    deadlineMs: 1000,
+  });
+  while (!control.heard()) await sleep(20);
+  const atMs = systemClock.wallMs();
+  const away = (bucket + 5000) % 9000;
+  await control.change((empty) => {
+    let document = empty;
+    for (let at = 0; at < MAX_RANGES; at += 1) {
+      document = raiseFreshFloors(document, [{ from: away + 2 * at, to: away + 2 * at + 1 }], atMs);
+    }
+    for (let at = 0; at < MAX_PURGES; at += 1) document = purge(document, `nobody asks ${at}`, atMs);
+    return suppress(
+      document,
+      Array.from({ length: MAX_SUPPRESSED }, (_, at) => `no document ${at}`),
+      atMs,
+    );
+  });
+  await sleep(FOLLOWED_MS);
+  await control.close();
+  await store.close();
+}
