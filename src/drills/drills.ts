@@ -91,4 +91,6 @@ export type DrillEvent =
       readonly max: number;
       readonly then: string;
     }
-  | { readonly kind: 'drill-ended'; readonly id: string; readonly verdict: Verdict };
+  | { readonly kind: 'drill-ended'; readonly id: string; readonly verdict: Verdict }
+  /** Its report could not be kept; it is known until this process ends. */
+  | { readonly kind: 'drill-unwritten'; readonly id: string; readonly detail: string };

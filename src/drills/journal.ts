@@ -1,4 +1,4 @@
-import type { BucketRange } from '../control/document.ts';
+import type { OverlayRange } from '../control/document.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import type { Figures } from '../meter/reading.ts';
 import type { GuardFigure, Plan } from './plan.ts';
@@ -27,6 +27,8 @@ export interface Journal {
   readonly learned: readonly Learned[];
   /** The drill this one goes on with. */
   readonly resumes?: string;
+  /** The bucket where its stages begin: a resumed drill begins at the same. */
+  readonly offset?: number;
 }
 
 export const MAX_SAMPLES = 4000;
@@ -66,7 +68,13 @@ export interface Sample {
 
 export type Mark = { readonly atMs: number; readonly domain: string } & (
   | { readonly kind: 'phase'; readonly phase: DrillPhase }
-  | { readonly kind: 'stage'; readonly stage: number; readonly ranges: readonly BucketRange[]; readonly title: string }
+  | {
+      readonly kind: 'stage';
+      readonly stage: number;
+      /** Each with the generation below which its entries were flushed. */
+      readonly ranges: readonly OverlayRange[];
+      readonly title: string;
+    }
   | {
       readonly kind: 'guard';
       readonly figure: GuardFigure;

@@ -1,0 +1,86 @@
+import type { Figures } from '../meter/reading.ts';
+import type { Circle } from './circle.ts';
+import type { DrillDomain } from './drill-domain.ts';
+import { guardValue } from './guard-values.ts';
+import { createGuardWatch, type GuardState } from './guard-watch.ts';
+import type { Learned } from './journal.ts';
+import { createLearner, type Learner } from './learner.ts';
+import { createLookout } from './lookout.ts';
+import { createPhaseMeasure } from './phase-measure.ts';
+import type { Plan } from './plan.ts';
+
+/** Everything a drill measures of one domain: readings become figures, guards, the hypothesis and what is learned. */
+export interface DomainFigures {
+  /** Asks the fleet. Undefined when it could not be asked. */
+  readonly hear: (during: 'stage' | 'recovery' | 'calm') => Promise<Heard | undefined>;
+  readonly blindMs: () => number;
+  /** What has been measured since the baseline began is what everything is compared with. The first stage begins. */
+  readonly stageBegins: (stage: number, fromMs: number) => void;
+  /** The cache is restored; from that moment on the hypothesis must hold again. */
+  readonly afterBegins: (fromMs: number) => void;
+  readonly refillMs: (stage: number) => number | undefined;
+  readonly isRecovered: () => boolean;
+  /** In this phase. */
+  readonly searches: () => number;
+  /** What of the hypothesis does not hold over this phase. */
+  readonly broken: () => readonly string[];
+  readonly learned: (over: boolean) => Learned | undefined;
+}
+
+export interface Heard {
+  readonly figures: Figures | undefined;
+  readonly guards: readonly GuardState[];
+  /** The cohort of this stage has come back just now. */
+  readonly refilled: boolean;
+}
+
+export interface DomainFiguresOptions {
+  readonly domain: Pick<DrillDomain, 'name' | 'readings'>;
+  readonly plan: Plan;
+  readonly circle: Circle;
+  readonly nowMs: () => number;
+  /** The baseline begins. */
+  readonly fromMs: number;
+}
+
+export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: DomainFiguresOptions): DomainFigures {
+  const lookout = createLookout();
+  const watch = createGuardWatch(plan.guards);
+  let measure = createPhaseMeasure(fromMs);
+  let phase: 'baseline' | 'stages' | 'after' = 'baseline';
+  let baseline: Figures | undefined;
+  let learner: Learner | undefined;
+  let heardMs = nowMs();
+  return {
+    hear: async (during) => {
+      const readings = await domain.readings.collect();
+      if (readings === undefined) return undefined;
+      heardMs = nowMs();
+      const figures = lookout.add(heardMs, readings);
+      measure.add(heardMs, readings, figures);
+      const guards = watch.look(heardMs, (figure) => guardValue(figure, lookout, baseline));
+      const refilled = during !== 'calm' && learner?.note(heardMs, lookout, during === 'stage').refilled === true;
+      return { figures, guards, refilled };
+    },
+    blindMs: () => nowMs() - heardMs,
+    stageBegins: (stage, seenFromMs) => {
+      if (phase === 'baseline') baseline = measure.figures();
+      phase = 'stages';
+      if (baseline !== undefined) learner ??= createLearner({ domain: domain.name, plan, circle, baseline });
+      learner?.begin(stage, nowMs(), seenFromMs);
+    },
+    afterBegins: (afterMs) => {
+      phase = 'after';
+      measure = createPhaseMeasure(afterMs);
+    },
+    refillMs: (stage) => learner?.refillMs(stage),
+    isRecovered: () => learner?.isRecovered(lookout) === true,
+    searches: () => measure.figures()?.searches ?? 0,
+    broken: () => measure.broken(plan.guards, baseline),
+    learned: (over) => {
+      if (learner !== undefined) return learner.learned(over && phase === 'after' ? measure.figures() : undefined);
+      const measured = baseline ?? measure.figures();
+      return measured && { domain: domain.name, baseline: measured, stages: [] };
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { figuresBetween } from '../meter/figures.ts';
+import type { Figures, MeterReading } from '../meter/reading.ts';
+
+export type Readings = ReadonlyMap<string, MeterReading>;
+
+/** What the fleet did of late, over whichever stretch somebody asks for. */
+export interface Lookout {
+  /** What happened since the reading before; undefined at the first. */
+  readonly add: (nowMs: number, readings: Readings) => Figures | undefined;
+  /**
+   * Over the last `stretch.atLeastMs`, or longer until there is `enough`, but nothing before `fromMs`. Undefined when all
+   * that is remembered is not enough.
+   */
+  readonly over: (stretch: Stretch, fromMs?: number) => Figures | undefined;
+  /** Engine calls in flight ÷ the fleet's ceiling, on average over the last `ms`. */
+  readonly inFlightShare: (ms: number) => number | undefined;
+}
+
+export interface Stretch {
+  readonly atLeastMs: number;
+  readonly enough: (figures: Figures) => boolean;
+}
+
+interface Kept {
+  readonly atMs: number;
+  readonly readings: Readings;
+  readonly figures: Figures | undefined;
+}
+
+/** At two a second half a minute. */
+const MAX_KEPT = 64;
+
+/** A timer comes late more often than early. */
+const TIMER_MS = 50;
+
+export function createLookout(): Lookout {
+  const kept: Kept[] = [];
+  return {
+    add: (nowMs, readings) => {
+      const before = kept.at(-1);
+      const figures = before === undefined ? undefined : figuresBetween(before.readings, readings);
+      kept.push({ atMs: nowMs, readings, figures });
+      if (kept.length > MAX_KEPT) kept.shift();
+      return figures;
+    },
+    over: ({ atLeastMs, enough }, fromMs = Number.NEGATIVE_INFINITY) => {
+      const latest = kept.at(-1);
+      if (latest === undefined) return undefined;
+      for (let place = kept.length - 2; place >= 0; place -= 1) {
+        const start = kept[place];
+        if (start === undefined || start.atMs < fromMs) return undefined;
+        if (latest.atMs - start.atMs < atLeastMs - TIMER_MS) continue;
+        const figures = figuresBetween(start.readings, latest.readings);
+        if (enough(figures)) return figures;
+      }
+      return undefined;
+    },
+    inFlightShare: (ms) => {
+      const nowMs = kept.at(-1)?.atMs ?? 0;
+      const shares = kept
+        .filter(({ atMs }) => atMs > nowMs - ms)
+        .flatMap(({ figures }) => (figures === undefined ? [] : shareInFlight(figures)));
+      return shares.length === 0 ? undefined : shares.reduce((sum, share) => sum + share, 0) / shares.length;
+    },
+  };
+}
+
+export function shareInFlight({ engineInFlight, engineCeiling }: Figures): readonly number[] {
+  return engineCeiling > 0 ? [engineInFlight / engineCeiling] : [];
+}

@@ -1,0 +1,215 @@
+import type { Clock } from '../clock.ts';
+import { OperationRefused } from '../control/refusal.ts';
+import { abortNote } from './abort-note.ts';
+import { type Circle, nodesLostBy, stageTitle } from './circle.ts';
+import { type Course, type Decision, decide, type Ending, type Seen } from './course.ts';
+import { createDomainFigures } from './domain-figures.ts';
+import { createDomainLog } from './domain-log.ts';
+import type { DrillDomain } from './drill-domain.ts';
+import { createErasing } from './erasing.ts';
+import type { Grip, Loss, StageOverlay } from './grip.ts';
+import type { GuardState } from './guard-watch.ts';
+import type { DrillPhase, Mark } from './journal.ts';
+import type { JournalBook } from './journal-book.ts';
+import type { Sleep } from './pace.ts';
+import type { Plan } from './plan.ts';
+import type { StopLever } from './stop-lever.ts';
+
+export interface DomainRun {
+  readonly domain: DrillDomain;
+  readonly plan: Plan;
+  readonly circle: Circle;
+  readonly firstStage: number;
+  /** Taken already. */
+  readonly grip: Grip;
+  readonly book: JournalBook;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Of the monotonic clock, when the journal began. */
+  readonly startedMs: number;
+  readonly tickMs: number;
+  readonly sleep: Sleep;
+  readonly lever: StopLever;
+  readonly onMark: (mark: Mark) => void;
+  readonly onTick: () => void;
+}
+
+export interface DomainEnd extends Ending {
+  /** The one that was not finished; undefined when all were. */
+  readonly stage: number | undefined;
+}
+
+/** Until every process follows the document and has reported since: half a second for each, and a little. */
+export const SETTLE_MS = 1500;
+/** Attempts at a stage that the store did not take. */
+const MAX_ATTEMPTS = 10;
+
+/** Drills one domain from its baseline to its end. Whatever happens, the overlay is gone when it resolves, or void soon. */
+export async function runDomain(run: DomainRun): Promise<DomainEnd> {
+  const { domain, plan, circle, grip, book, firstStage, lever } = run;
+  const nowMs = run.clock.monotonicMs;
+  const { mark, sample } = createDomainLog({
+    domain: domain.name,
+    book,
+    elapsedMs: () => nowMs() - run.startedMs,
+    onMark: run.onMark,
+  });
+  const erasing = createErasing(domain.flush, plan);
+  const baselineMs = nowMs() + SETTLE_MS;
+  const figures = createDomainFigures({ domain, plan, circle, nowMs, fromMs: baselineMs });
+  let course: Course = { kind: 'baseline', sinceMs: baselineMs };
+  let stage = firstStage;
+  let isFlushed = false;
+
+  const phase = (): DrillPhase => (course.kind === 'stage' && course.heldSinceMs !== undefined ? 'hold' : course.kind);
+  const enter = (next: Course): void => {
+    const before = phase();
+    course = next;
+    if (phase() !== before) mark({ kind: 'phase', phase: phase() });
+    tellState();
+  };
+  const tellState = (): void => {
+    const running = { kind: 'running', phase: phase(), domain: domain.name, stage } as const;
+    book.state(course.kind === 'after' ? { kind: 'ending' } : running);
+  };
+  const restored = (why: string): void => {
+    if (isFlushed) mark({ kind: 'restored', why });
+    isFlushed = false;
+  };
+  const learn = (over: boolean): void => {
+    const learned = figures.learned(over);
+    if (learned !== undefined) book.learned(learned);
+  };
+
+  const look = async (): Promise<readonly GuardState[]> => {
+    const during = course.kind === 'stage' || course.kind === 'recovery' ? course.kind : 'calm';
+    const heard = await figures.hear(during);
+    if (heard === undefined) return [];
+    sample({ phase: phase(), stage }, heard.figures, heard.guards);
+    if (heard.refilled) mark({ kind: 'recovered', stage, afterMs: Math.round(figures.refillMs(stage) ?? 0) });
+    learn(false);
+    return heard.guards;
+  };
+
+  const isBlackout = (place: number): boolean => plan.stages[place]?.kind === 'blackout';
+  const overlayOf = (place: number, blackout: boolean): StageOverlay => {
+    return { ranges: circle.flushedBy(place), nodes: nodesLostBy(plan.stages, place, domain.nodes()), blackout };
+  };
+
+  const begin = async (place: number): Promise<void> => {
+    const overlay = overlayOf(place, isBlackout(place));
+    const ranges = await grip.flush(overlay);
+    const atMs = nowMs();
+    isFlushed = true;
+    stage = place;
+    figures.stageBegins(place, atMs + SETTLE_MS);
+    mark({ kind: 'stage', stage, ranges, title: stageTitle(plan, stage) });
+    enter({ kind: 'stage', stage, sinceMs: atMs });
+    erasing.begin(place, circle, overlay.nodes);
+  };
+
+  const restore = async (ended: Ending | undefined): Promise<Ending | undefined> => {
+    erasing.stop();
+    if (!(await grip.restore())) return ended ?? STORE_AWAY;
+    restored(ended?.detail ?? 'The cache has recovered.');
+    const sinceMs = nowMs() + SETTLE_MS;
+    figures.afterBegins(sinceMs);
+    enter({ kind: 'after', sinceMs, ...(ended === undefined ? {} : { ended }) });
+    return undefined;
+  };
+
+  /** Undefined: it goes on. */
+  const act = async (decision: Decision): Promise<Ending | undefined> => {
+    switch (decision.kind) {
+      case 'hold':
+        if (course.kind !== 'stage') return undefined;
+        enter({
+          kind: 'stage',
+          stage,
+          sinceMs: course.sinceMs,
+          ...(decision.sinceMs === undefined ? {} : { heldSinceMs: decision.sinceMs }),
+        });
+        return undefined;
+      case 'stage':
+        await begin(decision.stage);
+        return undefined;
+      case 'recover':
+        // Without the engine nothing would come back.
+        if (isBlackout(stage)) await grip.flush(overlayOf(stage, false));
+        enter({ kind: 'recovery', sinceMs: nowMs() });
+        return undefined;
+      case 'restore':
+        return restore(decision.ended);
+      case 'end':
+        return decision.ended;
+      case 'stay':
+        return undefined;
+    }
+  };
+
+  const finish = async ({ kind, detail }: Ending): Promise<DomainEnd> => {
+    erasing.stop();
+    learn(true);
+    const told = await grip.release();
+    const why = detail === ELSEWHERE ? ((await abortNote(domain.control, book.read(false).id)) ?? detail) : detail;
+    restored(why);
+    const isThrough = course.kind === 'after' && course.ended === undefined;
+    return {
+      kind,
+      detail: told ? why : `${why} ${UNTOLD}`,
+      stage: kind === 'refused' || isThrough ? undefined : stage,
+    };
+  };
+
+  const seen = (guards: readonly GuardState[], stop: Seen['stop']): Seen => ({
+    nowMs: nowMs(),
+    guards,
+    broken: figures.broken,
+    searches: figures.searches(),
+    recovered: course.kind === 'recovery' && figures.isRecovered(),
+    erasing: erasing.isRunning(),
+    eraseFailed: erasing.failure(),
+    gone: endingOf(grip.lost()),
+    stop,
+    blindMs: figures.blindMs(),
+  });
+
+  mark({ kind: 'phase', phase: 'baseline' });
+  tellState();
+  for (let failures = 0; ; ) {
+    await run.sleep(run.tickMs, lever.signal());
+    const stop = lever.pulled();
+    try {
+      // Whoever stops it waits for the cache, not for figures.
+      const [guards] = stop === undefined ? await Promise.all([look(), grip.renew()]) : [[]];
+      const ended = await act(decide(plan, course, firstStage, seen(guards, stop)));
+      if (stop !== undefined) lever.settle();
+      if (ended !== undefined) return await finish(ended);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      if (!(error instanceof OperationRefused)) return await finish({ kind: 'failed', detail: `${error}.` });
+      // Ended by somebody else between two looks: the next one tells by whom.
+      const mayPass = error.code === 'control-unavailable' || error.code === 'drill-over';
+      if (!mayPass) return await finish({ kind: 'failed', detail: `The stage could not begin: ${error.message}.` });
+      if (failures >= MAX_ATTEMPTS) return await finish(STORE_AWAY);
+    }
+    run.onTick();
+  }
+}
+
+const ELSEWHERE = 'Another process ended it.';
+const UNTOLD = 'The control store could not be told: every process ends it by itself within the lease time.';
+const STORE_AWAY: Ending = { kind: 'lost', detail: 'The control store took no change.' };
+
+function endingOf(loss: Loss | undefined): Ending | undefined {
+  switch (loss?.kind) {
+    case undefined:
+      return undefined;
+    case 'taken':
+      return { kind: 'aborted', detail: ELSEWHERE };
+    case 'halted':
+      return { kind: 'aborted', detail: `All drills were halted by ${loss.by}: ${loss.reason}.` };
+    case 'lapsed':
+      return { kind: 'lost', detail: 'It could not be renewed in time, so every process ended it by itself.' };
+  }
+}
