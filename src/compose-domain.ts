@@ -1,15 +1,19 @@
 import { createLeases } from './cache/lease.ts';
-import { createReseeder } from './cache/reseed.ts';
-import { unflushed } from './cache/rules.ts';
-import type { Store, StoreEvent } from './cache/store.ts';
+import type { MemoryTier } from './cache/memory.ts';
+import type { StoreEvent } from './cache/store.ts';
 import { createTiers } from './cache/tiers.ts';
 import type { Clock } from './clock.ts';
+import { composeControl, composeMeter } from './compose-control.ts';
 import { composeEngine, type EngineComposition, searchDomainOf } from './compose-engine.ts';
 import { composeLifeboat } from './compose-lifeboat.ts';
+import type { ProcessStores } from './compose-stores.ts';
+import { composeUpkeep } from './compose-upkeep.ts';
 import type { DomainSettings, Settings } from './config/settings.ts';
+import type { Control, ControlEvent } from './control/control.ts';
 import { createFleet } from './control/fleet.ts';
+import type { Meter } from './meter/meter.ts';
 import type { EngineEvent } from './metrics/observe-engine.ts';
-import { createPopularity } from './popularity/popularity.ts';
+import { createPopularity, type Popularity } from './popularity/popularity.ts';
 import type { GuardEvent } from './resilience/events.ts';
 import type { PreparedSearch } from './search/answer.ts';
 import { createCompute } from './search/compute.ts';
@@ -19,30 +23,46 @@ import type { SearchEvent } from './search/events.ts';
 import { explain } from './search/explain.ts';
 import { createMissPath } from './search/flight.ts';
 import { createForward } from './search/forward.ts';
-import { storedNameOf } from './search/key.ts';
 import { createRefresh } from './search/refresh.ts';
-import { createRefreshAhead } from './search/refresh-ahead.ts';
 import type { DomainPart } from './search/service.ts';
 import { statusOf } from './search/status.ts';
+import { createWarmer, type Warmer } from './search/warmer.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
-import { createRedisStore } from './stores/redis/store.ts';
+import { createRedisStore, type RedisStore } from './stores/redis/store.ts';
 
 export interface DomainComposition {
   readonly clock: Clock;
   readonly random: () => number;
   /** Of this process, among those that share a store. */
   readonly processId: string;
+  readonly stores: ProcessStores;
   readonly compression: Settings['compression'];
   readonly observeSearch: (event: SearchEvent) => void;
   readonly observeStore: (domain: string, event: StoreEvent) => void;
   readonly observeEngine: (domain: string, event: EngineEvent) => void;
   readonly observeGuard: (domain: string, event: GuardEvent) => void;
+  readonly observeControl: (event: ControlEvent) => void;
 }
 
-export interface ComposedDomain extends DomainPart {
+export interface ComposedDomain extends DomainPart, OperatedParts {
   /** Until every store node is connected and the fleet counted, or `timeoutMs` have passed: a store may be away. */
   readonly connected: (timeoutMs: number) => Promise<void>;
   readonly close: () => Promise<void>;
+}
+
+/** What operators work on. */
+export interface OperatedParts {
+  readonly settings: DomainSettings;
+  readonly control: Control;
+  /** The control document is not kept among the entries. */
+  readonly controlElsewhere: boolean;
+  readonly store?: RedisStore;
+  readonly memory: MemoryTier;
+  readonly meter: Meter;
+  readonly popularity: Popularity<PreparedSearch>;
+  readonly warm: Warmer;
+  /** Places of the engine that nobody wants now. */
+  readonly spare: () => number;
 }
 
 const ENGINE_PROBE = { intervalMs: 5_000, timeoutMs: 2_000 };
@@ -52,9 +72,6 @@ const LEASE_WRITE_MS = 1_000;
 
 /** At the end, for the last flights to give their leases back. */
 const GIVE_BACK_MS = 200;
-
-/** Popular queries looked at for a refresh ahead of need, each time. */
-const POPULAR_LOOKED_AT = 200;
 
 /** One domain of the configuration with its own tiers, store, guard and engine: it is loaded, lost and healed alone. */
 export async function composeDomain(settings: DomainSettings, given: DomainComposition): Promise<ComposedDomain> {
@@ -71,9 +88,16 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     ? { ...settings.freshness, staleWhileRevalidateMs: 0, staleIfErrorMs: 0 }
     : settings.freshness;
   const encoding = { lifetimes, compression: given.compression };
-  const ofEngine = engineComposition(name, given);
+  const { control, elsewhere, forcedOpen } = composeControl(settings, store, given);
+  const { rules } = control;
+  const ofEngine = { ...engineComposition(name, given), forcedOpen };
   const engine = await composeEngine(settings, domain, fleet.live, ofEngine);
-  const boat = await composeLifeboat(settings, domain, { ...ofEngine, ...encoding, observe: observeSearch });
+  const boat = await composeLifeboat(settings, domain, {
+    ...ofEngine,
+    ...encoding,
+    hides: rules.hides,
+    observe: observeSearch,
+  });
 
   const { deadlineMs } = engineSettings;
   const shared = { domain: name, clock, random, observe: observeSearch, deadlineMs };
@@ -85,8 +109,8 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   });
   const { maxBytes, emptyMaxBytes } = settings.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
-  const rules = unflushed;
   const { maxEntryBytes } = settings;
+  const meter = composeMeter(engine, forcedOpen, clock);
   const tiers = createTiers({ ...shared, memory, ...hasStore, storeDeadlineMs, maxEntryBytes, rules });
   const leases =
     store === undefined || lacks('lease')
@@ -102,7 +126,10 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     ...shared,
     ...encoding,
     observe: (event) => {
-      if (event.kind === 'engine') health.note(event);
+      if (event.kind === 'engine') {
+        health.note(event);
+        meter.noteEngine({ failed: isFailed(event.result), durationMs: event.durationMs });
+      }
       observeSearch(event);
     },
     engines: engine.engines,
@@ -115,6 +142,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const breakerRetryAfterMs = engine.guard.endpoints.retryAfterMs;
   const refresh = createRefresh({ ...shared, missPath, hasStore: tiers.hasStore, breakerRetryAfterMs });
   const lifeboat = boat === undefined ? {} : { lifeboat: boat.lifeboat };
+  const warm = createWarmer({ ...shared, tiers, missPath });
   const { forward, lastMiss } = createForward({ ...shared, tiers, missPath, ...lifeboat, breakerRetryAfterMs });
   const popularity = createPopularity<PreparedSearch>({ ...settings.popularity, clock });
   const search = createDomainSearch({
@@ -128,32 +156,8 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     clock,
   });
 
-  const ahead = lacks('refresh')
-    ? undefined
-    : createRefreshAhead({
-        popular: () => popularity.top(POPULAR_LOOKED_AT),
-        peek: ({ key, bucket }) => {
-          const entry = memory.peek(key);
-          return entry === undefined || rules.refuse(entry, bucket) !== undefined ? undefined : entry;
-        },
-        refresh: refresh.ahead,
-        random,
-        spare: engine.guard.permit.spare,
-        clock,
-      });
-  const reseeder =
-    store === undefined || lacks('reseed') || settings.reseedPerSecond === 0
-      ? undefined
-      : createReseeder({
-          ...shared,
-          store,
-          memory,
-          fleet,
-          rules,
-          nameOf: (key) => storedNameOf(key, name),
-          hottest: () => popularity.top(settings.popularity.maxQueries).map(({ key }) => key),
-          perSecond: settings.reseedPerSecond,
-        });
+  const spare = (): number => (engine.guard.troubled() ? 0 : engine.guard.permit.spare());
+  const upkeep = composeUpkeep(settings, { ...shared, ...hasStore, memory, fleet, rules, popularity, refresh, spare });
 
   const status = {
     domain: name,
@@ -161,6 +165,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     memory,
     ...hasStore,
     guard: engine.guard,
+    forcedOpen,
     ceiling: engine.ceiling,
     health,
     ...(boat === undefined ? {} : { lifeboat: boat.guard }),
@@ -172,16 +177,28 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const explained = { domain, memory, ...hasStore, storeDeadlineMs, rules, forward: { lastMiss }, clock };
   return {
     domain,
+    settings,
+    control,
+    controlElsewhere: elsewhere,
+    ...hasStore,
+    memory,
+    meter,
+    popularity,
+    warm,
+    spare,
     search,
     explain: (parameters) => explain(parameters, explained),
     status: () => statusOf(status),
     connected: (timeoutMs) =>
-      waitFor(() => fleet.counted() && nodes().every(({ connected }) => connected), timeoutMs, clock),
+      waitFor(
+        () => fleet.counted() && control.heard() && nodes().every(({ connected }) => connected),
+        timeoutMs,
+        clock,
+      ),
     close: async () => {
-      ahead?.close();
-      reseeder?.close();
+      upkeep.close();
       health.close();
-      await fleet.close();
+      await Promise.all([fleet.close(), control.close()]);
       await Promise.all([engine.close(), boat?.close()]);
       // The flights that ended with the engine give their leases back: the store hears of it before it is left.
       const isAnswered = (): boolean => nodes().every(({ connected, outstanding }) => !connected || outstanding === 0);
@@ -197,7 +214,11 @@ async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): P
   while (!holds() && clock.monotonicMs() < untilMs) await new Promise((done) => setTimeout(done, 10));
 }
 
-function storeOf({ name, store }: DomainSettings, given: DomainComposition): Store | undefined {
+function isFailed(result: Extract<SearchEvent, { kind: 'engine' }>['result']): boolean {
+  return result !== 'whole' && result !== 'empty' && result !== 'partial';
+}
+
+function storeOf({ name, store }: DomainSettings, given: DomainComposition): RedisStore | undefined {
   if (store.kind === 'none') return undefined;
   const { clock, random } = given;
   return createRedisStore({
@@ -212,7 +233,7 @@ function storeOf({ name, store }: DomainSettings, given: DomainComposition): Sto
 function engineComposition(
   name: string,
   { clock, random, observeEngine, observeGuard }: DomainComposition,
-): EngineComposition {
+): Omit<EngineComposition, 'forcedOpen'> {
   return {
     clock,
     random,

@@ -32,6 +32,8 @@ export interface EngineComposition {
   readonly random: () => number;
   readonly observeEngine: (event: EngineEvent) => void;
   readonly observeGuard: (event: GuardEvent) => void;
+  /** A drill has it that the engine is dead. */
+  readonly forcedOpen: () => boolean;
 }
 
 /**
@@ -114,6 +116,7 @@ export async function composeEngine(
     isOverload: (error) =>
       error instanceof EngineError && (error.code === 'engine-overloaded' || error.code === 'engine-timeout'),
     rampFactor,
+    forcedOpen: given.forcedOpen,
     deadlineMs,
     hardDeadlineMs: without.includes('late-pages') ? deadlineMs : settings.hardDeadlineMs,
     abortEndsWork: engines.every((engine) => engine.abortEndsWork),
@@ -162,7 +165,7 @@ export function searchDomainOf({ name, attributes, context, engine }: DomainSett
 export async function enginesOf(
   settings: EngineSettings,
   domain: SearchDomain,
-  { clock, random, observeEngine }: Omit<EngineComposition, 'observeGuard'>,
+  { clock, random, observeEngine }: Omit<EngineComposition, 'observeGuard' | 'forcedOpen'>,
 ): Promise<readonly Engine[]> {
   switch (settings.kind) {
     case 'sqlite': {

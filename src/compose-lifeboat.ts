@@ -11,7 +11,7 @@ export interface ComposedLifeboat {
   readonly close: () => Promise<void>;
 }
 
-export type LifeboatComposition = EngineComposition & EncodePageOptions & Pick<LifeboatOptions, 'observe'>;
+export type LifeboatComposition = EngineComposition & EncodePageOptions & Pick<LifeboatOptions, 'observe' | 'hides'>;
 
 /** The embedded index of the same catalogue, with a guard of its own, whose events are nobody's: its status shows it. */
 export async function composeLifeboat(
@@ -36,6 +36,8 @@ export async function composeLifeboat(
   const composed = await composeEngine({ name: `${name} lifeboat`, engine, without: [] }, domain, () => 1, {
     ...given,
     observeGuard: () => undefined,
+    // It is what a drill of a dead engine counts on.
+    forcedOpen: () => false,
   });
   const [only] = composed.engines;
   if (only === undefined) throw new Error('a lifeboat without an engine');

@@ -1,7 +1,13 @@
 import type { Logger } from 'pino';
+import { createAudit } from './audit/create-audit.ts';
+import type { StoreEvent } from './cache/store.ts';
 import type { Clock } from './clock.ts';
 import { type ComposedDomain, composeDomain } from './compose-domain.ts';
+import { composeDomainOperations } from './compose-domain-operations.ts';
+import { composeOperations } from './compose-operations.ts';
+import { composeStores } from './compose-stores.ts';
 import type { Settings } from './config/settings.ts';
+import { summaryOf } from './control/summary.ts';
 import { createAdminServer } from './http/admin-server.ts';
 import { createPublicServer, type PublicServerOptions } from './http/public-server.ts';
 import { createEventLog } from './metrics/event-log.ts';
@@ -31,13 +37,20 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     domains: settings.domains.map(({ name }) => name),
     status: () => search.status(),
     door: () => publicServer.pressure.status(),
+    control: () => parts.map(({ domain, control }) => ({ domain: domain.name, control: summaryOf(control) })),
     clock,
   });
   const events = createEventLog({ log, clock });
+  const observeStore = (name: string, event: StoreEvent): void => {
+    metrics.observeStore(name, event);
+    events.store(name, event);
+  };
+  const stores = composeStores(settings, { clock, random, observeStore });
   const processId = `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`;
   const parts: ComposedDomain[] = [];
   const closeParts = async (): Promise<void> => {
     await Promise.all(parts.map((part) => part.close()));
+    await stores.close();
     metrics.close();
   };
   try {
@@ -47,14 +60,16 @@ export async function compose(options: ServiceOptions): Promise<Service> {
           clock,
           random,
           processId,
+          stores,
           compression: settings.compression,
           observeSearch: (event) => {
             metrics.observeSearch(event);
             events.search(event);
           },
-          observeStore: (name, event) => {
-            metrics.observeStore(name, event);
-            events.store(name, event);
+          observeStore,
+          observeControl: (event) => {
+            metrics.observeControl(event);
+            events.control(event);
           },
           observeEngine: (name, event) => {
             metrics.observeEngine(name, event);
@@ -72,6 +87,16 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     throw error;
   }
   const search = createSearch(parts);
+  const audit = createAudit({ file: settings.audit.file, log, clock });
+  const { counters } = stores;
+  const { observePopularity } = metrics;
+  const operating = { clock, random, processId, counters, observeFlush: events.flush, observePopularity };
+  const operations = composeOperations(
+    parts.map((part) => ({ part, operations: composeDomainOperations(part, operating) })),
+    settings.drills,
+    { clock, random, processId, audit, observeDrill: events.drill, observeWarm: events.warm },
+  );
+  const meters = new Map(parts.map(({ domain, meter }) => [domain.name, meter]));
 
   const { maxUrlBytes, drainMs } = settings.public;
   const clientMaxAges = new Map(settings.domains.map(({ name, freshness }) => [name, freshness.clientMaxAgeMs]));
@@ -79,7 +104,10 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   const publicServer = createPublicServer({
     ...shared,
     ...settings.public,
-    observe: metrics.observeRequest,
+    observe: (event) => {
+      metrics.observeRequest(event);
+      meters.get(event.domain)?.noteRequest(event);
+    },
     observeConnection: metrics.observeConnection,
     clientMaxAgeMs: (domain) => clientMaxAges.get(domain) ?? 0,
     maxPageBytes: MAX_PAGE_BYTES,
@@ -91,6 +119,9 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   const adminServer = createAdminServer({
     ...shared,
     drainMs: ADMIN_DRAIN_MS,
+    operations,
+    audit,
+    version,
     metricsText: metrics.text,
     ...(settings.admin.token === undefined ? {} : { token: settings.admin.token }),
   });
@@ -107,11 +138,14 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   const close = async (): Promise<void> => {
     // A listener bound after it was closed would never be closed: wait until it is known which there are.
     await binding?.catch(() => undefined);
+    // First of all: while this process drains, the others must have their cache back.
+    await operations.close();
     // The admin listener stays until the last search is answered: operators watch the drain.
     const { cut } = await publicServer.close();
     if (cut > 0) log.warn({ cut }, 'connections cut at the end of the drain');
     await adminServer.close();
     await closeParts();
+    await audit.close();
   };
   return {
     listen: () => {

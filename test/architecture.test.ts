@@ -23,7 +23,10 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
   // What operators do: each asks the control document, none knows the others' insides.
   meter: { uses: ['search/outcome.ts'], reads: ['control', 'http/events.ts'] },
   flush: { uses: ['control', 'cache'], reads: ['meter'] },
-  drills: { uses: ['control/refusal.ts', 'control/document.ts', 'control/overlays.ts', 'meter', 'flush'], reads: ['control'] },
+  drills: {
+    uses: ['control', 'flush', 'meter', 'cache/rules.ts', 'search/escape-html.ts', 'search/outcome.ts'],
+    reads: [],
+  },
   warm: { uses: ['control/refusal.ts'], reads: [] },
   audit: { uses: [], reads: [] },
   stores: {
@@ -32,11 +35,29 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
   },
   http: {
     uses: ['search', 'cache/coding.ts', 'cache/reason.ts', 'control/refusal.ts', 'control/document.ts'],
-    reads: ['cache/entry.ts', 'config/settings.ts', 'control', 'flush', 'drills', 'meter', 'warm', 'popularity', 'audit'],
+    reads: [
+      'cache/entry.ts',
+      'config/settings.ts',
+      'control',
+      'flush',
+      'drills',
+      'meter',
+      'warm',
+      'popularity',
+      'audit',
+    ],
   },
   metrics: {
     uses: ['cache/reason.ts', 'search/outcome.ts', 'http/events.ts'],
-    reads: ['cache/store.ts', 'search/engine.ts', 'search/status.ts', 'config/settings.ts'],
+    reads: [
+      'cache/store.ts',
+      'search/engine.ts',
+      'search/status.ts',
+      'config/settings.ts',
+      'control',
+      'drills/drills.ts',
+      'popularity/shared.ts',
+    ],
   },
   catalogue: { uses: ['search/document.ts'], reads: ['search/domain.ts'] },
   // The embedded default is the demo catalogue.
@@ -50,10 +71,13 @@ const ROOTS = [
   'cli.ts',
   'compose.ts',
   'compose-domain.ts',
+  'compose-domain-operations.ts',
   'compose-engine.ts',
   'compose-lifeboat.ts',
+  'compose-control.ts',
   'compose-operations.ts',
   'compose-stores.ts',
+  'compose-upkeep.ts',
   'first-start.ts',
   'commands/',
 ];

@@ -1,9 +1,13 @@
 import type { Logger } from 'pino';
 import type { StoreEvent } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
+import type { ControlEvent } from '../control/control.ts';
+import type { DrillEvent } from '../drills/drills.ts';
+import type { FlushEvent } from '../flush/events.ts';
 import type { GuardEvent } from '../resilience/events.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { createThrottle, type Throttle } from '../throttle.ts';
+import type { WarmEvent } from '../warm/events.ts';
 import type { EngineEvent } from './observe-engine.ts';
 
 /** What operators want to read about stores and engines: changes of state. What happens per request is in metrics. */
@@ -12,6 +16,10 @@ export interface EventLog {
   readonly search: (event: SearchEvent) => void;
   readonly engine: (domain: string, event: EngineEvent) => void;
   readonly guard: (domain: string, event: GuardEvent) => void;
+  readonly control: (event: ControlEvent) => void;
+  readonly drill: (event: DrillEvent) => void;
+  readonly flush: (event: FlushEvent) => void;
+  readonly warm: (event: WarmEvent) => void;
 }
 
 export interface EventLogOptions {
@@ -97,8 +105,35 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
           return;
       }
     },
+    control: ({ kind, ...facts }) => {
+      switch (kind) {
+        case 'control-away':
+        case 'control-corrupt':
+        case 'control-restored':
+          return log.warn(facts, CONTROL_WORDS[kind]);
+        case 'control-changed':
+        case 'control-back':
+        case 'overlay':
+          return log.info(facts, CONTROL_WORDS[kind]);
+      }
+    },
+    drill: ({ kind, ...facts }) => {
+      if (kind === 'drill-guard') log.warn(facts, 'drill: a guard is broken');
+      else log.info(facts, kind.replace('-', ': '));
+    },
+    flush: ({ kind, ...facts }) => log.info(facts, `flush: ${kind}`),
+    warm: ({ kind, ...facts }) => log.info(facts, kind.replaceAll('-', ' ')),
   };
 }
+
+const CONTROL_WORDS: Readonly<Record<ControlEvent['kind'], string>> = {
+  'control-changed': 'control: another document is followed',
+  'control-away': 'control: the store does not answer; the last known document stays',
+  'control-back': 'control: the store answers again',
+  'control-restored': 'control: the store had lost the document; it was written back',
+  'control-corrupt': 'control: what is stored cannot be read; the last known document stays',
+  overlay: 'control: a drill',
+};
 
 type BreakerState = Extract<GuardEvent, { kind: 'breaker' }>['state'];
 

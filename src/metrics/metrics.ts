@@ -1,11 +1,15 @@
 import { Gauge, Registry } from 'prom-client';
 import type { StoreEvent } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
+import type { ControlEvent } from '../control/control.ts';
+import type { ControlSummary } from '../control/summary.ts';
 import type { ConnectionEvent, RequestEvent } from '../http/events.ts';
+import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/events.ts';
 import type { SearchEvent } from '../search/events.ts';
 import type { DomainStatus } from '../search/status.ts';
 import { createStatusGauges } from './gauges.ts';
+import { createControlGauges, createControlObserver, createPopularityObserver } from './observe-control.ts';
 import { createConnectionObserver, createDoorGauges, type DoorStatus } from './observe-door.ts';
 import { createEngineObserver, type EngineEvent } from './observe-engine.ts';
 import { createRequestObserver, createSearchObserver } from './observe-search.ts';
@@ -20,6 +24,8 @@ export interface Metrics {
   readonly observeStore: (domain: string, event: StoreEvent) => void;
   readonly observeEngine: (domain: string, event: EngineEvent) => void;
   readonly observeGuard: (domain: string, event: GuardEvent) => void;
+  readonly observeControl: (event: ControlEvent) => void;
+  readonly observePopularity: (event: PopularityEvent) => void;
   /** The page. Scrapes that come while one is being made share it. */
   readonly text: () => Promise<MetricsPage>;
   /** Ends the measuring of the process. */
@@ -38,10 +44,12 @@ export interface MetricsOptions {
   readonly status: () => readonly DomainStatus[];
   /** Likewise. */
   readonly door: () => DoorStatus;
+  /** Likewise. */
+  readonly control: () => readonly { readonly domain: string; readonly control: ControlSummary }[];
   readonly clock: Clock;
 }
 
-export function createMetrics({ domains, status, door, clock }: MetricsOptions): Metrics {
+export function createMetrics({ domains, status, door, control, clock }: MetricsOptions): Metrics {
   const registry = new Registry();
   const observeRequest = createRequestObserver(registry, domains);
   const observeConnection = createConnectionObserver(registry);
@@ -51,6 +59,9 @@ export function createMetrics({ domains, status, door, clock }: MetricsOptions):
   const observeGuard = createGuardObserver(registry, domains);
   const refreshGauges = createStatusGauges(registry);
   const refreshDoor = createDoorGauges(registry);
+  const observeControl = createControlObserver(registry, domains);
+  const observePopularity = createPopularityObserver(registry, domains);
+  const refreshControl = createControlGauges(registry);
   const processMetrics = createProcessMetrics(registry);
   const scrape = new Gauge({
     name: 'serpcache_scrape_duration_seconds',
@@ -62,6 +73,7 @@ export function createMetrics({ domains, status, door, clock }: MetricsOptions):
     const startMs = clock.monotonicMs();
     refreshGauges(status());
     refreshDoor(door());
+    refreshControl(control());
     processMetrics.refresh();
     const body = await registry.metrics();
     scrape.set((clock.monotonicMs() - startMs) / 1000);
@@ -75,6 +87,8 @@ export function createMetrics({ domains, status, door, clock }: MetricsOptions):
     observeStore,
     observeEngine,
     observeGuard,
+    observeControl,
+    observePopularity,
     text: () => {
       making ??= makePage().finally(() => {
         making = undefined;

@@ -1,4 +1,5 @@
 import type { StoreEvent } from '../cache/store.ts';
+import type { ControlEvent } from '../control/control.ts';
 import type { SphinxEvent } from '../engines/sphinx/events.ts';
 import type { SqliteEvent } from '../engines/sqlite/events.ts';
 import type { GuardEvent } from '../resilience/events.ts';
@@ -72,6 +73,9 @@ export const STORE_OPERATIONS = words<Of<StoreEvent, 'command'>['operation']>({
   write: true,
   lease: true,
   fleet: true,
+  control: true,
+  content: true,
+  counters: true,
 });
 
 export const COMMAND_RESULTS = words<Of<StoreEvent, 'command'>['result']>({
@@ -120,3 +124,16 @@ export const RETRY_RESULTS = words<Of<SphinxEvent, 'retry'>['result']>({
 });
 
 export const WORKER_STATES = words<Of<SqliteEvent, 'worker'>['state']>({ ready: true, ended: true, crashed: true });
+
+type DrillState = Of<ControlEvent, 'overlay'>['state'];
+
+export const CONTROL_EVENTS = words<Exclude<ControlEvent['kind'], 'overlay'> | `drill-${DrillState}`>({
+  'control-changed': true,
+  'control-away': true,
+  'control-back': true,
+  'control-restored': true,
+  'control-corrupt': true,
+  'drill-live': true,
+  'drill-ended': true,
+  'drill-void': true,
+});

@@ -37,6 +37,8 @@ test('whatever an event carries, the number of series stays the same', async (co
           durationMs: 1,
         } as never);
       }
+      metrics.observeControl({ ...(words as object), kind: text, state: text } as never);
+      metrics.observePopularity({ ...(words as object), kind: text, queries: 1 } as never);
       for (const kind of ['breaker', 'shed', 'permit'] as const) {
         metrics.observeGuard(text, { ...(words as object), kind, target: text, state: text, queuedMs: 1 } as never);
       }
@@ -125,7 +127,7 @@ test('two sets of metrics in one process do not meet', async (context) => {
 test('counting a hit costs a small part of what a hit costs, and a full page is quickly made', async (context) => {
   const domains = Array.from({ length: 16 }, (_, index) => `domain-${index}`);
   const status = () => domains.map((name) => statusOf(name));
-  const metrics = createMetrics({ domains, status, door: () => DOOR, clock: systemClock });
+  const metrics = createMetrics({ domains, status, door: () => DOOR, control: () => [], clock: systemClock });
   context.after(metrics.close);
   for (const domain of domains) for (const outcome of OUTCOMES) metrics.observeRequest({ ...hit, domain, outcome });
   const event = { ...hit, domain: 'domain-9' };

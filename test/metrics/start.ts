@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
+import type { ControlSummary } from '../../src/control/summary.ts';
 import type { RequestEvent } from '../../src/http/events.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
@@ -55,12 +56,30 @@ export const nodes = (...names: string[]): NonNullable<DomainStatus['store']> =>
 
 export const DOOR = { inFlight: 40, maxInFlight: 50, loopDelayMs: 20, state: 'degraded' } as const;
 
+export const CONTROL: ControlSummary = {
+  revision: 7,
+  generation: 9,
+  heardMsAgo: 250,
+  shared: true,
+  halted: true,
+  suppressed: 3,
+  purges: 2,
+  ranges: 1,
+  drill: { id: 'd', owner: 'a', flushed: 0.25, blackout: false },
+};
+
 /** Metrics of two domains, ended with the test. */
 export function start(
   context: TestContext,
   statuses: () => readonly DomainStatus[] = () => DOMAINS.map((name) => statusOf(name)),
 ) {
-  const metrics = createMetrics({ domains: DOMAINS, status: statuses, door: () => DOOR, clock: systemClock });
+  const metrics = createMetrics({
+    domains: DOMAINS,
+    status: statuses,
+    door: () => DOOR,
+    control: () => [{ domain: 'goods', control: CONTROL }],
+    clock: systemClock,
+  });
   context.after(metrics.close);
   return metrics;
 }

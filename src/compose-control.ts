@@ -1,0 +1,68 @@
+import { BUCKETS } from './cache/rules.ts';
+import type { Clock } from './clock.ts';
+import type { ComposedEngine } from './compose-engine.ts';
+import type { ProcessStores } from './compose-stores.ts';
+import type { DomainSettings } from './config/settings.ts';
+import type { ControlEvent } from './control/control.ts';
+import { createControl, type PollingControl } from './control/create-control.ts';
+import { createMeter, type Meter } from './meter/meter.ts';
+import type { RedisStore } from './stores/redis/store.ts';
+
+export interface ComposedControl {
+  readonly control: PollingControl;
+  /** The document is not kept among the entries. */
+  readonly elsewhere: boolean;
+  /** A drill has it that the engine is dead. */
+  readonly forcedOpen: () => boolean;
+}
+
+export interface ControlComposition {
+  readonly stores: ProcessStores;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observeControl: (event: ControlEvent) => void;
+}
+
+/** @param store the domain's own. */
+export function composeControl(
+  { name, freshness }: DomainSettings,
+  store: RedisStore | undefined,
+  { stores, clock, random, observeControl }: ControlComposition,
+): ComposedControl {
+  const { elsewhere, ...place } = stores.controlOf(store);
+  const control = createControl({
+    ...place,
+    domain: name,
+    locate: (storeName) => store?.locate(storeName).node,
+    clock,
+    random,
+    observe: observeControl,
+    longestLifeMs: longestLifeMs(freshness),
+  });
+  return { control, elsewhere, forcedOpen: () => control.overlay()?.blackout === true };
+}
+
+/** From the start of an engine call to the end of the last window its page may be served in. */
+function longestLifeMs({ ttlMs, emptyTtlMs, jitter, ...windows }: DomainSettings['freshness']): number {
+  const staleMs = Math.max(windows.staleWhileRevalidateMs, windows.staleIfErrorMs);
+  return Math.max(ttlMs, emptyTtlMs) * (1 + jitter) + staleMs;
+}
+
+/** Counts what the domain does in this process, beside the levels of its engine. */
+export function composeMeter(
+  { guard: { permit, endpoints }, ceiling }: ComposedEngine,
+  forcedOpen: () => boolean,
+  clock: Clock,
+): Meter {
+  return createMeter({
+    buckets: BUCKETS,
+    engine: () => ({
+      inFlight: permit.inFlight(),
+      queued: permit.queued(),
+      maxConcurrent: permit.max(),
+      ceiling: ceiling(),
+      breaker: forcedOpen() ? 'open' : endpoints.state(),
+    }),
+    clock,
+  });
+}

@@ -1,0 +1,109 @@
+import type { Clock } from './clock.ts';
+import type { ComposedDomain } from './compose-domain.ts';
+import type { DrillDomain } from './drills/drill-domain.ts';
+import { createFlush } from './flush/create-flush.ts';
+import type { FlushEvent } from './flush/events.ts';
+import { createSweeper } from './flush/sweep.ts';
+import type { DomainOperations } from './http/admin/operations.ts';
+import { createFleetReadings } from './meter/fleet.ts';
+import { createRecent } from './meter/recent.ts';
+import type { CounterStore } from './popularity/counter-store.ts';
+import { createSharedPopularity, type PopularityEvent } from './popularity/shared.ts';
+import type { PreparedSearch } from './search/answer.ts';
+import { storedNameOf } from './search/key.ts';
+import { prepareSearch } from './search/prepare.ts';
+import { searchParametersOf, searchTextOf } from './search/search-text.ts';
+import type { WarmUpDomain } from './warm/warm-ups.ts';
+
+/** What operators may do to one domain. */
+export interface ComposedDomainOperations extends DomainOperations {
+  readonly drilled: DrillDomain;
+  readonly warmed: WarmUpDomain<PreparedSearch>;
+  readonly close: () => void;
+}
+
+export interface DomainOperationsComposition {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly processId: string;
+  readonly counters: CounterStore | undefined;
+  readonly observeFlush: (event: FlushEvent) => void;
+  readonly observePopularity: (event: PopularityEvent) => void;
+}
+
+/** Whether a floor has risen is looked at so often: what a flush made useless may lie in memory for that long. */
+const SWEEP_MS = 1000;
+
+export function composeDomainOperations(
+  { domain, settings, control, controlElsewhere, store, memory, meter, popularity, warm, spare }: ComposedDomain,
+  { clock, random, processId, counters, observeFlush, observePopularity }: DomainOperationsComposition,
+): ComposedDomainOperations {
+  const { name } = domain;
+  const dedicated = settings.store.kind !== 'none' && settings.store.dedicated;
+  const recent = createRecent({ meter });
+  const readings = createFleetReadings({ control, meter, processId });
+  const sweeper = createSweeper({
+    domain: name,
+    document: control.document,
+    memory,
+    nameOf: (key) => storedNameOf(key, name),
+    observe: observeFlush,
+  });
+  const sweeping = setInterval(sweeper.documentChanged, SWEEP_MS).unref();
+  const flush = createFlush({
+    domain: name,
+    control,
+    ...(store === undefined ? {} : { content: store.content }),
+    memory,
+    bucketOf: (key) => storedNameOf(key, name).bucket,
+    dedicated,
+    controlElsewhere,
+    recent: recent.figures,
+    clock,
+    random,
+    observe: observeFlush,
+  });
+  const shared = createSharedPopularity({
+    domain: name,
+    local: popularity,
+    searchOf: ({ request }) => searchTextOf(request, domain),
+    ...(counters === undefined ? {} : { counters }),
+    random,
+    observe: observePopularity,
+  });
+  const prepare = (line: string): PreparedSearch => {
+    const { pairs, header } = searchParametersOf(line);
+    const own = pairs.filter(([parameter]) => parameter !== 'domain');
+    return prepareSearch({ pairs: [...own, ['domain', name]], ...(header === undefined ? {} : { header }) }, [domain]);
+  };
+  return {
+    control,
+    flush,
+    canonicalText: (typed) => prepare(`q=${encodeURIComponent(typed)}`).request.text,
+    popular: shared.top,
+    drilled: {
+      name,
+      control,
+      flush,
+      readings,
+      recent: recent.figures,
+      nodes: () => store?.content.nodes() ?? [],
+      dedicated,
+      hasStore: store !== undefined,
+    },
+    warmed: {
+      prepare,
+      warm,
+      spare,
+      popular: async (n) => (await shared.top(n)).queries.map(({ search }) => search),
+    },
+    close: () => {
+      clearInterval(sweeping);
+      sweeper.close();
+      flush.close();
+      shared.close();
+      readings.close();
+      recent.close();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import type { Audit } from './audit/audit.ts';
+import type { Clock } from './clock.ts';
+import type { ComposedDomain } from './compose-domain.ts';
+import type { ComposedDomainOperations } from './compose-domain-operations.ts';
+import type { Settings } from './config/settings.ts';
+import { OperationRefused } from './control/refusal.ts';
+import { summaryOf } from './control/summary.ts';
+import { createDrills } from './drills/create-drills.ts';
+import type { DrillEvent } from './drills/drills.ts';
+import { reportPage } from './drills/page/report-page.ts';
+import type { DomainLook, Operations, Watcher } from './http/admin/operations.ts';
+import { figuresBetween } from './meter/figures.ts';
+import type { MeterReading } from './meter/reading.ts';
+import type { WarmEvent } from './warm/events.ts';
+import { createWarmUps } from './warm/warm-ups.ts';
+
+/** Everything operators may do, over all domains: the one core under the API, the CLI and the console. */
+export interface ComposedOperations extends Operations {
+  /** Rolls back the drills of this process, within a second or so, and ends everything else. */
+  readonly close: () => Promise<void>;
+}
+
+export interface OperationsComposition {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly processId: string;
+  readonly audit: Audit;
+  readonly observeDrill: (event: DrillEvent) => void;
+  readonly observeWarm: (event: WarmEvent) => void;
+}
+
+export interface OperatedDomain {
+  readonly part: ComposedDomain;
+  readonly operations: ComposedDomainOperations;
+}
+
+export function composeOperations(
+  domains: readonly OperatedDomain[],
+  { directory, keep, leaseMs }: Settings['drills'],
+  { clock, random, processId, audit, observeDrill, observeWarm }: OperationsComposition,
+): ComposedOperations {
+  const byName = new Map(domains.map(({ part, operations }) => [part.domain.name, operations]));
+  const names = [...byName.keys()];
+  const drills = createDrills({
+    domains: domains.map(({ operations }) => operations.drilled),
+    directory,
+    keep,
+    reportPage,
+    leaseMs,
+    processId,
+    clock,
+    random,
+    observe: (event) => {
+      observeDrill(event);
+      // How a drill ended is the doing of nobody who asked for it.
+      if (event.kind !== 'drill-ended') return;
+      const { id, verdict } = event;
+      audit.record({ action: 'drill-ended', target: id, by: 'serpcache', result: verdict.kind, after: verdict });
+    },
+  });
+  const warm = createWarmUps({
+    domains: new Map(domains.map(({ part, operations }) => [part.domain.name, operations.warmed])),
+    clock,
+    random,
+    observe: observeWarm,
+  });
+
+  const watch = (): Watcher => {
+    let before = new Map<string, MeterReading>();
+    return {
+      look: () => {
+        const after = new Map(domains.map(({ part }) => [part.domain.name, part.meter.read()]));
+        const looks = domains.map(({ part }): DomainLook => {
+          const { name } = part.domain;
+          const [then, now] = [before.get(name), after.get(name)];
+          const known = then !== undefined && now !== undefined;
+          return {
+            domain: name,
+            ...(known ? { figures: figuresBetween(new Map([[name, then]]), new Map([[name, now]])) } : {}),
+            status: part.status(),
+            control: summaryOf(part.control),
+          };
+        });
+        before = after;
+        return looks;
+      },
+    };
+  };
+
+  return {
+    domains: names,
+    domain: (name) => {
+      const found = byName.get(name);
+      if (found !== undefined) return found;
+      throw new OperationRefused('unknown-domain', `domain must be one of: ${names.join(', ')}`, '/domain');
+    },
+    drills,
+    warm,
+    watch,
+    close: async () => {
+      warm.close();
+      await drills.close();
+      for (const { operations } of domains) operations.close();
+    },
+  };
+}
