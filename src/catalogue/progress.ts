@@ -54,7 +54,7 @@ export function createProgress({ label, total = 0, unit = 'documents', output, c
     return `${label}  ${picture}${Math.floor(share * 100)} %  ${rate}${left}`;
   };
   // A line wider than the terminal would wrap, and the next redraw would leave its first half behind.
-  const fitted = (line: string): string => line.slice(0, Math.max(20, (output.columns ?? 80) - 1));
+  const fitted = (line: string): string => line.slice(0, Math.max(20, (output.columns || 80) - 1));
   const draw = (line: string): void => void output.write(isTerminal ? `\r\u001b[K${fitted(line)}` : `${line}\n`);
 
   return {

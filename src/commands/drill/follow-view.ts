@@ -21,7 +21,7 @@ export function createFollowView({ output, stderr }: Pick<Desk, 'output' | 'stde
   const draw = (): void => {
     if (!output.watched || line === '') return;
     // A line wider than the terminal would wrap and could not be drawn over.
-    stderr.write(`${clear}${[...line].slice(0, Math.max(20, (stderr.columns ?? 80) - 1)).join('')}`);
+    stderr.write(`${clear}${[...line].slice(0, Math.max(20, (stderr.columns || 80) - 1)).join('')}`);
   };
   const say = (text: string): void => {
     if (text === said) return;
