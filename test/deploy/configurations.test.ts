@@ -37,7 +37,11 @@ for (const file of ['deploy/local.yaml', 'deploy/local-demo.yaml']) {
 }
 
 test('deploy/production.example.yaml loads with the variables it names, and needs each of them', () => {
-  const env = { ADMIN_TOKEN: 'a-token-of-32-characters-or-more', STORE_PASSWORD: 'a-password' };
+  const env = {
+    ADMIN_TOKEN: 'a-token-of-32-characters-or-more',
+    STORE_PASSWORD: 'a-password',
+    CONTROL_PASSWORD: 'another-password',
+  };
   const settings = load('deploy/production.example.yaml', env);
   assert.deepEqual(
     settings.domains.map(({ name, store }) => [name, store.kind, 'tls' in store && store.tls?.ca === PEM]),
