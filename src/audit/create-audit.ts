@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import { appendLines } from './append-lines.ts';
+import type { Audit, AuditEntry, RecordedEntry } from './audit.ts';
+import { lastLines } from './last-lines.ts';
+
+export interface AuditOptions {
+  /** NDJSON; it and its directory are made, readable by their owner alone. */
+  readonly file: string;
+  readonly log: Logger;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  /** Of lines that wait for a slow disk. Further ones are in the log only, and counted. */
+  readonly maxWaitingBytes?: number;
+  /** Between attempts while the disk takes nothing. */
+  readonly retryMs?: number;
+}
+
+const MAX_WAITING_BYTES = 2 ** 20;
+const MAX_LINE_BYTES = 16 * 1024;
+const RETRY_MS = 1000;
+/** Lines read back. */
+const MAX_READ = 1000;
+/** A disk that hangs must hold up neither the end of the process nor a reader. */
+const PATIENCE_MS = 1000;
+
+/** The line is in the log at once and in the file as soon as the disk takes it. Nothing here blocks, rejects or throws. */
+export function createAudit(options: AuditOptions): Audit {
+  const { file, log, clock, maxWaitingBytes = MAX_WAITING_BYTES, retryMs = RETRY_MS } = options;
+  const ending = new AbortController();
+  const waiting: string[] = [];
+  let waitingBytes = 0;
+  let lost = 0;
+  let writing: Promise<void> | undefined;
+  let reading: Promise<readonly RecordedEntry[]> | undefined;
+
+  /** False when there is no room. */
+  const enqueue = (line: string): boolean => {
+    const bytes = Buffer.byteLength(line);
+    if (waitingBytes + bytes > maxWaitingBytes) return false;
+    waiting.push(line);
+    waitingBytes += bytes;
+    return true;
+  };
+
+  const write = async (): Promise<void> => {
+    let isFailing = false;
+    while (waiting.length > 0) {
+      const { written, fault } = await appendLines(file, [...waiting]);
+      for (const line of waiting.splice(0, written)) waitingBytes -= Buffer.byteLength(line);
+      if (waiting.length === 0 && lost > 0) reportLoss();
+      if (fault !== undefined && !isFailing) log.error({ file, err: fault }, 'the audit file cannot be written');
+      if (fault === undefined && isFailing) log.info({ file }, 'the audit file is written again');
+      isFailing = fault !== undefined;
+      if (!isFailing) continue;
+      if (ending.signal.aborted) break;
+      await sleep(retryMs, undefined, { signal: ending.signal, ref: false }).catch(() => {});
+    }
+    // In the same turn as the last look at what waits, so that no line ever waits for nobody.
+    writing = undefined;
+  };
+
+  /** Whoever reads the file alone must see that something is missing, and where. */
+  const reportLoss = (): void => {
+    const gap = { action: 'audit-gap', by: 'serpcache', result: 'done', after: { lost } };
+    if (enqueue(lineOf({ atMs: clock.wallMs(), ...gap }))) lost = 0;
+  };
+
+  const read = async (): Promise<readonly RecordedEntry[]> => {
+    try {
+      return (await lastLines(file, MAX_READ)).flatMap(entryOf);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) {
+        log.warn({ file, err: error }, 'the audit file cannot be read');
+      }
+      return [];
+    } finally {
+      reading = undefined;
+    }
+  };
+
+  const patiently = <T>(work: Promise<T> | undefined): Promise<T | undefined> =>
+    Promise.race([work, sleep(PATIENCE_MS, undefined, { ref: false })]);
+
+  return {
+    record: (entry) => {
+      log.info({ audit: entry }, 'audit');
+      if (!enqueue(lineOf({ atMs: clock.wallMs(), ...entry }))) {
+        if (lost === 0) log.error({ file }, 'the audit file takes no more lines: they are in this log only');
+        lost += 1;
+      }
+      if (waiting.length > 0) writing ??= write();
+    },
+    newest: async (n) => {
+      await patiently(writing);
+      // One at a time: each may hold one of the few threads that files share with all else, for as long as the disk likes.
+      reading ??= read();
+      return ((await patiently(reading)) ?? []).slice(0, n);
+    },
+    close: async () => {
+      ending.abort();
+      await patiently(writing);
+      const missing = waiting.length + lost;
+      if (missing > 0) log.error({ file, lost: missing }, 'audit lines are in this log only');
+    },
+  };
+}
+
+/** One line, however large what was changed: without it then. */
+function lineOf(entry: RecordedEntry): string {
+  const line = jsonOf(entry);
+  if (line !== undefined && Buffer.byteLength(line) <= MAX_LINE_BYTES) return line;
+  const { before: _before, after: _after, ...rest } = entry;
+  return JSON.stringify({ ...rest, after: { omitted: line === undefined ? 'not JSON' : 'too large' } });
+}
+
+function jsonOf(entry: AuditEntry): string | undefined {
+  try {
+    return JSON.stringify(entry);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Torn lines and those of another hand are passed over. */
+function entryOf(line: string): readonly RecordedEntry[] {
+  try {
+    const entry: unknown = JSON.parse(line);
+    return isEntry(entry) ? [entry] : [];
+  } catch {
+    return [];
+  }
+}
+
+function isEntry(value: unknown): value is RecordedEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { atMs, action, by, result } = value as Readonly<Record<string, unknown>>;
+  return [action, by, result].every((text) => typeof text === 'string') && typeof atMs === 'number';
+}

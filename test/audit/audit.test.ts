@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import pino from 'pino';
+import type { Audit } from '../../src/audit/audit.ts';
+import { type AuditOptions, createAudit } from '../../src/audit/create-audit.ts';
+import { until } from '../http/serve.ts';
+
+interface Rig {
+  readonly audit: Audit;
+  readonly file: string;
+  readonly directory: string;
+  readonly lines: Record<string, unknown>[];
+  readonly written: () => Record<string, unknown>[];
+}
+
+function rig(context: TestContext, options: Partial<AuditOptions> = {}): Rig {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
+  const file = options.file ?? join(directory, 'kept', 'audit.ndjson');
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  let now = 1000;
+  const clock = { wallMs: () => (now += 1) };
+  const audit = createAudit({ file, log, clock, retryMs: 20, ...options });
+  context.after(async () => {
+    await audit.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const written = () =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  return { audit, file, directory, lines, written };
+}
+
+const entry = (action: string) => ({ action, by: 'max from 127.0.0.1', result: 'done' });
+
+test('each entry is one line of the file and one of the log, in order', async (context) => {
+  const { audit, file, lines, written } = rig(context);
+  for (let i = 0; i < 50; i += 1) audit.record({ ...entry(`a${i}`), reason: 'first\nsecond \u2028 "x"', after: { i } });
+  await audit.close();
+  assert.equal(readFileSync(file, 'utf8').split('\n').length, 51);
+  assert.deepEqual(
+    written().map(({ action, atMs }) => [action, atMs]),
+    Array.from({ length: 50 }, (_, i) => [`a${i}`, 1001 + i]),
+  );
+  assert.deepEqual(
+    lines.map(({ audit: logged }) => (logged as { action: string }).action),
+    Array.from({ length: 50 }, (_, i) => `a${i}`),
+  );
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.equal(statSync(join(file, '..')).mode & 0o777, 0o700);
+});
+
+test('what another process has written stays, and what was moved away is begun anew', async (context) => {
+  const { audit, file, directory, written } = rig(context);
+  audit.record(entry('first'));
+  await audit.close();
+  const beside = createAudit({ file, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
+  beside.record(entry('of another'));
+  await beside.close();
+  audit.record(entry('second'));
+  await until(() => written().length === 3, 'all are there');
+  renameSync(file, join(directory, 'rotated'));
+  audit.record(entry('third'));
+  await audit.close();
+  assert.deepEqual(
+    written().map(({ action }) => action),
+    ['third'],
+  );
+});
+
+test('two processes never mix their lines', async (context) => {
+  const { audit, file, written } = rig(context);
+  const beside = createAudit({ file, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
+  for (let i = 0; i < 300; i += 1) {
+    for (const each of [audit, beside]) each.record({ ...entry('x'), after: 'y'.repeat(i * 10) });
+    if (i % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all([audit.close(), beside.close()]);
+  assert.equal(written().length, 600);
+});
+
+test('half a line that somebody left is not made a part of ours', async (context) => {
+  const { audit, file } = rig(context);
+  audit.record(entry('first'));
+  await audit.close();
+  writeFileSync(file, '{"action":"half a li', { flag: 'a' });
+  audit.record(entry('second'));
+  await audit.close();
+  assert.deepEqual(
+    (await audit.newest(10)).map(({ action }) => action),
+    ['second', 'first'],
+  );
+});
+
+test('a disk that takes nothing loses no line of the log, keeps some, and says so once', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const blocked = join(directory, 'file');
+  writeFileSync(blocked, 'a file where the directory should be');
+  const { audit, lines, file } = rig(context, { file: join(blocked, 'audit.ndjson'), maxWaitingBytes: 1000 });
+  for (let i = 0; i < 100; i += 1) audit.record(entry(`a${i}`));
+  await until(() => lines.some(({ msg }) => String(msg).includes('cannot be written')), 'it is said');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(lines.filter(({ audit: logged }) => logged !== undefined).length, 100);
+  assert.equal(lines.filter(({ level }) => level === 50).length, 2, 'once that it fails, once that lines are lost');
+  assert.deepEqual(await audit.newest(5), []);
+  rmSync(blocked);
+  await until(() => lines.some(({ msg }) => String(msg).includes('written again')), 'it is written again');
+  await audit.close();
+  const texts = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const { action, after } = texts.at(-1);
+  assert.equal(action, 'audit-gap');
+  assert.equal(texts.length - 1 + after.lost, 100, 'kept and lost are all there were');
+  assert.ok(after.lost > 50);
+});
+
+test('a disk that hangs holds up neither a reader nor the end, and nothing is kept beyond the bound', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
+  const file = join(directory, 'pipe');
+  // Takes 64 KiB, then nothing until somebody reads.
+  execFileSync('mkfifo', [file]);
+  context.after(async () => {
+    await once(createReadStream(file).resume(), 'close');
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const { audit, lines } = rig(context, { file, maxWaitingBytes: 200_000 });
+  for (let i = 0; i < 1000; i += 1) audit.record({ ...entry(`a${i}`), after: 'x'.repeat(1000) });
+  const startedMs = performance.now();
+  assert.deepEqual(await Promise.all(Array.from({ length: 8 }, () => audit.newest(10))), Array(8).fill([]));
+  await audit.close();
+  assert.ok(performance.now() - startedMs < 4500);
+  assert.equal(lines.filter(({ audit: logged }) => logged !== undefined).length, 1000);
+  const { lost } = lines.at(-1) as { lost: number };
+  assert.ok(lost > 700 && lost < 1000, `${lost} lost`);
+});
+
+test('closing does not wait for a disk that is gone', async (context) => {
+  const { audit, lines } = rig(context, { file: join(import.meta.filename, 'audit.ndjson'), retryMs: 60_000 });
+  audit.record(entry('a'));
+  const startedMs = performance.now();
+  await audit.close();
+  assert.ok(performance.now() - startedMs < 1500);
+  assert.match(JSON.stringify(lines.at(-1)), /"lost":1/);
+});
+
+test('what cannot be written as a line is written without what was changed', async (context) => {
+  const { audit, written } = rig(context);
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  audit.record({ ...entry('circle'), before: circle });
+  audit.record({ ...entry('large'), after: 'x'.repeat(20_000) });
+  audit.record({ ...entry('number'), after: 1n });
+  await audit.close();
+  assert.deepEqual(
+    written().map(({ action, after }) => [action, after]),
+    [
+      ['circle', { omitted: 'not JSON' }],
+      ['large', { omitted: 'too large' }],
+      ['number', { omitted: 'not JSON' }],
+    ],
+  );
+});
+
+test('the newest are read back from the end, however long the file is', async (context) => {
+  const { audit, file } = rig(context);
+  audit.record(entry('made'));
+  await audit.close();
+  const line = (i: number): string =>
+    `${JSON.stringify({ atMs: i, ...entry(`a${i}`), reason: 'é'.repeat(i % 700) })}\n`;
+  writeFileSync(file, Array.from({ length: 20_000 }, (_, i) => line(i)).join(''));
+  assert.ok(statSync(file).size > 10_000_000);
+  const startedMs = performance.now();
+  const newest = await audit.newest(1000);
+  assert.ok(performance.now() - startedMs < 1000);
+  assert.deepEqual(
+    newest.map(({ atMs }) => atMs),
+    Array.from({ length: 1000 }, (_, i) => 19_999 - i),
+  );
+  assert.equal(newest[0]?.reason?.length, 19_999 % 700);
+  assert.equal((await audit.newest(1)).length, 1);
+});
+
+test('a line is read back as soon as it was recorded', async (context) => {
+  const { audit } = rig(context);
+  assert.deepEqual(await audit.newest(5), []);
+  audit.record(entry('a'));
+  audit.record(entry('b'));
+  assert.deepEqual(
+    (await audit.newest(5)).map(({ action }) => action),
+    ['b', 'a'],
+  );
+});
+
+test('what is no entry is passed over', async (context) => {
+  const { audit, file } = rig(context);
+  audit.record(entry('made'));
+  await audit.close();
+  writeFileSync(file, '\n\nnot json\n[]\nnull\n{"action":1}\n\ufeff{}\n', { flag: 'a' });
+  audit.record(entry('later'));
+  assert.deepEqual(
+    (await audit.newest(10)).map(({ action }) => action),
+    ['later', 'made'],
+  );
+});
