@@ -1,0 +1,72 @@
+/** One colour for paper, one for a dark screen. */
+export interface Ink {
+  readonly light: string;
+  readonly dark: string;
+}
+
+const ink = (light: string, dark: string): Ink => ({ light, dark });
+
+/** What is read: at least 4.5 : 1 on the ground and on the raised ground. */
+export const TEXT = {
+  ink: ink('#1d1f21', '#e6e4df'),
+  soft: ink('#5c5f63', '#a9abad'),
+  good: ink('#17713a', '#5fcf87'),
+  warn: ink('#8a4b00', '#f0b765'),
+  bad: ink('#b3261e', '#ff8f85'),
+  open: ink('#1a5fa0', '#7dbdf5'),
+} as const satisfies Readonly<Record<string, Ink>>;
+
+export const GROUND = {
+  ground: ink('#fcfbf9', '#16181a'),
+  raised: ink('#ffffff', '#1e2124'),
+  line: ink('#dedad2', '#32363a'),
+  stage: ink('#f3e7d3', '#33291a'),
+  'stage-odd': ink('#ecdcc0', '#403320'),
+  calm: ink('#f2f1ed', '#1f2326'),
+  recovery: ink('#e3eef2', '#1b2b33'),
+  hold: ink('#f6e0dc', '#3a2422'),
+} as const satisfies Readonly<Record<string, Ink>>;
+
+/** Areas that lie on each other, from the bottom up. Neighbours differ in lightness, so that they do without their hue. */
+export const AREAS = {
+  'hit-l1': ink('#1b6b3a', '#2f9a5a'),
+  'hit-l2': ink('#4a93d1', '#8cc4f4'),
+  stale: ink('#6a3d9a', '#8a5fc7'),
+  collapsed: ink('#8090a7', '#bdbaba'),
+  engine: ink('#9a5200', '#c9821f'),
+  lifeboat: ink('#3b9d89', '#73ede8'),
+  shed: ink('#8f1f66', '#b8508f'),
+  failed: ink('#e0484d', '#ff9a94'),
+} as const satisfies Readonly<Record<string, Ink>>;
+
+/** Lines: at least 3 : 1 on every band they cross. */
+export const LINES = {
+  flushed: ink('#a84300', '#ffa95c'),
+  control: ink('#1a5fa0', '#7dbdf5'),
+  engine: ink('#a84300', '#ffa95c'),
+  limit: ink('#5c5f63', '#a9abad'),
+  ceiling: ink('#1d1f21', '#e6e4df'),
+  queued: ink('#6a3d9a', '#c4a0e4'),
+  p99: ink('#6a3d9a', '#c4a0e4'),
+  p50: ink('#0f6e68', '#6ad5cb'),
+  guarded: ink('#1a5fa0', '#7dbdf5'),
+  broken: ink('#b3261e', '#ff8f85'),
+  noted: ink('#8a4b00', '#f0b765'),
+  restored: ink('#1d1f21', '#e6e4df'),
+  recovered: ink('#17713a', '#5fcf87'),
+} as const satisfies Readonly<Record<string, Ink>>;
+
+/** Black or white, whichever is easier to read on it; one of the two always has 4.5 : 1. */
+export function readableOn(colour: string): string {
+  const luminance = luminanceOf(colour);
+  return (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) ? '#000000' : '#ffffff';
+}
+
+/** Relative luminance of `#rrggbb`, as WCAG 2 defines it. */
+export function luminanceOf(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,113 @@
+import { element, type Markup } from '../markup.ts';
+import { clockText } from '../time-text.ts';
+import { type Band, type Moment, SHAPES } from './background.ts';
+import { FRAME_WIDTH, percentAcross } from './frame.ts';
+import type { Scale } from './scale.ts';
+import { timeTicks } from './ticks.ts';
+
+/** What all plots of a domain have in common: written once in the page, and drawn in each of them by its name. */
+export interface BackdropOptions {
+  /** Unique in the page. */
+  readonly id: string;
+  readonly x: Scale;
+  readonly bands: readonly Band[];
+  readonly moments: readonly Moment[];
+}
+
+/** Height of the strip with the bands' names above a drawing, and of the times below it. */
+export const STRIP_PX = 20;
+export const TIMES_PX = 20;
+
+const LETTER_PX = 6.8;
+/** How wide a plot is at least: on a desk, and on a telephone or where two stand side by side. */
+const [WIDE_PX, NARROW_PX] = [960, 290];
+const [TIMES_WIDE, TIMES_NARROW] = [12, 6];
+
+/** Parts of the backdrop by their name; `half` for plots that are narrow everywhere. */
+export function backdropParts(id: string): Readonly<Record<'bands' | 'names' | 'half' | 'marks' | 'all', string>> {
+  return { bands: `${id}-b`, names: `${id}-n`, half: `${id}-h`, marks: `${id}-m`, all: `${id}-a` };
+}
+
+export function backdrop({ id, x, bands, moments }: BackdropOptions): Markup {
+  const parts = backdropParts(id);
+  const main = moments.filter(({ shape }) => shape !== 'disc');
+  return element(
+    'svg',
+    { class: 'defined', width: 0, height: 0, 'aria-hidden': 'true' },
+    element(
+      'defs',
+      {},
+      element(
+        'g',
+        { id: parts.bands },
+        bands.map((band) => bandRect(x, band)),
+      ),
+      element('g', { id: parts.names }, strip(x, bands, WIDE_PX)),
+      element('g', { id: parts.half }, strip(x, bands, NARROW_PX)),
+      element(
+        'g',
+        { id: parts.marks },
+        main.map((moment) => across(x, moment)),
+      ),
+      element(
+        'g',
+        { id: parts.all },
+        moments.map((moment) => across(x, moment)),
+      ),
+      element('g', { id: `${parts.names}t` }, times(x, TIMES_WIDE)),
+      element('g', { id: `${parts.half}t` }, times(x, TIMES_NARROW)),
+    ),
+  );
+}
+
+function bandRect(x: Scale, { fromMs, toMs, style }: Band): Markup {
+  return element('rect', {
+    class: `band ${style}`,
+    x: percentAcross(x, fromMs),
+    width: width(x, fromMs, toMs),
+    height: '100%',
+  });
+}
+
+/** Names that would not fit are left out: all of them on a telephone, some on a desk. */
+function strip(x: Scale, bands: readonly Band[], roomPx: number): readonly Markup[] {
+  const grounds = bands.map(({ fromMs, toMs, style }) =>
+    element('rect', { class: style, x: percentAcross(x, fromMs), width: width(x, fromMs, toMs), height: STRIP_PX }),
+  );
+  const names = bands.flatMap(({ fromMs, toMs, name }) => {
+    const share = (x.at(toMs) - x.at(fromMs)) / FRAME_WIDTH;
+    const textPx = name.length * LETTER_PX + 6;
+    const only = textPx <= share * NARROW_PX ? '' : ' wide-only';
+    const place = { x: percentAcross(x, (fromMs + toMs) / 2), y: STRIP_PX - 6 };
+    return textPx <= share * roomPx ? [element('text', { class: `band-name${only}`, ...place }, name)] : [];
+  });
+  return [...grounds, ...names];
+}
+
+function across(x: Scale, { atMs, style, shape }: Moment): Markup {
+  const at = percentAcross(x, atMs);
+  return element(
+    'g',
+    { class: `moment ${style}` },
+    element('line', { x1: at, x2: at, y2: '100%' }),
+    element('svg', { x: at, y: 7, overflow: 'visible' }, element('path', { d: SHAPES[shape] })),
+  );
+}
+
+function times(x: Scale, count: number): readonly Markup[] {
+  return timeTicks(x.from, x.to, count).flatMap((atMs, i) => {
+    const at = percentAcross(x, atMs);
+    // Those at the edges stay inside, so that nothing sticks out of the page.
+    const share = x.at(atMs) / FRAME_WIDTH;
+    const edge = share < 0.02 ? ' at-start' : share > 0.97 ? ' at-end' : '';
+    const only = count === TIMES_WIDE && i % 2 === 1 ? ' wide-only' : '';
+    return [
+      element('line', { class: `base${only}`, x1: at, x2: at, y2: 4 }),
+      element('text', { class: `time${only}${edge}`, x: at, y: 16 }, clockText(atMs / 1000)),
+    ];
+  });
+}
+
+function width(x: Scale, fromMs: number, toMs: number): string {
+  return `${Math.round(((x.at(toMs) - x.at(fromMs)) / FRAME_WIDTH) * 10_000) / 100}%`;
+}

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { reportPage } from '../../../src/drills/page/report-page.ts';
+import { anyJournal } from './arbitrary-journal.ts';
+import { markupFaults } from './well-formed.ts';
+
+test('whatever a journal holds, its page is well-formed and shows no number that is none', () => {
+  fc.assert(
+    fc.property(anyJournal, (journal) => {
+      const page = reportPage(journal);
+      assert.deepEqual(markupFaults(page), []);
+      assert.equal(/.{0,80}(?:NaN|Infinity|undefined|null|\[object).{0,40}/.exec(page)?.[0], undefined);
+    }),
+    { numRuns: 300 },
+  );
+});

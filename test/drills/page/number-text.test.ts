@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as text from '../../../src/drills/page/number-text.ts';
+import { clockText, elapsedText, utcText } from '../../../src/drills/page/time-text.ts';
+
+const plain = (shown: string): string => shown.replaceAll('\u00a0', ' ');
+
+test('numbers are written for people', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    [text.countText(1234.4), '1,234'],
+    [text.perSecondText(1234.4), '1,234/s'],
+    [text.perSecondText(12.34), '12.3/s'],
+    [text.perSecondText(0.534), '0.53/s'],
+    [text.percentText(0.1234), '12.3 %'],
+    [text.percentText(0.05), '5 %'],
+    [text.percentText(0.0042), '0.42 %'],
+    [text.pointsText(1), '1 point'],
+    [text.pointsText(-2.25), '−2.3 points'],
+    [text.timesText(6.27), '6.3 ×'],
+    [text.timesText(1234), '1,234 ×'],
+    [text.bytesText(1536 * 1024 ** 2), '1.5 GiB'],
+    [text.durationText(0.42), '0.42 ms'],
+    [text.durationText(340), '340 ms'],
+    [text.durationText(5600), '5.6 s'],
+    [text.durationText(125_000), '2 min 05 s'],
+    [text.durationText(3_725_000), '1 h 02 min'],
+  ];
+  for (const [shown, expected] of cases) assert.equal(plain(shown), expected);
+});
+
+test('no rounding makes a loss nothing, or leaves nothing of it', () => {
+  assert.equal(plain(text.percentText(0.000_01)), '<0.01 %');
+  assert.equal(plain(text.percentText(0.999_9)), '>99.9 %');
+  assert.equal(plain(text.percentText(1)), '100 %');
+  assert.equal(plain(text.percentText(0)), '0 %');
+});
+
+test('a unit never changes in the middle of a number: 59.97 s are a minute', () => {
+  assert.equal(plain(text.durationText(59_970)), '1 min 00 s');
+  assert.equal(plain(text.durationText(999.7)), '1 s');
+  assert.equal(plain(text.durationText(3_599_700)), '1 h 00 min');
+});
+
+test('what was not measured is a dash', () => {
+  for (const show of Object.values(text).filter((one) => typeof one === 'function')) {
+    assert.deepEqual([undefined, Number.NaN, Number.POSITIVE_INFINITY].map(show), ['–', '–', '–']);
+  }
+});
+
+test('times are elapsed and UTC', () => {
+  assert.deepEqual([0, 5340, 725_300, 3_725_300, -400].map(elapsedText), [
+    '+0:00.0',
+    '+0:05.3',
+    '+12:05.3',
+    '+1:02:05.3',
+    '−0:00.4',
+  ]);
+  assert.deepEqual([0, 65, 3600].map(clockText), ['0:00', '1:05', '1:00:00']);
+  assert.equal(utcText(Date.UTC(2026, 10, 21, 6, 43, 48, 317)), '2026-11-21T06:43:48.317Z');
+  assert.equal(utcText(1e20), '–');
+});

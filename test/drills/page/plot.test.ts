@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { condense } from '../../../src/drills/page/plot/condense.ts';
+import { createFrame } from '../../../src/drills/page/plot/frame.ts';
+import { line, spread } from '../../../src/drills/page/plot/line.ts';
+import { pathData } from '../../../src/drills/page/plot/path-data.ts';
+import type { Point } from '../../../src/drills/page/plot/point.ts';
+import { linearScale } from '../../../src/drills/page/plot/scale.ts';
+import { stack, stackNames } from '../../../src/drills/page/plot/stack.ts';
+import { roundTicks, timeTicks } from '../../../src/drills/page/plot/ticks.ts';
+
+function pointsOf(values: readonly number[], stepMs = 10): readonly Point[] {
+  return values.map((value, i) => ({
+    fromMs: i * stepMs,
+    toMs: (i + 1) * stepMs,
+    value,
+    low: value,
+    high: value,
+    weight: stepMs,
+  }));
+}
+
+const frame = createFrame({ fromMs: 0, toMs: 100, max: 10, heightPx: 100 });
+
+test('a condensed line has a point per column and keeps what was lowest and highest', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 1000 }), { minLength: 1, maxLength: 300 }),
+      fc.integer({ min: 1, max: 20 }),
+      (values, columns) => {
+        const [run = []] = condense([pointsOf(values)], 0, (values.length * 10) / columns, 'mean');
+        assert.ok(run.length <= columns);
+        assert.equal(Math.min(...run.map(({ low }) => low)), Math.min(...values));
+        assert.equal(Math.max(...run.map(({ high }) => high)), Math.max(...values));
+        const sum = run.reduce((total, { value, weight }) => total + value * weight, 0);
+        assert.ok(Math.abs(sum - values.reduce((total, value) => total + value * 10, 0)) < 1e-3);
+      },
+    ),
+  );
+});
+
+test('of several percentiles the worst is drawn, of limits the middle one', () => {
+  const [worst] = condense([pointsOf([3, 90, 5])], 0, 1000, 'worst');
+  const [middle] = condense([pointsOf([3, 90, 5])], 0, 1000, 'middle');
+  assert.deepEqual([worst?.[0]?.value, middle?.[0]?.value], [90, 5]);
+});
+
+test('ticks are round, begin at 0 and reach the highest value', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-12, max: 1e12, noNaN: true }), fc.integer({ min: 2, max: 8 }), (max, count) => {
+      const ticks = roundTicks(max, count);
+      assert.equal(ticks[0], 0);
+      assert.ok((ticks.at(-1) ?? 0) >= max * (1 - 1e-6), `${ticks} for ${max}`);
+      assert.ok(ticks.length <= count + 2);
+    }),
+  );
+  assert.deepEqual(roundTicks(380, 4), [0, 100, 200, 300, 400]);
+  assert.deepEqual(roundTicks(2, 4), [0, 0.5, 1, 1.5, 2]);
+  assert.deepEqual(roundTicks(2, 4, true), [0, 1, 2]);
+  assert.deepEqual(roundTicks(24, 4, true), [0, 10, 20, 30]);
+});
+
+test('times are ticked where people count, inside of the span, and never without end', () => {
+  assert.deepEqual(timeTicks(0, 225_000, 12), [0, 30_000, 60_000, 90_000, 120_000, 150_000, 180_000, 210_000]);
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+      fc.double({ min: 0, max: 1e9, noNaN: true }),
+      (fromMs, lengthMs) => {
+        const ticks = timeTicks(fromMs, fromMs + lengthMs, 12);
+        assert.ok(ticks.length <= 13 && ticks.every((at) => at >= fromMs && at <= fromMs + lengthMs));
+      },
+    ),
+  );
+});
+
+test('a scale never leaves the drawing, whatever the value', () => {
+  const scale = linearScale(0, 10, 100, 0);
+  assert.deepEqual(
+    [-5, 0, 5, 10, 1e300, Number.NaN, Number.POSITIVE_INFINITY].map(scale.at),
+    [100, 100, 50, 0, 0, 100, 100],
+  );
+  assert.equal(linearScale(7, 7, 0, 1000).at(7), 0);
+});
+
+test('steps of a path do not add up their rounding', () => {
+  const places = Array.from({ length: 1000 }, (_, i) => [i * 0.333, 50] as const);
+  const across = [...pathData(places).matchAll(/h(-?[\d.]+)/g)].reduce((sum, [, step]) => sum + Number(step), 0);
+  assert.ok(Math.abs(across - 999 * 0.333) < 0.06, String(across));
+});
+
+test('a line is broken where nothing was measured, and one point is drawn as long as its time', () => {
+  const [a = [], b = []] = [pointsOf([1, 2, 3]), pointsOf([5]).map((point) => ({ ...point, fromMs: 80, toMs: 100 }))];
+  assert.equal(line(frame, [a, b], 'x').markup.match(/M/g)?.length, 2);
+  assert.match(line(frame, [b], 'x').markup, /d="M800 50h200"/);
+  assert.equal(spread(frame, [a], 'x'), undefined);
+});
+
+test('areas lie on each other, an outcome that did not occur is none, and names stand only where there is room', () => {
+  const layers = [
+    { name: 'hit-l1', style: 'a' },
+    { name: 'shed', style: 'b' },
+    { name: 'thin', style: 'c' },
+    { name: 'top', style: 'd' },
+  ];
+  const piles = [{ fromMs: 0, toMs: 100, values: [6, 0, 0.5, 1] }];
+  const drawn = stack(frame, [piles], layers).map(({ markup }) => markup);
+  assert.equal(drawn.length, 3);
+  assert.match(drawn[0] ?? '', /d="M0 40h1000v60h-1000z"/);
+  assert.match(drawn[1] ?? '', /d="M0 35h1000v5h-1000z"/);
+  assert.deepEqual(
+    stackNames(frame, [piles], layers).map(({ markup }) => />(.*?)</.exec(markup)?.[1]),
+    ['hit-l1'],
+  );
+});

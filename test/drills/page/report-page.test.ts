@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { reportPage } from '../../../src/drills/page/report-page.ts';
+import { journalOf, STAGED } from '../../fakes/journal.ts';
+import { SCENES } from '../../fakes/journal-scenes.ts';
+import { markupFaults } from './well-formed.ts';
+
+const HOSTILE = `</title></style><script>alert(1)</script>" onload="x" '<img src=x>&amp;\u0000\u202e\ud800]]>`;
+
+/** What a reader sees, without tags; the spaces within figures are no-break ones. */
+function textOf(page: string): string {
+  const body = page.slice(page.indexOf('<body'));
+  const spaced = body.replaceAll(/<\/(?:p|td|th|dt|dd|li|h1|h2|h3|h4|caption|text)>/g, ' ').replaceAll(/<[^>]*>/g, '');
+  return spaced.replaceAll(/\s+/g, ' ').replaceAll('&#39;', "'");
+}
+
+suite('the report of any drill', () => {
+  for (const [name, scene] of Object.entries(SCENES)) {
+    const journal = scene();
+    const page = reportPage(journal);
+
+    test(`${name}: is well-formed, with every reference within itself`, () => {
+      assert.deepEqual(markupFaults(page), []);
+    });
+
+    test(`${name}: loads nothing from elsewhere and runs no script`, () => {
+      assert.doesNotMatch(page, /https?:|\/\/[a-z]|<script|<iframe|<img|@import|url\(|javascript:|\son[a-z]+=/i);
+      const references = [...page.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map((match) => match[1] ?? '');
+      assert.deepEqual(
+        references.filter((one) => !one.startsWith('#') && one !== 'data:,'),
+        [],
+      );
+    });
+
+    test(`${name}: shows no number that is none`, () => {
+      assert.doesNotMatch(page, /NaN|Infinity|undefined|null|\[object/);
+    });
+
+    test(`${name}: is small enough to be mailed`, () => {
+      assert.ok(page.length < 300 * 1024, `${page.length} bytes`);
+    });
+  }
+});
+
+test('every stage is named, in the tables and in the strips of the plots', () => {
+  const text = textOf(reportPage(journalOf()));
+  for (const title of ['Stage 1: 1 % of the keys', 'Stage 2: 5 %', 'Stage 3: 25 %', 'Stage 4: 100 %']) {
+    assert.ok(text.includes(title), title);
+  }
+});
+
+test('outcomes are drawn as searches a second, whatever the distance of the samples', () => {
+  const words =
+    /searches per second<\/title>.*?<text[^>]*>nothing|Outcomes, searches per second<\/h4>.*?<svg class="values"[^>]*>(.*?)<\/svg>/;
+  const axis = words
+    .exec(reportPage(journalOf({ end: { atMs: 60_000 } })))?.[1]
+    ?.replaceAll(/<[^>]*>/g, ' ')
+    .trim()
+    .split(/\s+/);
+  assert.deepEqual(axis, ['0/s', '200/s', '400/s', '600/s', '800/s', 'min:s']);
+});
+
+test('the plots are told in figures too, a row for each phase and stage', () => {
+  const text = textOf(reportPage(journalOf()));
+  const rows = text.slice(text.indexOf('In flight, most'), text.indexOf('What the dry run said'));
+  const phases = [
+    'baseline +0:00.0 30 s',
+    '1 % +0:30.0 40 s',
+    '5 % +1:10.0 40 s',
+    '25 % +1:50.0 40 s',
+    '100 % +2:30.0 40 s',
+  ];
+  for (const row of [...phases, 'recovery +3:10.0 15 s', 'after +3:25.0 20 s'])
+    assert.ok(rows.includes(row), `${row} in ${rows}`);
+});
+
+test('the verdict is a word and a sentence, not a colour alone', () => {
+  const words = Object.entries(SCENES).map(([name, scene]) => {
+    return [name, /class="verdict [a-z]+">.*?<strong>([^<]*)<\/strong> <bdi>[^<]{20,}/.exec(reportPage(scene()))?.[1]];
+  });
+  const { passed, ...ends } = Object.fromEntries(words);
+  assert.equal(passed, 'Passed');
+  assert.deepEqual(
+    [ends['aborted-at-100'], ends['failed-by-guard'], ends['lost'], ends['refused'], ends['running']],
+    ['Aborted', 'Failed', 'Lost', 'Refused', 'Running'],
+  );
+});
+
+test('what was learned is there with its figures, beside what the dry run said', () => {
+  const journal = journalOf();
+  const [learned] = journal.learned;
+  const text = textOf(
+    reportPage({
+      ...journal,
+      learned:
+        learned === undefined ? [] : [{ ...learned, headroomLeft: 2.13, amplification: 6.27, survivable: 0.243 }],
+    }),
+  );
+  assert.match(text, /Headroom left \(H\) 2\.1 × 9\.8 × before At the worst moment 46\.9 % of the engine's places/);
+  assert.match(text, /Survivable at once \(f\*\) 24\.3 % 85 % Up to 24\.3 % of the keys .* This drill flushed 100 %/);
+  assert.match(
+    text,
+    /Amplification \(A\) 6\.3 × 11\.4 × The engine was asked up to \d+\/s, against [\d.]+\/s in the baseline/,
+  );
+});
+
+test('a guard that ended the drill is told with its time, and how soon the cache was back', () => {
+  const text = textOf(reportPage(SCENES['failed-by-guard']?.() ?? journalOf()));
+  assert.match(text, /Shed searches: 5 %, for 2 s 0 % 19\.\d % 0 % rollback ✕ broken at \+2:33\.5/);
+  assert.match(text, /Restored \+2:33\.9, 400 ms after the guard broke/);
+  assert.match(text, /Can be resumed with Stage 4: 100 % of goods/);
+});
+
+test('a drill refused at its baseline says which guard did not hold', () => {
+  const text = textOf(reportPage(SCENES['refused']?.() ?? journalOf()));
+  assert.match(text, /p99 of searches: 800 ms, for 4 s 9\d\d ms – – rollback ✕ did not hold before/);
+  assert.match(text, /nothing – No stage was begun: the cache was never touched/);
+});
+
+test('the words of operators and of the plan stay words', () => {
+  const plan = {
+    ...STAGED,
+    name: HOSTILE,
+    title: HOSTILE,
+    stages: STAGED.stages.map((stage) => ({ ...stage, title: HOSTILE })),
+  };
+  const made = journalOf({ plan, reason: HOSTILE, domains: [HOSTILE, '__proto__'] });
+  const page = reportPage({
+    ...made,
+    ...{ by: HOSTILE, owner: HOSTILE, id: HOSTILE, resumes: HOSTILE },
+    verdict: { kind: 'aborted', detail: HOSTILE, resumable: { domain: HOSTILE, stage: 2 } },
+  });
+  assert.deepEqual(markupFaults(page), []);
+  assert.doesNotMatch(page, /<script|<img|\u202e|"\s+onload=/u);
+  assert.ok(!page.includes('\u0000'));
+  assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'));
+});
+
+test('of many samples fewer points are drawn, and the page says so', () => {
+  assert.match(textOf(reportPage(journalOf())), /450 samples on \d+ points, 625 ms each/);
+  assert.match(textOf(reportPage(journalOf({ end: { atMs: 60_000 } }))), /Every one of 120 samples is drawn/);
+});
+
+test('a drill whose guards flap keeps its page small and its end in sight', () => {
+  const journal = journalOf();
+  const then = 'hold';
+  const flaps = Array.from({ length: 3000 }, (_, i) => {
+    return {
+      atMs: 40_000 + i * 30,
+      domain: 'goods',
+      kind: 'guard',
+      figure: 'p99Ms',
+      value: 900,
+      max: 800,
+      then,
+    } as const;
+  });
+  const page = reportPage({ ...journal, marks: [...journal.marks, ...flaps] });
+  assert.ok(page.length < 300 * 1024, `${page.length} bytes`);
+  assert.match(textOf(page), /◆ Cache restored: The cache has recovered/);
+  assert.match(textOf(page), /2,7\d\d marks in the middle are not shown/);
+});

@@ -1,0 +1,85 @@
+import type { Journal, Learned, Mark, Sample } from '../../src/drills/journal.ts';
+import type { GuardRule, Plan, Stage } from '../../src/drills/plan.ts';
+import type { FlushPreview } from '../../src/flush/flush.ts';
+import { drillDomain, type Traffic } from './journal-run.ts';
+
+const guard = (figure: GuardRule['figure'], max: number, forMs: number, then: GuardRule['then']): GuardRule => {
+  return { figure, max, forMs, then };
+};
+
+export const STAGED: Plan = {
+  name: '1-5-25-100',
+  title: 'The whole cache in four stages',
+  ...{ mode: 'drop', eraseBy: 'unlink', over: 'one' },
+  ...{ baselineMs: 30_000, holdout: 0.01 },
+  stages: [0.01, 0.05, 0.25, 1].map((fraction): Stage => ({ kind: 'fraction', fraction, holdMs: 40_000 })),
+  guards: [
+    guard('errorRate', 0.01, 2000, 'rollback'),
+    guard('shedRate', 0.05, 2000, 'rollback'),
+    guard('p99Ms', 800, 4000, 'rollback'),
+    guard('engineInFlightShare', 0.95, 5000, 'hold'),
+    guard('hitRatioDrop', 10, 3000, 'rollback'),
+    guard('engineRateFactor', 5, 2000, 'continue'),
+  ],
+  recovery: { withinPoints: 2, timeoutMs: 120_000 },
+  ...{ afterMs: 20_000, minSearches: 200 },
+};
+
+export interface Drilled extends Traffic {
+  readonly plan?: Plan;
+  readonly domains?: readonly string[];
+  readonly seed?: number;
+  readonly reason?: string;
+  readonly withPreview?: boolean;
+}
+
+const STARTED_AT_MS = Date.parse('2026-11-21T06:43:48.317Z');
+
+/** What a drill would have written: each domain's baseline, stages, recovery and after, one sample after another. */
+export function journalOf(drilled: Drilled = {}): Journal {
+  const { plan = STAGED, domains = ['goods'], seed = 7, reason = 'rehearsal before the winter sale' } = drilled;
+  const samples: Sample[] = [];
+  const marks: Mark[] = [];
+  const learned: Learned[] = [];
+  let atMs = 0;
+  for (const [i, domain] of domains.entries()) {
+    if (drilled.end !== undefined && atMs >= drilled.end.atMs) break;
+    const part = drillDomain(plan, drilled, domain, atMs, seed + i);
+    samples.push(...part.samples);
+    marks.push(...part.marks);
+    learned.push(part.learned);
+    atMs = part.toMs;
+  }
+  const detail = 'Every stage was held, no guard broke, and the cache came back.';
+  const verdict = drilled.end === undefined ? ({ kind: 'passed', detail } as const) : drilled.end.verdict;
+  return {
+    id: `20261121-064348-${domains[0] ?? 'none'}-${plan.name}-x7`,
+    ...{ plan, domains, reason, by: 'anna@desk-12 from 10.0.3.17', owner: 'serpcache-2:8431' },
+    startedAtMs: STARTED_AT_MS,
+    ...(verdict !== undefined && { endedAtMs: STARTED_AT_MS + atMs, verdict }),
+    previews: drilled.withPreview === false ? {} : Object.fromEntries(domains.map((name) => [name, previewOf(plan)])),
+    ...{ samples, marks, learned },
+    state: verdict === undefined ? runningAt(samples, domains) : { kind: 'over' },
+  };
+}
+
+function runningAt(samples: readonly Sample[], domains: readonly string[]): Journal['state'] {
+  const last = samples.at(-1);
+  const [phase, stage] = [last?.phase ?? 'baseline', last?.stage ?? 0];
+  return { kind: 'running', phase, domain: last?.domain ?? domains[0] ?? '', stage };
+}
+
+function previewOf(plan: Plan): FlushPreview {
+  return {
+    ...{ mode: plan.mode, fraction: 0.99, ranges: [{ from: 0, to: 9900 }] },
+    nodes: [
+      { node: 'redis-a:6379', keys: 41_203, bytes: 187_904_211, exact: true },
+      { node: 'redis-b:6379', keys: 40_811, bytes: 184_022_790, exact: false, detail: 'from a sample of 2,000 keys' },
+    ],
+    memory: { entries: 12_440, bytes: 71_303_168 },
+    engine: {
+      ...{ seconds: 60, searches: 12_840, hitRatio: 0.912, engineCallMs: 44.6, engineCallsPerSecond: 49.3 },
+      ...{ extraCallsPerSecond: 512, headroom: 9.8, amplification: 11.4, survivable: 0.85 },
+    },
+  };
+}
