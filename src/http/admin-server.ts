@@ -1,16 +1,29 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../clock.ts';
 import type { Search } from '../search/search.ts';
+import { createAuditDesk } from './admin/audit-desk.ts';
+import { described } from './admin/described.ts';
+import { createLive } from './admin/live.ts';
+import { registerAdminDocs } from './admin/openapi-route.ts';
+import type { Operations } from './admin/operations.ts';
+import { registerOperations } from './admin/routes.ts';
+import { ExplanationBody } from './admin/state-schema.ts';
 import { registerAdminAccess } from './admin-access.ts';
 import { createApp } from './app.ts';
 import type { DrainResult } from './drain.ts';
 import { registerHealth } from './health-route.ts';
+import { registerOps } from './ops/route.ts';
 import { createRequestIds } from './request-id.ts';
+import { searchQuerySchema } from './schema.ts';
 import { parametersOf } from './target.ts';
 
 export interface AdminServerOptions {
   readonly search: Search;
+  readonly operations: Operations;
+  /** Gets exactly one entry per request that asks for a change, done or refused. It is closed by whoever made it. */
+  readonly audit: Audit;
   readonly metricsText: () => Promise<{ readonly contentType: string; readonly body: string }>;
   readonly log: Logger;
   readonly clock: Clock;
@@ -18,8 +31,8 @@ export interface AdminServerOptions {
   readonly token?: string;
   readonly drainMs: number;
   readonly maxUrlBytes: number;
-  /** Adds further routes; every one whose method is not GET or HEAD needs the token. */
-  readonly register?: (app: FastifyInstance) => void;
+  /** Of the service, for the API's description. */
+  readonly version: string;
 }
 
 export interface AdminServer {
@@ -32,9 +45,11 @@ export interface AdminServer {
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 64;
 
-/** The operators' listener: metrics, the state of each domain, explain. */
+/** The operators' listener: metrics, the state of each domain, explain, everything they may change, and the console. */
 export function createAdminServer(options: AdminServerOptions): AdminServer {
-  const { search, metricsText, log, clock, random, maxUrlBytes } = options;
+  const { search, operations, audit, metricsText, log, clock, random, maxUrlBytes } = options;
+  const desk = createAuditDesk(audit);
+  const live = createLive({ operations, clock, log });
   const app = createApp({
     log,
     clock,
@@ -44,28 +59,48 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     limits: { maxUrlBytes, maxConnections: MAX_CONNECTIONS },
     lameDuckMs: 0,
     drainMs: options.drainMs,
+    onRequest: desk.open,
+    onRefused: desk.refused,
   });
+  desk.follow(app.fastify);
   registerAdminAccess(app.fastify, options.token);
   app.fastify.addHook('onRequest', (_request, reply, done) => {
     reply.header('cache-control', 'no-store');
     done();
   });
 
+  registerAdminDocs(app.fastify, { version: options.version });
   app.fastify.register(async (routes) => {
+    registerOperations(routes, { operations, audit, desk, live });
     registerHealth(routes);
-    routes.get('/metrics', async (_request, reply) => {
-      const { contentType, body } = await metricsText();
-      return reply.header('content-type', contentType).send(body);
+    registerOps(routes);
+    routes.get('/metrics', {
+      schema: { summary: 'For Prometheus', tags: ['health'], response: { 200: { type: 'string' } } },
+      handler: async (_request, reply) => {
+        const { contentType, body } = await metricsText();
+        return reply.header('content-type', contentType).send(body);
+      },
     });
-    routes.get('/admin/domains', (_request, reply) => {
-      reply.send({ domains: search.status() });
+    routes.get('/admin/explain', {
+      schema: described({
+        summary: 'Why a search is answered as it is, tier by tier',
+        tag: 'state',
+        query: searchQuerySchema(search),
+        answer: ExplanationBody,
+      }),
+      handler: async (request, reply) => {
+        const explanation = await search.explain(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes));
+        return reply.send(explanation);
+      },
     });
-    routes.get('/admin/explain', async (request, reply) => {
-      const explanation = await search.explain(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes));
-      return reply.send(explanation);
-    });
-    options.register?.(routes);
   });
 
-  return { app: app.fastify, listen: app.listen, close: app.close };
+  return {
+    app: app.fastify,
+    listen: app.listen,
+    close: () => {
+      live.close();
+      return app.close();
+    },
+  };
 }

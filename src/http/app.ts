@@ -26,6 +26,9 @@ export interface AppOptions {
   /** Takes a request before Fastify sees it; false leaves it to Fastify. */
   readonly first?: (request: IncomingMessage, response: ServerResponse) => boolean;
   readonly onWrongMethod?: FallbackOptions['onWrongMethod'];
+  readonly onRefused?: FallbackOptions['onRefused'];
+  /** Told of every request whose header has arrived, refused ones too, before anything else. */
+  readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => void;
   readonly observeConnection?: (event: ConnectionEvent) => void;
 }
 
@@ -54,9 +57,12 @@ export function createApp(options: AppOptions): App {
     maxBodyBytes,
     respond,
     ...(options.onWrongMethod === undefined ? {} : { onWrongMethod: options.onWrongMethod }),
+    ...(options.onRefused === undefined ? {} : { onRefused: options.onRefused }),
   };
   const refuse = (problem: Problem) => (request: IncomingMessage, response: ServerResponse) => {
     response.shouldKeepAlive = false;
+    options.onRequest?.(request, response);
+    options.onRefused?.(request, problem);
     writeProblem(response, respond(problem, requestId(request.headers['x-request-id'])));
   };
 
@@ -65,6 +71,7 @@ export function createApp(options: AppOptions): App {
     serverFactory: (handler) => {
       const handle = (request: IncomingMessage, response: ServerResponse): void => {
         if (!connections.admits(request, response)) return;
+        options.onRequest?.(request, response);
         if (drain.hangingUp()) response.shouldKeepAlive = false;
         if (first === undefined || !first(request, response)) handler(request, response);
       };

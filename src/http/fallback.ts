@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { problemOfFramework } from './framework-error.ts';
@@ -10,11 +11,15 @@ export interface FallbackOptions {
   readonly respond: (problem: Problem, requestId: string) => ProblemResponse;
   /** Told of every path that exists but not for this method. */
   readonly onWrongMethod?: (request: FastifyRequest, path: string) => void;
+  /** Told of every request that is answered with a problem here, before the answer. */
+  readonly onRefused?: (request: IncomingMessage, problem: Problem) => void;
 }
 
 /** What answers when no route does: 404, 405 with `Allow`, and everything a route or Fastify itself throws. */
 export function registerFallback(app: FastifyInstance, options: FallbackOptions): void {
-  const { log, respond, onWrongMethod } = options;
+  const { log, onWrongMethod } = options;
+  const refuse = (request: FastifyRequest, reply: FastifyReply, problem: Problem): void =>
+    refuseWith(options, request, reply, problem);
   const methods = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = methods.get(url) ?? new Set();
@@ -26,17 +31,17 @@ export function registerFallback(app: FastifyInstance, options: FallbackOptions)
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = methods.get(path);
     if (allowed === undefined || allowed.has(request.method)) {
-      sendProblem(reply, respond({ code: 'not-found', detail: 'There is nothing at this path.' }, request.id));
+      refuse(request, reply, { code: 'not-found', detail: 'There is nothing at this path.' });
       return;
     }
     onWrongMethod?.(request, path);
     const allow = [...allowed].sort().join(', ');
     const detail = `This path answers ${allow}.`;
-    sendProblem(reply, respond({ code: 'method-not-allowed', detail, headers: { allow } }, request.id));
+    refuse(request, reply, { code: 'method-not-allowed', detail, headers: { allow } });
   });
 
   app.setErrorHandler((error, request, reply) => {
-    sendProblem(reply, respond(refusalOf(error, request, options), request.id));
+    refuse(request, reply, refusalOf(error, request, options));
   });
 
   const refusalOf = (error: unknown, request: FastifyRequest, { maxBodyBytes }: FallbackOptions): Problem => {
@@ -49,6 +54,11 @@ export function registerFallback(app: FastifyInstance, options: FallbackOptions)
 /** For Fastify's `frameworkErrors`: what it refuses before a route is found. */
 export function frameworkRefusal(options: FallbackOptions) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    sendProblem(reply, options.respond(problemOfFramework(error, options), request.id));
+    refuseWith(options, request, reply, problemOfFramework(error, options));
   };
+}
+
+function refuseWith(options: FallbackOptions, request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
+  options.onRefused?.(request.raw, problem);
+  sendProblem(reply, options.respond(problem, request.id));
 }

@@ -1,3 +1,4 @@
+import { OperationRefused, type RefusalCode } from '../control/refusal.ts';
 import { type InvalidCode, InvalidSearch, Unanswered, type UnansweredCode } from '../search/failure.ts';
 
 /** Refusals that http itself decides, before or beside a search. */
@@ -7,6 +8,7 @@ export type HttpCode =
   | 'invalid-body'
   | 'unauthorized'
   | 'token-not-set'
+  | 'cross-site'
   | 'not-found'
   | 'busy'
   | 'method-not-allowed'
@@ -19,7 +21,7 @@ export type HttpCode =
   | 'headers-too-large'
   | 'internal';
 
-export type ProblemCode = InvalidCode | UnansweredCode | HttpCode;
+export type ProblemCode = InvalidCode | UnansweredCode | RefusalCode | HttpCode;
 
 /** The one table from a code to its status and title. */
 export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = {
@@ -37,11 +39,30 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; r
   'engine-deadline': { status: 504, title: 'Search engine was too slow' },
   'engine-unavailable': { status: 503, title: 'Search engine is unavailable' },
   'engine-rejected': { status: 502, title: 'Search engine refused the query' },
+  // 409: the request was fine, the state of things does not allow it.
+  'unknown-plan': { status: 404, title: 'Unknown plan' },
+  'unknown-drill': { status: 404, title: 'Unknown drill' },
+  'unknown-report': { status: 404, title: 'Unknown report' },
+  'unknown-warm-up': { status: 404, title: 'Unknown warm-up' },
+  'invalid-fraction': { status: 400, title: 'Invalid fraction' },
+  'invalid-plan': { status: 400, title: 'Invalid plan' },
+  'reason-required': { status: 400, title: 'Reason required' },
+  'control-full': { status: 409, title: 'List is full' },
+  'drill-running': { status: 409, title: 'A drill is running' },
+  'drill-over': { status: 409, title: 'The drill is over' },
+  'warm-up-running': { status: 409, title: 'A warm-up is running' },
+  'erasure-running': { status: 409, title: 'An erasure is running' },
+  halted: { status: 409, title: 'Drills are halted' },
+  'not-dedicated': { status: 409, title: 'Store is not dedicated' },
+  'hypothesis-failed': { status: 409, title: 'Hypothesis fails already' },
+  'no-store': { status: 409, title: 'Domain has no store' },
+  'control-unavailable': { status: 503, title: 'Control document is out of reach' },
   'invalid-url': { status: 400, title: 'Invalid URL' },
-  'invalid-request': { status: 400, title: 'Invalid HTTP request' },
+  'invalid-request': { status: 400, title: 'Invalid request' },
   'invalid-body': { status: 400, title: 'Invalid body' },
   unauthorized: { status: 401, title: 'Token required' },
   'token-not-set': { status: 403, title: 'Changes are off' },
+  'cross-site': { status: 403, title: 'Request from another site' },
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'not-acceptable': { status: 406, title: 'No acceptable content coding' },
@@ -88,9 +109,21 @@ export function problemOf(error: unknown): Problem {
     const detail = error.code === 'over-budget' ? OVER_BUDGET : error.message;
     return { code: error.code, detail, retryAfterMs: error.retryAfterMs };
   }
+  if (error instanceof OperationRefused) {
+    const { code, message, parameter } = error;
+    return {
+      code,
+      detail: message,
+      // What operators ask for comes in bodies; the rooms below know it by the option's name.
+      ...(parameter === undefined ? {} : { parameter: parameter.startsWith('/') ? parameter : `/${parameter}` }),
+      ...(code === 'control-unavailable' ? { retryAfterMs: CONTROL_RETRY_MS } : {}),
+    };
+  }
   if (error instanceof Refusal) return error.problem;
   return { code: 'internal', detail: 'The service failed to answer; the fault is ours and is logged.' };
 }
+
+const CONTROL_RETRY_MS = 1000;
 
 const OVER_BUDGET =
   'This client has had its share of the engine for now. Pages in the cache are free and still served: ask those, or wait.';

@@ -1,35 +1,9 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import pino from 'pino';
-import { systemClock } from '../../src/clock.ts';
-import { type AdminServerOptions, createAdminServer } from '../../src/http/admin-server.ts';
-import { createFakeSearch } from '../fakes/search.ts';
-
-const TOKEN = 'an-operators-token';
-const bearer = { authorization: `Bearer ${TOKEN}` };
-
-function admin(context: TestContext, options: Partial<AdminServerOptions> = {}) {
-  const { app, close } = createAdminServer({
-    search: createFakeSearch({ clock: systemClock }),
-    metricsText: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
-    log: pino({ level: 'silent' }),
-    clock: systemClock,
-    random: () => 0.5,
-    drainMs: 100,
-    maxUrlBytes: 4096,
-    register: (routes) => {
-      routes.post('/admin/flush', (_request, reply) => {
-        reply.send({ flushed: true });
-      });
-    },
-    ...options,
-  });
-  context.after(close);
-  return app;
-}
+import { test } from 'node:test';
+import { adminRig, bearer } from './admin/rig.ts';
 
 test('metrics and health need no token', async (context) => {
-  const app = admin(context, { token: TOKEN });
+  const { app } = adminRig(context).server;
   const metrics = await app.inject({ url: '/metrics' });
   assert.deepEqual([metrics.statusCode, metrics.payload], [200, 'up 1\n']);
   assert.match(String(metrics.headers['content-type']), /^text\/plain; version=0\.0\.4/);
@@ -37,64 +11,65 @@ test('metrics and health need no token', async (context) => {
 });
 
 test('explain takes what search takes', async (context) => {
-  const app = admin(context);
-  const { canonical, key } = (await app.inject({ url: '/admin/explain?q=%20A%20&page=2' })).json();
+  const { get } = adminRig(context);
+  const { canonical, key } = (await get('/admin/explain?q=%20A%20&page=2')).json;
   assert.match(canonical, /q=a&region=ru&page=2$/);
   assert.equal(key.length, 22);
-  const refused = await app.inject({ url: '/admin/explain?q=a&page=0' });
-  assert.deepEqual([refused.statusCode, refused.json().parameter], [400, 'page']);
-  assert.equal((await app.inject({ url: '/admin/explain?q=%zz' })).json().code, 'invalid-url');
+  const refused = await get('/admin/explain?q=a&page=0');
+  assert.deepEqual([refused.status, refused.json.parameter], [400, 'page']);
+  assert.equal((await get('/admin/explain?q=%zz')).json.code, 'invalid-url');
 });
 
-test('the state of each domain is listed', async (context) => {
-  const { domains } = (await admin(context).inject({ url: '/admin/domains' })).json();
+test('the state of each domain is listed, with what operators have decided', async (context) => {
+  const { get, post } = adminRig(context);
+  await post('/admin/purge', { domain: 'auto', q: 'x' });
+  const { domains } = (await get('/admin/domains')).json;
   assert.deepEqual(
-    domains.map(({ domain }: { domain: string }) => domain),
-    ['goods', 'auto'],
+    domains.map(({ domain, state, control }: Record<string, Record<string, number>>) => [
+      domain,
+      state,
+      control?.['revision'],
+    ]),
+    [
+      ['goods', 'ok', 0],
+      ['auto', 'ok', 1],
+    ],
   );
 });
 
-test('without a token every change is refused and says how to set one', async (context) => {
-  for (const token of [undefined, '']) {
-    const app = admin(context, token === undefined ? {} : { token });
-    const refused = await app.inject({ method: 'POST', url: '/admin/flush', headers: bearer });
-    assert.deepEqual([refused.statusCode, refused.json().code], [403, 'token-not-set']);
-    assert.match(refused.json().detail, /ADMIN_TOKEN/);
-    assert.equal((await app.inject({ url: '/admin/domains' })).statusCode, 200);
-  }
-});
-
-test('with a token, reads and changes need it', async (context) => {
-  const app = admin(context, { token: TOKEN });
-  for (const headers of [
-    {},
-    { authorization: 'Bearer nope' },
-    { authorization: TOKEN },
-    { authorization: `Basic ${TOKEN}` },
-  ]) {
-    for (const request of [
-      { url: '/admin/domains' },
-      { method: 'POST', url: '/admin/flush' } as const,
-      { url: '/nope' },
-    ]) {
-      const refused = await app.inject({ ...request, headers });
-      assert.deepEqual([refused.statusCode, refused.json().code], [401, 'unauthorized']);
-      assert.match(String(refused.headers['www-authenticate']), /^Bearer /);
-    }
-  }
-  assert.equal((await app.inject({ url: '/admin/domains', headers: bearer })).statusCode, 200);
-  assert.equal((await app.inject({ method: 'POST', url: '/admin/flush', headers: bearer })).json().flushed, true);
-});
-
 test('a body is not read before the token is', async (context) => {
-  const app = admin(context, { token: TOKEN });
+  const { app } = adminRig(context).server;
   const payload = 'x'.repeat(100_000);
   assert.equal((await app.inject({ method: 'POST', url: '/admin/flush', payload })).statusCode, 401);
 });
 
+test('a change is asked for in JSON, and what has nothing to say may say nothing', async (context) => {
+  const { app } = adminRig(context).server;
+  const url = '/admin/drills/nope/abort';
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
+    const headers = { ...bearer, 'content-type': type };
+    const refused = await app.inject({ method: 'POST', url, headers, payload: 'reason=x' });
+    assert.deepEqual([refused.statusCode, refused.json().code], [415, 'unsupported-media-type'], type);
+  }
+  assert.equal((await app.inject({ method: 'POST', url, headers: bearer })).json().code, 'unknown-drill');
+});
+
+test('a path that is known but not for this method says which it answers', async (context) => {
+  const { app } = adminRig(context).server;
+  for (const [method, url, allow] of [
+    ['OPTIONS', '/admin/halt', 'GET, HEAD, POST'],
+    ['DELETE', '/admin/halt', 'GET, HEAD, POST'],
+    ['HEAD', '/admin/live', 'GET'],
+    ['PUT', '/admin/flush/preview', 'POST'],
+  ] as const) {
+    const refused = await app.inject({ method, url, headers: bearer });
+    assert.deepEqual([refused.statusCode, refused.headers['allow']], [405, allow], `${method} ${url}`);
+  }
+});
+
 test('metrics that fail are a problem document', async (context) => {
-  const app = admin(context, { metricsText: () => Promise.reject(new Error('registry')) });
-  const { statusCode, payload } = await app.inject({ url: '/metrics' });
-  assert.equal(statusCode, 500);
-  assert.doesNotMatch(payload, /registry/);
+  const metricsText = () => Promise.reject(new Error('registry'));
+  const { status, text } = await adminRig(context, { metricsText }).get('/metrics');
+  assert.equal(status, 500);
+  assert.doesNotMatch(text, /registry/);
 });

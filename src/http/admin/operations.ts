@@ -1,4 +1,5 @@
 import type { Control } from '../../control/control.ts';
+import type { ControlSummary } from '../../control/summary.ts';
 import type { Caller, Drills } from '../../drills/drills.ts';
 import type { Flush } from '../../flush/flush.ts';
 import type { Figures } from '../../meter/reading.ts';
@@ -42,23 +43,7 @@ export interface DomainLook {
   /** Of this process, since the look before; undefined at the first. */
   readonly figures?: Figures;
   readonly status: DomainStatus;
-  readonly control: {
-    readonly revision: number;
-    readonly generation: number;
-    readonly heardMsAgo: number;
-    readonly shared: boolean;
-    readonly halted: boolean;
-    readonly suppressed: number;
-    readonly purges: number;
-    readonly ranges: number;
-    /** Of a live drill. */
-    readonly drill?: {
-      readonly id: string;
-      readonly owner: string;
-      readonly flushed: number;
-      readonly blackout: boolean;
-    };
-  };
+  readonly control: ControlSummary;
 }
 
 export type { Caller };

@@ -1,0 +1,137 @@
+import { Type } from 'typebox';
+import { FLUSH_MODES } from '../../control/document.ts';
+import { closed } from './described.ts';
+import { AtMs, BucketRange, choice, Domain, OptionalReason } from './fields.ts';
+
+export const Mode = choice(
+  FLUSH_MODES,
+  '`refresh` serves what is there as stale while it is computed anew, `drop` misses it, `erase` removes it.',
+);
+export const By = choice(
+  ['unlink', 'flushall'],
+  'How to erase: this domain’s keys one by one, or whole nodes of a store that is declared dedicated.',
+);
+
+const target = {
+  domain: Domain,
+  mode: Mode,
+  fraction: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 1,
+      default: 1,
+      description: 'The share of the keys: above 0, at most 1; 1 unless said.',
+    }),
+  ),
+  from: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 9999,
+      description: 'The bucket, 0–9999, at which the range begins; chosen at random unless said.',
+    }),
+  ),
+  by: Type.Optional(By),
+};
+
+export const PreviewAsk = Type.Object(target, closed);
+
+export const FlushAskBody = Type.Object(
+  {
+    ...target,
+    indexVersion: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'What the indexing job calls its index: 1 to 128 characters.',
+      }),
+    ),
+    reason: OptionalReason,
+  },
+  closed,
+);
+
+export const SurvivalBody = Type.Object(
+  {
+    seconds: Type.Number(),
+    searches: Type.Integer(),
+    hitRatio: Type.Optional(Type.Number()),
+    engineCallMs: Type.Optional(Type.Number()),
+    engineCallsPerSecond: Type.Number(),
+    extraCallsPerSecond: Type.Optional(Type.Number({ description: 'Right after the flush, at most.' })),
+    headroom: Type.Optional(Type.Number({ description: 'H: what the engine can do ÷ what it does.' })),
+    amplification: Type.Optional(Type.Number({ description: 'A: engine calls with nothing cached ÷ now.' })),
+    survivable: Type.Optional(Type.Number({ description: 'f* = (H − 1)/(A − 1), 0–1.' })),
+  },
+  { description: 'From the searches of the last minute or so of this process.' },
+);
+
+export const FlushPreviewBody = Type.Object({
+  mode: Mode,
+  fraction: Type.Number(),
+  ranges: Type.Array(BucketRange),
+  nodes: Type.Array(
+    Type.Object({
+      node: Type.String(),
+      keys: Type.Number(),
+      bytes: Type.Number(),
+      exact: Type.Boolean({ description: 'False: told from a sample.' }),
+      detail: Type.Optional(Type.String()),
+    }),
+  ),
+  memory: Type.Object({ entries: Type.Number(), bytes: Type.Number() }),
+  engine: SurvivalBody,
+});
+
+export const ErasureBody = Type.Object({
+  state: choice(['running', 'done', 'failed', 'stopped']),
+  nodes: Type.Array(
+    Type.Object({
+      node: Type.String(),
+      by: By,
+      state: choice(['waiting', 'running', 'done', 'failed', 'stopped']),
+      scanned: Type.Integer(),
+      removed: Type.Integer(),
+      detail: Type.Optional(Type.String()),
+    }),
+  ),
+  seconds: Type.Number(),
+});
+
+export const FlushDoneBody = Type.Object({
+  domain: Type.String(),
+  mode: Mode,
+  ranges: Type.Array(BucketRange),
+  revision: Type.Integer(),
+  generation: Type.Integer(),
+  erasure: Type.Optional(ErasureBody),
+});
+
+export const HaltNote = Type.Object({ reason: Type.String(), by: Type.String(), atMs: AtMs });
+
+export const FlushStateBody = Type.Object({
+  domain: Type.String(),
+  document: Type.Object(
+    {
+      revision: Type.Integer(),
+      generation: Type.Integer(),
+      ranges: Type.Array(
+        Type.Object({
+          from: Type.Integer(),
+          to: Type.Integer(),
+          floor: Type.Integer({ description: 'Entries of a lower generation are misses.' }),
+          freshFloor: Type.Integer({ description: 'Entries of a lower generation are stale.' }),
+          atMs: AtMs,
+        }),
+      ),
+      indexVersion: Type.Optional(Type.String()),
+      purges: Type.Array(Type.Object({ text: Type.String(), generation: Type.Integer(), atMs: AtMs })),
+      suppressed: Type.Integer({ description: 'How many; `GET /admin/suppressed` lists them.' }),
+      halted: Type.Optional(HaltNote),
+      drill: Type.Optional(Type.String({ description: 'The one that runs.' })),
+      heardMsAgo: Type.Number({ description: 'Since the control store was last heard.' }),
+      shared: Type.Boolean({ description: 'False: followed by this process only.' }),
+    },
+    { description: 'What operators have decided about the domain, as this process follows it.' },
+  ),
+  erasure: Type.Optional(ErasureBody),
+});

@@ -1,0 +1,135 @@
+import { Type } from 'typebox';
+import { AtMs, choice } from './fields.ts';
+import { FiguresBody } from './figures-schema.ts';
+
+const Part = choice(['ok', 'degraded', 'down']);
+const Breaker = choice(['closed', 'open', 'half-open']);
+
+const status = {
+  domain: Type.String(),
+  state: Part,
+  memory: Type.Object({
+    entries: Type.Integer(),
+    bytes: Type.Integer(),
+    maxBytes: Type.Integer(),
+    emptyEntries: Type.Integer({ description: 'Pages without results, kept apart.' }),
+    emptyBytes: Type.Integer(),
+    emptyMaxBytes: Type.Integer(),
+    evictions: Type.Integer(),
+  }),
+  store: Type.Optional(
+    Type.Object({
+      state: Part,
+      nodes: Type.Array(
+        Type.Object({
+          node: Type.String(),
+          breaker: Breaker,
+          connected: Type.Boolean(),
+          outstanding: Type.Integer({ description: 'Commands sent and not yet answered.' }),
+        }),
+      ),
+    }),
+  ),
+  engine: Type.Object({
+    state: Part,
+    kind: Type.String(),
+    breaker: Breaker,
+    forcedOpen: Type.Boolean({ description: 'A drill has it that the engine is dead.' }),
+    reachable: Type.Boolean(),
+    endpoints: Type.Array(
+      Type.Object({ name: Type.String(), breaker: Breaker, reachable: Type.Boolean(), inFlight: Type.Integer() }),
+    ),
+    inFlight: Type.Integer(),
+    queued: Type.Integer(),
+    maxConcurrent: Type.Integer({ description: 'What this process may ask at once now.' }),
+    ceiling: Type.Integer({ description: 'Its share of what the fleet may.' }),
+    overloaded: Type.Boolean(),
+  }),
+  lifeboat: Type.Optional(Type.Object({ breaker: Breaker, inFlight: Type.Integer(), queued: Type.Integer() })),
+  processes: Type.Integer({ description: 'That share the store, as last counted.' }),
+  leaseWaiters: Type.Integer(),
+  flights: Type.Integer(),
+};
+
+const ControlLook = Type.Object(
+  {
+    revision: Type.Integer(),
+    generation: Type.Integer(),
+    heardMsAgo: Type.Number({ description: 'Since the control store was last heard; 0 where there is none.' }),
+    shared: Type.Boolean({ description: 'False: what is changed here is known here only.' }),
+    halted: Type.Boolean(),
+    suppressed: Type.Integer(),
+    purges: Type.Integer(),
+    ranges: Type.Integer(),
+    drill: Type.Optional(
+      Type.Object({
+        id: Type.String(),
+        owner: Type.String(),
+        flushed: Type.Number({ description: 'Share of the keys it holds flushed now, 0–1.' }),
+        blackout: Type.Boolean(),
+      }),
+    ),
+  },
+  { description: 'The control document, in numbers.' },
+);
+
+export const DomainsBody = Type.Object({ domains: Type.Array(Type.Object({ ...status, control: ControlLook })) });
+
+export const VerdictBody = Type.Object({
+  kind: choice(['passed', 'failed', 'refused', 'aborted', 'lost']),
+  detail: Type.String(),
+  resumable: Type.Optional(Type.Object({ domain: Type.String(), stage: Type.Integer() })),
+});
+
+export const DrillSummaryBody = Type.Object({
+  id: Type.String(),
+  plan: Type.String(),
+  title: Type.String(),
+  domains: Type.Array(Type.String()),
+  startedAtMs: AtMs,
+  endedAtMs: Type.Optional(AtMs),
+  running: Type.Boolean(),
+  here: Type.Boolean({ description: 'False: another process runs it and keeps its report.' }),
+  verdict: Type.Optional(VerdictBody),
+});
+
+/** One line of the live stream. */
+export const LiveLine = Type.Object(
+  {
+    atMs: AtMs,
+    domains: Type.Array(
+      Type.Object({
+        domain: Type.String(),
+        figures: Type.Optional(FiguresBody),
+        status: Type.Object(status),
+        control: ControlLook,
+      }),
+    ),
+    drills: Type.Array(DrillSummaryBody),
+  },
+  {
+    description:
+      'One line at once and one a second until the client leaves: what this process did since the line before, absent in the first, and the drills that run.',
+  },
+);
+
+const Unspoken = Type.Record(Type.String(), Type.Unknown());
+
+/** What `explain` says is for people: its members follow the tiers there are. */
+export const ExplanationBody = Type.Object(
+  {
+    domain: Type.String(),
+    rules: Type.Array(Unspoken, { description: 'Each canonicalisation rule that changed the text, in order.' }),
+    ignored: Type.Array(Type.String(), { description: 'Parameters nobody declared: not in the key.' }),
+    canonical: Type.String(),
+    answerProfile: Type.String(),
+    key: Type.String(),
+    storeName: Type.String(),
+    bucket: Type.Integer(),
+    slot: Type.Optional(Type.Integer()),
+    node: Type.Optional(Type.String()),
+    tiers: Type.Array(Unspoken),
+    lastMiss: Type.Optional(Type.Object({ reason: Type.String(), secondsAgo: Type.Integer() })),
+  },
+  { description: 'What would happen to this search now, tier by tier.' },
+);

@@ -1,0 +1,123 @@
+import { unflushed } from '../../src/cache/rules.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { Change, Changed, Control } from '../../src/control/control.ts';
+import type { BucketRange, ControlDocument } from '../../src/control/document.ts';
+import { OperationRefused } from '../../src/control/refusal.ts';
+import type { Erasure, Flush, FlushAsk, FlushDone, FlushPreview } from '../../src/flush/flush.ts';
+
+/** One domain's document in this process alone. */
+export function createFakeControl(): Control {
+  let document: ControlDocument = {
+    revision: 0,
+    stamp: 'fake',
+    generation: 1,
+    ranges: [],
+    purges: [],
+    suppressed: [],
+  };
+  return {
+    rules: unflushed,
+    document: () => document,
+    overlay: () => document.overlay,
+    state: () => ({ revision: document.revision, generation: document.generation, heardMsAgo: 0, shared: false }),
+    change: async (change: Change): Promise<Changed> => {
+      const before = document;
+      const next = change(before);
+      if (next !== before) document = { ...next, revision: before.revision + 1 };
+      return { before, after: document };
+    },
+    renew: async () => true,
+    report: async () => {},
+    reports: async () => new Map(),
+    close: async () => {},
+  };
+}
+
+/** Raises floors and keeps lists as the real one does, without anything to flush behind it. */
+export function createFakeFlush(control: Control, clock: Clock): Flush {
+  let erasure: Erasure | undefined;
+
+  const rangesOf = ({ fraction, from = 0 }: FlushAsk): readonly BucketRange[] => {
+    if (!(fraction > 0 && fraction <= 1)) {
+      throw new OperationRefused('invalid-fraction', 'A fraction is above 0 and at most 1.', '/fraction');
+    }
+    return [{ from, to: Math.min(10_000, from + Math.round(fraction * 10_000)) }];
+  };
+  const raised = async (ranges: readonly BucketRange[], change: Change): Promise<FlushDone> => ({
+    ...(await control.change((now) => change({ ...now, generation: now.generation + 1 }))),
+    ranges,
+  });
+  const judge = (ask: FlushAsk): void => {
+    if (ask.by === 'flushall') {
+      throw new OperationRefused('not-dedicated', 'The store is not declared `dedicated`; use by: unlink.', '/by');
+    }
+    if (control.overlay() !== undefined) {
+      throw new OperationRefused('drill-running', `Drill ${control.overlay()?.drill} runs; abort it first.`);
+    }
+  };
+
+  return {
+    preview: async (ask) => previewOf(ask.mode, ask.fraction, rangesOf(ask)),
+    flush: async (ask) => {
+      const ranges = rangesOf(ask);
+      judge(ask);
+      const done = await raised(ranges, (now) => {
+        if (now.ranges.length >= 32) throw new OperationRefused('control-full', 'The list of ranges is full (32).');
+        const { generation } = now;
+        const floor = ask.mode === 'refresh' ? 1 : generation;
+        const range = { from: 0, to: 10_000, ...ranges[0], floor, freshFloor: generation, atMs: clock.wallMs() };
+        const version = ask.indexVersion === undefined ? {} : { indexVersion: ask.indexVersion };
+        return { ...now, ...version, ranges: [...now.ranges, range] };
+      });
+      if (ask.mode === 'erase') erasure = ERASED;
+      return done;
+    },
+    purge: (text) =>
+      raised([], (now) => {
+        if (now.purges.length >= 256) throw new OperationRefused('control-full', 'The list of purges is full (256).');
+        return { ...now, purges: [...now.purges, { text, generation: now.generation, atMs: clock.wallMs() }] };
+      }),
+    suppress: (ids, lift = false) =>
+      raised([], (now) => {
+        const others = now.suppressed.filter(({ id }) => !ids.includes(id));
+        const added = lift ? [] : ids.map((id) => ({ id, generation: now.generation, atMs: clock.wallMs() }));
+        const suppressed = [...others, ...added];
+        if (suppressed.length <= 1024) return { ...now, suppressed };
+        throw new OperationRefused('control-full', `The list of suppressed documents is full (1024).`, '/ids');
+      }),
+    erasure: () => erasure,
+    erase: async () => ERASED,
+    close: () => {},
+  };
+}
+
+const ERASED: Erasure = {
+  state: 'done',
+  nodes: [{ node: '127.0.0.1:6379', by: 'unlink', state: 'done', scanned: 48_210, removed: 48_210 }],
+  seconds: 3.2,
+};
+
+export function previewOf(mode: FlushAsk['mode'], fraction: number, ranges: readonly BucketRange[]): FlushPreview {
+  const keys = Math.round(48_210 * fraction);
+  return {
+    mode,
+    fraction,
+    ranges,
+    nodes: [
+      { node: '127.0.0.1:6379', keys: Math.round(keys * 0.52), bytes: keys * 1800, exact: true },
+      { node: '127.0.0.1:6380', keys: Math.round(keys * 0.48), bytes: keys * 1700, exact: false, detail: 'a sample' },
+    ],
+    memory: { entries: Math.round(9000 * fraction), bytes: Math.round(31_000_000 * fraction) },
+    engine: {
+      seconds: 60,
+      searches: 14_400,
+      hitRatio: 0.89,
+      engineCallMs: 24,
+      engineCallsPerSecond: 24,
+      extraCallsPerSecond: Math.round(213 * fraction),
+      headroom: 4.2,
+      amplification: 9.1,
+      survivable: 0.395,
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Clock } from '../../src/clock.ts';
+import { OperationRefused } from '../../src/control/refusal.ts';
+import type { WarmAsk, WarmUp, WarmUps } from '../../src/warm/warm.ts';
+
+interface Running {
+  readonly id: string;
+  readonly ask: WarmAsk;
+  readonly startedMs: number;
+  taken: number;
+  stoppedMs: number | undefined;
+  last: boolean;
+}
+
+const MAX_WAITING = 1000;
+
+/** Settles what it was given at its rate, by the clock alone. */
+export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
+  const { clock } = options;
+  const all: Running[] = [];
+
+  const look = ({ id, ask, startedMs, taken, stoppedMs, last }: Running): WarmUp => {
+    const seconds = ((stoppedMs ?? clock.monotonicMs()) - startedMs) / 1000;
+    const settled = Math.min(taken, Math.floor(seconds * ask.maxPerSecond));
+    const cached = Math.floor(settled * 0.3);
+    const isDone = last && settled === taken;
+    const waiting = settled === taken ? 'waiting' : 'running';
+    return {
+      ...{ id, domain: ask.domain, from: ask.from, taken, settled, cached, computed: settled - cached, invalid: 0 },
+      state: isDone ? 'done' : stoppedMs === undefined ? waiting : 'stopped',
+      ...{ failed: 0, seconds },
+    };
+  };
+  const find = (id: string): Running => {
+    const warmUp = all.find((each) => each.id === id);
+    if (warmUp === undefined) throw new OperationRefused('unknown-warm-up', `There is no warm-up ${id}.`);
+    return warmUp;
+  };
+
+  return {
+    start: (ask) => {
+      const isOn = ({ state }: WarmUp): boolean => state === 'running' || state === 'waiting';
+      const other = all.map(look).find((each) => each.domain === ask.domain && isOn(each));
+      if (other !== undefined) throw new OperationRefused('warm-up-running', `Warm-up ${other.id} runs there already.`);
+      const isPopular = ask.from === 'popular';
+      const started: Running = {
+        ...{ id: `warm-${all.length + 1}`, ask, startedMs: clock.monotonicMs(), stoppedMs: undefined },
+        ...{ taken: isPopular ? (ask.top ?? 1000) : 0, last: isPopular },
+      };
+      all.push(started);
+      return look(started);
+    },
+    feed: (id, queries, last) => {
+      const warmUp = find(id);
+      if (warmUp.ask.from !== 'queries' || warmUp.last) {
+        throw new OperationRefused('invalid-request', 'This warm-up takes no queries.');
+      }
+      const { settled } = look(warmUp);
+      const taken = Math.min(queries.length, MAX_WAITING - (warmUp.taken - settled));
+      warmUp.taken += taken;
+      warmUp.last = last && taken === queries.length;
+      return { taken, warmUp: look(warmUp) };
+    },
+    stop: (id) => {
+      const warmUp = find(id);
+      warmUp.stoppedMs ??= clock.monotonicMs();
+      return look(warmUp);
+    },
+    list: () => all.map(look),
+    close: () => {},
+  };
+}

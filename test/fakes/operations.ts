@@ -1,0 +1,80 @@
+import type { Clock } from '../../src/clock.ts';
+import { OperationRefused } from '../../src/control/refusal.ts';
+import type { DomainLook, DomainOperations, Operations } from '../../src/http/admin/operations.ts';
+import { canonicalText } from '../../src/search/canonical-text.ts';
+import { InvalidSearch } from '../../src/search/failure.ts';
+import { createFakeControl, createFakeFlush } from './operations-control.ts';
+import { createFakeDrills } from './operations-drills.ts';
+import { figuresAt } from './operations-figures.ts';
+import { createFakeWarmUps } from './operations-warm.ts';
+import { fakeStatus } from './search.ts';
+
+const POPULAR = ['q=кроссовки', 'q=iphone+13', 'q=диван&page=2', 'q=велосипед&sort=-price', 'q=коляска'];
+
+/** Operations that remember what they were told and show what a busy service would, without any search behind them. */
+export function createFakeOperations(options: {
+  readonly clock: Clock;
+  readonly domains?: readonly string[];
+}): Operations {
+  const { clock, domains = ['goods', 'auto'] } = options;
+  const controls = new Map(domains.map((name) => [name, createFakeControl()]));
+  const drills = createFakeDrills({ controls, clock });
+  const byName = new Map(
+    [...controls].map(([name, control]): [string, DomainOperations] => [
+      name,
+      {
+        control,
+        flush: createFakeFlush(control, clock),
+        canonicalText: (typed) => {
+          const text = canonicalText(typed);
+          if (text === '' || text.length > 256) throw new InvalidSearch('invalid-query', 'q', '1 to 256 characters.');
+          return text;
+        },
+        popular: async (n) => ({
+          source: 'process',
+          queries: POPULAR.slice(0, n).map((search, i) => ({ search, count: Math.round(1200 / (i + 1)) })),
+        }),
+      },
+    ]),
+  );
+
+  const lookAt = (domain: string, operations: DomainOperations, seconds: number | undefined): DomainLook => {
+    const document = operations.control.document();
+    const state = operations.control.state();
+    return {
+      domain,
+      ...(seconds === undefined ? {} : { figures: figuresAt(clock.monotonicMs(), seconds, undefined, 0) }),
+      status: fakeStatus(domain),
+      control: {
+        ...state,
+        halted: document.halted !== undefined,
+        suppressed: document.suppressed.length,
+        purges: document.purges.length,
+        ranges: document.ranges.length,
+      },
+    };
+  };
+
+  return {
+    domains,
+    domain: (name) => {
+      const found = byName.get(name);
+      if (found !== undefined) return found;
+      const known = domains.join(', ');
+      throw new OperationRefused('unknown-domain', `There is no domain ${name}; there are ${known}.`, '/domain');
+    },
+    drills,
+    warm: createFakeWarmUps({ clock }),
+    watch: () => {
+      let lastMs: number | undefined;
+      return {
+        look: () => {
+          const nowMs = clock.monotonicMs();
+          const seconds = lastMs === undefined ? undefined : Math.max(0.001, (nowMs - lastMs) / 1000);
+          lastMs = nowMs;
+          return [...byName].map(([name, operations]) => lookAt(name, operations, seconds));
+        },
+      };
+    },
+  };
+}

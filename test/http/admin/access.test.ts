@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type AdminRig, adminRig, bearer, TOKEN } from './rig.ts';
+
+const OPEN = ['/metrics', '/healthz', '/admin/openapi.json', '/ops', '/ops/report', '/ops/assets/:version/*'];
+
+async function everyRoute(context: TestContext, token: string): Promise<AdminRig['routes']> {
+  const { server, routes } = adminRig(context, { token });
+  await server.app.ready();
+  assert.ok(routes.length > 30, 'the routes are known');
+  return routes.map(({ method, url }) => ({ method, url }));
+}
+
+const isLook = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
+test('with a token, every route needs it but those that carry no data', async (context) => {
+  const routes = await everyRoute(context, TOKEN);
+  const { app } = adminRig(context).server;
+  for (const { method, url } of routes) {
+    for (const authorization of [undefined, 'Bearer nope', TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, 'Bearer ']) {
+      const headers = authorization === undefined ? {} : { authorization };
+      const { statusCode } = await app.inject({ method: method as 'GET', url, headers });
+      const isOpen = OPEN.includes(url) && isLook(method);
+      assert.equal(statusCode === 401, !isOpen, `${method} ${url} with ${authorization}`);
+    }
+  }
+});
+
+test('without a token everything may be looked at and nothing changed', async (context) => {
+  const routes = await everyRoute(context, '');
+  for (const token of [undefined, '']) {
+    const { server, entries } = adminRig(context, { token: token as string });
+    const changing = routes.filter(({ method }) => !isLook(method));
+    for (const { method, url } of changing) {
+      const refused = await server.app.inject({ method: method as 'POST', url, headers: bearer, payload: {} });
+      assert.deepEqual([refused.statusCode, refused.json().code], [403, 'token-not-set'], url);
+      assert.match(refused.json().detail, /ADMIN_TOKEN/);
+    }
+    assert.equal(entries.length, changing.length);
+    for (const url of ['/admin/domains', '/admin/drills', '/admin/audit', '/nope']) {
+      const { statusCode } = await server.app.inject({ url });
+      assert.equal(statusCode, url === '/nope' ? 404 : 200);
+    }
+  }
+});
+
+test('what is not there is not told to strangers', async (context) => {
+  const { app } = adminRig(context).server;
+  for (const method of ['GET', 'POST', 'DELETE'] as const) {
+    assert.equal((await app.inject({ method, url: '/admin/nope' })).statusCode, 401);
+  }
+});
+
+test('another site’s page gets nothing, whatever it carries', async (context) => {
+  const { app } = adminRig(context, { token: '' }).server;
+  const withToken = adminRig(context).server.app;
+  for (const fields of [
+    { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' },
+    { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' },
+    { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+    { origin: 'https://elsewhere.example' },
+    { origin: 'null' },
+    { origin: 'http://localhost:9999' },
+  ]) {
+    const look = await app.inject({ url: '/admin/domains', headers: fields });
+    assert.deepEqual([look.statusCode, look.json().code], [403, 'cross-site'], JSON.stringify(fields));
+    const headers = { ...bearer, ...fields };
+    const change = await withToken.inject({ method: 'POST', url: '/admin/halt', headers, payload: { reason: 'x' } });
+    assert.deepEqual([change.statusCode, change.json().code], [403, 'cross-site'], JSON.stringify(fields));
+  }
+});
+
+test('our own pages, programs and links that people follow are let in', async (context) => {
+  const { app } = adminRig(context, { token: '' }).server;
+  const withToken = adminRig(context).server.app;
+  for (const fields of [
+    {},
+    { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:80' },
+    // A proxy may have put another name into Host; the browser knows.
+    { 'sec-fetch-site': 'same-origin', origin: 'https://ops.example' },
+    { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' },
+    { origin: 'http://localhost' },
+  ]) {
+    const look = await app.inject({ url: '/admin/domains', headers: fields });
+    assert.equal(look.statusCode, 200, JSON.stringify(fields));
+    const headers = { ...bearer, ...fields };
+    const change = await withToken.inject({ method: 'POST', url: '/admin/halt', headers, payload: { reason: 'x' } });
+    assert.equal(change.statusCode, 200, JSON.stringify(fields));
+  }
+  const link = { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+  assert.equal((await app.inject({ url: '/admin/explain?q=a', headers: link })).statusCode, 200);
+  const form = await withToken.inject({ method: 'POST', url: '/admin/halt', headers: { ...bearer, ...link } });
+  assert.equal(form.json().code, 'cross-site');
+});
+
+test('a name that somebody pointed at us is not ours while reads are free', async (context) => {
+  const { app } = adminRig(context, { token: '' }).server;
+  for (const host of ['rebound.example:8081', 'localhost.example', '127.0.0.1.example', '127.0.0.1.nip.example:80']) {
+    const { statusCode, payload } = await app.inject({ url: '/admin/domains', headers: { host } });
+    assert.deepEqual([statusCode, JSON.parse(payload).parameter], [403, 'Host'], host);
+    assert.equal((await app.inject({ url: '/metrics', headers: { host } })).statusCode, 200);
+  }
+  for (const host of [
+    'localhost:8081',
+    '127.0.0.1',
+    '127.0.0.1:1',
+    '[::1]:8081',
+    '[::1]',
+    'LOCALHOST',
+    'a.localhost',
+  ]) {
+    assert.equal((await app.inject({ url: '/admin/domains', headers: { host } })).statusCode, 200, host);
+  }
+  const named = { ...bearer, host: 'ops.example' };
+  assert.equal((await adminRig(context).server.app.inject({ url: '/admin/domains', headers: named })).statusCode, 200);
+});
+
+test('no answer lets another origin read it', async (context) => {
+  const { app } = adminRig(context).server;
+  for (const [method, url] of [
+    ['OPTIONS', '/admin/halt'],
+    ['POST', '/admin/halt'],
+    ['GET', '/admin/domains'],
+    ['GET', '/admin/openapi.json'],
+    ['GET', '/ops'],
+    ['GET', '/metrics'],
+  ] as const) {
+    const preflight = { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' };
+    const { headers } = await app.inject({ method, url, headers: preflight });
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => name.startsWith('access-control-')),
+      [],
+    );
+  }
+});
+
+test('a look costs no token where it is told to be looked at, a change of it does', async (context) => {
+  const { app } = adminRig(context).server;
+  for (const url of OPEN.slice(0, 4)) {
+    assert.equal((await app.inject({ url })).statusCode, 200, url);
+    assert.equal((await app.inject({ method: 'HEAD', url })).statusCode, 200, url);
+    assert.equal((await app.inject({ method: 'POST', url, payload: {} })).statusCode, 401, url);
+  }
+});

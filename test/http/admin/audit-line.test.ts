@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
+import { OperationRefused } from '../../../src/control/refusal.ts';
+import { createFakeOperations } from '../../fakes/operations.ts';
+import { sendBytes, until } from '../serve.ts';
+import { type AdminRig, adminRig, bearer, TOKEN } from './rig.ts';
+
+const WHO = 'operator from 127.0.0.1';
+
+/** Sends bytes and cuts the connection when told to. */
+async function cutOff(context: TestContext, port: number, bytes: string): Promise<() => void> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => {});
+  context.after(() => socket.destroy());
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return () => socket.destroy();
+}
+
+const head = (method: string, target: string, fields: string): string =>
+  `${method} ${target} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n${fields}\r\n`;
+const AUTHORISED = `Authorization: Bearer ${TOKEN}\r\n`;
+const JSON_BODY = `${AUTHORISED}Content-Type: application/json\r\n`;
+
+for (const [what, bytes, expected] of [
+  ['a missing token', head('POST', '/admin/halt', ''), ['halt', 'unauthorized']],
+  ['a wrong token', head('POST', '/admin/halt', 'Authorization: Bearer no\r\n'), ['halt', 'unauthorized']],
+  ['an unknown route', head('POST', '/admin/nope?token=secret', AUTHORISED), ['POST /admin/nope', 'not-found']],
+  ['a route elsewhere', head('DELETE', '/', AUTHORISED), ['DELETE /', 'not-found']],
+  ['a wrong method', head('PUT', '/admin/halt', AUTHORISED), ['PUT /admin/halt', 'method-not-allowed']],
+  [
+    'a method nobody knows',
+    head('PROPFIND', '/admin/halt', AUTHORISED),
+    ['PROPFIND /admin/halt', 'method-not-allowed'],
+  ],
+  ['a broken path', head('POST', '/admin/%zz', AUTHORISED), ['POST /admin/%zz', 'invalid-url']],
+  [
+    'a path without end',
+    head('POST', `/admin/warm/${'x'.repeat(300)}/stop`, AUTHORISED),
+    [`POST /admin/warm/${'x'.repeat(300)}`.slice(0, 205), 'url-too-long'],
+  ],
+  ['half of JSON', `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: 1\r\n`)}{`, ['halt', 'invalid-body']],
+  [
+    'a form',
+    `${head('POST', '/admin/halt', `Authorization: Bearer ${TOKEN}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n`)}a=b`,
+    ['halt', 'unsupported-media-type'],
+  ],
+  [
+    'a body too large',
+    head('POST', '/admin/halt', `${JSON_BODY}Content-Length: 99999\r\n`),
+    ['halt', 'body-too-large'],
+  ],
+  [
+    'an expectation',
+    head('POST', '/admin/halt', `${AUTHORISED}Expect: a miracle\r\n`),
+    ['POST /admin/halt', 'expectation-failed'],
+  ],
+  ['two hosts', head('POST', '/admin/halt', 'Host: other\r\n'), ['POST /admin/halt', 'invalid-request']],
+] as const) {
+  test(`${what} leaves one line`, async (context) => {
+    const { listen, entries } = adminRig(context);
+    const answer = await sendBytes(await listen(), bytes);
+    assert.equal(answer.problem.code, expected[1]);
+    await until(() => entries.length > 0, 'a line');
+    assert.deepEqual(
+      entries.map(({ action, by, result }) => [action, by, result]),
+      [[expected[0], WHO, expected[1]]],
+    );
+    assert.doesNotMatch(JSON.stringify(entries), /secret|correct-horse/);
+  });
+}
+
+test('a request that is cut off before its end leaves a line', async (context) => {
+  const { listen, entries } = adminRig(context);
+  const port = await listen();
+  const cut = await cutOff(context, port, `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: 20\r\n`)}{"rea`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(entries.length, 0);
+  cut();
+  await until(() => entries.length > 0, 'a line');
+  assert.equal(entries[0]?.action, 'halt');
+  assert.notEqual(entries[0]?.result, 'done');
+});
+
+for (const [what, fail, result] of [
+  ['was done', false, 'done'],
+  ['was refused', true, 'control-unavailable'],
+] as const) {
+  test(`what ${what} after its client had gone is written down as that, once`, async (context) => {
+    const operations = createFakeOperations({ clock: systemClock });
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    let begun = false;
+    const { halt } = operations.drills;
+    const slow = async (caller: Parameters<typeof halt>[0]): Promise<void> => {
+      begun = true;
+      await held;
+      if (fail) throw new OperationRefused('control-unavailable', 'away');
+      await halt(caller);
+    };
+    Object.assign(operations.drills, { halt: slow });
+    const { listen, entries, server } = adminRig(context, { operations });
+    const body = '{"reason":"now"}';
+    const port = await listen();
+    let isGone = false;
+    server.app.server.once('connection', (socket) =>
+      socket.once('close', () => {
+        isGone = true;
+      }),
+    );
+    const bytes = `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: ${body.length}\r\n`)}${body}`;
+    const cut = await cutOff(context, port, bytes);
+    await until(() => begun, 'the route is at work');
+    cut();
+    await until(() => isGone, 'the connection has gone');
+    assert.equal(entries.length, 0, 'nobody knows yet');
+    release();
+    await until(() => entries.length > 0, 'a line');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(
+      entries.map((entry) => [entry.action, entry.reason, entry.result]),
+      [['halt', 'now', result]],
+    );
+  });
+}
+
+test('looks leave no line, refused or not', async (context) => {
+  const { server, entries } = adminRig(context);
+  for (const method of ['GET', 'HEAD', 'OPTIONS'] as const) {
+    for (const url of ['/admin/domains', '/admin/nope', '/admin/drills/x', '/admin/flush?domain=nope', '/ops']) {
+      await server.app.inject({ method, url, headers: bearer });
+      await server.app.inject({ method, url });
+    }
+  }
+  assert.deepEqual(entries, []);
+});
+
+test('whoever is asked says the name he was given, in letters that do no harm', async (context) => {
+  const rig = adminRig(context);
+  for (const [given, by] of [
+    ['max@host', `max@host from 127.0.0.1`],
+    ['  max  ', 'max from 127.0.0.1'],
+    ['', WHO],
+    ['\u001b[2Jmax\u0007', '[2Jmax from 127.0.0.1'],
+    ['x'.repeat(500), `${'x'.repeat(64)} from 127.0.0.1`],
+    ['\u00e9', WHO],
+  ] as const) {
+    assert.equal(await nameOf(rig, given), by);
+  }
+});
+
+async function nameOf({ server, entries }: AdminRig, given: string): Promise<string | undefined> {
+  await server.app.inject({ method: 'POST', url: '/admin/halt', headers: { 'x-operator': given } });
+  return entries.at(-1)?.by;
+}
+
+test('neither the token nor any other is ever written down or logged', async (context) => {
+  const { server, entries, lines } = adminRig(context);
+  for (const authorization of [`Bearer ${TOKEN}`, 'Bearer another-secret']) {
+    const headers = { authorization, cookie: 'session=another-secret' };
+    for (const payload of [{ reason: 'x' }, { reason: 'x', token: 'another-secret' }, '{"token":"another-secret"']) {
+      const sent =
+        typeof payload === 'string' ? { headers: { ...headers, 'content-type': 'application/json' } } : { headers };
+      await server.app.inject({ method: 'POST', url: '/admin/halt?key=another-secret', ...sent, payload });
+    }
+  }
+  assert.equal(entries.length, 6);
+  assert.doesNotMatch(JSON.stringify([entries, lines]), /correct-horse|another-secret/);
+});

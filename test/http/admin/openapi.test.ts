@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Compile } from 'typebox/compile';
+import { loadReadyPlans } from '../../../src/drills/ready-plans.ts';
+import { PROBLEMS } from '../../../src/http/problem.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
+import { type AdminRig, adminRig, type Reply } from './rig.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Of the listener that are not described: files, pages, and the description itself. */
+const UNDESCRIBED = /^\/ops|^\/admin\/openapi\.json$/;
+
+interface Described {
+  readonly rig: AdminRig;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  /** Every `$ref` put in its place. */
+  readonly schemaOf: (method: string, path: string, status: string) => Json;
+}
+
+interface Operation {
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Json }>> }>
+  >;
+}
+
+async function described(context: TestContext, clock = createFakeClock()): Promise<Described> {
+  const rig = adminRig(context, { clock });
+  const { status, json } = await rig.get('/admin/openapi.json');
+  assert.deepEqual([status, json.openapi], [200, '3.1.0']);
+  const schemaOf = (method: string, path: string, code: string): Json => {
+    const content = Object.values(json.paths[path][method].responses[code].content)[0] as { schema: Json };
+    return closed(content.schema) as Json;
+  };
+  return { rig, paths: json.paths, schemaOf };
+}
+
+/** A member nobody described is a fault. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closed(part)]));
+  const open = 'properties' in parts && !('additionalProperties' in parts);
+  return open ? { ...parts, additionalProperties: false } : parts;
+}
+
+test('every route is described, with what it takes, answers and refuses', async (context) => {
+  const { rig, paths } = await described(context);
+  const missing: string[] = [];
+  for (const { method, url } of rig.routes) {
+    if (method === 'HEAD' || UNDESCRIBED.test(url)) continue;
+    const path = url.replaceAll(/:(\w+)/g, '{$1}');
+    const operation = paths[path]?.[method.toLowerCase()];
+    const isWhole = operation?.summary !== undefined && operation.tags?.length === 1;
+    if (!isWhole) missing.push(`${method} ${url}`);
+    if (operation === undefined || !path.startsWith('/admin/')) continue;
+    assert.deepEqual(Object.keys(operation.responses).slice(-2), ['4XX', '5XX'], path);
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const inPath = operation.parameters?.filter((each) => each.in === 'path').map(({ name }) => name);
+    assert.deepEqual(inPath ?? [], named, path);
+    assert.equal(operation.requestBody !== undefined, method === 'POST', `${path} has a body`);
+  }
+  assert.deepEqual(missing, []);
+  assert.ok(Object.keys(paths).length > 20);
+});
+
+test('bodies are closed, and every problem has its code', async (context) => {
+  const { paths } = await described(context);
+  for (const [path, { post }] of Object.entries(paths)) {
+    if (post === undefined) continue;
+    assert.equal(post.requestBody?.content['application/json']?.schema['additionalProperties'], false, path);
+  }
+  const problem = paths['/admin/flush']?.['post']?.responses['4XX']?.content?.['application/problem+json']?.schema;
+  assert.partialDeepStrictEqual(problem, { properties: { code: { enum: Object.keys(PROBLEMS) } } });
+});
+
+test('every answer is as described', async (context) => {
+  const clock = createFakeClock();
+  const { rig, paths, schemaOf } = await described(context, clock);
+  const seen = new Set<string>();
+  const check = (method: 'get' | 'post', path: string, { status, json }: Reply): void => {
+    assert.ok(status < 300, `${path}: ${JSON.stringify(json)}`);
+    assert.deepEqual(Compile(schemaOf(method, path, String(status)) as never).Errors(json), [], `${method} ${path}`);
+    seen.add(`${method} ${path}`);
+  };
+  const get = async (path: string, url = path): Promise<void> => check('get', path, await rig.get(url));
+  const post = async (path: string, body: object, url = path): Promise<Reply> => {
+    const reply = await rig.post(url, body);
+    check('post', path, reply);
+    return reply;
+  };
+
+  await post('/admin/flush/preview', { domain: 'goods', mode: 'drop' });
+  await post('/admin/flush', { domain: 'goods', mode: 'refresh', indexVersion: 'v7' });
+  await post('/admin/flush', { domain: 'goods', mode: 'erase', reason: 'a rehearsal' });
+  await post('/admin/purge', { domain: 'goods', q: 'shoes' });
+  await post('/admin/suppress', { domain: 'goods', ids: ['a', 'b'] });
+  await post('/admin/unsuppress', { domain: 'goods', ids: ['a'] });
+  await post('/admin/drills/preview', { plan: '1-5-25-100', domains: ['goods'] });
+  const { id } = (await post('/admin/drills', { plan: '1-5-25-100', domains: ['goods'], reason: 'rehearsal' })).json;
+  await get('/admin/drills/{id}', `/admin/drills/${id}`);
+  clock.advance(6000);
+  await get('/admin/drills/{id}', `/admin/drills/${id}?samples=1`);
+  await post('/admin/drills/{id}/abort', {}, `/admin/drills/${id}/abort`);
+  await post('/admin/drills/{id}/resume', { reason: 'again' }, `/admin/drills/${id}/resume`);
+  await post('/admin/halt', { reason: 'enough' });
+  for (const path of ['/admin/halt', '/admin/drills', '/admin/plans', '/admin/domains']) await get(path);
+  await get('/admin/flush', '/admin/flush?domain=goods');
+  await get('/admin/suppressed', '/admin/suppressed?domain=goods');
+  await get('/admin/popular', '/admin/popular?domain=goods');
+  await get('/admin/explain', '/admin/explain?q=a');
+  await post('/admin/halt/lift', { reason: 'over' });
+  const warm = (await post('/admin/warm', { domain: 'goods', from: 'queries', maxPerSecond: 5 })).json;
+  await post('/admin/warm/{id}/queries', { queries: ['a'], last: false }, `/admin/warm/${warm.id}/queries`);
+  await get('/admin/warm');
+  await post('/admin/warm/{id}/stop', {}, `/admin/warm/${warm.id}/stop`);
+  await get('/admin/audit', '/admin/audit?limit=3');
+  await get('/healthz');
+
+  const all = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((name) => `${name} ${path}`));
+  // A stream, a page and a text: the first is checked below, the others are for other readers.
+  const rest = ['get /admin/live', 'get /admin/drills/{id}/report', 'get /metrics'];
+  assert.deepEqual([...seen, ...rest].sort(), all.sort());
+});
+
+test('a line of the stream is as described, its first and the next', async (context) => {
+  const { rig, schemaOf } = await described(context);
+  await rig.post('/admin/drills', { plan: 'canary', domains: ['goods'], reason: 'rehearsal' });
+  const line = Compile(schemaOf('get', '/admin/live', '200') as never);
+  const watcher = rig.operations.watch();
+  const { drills } = (await rig.get('/admin/drills')).json;
+  for (let i = 0; i < 2; i += 1) {
+    assert.deepEqual(line.Errors({ atMs: 1, domains: watcher.look(), drills }), []);
+  }
+});
+
+test('what is refused is as described', async (context) => {
+  const { rig, schemaOf } = await described(context);
+  const problem = Compile(schemaOf('post', '/admin/flush', '4XX') as never);
+  for (const body of [{}, { domain: 'nope', mode: 'drop' }, { domain: 'goods', mode: 'drop', fraction: 7 }]) {
+    assert.deepEqual(problem.Errors((await rig.post('/admin/flush', body)).json), []);
+  }
+});
+
+test('the ready-made plans are as described', async (context) => {
+  const { schemaOf } = await described(context);
+  const plans = Compile(schemaOf('get', '/admin/plans', '200') as never);
+  assert.deepEqual(plans.Errors({ plans: loadReadyPlans()(3) }), []);
+});

@@ -1,0 +1,90 @@
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import pino from 'pino';
+import type { Audit, RecordedEntry } from '../../../src/audit/audit.ts';
+import { type Clock, systemClock } from '../../../src/clock.ts';
+import type { Operations } from '../../../src/http/admin/operations.ts';
+import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../../src/http/admin-server.ts';
+import { createFakeOperations } from '../../fakes/operations.ts';
+import { createFakeSearch } from '../../fakes/search.ts';
+
+export const TOKEN = 'correct-horse-battery-staple';
+export const bearer = { authorization: `Bearer ${TOKEN}` };
+
+export interface AdminRig {
+  readonly server: AdminServer;
+  readonly operations: Operations;
+  /** What was audited, in order. */
+  readonly entries: RecordedEntry[];
+  /** Parsed log lines. */
+  readonly lines: Record<string, unknown>[];
+  /** Every route that was registered. */
+  readonly routes: { readonly method: string; readonly url: string }[];
+  readonly get: (url: string) => Promise<Reply>;
+  readonly post: (url: string, payload?: object) => Promise<Reply>;
+  readonly listen: () => Promise<number>;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as deep as it likes.
+  readonly json: any;
+}
+
+/** The admin listener over fake operations, closed when the test ends. */
+export function adminRig(
+  context: Pick<TestContext, 'after'>,
+  options: Partial<AdminServerOptions> & { readonly clock?: Clock } = {},
+): AdminRig {
+  const clock = options.clock ?? systemClock;
+  const operations = options.operations ?? createFakeOperations({ clock });
+  const entries: RecordedEntry[] = [];
+  const lines: Record<string, unknown>[] = [];
+  const audit: Audit = {
+    record: (entry) => void entries.push({ atMs: clock.wallMs(), ...entry }),
+    newest: async (n) => entries.toReversed().slice(0, n),
+    close: async () => {},
+  };
+  const server = createAdminServer({
+    search: createFakeSearch({ clock }),
+    operations,
+    audit,
+    metricsText: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
+    log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    clock,
+    random: () => 0.5,
+    drainMs: 300,
+    maxUrlBytes: 4096,
+    version: '0.0.0',
+    ...(options.token === '' ? {} : { token: TOKEN }),
+    ...options,
+  });
+  context.after(() => server.close());
+  const routes: { method: string; url: string }[] = [];
+  server.app.addHook('onRoute', ({ method, url }) => {
+    for (const each of [method].flat()) routes.push({ method: each, url });
+  });
+
+  const ask = async (method: 'GET' | 'POST', url: string, payload?: object): Promise<Reply> => {
+    const answer = await server.app.inject({
+      method,
+      url,
+      headers: bearer,
+      ...(payload === undefined ? {} : { payload }),
+    });
+    const type = String(answer.headers['content-type']);
+    const json = /json$|json;/.test(type) ? JSON.parse(answer.payload) : undefined;
+    return { status: answer.statusCode, headers: answer.headers, text: answer.payload, json };
+  };
+  return {
+    ...{ server, operations, entries, lines, routes },
+    get: (url) => ask('GET', url),
+    post: (url, payload) => ask('POST', url, payload),
+    listen: async () => {
+      await server.listen({ host: '127.0.0.1', port: 0 });
+      return (server.app.server.address() as AddressInfo).port;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * The admin listener over a fake of what is behind it, for whoever works on the console or the commands:
+ * `node test/http/admin/serve.ts 8099 a-token`. Drills of the fake run by the clock, each in well under a minute.
+ */
+import pino from 'pino';
+import type { Audit, RecordedEntry } from '../../../src/audit/audit.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { createAdminServer } from '../../../src/http/admin-server.ts';
+import { createFakeOperations } from '../../fakes/operations.ts';
+import { createFakeSearch } from '../../fakes/search.ts';
+
+const [port = '8099', token] = process.argv.slice(2);
+const entries: RecordedEntry[] = [];
+const audit: Audit = {
+  record: (entry) => void entries.unshift({ atMs: Date.now(), ...entry }),
+  newest: async (n) => entries.slice(0, n),
+  close: async () => {},
+};
+const server = createAdminServer({
+  search: createFakeSearch({ clock: systemClock }),
+  operations: createFakeOperations({ clock: systemClock }),
+  audit,
+  metricsText: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
+  log: pino({ level: 'warn' }),
+  clock: systemClock,
+  random: Math.random,
+  drainMs: 300,
+  maxUrlBytes: 8192,
+  version: '0.0.0',
+  ...(token === undefined ? {} : { token }),
+});
+process.stdout.write(`${await server.listen({ host: '127.0.0.1', port: Number(port) })}\n`);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());

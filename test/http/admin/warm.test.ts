@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OperationRefused } from '../../../src/control/refusal.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
+import { createFakeOperations } from '../../fakes/operations.ts';
+import { adminRig } from './rig.ts';
+
+const FROM_FILE = { domain: 'goods', from: 'queries', maxPerSecond: 50 };
+
+test('a warm-up is fed in pieces, watched and stopped', async (context) => {
+  const clock = createFakeClock();
+  const { post, get, entries } = adminRig(context, { clock });
+  const started = await post('/admin/warm', FROM_FILE);
+  assert.deepEqual([started.status, started.json.state], [201, 'waiting']);
+  const { id } = started.json;
+  const queries = Array.from({ length: 500 }, (_, i) => `query ${i} ${'x'.repeat(1000)}`);
+  for (const taken of [500, 500, 0]) {
+    const { json } = await post(`/admin/warm/${id}/queries`, { queries, last: false });
+    assert.equal(json.taken, taken);
+  }
+  clock.advance(2000);
+  const [warmUp] = (await get('/admin/warm')).json.warmUps;
+  assert.deepEqual([warmUp.state, warmUp.taken, warmUp.settled], ['running', 1000, 100]);
+  assert.equal((await post(`/admin/warm/${id}/stop`)).json.state, 'stopped');
+  assert.deepEqual(
+    entries.map(({ action, domain, result }) => [action, domain, result]),
+    ['warm-start', 'warm-feed', 'warm-feed', 'warm-feed', 'warm-stop'].map((action) => [action, 'goods', 'done']),
+  );
+});
+
+for (const [what, body, status, code, parameter] of [
+  ['an unknown domain', { ...FROM_FILE, domain: 'nope' }, 404, 'unknown-domain', '/domain'],
+  ['no rate', { domain: 'goods', from: 'popular' }, 400, 'invalid-body', '/maxPerSecond'],
+  ['a rate of nothing', { ...FROM_FILE, maxPerSecond: 0 }, 400, 'invalid-body', '/maxPerSecond'],
+  ['a rate beyond all', { ...FROM_FILE, maxPerSecond: 10_001 }, 400, 'invalid-body', '/maxPerSecond'],
+  ['another source', { ...FROM_FILE, from: 'thin air' }, 400, 'invalid-body', '/from'],
+] as const) {
+  test(`a warm-up with ${what} is not begun`, async (context) => {
+    const { post, get, entries } = adminRig(context);
+    const refused = await post('/admin/warm', body);
+    assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [status, code, parameter]);
+    assert.deepEqual((await get('/admin/warm')).json.warmUps, []);
+    assert.equal(entries.length, 1);
+  });
+}
+
+test('a second warm-up, an unknown one and too many queries are refused', async (context) => {
+  const { post } = adminRig(context);
+  const { id } = (await post('/admin/warm', FROM_FILE)).json;
+  const second = await post('/admin/warm', FROM_FILE);
+  assert.deepEqual([second.status, second.json.code], [409, 'warm-up-running']);
+  const unknown = await post('/admin/warm/nope/stop', {});
+  assert.deepEqual([unknown.status, unknown.json.code], [404, 'unknown-warm-up']);
+  const queries = Array.from({ length: 501 }, String);
+  const many = await post(`/admin/warm/${id}/queries`, { queries, last: true });
+  assert.deepEqual([many.status, many.json.parameter], [400, '/queries']);
+  const wrong = await post(`/admin/warm/${id}/queries`, { queries: [1], last: true });
+  assert.equal(wrong.json.parameter, '/queries/0');
+});
+
+test('bodies are bounded where they are small, and have room where they are not', async (context) => {
+  const { post } = adminRig(context);
+  const large = { reason: 'x'.repeat(65 * 1024) };
+  for (const url of ['/admin/halt', '/admin/flush', '/admin/drills', '/admin/warm']) {
+    assert.deepEqual((await post(url, large)).json.code, 'body-too-large', url);
+  }
+  for (const url of ['/admin/suppress', '/admin/warm/x/queries']) {
+    assert.equal((await post(url, large)).json.code, 'invalid-body', url);
+    assert.equal((await post(url, { reason: 'x'.repeat(2 ** 20) })).json.code, 'body-too-large', url);
+  }
+});
+
+test('what is asked most is listed, as many as wanted', async (context) => {
+  const { get } = adminRig(context);
+  const { json } = await get('/admin/popular?domain=goods&limit=2');
+  assert.deepEqual([json.domain, json.source, json.queries.length], ['goods', 'process', 2]);
+  for (const [query, code, parameter] of [
+    ['', 'invalid-request', 'domain'],
+    ['domain=', 'invalid-request', 'domain'],
+    ['domain=nope', 'unknown-domain', 'domain'],
+    ['domain=goods&limit=0', 'invalid-request', 'limit'],
+    ['domain=goods&limit=1001', 'invalid-request', 'limit'],
+    ['domain=goods&limit=ten', 'invalid-request', 'limit'],
+    ['domain=goods&domain=auto', 'invalid-request', 'domain'],
+    ['domain=goods&limits=5', 'invalid-request', 'limits'],
+  ] as const) {
+    const refused = await get(`/admin/popular?${query}`);
+    assert.deepEqual([refused.json.code, refused.json.parameter], [code, parameter], query);
+  }
+});
+
+test('a control store out of reach is the service’s fault, and says when to ask again', async (context) => {
+  const operations = createFakeOperations({ clock: createFakeClock() });
+  const away = new OperationRefused('control-unavailable', 'The control store does not answer.');
+  Object.assign(operations.drills, { halt: () => Promise.reject(away) });
+  const { post, entries } = adminRig(context, { operations });
+  const { status, headers, json } = await post('/admin/halt', { reason: 'now' });
+  assert.deepEqual([status, json.code], [503, 'control-unavailable']);
+  assert.ok(Number(headers['retry-after']) >= 1);
+  assert.equal(entries[0]?.result, 'control-unavailable');
+});
