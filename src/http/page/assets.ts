@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 
-const FOLDER = join(import.meta.dirname, 'assets');
-
 const TYPES: Readonly<Record<string, string>> = {
   '.mjs': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -18,7 +16,7 @@ export interface Asset {
 }
 
 export interface Assets {
-  /** By path below the folder, with `/`. */
+  /** By the path asked for, with `/`. */
   readonly byPath: ReadonlyMap<string, Asset>;
   /** Changes when any file does. It is a part of every address, so that a new release never mixes with an old one. */
   readonly version: string;
@@ -26,16 +24,23 @@ export interface Assets {
   readonly modules: readonly string[];
 }
 
-/** Reads the page's files once: the process serves what it started with, whatever happens on disk. */
-export function readAssets(): Assets {
-  const paths = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-    .map((path) => path.split(sep).join('/'))
+/** What is to be served of a folder: path below it, with `/` → file. */
+export function filesIn(folder: string): Readonly<Record<string, string>> {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => extname(path) in TYPES)
     .sort();
+  return Object.fromEntries(paths.map((path) => [path.split(sep).join('/'), join(folder, path)]));
+}
+
+/**
+ * Reads the files once: the process serves what it started with, whatever happens on disk.
+ * @param files path asked for → file. The path's ending says the type.
+ */
+export function readAssets(files: Readonly<Record<string, string>>): Assets {
   const whole = createHash('sha256');
   const byPath = new Map<string, Asset>();
-  for (const path of paths) {
-    const body = readFileSync(join(FOLDER, path));
+  for (const [path, file] of Object.entries(files)) {
+    const body = readFileSync(file);
     whole.update(`${path}\0${body.length}\0`).update(body);
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`;
     byPath.set(path, { body, type: TYPES[extname(path)] ?? 'application/octet-stream', etag });
@@ -43,6 +48,6 @@ export function readAssets(): Assets {
   return {
     byPath,
     version: whole.digest('base64url').slice(0, 12),
-    modules: paths.filter((path) => path.endsWith('.mjs')),
+    modules: Object.keys(files).filter((path) => path.endsWith('.mjs')),
   };
 }

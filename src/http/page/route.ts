@@ -1,10 +1,12 @@
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../problem.ts';
 import { parseQueryString } from '../query-string.ts';
+import { registerAssets } from './asset-route.ts';
 import { pageLanguage, preferredLanguage } from './assets/view/language.mjs';
 import { type Place, placeFrom } from './assets/view/place.mjs';
 import type { Site } from './assets/view/site.mjs';
-import { readAssets } from './assets.ts';
+import { filesIn, readAssets } from './assets.ts';
 import { documentHtml } from './document.ts';
 import { type FirstPage, firstPage, refusedPage } from './first-page.ts';
 import type { PageOptions } from './options.ts';
@@ -25,8 +27,7 @@ const POLICY = [
 /** The search page for people, `GET|HEAD /`, and its files under `/assets/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const { observe } = options;
-  const assets = readAssets();
-  const method = ['GET', 'HEAD'];
+  const assets = readAssets(filesIn(join(import.meta.dirname, 'assets')));
 
   const visit = async (
     request: FastifyRequest,
@@ -46,7 +47,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   };
 
   app.route({
-    method,
+    method: ['GET', 'HEAD'],
     url: '/',
     schema: { hide: true },
     handler: async (request, reply) => {
@@ -71,25 +72,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     },
   });
 
-  app.route<{ Params: { version: string; '*': string } }>({
-    method,
-    url: '/assets/page/:version/*',
-    schema: { hide: true },
-    handler: async (request, reply) => {
-      const asset = assets.byPath.get(request.params['*']);
-      if (asset === undefined) return reply.callNotFound();
-      // While a release rolls out, a page of one release may ask a process of the other: it gets what there is, unkept.
-      const known = request.params.version === assets.version;
-      reply.headers({
-        etag: asset.etag,
-        'cache-control': known ? 'public, max-age=31536000, immutable' : 'no-cache',
-        'x-content-type-options': 'nosniff',
-        'cross-origin-resource-policy': 'same-origin',
-      });
-      if (matches(request.headers['if-none-match'], asset.etag)) return reply.code(304).send();
-      return reply.header('content-type', asset.type).send(asset.body);
-    },
-  });
+  registerAssets(app, '/assets/page', assets);
 }
 
 /** From the raw target: a router's own parser may refuse or reshape what `/` should answer in words. */
@@ -97,9 +80,4 @@ function queryOf(request: FastifyRequest): string {
   const target = request.raw.url ?? '/';
   const mark = target.indexOf('?');
   return mark < 0 ? '' : target.slice(mark + 1);
-}
-
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === etag);
 }

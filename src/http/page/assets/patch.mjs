@@ -2,7 +2,7 @@
 
 /**
  * Makes a node's children equal a tree, keeping every node that can be kept: focus, an open `<details>` and a caret
- * survive a new answer. Text only ever becomes text nodes.
+ * survive a new answer. Text only ever becomes text nodes. What lies inside `data-own` belongs to who put it there.
  * @param {Element} parent
  * @param {readonly Tree[]} trees
  */
@@ -66,5 +66,5 @@ function update(node, tree) {
     // What the reader has opened stays open.
     if (name !== 'open' && !Object.hasOwn(tree.attributes, name)) node.removeAttribute(name);
   }
-  patch(node, tree.children);
+  if (!node.hasAttribute('data-own')) patch(node, tree.children);
 }

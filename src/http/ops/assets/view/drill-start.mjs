@@ -1,0 +1,180 @@
+import { h } from '../../../page/assets/view/tree.mjs';
+import { currentLook } from '../data/model.mjs';
+import { GUARD_NAMES, guardValue, isBlackout, modeWords, planMs, stageTitle, THEN_WORDS } from './drill-words.mjs';
+import { lossView, survivalView } from './estimate.mjs';
+import { bytes, duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
+import { fedView, panel, said, sendButton, table } from './parts.mjs';
+
+/**
+ * @typedef {import('../data/model.mjs').Model} Model
+ * @typedef {import('../data/shapes.mjs').Plan} Plan
+ * @typedef {import('../../../page/assets/view/tree.mjs').Child} Child
+ */
+
+/**
+ * First the plan and its dry run, then the reason: nobody starts what they have not been shown.
+ * @param {Model} model
+ */
+export function drillStartView(model) {
+  const domain = currentLook(model)?.domain ?? '';
+  return panel(
+    'start',
+    'Start a drill',
+    fedView(model, model.fed.plans, ({ plans }) =>
+      h(
+        'form',
+        { class: 'form', 'data-form': 'dry-run', 'data-key': 'dry-run' },
+        h(
+          'fieldset',
+          { class: 'choices' },
+          h('legend', {}, 'Plan'),
+          plans.map((plan, at) => planChoice(plan, at === 0)),
+        ),
+        domainsChoice(model, domain),
+        h(
+          'div',
+          { class: 'row' },
+          sendButton(model, 'dry-run', '', model.busy.includes('dry-run') ? 'Counting…' : 'Dry run'),
+        ),
+      ),
+    ),
+    said(model, 'dry-run'),
+    dryRunView(model),
+  );
+}
+
+/**
+ * @param {Plan} plan
+ * @param {boolean} isFirst
+ */
+function planChoice(plan, isFirst) {
+  return h(
+    'label',
+    { class: 'choice', 'data-key': `plan-${plan.name}` },
+    h('input', { type: 'radio', name: 'plan', value: plan.name, required: true, checked: isFirst }),
+    h(
+      'span',
+      {},
+      h('b', {}, plan.name),
+      ' ',
+      plan.title,
+      h(
+        'small',
+        {},
+        ` ${isBlackout(plan) ? 'nothing flushed' : plan.mode}, ${plan.stages.map(stageTitle).join(' → ')}, at least ${stopwatch(planMs(plan))}`,
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {Model} model
+ * @param {string} domain
+ */
+function domainsChoice({ live }, domain) {
+  const names = live?.domains.map((look) => look.domain) ?? [];
+  return h(
+    'fieldset',
+    { class: 'choices inline' },
+    h('legend', {}, 'Domains'),
+    names.map((name) =>
+      h(
+        'label',
+        { class: 'choice', 'data-key': `domain-${name}-${domain}` },
+        h('input', { type: 'checkbox', name: 'domain', value: name, checked: name === domain }),
+        h('span', {}, name),
+      ),
+    ),
+  );
+}
+
+/** @param {Model} model */
+function dryRunView(model) {
+  const { dryRun } = model;
+  if (dryRun === undefined) return undefined;
+  const { plan, domains, warnings } = dryRun.preview;
+  return h(
+    'div',
+    { class: 'dry-run', 'data-key': 'dry-run-result' },
+    h('h3', { id: 'dry-run-title', tabindex: '-1' }, `Dry run of ${plan.name} on ${dryRun.domains.join(', ')}`),
+    h('p', {}, modeWords(plan), ` The control cohort, ${plannedPercent(plan.holdout)} of the keys, is never touched.`),
+    warnings.length > 0 &&
+      h(
+        'ul',
+        { class: 'notice warnings' },
+        warnings.map((warning) => h('li', {}, warning)),
+      ),
+    domains.map(({ domain, stages }) => {
+      const last = stages.at(-1)?.preview;
+      return [
+        h('h4', {}, domain),
+        table(
+          `Stages on ${domain}`,
+          [
+            'stage',
+            last?.nodes.length === 0 ? 'pages in memory' : 'keys in the store',
+            'size',
+            'extra calls/s, at most',
+            'survivable f*',
+          ],
+          stages.map(({ title, preview }) => [
+            title,
+            number(preview.nodes.length === 0 ? preview.memory.entries : sum(preview.nodes.map(({ keys }) => keys))),
+            bytes(preview.nodes.length === 0 ? preview.memory.bytes : sum(preview.nodes.map((node) => node.bytes))),
+            rate(preview.engine.extraCallsPerSecond),
+            percent(preview.engine.survivable),
+          ]),
+        ),
+        last !== undefined && [
+          h('h4', {}, `At the last stage of ${domain}`),
+          h('div', { class: 'two' }, h('div', {}, lossView(last)), h('div', {}, survivalView(last))),
+        ],
+      ];
+    }),
+    guardRulesView(plan),
+    h(
+      'form',
+      { class: 'form', 'data-form': 'start-drill', 'data-key': 'start-drill' },
+      h(
+        'label',
+        {},
+        'Reason',
+        h('input', {
+          name: 'reason',
+          required: true,
+          maxlength: '500',
+          autocomplete: 'off',
+          placeholder: 'rehearsal before the sale',
+        }),
+      ),
+      h('div', { class: 'row' }, sendButton(model, 'start-drill', 'danger', 'Start the drill…')),
+    ),
+    said(model, 'start-drill'),
+  );
+}
+
+/** @param {Plan} plan */
+function guardRulesView({ guards, recovery }) {
+  return [
+    table(
+      'Guards of the plan',
+      ['guard', 'at most', 'broken for', 'then'],
+      guards.map(({ figure, max, forMs, then }) => [
+        GUARD_NAMES[figure],
+        guardValue(figure, max),
+        duration(forMs),
+        THEN_WORDS[then],
+      ]),
+    ),
+    h(
+      'p',
+      { class: 'soft' },
+      `Recovered when within ${number(recovery.withinPoints)} points of its own past, in ${duration(recovery.timeoutMs)} at most.`,
+    ),
+  ];
+}
+
+/** @param {readonly number[]} values */
+function sum(values) {
+  return values.reduce((total, value) => total + value, 0);
+}

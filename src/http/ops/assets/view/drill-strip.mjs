@@ -1,0 +1,39 @@
+import { h } from '../../../page/assets/view/tree.mjs';
+import { currentLook, runningDrills } from '../data/model.mjs';
+import { hrefOf } from '../data/place.mjs';
+import { stateWords } from './drill-words.mjs';
+import { stopwatch } from './format.mjs';
+
+/** @typedef {import('../data/model.mjs').Model} Model */
+
+/**
+ * What runs now, on every view.
+ * @param {Model} model
+ */
+export function drillStripView(model) {
+  const domain = currentLook(model)?.domain ?? '';
+  return h(
+    'div',
+    { class: 'strips', 'data-key': 'strips' },
+    runningDrills(model).map((drill) => {
+      const journal = model.watched?.id === drill.id ? model.watched.journal : undefined;
+      return h(
+        'div',
+        { class: 'strip', 'data-key': `strip-${drill.id}` },
+        h('b', {}, 'Drill'),
+        h('span', {}, drill.title, ' on ', drill.domains.join(', ')),
+        h('span', { class: 'grow' }, journal === undefined ? 'running' : stateWords(journal)),
+        h(
+          'span',
+          { class: 'clock' },
+          stopwatch(model.live === undefined ? undefined : model.live.atMs - drill.startedAtMs),
+        ),
+        h(
+          'a',
+          { href: hrefOf(drill.domains[0] ?? domain, 'drills'), 'data-act': 'watch', 'data-id': drill.id },
+          'Watch',
+        ),
+      );
+    }),
+  );
+}

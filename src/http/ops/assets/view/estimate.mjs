@@ -1,0 +1,72 @@
+import { h } from '../../../page/assets/view/tree.mjs';
+import { bytes, counted, duration, number, percent, plannedPercent, rate } from './format.mjs';
+import { facts, table } from './parts.mjs';
+
+/** @typedef {import('../data/shapes.mjs').FlushPreview} FlushPreview */
+
+/**
+ * What would be lost and where.
+ * @param {FlushPreview} preview
+ */
+export function lossView({ nodes, memory, fraction }) {
+  return [
+    facts([
+      ['share of the keys', plannedPercent(fraction)],
+      ['in memory here', `${counted(memory.entries, 'page')}, ${bytes(memory.bytes)}`],
+    ]),
+    nodes.length === 0
+      ? h('p', { class: 'soft' }, 'There is no store: only the memory of this process is touched.')
+      : table(
+          'What would be lost on each node',
+          ['node', 'keys', 'size', 'counted'],
+          nodes.map(({ node, keys, bytes: size, exact, detail }) => [
+            node,
+            number(keys),
+            bytes(size),
+            detail ?? (exact ? 'exactly' : 'from a sample'),
+          ]),
+        ),
+  ];
+}
+
+/**
+ * What the engine would get, and how much of it it can take.
+ * @param {FlushPreview} preview
+ */
+export function survivalView({ engine, fraction }) {
+  const { survivable } = engine;
+  const isTooMuch = survivable !== undefined && fraction > survivable;
+  return [
+    facts([
+      [
+        'measured over',
+        `${duration(engine.seconds * 1000)}, ${counted(engine.searches, 'search', 'searches')}, hit ratio ${percent(engine.hitRatio)}`,
+      ],
+      ['engine now', `${rate(engine.engineCallsPerSecond)} calls/s of ${duration(engine.engineCallMs)}`],
+      [
+        'extra, at most',
+        engine.extraCallsPerSecond === undefined ? number(undefined) : `+${rate(engine.extraCallsPerSecond)} calls/s`,
+      ],
+      ['headroom H', times(engine.headroom)],
+      ['amplification A', times(engine.amplification)],
+      ['survivable f*', h('strong', { class: isTooMuch ? 'over' : '' }, percent(survivable))],
+    ]),
+    isTooMuch &&
+      h(
+        'p',
+        { class: 'notice' },
+        `${plannedPercent(fraction)} at once is more than the engine can carry: expect shed searches until the cache is refilled.`,
+      ),
+    survivable === undefined &&
+      h(
+        'p',
+        { class: 'notice' },
+        'Whether the engine can carry it is not known: there was too little traffic to tell.',
+      ),
+  ];
+}
+
+/** @param {number | undefined} factor */
+function times(factor) {
+  return factor === undefined ? number(factor) : `${number(factor, 1)} ×`;
+}

@@ -1,0 +1,147 @@
+import { h } from '../../../page/assets/view/tree.mjs';
+
+/**
+ * @typedef {import('../../../page/assets/view/tree.mjs').Child} Child
+ * @typedef {import('../data/model.mjs').Model} Model
+ */
+
+/**
+ * A named state: a word, and a shape beside it that says the same to whoever sees no colours.
+ * @param {'good' | 'warn' | 'bad' | 'none'} level
+ * @param {...Child} word
+ */
+export function badge(level, ...word) {
+  return h('span', { class: `badge ${level}` }, ...word);
+}
+
+/** @param {'ok' | 'degraded' | 'down' | undefined} state */
+export function partBadge(state) {
+  if (state === undefined) return badge('none', 'unknown');
+  return badge(state === 'ok' ? 'good' : state === 'degraded' ? 'warn' : 'bad', state);
+}
+
+/** @param {'closed' | 'open' | 'half-open'} state */
+export function breakerBadge(state) {
+  return badge(state === 'closed' ? 'good' : state === 'open' ? 'bad' : 'warn', state);
+}
+
+/**
+ * @param {readonly (readonly [name: string, ...value: Child[]] | false)[]} pairs
+ * @param {string} [className]
+ */
+export function facts(pairs, className = 'facts') {
+  return h(
+    'dl',
+    { class: className },
+    pairs.map((pair) => pair !== false && h('div', {}, h('dt', {}, pair[0]), h('dd', {}, ...pair.slice(1)))),
+  );
+}
+
+/**
+ * A button that does something to the service. Where changes are off it stays in reach and says why when pressed.
+ * @param {Model} model
+ * @param {string} act
+ * @param {Readonly<Record<string, string | boolean | undefined>>} attributes
+ * @param {...Child} label
+ */
+export function actButton(model, act, attributes, ...label) {
+  const isBusy = model.busy.includes(act);
+  return h(
+    'button',
+    {
+      type: 'button',
+      'data-act': act,
+      'aria-disabled': (model.readOnly || isBusy) && 'true',
+      title: model.readOnly ? 'Changes are off: set ADMIN_TOKEN and start the service again.' : undefined,
+      ...attributes,
+    },
+    ...label,
+  );
+}
+
+/**
+ * The same for the button that sends a form.
+ * @param {Model} model
+ * @param {string} form
+ * @param {string} className
+ * @param {...Child} label
+ */
+export function sendButton(model, form, className, ...label) {
+  return actButton(model, form, { type: 'submit', class: className, 'data-act': undefined }, ...label);
+}
+
+/**
+ * What came of what was asked here.
+ * @param {Model} model
+ * @param {string} place
+ */
+export function said(model, place) {
+  const said = model.said[place];
+  return h('p', { class: `said ${said?.kind ?? ''}`, role: 'status' }, said?.text ?? '');
+}
+
+/**
+ * Around what a feed brought: first nothing, then its figures, and the reason when they are old or missing.
+ * @template T
+ * @param {Model} model
+ * @param {import('../data/feeds.mjs').Fed<T> | undefined} fed
+ * @param {(value: T) => Child} view
+ * @returns {Child}
+ */
+export function fedView(model, fed, view) {
+  if (fed === undefined || (fed.value === undefined && fed.problem === undefined))
+    return h('p', { class: 'soft' }, 'Reading…');
+  const age =
+    fed.heardMs === undefined ? '' : ` What is shown is ${Math.round((model.nowMs - fed.heardMs) / 1000)} s old.`;
+  return [
+    fed.problem !== undefined && h('p', { class: 'notice bad', role: 'alert' }, fed.problem.message, age),
+    fed.value !== undefined && view(fed.value),
+  ];
+}
+
+/**
+ * @param {string} id
+ * @param {string} title
+ * @param {...Child} content
+ */
+export function panel(id, title, ...content) {
+  return h('section', { class: 'panel', 'data-key': id, 'aria-labelledby': id }, h('h2', { id }, title), ...content);
+}
+
+/**
+ * A table that may be wider than a phone: it scrolls by itself, also by keyboard.
+ * @param {string} label
+ * @param {readonly Child[]} heads
+ * @param {readonly (readonly Child[])[]} rows
+ * @param {string} [className]
+ */
+export function table(label, heads, rows, className = '') {
+  return h(
+    'div',
+    { class: `scroll ${className}`, role: 'region', 'aria-label': label, tabindex: '0' },
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          heads.map((head) => h('th', { scope: 'col' }, head)),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        rows.map((row) =>
+          h(
+            'tr',
+            {},
+            row.map((cell, i) => h(i === 0 ? 'th' : 'td', i === 0 ? { scope: 'row' } : {}, cell)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
