@@ -48,11 +48,7 @@ domains:
   c: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["127.0.0.1:6379"], database: 1 } }
 `,
     [
-      [
-        'domains.a.store',
-        '127.0.0.1:6379, database 0',
-        /shared: true wherever it is named \(b names it too\)/,
-      ],
+      ['domains.a.store', '127.0.0.1:6379, database 0', /shared: true wherever it is named \(b names it too\)/],
       ['domains.b.store', '127.0.0.1:6379, database 0', /a names it too/],
     ],
   ],

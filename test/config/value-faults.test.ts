@@ -10,7 +10,13 @@ testFaults([
   [
     'a name near to nothing is a fault that lists the known ones',
     'colour: red\n',
-    [['colour', '***', /known here: public, admin, log, memory, compression, control, counters, drills, audit, domains/]],
+    [
+      [
+        'colour',
+        '***',
+        /known here: public, admin, log, memory, compression, control, counters, drills, audit, domains/,
+      ],
+    ],
   ],
   ['a name with strange characters is quoted', '"a.b c": 1\n', [['["a.b c"]', '***', /no such setting/]]],
   [

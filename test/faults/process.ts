@@ -66,7 +66,10 @@ export function createServiceProcess({
       running = await startProcess({
         name,
         command: process.execPath,
-        args: [`--import=${join(import.meta.dirname, '..', '..', 'loadtest', 'stack', 'stepped-clock.mjs')}`, join(checkout, 'src', 'main.ts')],
+        args: [
+          `--import=${join(import.meta.dirname, '..', '..', 'loadtest', 'stack', 'stepped-clock.mjs')}`,
+          join(checkout, 'src', 'main.ts'),
+        ],
         cwd: directory,
         env: {
           SERPCACHE_CONFIG: configFile,
