@@ -50,7 +50,7 @@ export const FlushAskBody = Type.Object(
   closed,
 );
 
-export const SurvivalBody = Type.Object(
+const SurvivalBody = Type.Object(
   {
     seconds: Type.Number(),
     searches: Type.Integer(),
@@ -82,7 +82,7 @@ export const FlushPreviewBody = Type.Object({
   engine: SurvivalBody,
 });
 
-export const ErasureBody = Type.Object({
+const ErasureBody = Type.Object({
   state: choice(['running', 'done', 'failed', 'stopped']),
   nodes: Type.Array(
     Type.Object({

@@ -14,7 +14,7 @@ export const WarmAskBody = Type.Object(
       description: 'Engine calls a second at most: 1 to 10 000. Less while the engine has less to spare.',
     }),
     top: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'With `popular`: how many of them, from 1.' }),
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'With `popular`: how many of them, from 1 to 10,000.' }),
     ),
   },
   closed,
