@@ -59,7 +59,7 @@ function draw() {
   patch(app, pageView(model));
   const title = titleOf(model);
   if (document.title !== title) document.title = title;
-  plots.show(app.querySelector('[data-plots]'));
+  plots.show(app.querySelector('[data-plots]'), model.live);
   cohorts.show(app.querySelector('[data-cohorts]'), model.watched?.journal);
   tellChanges();
   if (toFocus === undefined) return;
@@ -169,7 +169,8 @@ addEventListener('hashchange', () => set({ place: placeFrom(location.hash), said
 addEventListener('online', stream.retry);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   palette.reread();
-  set({});
+  plots.recolour();
+  cohorts.recolour();
 });
 // Ages grow between two lines, and what is read beside the stream goes on when it is lost.
 setInterval(() => {

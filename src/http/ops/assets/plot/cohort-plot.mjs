@@ -17,6 +17,8 @@ const STEPS_S = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
 export function createCohortPlot(colour) {
   /** @type {{ readonly host: Element, readonly plot: uPlot, readonly sizes: ResizeObserver } | undefined} */
   let current;
+  /** @type {Journal | undefined} */
+  let drawn;
 
   const end = () => {
     current?.sizes.disconnect();
@@ -32,6 +34,8 @@ export function createCohortPlot(colour) {
     show: (host, journal) => {
       if (current !== undefined && current.host !== host) end();
       if (host === null || journal === undefined || journal.samples.length === 0) return;
+      if (current !== undefined && drawn === journal) return;
+      drawn = journal;
       const data = columnsOf(journal);
       // A cohort begins with its stage.
       if (current !== undefined && current.plot.series.length !== data.length) end();
@@ -44,6 +48,7 @@ export function createCohortPlot(colour) {
       }
       current.plot.setData(data);
     },
+    recolour: () => current?.plot.redraw(),
   };
 }
 

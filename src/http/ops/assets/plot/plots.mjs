@@ -21,13 +21,19 @@ import { legendView } from './legend.mjs';
 export function createPlots(colour, momentsOf) {
   /** @type {{ readonly host: Element, readonly drawn: readonly Drawn[] } | undefined} */
   let current;
+  /** @type {unknown} */
+  let drawnOf;
+  const redraw = () => {
+    for (const drawn of current?.drawn ?? []) drawn.redraw();
+  };
 
   return {
     /**
      * Draws into what stands on the page now, if anything does.
      * @param {HTMLElement | null} host
+     * @param {unknown} latest Another one than before: there is something new to draw.
      */
-    show: (host) => {
+    show: (host, latest) => {
       if (current !== undefined && current.host !== host) {
         for (const { end } of current.drawn) end();
         current = undefined;
@@ -35,10 +41,13 @@ export function createPlots(colour, momentsOf) {
       if (host === null) return;
       if (current === undefined) {
         const domain = host.dataset.plots ?? '';
+        drawnOf = undefined;
         current = { host, drawn: CHARTS.map((chart) => draw(chart, host, colour, () => momentsOf(domain))) };
       }
-      for (const { redraw } of current.drawn) redraw();
+      if (drawnOf !== latest) redraw();
+      drawnOf = latest;
     },
+    recolour: redraw,
   };
 }
 

@@ -3,7 +3,7 @@ import { runningDrills } from '../data/model.mjs';
 import { hueOf } from '../plot/hues.mjs';
 import { cohortsOf, LEAST_SEARCHES } from './cohorts.mjs';
 import { GUARD_NAMES, guardValue, stageTitle, stateWords, THEN_WORDS, VERDICT_LEVELS } from './drill-words.mjs';
-import { ago, dayTime, duration, number, percent, stopwatch, UNKNOWN } from './format.mjs';
+import { ago, dayTime, duration, number, percent, stopwatch, times, UNKNOWN } from './format.mjs';
 import { actButton, badge, facts, panel, table } from './parts.mjs';
 
 /**
@@ -154,8 +154,8 @@ function learnedView({ learned, endedAtMs }) {
     learned.map(({ domain, headroomLeft, amplification, survivable, stages }) => [
       facts([
         ['domain', domain],
-        ['headroom left', `${number(headroomLeft, 1)} ×`],
-        ['amplification', `${number(amplification, 1)} ×`],
+        ['headroom left', times(headroomLeft)],
+        ['amplification', times(amplification)],
         ['survivable f*', percent(survivable)],
       ]),
       table(

@@ -1,4 +1,4 @@
-import { duration, number, percent, UNKNOWN } from './format.mjs';
+import { duration, number, percent, times, UNKNOWN } from './format.mjs';
 
 /**
  * @typedef {import('../../../../drills/plan.ts').GuardFigure} GuardFigure
@@ -33,7 +33,7 @@ export function guardValue(figure, value) {
     case 'p99Ms':
       return duration(value);
     case 'engineRateFactor':
-      return `${number(value, Number.isInteger(value) ? 0 : 1)} ×`;
+      return times(value);
     case 'hitRatioDrop':
       return `${number(value, Number.isInteger(value) ? 0 : 1)} points`;
   }

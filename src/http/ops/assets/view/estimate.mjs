@@ -1,5 +1,5 @@
 import { h } from '../../../page/assets/view/tree.mjs';
-import { bytes, counted, duration, number, percent, plannedPercent, rate } from './format.mjs';
+import { bytes, counted, duration, number, percent, plannedPercent, rate, times } from './format.mjs';
 import { facts, table } from './parts.mjs';
 
 /** @typedef {import('../data/shapes.mjs').FlushPreview} FlushPreview */
@@ -64,9 +64,4 @@ export function survivalView({ engine, fraction }) {
         'Whether the engine can carry it is not known: there was too little traffic to tell.',
       ),
   ];
-}
-
-/** @param {number | undefined} factor */
-function times(factor) {
-  return factor === undefined ? number(factor) : `${number(factor, 1)} ×`;
 }

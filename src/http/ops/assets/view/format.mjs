@@ -93,3 +93,9 @@ export function dayTime(atMs) {
 export function counted(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
+
+/** @param {number | undefined} factor */
+export function times(factor) {
+  const text = number(factor, factor !== undefined && Number.isInteger(factor) ? 0 : 1);
+  return text === UNKNOWN ? text : `${text} ×`;
+}

@@ -50,12 +50,7 @@ function linkView(model) {
   }
   if (link.kind === 'lost') {
     const again = Math.max(0, Math.ceil((link.retryAtMs - nowMs) / 1000));
-    return h(
-      'span',
-      { class: 'link lost' },
-      link.again ? 'connection lost' : 'no connection',
-      ` · again in ${again} s`,
-    );
+    return h('span', { class: 'link lost' }, link.again ? 'connection lost' : 'no connection', ` · ${again} s`);
   }
   return h(
     'span',

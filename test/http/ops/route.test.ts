@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { posix } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type OpsService, startOpsService, TOKEN } from '../../e2e/ops-service.ts';
+
+describe('GET /ops', () => {
+  let service: OpsService;
+  before(async () => {
+    service = await startOpsService({ token: TOKEN });
+  });
+  after(() => service.stop());
+  const get = (path: string, init?: RequestInit) => fetch(service.baseUrl + path, init);
+  const textOf = async (path: string) => (await get(path)).text();
+
+  it('needs no token, has a strict policy and nothing inline', async () => {
+    const response = await get('/ops');
+    assert.equal(response.status, 200);
+    const policy = response.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.doesNotMatch(policy, /unsafe|\*|data:|blob:|https?:/);
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
+    assert.doesNotMatch(await response.text(), /<style|style=|<script(?![^>]+src=)| on\w+=/);
+  });
+
+  it('the frame for reports lets styles in and nothing run', async () => {
+    const policy = (await get('/ops/report')).headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; style-src 'unsafe-inline';/);
+    assert.doesNotMatch(policy, /script-src|connect-src/);
+    assert.match(policy, /frame-ancestors 'self'/);
+  });
+
+  it('its data needs the token all the same', async () => {
+    for (const path of ['/admin/live', '/admin/domains', '/admin/drills', '/admin/audit']) {
+      assert.equal((await get(path)).status, 401, path);
+    }
+  });
+
+  it('every file the document and its modules name is served, typed and kept for good', async () => {
+    const html = await textOf('/ops');
+    const asked = [...html.matchAll(/(?:src|href)="(\/ops\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+    assert.ok(asked.length > 20);
+    const imported = new Set<string>();
+    for (const path of asked) {
+      const response = await get(path);
+      assert.equal(response.status, 200, path);
+      assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+      assert.match(response.headers.get('etag') ?? '', /^"[\w-]{16}"$/);
+      if (!path.endsWith('.mjs')) continue;
+      assert.match(response.headers.get('content-type') ?? '', /^text\/javascript/);
+      for (const [, from = ''] of (await response.text()).matchAll(/^(?:import|export) .*?from '([^']+)';$/gm)) {
+        imported.add(posix.join(posix.dirname(path), from));
+      }
+    }
+    assert.ok(imported.size > 20);
+    for (const path of imported) assert.ok(asked.includes(path), `${path} is imported, and not preloaded`);
+  });
+
+  it('nothing beside the files named is served', async () => {
+    for (const path of ['ops/route.ts', 'ops/assets/tsconfig.json', 'page/assets/main.mjs', 'ops/assets/uplot.d.mts']) {
+      assert.equal((await get(`/ops/assets/x/${path}`)).status, 404, path);
+    }
+  });
+});

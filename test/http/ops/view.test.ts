@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Journal, Sample } from '../../../src/http/ops/assets/data/shapes.mjs';
+import { changesBetween } from '../../../src/http/ops/assets/tell.mjs';
+import { cohortsOf } from '../../../src/http/ops/assets/view/cohorts.mjs';
+import { ago, bytes, duration, number, percent, rate, times } from '../../../src/http/ops/assets/view/format.mjs';
+import { figuresAt } from '../../fakes/operations-figures.ts';
+import { journalAt } from '../../fakes/operations-journal.ts';
+import { FAKE_PLANS } from '../../fakes/operations-plans.ts';
+
+describe('figures in words', () => {
+  it('what is not known is a dash in every unit', () => {
+    for (const format of [ago, bytes, duration, number, percent, rate, times]) assert.equal(format(undefined), '–');
+    assert.equal(number(Number.NaN), '–');
+  });
+
+  it('what is nearly all or nearly nothing is not told as all or nothing', () => {
+    assert.deepEqual([0, 0.0001, 0.5, 0.9999, 1].map(percent), ['0 %', '< 0.1 %', '50.0 %', '> 99.9 %', '100 %']);
+    assert.deepEqual([0, 0.4, 12.6].map(rate), ['0', '0.4', '13']);
+  });
+
+  it('times and sizes keep to units people know', () => {
+    assert.deepEqual([0.04, 4.25, 42, 4200, 187_000].map(duration), ['0.04 ms', '4.3 ms', '42 ms', '4.2 s', '3:07']);
+    assert.deepEqual([512, 2048, 300 * 2 ** 20].map(bytes), ['512 B', '2.0 KiB', '300 MiB']);
+  });
+});
+
+describe('cohorts', () => {
+  const plan = FAKE_PLANS.find(({ name }) => name === '1-5-25-100') ?? assert.fail();
+  const drill = { id: 'x', plan, domains: ['goods'], startedAtMs: 0, reason: 'r', by: 'b' };
+  const sampled = (cohorts: Sample['figures']['cohorts'], count: number): Journal => {
+    const journal = journalAt(drill, 1000);
+    const samples = Array.from({ length: count }, (_, i): Sample => {
+      const figures = { ...figuresAt(i, 0.5, undefined, 0), cohorts };
+      return { atMs: i * 500, domain: 'goods', phase: 'baseline', stage: 0, figures, guards: [] };
+    });
+    return { ...journal, samples };
+  };
+
+  it('of too few searches have no ratio, however many of them hit', () => {
+    const [control] = cohortsOf(sampled([{ searches: 1, hitRatio: 1 }], 10));
+    assert.deepEqual(control, { name: 'control', before: undefined, now: undefined });
+  });
+
+  it('are told over as long as it takes to know them, each search counting once', () => {
+    const journal = sampled(
+      [
+        { searches: 2, hitRatio: 0.5 },
+        { searches: 100, hitRatio: 0.9 },
+      ],
+      30,
+    );
+    const [control, first] = cohortsOf(journal);
+    assert.equal(control?.now, 0.5);
+    assert.equal(first?.name, '1 %');
+    assert.ok(Math.abs((first?.now ?? 0) - 0.9) < 1e-9);
+  });
+});
+
+describe('what is told aloud', () => {
+  const before = new Map([
+    ['link', 'Connected.'],
+    ['drill a', 'The drill a runs.'],
+  ]);
+
+  it('is what has changed and what has ended, and nothing at the first sight', () => {
+    const now = new Map([['link', 'Connection lost.']]);
+    assert.deepEqual(changesBetween(before, now), ['Connection lost.', 'drill a has ended.']);
+    assert.deepEqual(changesBetween(new Map(), before), []);
+    assert.deepEqual(changesBetween(before, before), []);
+  });
+});
