@@ -43,6 +43,7 @@ export async function adminService(t: TestContext, given: Partial<Search> = {}):
     search: { ...createFakeSearch({ clock }), ...given },
     operations,
     audit: { record: (entry) => audit.push(entry), newest: async () => [], close: async () => {} },
+    version: '0.0.0',
     metricsText: async () => ({ contentType: 'text/plain', body: '' }),
     log: pino({ level: 'silent' }),
     clock,
