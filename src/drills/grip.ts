@@ -99,7 +99,8 @@ export function createGrip({ control, overlay: asked, flushed, nowMs, sleep }: G
     release: () => attempt((document) => endOverlay(document, drill)),
     renew: async () => {
       const sentMs = nowMs();
-      if (await control.renew()) renewedMs = sentMs;
+      // Too late is not renewed: whoever was stopped for a while still reaches the store.
+      if ((await control.renew()) && control.overlay()?.drill === drill) renewedMs = sentMs;
     },
     lost: () => {
       if (control.overlay()?.drill === drill) return undefined;

@@ -34,35 +34,47 @@ export function guardValue(figure: GuardFigure, lookout: Lookout, baseline: Figu
   }
 }
 
-/** The same over one long stretch: whether the steady-state hypothesis holds. In words what does not. */
+/** The same over one long stretch, a whole phase. @param inFlightShare the mean over it, where that was watched */
+export function valueOver(
+  figure: GuardFigure,
+  measured: Figures,
+  baseline: Figures | undefined,
+  inFlightShare: number | undefined,
+): number | undefined {
+  switch (figure) {
+    case 'errorRate':
+    case 'shedRate':
+    case 'p99Ms':
+      return measured[figure];
+    case 'engineInFlightShare':
+      return inFlightShare;
+    case 'engineRateFactor':
+      return baseline && factorOf(measured, baseline);
+    case 'hitRatioDrop':
+      return baseline && RECENT_CONTROL.enough(measured) ? pointsLost(measured, baseline) : undefined;
+  }
+}
+
+/** Whether the steady-state hypothesis holds. In words what does not. */
 export function brokenHypothesis(
   rules: readonly GuardRule[],
   measured: Figures,
   inFlightShare: number | undefined,
   baseline: Figures | undefined,
 ): readonly string[] {
-  const told = (figure: GuardFigure): number | undefined => {
-    switch (figure) {
-      case 'errorRate':
-      case 'shedRate':
-      case 'p99Ms':
-        return measured[figure];
-      case 'engineInFlightShare':
-        return inFlightShare;
-      case 'engineRateFactor':
-        return baseline && factorOf(measured, baseline);
-      case 'hitRatioDrop':
-        return baseline && RECENT_CONTROL.enough(measured) ? pointsLost(measured, baseline) : undefined;
-    }
-  };
   return rules.flatMap(({ figure, max }) => {
-    const value = told(figure);
+    const value = valueOver(figure, measured, baseline, inFlightShare);
     return value !== undefined && value > max ? [`${figure} is ${shown(value)}, above ${max}`] : [];
   });
 }
 
 export function shown(value: number): string {
   return String(Number(value.toPrecision(3)));
+}
+
+/** Of one moment; undefined while nobody is heard. */
+export function shareAtEnd({ engineInFlight, engineCeiling }: Figures): number | undefined {
+  return engineCeiling > 0 ? engineInFlight / engineCeiling : undefined;
 }
 
 function factorOf(now: Figures | undefined, baseline: Figures): number | undefined {

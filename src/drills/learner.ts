@@ -88,7 +88,8 @@ export function createLearner({ domain, plan, circle, baseline }: LearnerOptions
       if (now === undefined || ratio === undefined) return { refilled: false };
       if (inStage) {
         draft.end = ratio;
-        const control = now.cohorts[0]?.hitRatio;
+        // No stage touches it, so it may be looked at as far back as a handful of searches lie.
+        const control = lookout.over({ atLeastMs: WINDOW_MS / 2, enough: enoughOf([0]) })?.cohorts[0]?.hitRatio;
         if (control !== undefined) draft.control = control;
       }
       const refilled = draft.refillMs === undefined && isBack(ratio, baseline.cohorts[place]?.hitRatio, now);

@@ -52,6 +52,7 @@ function heldText({ held, brokenAtMs }: Tested): Markup {
     case 'failed after':
       return element('span', { class: 'word bad' }, '✕ did not hold after');
     case 'not tested':
-      return element('span', { class: 'word' }, 'not tested');
+    case 'not measured':
+      return element('span', { class: 'word' }, held);
   }
 }

@@ -1,5 +1,6 @@
+import type { Figures } from '../../meter/reading.ts';
+import { shareAtEnd, valueOver } from '../guard-values.ts';
 import type { GuardRule, Plan } from '../plan.ts';
-import { guardValue } from './guard-figure.ts';
 import { lastStage, samplesOf, type Track } from './track.ts';
 
 /** One guard over the drill: what it saw before, at the worst, and after. */
@@ -9,7 +10,7 @@ export interface Tested {
   readonly worst?: number;
   readonly after?: number;
   /** `passing`: above the limit during the stages, for less time than the guard allows. */
-  readonly held: 'held' | 'passing' | 'broken' | 'failed before' | 'failed after' | 'not tested';
+  readonly held: 'held' | 'passing' | 'broken' | 'failed before' | 'failed after' | 'not tested' | 'not measured';
   /** When it broke first. */
   readonly brokenAtMs?: number;
 }
@@ -25,11 +26,11 @@ function tested(track: Track, guard: GuardRule): Tested {
   );
   const values = (phases: readonly string[]): readonly number[] =>
     seen.flatMap(({ phase, value }) => (phases.includes(phase) && isKnown(value) ? [value] : []));
+  const over = (figures: Figures, baseline: Figures): number | undefined =>
+    valueOver(guard.figure, figures, baseline, shareAtEnd(figures));
   const during = values(['stage', 'hold', 'recovery']);
-  const before =
-    learned === undefined ? values(['baseline']).at(-1) : guardValue(guard.figure, learned.baseline, learned.baseline);
-  const after =
-    learned?.after === undefined ? values(['after']).at(-1) : guardValue(guard.figure, learned.after, learned.baseline);
+  const before = learned === undefined ? values(['baseline']).at(-1) : over(learned.baseline, learned.baseline);
+  const after = learned?.after === undefined ? values(['after']).at(-1) : over(learned.after, learned.baseline);
   const worst = during.length === 0 ? undefined : Math.max(...during);
   // Several guards may watch one figure with different limits: a mark names its own.
   const mark = track.marks.find((one) => one.kind === 'guard' && one.figure === guard.figure && one.max === guard.max);
@@ -40,7 +41,8 @@ function tested(track: Track, guard: GuardRule): Tested {
     if (isAbove(before)) return 'failed before';
     if (isAbove(after)) return 'failed after';
     if (isAbove(worst)) return 'passing';
-    return worst === undefined && lastStage(track) === undefined ? 'not tested' : 'held';
+    if (worst !== undefined) return 'held';
+    return lastStage(track) === undefined ? 'not tested' : 'not measured';
   };
   return {
     guard,
