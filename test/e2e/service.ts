@@ -61,7 +61,7 @@ export interface Reply {
 
 /** One search. `more` is further parameters, as in a URL. */
 export async function ask(
-  service: Service,
+  service: Pick<Service, 'url'>,
   q: string,
   more = '',
   headers: Record<string, string> = {},

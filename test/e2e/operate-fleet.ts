@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { freePorts } from '../../loadtest/stack/process.ts';
+import { startCluster } from '../../loadtest/stack/redis.ts';
+import { type RedisNode, startRedisNode } from '../../loadtest/stack/redis-node.ts';
+import { startSearchd } from '../../loadtest/stack/sphinx.ts';
+import { queriesOf } from '../../loadtest/traffic/queries.ts';
+import { isReady, onGround, someGoods } from '../faults/ground.ts';
+import type { ServiceProcess } from '../faults/process.ts';
+import { createOperator, type Operator, soon } from './operate.ts';
+import { ask } from './service.ts';
+
+/** Processes over one cluster, one searchd, and a small store of their own for control documents. */
+export interface Fleet {
+  readonly members: readonly [Member, Member];
+  /** Not started yet. */
+  readonly spare: Member;
+  readonly nodes: readonly RedisNode[];
+  readonly controlNode: RedisNode;
+  readonly texts: readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+export interface Member {
+  readonly service: ServiceProcess;
+  readonly operator: Operator;
+  /** Starts it anew; resolves when it accepts connections. */
+  readonly start: () => Promise<void>;
+  /** What one search says of the cache: its `Cache-Status`; of a refused one, the problem. */
+  readonly look: (text: string, more?: string) => Promise<string>;
+  /** @throws when it is refused */
+  readonly page: (text: string, more?: string) => Promise<{ readonly total: number; readonly ids: readonly string[] }>;
+}
+
+export const LEASE_MS = 2000;
+const TOKEN = 'a-token-for-a-fleet';
+const DOCUMENTS = 2000;
+const REPEATED = 80;
+const AT_ONCE = 5;
+/** A search with several pages of results. */
+export const BROAD = 'диван';
+
+export function startFleet(): Promise<Fleet> {
+  return onGround('operate', async ({ directory, keep, services, stop }) => {
+    const goods = someGoods(DOCUMENTS);
+    const [port = 0] = await freePorts(1);
+    const cluster = startCluster({ flavour: 'redis', masters: 3 }).then(keep);
+    const control = startRedisNode({
+      flavour: 'redis',
+      port,
+      directory: join(directory, 'control'),
+      config: ['maxmemory 64mb', 'maxmemory-policy noeviction'],
+    }).then(keep);
+    const engine = startSearchd({
+      directory: join(directory, 'searchd'),
+      from: { domains: [{ domain: goods.domain, index: 'goods', documents: goods.documents }] },
+    }).then(keep);
+    // What did start ends with the ground, also when another one did not.
+    await Promise.allSettled([cluster, control, engine]);
+    const [{ nodes }, controlNode, searchd] = await Promise.all([cluster, control, engine]);
+    const config = JSON.stringify({
+      admin: { token: TOKEN },
+      public: { drain: '2s' },
+      log: { hitSample: 0 },
+      drills: { lease: `${LEASE_MS}ms` },
+      control: { kind: 'standalone', nodes: [controlNode.address] },
+      domains: {
+        goods: {
+          store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true },
+          engine: { kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
+          // Nothing lapses by itself: what is lost is lost by an operator.
+          freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },
+          attributes: {
+            category: { type: 'string', facet: true },
+            city: { type: 'string', facet: true },
+            price: { type: 'integer', sort: true },
+          },
+        },
+      },
+    });
+    const checkout = join(import.meta.dirname, '..', '..');
+    const all = await services(['one', 'two', 'spare'], { checkout });
+    const memberOf = (service: ServiceProcess | undefined): Member => {
+      if (service === undefined) throw new Error('three processes are wanted');
+      return {
+        service,
+        operator: createOperator({ adminUrl: service.adminUrl, token: TOKEN }),
+        start: () => service.start(config),
+        page: async (text, more = '') => {
+          const { status, body } = await ask(service, text, more);
+          if (status !== 200) throw new Error(`${text}: ${body}`);
+          const { total, results } = JSON.parse(body) as { total: number; results: readonly { id: string }[] };
+          return { total, ids: results.map(({ id }) => id) };
+        },
+        look: async (text, more = '') => {
+          const { status, cacheStatus, body } = await ask(service, text, more);
+          return status === 200 ? cacheStatus : body;
+        },
+      };
+    };
+    const members = [memberOf(all[0]), memberOf(all[1])] as const;
+    await Promise.all(members.map((member) => member.start()));
+    await Promise.all(members.map(({ service }) => isReady(service)));
+    const { repeated } = queriesOf(goods.documents, REPEATED);
+    const texts = repeated.filter((text) => text !== BROAD);
+    return { members, spare: memberOf(all[2]), nodes, controlNode, texts, stop };
+  });
+}
+
+/** Each process has them in L1, and L2 has them too. @param more makes keys that nobody else asks. */
+export async function plant(members: readonly Member[], texts: readonly string[], more: string): Promise<void> {
+  for (const { look } of members) {
+    // A few at a time: what is planted must not crowd out the people.
+    for (let from = 0; from < texts.length; from += AT_ONCE) {
+      const some = texts.slice(from, from + AT_ONCE);
+      await Promise.all(some.map((text) => soon(`${text} to be kept`, async () => isHit(await look(text, more)))));
+    }
+  }
+}
+
+/** What each process answers at the first time of asking, those that hit left out. */
+export async function notHit(
+  members: readonly Member[],
+  texts: readonly string[],
+  more: string,
+): Promise<readonly string[]> {
+  const looks = members.flatMap(({ look }) => texts.map((text) => look(text, more)));
+  return (await Promise.all(looks)).filter((status) => !isHit(status));
+}
+
+/** Of a fresh page, from either tier. */
+export function isHit(cacheStatus: string): boolean {
+  return /; hit; ttl=\d/.test(cacheStatus);
+}
