@@ -39,7 +39,7 @@ export async function beginDrill(
   if (caller.reason.trim() === '') {
     throw new OperationRefused('reason-required', 'A drill needs a reason: who reads its report will ask.', '/reason');
   }
-  for (const domain of domains) refuseNow(domain);
+  for (const domain of domains) await refuseNow(domain);
   const offset = from?.offset ?? Math.floor(random() * BUCKETS);
   const previews = await lastPreviews(plan, domains, offset);
   const [first] = domains;
@@ -85,16 +85,24 @@ export async function beginDrill(
   return drill;
 }
 
-/** Told before anything is counted or taken; the document itself is judged once more when it is taken. */
-function refuseNow({ name, control }: DrillDomain): void {
+/**
+ * Told before anything is counted or taken; the document itself is judged once more when it is taken. What speaks against
+ * it may have ended elsewhere since this process last looked: so it looks again before it says no.
+ */
+async function refuseNow(domain: DrillDomain): Promise<void> {
+  if (objectionIn(domain) !== undefined) await domain.control.change((document) => document);
+  const objection = objectionIn(domain);
+  if (objection !== undefined) throw objection;
+}
+
+function objectionIn({ name, control }: DrillDomain): OperationRefused | undefined {
   const { halted } = control.document();
   if (halted !== undefined) {
-    throw new OperationRefused('halted', `Drills are halted by ${halted.by}: ${halted.reason}. Lift the halt first.`);
+    return new OperationRefused('halted', `Drills are halted by ${halted.by}: ${halted.reason}. Lift the halt first.`);
   }
   const overlay = control.overlay();
-  if (overlay !== undefined) {
-    throw new OperationRefused('drill-running', `Drill ${overlay.drill} runs in ${name}, owned by ${overlay.owner}.`);
-  }
+  if (overlay === undefined) return undefined;
+  return new OperationRefused('drill-running', `Drill ${overlay.drill} runs in ${name}, owned by ${overlay.owner}.`);
 }
 
 /** Of the last stage that flushes. A store that cannot be counted now keeps nobody from rehearsing its loss. */

@@ -1,6 +1,6 @@
 /** Fills the cache of one domain beside the traffic, with what the engine has to spare and never at people's cost. */
 export interface WarmUps {
-  /** One per domain at a time. @throws OperationRefused warm-up-running, unknown-domain, halted */
+  /** One per domain at a time. @throws OperationRefused warm-up-running, unknown-domain */
   readonly start: (ask: WarmAsk) => WarmUp;
   /**
    * More queries for a warm-up `from: 'queries'`. Takes as many as it has room for and says how many; the caller sends

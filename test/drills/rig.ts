@@ -36,6 +36,8 @@ export interface RigOptions extends Partial<Pick<DrillsOptions, 'directory' | 'k
   readonly dedicated?: boolean;
   readonly store?: ControlStore;
   readonly clock?: FakeClock;
+  /** Between two looks at the control store. */
+  readonly intervalMs?: number;
   readonly preview?: DrillDomain['flush']['preview'];
   readonly recent?: DrillDomain['recent'];
   /** Until an erasure is done; it fails by rejecting. */
@@ -55,7 +57,7 @@ export function createRig(options: RigOptions = {}): Rig {
         ...{ domain, store, clock, random, shared: false, longestLifeMs: 3_600_000 },
         locate: () => undefined,
         observe: () => {},
-        intervalMs: 5,
+        intervalMs: options.intervalMs ?? 5,
       }),
     ]),
   );

@@ -159,3 +159,15 @@ test('a follower whose owner died goes back by itself', async (t) => {
   await next.take();
   assert.equal(follower.overlay()?.drill, 'd2', 'a drill of the dead keeps nobody from the domain');
 });
+
+test('what was lifted elsewhere a moment ago refuses no start here', async (t) => {
+  const rig = createRig();
+  const other = createRig({ store: rig.store, clock: rig.clock, processId: 'there', intervalMs: 600_000 });
+  t.after(() => Promise.all([rig.close(), other.close()]));
+  await other.drills.halt(CALLER);
+  while (rig.control().document().halted === undefined) await sleep(5);
+  await rig.drills.lift(CALLER);
+  assert.notEqual(other.control().document().halted, undefined, 'it has not looked since');
+  const { id } = await other.start(planOf());
+  await other.drills.abort(id, CALLER);
+});
