@@ -79,7 +79,16 @@ export function composeDomainOperations(
   return {
     control,
     flush,
-    canonicalText: (typed) => prepare(`q=${encodeURIComponent(typed)}`).request.text,
+    canonicalText: (typed) =>
+      prepareSearch(
+        {
+          pairs: [
+            ['q', typed],
+            ['domain', name],
+          ],
+        },
+        [domain],
+      ).request.text,
     popular: shared.top,
     drilled: {
       name,

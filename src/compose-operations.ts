@@ -54,8 +54,15 @@ export function composeOperations(
       observeDrill(event);
       // How a drill ended is the doing of nobody who asked for it.
       if (event.kind !== 'drill-ended') return;
-      const { id, verdict } = event;
-      audit.record({ action: 'drill-ended', target: id, by: 'serpcache', result: verdict.kind, after: verdict });
+      const { id, domains: drilled, verdict } = event;
+      audit.record({
+        action: 'drill-ended',
+        ...(drilled.length === 1 && drilled[0] !== undefined ? { domain: drilled[0] } : {}),
+        target: id,
+        by: 'serpcache',
+        result: verdict.kind,
+        after: verdict,
+      });
     },
   });
   const warm = createWarmUps({

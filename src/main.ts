@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   try {
     const { publicUrl, adminUrl } = await service.listen();
     log.info({ publicUrl, adminUrl, version, pid: process.pid }, 'listening');
-    process.stderr.write(greeting(publicUrl, adminUrl));
+    process.stderr.write(greeting(publicUrl, adminUrl, settings.admin.token !== undefined));
     const signal = await signalled.promise;
     log.info({ signal }, 'leaving: draining connections');
   } finally {
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   }
 }
 
-function greeting(publicUrl: string, adminUrl: string): string {
+function greeting(publicUrl: string, adminUrl: string, hasToken: boolean): string {
   const example = `${publicUrl}/search?q=${encodeURIComponent('кроссовки')}`;
   return [
     '',
@@ -45,6 +45,7 @@ function greeting(publicUrl: string, adminUrl: string): string {
     `  search API    ${example}`,
     `  API docs      ${publicUrl}/docs`,
     `  metrics       ${adminUrl}/metrics`,
+    `  console       ${adminUrl}/ops${hasToken ? '' : '   (to change things there: ADMIN_TOKEN=… npm start)'}`,
     '',
     '',
   ].join('\n');

@@ -224,3 +224,9 @@ function matches(pattern: RegExp, among: (file: string) => boolean): string[] {
     return lines.flatMap((line, at) => (pattern.test(line) ? [show(file, at + 1, line.trim())] : []));
   });
 }
+
+test('nothing of the project is hidden from git by a name it shares with something else', () => {
+  const patterns = readFileSync(join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean);
+  const loose = patterns.filter((pattern) => !pattern.startsWith('/') && !pattern.startsWith('*.'));
+  assert.deepEqual(loose, []);
+});

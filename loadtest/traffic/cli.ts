@@ -19,7 +19,7 @@ const SAY_MS = 5000;
 const { values } = parseArgs({
   options: {
     domain: { type: 'string', default: 'goods' },
-    port: { type: 'string', default: '8080' },
+    port: { type: 'string', default: process.env['PORT'] ?? '8080' },
     rps: { type: 'string', default: '60' },
     seconds: { type: 'string', default: '180' },
   },
@@ -45,6 +45,11 @@ const stream = startStream({
   },
 });
 const say = setInterval(() => {
+  if (counts.size === 1 && counts.has('broken')) {
+    console.error(`nobody answers at 127.0.0.1:${port}: is it started? (--port, or PORT)`);
+    process.exitCode = 1;
+    return end();
+  }
   console.log([...counts].map(([how, count]) => `${how} ${count}`).join('  '));
   counts.clear();
 }, SAY_MS);

@@ -1,3 +1,4 @@
+import { BUCKETS } from '../cache/rules.ts';
 import { type BucketRange, type ControlDocument, type FlushRange, MAX_RANGES } from './document.ts';
 import { nextGeneration } from './next-generation.ts';
 import { checkRanges, joined, piecesOf } from './ranges.ts';
@@ -5,7 +6,17 @@ import { OperationRefused } from './refusal.ts';
 
 /** Flushes the ranges: what was computed before is a miss. @throws OperationRefused control-full, invalid-request */
 export function raiseFloors(document: ControlDocument, ranges: readonly BucketRange[], atMs: number): ControlDocument {
-  return raise(document, ranges, (_, generation) => ({ floor: generation, freshFloor: generation, atMs }));
+  const next = raise(document, ranges, (_, generation) => ({ floor: generation, freshFloor: generation, atMs }));
+  // What lies below every floor needs no purge any more.
+  const lowest = next.ranges.reduce(
+    (least, { floor }) => Math.min(least, floor),
+    coversAll(next.ranges) ? Infinity : 0,
+  );
+  return { ...next, purges: next.purges.filter(({ generation }) => generation > lowest) };
+}
+
+function coversAll(ranges: readonly FlushRange[]): boolean {
+  return ranges.reduce((width, { from, to }) => width + to - from, 0) === BUCKETS;
 }
 
 /**

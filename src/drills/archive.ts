@@ -41,10 +41,10 @@ export function createArchive({ directory, keep, onFault }: ArchiveOptions): Arc
   };
 
   const store = async (folder: string, journal: Journal): Promise<void> => {
+    const file = join(folder, `${journal.id}.json`);
+    const draft = `${file}.part`;
     try {
       await mkdir(folder, { recursive: true });
-      const file = join(folder, `${journal.id}.json`);
-      const draft = `${file}.part`;
       await writeFile(draft, encodeJournal(journal), { mode: 0o640 });
       await rename(draft, file);
       inMemory.delete(journal.id);
@@ -52,6 +52,7 @@ export function createArchive({ directory, keep, onFault }: ArchiveOptions): Arc
     } catch (error) {
       if (!inMemory.has(journal.id)) onFault(journal.id, error instanceof Error ? error.message : String(error));
       remember(journal);
+      await rm(draft, { force: true }).catch(() => {});
     }
   };
 

@@ -91,6 +91,11 @@ export type DrillEvent =
       readonly max: number;
       readonly then: string;
     }
-  | { readonly kind: 'drill-ended'; readonly id: string; readonly verdict: Verdict }
+  | {
+      readonly kind: 'drill-ended';
+      readonly id: string;
+      readonly domains: readonly string[];
+      readonly verdict: Verdict;
+    }
   /** Its report could not be kept; it is known until this process ends. */
   | { readonly kind: 'drill-unwritten'; readonly id: string; readonly detail: string };

@@ -63,6 +63,13 @@ export function runDrill(run: DrillRun): RunningDrill {
     run.onMark();
   };
 
+  /** All stages of its domain were through: what is left are the domains that were never drilled. */
+  const onwards = (verdict: Verdict, place: number): Verdict => {
+    const next = run.parts[place + 1];
+    if (verdict.resumable !== undefined || verdict.kind === 'refused' || next === undefined) return verdict;
+    return { ...verdict, resumable: { domain: next.domain.name, stage: 0 } };
+  };
+
   const drillAll = async (): Promise<Verdict> => {
     for (const [place, { domain, grip, circle }] of run.parts.entries()) {
       current = run.parts[place];
@@ -81,7 +88,7 @@ export function runDrill(run: DrillRun): RunningDrill {
         const ended = await runDomain({
           ...{ domain, plan, circle, firstStage, grip, book, clock, startedMs, tickMs, sleep, lever, onMark, onTick },
         });
-        if (ended.kind !== 'passed') return fail(ended, ended.stage);
+        if (ended.kind !== 'passed') return onwards(fail(ended, ended.stage), place);
       } catch (error) {
         await grip.release();
         const kind = error instanceof OperationRefused && error.code === 'halted' ? 'aborted' : 'failed';
@@ -95,7 +102,7 @@ export function runDrill(run: DrillRun): RunningDrill {
     const verdict = await drillAll();
     book.end(verdict, book.read(false).startedAtMs + Math.round(clock.monotonicMs() - startedMs));
     for (const tell of waiting.splice(0)) tell();
-    observe({ kind: 'drill-ended', id, verdict });
+    observe({ kind: 'drill-ended', id, domains: run.parts.map(({ domain }) => domain.name), verdict });
     if (current !== undefined) await run.onOver(current.domain);
   };
   const over = finish();

@@ -15,9 +15,13 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
   const { seconds, searches, searchesPerSecond, hitRatio, engineCallMs, engineCallsPerSecond, engineMax } = figures;
   const hitsPerSecond = hitRatio === undefined ? undefined : hitRatio * searchesPerSecond;
   const capacity = engineCallMs === undefined ? undefined : (engineMax * 1000) / engineCallMs;
-  const headroom = quotient(capacity, engineCallsPerSecond);
+  // Of a handful of calls neither their rate nor their cost is known.
+  const isTold = engineCallsPerSecond * seconds >= ENOUGH_CALLS;
+  const headroom = isTold ? quotient(capacity, engineCallsPerSecond) : undefined;
   const amplification =
-    hitsPerSecond === undefined ? undefined : quotient(engineCallsPerSecond + hitsPerSecond, engineCallsPerSecond);
+    hitsPerSecond === undefined || !isTold
+      ? undefined
+      : quotient(engineCallsPerSecond + hitsPerSecond, engineCallsPerSecond);
   return {
     seconds,
     searches,
@@ -30,6 +34,8 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
     ...(headroom !== undefined && amplification !== undefined && { survivable: survivable(headroom, amplification) }),
   };
 }
+
+const ENOUGH_CALLS = 20;
 
 /** f*, 0–1. Where nothing is served from the cache, all of it may be lost by an engine that is not overloaded already. */
 export function survivable(headroom: number, amplification: number): number {

@@ -23,7 +23,7 @@ export interface EventLog {
 }
 
 export interface EventLogOptions {
-  readonly log: Pick<Logger, 'debug' | 'info' | 'warn'>;
+  readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   readonly clock: Clock;
 }
 
@@ -119,6 +119,8 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
     },
     drill: ({ kind, ...facts }) => {
       if (kind === 'drill-guard') log.warn(facts, 'drill: a guard is broken');
+      else if (kind === 'drill-unwritten')
+        log.error(facts, 'drill: its report cannot be kept; it is known until this process ends');
       else log.info(facts, kind.replace('-', ': '));
     },
     flush: ({ kind, ...facts }) => log.info(facts, `flush: ${kind}`),

@@ -22,11 +22,12 @@ export function followLine({ atMs, domain, phase, stage, figures, guards }: Samp
   ].join(', ');
   return [
     `${elapsed(atMs).padStart(6)}  ${domain}${place} ${PHASES[phase]}`,
+    // First, as a narrow terminal cuts off the rest.
+    ...(broken.length === 0 ? [] : [`BROKEN: ${broken.join(', ')}`]),
     hits,
     `engine ${figure(figures.engineCallsPerSecond)}/s, ${figures.engineInFlight} of ${figures.engineCeiling}`,
     `p99 ${milliseconds(figures.p99Ms)}`,
     ...(figures.shedRate ? [`shed ${percent(figures.shedRate)}`] : []),
     ...(figures.errorRate ? [`errors ${percent(figures.errorRate)}`] : []),
-    broken.length === 0 ? 'guards hold' : `BROKEN: ${broken.join(', ')}`,
   ].join('  ');
 }
