@@ -27,6 +27,8 @@ export type Lookup =
     };
 
 export interface Tiers {
+  /** What may be done with an entry at this moment: rules change while it is held in somebody's hand. */
+  readonly judge: (entry: Entry, name: RuledName) => Lookup;
   readonly fromMemory: (name: CacheName) => Lookup;
   /** Readers of one name at one time share one read. A found entry is already in L1. */
   readonly fromStore: (name: CacheName) => Promise<Lookup>;
@@ -104,20 +106,25 @@ export function createTiers(options: TiersOptions): Tiers {
   };
 
   /**
-   * A degraded page never takes the place of a whole one that may still be served; an older page takes that of a newer
-   * only when it alone is fresh (jitter spreads lifetimes, so the older may live longer).
+   * A degraded page never takes the place of a whole one that may still be served, now or when a drill has ended; an older
+   * page takes that of a newer only when it alone is fresh (jitter spreads lifetimes, so the older may live longer).
    */
   const keepInMemory = (name: CacheName, entry: Entry): boolean => {
     const held = memory.peek(name.key);
     if (held !== undefined) {
       const judged = judge(held, name);
       const isOlder = !entry.degraded && held.bornMs > entry.bornMs && !isFresher(entry, judged, name);
-      if (judged.kind === 'found' && !held.degraded && (entry.degraded || isOlder)) return false;
+      const mayServe = judged.kind === 'found' || (entry.degraded && isOnlyFlushed(held, judged));
+      if (mayServe && !held.degraded && (entry.degraded || isOlder)) return false;
     }
     memory.set(name.key, entry);
     observe({ kind: 'stored', domain, tier: 'l1', bytes: entry.encoded.length });
     return true;
   };
+
+  /** A drill may be all that keeps it from being served. */
+  const isOnlyFlushed = (held: Entry, judged: Lookup): boolean =>
+    judged.kind === 'missed' && judged.reason === 'flushed' && freshnessOf(held, clock.monotonicMs()) !== 'lapsed';
 
   const isFresher = (entry: Entry, held: Lookup, name: RuledName): boolean =>
     isFresh(judge(entry, name)) && !isFresh(held);
@@ -131,6 +138,7 @@ export function createTiers(options: TiersOptions): Tiers {
 
   return {
     hasStore: store !== undefined,
+    judge,
     open,
     fromMemory: (name) => {
       const entry = memory.get(name.key);

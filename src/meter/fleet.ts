@@ -1,6 +1,7 @@
 import type { Control } from '../control/control.ts';
+import { OUTCOMES } from '../search/outcome.ts';
 import type { Meter } from './meter.ts';
-import type { MeterReading } from './reading.ts';
+import { DURATION_BOUNDS_MS, type MeterReading } from './reading.ts';
 
 /** What every process that shares a domain has counted, while a drill runs in it. */
 export interface FleetReadings {
@@ -57,17 +58,28 @@ export function createFleetReadings(options: FleetReadingsOptions): FleetReading
   };
 }
 
-/** Of another version perhaps, or damaged: then it is not counted. */
+/** Of another version perhaps, or damaged: then it is not counted, or one process would make every figure unknown. */
 function isReading(value: unknown): value is MeterReading {
-  if (typeof value !== 'object' || value === null) return false;
-  const { atMs, outcomes, durations, engine, cohorts } = value as Partial<Record<keyof MeterReading, unknown>>;
+  if (!isRecord(value)) return false;
+  const { atMs, outcomes, durations, engine, cohorts } = value;
   return (
-    typeof atMs === 'number' &&
-    typeof outcomes === 'object' &&
-    typeof engine === 'object' &&
-    outcomes !== null &&
-    engine !== null &&
+    Number.isFinite(atMs) &&
+    isRecord(outcomes) &&
+    OUTCOMES.every((outcome) => Number.isFinite(outcomes[outcome])) &&
     Array.isArray(durations) &&
-    Array.isArray(cohorts)
+    durations.length === DURATION_BOUNDS_MS.length + 1 &&
+    durations.every(Number.isFinite) &&
+    isRecord(engine) &&
+    ENGINE_FIGURES.every((figure) => Number.isFinite(engine[figure])) &&
+    Array.isArray(cohorts) &&
+    cohorts.every(
+      (cohort) => isRecord(cohort) && Number.isFinite(cohort['searches']) && Number.isFinite(cohort['hits']),
+    )
   );
+}
+
+const ENGINE_FIGURES = ['calls', 'failed', 'busyMs', 'inFlight', 'queued', 'maxConcurrent', 'ceiling'] as const;
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

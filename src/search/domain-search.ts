@@ -115,8 +115,23 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
         const tooLate = clock.monotonicMs() - startedMs > options.deadlineMs;
         return forward(prepared, looked[i] ?? { held: UNSEEN }, { mayMiss, tooLate });
       };
-      return inTurns(
+      const settled = await inTurns(
         many.map((prepared, i) => async () => ready[i] ?? finish(prepared, i)),
+        options.batchConcurrency(),
+      );
+      // What was at hand is answered with the last that had to be computed: it may have been flushed or suppressed by then.
+      const gone = (prepared: PreparedSearch, i: number): boolean => {
+        const at = ready[i];
+        return at !== undefined && tiers.judge(at.entry, prepared).kind === 'missed';
+      };
+      if (!many.some(gone)) return settled;
+      return inTurns(
+        many.map((prepared, i) => async () => {
+          if (gone(prepared, i)) return forward(prepared, { held: UNSEEN }, { mayMiss });
+          const result = settled[i];
+          if (result?.status === 'fulfilled') return result.value;
+          throw result?.reason;
+        }),
         options.batchConcurrency(),
       );
     },

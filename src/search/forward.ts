@@ -1,6 +1,5 @@
 import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { Entry } from '../cache/entry.ts';
-import { freshnessOf } from '../cache/freshness.ts';
 import type { MissReason } from '../cache/reason.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
@@ -91,7 +90,7 @@ export function createForward(options: ForwardOptions): Forward {
     // A part of the page is worth less than the whole of an older one.
     if (entry.degraded) {
       remember(prepared, PARTIAL_STATUS);
-      const whole = staleAnswer(missed, PARTIAL_STATUS, reason);
+      const whole = staleAnswer(prepared, missed, PARTIAL_STATUS, reason);
       if (whole !== undefined) return whole;
     }
     if (stored.l1 || stored.l2) notStorable.delete(prepared.key);
@@ -112,15 +111,24 @@ export function createForward(options: ForwardOptions): Forward {
     return answer(entry, outcome, steps, timings);
   };
 
-  const servable = (lookup: Lookup | undefined): lookup is Extract<Lookup, { kind: 'found' }> =>
-    lookup?.kind === 'found' && freshnessOf(lookup.entry, clock.monotonicMs()) !== 'lapsed';
+  /** Judged again: since it was found a whole deadline may have passed, and a flush or a suppression with it. */
+  const servable = (
+    lookup: Lookup | undefined,
+    prepared: PreparedSearch,
+  ): lookup is Extract<Lookup, { kind: 'found' }> =>
+    lookup?.kind === 'found' && tiers.judge(lookup.entry, prepared).kind === 'found';
 
   /** An entry the failure may be answered with, from the tier nearest the client. */
-  const staleAnswer = ({ held, found }: Missed, status: ForwardStatus, reason: MissReason): Answer | undefined => {
+  const staleAnswer = (
+    prepared: PreparedSearch,
+    { held, found }: Missed,
+    status: ForwardStatus,
+    reason: MissReason,
+  ): Answer | undefined => {
     const failed = { why: 'stale', forwardStatus: status } as const;
     const l2 = found === undefined ? {} : { l2: forwarded(found, { detail: reason }) };
-    if (servable(held)) return answer(held.entry, 'stale', { l1: forwarded(held, failed), ...l2, reason });
-    if (!servable(found)) return undefined;
+    if (servable(held, prepared)) return answer(held.entry, 'stale', { l1: forwarded(held, failed), ...l2, reason });
+    if (!servable(found, prepared)) return undefined;
     const steps = { l1: forwarded(held), l2: forwarded(found, { ...failed, detail: reason }), reason };
     return answer(found.entry, 'stale', steps);
   };
@@ -151,7 +159,7 @@ export function createForward(options: ForwardOptions): Forward {
       const fly = reason === 'bypass' ? missPath.flyAnew : missPath.fly;
       const useless = uselessUntil.get(prepared.key);
       if (useless !== undefined && clock.monotonicMs() < useless.untilMs) {
-        const stale = staleAnswer(missed, useless.status, reason);
+        const stale = staleAnswer(prepared, missed, useless.status, reason);
         if (stale !== undefined) return stale;
       }
       try {
@@ -165,9 +173,9 @@ export function createForward(options: ForwardOptions): Forward {
         // It refuses this one search, and will again.
         if (failure.code === 'engine-rejected') remember(prepared, status);
         const instead =
-          staleAnswer(missed, status, reason) ??
+          staleAnswer(prepared, missed, status, reason) ??
           // A late reply of the store may have come into L1 meanwhile.
-          staleAnswer({ ...missed, held: tiers.fromMemory(prepared) }, status, reason) ??
+          staleAnswer(prepared, { ...missed, held: tiers.fromMemory(prepared) }, status, reason) ??
           // What a client may not cost the engine, it may not cost the lifeboat.
           (failure.code === 'over-budget' ? undefined : await lifeboatAnswer(prepared, missed, status, reason));
         if (instead === undefined) throw failure;

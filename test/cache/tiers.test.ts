@@ -107,14 +107,32 @@ test('a partial page replaces a whole one that has lapsed', () => {
   assert.equal(held(made), 'partial');
 });
 
-test('a partial page replaces a whole one that is flushed or suppressed', () => {
+test('a partial page replaces a whole one that is suppressed, and none that a drill has flushed', () => {
   for (const reason of ['flushed', 'suppressed'] as const) {
-    const made = rig({ ...unflushed, judge: (entry) => (entry.degraded ? 'whole' : reason) });
+    let decided = true;
+    const made = rig({ ...unflushed, judge: (entry) => (decided && !entry.degraded ? reason : 'whole') });
     made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
     assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason });
     made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
-    assert.equal(held(made), 'partial', reason);
+    decided = false;
+    assert.equal(held(made), reason === 'flushed' ? 'whole' : 'partial', reason);
   }
+});
+
+test('a partial page replaces a flushed one that has lapsed', () => {
+  const made = rig({ ...unflushed, judge: (entry) => (entry.degraded ? 'whole' : 'flushed') });
+  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+  made.clock.advance(3000);
+  made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
+  assert.equal(held(made), 'partial');
+});
+
+test('a refresh makes no page servable that only a failing engine would bring back', () => {
+  const made = rig({ ...unflushed, judge: () => 'outdated' });
+  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+  made.clock.advance(1600);
+  const found = made.tiers.fromMemory(NAME);
+  assert.equal(found.kind === 'found' && found.freshness, 'failing');
 });
 
 test('an outdated page is stale however fresh, lapses as ever, and gives way to any newer one', () => {

@@ -20,7 +20,7 @@ test('a person sees the dry run, is asked, follows the drill to its end and read
   assert.deepEqual(questions, ['Run canary on goods? [y/N] ']);
   assert.match(err, /^canary: One key in a hundred\ngoods: 1 %, at least 10 s\ndrop 1 % of goods\n/);
   assert.match(err, /0:03 {2}goods: stage 1 of 1, 1 % \(1 % of the keys\)\n/);
-  assert.match(err, /\[K +0:\d\d {2}goods stage 1\/1 \w+ {2}hits \d\d.*, control .* {2}guards hold/);
+  assert.match(err, /\[K +0:\d\d {2}goods stage 1\/1 \w+ {2}hits \d\d.*, control .* {2}engine /);
   assert.match(err, /goods: the cache is restored \(finished\)\n/);
   assert.ok(err.endsWith('\r\u001b[K'), 'the line is wiped');
   assert.match(out, /passed: Every stage held[\s\S]*1 % +89 % +11 % +86 % +89 % +4\.2 s +190\/s\n/);

@@ -29,7 +29,7 @@ test('an engine with half as much again to give carries a tenth of the keys at a
 test('where every search that is no hit costs one call, the amplification is 1/(1 − h)', () => {
   const ratios = fc.double({ min: 0, max: 0.999, noNaN: true });
   fc.assert(
-    fc.property(ratios, fc.integer({ min: 1, max: 100_000 }), (hitRatio, searchesPerSecond) => {
+    fc.property(ratios, fc.integer({ min: 1000, max: 100_000 }), (hitRatio, searchesPerSecond) => {
       const engineCallsPerSecond = searchesPerSecond * (1 - hitRatio);
       const { amplification = 0 } = estimateSurvival(figures({ searchesPerSecond, hitRatio, engineCallsPerSecond }), 1);
       assert.ok(Math.abs(amplification * (1 - hitRatio) - 1) < 1e-9);

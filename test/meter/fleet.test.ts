@@ -72,6 +72,9 @@ test('what others keep in the same place, and what cannot be read, is no reading
   reports.set('drill', { id: 'd' });
   reports.set('process:old', { atMs: 'yesterday' });
   reports.set('process:odd', null);
+  const { outcomes, ...whole } = process('c').own();
+  const { failed: _failed, ...fewer } = outcomes;
+  reports.set('process:newer', { ...whole, outcomes: fewer });
   assert.deepEqual([...((await process('a').collect())?.keys() ?? [])], ['a']);
 });
 

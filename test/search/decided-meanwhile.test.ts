@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EntryRules } from '../../src/cache/rules.ts';
+import { EngineError } from '../../src/search/engine.ts';
+import { rig } from './rig.ts';
+import { pageOf } from './scripted.ts';
+
+/** A suppression that comes while a search is under way. */
+function suppressing(): { readonly rules: EntryRules; begin: () => void } {
+  let generation = 1;
+  return {
+    rules: {
+      generation: () => generation,
+      judge: (entry) => (entry.generation < generation ? 'suppressed' : 'whole'),
+      hides: () => (generation > 1 ? (id) => id === 'диван' : undefined),
+    },
+    begin: () => {
+      generation = 2;
+    },
+  };
+}
+
+const shown = (body: Buffer): number => JSON.parse(body.toString()).results.length;
+
+for (const store of [undefined, false] as const) {
+  const where = store === false ? 'in memory' : 'in both tiers';
+
+  test(`an item of a batch that was at hand is not answered once it is suppressed (${where})`, async (t) => {
+    const { rules, begin } = suppressing();
+    const { search, prepare, engine } = rig(t, { rules, deadlineMs: 3000, ...(store === false ? { store } : {}) });
+    await search.search(prepare('диван'));
+    const gate = Promise.withResolvers<void>();
+    engine.answer = async (text) => {
+      if (text === 'кресло') await gate.promise;
+      return pageOf(text);
+    };
+    const batch = search.searchMany([prepare('диван'), prepare('кресло')]);
+    await sleep(20);
+    begin();
+    gate.resolve();
+    const [first, second] = await batch;
+    assert.equal(first?.status === 'fulfilled' && shown(first.value.entry.body), 0);
+    assert.equal(second?.status === 'fulfilled' && shown(second.value.entry.body), 1);
+  });
+
+  test(`a stale page is not served in a failing engine's place once it is suppressed (${where})`, async (t) => {
+    const { rules, begin } = suppressing();
+    const { search, prepare, engine, clock } = rig(t, {
+      rules,
+      deadlineMs: 3000,
+      ...(store === false ? { store } : {}),
+    });
+    await search.search(prepare('диван'));
+    clock.advance(130_000);
+    const gate = Promise.withResolvers<void>();
+    engine.answer = async () => {
+      await gate.promise;
+      throw new EngineError('engine-unavailable', 'away');
+    };
+    const asked = search.search(prepare('диван'));
+    await sleep(20);
+    begin();
+    gate.resolve();
+    await assert.rejects(asked, /cannot be reached/);
+  });
+}
+
+test('a page of the lifeboat shows no suppressed document', async (t) => {
+  const { rules, begin } = suppressing();
+  const lifeboat = {
+    abortEndsWork: true,
+    search: async () => ({ ...pageOf('диван'), results: [...pageOf('диван').results, ...pageOf('кресло').results] }),
+    probe: async () => undefined,
+    close: async () => undefined,
+  };
+  const { search, prepare, engine } = rig(t, { rules, lifeboat });
+  engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'away'));
+  begin();
+  const { outcome, entry } = await search.search(prepare('мебель'));
+  assert.deepEqual([outcome, shown(entry.body)], ['lifeboat', 1]);
+});
+
+test('a warm-up computes a stale page anew', async (t) => {
+  const { search, prepare, clock, warm } = rig(t);
+  await search.search(prepare('диван'));
+  clock.advance(110_000);
+  assert.equal(await warm(prepare('диван')), 'computed');
+});
