@@ -16,11 +16,16 @@ export type Ending = Pick<Verdict, 'kind' | 'detail'>;
 /** All that decides how it goes on. */
 export interface Seen {
   readonly nowMs: number;
-  readonly guards: readonly GuardState[];
+  /** Undefined: the fleet was not heard just now, so nobody knows whether they hold. */
+  readonly guards: readonly GuardState[] | undefined;
   /** What does not hold of the hypothesis over the baseline, or afterwards. */
   readonly broken: () => readonly string[];
-  /** In the baseline so far. */
-  readonly searches: number;
+  /** In the baseline so far, or afterwards; undefined: nothing was measured. */
+  readonly searches: number | undefined;
+  /** Enough is searched in this stage, and still is, for guards to see what it does. */
+  readonly searched: () => boolean;
+  /** Heard of late; and over the baseline. */
+  readonly processes: () => { readonly heard: number; readonly before: number };
   readonly recovered: boolean;
   /** What it erases is not erased yet; or could not be. */
   readonly erasing: boolean;
@@ -47,10 +52,14 @@ export type Decision =
 const MAX_HOLD_MS = 300_000;
 /** Without figures nobody guards anything. */
 export const MAX_BLIND_MS = 5000;
+/** One search more or less says nothing about the time afterwards. */
+const ENOUGH_AFTERWARDS = 20;
+
+const STAY: Decision = { kind: 'stay' };
 
 /** What a drill does next: without effects, so that every turn of it can be tested. */
 export function decide(plan: Plan, course: Course, firstStage: number, seen: Seen): Decision {
-  const { nowMs, stop } = seen;
+  const { nowMs, guards, stop } = seen;
   if (seen.gone !== undefined) {
     return { kind: 'end', ended: (course.kind === 'after' ? course.ended : undefined) ?? seen.gone };
   }
@@ -70,23 +79,24 @@ export function decide(plan: Plan, course: Course, firstStage: number, seen: See
   }
   switch (course.kind) {
     case 'baseline':
-      return nowMs - course.sinceMs < plan.baselineMs ? { kind: 'stay' } : afterBaseline(plan, firstStage, seen);
+      if (guards === undefined || nowMs - course.sinceMs < plan.baselineMs) return STAY;
+      return afterBaseline(plan, firstStage, seen);
     case 'stage':
-      return breach(seen) ?? inStage(plan, course, seen);
+      return breach(seen) ?? (guards === undefined ? STAY : inStage(plan, course, guards, seen));
     case 'recovery':
-      if (seen.recovered) return breach(seen) ?? { kind: 'restore' };
+      if (seen.recovered && guards !== undefined) return breach(seen) ?? { kind: 'restore' };
       return breach(seen) ?? inRecovery(plan, course, seen);
     case 'after':
-      return nowMs - course.sinceMs < plan.afterMs
-        ? { kind: 'stay' }
-        : { kind: 'end', ended: course.ended ?? judged(seen) };
+      if (nowMs - course.sinceMs < plan.afterMs) return STAY;
+      return { kind: 'end', ended: course.ended ?? judged(plan, seen) };
   }
 }
 
 function afterBaseline(plan: Plan, firstStage: number, seen: Seen): Decision {
   const refused = (detail: string): Decision => ({ kind: 'end', ended: { kind: 'refused', detail } });
-  if (seen.searches < plan.minSearches) {
-    return refused(`Only ${seen.searches} searches in the baseline; the plan wants ${plan.minSearches}.`);
+  const { searches = 0 } = seen;
+  if (searches < plan.minSearches) {
+    return refused(`Only ${searches} searches in the baseline; the plan wants ${plan.minSearches}.`);
   }
   const broken = seen.broken();
   if (broken.length > 0) return refused(`The hypothesis fails before the first stage: ${broken.join('; ')}.`);
@@ -97,7 +107,7 @@ function breach({ guards, eraseFailed }: Seen): Decision | undefined {
   if (eraseFailed !== undefined) {
     return { kind: 'restore', ended: { kind: 'failed', detail: `Not everything could be erased: ${eraseFailed}.` } };
   }
-  const broken = guards.find(({ breached, rule }) => breached && rule.then === 'rollback');
+  const broken = guards?.find(({ breached, rule }) => breached && rule.then === 'rollback');
   if (broken === undefined) return undefined;
   const { figure, max } = broken.rule;
   return {
@@ -106,32 +116,54 @@ function breach({ guards, eraseFailed }: Seen): Decision | undefined {
   };
 }
 
-function inStage(plan: Plan, course: Extract<Course, { kind: 'stage' }>, seen: Seen): Decision {
+function inStage(
+  plan: Plan,
+  course: Extract<Course, { kind: 'stage' }>,
+  guards: readonly GuardState[],
+  seen: Seen,
+): Decision {
   const { stage, sinceMs, heldSinceMs } = course;
-  const { nowMs, guards } = seen;
+  const { nowMs } = seen;
+  const isLast = stage + 1 >= plan.stages.length;
   const holding = guards.filter(({ rule }) => rule.then === 'hold');
   if (heldSinceMs === undefined) {
     if (holding.some(({ breached }) => breached)) return { kind: 'hold', sinceMs: nowMs };
   } else {
     const broken = holding.find((guard) => guard.broken);
-    if (broken === undefined) return { kind: 'hold', sinceMs: undefined };
-    if (nowMs - heldSinceMs < MAX_HOLD_MS) return { kind: 'stay' };
-    const detail = `${broken.rule.figure} did not hold again within ${MAX_HOLD_MS / 60_000} minutes.`;
+    if (broken === undefined && (seen.searched() || isLast)) return { kind: 'hold', sinceMs: undefined };
+    if (nowMs - heldSinceMs < MAX_HOLD_MS) return STAY;
+    const minutes = `${MAX_HOLD_MS / 60_000} minutes`;
+    const detail =
+      broken === undefined
+        ? `For ${minutes} there were too few searches to go on.`
+        : `${broken.rule.figure} did not hold again within ${minutes}.`;
     return { kind: 'restore', ended: { kind: 'failed', detail } };
   }
-  if (seen.erasing || nowMs - sinceMs < (plan.stages[stage]?.holdMs ?? 0)) return { kind: 'stay' };
-  return stage + 1 < plan.stages.length ? { kind: 'stage', stage: stage + 1 } : { kind: 'recover' };
+  if (seen.erasing || nowMs - sinceMs < (plan.stages[stage]?.holdMs ?? 0)) return STAY;
+  if (isLast) return { kind: 'recover' };
+  // Before it goes further it waits for what has just broken to hold again, or to be breached.
+  if (guards.some(({ broken, rule }) => broken && rule.then !== 'continue')) return STAY;
+  // What nobody searches harms nobody: that a stage was survived is not seen without.
+  return seen.searched() ? { kind: 'stage', stage: stage + 1 } : { kind: 'hold', sinceMs: nowMs };
 }
 
 function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { nowMs }: Seen): Decision {
   const { withinPoints, timeoutMs } = plan.recovery;
-  if (nowMs - sinceMs < timeoutMs) return { kind: 'stay' };
+  if (nowMs - sinceMs < timeoutMs) return STAY;
   const detail = `Its hit ratio was not back within ${withinPoints} points of its past after ${timeoutMs / 1000} s.`;
   return { kind: 'restore', ended: { kind: 'failed', detail } };
 }
 
-function judged(seen: Seen): Ending {
+function judged(plan: Plan, seen: Seen): Ending {
+  const failed = (detail: string): Ending => ({ kind: 'failed', detail });
+  const { searches } = seen;
+  if (searches === undefined) return failed('It could not be measured afterwards: the fleet was not heard.');
+  if (searches < Math.min(ENOUGH_AFTERWARDS, plan.minSearches)) {
+    return failed(`It could not be measured afterwards: there were only ${searches} searches.`);
+  }
   const broken = seen.broken();
-  if (broken.length === 0) return { kind: 'passed', detail: 'Every stage was survived and the cache came back.' };
-  return { kind: 'failed', detail: `The hypothesis does not hold afterwards: ${broken.join('; ')}.` };
+  if (broken.length > 0) return failed(`The hypothesis does not hold afterwards: ${broken.join('; ')}.`);
+  const { heard, before } = seen.processes();
+  if (heard < before) return failed(`Only ${heard} of ${before} processes were heard at the end.`);
+  return { kind: 'passed', detail: 'Every stage was survived and the cache came back.' };
 }

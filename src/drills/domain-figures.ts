@@ -1,7 +1,7 @@
 import type { Figures } from '../meter/reading.ts';
 import type { Circle } from './circle.ts';
 import type { DrillDomain } from './drill-domain.ts';
-import { guardValue } from './guard-values.ts';
+import { guardValue, RECENT, WINDOW_MS } from './guard-values.ts';
 import { createGuardWatch, type GuardState } from './guard-watch.ts';
 import type { Learned } from './journal.ts';
 import { createLearner, type Learner } from './learner.ts';
@@ -20,8 +20,12 @@ export interface DomainFigures {
   readonly afterBegins: (fromMs: number) => void;
   readonly refillMs: (stage: number) => number | undefined;
   readonly isRecovered: () => boolean;
-  /** In this phase. */
-  readonly searches: () => number;
+  /** In this phase; undefined: nothing was measured. */
+  readonly searches: () => number | undefined;
+  /** As much in this stage as guards want to see, some of it just now. */
+  readonly isSearched: () => boolean;
+  /** Of late; and over the baseline. */
+  readonly processes: () => { readonly heard: number; readonly before: number };
   /** What of the hypothesis does not hold over this phase. */
   readonly broken: () => readonly string[];
   readonly learned: (over: boolean) => Learned | undefined;
@@ -43,6 +47,9 @@ export interface DomainFiguresOptions {
   readonly fromMs: number;
 }
 
+/** Whoever is silent for so long is not merely late with a report. */
+const SILENT_MS = 3000;
+
 export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: DomainFiguresOptions): DomainFigures {
   const lookout = createLookout();
   const watch = createGuardWatch(plan.guards);
@@ -51,6 +58,8 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
   let baseline: Figures | undefined;
   let learner: Learner | undefined;
   let heardMs = nowMs();
+  let stageFromMs = heardMs;
+  const lately = (atLeastMs: number): Figures | undefined => lookout.over({ atLeastMs, enough: () => true });
   return {
     hear: async (during) => {
       const readings = await domain.readings.collect();
@@ -66,6 +75,7 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
     stageBegins: (stage, seenFromMs) => {
       if (phase === 'baseline') baseline = measure.figures();
       phase = 'stages';
+      stageFromMs = heardMs;
       if (baseline !== undefined) learner ??= createLearner({ domain: domain.name, plan, circle, baseline });
       learner?.begin(stage, nowMs(), seenFromMs);
     },
@@ -75,7 +85,13 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
     },
     refillMs: (stage) => learner?.refillMs(stage),
     isRecovered: () => learner?.isRecovered(lookout) === true,
-    searches: () => measure.figures()?.searches ?? 0,
+    searches: () => measure.figures()?.searches,
+    isSearched: () =>
+      lookout.over({ ...RECENT, atLeastMs: 0 }, stageFromMs) !== undefined && (lately(WINDOW_MS)?.searches ?? 0) > 0,
+    processes: () => ({
+      heard: (lately(SILENT_MS) ?? measure.figures())?.processes ?? 0,
+      before: baseline?.processes ?? 0,
+    }),
     broken: () => measure.broken(plan.guards, baseline),
     learned: (over) => {
       if (learner !== undefined) return learner.learned(over && phase === 'after' ? measure.figures() : undefined);

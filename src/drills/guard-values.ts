@@ -12,7 +12,7 @@ const ENOUGH_CONTROL = 100;
 const LEAST_CALLS_PER_SECOND = 1;
 
 export const RECENT: Stretch = { atLeastMs: WINDOW_MS, enough: ({ searches }) => searches >= ENOUGH_SEARCHES };
-export const RECENT_CONTROL: Stretch = {
+const RECENT_CONTROL: Stretch = {
   atLeastMs: WINDOW_MS,
   enough: ({ cohorts }) => (cohorts[0]?.searches ?? 0) >= ENOUGH_CONTROL,
 };

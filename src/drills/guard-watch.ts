@@ -3,7 +3,7 @@ import type { GuardFigure, GuardRule } from './plan.ts';
 export interface GuardState {
   readonly rule: GuardRule;
   readonly value: number | undefined;
-  /** Above what may be, now. */
+  /** Above what may be, now; of a breached one that cannot be told now, when it was last told. */
   readonly broken: boolean;
   /** For as long as the rule allows. */
   readonly breached: boolean;
@@ -26,7 +26,8 @@ export function createGuardWatch(rules: readonly GuardRule[]): GuardWatch {
     look: (nowMs, told) =>
       rules.map((rule): GuardState => {
         const value = told(rule.figure);
-        const broken = value !== undefined && value > rule.max;
+        // What was breached holds again once that is seen, not when nothing is.
+        const broken = value === undefined ? breaches.has(rule) : value > rule.max;
         const sinceMs = broken ? (since.get(rule) ?? nowMs) : undefined;
         if (sinceMs === undefined) since.delete(rule);
         else since.set(rule, sinceMs);

@@ -80,10 +80,11 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     if (learned !== undefined) book.learned(learned);
   };
 
-  const look = async (): Promise<readonly GuardState[]> => {
+  /** Undefined: the fleet was not heard, which says nothing about any guard. */
+  const look = async (): Promise<readonly GuardState[] | undefined> => {
     const during = course.kind === 'stage' || course.kind === 'recovery' ? course.kind : 'calm';
     const heard = await figures.hear(during);
-    if (heard === undefined) return [];
+    if (heard === undefined) return undefined;
     sample({ phase: phase(), stage }, heard.figures, heard.guards);
     if (heard.refilled) mark({ kind: 'recovered', stage, afterMs: Math.round(figures.refillMs(stage) ?? 0) });
     learn(false);
@@ -160,11 +161,13 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     };
   };
 
-  const seen = (guards: readonly GuardState[], stop: Seen['stop']): Seen => ({
+  const seen = (guards: Seen['guards'], stop: Seen['stop']): Seen => ({
     nowMs: nowMs(),
     guards,
     broken: figures.broken,
     searches: figures.searches(),
+    searched: figures.isSearched,
+    processes: figures.processes,
     recovered: course.kind === 'recovery' && figures.isRecovered(),
     erasing: erasing.isRunning(),
     eraseFailed: erasing.failure(),
@@ -180,7 +183,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     const stop = lever.pulled();
     try {
       // Whoever stops it waits for the cache, not for figures.
-      const [guards] = stop === undefined ? await Promise.all([look(), grip.renew()]) : [[]];
+      const [guards] = stop === undefined ? await Promise.all([look(), grip.renew()]) : [undefined];
       const ended = await act(decide(plan, course, firstStage, seen(guards, stop)));
       if (stop !== undefined) lever.settle();
       if (ended !== undefined) return await finish(ended);

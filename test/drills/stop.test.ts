@@ -6,7 +6,7 @@ import { createGrip } from '../../src/drills/grip.ts';
 import type { Journal } from '../../src/drills/journal.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
 import { seededRandom } from '../fakes/clock.ts';
-import { createRig, planOf, type Rig } from './rig.ts';
+import { createRig, planOf, previewOf, type Rig } from './rig.ts';
 
 const CALLER = { by: 'anna', reason: 'enough' };
 
@@ -127,6 +127,21 @@ test('a process that is stopped gives the cache back first', async (t) => {
   const { verdict } = await rig.drills.journal(id);
   assert.equal(verdict?.detail, 'The process that ran it was stopped.');
   await assert.rejects(rig.start(planOf()), { code: 'halted' });
+});
+
+test('a drill that was just beginning when its process was stopped is rolled back', async (t) => {
+  const rig: Rig = createRig({
+    preview: async ({ mode, fraction }) => {
+      await rig.drills.close();
+      return previewOf(mode, fraction);
+    },
+  });
+  t.after(rig.close);
+  const { id } = await rig.start(planOf());
+  assert.equal(rig.control().document().overlay, undefined);
+  const { verdict, marks } = await rig.end(id);
+  assert.equal(verdict?.detail, 'The process that ran it was stopped.');
+  assert.ok(marks.every(({ kind }) => kind !== 'stage'));
 });
 
 test('a follower whose owner died goes back by itself', async (t) => {

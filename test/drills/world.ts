@@ -18,6 +18,8 @@ export interface Weather {
   /** Until a flushed key is back. */
   refillMs: number;
   inFlight: number;
+  /** Other processes that report, and are asked for nothing. */
+  others: number;
   /** The control store does not answer. */
   away: boolean;
 }
@@ -39,6 +41,7 @@ export function createWorld(clock: FakeClock, control: Pick<Control, 'overlay'>)
     hitRatio: 0.9,
     refillMs: 3000,
     inFlight: 1,
+    others: 0,
     away: false,
   };
   const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
@@ -95,12 +98,22 @@ export function createWorld(clock: FakeClock, control: Pick<Control, 'overlay'>)
     cohorts,
   });
 
+  const idle = (): MeterReading => ({
+    atMs: clock.monotonicMs(),
+    outcomes: Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>,
+    durations: durations.map(() => 0),
+    engine: { ...read().engine, calls: 0, failed: 0, busyMs: 0, inFlight: 0 },
+    cohorts: [],
+  });
+
   return {
     weather,
     readings: {
       collect: async () => {
         count();
-        return weather.away ? undefined : new Map([['only', read()]]);
+        if (weather.away) return undefined;
+        const others = Array.from({ length: weather.others }, (_, n): [string, MeterReading] => [`other-${n}`, idle()]);
+        return new Map([['only', read()], ...others]);
       },
     },
   };
