@@ -1,3 +1,4 @@
+import { beginLine } from './begin-line.ts';
 import type { Change, Changed } from './control.ts';
 import type { ControlDocument } from './document.ts';
 import { decodeDocument, encodeDocument } from './document-codec.ts';
@@ -35,7 +36,8 @@ export async function changeDocument(change: Change, options: ChangeOptions): Pr
       continue;
     }
     const { newest: before, expected } = standing;
-    const known = forget(before, wallMs(), longestLifeMs);
+    const nowMs = wallMs();
+    const known = forget(beginLine(before, nowMs), nowMs, longestLifeMs);
     const changed = change(known);
     if (changed === known) return { before, after: before };
     const after = descendant(changed, before, stamp());

@@ -31,6 +31,8 @@ export interface PollingControl extends Control {
 }
 
 const UNHEARD_MS = 100;
+/** While the first connection is being made, nobody is away. */
+const CONNECTING_MS = 2000;
 const REPORT_TTL_MS = 10_000;
 const MAX_WAITING = 64;
 
@@ -40,7 +42,8 @@ export function createControl(options: ControlOptions): PollingControl {
   const { intervalMs = 500, deadlineMs = 200 } = options;
   const stamp = (): string => [random(), random()].map((part) => Math.floor(part * 2 ** 40).toString(36)).join('');
   let compiled: EntryRules = compileRules(emptyDocument, undefined, locate);
-  let heardAtMs = clock.monotonicMs();
+  const startedAtMs = clock.monotonicMs();
+  let heardAtMs = startedAtMs;
   let isHeard = false;
   let isAway = false;
   let closed = false;
@@ -61,13 +64,16 @@ export function createControl(options: ControlOptions): PollingControl {
     ...followed,
     look: async () => {
       const standing = await followed.look();
+      const nowMs = clock.monotonicMs();
       if (standing.kind !== 'away') {
-        heardAtMs = clock.monotonicMs();
+        heardAtMs = nowMs;
         isHeard = true;
+        if (isAway) observe({ kind: 'control-back', domain });
+        isAway = false;
+      } else if (!isAway && (isHeard || nowMs - startedAtMs >= CONNECTING_MS)) {
+        isAway = true;
+        observe({ kind: 'control-away', domain, fault: standing.detail });
       }
-      if (isAway && standing.kind !== 'away') observe({ kind: 'control-back', domain });
-      if (!isAway && standing.kind === 'away') observe({ kind: 'control-away', domain, fault: standing.detail });
-      isAway = standing.kind === 'away';
       return standing;
     },
   };

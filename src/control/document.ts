@@ -8,7 +8,7 @@ export interface ControlDocument {
   readonly revision: number;
   /** A random word of the writer: tells two documents of one revision apart (a store that was wiped between them). */
   readonly stamp: string;
-  /** The highest ever given out, at least 1; it never falls. New entries carry it. */
+  /** The highest ever given out, at least 1; it never falls. New entries carry it. See `beginLine` for where it starts. */
   readonly generation: number;
   /** Disjoint, in rising order, at most `MAX_RANGES`. */
   readonly ranges: readonly FlushRange[];

@@ -68,9 +68,15 @@ export function createFollower(options: FollowerOptions): Follower {
     observe({ kind: 'control-changed', domain, revision: document.revision, own });
   };
 
-  const standingOf = (expected: string | undefined, base: ControlDocument, hasLost: boolean): Standing => {
+  const standingOf = (
+    sentAtMs: number,
+    expected: string | undefined,
+    base: ControlDocument,
+    hasLost: boolean,
+  ): Standing => {
     const { overlay } = base;
-    const alive = overlay !== undefined && lease.isVoid(overlay.drill) ? endOverlay(base, overlay.drill) : base;
+    const alive =
+      overlay !== undefined && lease.isVoid(overlay.drill, sentAtMs) ? endOverlay(base, overlay.drill) : base;
     if (alive !== base) {
       const owed = descendant(alive, base, stamp());
       return { kind: 'there', expected, newest: owed, owed, hasLost };
@@ -88,11 +94,11 @@ export function createFollower(options: FollowerOptions): Follower {
       case 'same':
       case 'newer':
         adopt(document, false);
-        return standingOf(tag, known, false);
+        return standingOf(sentAtMs, tag, known, false);
       case 'older':
-        return standingOf(tag, known, known.revision > 0);
+        return standingOf(sentAtMs, tag, known, known.revision > 0);
       case 'diverged':
-        return standingOf(tag, merge(known, document, stamp()), true);
+        return standingOf(sentAtMs, tag, merge(known, document, stamp()), true);
     }
   };
 
@@ -103,7 +109,7 @@ export function createFollower(options: FollowerOptions): Follower {
       case 'absent':
         stored = undefined;
         lease.heard(undefined, sentAtMs);
-        return standingOf(undefined, known, known.revision > 0);
+        return standingOf(sentAtMs, undefined, known, known.revision > 0);
       case 'value': {
         const { tag, value } = read;
         stored = { tag, decoded: decodeDocument({ tag, value }) };

@@ -12,8 +12,12 @@ export interface OverlayLease {
   readonly heard: (renewals: number | undefined, sentAtMs: number) => void;
   /** Followed, and not void. */
   readonly live: () => Overlay | undefined;
-  /** Followed, but its owner was not heard for a lease. It lives again when the renewals move. */
-  readonly isVoid: (drill: string) => boolean;
+  /**
+   * Followed, and what was asked at `sentAtMs` has shown that its owner was silent for a whole lease. More than not being
+   * live: this ends it for everybody, so a reply that lay in the socket while this process stood still is no proof. Until
+   * then it lives again when the renewals move.
+   */
+  readonly isVoid: (drill: string, sentAtMs: number) => boolean;
   readonly close: () => void;
 }
 
@@ -25,7 +29,9 @@ export interface OverlayLeaseOptions {
 
 interface Followed {
   readonly overlay: Overlay;
+  /** The renewals moved at this moment or later, and by the other at the latest. */
   readonly movedAtMs: number;
+  readonly movedByMs: number;
   readonly isLive: boolean;
 }
 
@@ -65,7 +71,8 @@ export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): Ov
       return;
     }
     if (before !== undefined) follow(undefined);
-    followed = { overlay, movedAtMs: clock.monotonicMs(), isLive: true };
+    const nowMs = clock.monotonicMs();
+    followed = { overlay, movedAtMs: nowMs, movedByMs: nowMs, isLive: true };
     watch();
     onChange('live', overlay.drill);
   };
@@ -76,8 +83,11 @@ export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): Ov
     lastRenewals = renewals ?? 0;
     if (!hasMoved || followed === undefined) return;
     const { isLive, movedAtMs } = followed;
-    const moved = { ...followed, movedAtMs: Math.max(movedAtMs, sentAtMs) };
-    if (leftMs(moved) <= 0) return;
+    const moved = { ...followed, movedAtMs: Math.max(movedAtMs, sentAtMs), movedByMs: clock.monotonicMs() };
+    if (leftMs(moved) <= 0) {
+      followed = moved;
+      return;
+    }
     followed = { ...moved, isLive: true };
     if (timer === undefined) watch();
     if (!isLive) onChange('live', moved.overlay.drill);
@@ -87,7 +97,10 @@ export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): Ov
     follow,
     heard,
     live: () => (followed?.isLive === true ? followed.overlay : undefined),
-    isVoid: (drill) => followed?.isLive === false && followed.overlay.drill === drill,
+    isVoid: (drill, sentAtMs) => {
+      if (followed?.isLive !== false || followed.overlay.drill !== drill) return false;
+      return sentAtMs >= followed.movedByMs + followed.overlay.leaseMs;
+    },
     close: () => clearTimeout(timer),
   };
 }

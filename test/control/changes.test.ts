@@ -106,3 +106,25 @@ test('when all generations are used up a change that needs one is refused', () =
     assert.throws(change, { code: 'control-full' });
   }
 });
+
+test('a drop of the whole domain forgets the purges below it, in one flush or in parts', () => {
+  const purged = purge(purge(emptyDocument, 'shoes', 1), 'hats', 1);
+  assert.deepEqual(raiseFloors(purged, [{ from: 0, to: 10_000 }], 2).purges, []);
+  const half = raiseFloors(purged, [{ from: 0, to: 5000 }], 2);
+  assert.equal(half.purges.length, 2, 'in the other half they still hold');
+  const between = purge(half, 'coats', 3);
+  const whole = raiseFloors(between, [{ from: 5000, to: 10_000 }], 4);
+  assert.deepEqual(
+    whole.purges.map(({ text }) => text),
+    ['coats'],
+    'the first half was dropped before it',
+  );
+});
+
+test('what only makes stale, or leaves a gap, forgets no purge', () => {
+  const purged = purge(emptyDocument, 'shoes', 1);
+  assert.equal(raiseFreshFloors(purged, [{ from: 0, to: 10_000 }], 2).purges.length, 1);
+  assert.equal(raiseFloors(purged, [{ from: 0, to: 9999 }], 2).purges.length, 1);
+  const stale = raiseFreshFloors(purged, [{ from: 0, to: 10_000 }], 2);
+  assert.equal(raiseFloors(stale, [{ from: 1, to: 10_000 }], 3).purges.length, 1);
+});

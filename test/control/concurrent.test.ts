@@ -16,10 +16,12 @@ test('of hundreds of changes by many processes none is lost and none made twice'
     Array.from({ length: 50 }, (_, change) => control.change((one) => suppress(one, [`${process}-${change}`], 1))),
   );
   const done = await scene.settle(Promise.all(changes));
-  assert.equal(new Set(done.map(({ after }) => after.generation)).size, 300);
+  const generations = done.map(({ after }) => after.generation);
+  assert.equal(new Set(generations).size, 300);
+  assert.equal(Math.max(...generations) - Math.min(...generations), 299);
   await scene.pass(1000);
   for (const { control } of fleet) {
-    assert.deepEqual([control.document().revision, control.document().generation], [300, 301]);
+    assert.deepEqual([control.document().revision, control.document().generation], [300, Math.max(...generations)]);
     assert.equal(new Set(control.document().suppressed.map(({ id }) => id)).size, 300);
   }
 });

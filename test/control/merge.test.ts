@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { beginLine } from '../../src/control/begin-line.ts';
 import { type ControlDocument, emptyDocument, type FlushRange, MAX_RANGES } from '../../src/control/document.ts';
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
 import { lineageOf } from '../../src/control/lineage.ts';
@@ -19,11 +20,13 @@ const contentOf = ({ revision: _revision, stamp: _stamp, line: _line, ...content
   suppressed: content.suppressed.toSorted((a, b) => a.id.localeCompare(b.id)),
 });
 const everyBucket = Array.from({ length: 100 }, (_, index) => index * 100);
+/** Lines that have nothing in common begin at seconds of their own, or at the same. */
+const beginning = fc.constantFrom(0, 1.7e12, 1.7e12 + 2000, 1.8e12);
 const diverged = fc
-  .tuple(anySteps, anySteps, anySteps)
-  .map(([common, left, right]) => {
+  .tuple(anySteps, anySteps, anySteps, beginning, beginning)
+  .map(([common, left, right, leftMs, rightMs]) => {
     const start = after(common, emptyDocument, 'c');
-    return [after(left, start, 'l'), after(right, start, 'r')] as const;
+    return [after(left, beginLine(start, leftMs), 'l'), after(right, beginLine(start, rightMs), 'r')] as const;
   })
   .filter(([left, right]) => left.revision > 0 && right.revision > 0 && lineageOf(left, right) === 'diverged');
 
@@ -132,4 +135,27 @@ test('more ranges than there is room for are joined: the whole is flushed rather
     for (const { from, floor } of side.ranges) assert.ok((bucket(merged, from)?.floor ?? 1) >= floor);
   }
   assert.equal(bucket(merged, 9900), undefined, 'beyond all of them nothing is flushed');
+});
+
+test('what two lines have given the same generation is raised above both', () => {
+  const start = after([(one) => raiseFloors(one, [A], 1)]);
+  const left = after([(one) => purge(one, 'hats', 2)], start, 'l');
+  const right = after([(one) => suppress(one, ['sold'], 2)], start, 'r');
+  assert.equal(left.generation, right.generation);
+  const { generation, purges, suppressed } = merge(left, right, 'm');
+  assert.deepEqual(
+    [generation, purges[0]?.generation, suppressed[0]?.generation],
+    [left.generation + 1, left.generation + 1, left.generation + 1],
+  );
+});
+
+test('ranges that a merge has made one are remembered as long as the later of them', () => {
+  for (const [leftMs, rightMs] of [
+    [5, 9],
+    [9, 5],
+  ] as const) {
+    const left = after([(one) => raiseFloors(one, [A], leftMs)], emptyDocument, 'l');
+    const right = after([(one) => raiseFloors(one, [{ from: 200, to: 300 }], rightMs)], emptyDocument, 'r');
+    assert.deepEqual(merge(left, right, 'm').ranges, [{ from: 100, to: 300, floor: 3, freshFloor: 3, atMs: 9 }]);
+  }
 });

@@ -18,7 +18,8 @@ const OVERLAY: Overlay = {
 interface Scene {
   readonly lease: OverlayLease;
   readonly said: string[];
-  readonly hears: (renewals: number | undefined) => void;
+  /** `agoMs`: when it was asked. */
+  readonly hears: (renewals: number | undefined, agoMs?: number) => void;
   readonly pass: (ms: number) => void;
 }
 
@@ -30,7 +31,7 @@ function scene(t: TestContext): Scene {
   return {
     lease,
     said,
-    hears: (renewals) => lease.heard(renewals, clock.monotonicMs()),
+    hears: (renewals, agoMs = 0) => lease.heard(renewals, clock.monotonicMs() - agoMs),
     pass: (ms) => {
       clock.advance(ms);
       t.mock.timers.tick(ms);
@@ -50,7 +51,7 @@ test('renewals that move keep it, to the lease after the last one', (t) => {
   assert.equal(lease.live(), OVERLAY);
   pass(1);
   assert.equal(lease.live(), undefined);
-  assert.ok(lease.isVoid('d') && !lease.isVoid('other'));
+  assert.ok(lease.isVoid('d', Number.MAX_SAFE_INTEGER) && !lease.isVoid('other', Number.MAX_SAFE_INTEGER));
   assert.deepEqual(said, ['live d', 'void d']);
 });
 
@@ -101,5 +102,40 @@ test('a lease that was made longer is judged anew', (t) => {
   pass(3999);
   assert.ok(lease.live());
   pass(1);
+  assert.equal(lease.live(), undefined);
+});
+
+test('the lease counts from when it was asked, not from when the reply was handled', (t) => {
+  const { lease, hears, pass } = scene(t);
+  hears(5);
+  lease.follow(OVERLAY);
+  pass(2000);
+  hears(6, 1500);
+  pass(1499);
+  assert.equal(lease.live(), OVERLAY);
+  pass(1);
+  assert.equal(lease.live(), undefined);
+});
+
+test('a reply older than the lease revives nothing, and the next that has moved does', (t) => {
+  const { lease, said, hears, pass } = scene(t);
+  hears(5);
+  lease.follow(OVERLAY);
+  pass(8000);
+  hears(6, 3000);
+  assert.equal(lease.live(), undefined);
+  hears(7, 2999);
+  assert.equal(lease.live(), OVERLAY);
+  pass(1);
+  assert.equal(lease.live(), undefined);
+  assert.deepEqual(said, ['live d', 'void d', 'live d', 'void d']);
+});
+
+test('the first reading is no movement', (t) => {
+  const { lease, hears, pass } = scene(t);
+  lease.follow(OVERLAY);
+  pass(2000);
+  hears(5);
+  pass(1000);
   assert.equal(lease.live(), undefined);
 });

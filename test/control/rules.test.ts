@@ -151,6 +151,14 @@ test('a drill of a node loses what lives there, and the next node anew', () => {
   assert.deepEqual(verdicts(everywhere, entryAt(1)), ['flushed', 'flushed']);
 });
 
+test('a drill that refreshes a node makes stale what lives there, and hides nothing', () => {
+  const locate = (storeName: string): string => (storeName.includes('b') ? 'b:6379' : 'a:6379');
+  const document = changeOverlay(begin('refresh', ['a:6379']), 'd', { ranges: WHOLE });
+  const rules = compileRules(document, document.overlay, locate);
+  const verdicts = ['sc1:goods:{a}', 'sc1:goods:{b}'].map((name) => rules.judge(entryAt(1), nameOf(1, 'x', name)));
+  assert.deepEqual(verdicts, ['outdated', 'whole']);
+});
+
 test('whatever was decided: an entry of the generation of now is whole, and one refused stays so as more is flushed', () => {
   fc.assert(
     fc.property(anySteps, fc.nat(9999), fc.integer({ min: 1, max: 12 }), (steps, bucket, generation) => {

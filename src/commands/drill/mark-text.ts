@@ -6,7 +6,7 @@ import { guardValue } from './guard-text.ts';
 const PHASES: Readonly<Record<DrillPhase, string>> = {
   baseline: 'measuring the baseline',
   stage: 'flushing',
-  hold: 'on hold until the guards hold again',
+  hold: 'on hold until the guards hold again and enough is searched',
   recovery: 'waiting for the flushed keys to be filled again',
   after: 'the cache is restored; measuring once more',
 };

@@ -43,7 +43,7 @@ export function guardValue(figure, value) {
 const PHASES = {
   baseline: 'measuring the baseline',
   stage: 'stage',
-  hold: 'held by a guard at stage',
+  hold: 'on hold at stage',
   recovery: 'recovering',
   after: 'measuring afterwards',
 };
