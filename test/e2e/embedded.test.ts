@@ -111,14 +111,16 @@ test('wrong words are refused with the usage, and help is help', async () => {
     [['index'], /usage: serpcache index <domain>/],
     [['index', 'nosuch', 'x.csv'], /configured: goods, auto, realty, jobs/],
     [['index', 'goods', 'x.csv', '--frobnicate'], /usage/],
-    [['frobnicate'], /serpcache index/],
+    [['frobnicate'], /no command "frobnicate"; see: serpcache --help/],
     [['config', 'frobnicate'], /check, schema or reference/],
   ] as const) {
     const { code, stderr } = await cli(args);
     assert.equal(code, 2, args.join(' '));
     assert.match(stderr, said);
   }
-  assert.equal((await cli(['--help'])).code, 0);
+  const help = await cli(['--help']);
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /serpcache index.*serpcache drill|serpcache drill.*serpcache index/s);
 });
 
 test('a wrong configuration lists every fault at once and exits 78', async () => {
