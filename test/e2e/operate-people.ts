@@ -15,7 +15,7 @@ export interface PeoplesAnswer {
   readonly tookMs: number;
   readonly process: number;
   readonly text: string;
-  /** `refused`: any status but 200; `broken`: no answer. */
+  /** `refused`: another status than 200; `broken`: no answer. */
   readonly result: Outcome | 'refused' | 'broken';
   /** Ids on the page. */
   readonly ids: readonly string[];
