@@ -30,8 +30,8 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
   warm: { uses: ['control/refusal.ts'], reads: [] },
   audit: { uses: [], reads: [] },
   stores: {
-    uses: ['cache', 'flush/content.ts'],
-    reads: ['config/settings.ts', 'control/control-store.ts', 'popularity/counter-store.ts'],
+    uses: ['cache', 'flush/content.ts', 'popularity/counter-store.ts'],
+    reads: ['config/settings.ts', 'control/control-store.ts'],
   },
   http: {
     uses: ['search', 'cache/coding.ts', 'cache/reason.ts', 'control/refusal.ts', 'control/document.ts'],

@@ -1,7 +1,7 @@
 import { BUCKETS } from '../cache/rules.ts';
 import { type BucketRange, type ControlDocument, type FlushRange, MAX_RANGES } from './document.ts';
 import { nextGeneration } from './next-generation.ts';
-import { checkRanges, joined, piecesOf } from './ranges.ts';
+import { bucketsIn, checkRanges, joined, piecesOf } from './ranges.ts';
 import { OperationRefused } from './refusal.ts';
 
 /** Flushes the ranges: what was computed before is a miss. @throws OperationRefused control-full, invalid-request */
@@ -10,13 +10,9 @@ export function raiseFloors(document: ControlDocument, ranges: readonly BucketRa
   // What lies below every floor needs no purge any more.
   const lowest = next.ranges.reduce(
     (least, { floor }) => Math.min(least, floor),
-    coversAll(next.ranges) ? Infinity : 0,
+    bucketsIn(next.ranges) === BUCKETS ? Number.POSITIVE_INFINITY : 0,
   );
   return { ...next, purges: next.purges.filter(({ generation }) => generation > lowest) };
-}
-
-function coversAll(ranges: readonly FlushRange[]): boolean {
-  return ranges.reduce((width, { from, to }) => width + to - from, 0) === BUCKETS;
 }
 
 /**

@@ -50,3 +50,21 @@ export function checkRanges(ranges: readonly BucketRange[]): void {
     throw new OperationRefused('invalid-request', `ranges of buckets lie within 0 … ${BUCKETS} and hold at least one`);
   }
 }
+
+/** So many buckets from one on, as one range or, past the last bucket, two; in rising order. */
+export function arc(from: number, width: number): readonly BucketRange[] {
+  if (width <= 0) return [];
+  if (width >= BUCKETS) return [{ from: 0, to: BUCKETS }];
+  const start = from % BUCKETS;
+  const end = start + width;
+  if (end <= BUCKETS) return [{ from: start, to: end }];
+  return [
+    { from: 0, to: end - BUCKETS },
+    { from: start, to: BUCKETS },
+  ];
+}
+
+/** Of disjoint ranges. */
+export function bucketsIn(ranges: readonly BucketRange[]): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+}

@@ -1,6 +1,6 @@
 import { BUCKETS } from '../cache/rules.ts';
 import type { Control } from './control.ts';
-import type { BucketRange } from './document.ts';
+import { bucketsIn } from './ranges.ts';
 
 /** A control document in a few figures: for the console, for metrics, for /admin/domains. */
 export interface ControlSummary {
@@ -36,13 +36,9 @@ export function summaryOf(control: Pick<Control, 'document' | 'overlay' | 'state
           drill: {
             id: overlay.drill,
             owner: overlay.owner,
-            flushed: widthOf(overlay.ranges) / BUCKETS,
+            flushed: bucketsIn(overlay.ranges) / BUCKETS,
             blackout: overlay.blackout,
           },
         }),
   };
-}
-
-function widthOf(ranges: readonly BucketRange[]): number {
-  return ranges.reduce((sum, { from, to }) => sum + to - from, 0);
 }

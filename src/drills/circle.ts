@@ -1,5 +1,6 @@
 import { BUCKETS } from '../cache/rules.ts';
 import type { BucketRange } from '../control/document.ts';
+import { arc } from '../control/ranges.ts';
 import type { Plan, Stage } from './plan.ts';
 
 /** How far a fraction reaches: the holdout is never touched. */
@@ -51,18 +52,6 @@ export function createCircle(plan: Pick<Plan, 'stages' | 'holdout'>, offset: num
       return ((widths[place] ?? 0) / BUCKETS) * ofNodes;
     },
   };
-}
-
-/** In rising order; two ranges where it passes the end of the circle. */
-function arc(from: number, width: number): readonly BucketRange[] {
-  if (width <= 0) return [];
-  const start = from % BUCKETS;
-  const end = start + width;
-  if (end <= BUCKETS) return [{ from: start, to: end }];
-  return [
-    { from: 0, to: end - BUCKETS },
-    { from: start, to: BUCKETS },
-  ];
 }
 
 /** The nodes whose keys the stage flushes, those of stages before it included; undefined: of all. */

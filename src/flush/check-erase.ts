@@ -1,8 +1,8 @@
 import { BUCKETS } from '../cache/rules.ts';
 import type { BucketRange } from '../control/document.ts';
+import { bucketsIn } from '../control/ranges.ts';
 import { OperationRefused } from '../control/refusal.ts';
 import type { EraseBy } from './flush.ts';
-import { bucketsIn } from './ranges.ts';
 
 export interface StoreDeclared {
   readonly domain: string;

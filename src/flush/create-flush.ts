@@ -4,6 +4,7 @@ import type { Changed, Control } from '../control/control.ts';
 import type { BucketRange, ControlDocument } from '../control/document.ts';
 import { purge } from '../control/purge.ts';
 import { raiseFloors, raiseFreshFloors } from '../control/raise-floors.ts';
+import { bucketsIn } from '../control/ranges.ts';
 import { OperationRefused } from '../control/refusal.ts';
 import { lift, suppress } from '../control/suppress.ts';
 import type { Figures } from '../meter/reading.ts';
@@ -14,7 +15,7 @@ import { createErasures } from './erasures.ts';
 import type { FlushEvent } from './events.ts';
 import type { Flush, FlushAsk, FlushDone } from './flush.ts';
 import { previewFlush } from './preview.ts';
-import { bucketsIn, rangesOf } from './ranges.ts';
+import { rangesOf } from './ranges.ts';
 
 export interface FlushOptions {
   readonly domain: string;

@@ -1,5 +1,6 @@
 import { BUCKETS } from '../cache/rules.ts';
 import type { BucketRange } from '../control/document.ts';
+import { arc } from '../control/ranges.ts';
 import { OperationRefused } from '../control/refusal.ts';
 
 /** 0.07 × 10 000 is a little more than 700 in floating point, and must not be 701 buckets. */
@@ -24,21 +25,9 @@ export function rangesOf(
     throw new OperationRefused('invalid-request', words, 'from');
   }
   const count = Math.max(1, Math.ceil(fraction * BUCKETS - ROUNDING));
-  if (count === BUCKETS) return [{ from: 0, to: BUCKETS }];
-  const first = from ?? Math.floor(random() * BUCKETS);
-  const end = first + count;
-  if (end <= BUCKETS) return [{ from: first, to: end }];
-  return [
-    { from: 0, to: end - BUCKETS },
-    { from: first, to: BUCKETS },
-  ];
+  return arc(from ?? Math.floor(random() * BUCKETS), count);
 }
 
 export function holdsBucket(ranges: readonly BucketRange[], bucket: number): boolean {
   return ranges.some(({ from, to }) => from <= bucket && bucket < to);
-}
-
-/** Of disjoint ranges. */
-export function bucketsIn(ranges: readonly BucketRange[]): number {
-  return ranges.reduce((sum, { from, to }) => sum + to - from, 0);
 }

@@ -11,7 +11,10 @@ export interface CounterStore {
 }
 
 export interface QueryCount {
-  /** The search as a query string that gives the same key again: `q=…&filter=…`. At most 1 KiB. */
+  /** The search as a query string that gives the same key again: `q=…&filter=…`. At most `MAX_SEARCH_BYTES`. */
   readonly search: string;
   readonly count: number;
 }
+
+/** A longer one was typed by nobody. */
+export const MAX_SEARCH_BYTES = 1024;

@@ -1,4 +1,4 @@
-import type { CounterStore, QueryCount } from './counter-store.ts';
+import { type CounterStore, MAX_SEARCH_BYTES, type QueryCount } from './counter-store.ts';
 import type { Popularity } from './popularity.ts';
 
 /**
@@ -38,7 +38,6 @@ export interface SharedPopularityOptions<T> {
   readonly deadlineMs?: number;
 }
 
-const MAX_SEARCH_BYTES = 1024;
 /** What a Zipf head needs: what is asked less is asked of every process, and comes to the next round. */
 const MAX_PER_ROUND = 384;
 const MAX_PER_BATCH = 128;

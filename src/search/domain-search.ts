@@ -124,16 +124,14 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
         const at = ready[i];
         return at !== undefined && tiers.judge(at.entry, prepared).kind === 'missed';
       };
-      if (!many.some(gone)) return settled;
-      return inTurns(
-        many.map((prepared, i) => async () => {
-          if (gone(prepared, i)) return forward(prepared, { held: UNSEEN }, { mayMiss });
-          const result = settled[i];
-          if (result?.status === 'fulfilled') return result.value;
-          throw result?.reason;
-        }),
+      const again = many.filter(gone);
+      if (again.length === 0) return settled;
+      const results = await inTurns(
+        again.map((prepared) => () => forward(prepared, { held: UNSEEN }, { mayMiss })),
         options.batchConcurrency(),
       );
+      const anew = new Map(again.map((prepared, i) => [prepared, results[i]]));
+      return many.flatMap((prepared, i) => anew.get(prepared) ?? settled[i] ?? []);
     },
   };
 }

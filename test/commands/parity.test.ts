@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -13,8 +12,8 @@ import type { ParityReport } from '../../src/commands/parity/report.ts';
 import { parity } from '../../src/commands/parity.ts';
 import { sphinxSource } from '../../src/commands/sphinx-source.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import { corpusLines } from '../corpus.ts';
 
-const DATA = new URL('../../../shared/data/', import.meta.url);
 const DOCUMENTS = 5000;
 
 /** Real goods, the way an operator has them: one catalogue, two commands, two engines. */
@@ -25,10 +24,10 @@ describe('parity of searchd and its lifeboat over 5,000 real goods', { timeout: 
   let port: number;
 
   before(async () => {
-    const goods = lines('goods.ndjson.gz').slice(0, DOCUMENTS);
+    const goods = corpusLines('goods.ndjson.gz').slice(0, DOCUMENTS);
     writeFileSync(path('goods.ndjson'), goods.join('\n'));
     writeFileSync(path('half.ndjson'), goods.slice(0, DOCUMENTS / 2).join('\n'));
-    const queries = lines('queries-goods-real.tsv.gz').filter((line) => /chorus|esci/.test(line));
+    const queries = corpusLines('queries-goods-real.tsv.gz').filter((line) => /chorus|esci/.test(line));
     writeFileSync(path('queries.tsv'), queries.map((line) => line.split('\t')[0]).join('\n'));
     [port = 0] = await freePorts(1);
     await run(indexCatalogue, ['goods', path('goods.ndjson')]);
@@ -145,13 +144,3 @@ describe('parity of searchd and its lifeboat over 5,000 real goods', { timeout: 
     await assert.rejects(measure(['--with', path('nowhere')]), /nowhere\/goods\.sqlite does not exist/);
   });
 });
-
-function lines(name: string): readonly string[] {
-  let packed: Buffer;
-  try {
-    packed = readFileSync(new URL(name, DATA));
-  } catch (cause) {
-    throw new Error(`this test reads ../shared/data/${name}, beside the project, and it is not there`, { cause });
-  }
-  return gunzipSync(packed).toString('utf8').trimEnd().split('\n');
-}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { beginOverlay, endOverlay } from '../../src/control/change-overlay.ts';
 import { MAX_SUPPRESSED } from '../../src/control/document.ts';
-import { bucketsIn } from '../../src/flush/ranges.ts';
+import { bucketsIn } from '../../src/control/ranges.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { type FlushScene, flushScene } from './scene.ts';
 

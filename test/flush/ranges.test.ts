@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bucketsIn, holdsBucket, rangesOf } from '../../src/flush/ranges.ts';
+import { bucketsIn } from '../../src/control/ranges.ts';
+import { holdsBucket, rangesOf } from '../../src/flush/ranges.ts';
 
 const fractions = fc.double({ min: 0, max: 1, minExcluded: true, noNaN: true });
 const places = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { CounterStore, QueryCount } from '../../popularity/counter-store.ts';
+import { type CounterStore, MAX_SEARCH_BYTES, type QueryCount } from '../../popularity/counter-store.ts';
 import type { Command, CommandReply } from './command.ts';
 import { ADD, TOP } from './counters-script.ts';
 
@@ -17,7 +17,6 @@ const BATCH = 128;
 const WINDOWS = 7;
 /** Of one window; the least asked go. With searches of 40 bytes 1.3 MB, with the longest 12 MB. */
 const MAX_MEMBERS = 10_000;
-const MAX_SEARCH_BYTES = 1024;
 const MAX_TOP = 1000;
 /** After so many windows a count weighs half. */
 const HALF_LIFE_WINDOWS = 3;

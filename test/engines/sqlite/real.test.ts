@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
 import { type OpenIndex, openIndex } from '../../../src/engines/sqlite/open-index.ts';
 import { canonicalText } from '../../../src/search/canonical-text.ts';
 import type { Document } from '../../../src/search/document.ts';
 import type { AttributeType, SearchDomain } from '../../../src/search/domain.ts';
 import { ask } from '../../contract/engine-truth.ts';
-
-const DATA = new URL('../../../../shared/data/', import.meta.url);
+import { corpusLines } from '../../corpus.ts';
 
 const TYPES: Readonly<Record<string, AttributeType>> = {
   brand: 'string',
@@ -94,7 +91,7 @@ describe('over 29 551 real documents, English goods and Russian packages', () =>
   });
 
   it('every real query is answered, and its results hold what was asked', () => {
-    const queries = lines('queries-goods-real.tsv.gz')
+    const queries = corpusLines('queries-goods-real.tsv.gz')
       .slice(1)
       .map((line) => canonicalText(line.split('\t')[0] ?? ''));
     let answered = 0;
@@ -108,18 +105,8 @@ describe('over 29 551 real documents, English goods and Russian packages', () =>
   });
 });
 
-function lines(name: string): readonly string[] {
-  let packed: Buffer;
-  try {
-    packed = readFileSync(new URL(name, DATA));
-  } catch (cause) {
-    throw new Error(`this test reads ../shared/data/${name}, beside the project, and it is not there`, { cause });
-  }
-  return gunzipSync(packed).toString('utf8').trimEnd().split('\n');
-}
-
 function rows(name: string): readonly Document[] {
-  return lines(name).map((line) => {
+  return corpusLines(name).map((line) => {
     const { id, title, description, ...rest } = JSON.parse(line) as Record<string, string | number>;
     const attributes = Object.fromEntries(Object.entries(rest).filter(([attribute]) => attribute in TYPES));
     return { id: String(id), title: String(title), description: String(description ?? ''), attributes };

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { type RedisStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { describe, test } from 'node:test';
+import { type RedisStack, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { onOneServer } from './one-server.ts';
 import { connected, openStore, standaloneOf } from './open.ts';
 
 const TTL_MS = 600_000;
@@ -17,21 +18,9 @@ describe('a server that hurts counting and erasing', () => {
   let server: RedisNode;
   let store: RedisStore;
   let events: readonly StoreEvent[];
-  before(async () => {
-    stack = await startStandalone({ flavour: 'redis' });
-    [server] = stack.nodes as readonly [RedisNode];
-  });
-  after(async () => {
-    await stack?.stop();
-  });
-  beforeEach(async () => {
-    await server.command('FLUSHALL');
-    ({ store, events } = openStore(standaloneOf(stack)));
-    await connected(store, 1);
+  onOneServer({}, async (given) => {
+    ({ stack, server, store, events } = given);
     await store.write(entryOf(1), Buffer.from('kept'), TTL_MS);
-  });
-  afterEach(async () => {
-    await store.close();
   });
 
   const calls = () => {

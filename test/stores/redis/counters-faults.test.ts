@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { type RedisStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { describe, test } from 'node:test';
+import { type RedisStack, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { onOneServer } from './one-server.ts';
 import { connected, openStore, standaloneOf } from './open.ts';
 
 const DEADLINE_MS = 2000;
@@ -17,21 +18,9 @@ describe('a server that hurts the counters', () => {
   let server: RedisNode;
   let store: RedisStore;
   let events: readonly StoreEvent[];
-  before(async () => {
-    stack = await startStandalone({ flavour: 'redis' });
-    [server] = stack.nodes as readonly [RedisNode];
-  });
-  after(async () => {
-    await stack?.stop();
-  });
-  beforeEach(async () => {
-    await server.command('FLUSHALL');
-    ({ store, events } = openStore(standaloneOf(stack, { socketTimeoutMs: 1000 })));
-    await connected(store, 1);
+  onOneServer({ socketTimeoutMs: 1000 }, async (given) => {
+    ({ stack, server, store, events } = given);
     assert.equal(await store.counters.add('goods', [{ search: 'q=a', count: 2 }], DEADLINE_MS), true);
-  });
-  afterEach(async () => {
-    await store.close();
   });
 
   const many = Array.from({ length: 1000 }, (_, index) => ({ search: `q=${index}`, count: 1 }));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RedisStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames } from '../../../src/cache/lease-store.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
-import { connected, openStore, standaloneOf } from './open.ts';
+import { onOneServer } from './one-server.ts';
 
 const DEADLINE_MS = 2000;
 const TTL_MS = 600_000;
@@ -15,7 +15,6 @@ const REFUSED = { kind: 'fault', fault: 'refused' };
 const NOT_WRITTEN = { kind: 'dropped', fault: 'refused' };
 
 describe('a server that hurts a lease', () => {
-  let stack: RedisStack;
   let server: RedisNode;
   let store: Store;
   let events: readonly StoreEvent[];
@@ -25,20 +24,8 @@ describe('a server that hurts a lease', () => {
   const isFree = async (): Promise<boolean> => (await look()).kind === 'free';
   const breakers = (): readonly StoreEvent[] => events.filter(({ kind }) => kind === 'breaker');
 
-  before(async () => {
-    stack = await startStandalone({ flavour: 'redis' });
-    [server] = stack.nodes as readonly [RedisNode];
-  });
-  after(async () => {
-    await stack?.stop();
-  });
-  beforeEach(async () => {
-    await server.command('FLUSHALL');
-    ({ store, events } = openStore(standaloneOf(stack, { socketTimeoutMs: 1000 })));
-    await connected(store, 1);
-  });
-  afterEach(async () => {
-    await store.close();
+  onOneServer({ socketTimeoutMs: 1000 }, (given) => {
+    ({ server, store, events } = given);
   });
 
   test('out of memory: none is taken, those taken before are seen, and end without their entry', async () => {

@@ -1,32 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { type RedisStack, startStandalone } from '../../../loadtest/stack/redis.ts';
+import { describe, test } from 'node:test';
+import { startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
+import { onOneServer } from './one-server.ts';
 import { connected, openStore, standaloneOf } from './open.ts';
 
 const REFUSED = { kind: 'dropped', fault: 'refused' };
 const KEPT = { kind: 'value', value: Buffer.from('kept') };
 
 describe('a server that refuses', () => {
-  let stack: RedisStack;
   let server: RedisNode;
   let store: Store;
   let events: readonly StoreEvent[];
-  before(async () => {
-    stack = await startStandalone({ flavour: 'redis' });
-    [server] = stack.nodes as readonly [RedisNode];
-  });
-  after(async () => {
-    await stack?.stop();
-  });
-  beforeEach(async () => {
-    ({ store, events } = openStore(standaloneOf(stack, { deadlineMs: 1000 })));
-    await connected(store, 1);
+  onOneServer({ deadlineMs: 1000 }, async (given) => {
+    ({ server, store, events } = given);
     await store.write('kept', Buffer.from('kept'), 600_000);
-  });
-  afterEach(async () => {
-    await store.close();
   });
 
   const assertOnlyWritesRefused = async (): Promise<void> => {
