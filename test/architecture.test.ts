@@ -24,9 +24,11 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
   meter: { uses: ['search/outcome.ts'], reads: ['control', 'http/events.ts'] },
   flush: { uses: ['control', 'cache'], reads: ['meter'] },
   drills: {
-    uses: ['control', 'flush', 'meter', 'cache/rules.ts', 'search/escape-html.ts', 'search/outcome.ts'],
+    uses: ['control', 'flush', 'meter', 'report', 'cache/rules.ts', 'search/outcome.ts'],
     reads: [],
   },
+  // Pages with tables and plots: of drills here, of load tests in loadtest/.
+  report: { uses: ['search/escape-html.ts'], reads: [] },
   warm: { uses: ['control/refusal.ts'], reads: [] },
   audit: { uses: [], reads: [] },
   stores: {

@@ -1,8 +1,8 @@
 import type { CohortFigures } from '../../meter/reading.ts';
+import { condense, merged } from '../../report/plot/condense.ts';
+import type { Point, Run } from '../../report/plot/point.ts';
 import type { Sample } from '../journal.ts';
 import type { Sheet } from './curve.ts';
-import { condense, merged } from './plot/condense.ts';
-import type { Point, Run } from './plot/point.ts';
 
 /** Fewer searches make no ratio: of three of them, one more miss is a third. */
 export const LEAST_SEARCHES = 40;

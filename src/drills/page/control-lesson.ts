@@ -1,7 +1,7 @@
 import type { CohortFigures } from '../../meter/reading.ts';
+import { countText, pointsText, UNKNOWN } from '../../report/number-text.ts';
 import type { Plan } from '../plan.ts';
 import type { Lesson } from './lessons.ts';
-import { countText, pointsText, UNKNOWN } from './number-text.ts';
 import { samplesOf, type Track } from './track.ts';
 
 interface Ratio {

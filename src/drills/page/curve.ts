@@ -1,6 +1,6 @@
+import { type Combine, condense } from '../../report/plot/condense.ts';
+import type { Point, Run } from '../../report/plot/point.ts';
 import type { Sample } from '../journal.ts';
-import { type Combine, condense } from './plot/condense.ts';
-import type { Point, Run } from './plot/point.ts';
 import type { Track } from './track.ts';
 
 /** What a plot is drawn with: the domain's part, and the room it has. */

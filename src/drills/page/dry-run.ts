@@ -1,7 +1,7 @@
 import type { FlushPreview } from '../../flush/flush.ts';
-import { element, type Markup, said } from './markup.ts';
-import { bytesText, countText, durationText, percentText, perSecondText } from './number-text.ts';
-import { table } from './table.ts';
+import { element, type Markup, said } from '../../report/markup.ts';
+import { bytesText, countText, durationText, percentText, perSecondText } from '../../report/number-text.ts';
+import { table } from '../../report/table.ts';
 import type { Track } from './track.ts';
 
 type Node = FlushPreview['nodes'][number];

@@ -1,8 +1,8 @@
+import { countText, perSecondText } from '../../report/number-text.ts';
+import { createFrame } from '../../report/plot/frame.ts';
+import { level, line, spread } from '../../report/plot/line.ts';
+import type { Panel } from '../../report/plot/panel.ts';
 import { curve, highest, type Sheet } from './curve.ts';
-import { countText, perSecondText } from './number-text.ts';
-import { createFrame } from './plot/frame.ts';
-import { level, line, spread } from './plot/line.ts';
-import type { Panel } from './plot/panel.ts';
 
 /** Engine calls a second, beside what they were before. */
 export function engineRatePlot(sheet: Sheet, id: string): Panel {

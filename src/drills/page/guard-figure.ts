@@ -1,5 +1,5 @@
+import { durationText, percentText, pointsText, timesText } from '../../report/number-text.ts';
 import type { GuardFigure } from '../plan.ts';
-import { durationText, percentText, pointsText, timesText } from './number-text.ts';
 
 /** How a guard's figure is called and shown. */
 export interface GuardWords {

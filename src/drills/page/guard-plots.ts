@@ -1,10 +1,10 @@
+import { createFrame } from '../../report/plot/frame.ts';
+import type { LegendEntry } from '../../report/plot/legend.ts';
+import { level, line, spread } from '../../report/plot/line.ts';
+import type { Panel } from '../../report/plot/panel.ts';
 import { GUARD_FIGURES, type GuardFigure, type Plan } from '../plan.ts';
 import { curve, highest, type Sheet } from './curve.ts';
 import { GUARD_WORDS } from './guard-figure.ts';
-import { createFrame } from './plot/frame.ts';
-import type { LegendEntry } from './plot/legend.ts';
-import { level, line, spread } from './plot/line.ts';
-import type { Panel } from './plot/panel.ts';
 
 /** Each guarded figure against its limits. */
 export function guardPlots(sheet: Sheet, plan: Plan, id: string): readonly Panel[] {

@@ -1,31 +1,22 @@
+import { facts } from '../../report/facts.ts';
+import { element, type Markup, said } from '../../report/markup.ts';
+import { durationText } from '../../report/number-text.ts';
+import { elapsedText, utcText } from '../../report/time-text.ts';
+import { verdictLine } from '../../report/verdict-line.ts';
 import type { Journal, Mark } from '../journal.ts';
-import { facts } from './facts.ts';
-import { element, type Markup, said } from './markup.ts';
-import { durationText } from './number-text.ts';
 import { stageTitle } from './stage-name.ts';
-import { elapsedText, utcText } from './time-text.ts';
 import { verdictWords } from './verdict-words.ts';
 
 /** Who drilled what and why, and how it ended. */
 export function heading(journal: Journal): Markup {
   const { plan, verdict, endedAtMs } = journal;
-  const { word, detail, tone, sign } = verdictWords(journal);
   const resumable = verdict?.resumable;
   return element(
     'header',
     {},
     element('p', { class: 'kind' }, 'serpcache drill report'),
     element('h1', {}, said(plan.title), element('span', { class: 'soft' }, ' on ', said(journal.domains.join(', ')))),
-    element(
-      'p',
-      { class: `verdict ${tone}` },
-      element(
-        'svg',
-        { width: 24, height: 24, viewBox: '0 0 24 24', 'aria-hidden': 'true' },
-        element('path', { d: sign }),
-      ),
-      element('span', {}, element('strong', {}, word), ' ', said(detail)),
-    ),
+    verdictLine(verdictWords(journal)),
     facts([
       ['Reason', said(journal.reason)],
       ['By', said(journal.by)],

@@ -1,11 +1,11 @@
+import { durationText, percentText } from '../../report/number-text.ts';
+import { createFrame } from '../../report/plot/frame.ts';
+import { level, line, spread } from '../../report/plot/line.ts';
+import type { Panel } from '../../report/plot/panel.ts';
+import type { Run } from '../../report/plot/point.ts';
 import type { Plan } from '../plan.ts';
 import { cohortCurve, LEAST_SEARCHES, LONGEST_MS } from './cohort-curve.ts';
 import type { Sheet } from './curve.ts';
-import { durationText, percentText } from './number-text.ts';
-import { createFrame } from './plot/frame.ts';
-import { level, line, spread } from './plot/line.ts';
-import type { Panel } from './plot/panel.ts';
-import type { Run } from './plot/point.ts';
 import { segmentsOf } from './segments.ts';
 
 /** The cohort of the stage that runs against the one that nobody flushed, and each against its own past. */

@@ -1,10 +1,10 @@
+import { element, type Markup } from '../../report/markup.ts';
+import { durationText } from '../../report/number-text.ts';
+import { table } from '../../report/table.ts';
+import { elapsedText } from '../../report/time-text.ts';
 import type { GuardRule, Plan } from '../plan.ts';
 import { GUARD_WORDS } from './guard-figure.ts';
 import { type Tested, testedGuards } from './hypothesis.ts';
-import { element, type Markup } from './markup.ts';
-import { durationText } from './number-text.ts';
-import { table } from './table.ts';
-import { elapsedText } from './time-text.ts';
 import type { Track } from './track.ts';
 
 /** The steady-state hypothesis: what had to hold before, all the while, and after. */

@@ -1,8 +1,8 @@
+import { durationText } from '../../report/number-text.ts';
+import { createFrame } from '../../report/plot/frame.ts';
+import { level, line, spread } from '../../report/plot/line.ts';
+import type { Panel } from '../../report/plot/panel.ts';
 import { curve, highest, type Sheet } from './curve.ts';
-import { durationText } from './number-text.ts';
-import { createFrame } from './plot/frame.ts';
-import { level, line, spread } from './plot/line.ts';
-import type { Panel } from './plot/panel.ts';
 
 /** How long people waited. */
 export function latencyPlot(sheet: Sheet, id: string): Panel {

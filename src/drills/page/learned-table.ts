@@ -1,7 +1,7 @@
+import type { Markup } from '../../report/markup.ts';
+import { table } from '../../report/table.ts';
 import type { Plan } from '../plan.ts';
 import { type Lesson, lessonsOf } from './lessons.ts';
-import type { Markup } from './markup.ts';
-import { table } from './table.ts';
 import type { Track } from './track.ts';
 
 /** The few figures a drill is made for, and what each of them says. */

@@ -1,6 +1,14 @@
+import {
+  countText,
+  durationText,
+  percentText,
+  perSecondText,
+  pointsText,
+  timesText,
+  UNKNOWN,
+} from '../../report/number-text.ts';
 import type { Plan } from '../plan.ts';
 import { controlLesson } from './control-lesson.ts';
-import { countText, durationText, percentText, perSecondText, pointsText, timesText, UNKNOWN } from './number-text.ts';
 import { shareFlushed, stageTitle } from './stage-name.ts';
 import { lastStage, samplesOf, type Track } from './track.ts';
 

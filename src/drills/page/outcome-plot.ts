@@ -1,9 +1,9 @@
+import { countText, percentText, perSecondText } from '../../report/number-text.ts';
+import { createFrame } from '../../report/plot/frame.ts';
+import type { Panel } from '../../report/plot/panel.ts';
+import { type Layer, type Pile, stack, stackNames } from '../../report/plot/stack.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import type { Sheet } from './curve.ts';
-import { countText, percentText, perSecondText } from './number-text.ts';
-import { createFrame } from './plot/frame.ts';
-import type { Panel } from './plot/panel.ts';
-import { type Layer, type Pile, stack, stackNames } from './plot/stack.ts';
 import { type Stretch, samplesOf } from './track.ts';
 
 /** From the bottom up: the better the answer, the lower. Requests refused as wrong or left by their client are not drawn. */

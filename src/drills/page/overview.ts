@@ -1,8 +1,8 @@
+import { element, type Markup, said } from '../../report/markup.ts';
+import { countText, durationText, percentText, timesText } from '../../report/number-text.ts';
+import { table } from '../../report/table.ts';
 import type { Journal, Mark } from '../journal.ts';
-import { element, type Markup, said } from './markup.ts';
-import { countText, durationText, percentText, timesText } from './number-text.ts';
 import { stageName } from './stage-name.ts';
-import { table } from './table.ts';
 import { lastStage, samplesOf, type Track, trackOf } from './track.ts';
 
 interface Row {

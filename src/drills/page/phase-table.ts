@@ -1,9 +1,9 @@
+import type { Markup } from '../../report/markup.ts';
+import { countText, durationText, percentText, perSecondText } from '../../report/number-text.ts';
+import { table } from '../../report/table.ts';
+import { elapsedText } from '../../report/time-text.ts';
 import type { Plan } from '../plan.ts';
-import type { Markup } from './markup.ts';
-import { countText, durationText, percentText, perSecondText } from './number-text.ts';
 import { type Segment, segmentsOf } from './segments.ts';
-import { table } from './table.ts';
-import { elapsedText } from './time-text.ts';
 import type { Track } from './track.ts';
 
 /** The plots as figures, phase by phase. */

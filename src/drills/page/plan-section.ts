@@ -1,11 +1,11 @@
+import { facts } from '../../report/facts.ts';
+import { element, type Markup, said } from '../../report/markup.ts';
+import { countText, durationText, percentText, pointsText } from '../../report/number-text.ts';
+import { table } from '../../report/table.ts';
 import type { Journal } from '../journal.ts';
 import type { Plan, Stage } from '../plan.ts';
-import { facts } from './facts.ts';
 import { limitText } from './hypothesis-table.ts';
-import { element, type Markup, said } from './markup.ts';
-import { countText, durationText, percentText, pointsText } from './number-text.ts';
 import { stageTitle } from './stage-name.ts';
-import { table } from './table.ts';
 
 const MODES: Readonly<Record<Plan['mode'], string>> = {
   refresh: 'refresh: what was cached is served as stale while it is computed anew',

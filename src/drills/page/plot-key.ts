@@ -1,7 +1,7 @@
+import { element, type Markup } from '../../report/markup.ts';
+import { countText, durationText } from '../../report/number-text.ts';
+import { momentSign } from '../../report/plot/legend.ts';
 import { curve, type Sheet } from './curve.ts';
-import { element, type Markup } from './markup.ts';
-import { countText, durationText } from './number-text.ts';
-import { momentSign } from './plot/legend.ts';
 import type { Scenery } from './scenery.ts';
 import { samplesOf } from './track.ts';
 

@@ -1,6 +1,6 @@
+import type { Band, Moment } from '../../report/plot/background.ts';
 import type { DrillPhase, Mark } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import type { Band, Moment } from './plot/background.ts';
 import { segmentsOf } from './segments.ts';
 import type { Track } from './track.ts';
 

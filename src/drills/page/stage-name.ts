@@ -1,5 +1,5 @@
+import { percentText } from '../../report/number-text.ts';
 import type { Plan, Stage } from '../plan.ts';
-import { percentText } from './number-text.ts';
 
 /** What a stage loses, short enough for a band of a plot: `25 %`, `node 2`, `blackout`. */
 export function stageName(plan: Plan, stage: number): string {

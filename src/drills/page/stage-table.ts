@@ -1,9 +1,9 @@
+import type { Markup } from '../../report/markup.ts';
+import { durationText, percentText, perSecondText } from '../../report/number-text.ts';
+import { table } from '../../report/table.ts';
 import type { StageLearned } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import type { Markup } from './markup.ts';
-import { durationText, percentText, perSecondText } from './number-text.ts';
 import { stageTitle } from './stage-name.ts';
-import { table } from './table.ts';
 import type { Track } from './track.ts';
 
 /** Stage by stage: how far its cohort fell and how soon it was back. */

@@ -1,10 +1,10 @@
+import { type Content, element, type Markup, said } from '../../report/markup.ts';
+import { countText, durationText } from '../../report/number-text.ts';
+import { table } from '../../report/table.ts';
+import { elapsedText, utcText } from '../../report/time-text.ts';
 import type { Journal, Mark } from '../journal.ts';
 import { GUARD_WORDS } from './guard-figure.ts';
-import { type Content, element, type Markup, said } from './markup.ts';
-import { countText, durationText } from './number-text.ts';
 import { stageTitle } from './stage-name.ts';
-import { table } from './table.ts';
-import { elapsedText, utcText } from './time-text.ts';
 
 /** What stands in the page; a drill whose guards flap writes more than anybody reads. */
 const MAX_ROWS = 300;

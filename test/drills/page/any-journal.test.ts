@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { reportPage } from '../../../src/drills/page/report-page.ts';
+import { markupFaults } from '../../report/well-formed.ts';
 import { anyJournal } from './arbitrary-journal.ts';
-import { markupFaults } from './well-formed.ts';
 
 test('whatever a journal holds, its page is well-formed and shows no number that is none', () => {
   fc.assert(

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { reportPage } from '../../../src/drills/page/report-page.ts';
 import { journalOf, STAGED } from '../../fakes/journal.ts';
 import { SCENES } from '../../fakes/journal-scenes.ts';
-import { markupFaults } from './well-formed.ts';
+import { markupFaults } from '../../report/well-formed.ts';
 
 const HOSTILE = `</title></style><script>alert(1)</script>" onload="x" '<img src=x>&amp;\u0000\u202e\ud800]]>`;
 

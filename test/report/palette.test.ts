@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AREAS, GROUND, LINES, readableOn, TEXT } from '../../../src/drills/page/palette.ts';
+import { AREAS, GROUND, LINES, readableOn, TEXT } from '../../src/report/palette.ts';
 import { contrastOf, distanceOf } from './contrast-of.ts';
 
 const SIDES = ['light', 'dark'] as const;

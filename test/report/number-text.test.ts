@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as text from '../../../src/drills/page/number-text.ts';
-import { clockText, elapsedText, utcText } from '../../../src/drills/page/time-text.ts';
+import * as text from '../../src/report/number-text.ts';
+import { clockText, elapsedText, utcText } from '../../src/report/time-text.ts';
 
 const plain = (shown: string): string => shown.replaceAll('\u00a0', ' ');
 

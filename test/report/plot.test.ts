@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { condense } from '../../../src/drills/page/plot/condense.ts';
-import { createFrame } from '../../../src/drills/page/plot/frame.ts';
-import { line, spread } from '../../../src/drills/page/plot/line.ts';
-import { pathData } from '../../../src/drills/page/plot/path-data.ts';
-import type { Point } from '../../../src/drills/page/plot/point.ts';
-import { linearScale } from '../../../src/drills/page/plot/scale.ts';
-import { stack, stackNames } from '../../../src/drills/page/plot/stack.ts';
-import { roundTicks, timeTicks } from '../../../src/drills/page/plot/ticks.ts';
+import { condense } from '../../src/report/plot/condense.ts';
+import { createFrame } from '../../src/report/plot/frame.ts';
+import { line, spread } from '../../src/report/plot/line.ts';
+import { pathData } from '../../src/report/plot/path-data.ts';
+import type { Point } from '../../src/report/plot/point.ts';
+import { linearScale } from '../../src/report/plot/scale.ts';
+import { stack, stackNames } from '../../src/report/plot/stack.ts';
+import { roundTicks, timeTicks } from '../../src/report/plot/ticks.ts';
 
 function pointsOf(values: readonly number[], stepMs = 10): readonly Point[] {
   return values.map((value, i) => ({

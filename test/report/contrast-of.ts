@@ -1,4 +1,4 @@
-import { luminanceOf } from '../../../src/drills/page/palette.ts';
+import { luminanceOf } from '../../src/report/palette.ts';
 
 /** WCAG 2 contrast of two colours, 1–21. */
 export function contrastOf(a: string, b: string): number {

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../search/escape-html.ts';
+import { escapeHtml } from '../search/escape-html.ts';
 
 /** Markup made by `element`: everything in it is escaped already. */
 export interface Markup {
