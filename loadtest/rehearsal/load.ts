@@ -35,13 +35,13 @@ const ZIPF_EXPONENT = 1;
 
 export function startLoad({ replicas, queries, domain }: Bed, ratePerSecond: number): Load {
   const clients = replicas.map(({ url }) => createClient({ baseUrl: url, boundMs: BOUND_MS, maxConnections: 512 }));
-  const rank = createZipf({ size: queries.repeated.length, exponent: ZIPF_EXPONENT, random: Math.random });
+  const rank = createZipf({ size: queries.repeated.length, exponent: ZIPF_EXPONENT });
   const answers: Answered[] = [];
   const nowMs = systemClock.monotonicMs;
 
   const ask = async (arrival: number): Promise<void> => {
     const replica = arrival % clients.length;
-    const text = queries.repeated[rank()] ?? '';
+    const text = queries.repeated[rank(Math.random)] ?? '';
     const sentMs = nowMs();
     const reply = await clients[replica]?.get(targetOf(text, domain));
     if (reply === undefined) return;

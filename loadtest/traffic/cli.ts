@@ -30,7 +30,7 @@ const known: readonly string[] = DEMO_DOMAINS.map(({ name }) => name);
 if (!known.includes(domain)) wrong(`--domain takes one of ${known.join(', ')}, not ${domain}`);
 
 const { repeated } = queriesOf(demoDocuments(domain), QUERIES);
-const rank = createZipf({ size: QUERIES, exponent: 1, random: Math.random });
+const rank = createZipf({ size: QUERIES, exponent: 1 });
 const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, boundMs: BOUND_MS, maxConnections: 256 });
 const counts = new Map<string, number>();
 const stream = startStream({
@@ -38,7 +38,9 @@ const stream = startStream({
   random: Math.random,
   clock: systemClock,
   arrive: async () => {
-    const reply = await client.get(`/search?domain=${domain}&q=${encodeURIComponent(repeated[rank()] ?? '')}`);
+    const reply = await client.get(
+      `/search?domain=${domain}&q=${encodeURIComponent(repeated[rank(Math.random)] ?? '')}`,
+    );
     const timing = reply.kind === 'answer' ? String(reply.headers['server-timing']) : '';
     const how = /\bcache;desc=([a-z0-9-]+)/.exec(timing)?.[1] ?? (reply.kind === 'answer' ? reply.status : reply.kind);
     counts.set(String(how), (counts.get(String(how)) ?? 0) + 1);

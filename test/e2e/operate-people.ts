@@ -50,9 +50,9 @@ export async function startPeople(options: PeopleOptions): Promise<People> {
       await Promise.all(texts.slice(from, from + 4).map((text) => ask(text, process)));
     }
   }
-  const rank = createZipf({ size: texts.length, exponent: 1, random: Math.random });
+  const rank = createZipf({ size: texts.length, exponent: 1 });
   const arrive = (n: number): void => {
-    const asked = ask(texts[rank()] ?? '', n % urls.length).then((answer) => {
+    const asked = ask(texts[rank(Math.random)] ?? '', n % urls.length).then((answer) => {
       answers.push(answer);
       inFlight.delete(asked);
     });

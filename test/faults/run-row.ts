@@ -39,7 +39,7 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
   const sentAt: number[] = [];
 
   const random = seededRandom(seed).next;
-  const rank = createZipf({ size: bed.queries.repeated.length, exponent: 1, random });
+  const rank = createZipf({ size: bed.queries.repeated.length, exponent: 1 });
   const ask = async (who: 'subject' | 'control', arrival: number, text: string, known: boolean): Promise<void> => {
     const sentMs = clock.monotonicMs();
     const during = phase;
@@ -58,7 +58,7 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
       arrivals = n + 1;
       sentAt[n] = clock.monotonicMs();
       const isOnce = random() < ONCE_SHARE;
-      const text = isOnce ? bed.once() : (bed.queries.repeated[rank()] ?? '');
+      const text = isOnce ? bed.once() : (bed.queries.repeated[rank(random)] ?? '');
       for (const who of ['subject', 'control'] as const) {
         const asked = ask(who, n, text, !isOnce).finally(() => pending.delete(asked));
         pending.add(asked);

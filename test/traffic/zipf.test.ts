@@ -1,25 +1,102 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createZipf } from '../../loadtest/traffic/zipf.ts';
+import { createZipf, type ZipfOptions } from '../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../src/catalogue/demo/random.ts';
 
-const DRAWS = 40_000;
+const DRAWS = 200_000;
+const EXPONENTS: readonly Omit<ZipfOptions, 'size'>[] = [
+  { exponent: 0.7 },
+  { exponent: 0.9 },
+  { exponent: 1 },
+  { exponent: 1.04, offset: 10 },
+  { exponent: 1.2 },
+  { exponent: 3, offset: 1000 },
+];
 
-test('a rank is drawn in proportion to one over its place', () => {
-  const draw = createZipf({ size: 100, exponent: 1, random: seededRandom(7).next });
-  const counts = new Array<number>(100).fill(0);
-  for (let n = 0; n < DRAWS; n += 1) {
-    const rank = draw();
-    counts[rank] = (counts[rank] ?? 0) + 1;
+for (const shape of EXPONENTS) {
+  for (const size of [1, 2, 300, 30_000]) {
+    const named = `exponent ${shape.exponent}, offset ${shape.offset ?? 0}, ${size} ranks`;
+
+    test(`ranks come as often as the formula says: ${named}`, () => {
+      const { statistic, degrees } = chiSquare(drawn({ ...shape, size }), shares({ ...shape, size }));
+      // Five deviations above what is expected: once in a few hundred thousand seeds by chance, and the seed is fixed.
+      assert.ok(statistic <= degrees + 5 * Math.sqrt(2 * degrees), `${statistic} at ${degrees} degrees of freedom`);
+    });
   }
-  const harmonic = Array.from({ length: 100 }, (_, rank) => 1 / (rank + 1)).reduce((sum, each) => sum + each, 0);
-  for (const rank of [0, 1, 9, 49]) {
-    const expected = DRAWS / (rank + 1) / harmonic;
-    assert.ok(Math.abs((counts[rank] ?? 0) - expected) < 5 * Math.sqrt(expected), `rank ${rank}: ${counts[rank]}`);
-  }
+}
+
+test('an exponent a hair beside 1 is drawn as 1 is', () => {
+  const [exactly, beside] = [1, 1 + 1e-13].map((exponent) => drawn({ size: 300, exponent }));
+  assert.deepEqual(beside, exactly);
 });
 
 test('the ends of the random range draw the first and the last rank', () => {
-  assert.equal(createZipf({ size: 10, exponent: 1, random: () => 0 })(), 0);
-  assert.equal(createZipf({ size: 10, exponent: 1, random: () => 1 - 2 ** -53 })(), 9);
+  for (const shape of EXPONENTS) {
+    const draw = createZipf({ ...shape, size: 10 });
+    assert.equal(
+      draw(() => 0),
+      0,
+    );
+    assert.equal(
+      draw(() => 1 - 2 ** -53),
+      9,
+    );
+  }
 });
+
+test('numbers that are always rejected end as well', () => {
+  const draw = createZipf({ size: 2, exponent: 1 });
+  let asked = 0;
+  for (let n = 0; n < 10_000; n += 1) {
+    draw(() => {
+      asked += 1;
+      assert.ok(asked < 10_000 * 20);
+      return n / 10_000;
+    });
+  }
+  assert.ok(asked > 10_000, 'nothing was rejected');
+});
+
+test('what no distribution has is refused with what is allowed', () => {
+  assert.throws(() => createZipf({ size: 0, exponent: 1 }), /size takes a whole number from 1, not 0/);
+  assert.throws(() => createZipf({ size: 10, exponent: 0 }), /exponent takes a number above 0, not 0/);
+  assert.throws(() => createZipf({ size: 10, exponent: Number.NaN }), /exponent takes/);
+  assert.throws(() => createZipf({ size: 10, exponent: 1, offset: -1 }), /offset takes a number from 0, not -1/);
+});
+
+function drawn(options: ZipfOptions): Float64Array {
+  const draw = createZipf(options);
+  const random = seededRandom(7).next;
+  const counts = new Float64Array(options.size);
+  for (let n = 0; n < DRAWS; n += 1) {
+    const rank = draw(random);
+    assert.ok(rank >= 0 && rank < options.size, `rank ${rank}`);
+    counts[rank] = (counts[rank] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function shares({ size, exponent, offset = 0 }: ZipfOptions): Float64Array {
+  const weights = Float64Array.from({ length: size }, (_, rank) => (rank + 1 + offset) ** -exponent);
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+/** Neighbouring ranks share a bin until fifty draws are expected in it: below that the test has no meaning. */
+function chiSquare(counts: Float64Array, expected: Float64Array): { statistic: number; degrees: number } {
+  const bins: { seen: number; wanted: number }[] = [];
+  let open = { seen: 0, wanted: 0 };
+  for (const [rank, share] of expected.entries()) {
+    open = { seen: open.seen + (counts[rank] ?? 0), wanted: open.wanted + share * DRAWS };
+    if (open.wanted < 50) continue;
+    bins.push(open);
+    open = { seen: 0, wanted: 0 };
+  }
+  const last = bins.at(-1);
+  if (last !== undefined) {
+    last.seen += open.seen;
+    last.wanted += open.wanted;
+  }
+  const statistic = bins.reduce((sum, { seen, wanted }) => sum + (seen - wanted) ** 2 / wanted, 0);
+  return { statistic, degrees: bins.length - 1 };
+}

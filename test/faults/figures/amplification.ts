@@ -37,13 +37,13 @@ export const AMPLIFICATION: Figure = {
   run: async ({ checkout }) => {
     const bed = await startFleetBed({ checkout, processes: PROCESSES, searches: SEARCHES });
     const { next: random } = seededRandom(1);
-    const rank = createZipf({ size: SEARCHES, exponent: 1, random });
+    const rank = createZipf({ size: SEARCHES, exponent: 1 });
     const reference = createReference();
     const visitors = startVisitors({
       urls: bed.services.map(({ url }) => url),
       count: VISITORS,
       intervalMs: VOLLEY_MS,
-      text: () => bed.texts[rank()] ?? '',
+      text: () => bed.texts[rank(random)] ?? '',
       random,
       reference,
     });

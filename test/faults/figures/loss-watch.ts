@@ -38,7 +38,7 @@ export function watchLoss(
   { ratePerSecond, among = queries.repeated.length }: { readonly ratePerSecond: number; readonly among?: number },
 ): LossWatch {
   const { next: random } = seededRandom(1);
-  const rank = createZipf({ size: among, exponent: 1, random });
+  const rank = createZipf({ size: among, exponent: 1 });
   const controlAt = services.length;
   const recovery = createRecovery({ window: WINDOW, points: POINTS });
   const ideal = createIdeal();
@@ -54,7 +54,7 @@ export function watchLoss(
     next: (arrival) => {
       sentMs[arrival] = loop.sinceStartMs();
       const one = Math.floor(random() * services.length);
-      return { text: queries.repeated[rank()] ?? '', to: balanced ? [one, controlAt] : [controlAt] };
+      return { text: queries.repeated[rank(random)] ?? '', to: balanced ? [one, controlAt] : [controlAt] };
     },
     onAnswer: (asked) => {
       const isControl = asked.to === controlAt;

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createOnce, onceWordsOf } from '../../../loadtest/k6/kit/once.ts';
+
+const TEN = 'ah be ce de ef eg he ie je ka';
+
+test('all pairs come before one comes again, and then with a word more: never the same text', () => {
+  const once = createOnce({ words: TEN }, 5);
+  // 70 pairs: far into texts of four words.
+  const texts = Array.from({ length: 20_000 }, (_, n) => once(n));
+  assert.equal(new Set(texts).size, texts.length);
+  assert.ok(texts.slice(0, 70).every((text) => text.split(' ').length === 2));
+  assert.ok(texts.slice(70, 700).every((text) => text.split(' ').length === 3));
+});
+
+test('all pairs come, however many words there are', () => {
+  for (let count = 10; count < 60; count += 1) {
+    const once = createOnce({ words: Array.from({ length: count }, (_, at) => `w${at}`).join(' ') }, 5);
+    const pairs = count * (count - 3);
+    assert.equal(new Set(Array.from({ length: pairs }, (_, n) => once(n))).size, pairs, `${count} words`);
+  }
+});
+
+test('the two words are neither the same nor neighbours in the list', () => {
+  const words = TEN.split(' ');
+  const once = createOnce({ words: TEN }, 5);
+  for (let n = 0; n < 70; n += 1) {
+    const [first = '', second = ''] = once(n).split(' ');
+    const apart = Math.abs(words.indexOf(first) - words.indexOf(second));
+    assert.ok(apart > 1 && apart < words.length - 1, `${first} ${second}`);
+  }
+});
+
+test('searches that follow each other share no first word', () => {
+  const many = Array.from({ length: 500 }, (_, at) => `w${at}`).join(' ');
+  const once = createOnce({ words: many }, 1);
+  for (let n = 0; n < 1000; n += 1) assert.notEqual(once(n).split(' ')[0], once(n + 1).split(' ')[0]);
+});
+
+test('another seed begins elsewhere', () => {
+  assert.notEqual(createOnce({ words: TEN }, 1)(0), createOnce({ words: TEN }, 2)(0));
+});
+
+test('the largest n makes a text the service takes', () => {
+  const long = Array.from({ length: 10 }, (_, at) => 'abcdefghij'[at]?.repeat(20)).join(' ');
+  assert.ok(createOnce({ words: long }, 1)(2 ** 32 - 1).length <= 256);
+});
+
+test('words are of three letters or more of any script, as the service would write them, each once', () => {
+  const queries = ['Red ЁЛКА tv 4k', 'red 10"', 'schöne-Straße USB3', 'красный'].map((text) => ({
+    text,
+    parameters: '',
+  }));
+  assert.deepEqual(onceWordsOf(queries), [{ words: 'red елка schöne strasse usb красный' }]);
+});
+
+test('each domain has words of its own, two thousand at most', () => {
+  const texts = Array.from({ length: 3000 }, (_, at) => [...String(at)].map((digit) => 'abcdefghij'[Number(digit)]));
+  const queries = texts.flatMap((text) =>
+    ['goods', 'auto'].map((domain) => ({
+      domain,
+      text: ['', 'x', 'y'].map((end) => `${domain}${text.join('')}${end}`).join(' '),
+      parameters: '',
+    })),
+  );
+  const lists = onceWordsOf(queries);
+  assert.deepEqual(
+    lists.map(({ domain, words }) => [domain, words.split(' ').length]),
+    [
+      ['goods', 2000],
+      ['auto', 2000],
+    ],
+  );
+  for (const { domain = '', words } of lists) assert.ok(words.split(' ').every((word) => word.startsWith(domain)));
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Ask, type AskerOptions, createAsker, readMix, targetOf } from '../../../loadtest/k6/kit/queries.ts';
+import type { Query } from '../../../loadtest/k6/kit/query-file.ts';
+import { canonicalText } from '../../../src/search/canonical-text.ts';
+
+const MIX: AskerOptions['mix'] = { exponent: 1, offset: 0, onceShare: 0.3, seed: 1, pages: true };
+const COUNT = 30_000;
+
+/** Two domains in turn, and every tenth line with parameters. */
+const QUERIES: readonly Query[] = Array.from({ length: 400 }, (_, at) => ({
+  domain: at % 2 === 0 ? 'goods' : 'auto',
+  text: `${letters(at)} ${letters(at + 1)}`,
+  parameters: at % 10 === 0 ? 'facet=brand' : '',
+}));
+
+function letters(at: number): string {
+  return `${at % 2 === 0 ? 'wort' : 'слово'}${[...String(at)].map((digit) => 'abcdefghij'[Number(digit)]).join('')}`;
+}
+
+function asks(options: Partial<AskerOptions> = {}, count = COUNT): Ask[] {
+  const ask = createAsker({ queries: QUERIES, mix: MIX, ...options });
+  return Array.from({ length: count }, (_, n) => ask(n));
+}
+
+const share = (list: readonly Ask[], which: (ask: Ask) => boolean): number => list.filter(which).length / list.length;
+/** Five deviations of a share of COUNT. */
+const about = (seen: number, wanted: number, of = COUNT): void =>
+  assert.ok(Math.abs(seen - wanted) <= 5 * Math.sqrt((wanted * (1 - wanted)) / of), `${seen}, not ${wanted}`);
+
+test('search n is the same whoever asks and in whatever order', () => {
+  const first = createAsker({ queries: QUERIES, mix: MIX });
+  const second = createAsker({ queries: QUERIES, mix: MIX });
+  const order = [7, 3, 9_999, 0, 500, 3];
+  assert.deepEqual(order.map(first), order.toReversed().map(second).toReversed());
+});
+
+test('searches that follow each other are alike no more often than any two', () => {
+  const ranks = asks({ mix: { ...MIX, onceShare: 0 } }).map(({ rank }) => rank);
+  const harmonic = QUERIES.reduce((sum, _, at) => sum + 1 / (at + 1), 0);
+  const alike = QUERIES.reduce((sum, _, at) => sum + (1 / (at + 1) / harmonic) ** 2, 0);
+  for (const apart of [1, 2, 10]) {
+    about(ranks.filter((rank, n) => rank === ranks[n + apart]).length / COUNT, alike);
+  }
+});
+
+test('another seed is another run', () => {
+  const other = asks({ mix: { ...MIX, seed: 2 } }, 100);
+  assert.ok(share(asks({}, 100), ({ q }) => other.some((ask) => ask.q === q)) < 0.7);
+  assert.notDeepEqual(other, asks({}, 100));
+});
+
+test('a repeated search is a line of the file, as often as its rank says', () => {
+  const repeated = asks().filter(({ once }) => !once);
+  for (const { rank = -1, domain, q, parameters } of repeated) {
+    assert.deepEqual({ domain, text: q, parameters }, QUERIES[rank]);
+  }
+  const harmonic = QUERIES.reduce((sum, _, at) => sum + 1 / (at + 1), 0);
+  for (const rank of [0, 1, 9]) {
+    const seen = share(repeated, (ask) => ask.rank === rank);
+    about(seen, 1 / (rank + 1) / harmonic, repeated.length);
+  }
+});
+
+test('the share of searches asked once is kept, from none to all', () => {
+  for (const onceShare of [0, 0.3, 1]) {
+    const list = asks({ mix: { ...MIX, onceShare } });
+    about(
+      share(list, ({ once }) => once),
+      onceShare,
+    );
+  }
+});
+
+test('repeated searches go to the second and third page, those asked once stay on the first', () => {
+  const list = asks();
+  const repeated = list.filter(({ once }) => !once);
+  const pageShare = (page: number): number => share(repeated, (ask) => ask.page === page);
+  about(pageShare(2), 0.12, repeated.length);
+  about(pageShare(3), 0.06, repeated.length);
+  about(pageShare(1), 0.82, repeated.length);
+  assert.ok(list.every(({ once, page }) => !once || page === 1));
+  assert.ok(asks({ mix: { ...MIX, pages: false } }).every(({ page }) => page === 1));
+});
+
+test('how deep somebody goes has nothing to do with what is searched', () => {
+  const repeated = asks().filter(({ once }) => !once);
+  const head = repeated.filter(({ rank = 0 }) => rank < 10);
+  about(
+    share(head, ({ page }) => page > 1),
+    0.18,
+    head.length,
+  );
+});
+
+test('no search asked once is asked twice, and the service keeps each apart from the others', () => {
+  const once = asks({ mix: { ...MIX, onceShare: 1 } }, 100_000);
+  const keys = new Set(once.map(({ domain, q }) => `${domain} ${canonicalText(q)}`));
+  assert.equal(keys.size, once.length);
+});
+
+test('once-searches come in the domains the file is asked in, with words of that domain', () => {
+  const once = asks({ mix: { ...MIX, onceShare: 1 } });
+  const repeated = asks({ mix: { ...MIX, onceShare: 0 } });
+  const inAuto = (ask: Ask): boolean => ask.domain === 'auto';
+  about(share(once, inAuto), share(repeated, inAuto));
+  const words = new Set(QUERIES.filter(({ domain }) => domain === 'auto').flatMap(({ text }) => text.split(' ')));
+  const strange = once.filter((ask) => inAuto(ask) && !ask.q.split(' ').every((word) => words.has(word)));
+  assert.deepEqual(strange, []);
+});
+
+test('a line without a domain is asked in the default one, repeated or once', () => {
+  const queries = QUERIES.map(({ text, parameters }) => ({ text, parameters }));
+  assert.ok(asks({ queries, defaultDomain: 'goods' }, 200).every(({ domain }) => domain === 'goods'));
+  assert.ok(asks({ queries }, 200).every((ask) => !('domain' in ask) && ask.q !== ''));
+});
+
+test('a file with too few words for searches asked once is refused before a search is sent', () => {
+  const queries: readonly Query[] = [{ domain: 'goods', text: 'red red shoes', parameters: '' }];
+  assert.throws(
+    () => createAsker({ queries, mix: MIX }),
+    /the domain goods has 2 of three letters or more; give it 10, or set ONCE_SHARE to 0/,
+  );
+  assert.equal(createAsker({ queries, mix: { ...MIX, onceShare: 0 } })(1).q, 'red red shoes');
+});
+
+test('the target says what the service reads: encoded text, no page 1, parameters as they are', () => {
+  const ask = { q: 'красные & 50%', page: 1, parameters: '', once: false };
+  assert.equal(targetOf(ask), '/search?q=%D0%BA%D1%80%D0%B0%D1%81%D0%BD%D1%8B%D0%B5%20%26%2050%25');
+  const filtered = { ...ask, domain: 'goods', q: 'tv', page: 3, parameters: 'filter=brand:so%26ny&sort=-price' };
+  assert.equal(targetOf(filtered), '/search?domain=goods&q=tv&page=3&filter=brand:so%26ny&sort=-price');
+});
+
+test('the mix is what a script says unless a variable says otherwise', () => {
+  assert.deepEqual(readMix({}, MIX), MIX);
+  assert.deepEqual(readMix({ EXPONENT: '0.7', OFFSET: '10', ONCE_SHARE: '0', SEED: '42' }, MIX), {
+    exponent: 0.7,
+    offset: 10,
+    onceShare: 0,
+    seed: 42,
+    pages: true,
+  });
+  const { seed: _, ...seedless } = MIX;
+  assert.deepEqual(readMix({ SEED: '' }, seedless), seedless);
+  assert.equal(readMix({ SEED: '0' }, seedless).seed, 0);
+});
+
+for (const [name, value, allowed] of [
+  ['EXPONENT', '0', 'from 0.1 to 3'],
+  ['EXPONENT', 'steep', 'from 0.1 to 3'],
+  ['OFFSET', '-1', 'from 0 to 1000'],
+  ['ONCE_SHARE', '40', 'from 0 to 1'],
+  ['SEED', '1.5', 'a whole number'],
+  ['SEED', '-1', 'from 0 to'],
+  ['SEED', '4294967296', 'from 0 to 4294967295'],
+] as const) {
+  test(`${name}=${value} is refused with what is allowed`, () => {
+    assert.throws(
+      () => readMix({ [name]: value }, MIX),
+      (error: Error) => error.message.includes(name) && error.message.includes(allowed),
+    );
+  });
+}
