@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createSampler, type SamplerEvent } from '../../../loadtest/sample/create-sampler.ts';
+import { until } from '../../../loadtest/stack/redis.ts';
+
+const NOTHING = { adminUrls: [], stores: [], processes: () => [], host: false };
+/** Longer than any test. */
+const NEVER_MS = 600_000;
+
+test('a process that hangs costs only itself', async (context) => {
+  let asked = 0;
+  const good = await admin(context, (_, response) => {
+    asked += 1;
+    response.end(`serpcache_in_flight ${asked}\n`);
+  });
+  const hung = await admin(context, () => undefined);
+  const events: SamplerEvent[] = [];
+  const sampler = createSampler({
+    ...NOTHING,
+    adminUrls: [hung.url, good.url],
+    everyMs: 200,
+    observe: (event) => events.push(event),
+  });
+  sampler.start();
+  await until('five looks', async () => asked >= 5);
+  const samples = await sampler.stop();
+
+  assert.ok(samples.length >= 5);
+  for (const [index, sample] of samples.entries()) {
+    assert.deepEqual(
+      sample.replicas.map(({ name, inFlight }) => [name, inFlight]),
+      [[good.name, index + 1]],
+    );
+  }
+  assert.deepEqual(events, [{ kind: 'away', part: hung.name }]);
+});
+
+test('the time of a sample is that of the answers, not of the waiting in vain', async (context) => {
+  let nowMs = 500;
+  const good = await admin(context, (_, response) => {
+    nowMs = 1000;
+    response.end('serpcache_in_flight 0\n');
+  });
+  const hung = await admin(context, () => undefined);
+  const sampler = createSampler({
+    ...NOTHING,
+    adminUrls: [good.url, hung.url],
+    clock: { wallMs: () => nowMs, monotonicMs: () => nowMs },
+    observe: ({ part }) => {
+      assert.equal(part, hung.name);
+      nowMs = 2000;
+    },
+  });
+  const [sample] = await sampler.stop();
+  assert.equal(nowMs, 2000);
+  assert.equal(sample?.atMs, 1000);
+});
+
+test('who comes back is heard of, and what is not serpcache is away', async (context) => {
+  let page = 'serpcache_in_flight 0\n';
+  const { url, name } = await admin(context, (request, response) => {
+    assert.equal(request.url, '/metrics');
+    if (page === '503') response.statusCode = 503;
+    response.end(page === '503' ? 'serpcache_in_flight 0\n' : page);
+  });
+  const events: SamplerEvent[] = [];
+  const sampler = createSampler({
+    ...NOTHING,
+    adminUrls: [`${url}/`],
+    everyMs: 300,
+    observe: (event) => events.push(event),
+  });
+  sampler.start();
+  for (const [next, count] of [
+    ['another_total 5\n', 1],
+    ['serpcache_in_flight 0\n', 2],
+    ['503', 3],
+    ['serpcache_in_flight 0\n', 4],
+  ] as const) {
+    page = next;
+    await until(`event ${count}`, async () => events.length >= count);
+  }
+  await sampler.stop();
+  const part = name;
+  assert.deepEqual(
+    events.slice(0, 4),
+    ['away', 'back', 'away', 'back'].map((kind) => ({ kind, part })),
+  );
+});
+
+test('a redirect is not followed to a host that nobody named', async (context) => {
+  let asked = 0;
+  const other = await admin(context, (_, response) => {
+    asked += 1;
+    response.end('serpcache_in_flight 0\n');
+  });
+  const { url } = await admin(context, (_, response) => {
+    response.writeHead(302, { location: `${other.url}/metrics` }).end();
+  });
+  const samples = await createSampler({ ...NOTHING, adminUrls: [url] }).stop();
+  assert.deepEqual(samples[0]?.replicas, []);
+  assert.equal(asked, 0);
+});
+
+test('stopping takes a last sample at once, and a second time gives the same', async () => {
+  let looks = 0;
+  const processes = () => {
+    looks += 1;
+    return [{ name: `look-${looks}`, pid: process.pid }];
+  };
+  const sampler = createSampler({ ...NOTHING, processes, everyMs: NEVER_MS });
+  sampler.start();
+  sampler.start();
+  await until('the first look', async () => looks === 1);
+  const [samples, again] = await Promise.all([sampler.stop(), sampler.stop()]);
+  sampler.start();
+
+  assert.deepEqual(
+    samples.map((sample) => sample.processes.map(({ name }) => name)),
+    [['look-1'], ['look-2']],
+  );
+  assert.equal(again, samples);
+  assert.equal(looks, 2);
+});
+
+test('one that was stopped before it began stays stopped', async () => {
+  let looks = 0;
+  const processes = () => {
+    looks += 1;
+    return [];
+  };
+  const sampler = createSampler({ ...NOTHING, processes, everyMs: 1 });
+  const samples = await sampler.stop();
+  sampler.start();
+  await sleep(20);
+  assert.deepEqual([samples.length, looks], [1, 1]);
+});
+
+test('the machine and named processes are looked at; nothing else is in a sample without them', async () => {
+  const processes = () => [
+    { name: 'me', pid: process.pid },
+    { name: 'gone', pid: 2 ** 30 },
+  ];
+  const [sample] = await createSampler({ ...NOTHING, processes, host: true }).stop();
+  assert.deepEqual(
+    sample?.processes.map(({ name }) => name),
+    ['me'],
+  );
+  assert.ok((sample?.processes[0]?.cpuSeconds ?? 0) > 0);
+  assert.ok((sample?.host?.totalBytes ?? 0) > 0);
+  const [bare] = await createSampler(NOTHING).stop();
+  assert.deepEqual(Object.keys(bare ?? {}).sort(), ['atMs', 'processes', 'replicas', 'stores']);
+});
+
+test('a run longer than the bound is thinned out and looked at ever more rarely', async () => {
+  let looks = 0;
+  const processes = () => {
+    looks += 1;
+    return [{ name: `${looks}`, pid: process.pid }];
+  };
+  const sampler = createSampler({ ...NOTHING, processes, everyMs: 5, maxSamples: 2 });
+  sampler.start();
+  // At steady distances there would be a hundred and twenty; doubled each time, eight.
+  await sleep(600);
+  const samples = await sampler.stop();
+  assert.ok(looks > 2 && looks < 20, `${looks} looks`);
+  assert.deepEqual(
+    samples.map((sample) => sample.processes[0]?.name),
+    ['1', `${looks}`],
+  );
+});
+
+async function admin(context: TestContext, listener: RequestListener) {
+  const server = createServer(listener);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  context.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const name = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  return { name, url: `http://${name}` };
+}

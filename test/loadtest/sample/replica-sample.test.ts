@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { engineCallsOf } from '../../../loadtest/k6/kit/metrics-text.ts';
+import { createReplicaAsker } from '../../../loadtest/sample/replica-asker.ts';
+import { replicaSampleOf } from '../../../loadtest/sample/replica-sample.ts';
+import { ask, startService } from '../../e2e/service.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'serpcache-sample-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+test('every figure of a real process is there, and its counters count', async () => {
+  const service = await startService(`  goods:
+    store: { kind: none }
+    engine: { kind: sqlite, directory: ${directory}, demo: true }
+    attributes:
+      category: { type: string, facet: true }
+      brand: { type: string, facet: true }
+      condition: { type: string, facet: true }
+      city: { type: string, facet: true }
+      price: { type: integer, sort: true }
+      date: { type: date, sort: true }
+`);
+  try {
+    const { name, ask: askReplica } = createReplicaAsker(service.adminUrl);
+    const before = await askReplica(10_000);
+    for (const q of ['диван', 'диван', 'стол', 'xyzzy']) await ask(service, q, '&domain=goods');
+    await fetch(`${service.url}/search?q=a&domain=nowhere`);
+    const sample = await askReplica(10_000);
+
+    assert.equal(name, new URL(service.adminUrl).host);
+    assert.deepEqual(before?.domains['goods']?.outcomes, {});
+    assert.deepEqual(sample?.domains['none']?.outcomes, { rejected: 1 });
+    const { engineLimit, engineCeiling, ...goods } = sample?.domains['goods'] ?? {};
+    assert.deepEqual(goods, {
+      outcomes: { 'hit-l1': 1, engine: 3 },
+      engineCalls: 3,
+      engineFailures: 0,
+      storeCommands: {},
+      engineInFlight: 0,
+      engineQueued: 0,
+      breaker: 0,
+      flushedShare: 0,
+    });
+    assert.ok(engineLimit !== undefined && engineLimit > 0 && engineLimit <= (engineCeiling ?? 0));
+    assert.deepEqual(sample?.misses, { unseen: 3 });
+    assert.deepEqual(sample?.sheds, {});
+    assert.equal(sample?.inFlight, 0);
+    assert.equal(sample?.memoryEvictions, 0);
+    const { cpuSeconds, residentBytes, loopUtilization, loopLagP99Ms, inFlightMax, memoryBytes, memoryMaxBytes } =
+      sample ?? {};
+    for (const figure of [cpuSeconds, residentBytes, loopUtilization, inFlightMax, memoryBytes, memoryMaxBytes]) {
+      assert.ok(figure !== undefined && figure > 0, JSON.stringify(sample));
+    }
+    assert.ok(loopLagP99Ms !== undefined && loopLagP99Ms >= 0);
+    assert.ok((cpuSeconds ?? 0) > (before?.cpuSeconds ?? Infinity));
+    assert.ok((loopUtilization ?? 2) <= 1);
+
+    const page = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    assert.equal(engineCallsOf(page), 3);
+  } finally {
+    await service.stop();
+  }
+});
+
+const PAGE = `
+serpcache_requests_total{domain="goods",outcome="shed",route="search"} 2
+serpcache_requests_total{domain="goods",outcome="shed",route="msearch"} 3
+serpcache_requests_total{domain="none",outcome="rejected",route="search"} 0
+serpcache_engine_calls_total{domain="goods",outcome="whole"} 10
+serpcache_engine_calls_total{domain="goods",outcome="partial"} 1
+serpcache_engine_calls_total{domain="goods",outcome="engine-timeout"} 4
+serpcache_engine_calls_total{domain="goods",outcome="engine-overloaded"} 2
+serpcache_store_commands_total{domain="goods",operation="get",outcome="ok"} 5
+serpcache_store_commands_total{domain="goods",operation="set",outcome="ok"} 6
+serpcache_store_commands_total{domain="goods",operation="set",outcome="deadline"} 1
+serpcache_control_drill_flushed_ratio{domain="goods"} 0.25
+serpcache_shed_total{domain="goods",reason="queue-full"} 4
+serpcache_shed_total{domain="auto",reason="queue-full"} 1
+serpcache_tier_bytes{domain="goods",tier="l1"} 100
+serpcache_tier_bytes{domain="goods",tier="l1-empty"} 10
+nodejs_eventloop_lag_p99_seconds 0.25
+nodejs_eventloop_utilization NaN
+`;
+
+test('counters are summed over routes, operations and domains, each outcome for itself', () => {
+  const sample = replicaSampleOf('a', PAGE);
+  assert.deepEqual(sample?.domains['goods'], {
+    outcomes: { shed: 5 },
+    engineCalls: 17,
+    engineFailures: 6,
+    storeCommands: { ok: 11, deadline: 1 },
+    flushedShare: 0.25,
+  });
+  assert.deepEqual(sample?.sheds, { 'queue-full': 5 });
+  assert.equal(sample?.memoryBytes, 110);
+  assert.equal(sample?.loopLagP99Ms, 250);
+});
+
+test('what a page does not say, or says in no number, is absent', () => {
+  const sample = replicaSampleOf('a', PAGE);
+  assert.deepEqual(Object.keys(sample ?? {}).sort(), [
+    'domains',
+    'loopLagP99Ms',
+    'memoryBytes',
+    'misses',
+    'name',
+    'sheds',
+  ]);
+  assert.equal('none' in (sample?.domains ?? {}), false);
+});
+
+test('a page of something else is no sample', () => {
+  assert.equal(replicaSampleOf('a', 'process_cpu_seconds_total 5\nup 1\n'), undefined);
+  assert.equal(replicaSampleOf('a', '<html></html>'), undefined);
+});

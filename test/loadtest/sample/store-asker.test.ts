@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createStoreAsker } from '../../../loadtest/sample/store-asker.ts';
+import { startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import { systemClock } from '../../../src/clock.ts';
+
+const LIMIT_MS = 5000;
+/** For whoever will not answer. */
+const SHORT_MS = 50;
+
+for (const flavour of ['redis', 'valkey'] as const) {
+  test(`${flavour}: the figures are those of the node, over one connection`, async (context) => {
+    const { asker, node } = await real(context, flavour);
+    const first = await asker.ask(LIMIT_MS);
+    for (const key of ['a', 'b', 'c']) await node.command('SET', key, 'x'.repeat(50_000));
+    await node.command('DEL', 'c');
+    const second = await asker.ask(LIMIT_MS);
+    const third = await asker.ask(LIMIT_MS);
+    if (first === undefined || second === undefined || third === undefined) assert.fail('no answer');
+
+    assert.equal(second.name, 'goods-1');
+    assert.deepEqual([first.keys, second.keys], [0, 2]);
+    assert.ok(second.commands >= first.commands + 4);
+    assert.ok(second.usedBytes > first.usedBytes + 100_000);
+    assert.ok(second.receivedBytes > first.receivedBytes + 150_000);
+    assert.ok(second.sentBytes > first.sentBytes);
+    assert.ok(second.cpuSeconds > 0 && second.cpuSeconds >= first.cpuSeconds);
+    assert.equal(second.maxBytes, 256 * 1024 * 1024);
+    assert.ok(second.maxConnections > 100);
+    assert.ok(second.connections >= 1);
+    assert.deepEqual([second.evicted, second.rejectedConnections], [0, 0]);
+    // Four connections of `command`, none of the asker's.
+    assert.equal(second.connectionsOpened, first.connectionsOpened + 4);
+    assert.equal(third.connectionsOpened, second.connectionsOpened);
+  });
+}
+
+test('a node that ended is absent, and there again once it is back', async (context) => {
+  const { asker, node } = await real(context, 'redis');
+  assert.ok(await asker.ask(LIMIT_MS));
+  await node.stop();
+  assert.equal(await asker.ask(LIMIT_MS), undefined);
+  assert.equal(await asker.ask(LIMIT_MS), undefined);
+  await node.restart();
+  await until('the node to answer again', async () => (await asker.ask(LIMIT_MS)) !== undefined);
+});
+
+test('a node that hangs is absent after the limit, then at once, and answers over the same connection again', async (context) => {
+  const { asker, node } = await real(context, 'redis');
+  const before = await asker.ask(LIMIT_MS);
+  await node.pause();
+  assert.equal(await asker.ask(SHORT_MS), undefined);
+  // Would take the test's whole time if it waited.
+  for (let n = 0; n < 20; n += 1) assert.equal(await asker.ask(600_000), undefined);
+  node.resume();
+  await until('the node to answer again', async () => (await asker.ask(LIMIT_MS)) !== undefined);
+  const after = await asker.ask(LIMIT_MS);
+  assert.equal(after?.connectionsOpened, before?.connectionsOpened);
+});
+
+test('a node that ends every connection gets one a second at most', async (context) => {
+  const clock = { nowMs: 0 };
+  const fake = await pretend(context, clock, (socket) => socket.destroy());
+  for (let n = 0; n < 5; n += 1) assert.equal(await fake.ask(LIMIT_MS), undefined);
+  clock.nowMs = 1000;
+  for (let n = 0; n < 5; n += 1) assert.equal(await fake.ask(LIMIT_MS), undefined);
+  assert.equal(fake.connections(), 2);
+});
+
+test('a connection that was silent for ten seconds is given up', async (context) => {
+  const clock = { nowMs: 0 };
+  const fake = await pretend(context, clock, () => undefined);
+  assert.equal(await fake.ask(SHORT_MS), undefined);
+  clock.nowMs = 9000;
+  assert.equal(await fake.ask(SHORT_MS), undefined);
+  assert.equal(fake.connections(), 1);
+  clock.nowMs = 10_001;
+  assert.equal(await fake.ask(SHORT_MS), undefined);
+  assert.equal(fake.connections(), 2);
+});
+
+test('an error reply, and one that lacks a figure, are no sample, and the next is asked for over the same connection', async (context) => {
+  const replies = ['-NOAUTH Authentication required.\r\n', bulk('used_memory:5\r\n'), bulk(INFO)];
+  const fake = await pretend(context, { nowMs: 0 }, (socket) =>
+    socket.on('data', () => socket.write(replies.shift() ?? '')),
+  );
+  assert.equal(await fake.ask(LIMIT_MS), undefined);
+  assert.equal(await fake.ask(LIMIT_MS), undefined);
+  assert.deepEqual(await fake.ask(LIMIT_MS), SAMPLE);
+  assert.equal(fake.connections(), 1);
+});
+
+test('a reply may come in pieces', async (context) => {
+  const fake = await pretend(context, { nowMs: 0 }, (socket) => {
+    socket.setNoDelay(true);
+    socket.on('data', async () => {
+      const reply = Buffer.from(bulk(INFO));
+      for (let at = 0; at < reply.length; at += 97) {
+        socket.write(reply.subarray(at, at + 97));
+        await new Promise(setImmediate);
+      }
+    });
+  });
+  assert.equal((await fake.ask(LIMIT_MS))?.usedBytes, 941_792);
+  assert.equal((await fake.ask(LIMIT_MS))?.usedBytes, 941_792);
+});
+
+test('a reply without end is not gathered', async (context) => {
+  const fake = await pretend(context, { nowMs: 0 }, (socket) =>
+    socket.on('data', () => socket.write(`$999999999\r\n${'x'.repeat(2 << 20)}`)),
+  );
+  const ended = fake.ended();
+  assert.equal(await fake.ask(600_000), undefined);
+  await ended;
+});
+
+const FIGURES = [
+  'used_memory:941792',
+  'maxmemory:0',
+  'maxclients:10000',
+  'connected_clients:11',
+  'executable:/srv/redis-сервер',
+  'total_commands_processed:1',
+  'total_connections_received:2',
+  'total_net_input_bytes:41',
+  'total_net_output_bytes:5',
+  'rejected_connections:4',
+  'evicted_keys:3',
+  'used_cpu_sys:0.5',
+  'used_cpu_user:0.25',
+];
+const INFO = ['# Server', ...FIGURES, '', '# Keyspace', 'db0:keys=5,expires=0', 'db3:keys=2,expires=1', ''].join(
+  '\r\n',
+);
+
+const SAMPLE = {
+  name: 'fake',
+  commands: 1,
+  cpuSeconds: 0.75,
+  usedBytes: 941_792,
+  maxBytes: 0,
+  keys: 7,
+  evicted: 3,
+  connections: 11,
+  maxConnections: 10_000,
+  rejectedConnections: 4,
+  connectionsOpened: 2,
+  receivedBytes: 41,
+  sentBytes: 5,
+};
+
+const bulk = (text: string): string => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+
+async function real(context: TestContext, flavour: 'redis' | 'valkey') {
+  const stack = await startStandalone({ flavour });
+  const [node] = stack.nodes;
+  if (node === undefined) assert.fail('no node');
+  const asker = createStoreAsker({ name: 'goods-1', host: node.host, port: node.port }, systemClock);
+  context.after(async () => {
+    asker.close();
+    await stack.stop();
+  });
+  return { asker, node };
+}
+
+/** Something that listens and does what it is told with each connection. */
+async function pretend(context: TestContext, clock: { nowMs: number }, serve: (socket: Socket) => void) {
+  let connections = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    serve(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const asker = createStoreAsker(
+    { name: 'fake', host: '127.0.0.1', port },
+    { wallMs: () => clock.nowMs, monotonicMs: () => clock.nowMs },
+  );
+  context.after(() => {
+    asker.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return {
+    ask: asker.ask,
+    connections: () => connections,
+    ended: async () => {
+      const [socket] = await once(server, 'connection');
+      await new Promise((resolve) => socket.once('close', resolve));
+    },
+  };
+}
