@@ -1,0 +1,87 @@
+import type { RunRecord, Second } from '../run/record.ts';
+import type { Sample } from '../sample/sample.ts';
+import { hitRatioCurve, type RatioPoint, ratioOf } from './hit-ratio-curve.ts';
+import { type Stretch, samplesIn } from './hold-window.ts';
+import type { Recovery } from './judged.ts';
+import { type Loss, lossesOf } from './losses.ts';
+import { perSecond, seriesByPart, sumOfKnown, totalOf } from './part-series.ts';
+
+/** What a loss is measured against, and how long it has to stay as good. */
+const BEFORE_MS = 10_000;
+const STAYS_MS = 10_000;
+/** Zhang et al., HotStorage '20: recovered is within two points of before. */
+const WITHIN = 0.02;
+/** A second or two at the end of a run do not stay. */
+const LEAST_POINTS = 3;
+
+/**
+ * Of each loss: how deep it went and when it was over. One that came before the last was over is measured against what
+ * was before that one: losing half of what was left already is no recovery.
+ */
+export function recoveriesOf(record: RunRecord): readonly Recovery[] {
+  const found: Recovery[] = [];
+  for (const loss of lossesOf(record)) {
+    const last = found.at(-1);
+    const isOpen = last !== undefined && last.recoveredAfterMs === undefined;
+    const before = isOpen ? last.hitRatioBefore : ratioOf(secondsIn(record.seconds, justBefore(loss)));
+    const recovery = before === undefined ? undefined : recoveryOf(record, loss, before);
+    if (recovery !== undefined) found.push(recovery);
+  }
+  return found;
+}
+
+function recoveryOf(record: RunRecord, loss: Loss, hitRatioBefore: number): Recovery | undefined {
+  const seconds = secondsIn(record.seconds, loss);
+  const points = hitRatioCurve(seconds);
+  if (points.length === 0) return undefined;
+  const recoveredAtMs = backFor(points, hitRatioBefore - WITHIN);
+  const calls = engineRates(record.samples, loss);
+  const callsBefore = engineRates(record.samples, justBefore(loss));
+  const count = (read: (second: Second) => number): number => seconds.reduce((sum, second) => sum + read(second), 0);
+  return {
+    step: loss.step,
+    lostAtMs: loss.fromMs,
+    hitRatioBefore,
+    hitRatioLowest: Math.min(...points.map(({ ratio }) => ratio)),
+    ...(recoveredAtMs === undefined ? {} : { recoveredAfterMs: Math.max(0, recoveredAtMs - loss.fromMs) }),
+    ...(callsBefore.length === 0
+      ? {}
+      : { engineCallsPerSecondBefore: callsBefore.reduce((sum, rate) => sum + rate, 0) / callsBefore.length }),
+    ...(calls.length === 0 ? {} : { engineCallsPerSecondMost: Math.max(...calls) }),
+    shed: count(({ outcomes }) => outcomes.shed ?? 0),
+    // Second by second nobody counts what was no honest shed; the service calls nearly all of it failed.
+    dishonest: count(({ outcomes }) => outcomes.failed ?? 0),
+  };
+}
+
+/** Since when it was as before, and stayed so for a while, or for as long as anybody looked. */
+function backFor(points: readonly RatioPoint[], least: number): number | undefined {
+  return points.find(({ atMs }, at) => {
+    const next = points.slice(at).filter((point) => point.atMs < atMs + STAYS_MS);
+    return next.length >= LEAST_POINTS && next.every(({ ratio }) => ratio >= least);
+  })?.atMs;
+}
+
+/** Engine calls a second of the fleet, between each two samples. */
+function engineRates(samples: readonly Sample[], stretch: Stretch): readonly number[] {
+  const own = samplesIn(samples, stretch);
+  return own.slice(1).flatMap((after, at) => {
+    const pair = own.slice(at, at + 2);
+    const calls = seriesByPart(
+      pair,
+      ({ replicas }) => replicas,
+      ({ domains }) => sumOfKnown(Object.values(domains).map(({ engineCalls }) => engineCalls)),
+    );
+    const rate = after.replicas.length === 0 ? undefined : totalOf(calls, perSecond);
+    return rate === undefined ? [] : [rate];
+  });
+}
+
+function justBefore({ fromMs }: Stretch): Stretch {
+  return { fromMs: fromMs - BEFORE_MS, toMs: fromMs };
+}
+
+/** Whole seconds only: one that began before the loss is half of each. */
+function secondsIn(seconds: readonly Second[], { fromMs, toMs }: Stretch): readonly Second[] {
+  return seconds.filter(({ atMs }) => atMs - 1000 >= fromMs && atMs <= toMs);
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bindingOf } from '../../../loadtest/judge/binding.ts';
+import { judge } from '../../../loadtest/judge/judge.ts';
+import type { CausedUse } from '../../../loadtest/judge/meter.ts';
+import { runOf } from '../../fakes/load-run.ts';
+
+const record = runOf();
+const telling = judge(record).steps.at(-1);
+assert.ok(telling);
+
+test('what is full binds, and what would be full next comes after it', () => {
+  const { binds, next, isReached, words } = bindingOf(
+    {
+      uses: [
+        use('a core of serpcache', 0.97),
+        use('the busiest disk', 0.5, 8000),
+        use('all cores of the machine', 0.4, 6000),
+      ],
+      telling,
+    },
+    record.samples,
+  );
+  assert.equal(isReached, true);
+  assert.equal(binds?.name, 'a core of serpcache');
+  assert.equal(next?.name, 'all cores of the machine');
+  assert.match(words, /^A core of serpcache is full at x5 \(3,750 searches\/s\): .* Next would be all cores/);
+});
+
+test('when nothing is full, what grows fastest towards its end will bind', () => {
+  const uses = [use('the busiest disk', 0.5, 12_345), use('a core of serpcache', 0.4, 9123), use('memory', 0.6)];
+  const { binds, next, isReached, words } = bindingOf({ uses, telling }, record.samples);
+  assert.deepEqual([binds?.name, next?.name, isReached], ['a core of serpcache', 'the busiest disk', false]);
+  assert.equal(
+    words,
+    'Nothing is full at x5 (3,750 searches/s). First to fill would be a core of serpcache, at about 9,100 searches/s; next the busiest disk, at about 12,000 searches/s.',
+  );
+});
+
+test('what would be lifted together is not what comes next', () => {
+  const places = (domain: string, fullAtRps: number): CausedUse => ({
+    ...use(`places at the engine for ${domain}`, 0.5, fullAtRps),
+    cause: 'places at the engine',
+  });
+  const uses = [places('goods', 5000), places('packages', 6000), use('a core of serpcache', 0.4, 9000)];
+  assert.equal(bindingOf({ uses, telling }, record.samples).next?.name, 'a core of serpcache');
+});
+
+test('a full generator is said as such, before anything else that is full', () => {
+  const generator = { ...use('processors of the generator', 0.93), kind: 'generator' as const };
+  const { binds, words } = bindingOf({ uses: [use('a core of serpcache', 0.99), generator], telling }, record.samples);
+  assert.equal(binds?.kind, 'generator');
+  assert.match(words, /^The generator was full at x5 .* is not known\.$/);
+});
+
+test('a generator that ends before the service does never binds it, and is mentioned', () => {
+  const generator = { ...use('processors of the generator', 0.6, 6000), kind: 'generator' as const };
+  const { binds, words } = bindingOf(
+    { uses: [generator, use('a core of serpcache', 0.4, 9000)], telling },
+    record.samples,
+  );
+  assert.equal(binds?.name, 'a core of serpcache');
+  assert.match(words, /The generator itself would be full at about 6,000/);
+});
+
+test('a step that broke while nothing was full is not explained away', () => {
+  const { steps } = judge(runOf({ breaksAt: 4 }));
+  const broke = steps.find(({ summary }) => summary.result === 'broke');
+  assert.ok(broke);
+  const { binds, words } = bindingOf({ uses: [use('the busiest disk', 0.5)], telling: broke }, record.samples);
+  assert.equal(binds, undefined);
+  assert.match(words, /^x4 .* broke, and nothing that was measured was full; the busiest disk came nearest/);
+});
+
+test('what nobody could look at is listed, by kind and by part', () => {
+  const staging = judge(runOf({ stack: 'none' })).binding;
+  assert.deepEqual(staging.unmeasured, ['memory', 'network', 'disk', 'limiter', 'generator']);
+  assert.match(staging.words, /Nobody could look at the stores, searchd, the machine and the generator\.$/);
+  const blind = judge(runOf({ isBlind: true })).binding;
+  assert.equal(blind.unmeasured.length, 8);
+  assert.equal(blind.binds, undefined);
+  assert.match(blind.words, /^What was full at x5 .* was not measured\. Nobody could look at serpcache itself/);
+  assert.deepEqual(judge(record).binding.unmeasured, []);
+});
+
+test('a run in which nothing ran binds nothing', () => {
+  const steps = record.summary.steps.map((one) => ({ ...one, searches: 0, seconds: 0, result: 'not-run' as const }));
+  const { binds, words } = judge({ ...record, summary: { ...record.summary, steps } }).binding;
+  assert.equal(binds, undefined);
+  assert.match(words, /^Nothing ran\./);
+});
+
+function use(name: string, used: number, fullAtRps?: number): CausedUse {
+  return {
+    kind: 'core',
+    name,
+    cause: name,
+    byStep: [],
+    used,
+    words: `${used} of 1`,
+    ...(fullAtRps === undefined ? {} : { fullAtRps }),
+  };
+}

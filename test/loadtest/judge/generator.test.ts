@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { finalVerdict, generatorReasons } from '../../../loadtest/judge/generator.ts';
+import { stepFigures } from '../../../loadtest/judge/step-figures.ts';
+import type { RunRecord } from '../../../loadtest/run/record.ts';
+import { runOf } from '../../fakes/load-run.ts';
+
+test('a generator with processor time to spare leaves the verdict as it is', () => {
+  const record = runOf();
+  assert.deepEqual(finalVerdict(record.verdict, record), record.verdict);
+});
+
+test('a generator that used up its processors makes a passed run invalid, with the figure', () => {
+  const record = usingFrom(runOf(), 'x5', 0.92);
+  assert.equal(record.verdict.kind, 'passed');
+  const verdict = finalVerdict(record.verdict, record);
+  assert.equal(verdict.kind, 'invalid');
+  assert.match(generatorReasons(record)[0] ?? '', /^k6 used 0\.92 of its 1 core \(92\s%\) in x5/);
+  assert.deepEqual(generatorReasons(usingFrom(runOf(), 'x5', 0.88)), []);
+});
+
+test('reasons the script knew come first and are kept', () => {
+  const record = usingFrom(runOf({ starvedAt: 5 }), 'x5', 1);
+  const verdict = finalVerdict(record.verdict, record);
+  assert.ok(verdict.kind === 'invalid' && record.verdict.kind === 'invalid');
+  assert.deepEqual(verdict.reasons, [...record.verdict.reasons, ...generatorReasons(record)]);
+});
+
+test('three seconds without any left spoil a step whose mean is harmless; two do not', () => {
+  assert.match(
+    generatorReasons(usingFrom(runOf(), 'x4', 1, 3))[0] ?? '',
+    /no processor time left for 3 s on end in x4/,
+  );
+  assert.deepEqual(generatorReasons(usingFrom(runOf(), 'x4', 1, 2)), []);
+});
+
+test('full seconds that do not follow each other are none on end', () => {
+  const record = usingFrom(runOf(), 'x4', 1, 2);
+  const samples = record.samples.map((sample, at) => ({
+    ...sample,
+    processes: sample.processes.map((one) => (one.name === 'k6' ? { ...one, cpuSeconds: Math.floor(at / 2) } : one)),
+  }));
+  assert.deepEqual(generatorReasons({ ...record, samples }), []);
+});
+
+test('it is measured against the processors it was kept on', () => {
+  const record = usingFrom(runOf(), 'x5', 1.5);
+  const kept = (generatorCpus: string): RunRecord => ({ ...record, machine: { ...record.machine, generatorCpus } });
+  assert.equal(generatorReasons(kept('2-3')).length, 0);
+  assert.equal(generatorReasons(kept('3')).length, 1);
+  const { generatorCpus: _, ...machine } = record.machine;
+  assert.equal(generatorReasons({ ...record, machine }).length, 0);
+});
+
+test('above the first broken rung, and in steps without limits, it may be full', () => {
+  assert.deepEqual(generatorReasons(usingFrom(runOf({ breaksAt: 4 }), 'x5', 1)), []);
+  assert.deepEqual(generatorReasons(usingFrom(runOf(), 'warm-up', 1, 15)), []);
+  assert.equal(generatorReasons(usingFrom(runOf({ breaksAt: 5 }), 'x5', 1)).length, 1);
+});
+
+test('a generator that nobody sampled gives no reason', () => {
+  const record = runOf({ stack: 'none' });
+  assert.deepEqual(finalVerdict(record.verdict, record), record.verdict);
+});
+
+/** k6 uses so many cores from when that step's rate holds, for so long: else it has nothing to do. */
+function usingFrom(record: RunRecord, step: string, cores: number, seconds = 1000): RunRecord {
+  const fromMs = stepFigures(record).find(({ summary }) => summary.step.name === step)?.fromMs ?? 0;
+  const first = record.samples.findIndex(({ atMs }) => atMs >= fromMs);
+  const samples = record.samples.map((sample, at) => {
+    const spent = Math.min(Math.max(0, sample.atMs - (record.samples[first]?.atMs ?? 0)) / 1000, seconds);
+    const processes = sample.processes.map((one) =>
+      one.name === 'k6' ? { ...one, cpuSeconds: at < first ? 0 : spent * cores } : one,
+    );
+    return { ...sample, processes };
+  });
+  return { ...record, samples };
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fullAtRps } from '../../../loadtest/judge/growth.ts';
+import { growthOf, perSecond } from '../../../loadtest/judge/part-series.ts';
+import { processorsIn } from '../../../loadtest/judge/processors.ts';
+
+test('a counter that begins anew, however often, loses nothing that was read', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(1000), { minLength: 2, maxLength: 30 }), (readings) => {
+      const series = readings.map((value, at) => ({ atMs: at * 1000, value }));
+      // What each life had counted when it was last seen, and the last one; less what was there before anybody looked.
+      const ends = readings.filter((value, at) => value > (readings[at + 1] ?? -1));
+      const all = ends.reduce((sum, value) => sum + value, 0);
+      assert.equal(growthOf(series), all - (readings[0] ?? 0));
+    }),
+  );
+});
+
+test('a rate is by the times of the readings, not by their number', () => {
+  const series = [
+    { atMs: 0, value: 100 },
+    { atMs: 1500, value: 130 },
+    { atMs: 4000, value: 180 },
+  ];
+  assert.equal(perSecond(series), 20);
+  assert.equal(perSecond(series.slice(0, 1)), undefined);
+  assert.equal(perSecond([]), undefined);
+});
+
+test('what grows in a line is full where the line is', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 2000, max: 15_000, noNaN: true }),
+      fc.double({ min: 0, max: 0.2, noNaN: true }),
+      (full, idle) => {
+        const held = [250, 500, 1000, 1500].map((searchesPerSecond) => ({
+          searchesPerSecond,
+          share: idle + ((1 - idle) * searchesPerSecond) / full,
+        }));
+        const found = fullAtRps(held);
+        assert.ok(found !== undefined && Math.abs(found - full) < 1, `${found}, not ${full}`);
+      },
+    ),
+  );
+});
+
+test('a line that says full at a rate that held is wrong there', () => {
+  const held = [0, 0.89, 0.89, 0.89].map((share, at) => ({ searchesPerSecond: 100 * (at + 1), share }));
+  assert.equal(fullAtRps(held), 400);
+});
+
+test('nothing is foretold below a rate that held, and nothing of what does not grow', () => {
+  const shares = fc.array(fc.double({ min: 0, max: 0.89, noNaN: true }), { minLength: 2, maxLength: 6 });
+  fc.assert(
+    fc.property(shares, (given) => {
+      const held = given.map((share, at) => ({ searchesPerSecond: 100 * (at + 1), share }));
+      const found = fullAtRps(held);
+      if (found !== undefined) assert.ok(found >= 100 * held.length && found <= 20 * 100 * held.length);
+    }),
+  );
+  const flat = [1000, 2000, 3000].map((searchesPerSecond) => ({ searchesPerSecond, share: 0.5 }));
+  assert.equal(fullAtRps(flat), undefined);
+  assert.equal(fullAtRps(flat.slice(0, 1)), undefined);
+});
+
+test('two steps at one rate make no line, however far apart their figures are', () => {
+  const held = [
+    { searchesPerSecond: 2249, share: 0.2 },
+    { searchesPerSecond: 2251, share: 0.4 },
+  ];
+  assert.equal(fullAtRps(held), undefined);
+});
+
+test('processors are counted as taskset names them', () => {
+  assert.equal(processorsIn('3'), 1);
+  assert.equal(processorsIn('0-2,5'), 4);
+  assert.equal(processorsIn(undefined), undefined);
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Recovery } from '../../../loadtest/judge/judged.ts';
+import { lossesOf } from '../../../loadtest/judge/losses.ts';
+import { recoveriesOf } from '../../../loadtest/judge/recovery.ts';
+import type { RunEvent, RunRecord, Second } from '../../../loadtest/run/record.ts';
+import { runOf } from '../../fakes/load-run.ts';
+
+test('each stage of a drill is a loss of its own, and the start of the drill is none', () => {
+  const record = runOf({ script: 'flush-survival' });
+  const losses = lossesOf(record);
+  assert.deepEqual(
+    losses.map(({ fromMs }) => fromMs),
+    record.events.flatMap(({ kind, atMs }) => (kind === 'drill-stage' ? [atMs] : [])),
+  );
+  assert.deepEqual(
+    losses.map(({ step }) => step),
+    ['flush', 'flush', 'flush'],
+  );
+});
+
+test('a drill whose stages nobody told begins to lose when it starts', () => {
+  const record = runOf({ script: 'flush-survival' });
+  const events = record.events.filter(({ kind }) => kind !== 'drill-stage');
+  assert.deepEqual(
+    lossesOf({ ...record, events }).map(({ fromMs }) => fromMs),
+    [events[0]?.atMs],
+  );
+});
+
+test('the deeper the loss, the lower the ratio and the longer the way back', () => {
+  const [first, second, third] = recoveriesOf(runOf({ script: 'flush-survival' }));
+  assert.ok(first && second && third);
+  assert.ok(first.hitRatioLowest > second.hitRatioLowest && second.hitRatioLowest > third.hitRatioLowest);
+  assert.equal(first.recoveredAfterMs, 0, 'a hundredth of the keys is within two points');
+  assert.ok((second.recoveredAfterMs ?? 0) > 0 && (third.recoveredAfterMs ?? 0) > (second.recoveredAfterMs ?? 0));
+  assert.ok((third.engineCallsPerSecondMost ?? 0) > 3 * (third.engineCallsPerSecondBefore ?? 0));
+});
+
+test('what never comes back has no time of recovery', () => {
+  const last = recoveriesOf(runOf({ script: 'flush-survival', refillSeconds: Number.POSITIVE_INFINITY })).at(-1);
+  assert.ok(last);
+  assert.equal('recoveredAfterMs' in last, false);
+});
+
+test('recovered is when it is back for good, not when it first touches', () => {
+  const ratios = [...flat(0.9, 10), 0.3, 0.5, 0.9, 0.9, 0.9, 0.9, 0.4, 0.7, ...flat(0.9, 30)];
+  assert.equal(only(flushed(ratios, 10)).recoveredAfterMs, 9000);
+});
+
+test('a dip long after is another story', () => {
+  const ratios = [...flat(0.9, 10), 0.3, 0.5, ...flat(0.9, 15), 0.2, ...flat(0.9, 10)];
+  assert.equal(only(flushed(ratios, 10)).recoveredAfterMs, 3000);
+});
+
+test('a dip that comes some seconds after the flush is not taken for none', () => {
+  const ratios = [...flat(0.9, 14), 0.3, 0.3, ...flat(0.9, 30)];
+  const { recoveredAfterMs, hitRatioLowest } = only(flushed(ratios, 10));
+  assert.equal(recoveredAfterMs, 7000);
+  assert.ok(hitRatioLowest < 0.6);
+});
+
+test('nothing from before the loss softens what came after it', () => {
+  const { hitRatioLowest, hitRatioBefore } = only(flushed([...flat(0.9, 10), ...flat(0.1, 20)], 10));
+  assert.ok(Math.abs(hitRatioLowest - 0.1) < 1e-9 && Math.abs(hitRatioBefore - 0.9) < 1e-9);
+});
+
+test('a loss before the last one was over is measured against what was before that', () => {
+  const record = flushed([...flat(0.9, 10), ...flat(0.5, 10), ...flat(0.3, 3), ...flat(0.5, 20)], 10, 20);
+  const second = recoveriesOf(record)[1];
+  assert.ok(second);
+  assert.ok(Math.abs(second.hitRatioBefore - 0.9) < 1e-9);
+  assert.equal(second.recoveredAfterMs, undefined);
+});
+
+test('two good seconds at the end of a run are no recovery', () => {
+  const ratios = [...flat(0.9, 10), ...flat(0.3, 10), 0.6, 0.9, 0.9];
+  assert.equal(only(flushed(ratios, 10)).recoveredAfterMs, undefined);
+});
+
+test('domains that are flushed together are one loss', () => {
+  const record = flushed([...flat(0.9, 10), 0.4, ...flat(0.9, 20)], 10, 10.4);
+  assert.equal(lossesOf(record).length, 1);
+  assert.equal(recoveriesOf(record).length, 1);
+});
+
+test('sheds and failures are those between this loss and the next', () => {
+  const record = flushed([...flat(0.9, 10), ...flat(0.4, 30)], 10, 20);
+  const seconds = record.seconds.map((second, at) => {
+    const outcomes = { ...second.outcomes, shed: at, failed: at === 12 ? 4 : 0 };
+    return { ...second, outcomes };
+  });
+  const [first, second] = recoveriesOf({ ...record, seconds });
+  assert.equal(first?.shed, 145, '10 to 19');
+  assert.deepEqual([first?.dishonest, second?.dishonest], [4, 0]);
+});
+
+test('too few searches make no ratio, and so no recovery', () => {
+  const record = flushed([...flat(0.9, 10), ...flat(0.1, 20)], 10);
+  const seconds = record.seconds.map((second) => ({ ...second, searches: 5, outcomes: { 'hit-l1': 4 } }));
+  assert.deepEqual(recoveriesOf({ ...record, seconds }), []);
+});
+
+test('a run without a loss has nothing to recover from', () => {
+  assert.deepEqual(recoveriesOf(runOf()), []);
+});
+
+function flat(ratio: number, seconds: number): readonly number[] {
+  return Array.from({ length: seconds }, () => ratio);
+}
+
+/** A hit ratio for each second, and flushes so many seconds in. */
+function flushed(ratios: readonly number[], ...flushes: readonly number[]): RunRecord {
+  const record = runOf({ script: 'flush-survival' });
+  const { startedAtMs } = record.summary;
+  const seconds = ratios.map((ratio, at): Second => {
+    const hits = Math.round(1000 * ratio);
+    const outcomes = { 'hit-l1': hits, engine: 1000 - hits };
+    return {
+      atMs: startedAtMs + (at + 1) * 1000,
+      searches: 1000,
+      errors: 0,
+      dropped: 0,
+      vus: 1,
+      receivedBytes: 0,
+      outcomes,
+    };
+  });
+  const events = flushes.map((at): RunEvent => ({ atMs: startedAtMs + at * 1000, kind: 'flush', text: 'goods' }));
+  return { ...record, seconds, events };
+}
+
+function only(record: RunRecord): Recovery {
+  const found = recoveriesOf(record);
+  assert.equal(found.length, 1);
+  return found[0] as Recovery;
+}

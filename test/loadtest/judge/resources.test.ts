@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { judge } from '../../../loadtest/judge/judge.ts';
+import type { ResourceUse } from '../../../loadtest/judge/judged.ts';
+import type { RunRecord } from '../../../loadtest/run/record.ts';
+import type { DomainSample, HostSample, ReplicaSample, Sample, StoreSample } from '../../../loadtest/sample/sample.ts';
+import { runOf } from '../../fakes/load-run.ts';
+
+suite('what was how full', () => {
+  test('is fullest first, and has a share for each step', () => {
+    const record = runOf();
+    const { resources, steps } = judge(record);
+    const used = resources.map((use) => use.used);
+    assert.deepEqual(
+      used,
+      used.toSorted((a, b) => b - a),
+    );
+    for (const { byStep, name } of resources) assert.equal(byStep.length, steps.length, name);
+  });
+
+  test('a core of serpcache is its event loop: what other threads use does not fill it', () => {
+    const busy = withReplicas(runOf(), (replica, at) => ({ ...replica, cpuSeconds: 3 * at, loopUtilization: 0.5 }));
+    assert.equal(useOf(busy, 'a core of serpcache').used, 0.5);
+    const { loopUtilization: _, ...loopless } = { loopUtilization: 0 };
+    const unknown = withReplicas(runOf(), ({ loopUtilization: __, ...replica }, at) => ({
+      ...replica,
+      ...loopless,
+      cpuSeconds: 0.7 * at,
+    }));
+    near(useOf(unknown, 'a core of serpcache').used, 0.7);
+  });
+
+  test('of several processes and nodes the busiest counts', () => {
+    const record = withReplicas(runOf({ replicas: 3 }), (replica) => ({
+      ...replica,
+      loopUtilization: replica.name.endsWith('8091') ? 0.8 : 0.2,
+    }));
+    const core = useOf(record, 'a core of serpcache');
+    near(core.used, 0.8);
+    assert.match(core.words, /the busiest of 3 processes/);
+    const skewed = withStores(runOf(), (store, at) => ({
+      ...store,
+      cpuSeconds: store.name === 'goods-2' ? 0.6 * at : 0,
+    }));
+    assert.match(useOf(skewed, 'a core of the store of goods').words, /0\.60 of 1 core \(goods-2\)/);
+    assert.equal(useOf(skewed, 'a core of the store of packages').used, 0);
+  });
+
+  test('a queue that is never empty means that no place at the engine is free', () => {
+    const queued = (engineQueued: number): number =>
+      useOf(
+        withDomains(runOf(), (domain) => ({ ...domain, engineInFlight: 1, engineCeiling: 4, engineQueued })),
+        'places at the engine for goods',
+      ).used;
+    assert.equal(queued(0), 0.25);
+    assert.equal(queued(3), 1);
+  });
+
+  test('a store that evicts is full, and one without a limit is not measured', () => {
+    const evicting = withStores(runOf(), (store, at) => ({ ...store, evicted: store.name === 'goods-3' ? at : 0 }));
+    const memory = useOf(evicting, 'memory of the store of goods');
+    assert.equal(memory.used, 1);
+    assert.match(memory.words, /1\/s evicted \(goods-3\)/);
+    assert.ok(useOf(evicting, 'memory of the store of packages').used < 0.9);
+    const endless = judge(withStores(runOf(), (store) => ({ ...store, maxBytes: 0 })));
+    assert.equal(
+      endless.resources.some(({ name }) => name.startsWith('memory of the store')),
+      false,
+    );
+  });
+
+  test('a store that refuses connections has none left', () => {
+    const refusing = withStores(runOf(), (store, at) => ({ ...store, rejectedConnections: at }));
+    assert.equal(useOf(refusing, 'connections of the store of goods').used, 1);
+    assert.equal(useOf(runOf(), 'connections of the store of goods').used < 0.01, true);
+  });
+
+  test('the network is full when it loses something, and otherwise nobody knows how full', () => {
+    const network = useOf(runOf(), 'the network');
+    assert.deepEqual(new Set(network.byStep), new Set([undefined]));
+    assert.match(network.words, /MiB\/s over loopback, nothing dropped/);
+    const losing = useOf(
+      withHost(runOf(), (host, at) => ({ ...host, listenDrops: at })),
+      'the network',
+    );
+    assert.equal(losing.used, 1);
+  });
+
+  test('packets that a limiter held back mean that it is at its end', () => {
+    assert.equal(useOf(runOf(), 'a limiter of packets').used, 0);
+    const held = withHost(runOf(), (host, at) => ({ ...host, limiterOverlimits: at }));
+    assert.equal(useOf(held, 'a limiter of packets').used, 1);
+  });
+
+  test('the generator is as full as the processors it is kept on', () => {
+    const record = runOf();
+    const kept = (generatorCpus: string): number =>
+      useOf({ ...record, machine: { ...record.machine, generatorCpus } }, 'processors of the generator').used;
+    near(kept('2-3'), kept('3') / 2);
+  });
+
+  test('what others on the machine used is told', () => {
+    assert.doesNotMatch(useOf(runOf(), 'all cores of the machine').words, /no part of the run/);
+    const shared = withHost(runOf(), (host, at) => ({
+      ...host,
+      busySeconds: host.busySeconds + at,
+      idleSeconds: host.idleSeconds - at,
+    }));
+    const { words } = useOf(shared, 'all cores of the machine');
+    assert.match(words, /, 1\.\d\d used by what is no part of the run$/);
+  });
+
+  test('nothing is more than full', () => {
+    const over = withStores(runOf(), (store) => ({ ...store, usedBytes: 2 * store.maxBytes }));
+    assert.equal(useOf(over, 'memory of the store of goods').used, 1);
+  });
+
+  test('a disk is as full as it is busy', () => {
+    near(
+      useOf(
+        withHost(runOf(), (host, at) => ({ ...host, diskBusyMs: 640 * at })),
+        'the busiest disk',
+      ).used,
+      0.64,
+    );
+  });
+
+  test('memory is not said to fill with the rate: it fills with time', () => {
+    for (const { kind, fullAtRps } of judge(runOf()).resources)
+      if (kind === 'memory') assert.equal(fullAtRps, undefined);
+  });
+
+  test('growth is read off the steps that held, not off one that broke', () => {
+    const [whole, broken] = [runOf(), runOf({ breaksAt: 5 })];
+    const flat = withReplicas(broken, (replica, _, atMs) => ({
+      ...replica,
+      loopUtilization: atMs > fromOf(broken, 'x5') ? 1 : (replica.loopUtilization ?? 0),
+    }));
+    near(useOf(flat, 'a core of serpcache').fullAtRps ?? 0, useOf(whole, 'a core of serpcache').fullAtRps ?? 0, 0.02);
+  });
+});
+
+suite('the step that tells most', () => {
+  test('is the first that broke', () => {
+    assert.equal(useOf(runOf({ breaksAt: 3 }), 'a core of serpcache').words, useAt(runOf(), 'x3'));
+  });
+
+  test('of steps at one rate is the one in which something was fullest', () => {
+    const { binding } = judge(runOf({ script: 'flush-survival' }));
+    assert.match(binding.words, /at flush \(2,250 searches\/s\)/);
+  });
+
+  test('that was too short for two samples is told by the one before it', () => {
+    const record = runOf();
+    const samples = record.samples.filter(({ atMs }) => atMs < fromOf(record, 'x5'));
+    assert.match(useOf({ ...record, samples }, 'a core of serpcache').words, /\(at x4\)$/);
+  });
+});
+
+function useAt(record: RunRecord, last: string): string {
+  const at = record.summary.steps.findIndex(({ step }) => step.name === last);
+  const summary = { ...record.summary, steps: record.summary.steps.slice(0, at + 1) };
+  return useOf({ ...record, summary }, 'a core of serpcache').words;
+}
+
+function useOf(record: RunRecord, name: string): ResourceUse {
+  const found = judge(record).resources.find((use) => use.name === name);
+  assert.ok(found, name);
+  return found;
+}
+
+function fromOf(record: RunRecord, name: string): number {
+  const found = judge(record).steps.find(({ summary }) => summary.step.name === name);
+  assert.ok(found);
+  return found.fromMs;
+}
+
+function near(value: number, expected: number, within = 0.01): void {
+  assert.ok(Math.abs(value - expected) <= within * expected, `${value}, not about ${expected}`);
+}
+
+/** `at`: seconds since the run began, whole ones as the made-up samples are. */
+function changed(record: RunRecord, change: (sample: Sample, at: number) => Partial<Sample>): RunRecord {
+  const samples = record.samples.map((sample, at) => ({ ...sample, ...change(sample, at) }));
+  return { ...record, samples };
+}
+
+function withReplicas(
+  record: RunRecord,
+  change: (replica: ReplicaSample, at: number, atMs: number) => ReplicaSample,
+): RunRecord {
+  return changed(record, ({ replicas, atMs }, at) => ({ replicas: replicas.map((one) => change(one, at, atMs)) }));
+}
+
+function withDomains(record: RunRecord, change: (domain: DomainSample) => DomainSample): RunRecord {
+  return withReplicas(record, (replica) => ({
+    ...replica,
+    domains: Object.fromEntries(Object.entries(replica.domains).map(([name, domain]) => [name, change(domain)])),
+  }));
+}
+
+function withStores(record: RunRecord, change: (store: StoreSample, at: number) => StoreSample): RunRecord {
+  return changed(record, ({ stores }, at) => ({ stores: stores.map((one) => change(one, at)) }));
+}
+
+function withHost(record: RunRecord, change: (host: HostSample, at: number) => HostSample): RunRecord {
+  return changed(record, ({ host }, at) => (host === undefined ? {} : { host: change(host, at) }));
+}

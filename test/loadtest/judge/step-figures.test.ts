@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { holdWindow } from '../../../loadtest/judge/hold-window.ts';
+import type { StepFigures } from '../../../loadtest/judge/judged.ts';
+import { stepFigures } from '../../../loadtest/judge/step-figures.ts';
+import type { RunRecord } from '../../../loadtest/run/record.ts';
+import type { ReplicaSample } from '../../../loadtest/sample/sample.ts';
+import { runOf } from '../../fakes/load-run.ts';
+
+const NAMES = ['warm-up', 'x1', 'x2', 'x3', 'x4', 'x5'];
+
+test('figures are of the time in which the rate held: nothing of the ramps', () => {
+  const record = runOf();
+  const steps = stepFigures(record);
+  assert.deepEqual(
+    steps.map(({ summary }) => summary.step.name),
+    NAMES,
+  );
+  const x2 = stepOf(record, 'x2');
+  assert.equal(x2.toMs - x2.fromMs, 20_000);
+  assert.equal(x2.searchesPerSecond, 1500);
+  // Of this made-up service: 105 µs a search and 0.02 for nothing. A ramp would have cost less.
+  near(x2.serviceCores, 0.02 + 1500 * 105e-6);
+  near(x2.generatorCores, 0.03 + 1500 * 160e-6);
+});
+
+test('amplification is what the engine was asked of what was searched for', () => {
+  const x3 = stepOf(runOf(), 'x3');
+  near(x3.amplification, (x3.engineCallsPerSecond ?? 0) / 2250);
+  near(x3.engineCallsPerSecond, 2250 * 0.09 * 0.72, 0.05);
+});
+
+test('a process that began anew in the middle of a step does not make figures negative or tiny', () => {
+  const record = runOf();
+  const { fromMs, toMs } = stepOf(record, 'x4');
+  const whole = stepOf(record, 'x4').serviceCores;
+  const died = record.samples.find(({ atMs }) => atMs > (fromMs + toMs) / 2);
+  const lost = died?.replicas[0]?.cpuSeconds ?? 0;
+  const anew = (replica: ReplicaSample): ReplicaSample => ({
+    ...replica,
+    cpuSeconds: (replica.cpuSeconds ?? 0) - lost,
+  });
+  const samples = record.samples.map((sample) =>
+    sample.atMs >= (died?.atMs ?? 0) ? { ...sample, replicas: sample.replicas.map(anew) } : sample,
+  );
+  // Only what was used between the last look and the end is lost: one of nineteen seconds.
+  near(stepOf({ ...record, samples }, 'x4').serviceCores, (whole ?? 0) * (18 / 19));
+});
+
+test('all processes count, each by its own times', () => {
+  const [one, three] = [stepOf(runOf({ replicas: 1 }), 'x5'), stepOf(runOf({ replicas: 3 }), 'x5')];
+  near(three.serviceCores, one.serviceCores ?? 0);
+  near(three.engineCallsPerSecond, one.engineCallsPerSecond ?? 0);
+  assert.equal(three.serviceBytes, 3 * (one.serviceBytes ?? 0));
+});
+
+test('a step with fewer than two samples has no rates, and its searches all the same', () => {
+  const record = runOf();
+  const { fromMs } = stepOf(record, 'x1');
+  const samples = record.samples.filter(({ atMs }) => atMs < fromMs + 500);
+  const x1 = stepOf({ ...record, samples }, 'x1');
+  assert.equal(x1.serviceCores, undefined);
+  assert.equal(x1.machineBusyShare, undefined);
+  assert.equal(x1.searchesPerSecond, 750);
+});
+
+test('where the stack is not ours, the parts are unknown and the service is not', () => {
+  const x5 = stepOf(runOf({ stack: 'none' }), 'x5');
+  for (const part of ['storeCores', 'engineCores', 'generatorCores', 'machineBusyShare', 'storeBytes'] as const) {
+    assert.equal(x5[part], undefined, part);
+  }
+  assert.ok((x5.serviceCores ?? 0) > 0.3);
+  assert.ok((x5.storeCommandsPerSecond ?? 0) > 1000);
+});
+
+test('engine calls that only the script counted are still known', () => {
+  const blind = runOf({ isBlind: true });
+  assert.equal(stepOf(blind, 'x2').engineCallsPerSecond, undefined);
+  const counted = { ...blind, summary: { ...blind.summary, steps: runOf().summary.steps } };
+  near(stepOf(counted, 'x2').engineCallsPerSecond, 1500 * 0.09 * 0.72, 0.05);
+});
+
+test('a step the run ended in is as long as it was, and one it never reached has no length', () => {
+  const { summary } = runOf({ breaksAt: 4, isAborted: true });
+  const lengths = summary.steps.slice(-2).map((step) => {
+    const { fromMs, toMs } = holdWindow(summary, step);
+    return toMs - fromMs;
+  });
+  assert.deepEqual(lengths, [6000, 0]);
+});
+
+function stepOf(record: RunRecord, name: string): StepFigures {
+  const found = stepFigures(record)[NAMES.indexOf(name)];
+  assert.ok(found);
+  return found;
+}
+
+function near(value: number | undefined, expected: number, within = 0.01): void {
+  assert.ok(value !== undefined && Math.abs(value - expected) <= within * expected, `${value}, not about ${expected}`);
+}

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { kneeOf } from '../../../loadtest/k6/kit/knee.ts';
+import type { GeneratorSummary, ScriptSummary, StepSummary, Verdict } from '../../../loadtest/k6/kit/summary.ts';
+import { judgeStep, verdictOf } from '../../../loadtest/k6/kit/verdict.ts';
+import { type RunWish, runOf } from '../../fakes/load-run.ts';
+
+suite('a run that its generator did not spoil', () => {
+  test('passes when every rung held, and its knee is the last of them', () => {
+    const verdict = verdictOf(runOf().summary);
+    assert.equal(verdict.kind, 'passed');
+    assert.deepEqual(kneeIn(verdict), { held: 'x5' });
+    assert.equal(verdict.detail, 'All 5 steps held, up to x5 (3,750 searches/s).');
+  });
+
+  test('fails when a rung broke, and says which, why and what held', () => {
+    const verdict = verdictOf(runOf({ breaksAt: 4 }).summary);
+    assert.equal(verdict.kind, 'failed');
+    assert.deepEqual(kneeIn(verdict), { held: 'x3', broke: 'x4' });
+    assert.doesNotMatch(verdict.detail, /x5/);
+    assert.match(verdict.detail, /^x4 broke: error rate 20\s% .*; held up to x3 \(2,250 searches\/s\)\.$/);
+  });
+
+  test('fails, and is not invalid, when its own abort ended it', () => {
+    const { summary } = runOf({ breaksAt: 4, isAborted: true });
+    assert.equal(summary.steps.at(-1)?.result, 'not-run');
+    assert.equal(verdictOf(summary).kind, 'failed');
+  });
+
+  test('fails when a judged step was never reached', () => {
+    const { steps, generator } = runOf({ script: 'flush-survival' }).summary;
+    const verdict = verdictOf({
+      steps: steps.map((one) => (one.step.name === 'recovery' ? unreached(one) : one)),
+      generator,
+    });
+    assert.equal(verdict.kind, 'failed');
+    assert.equal(verdict.detail, 'recovery was never reached.');
+  });
+
+  test('has no knee when nothing in it is a rung', () => {
+    const verdict = verdictOf(runOf({ script: 'flush-survival' }).summary);
+    assert.equal(verdict.kind, 'passed');
+    assert.equal(kneeIn(verdict), undefined);
+  });
+});
+
+suite('a run that its generator spoiled is invalid', () => {
+  test('when requests could not be begun: how many, and in which steps', () => {
+    const reasons = reasonsOf(runOf({ starvedAt: 4 }).summary);
+    assert.match(reasons[0] ?? '', /^13,500 requests could not be begun \(6,000 in x4, 7,500 in x5\)/);
+    assert.match(reasons[0] ?? '', /looks like the generator/);
+  });
+
+  test('when the VUs ran out while answers were slow, and then it looks like the service', () => {
+    const { steps, generator } = withStep(runOf().summary, 'x5', {
+      dropped: 900,
+      latencyMs: { p50: 40, p90: 300, p95: 500, p99: 1200, max: 2000 },
+    });
+    const reasons = reasonsOf({ steps, generator: { ...generator, dropped: 900, vusUsed: 600 } });
+    assert.match(reasons[0] ?? '', /looks like the service: 3,750\/s × p99 1\.2\ss = 4,500 VUs .* of 600/);
+    assert.match(reasons[0] ?? '', /Raise MAX_VUS/);
+  });
+
+  test('and what a step needed is held against the VUs of its own, where it has some', () => {
+    const wish = { dropped: 40, latencyMs: { p50: 1, p90: 5, p95: 10, p99: 40, max: 60 } };
+    const whole = withStep(runOf().summary, 'x5', wish);
+    const own = withStep(runOf().summary, 'x5', { ...wish, vusCap: 140 });
+    assert.match(reasonsOf(whole).join(), /looks like the generator: .* of 600/);
+    assert.match(reasonsOf(own).join(), /looks like the service: .* of 140/);
+  });
+
+  test('when all stood still for less than p99 shows, and then nobody can tell', () => {
+    const { steps, generator } = withStep(runOf().summary, 'x5', {
+      dropped: 40,
+      latencyMs: { p50: 1, p90: 5, p95: 10, p99: 40, max: 900 },
+    });
+    const reasons = reasonsOf({ steps, generator: { ...generator, dropped: 40 } });
+    assert.match(reasons[0] ?? '', /stood still for a moment, .* 150 VUs .* but 3,375 at the slowest \(900\sms\)/);
+  });
+
+  test('when nine of ten VUs were in use, though nothing was dropped', () => {
+    const { steps, generator } = runOf().summary;
+    assert.match(reasonsOf({ steps, generator: { ...generator, vusUsed: 540 } })[0] ?? '', /540 of 600 VUs/);
+    assert.equal(verdictOf({ steps, generator: { ...generator, vusUsed: 539 } }).kind, 'passed');
+  });
+
+  test('when requests were dropped where no step counts them', () => {
+    const { steps, generator } = runOf().summary;
+    assert.match(reasonsOf({ steps, generator: { ...generator, dropped: 3 } })[0] ?? '', /3 outside of the steps/);
+  });
+
+  test('when a threshold had no samples, but not when its step was never reached', () => {
+    const { steps, generator } = runOf({ breaksAt: 4, isAborted: true }).summary;
+    const empty = (...emptyThresholds: string[]): GeneratorSummary => ({ ...generator, emptyThresholds });
+    assert.equal(verdictOf({ steps, generator: empty('errors{step:x5}') }).kind, 'failed');
+    assert.match(reasonsOf({ steps, generator: empty('errors{step:x2}') }).join(), /errors\{step:x2\} had no samples/);
+  });
+
+  test('when a judged step ran without a single search', () => {
+    const run = withStep(runOf().summary, 'x2', { searches: 0 });
+    assert.deepEqual(reasonsOf(run), ['x2 ran without a single search']);
+  });
+
+  test('when no step ran, or none has limits', () => {
+    const { steps, generator } = runOf().summary;
+    assert.match(reasonsOf({ steps: steps.map(unreached), generator }).join(), /not a single search was sent/);
+    assert.match(reasonsOf({ steps: steps.slice(0, 1), generator }).join(), /nothing was judged/);
+  });
+
+  test('whatever else happened: no run that dropped requests in a rung that counts passes or fails', () => {
+    const rungs = fc.constantFrom(1, 2, 3, 4, 5);
+    fc.assert(
+      fc.property(rungs, rungs, fc.boolean(), (starvedAt, breaksAt, isAborted) => {
+        fc.pre(starvedAt <= breaksAt);
+        const { summary } = runOf({ starvedAt, breaksAt, isAborted, holdSeconds: 8, rampSeconds: 1 });
+        assert.equal(verdictOf(summary).kind, 'invalid');
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+suite('above the first broken rung', () => {
+  const spent: RunWish = { breaksAt: 3, starvedAt: 4 };
+
+  test('a generator at its end spoils nothing: the knee was known', () => {
+    const { steps, generator } = runOf(spent).summary;
+    assert.equal(generator.vusUsed, generator.vusCap);
+    assert.deepEqual(kneeIn(verdictOf({ steps, generator })), { held: 'x2', broke: 'x3' });
+  });
+
+  test('what is dropped in the broken rung itself still does', () => {
+    const run = withStep(runOf(spent).summary, 'x3', { dropped: 5 });
+    assert.equal(verdictOf(run).kind, 'invalid');
+  });
+
+  test('a way back down is no rung: it is judged', () => {
+    const { steps, generator } = runOf({ breaksAt: 4 }).summary;
+    const down = steps.find(({ step }) => step.name === 'x1');
+    assert.ok(down);
+    const back = { ...down, step: { ...down.step, name: 'after' }, result: 'broke' as const, broken: ['p99'] };
+    assert.match(verdictOf({ steps: [...steps, back], generator }).detail, /after broke/);
+  });
+});
+
+suite('an endless ladder', () => {
+  test('passes when it broke and refused honestly', () => {
+    const verdict = verdictOf({ ...runOf({ breaksAt: 4 }).summary, isEndless: true });
+    assert.equal(verdict.kind, 'passed');
+    assert.match(verdict.detail, /^Held up to x3 .*; x4 broke/);
+  });
+
+  test('fails when a rung above its knee refused dishonestly', () => {
+    const run = withStep(runOf({ breaksAt: 3 }).summary, 'x5', { dishonest: 2 });
+    assert.match(verdictOf({ ...run, isEndless: true }).detail, /x5 broke: .*no honest shed/);
+  });
+
+  test('fails when its first rung broke, or it was ended before anything gave', () => {
+    assert.equal(verdictOf({ ...runOf({ breaksAt: 1 }).summary, isEndless: true }).kind, 'failed');
+    const { steps, generator } = runOf().summary;
+    const ended = steps.map((one) => (one.step.name === 'x5' ? unreached(one) : one));
+    assert.equal(
+      verdictOf({ steps: ended, generator, isEndless: true }).detail.startsWith('x5 was never reached'),
+      true,
+    );
+  });
+
+  test('is not spoiled by VUs that a stall used up in its broken rung', () => {
+    const { steps, generator } = withStep(runOf({ breaksAt: 5 }).summary, 'x5', { dropped: 100 });
+    const run = { steps, generator: { ...generator, dropped: 100, vusUsed: generator.vusCap } };
+    assert.equal(verdictOf(run).kind, 'invalid');
+    assert.equal(verdictOf({ ...run, isEndless: true }).kind, 'passed');
+  });
+});
+
+test('every rung up to the knee held, and what broke comes next', () => {
+  const results = fc.array(fc.constantFrom('held', 'broke', 'not-run'), { minLength: 5, maxLength: 5 });
+  const { steps } = runOf({ holdSeconds: 4, rampSeconds: 1 }).summary;
+  fc.assert(
+    fc.property(results, (given) => {
+      const ladder = steps.slice(1).map((one, at): StepSummary => ({ ...one, result: given[at] ?? 'held' }));
+      const knee = kneeOf(ladder);
+      const held = ladder.findIndex(({ step }) => step.name === knee?.held);
+      assert.ok(ladder.slice(0, held + 1).every(({ result }) => result === 'held'));
+      const next = ladder[held + 1];
+      assert.equal(knee?.broke, next?.result === 'broke' ? next.step.name : undefined);
+      assert.notEqual(next?.result, 'held');
+    }),
+  );
+});
+
+type Told = Pick<ScriptSummary, 'steps' | 'generator'>;
+
+function reasonsOf(run: Told): readonly string[] {
+  const verdict = verdictOf(run);
+  assert.equal(verdict.kind, 'invalid');
+  return verdict.kind === 'invalid' ? verdict.reasons : [];
+}
+
+function kneeIn(verdict: Verdict) {
+  assert.notEqual(verdict.kind, 'invalid', JSON.stringify(verdict));
+  return verdict.kind === 'invalid' ? undefined : verdict.knee;
+}
+
+function withStep({ steps, generator }: Told, name: string, wish: Partial<StepSummary>): Told {
+  const changed = steps.map((one) => {
+    if (one.step.name !== name) return one;
+    const step = { ...one, ...wish };
+    return { ...step, ...judgeStep(step) };
+  });
+  return { steps: changed, generator };
+}
+
+function unreached(one: StepSummary): StepSummary {
+  const step = { ...one, searches: 0, seconds: 0 };
+  return { ...step, ...judgeStep(step) };
+}
