@@ -10,6 +10,11 @@ export function countText(value: number | undefined): string {
   return shown(value, (known) => grouped(known, 0));
 }
 
+/** `1,234`, `12.3`, `0.53`: where a title or a sentence names the unit. */
+export function amountText(value: number | undefined): string {
+  return shown(value, significant);
+}
+
 /** `1,234/s`, `12.3/s`, `0.53/s` */
 export function perSecondText(value: number | undefined): string {
   return shown(value, (known) => `${significant(known)}/s`);

@@ -37,6 +37,7 @@ export const AREAS = {
   lifeboat: ink('#3b9d89', '#73ede8'),
   shed: ink('#8f1f66', '#b8508f'),
   failed: ink('#e0484d', '#ff9a94'),
+  unanswered: ink('#3a3d42', '#f4f2ee'),
 } as const satisfies Readonly<Record<string, Ink>>;
 
 /** Lines: at least 3 : 1 on every band they cross. */

@@ -7,11 +7,20 @@ export function themeStyle(): string {
     `:root{color-scheme:light dark;${light}}`,
     `@media (prefers-color-scheme:dark){:root{${variables('dark')}}}`,
     `@media print{:root{color-scheme:light;${light}}}`,
+    ...drawnStyle(),
+  ].join('\n');
+}
+
+/** For what stands on its own ground wherever it is shown. */
+export function lightStyle(): string {
+  return [`:root{color-scheme:light;${variables('light')}}`, ...drawnStyle()].join('\n');
+}
+
+function drawnStyle(): readonly string[] {
+  return [
     Object.keys(AREAS).map((name) => `.area.${name}{fill:var(--area-${name})}.name.on-${name}{fill:var(--on-${name})}`),
     Object.keys(LINES).map((name) => `.${name}{--own:var(--line-${name})}`),
-  ]
-    .flat()
-    .join('\n');
+  ].flat();
 }
 
 function variables(side: keyof Ink): string {

@@ -8,6 +8,8 @@ const plain = (shown: string): string => shown.replaceAll('\u00a0', ' ');
 test('numbers are written for people', () => {
   const cases: readonly (readonly [string, string])[] = [
     [text.countText(1234.4), '1,234'],
+    [text.amountText(1234.4), '1,234'],
+    [text.amountText(0.534), '0.53'],
     [text.perSecondText(1234.4), '1,234/s'],
     [text.perSecondText(12.34), '12.3/s'],
     [text.perSecondText(0.534), '0.53/s'],

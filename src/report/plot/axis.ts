@@ -16,6 +16,6 @@ export function valueAxis(frame: Frame, text: (value: number) => string): Markup
 export function gridLines(frame: Frame): readonly Markup[] {
   return frame.ticks.map((tick) => {
     const y = STRIP_PX + frame.y.at(tick);
-    return element('line', { class: tick === 0 ? 'base' : 'grid', x2: '100%', y1: y, y2: y });
+    return element('line', { class: tick === frame.ticks[0] ? 'base' : 'grid', x2: '100%', y1: y, y2: y });
   });
 }

@@ -1,4 +1,4 @@
-import { element, type Markup } from '../markup.ts';
+import { type Attributes, element, type Markup } from '../markup.ts';
 import { SHAPES, type Shape } from './background.ts';
 
 export interface LegendEntry {
@@ -26,13 +26,20 @@ export function legend(entries: readonly LegendEntry[]): Markup | undefined {
   );
 }
 
-function swatch(kind: LegendEntry['kind'], style: string): Markup {
+/** How wide the sample before a name is. */
+export const SWATCH_PX: Readonly<Record<LegendEntry['kind'], number>> = { line: 30, area: 14, spread: 14 };
+
+/** What a name stands for, as it is drawn. */
+export function swatch(kind: LegendEntry['kind'], style: string, place: Attributes = {}): Markup {
   const drawn =
     kind === 'line'
       ? element('path', { class: `line ${style}`, d: 'M0 6h30' })
       : element('rect', { class: `${kind} ${style}`, width: 14, height: 12 });
-  const width = kind === 'line' ? 30 : 14;
-  return element('svg', { class: 'swatch', width, height: 12, 'aria-hidden': 'true' }, drawn);
+  return element(
+    'svg',
+    { class: 'swatch', width: SWATCH_PX[kind], height: 12, 'aria-hidden': 'true', ...place },
+    drawn,
+  );
 }
 
 /** The sign of a moment by itself. */

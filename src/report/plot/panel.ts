@@ -1,4 +1,4 @@
-import { type Content, element, type Markup } from '../markup.ts';
+import { type Attributes, type Content, element, type Markup } from '../markup.ts';
 import { gridLines, valueAxis } from './axis.ts';
 import { backdropParts, STRIP_PX, TIMES_PX } from './backdrop.ts';
 import { FRAME_WIDTH, type Frame } from './frame.ts';
@@ -30,10 +30,7 @@ export interface Panel {
  * @param backdropId what all plots of a domain have in common, see `backdrop`. @param isHalf two stand side by side.
  */
 export function panelFigure(panel: Panel, backdropId: string, isHalf = false): Markup {
-  const { id, frame, isEmpty } = panel;
-  const parts = backdropParts(backdropId);
-  const names = isHalf ? parts.half : parts.names;
-  const inner = { y: STRIP_PX, width: '100%', height: frame.heightPx };
+  const { frame, isEmpty } = panel;
   return element(
     'figure',
     { class: 'plot' },
@@ -42,26 +39,35 @@ export function panelFigure(panel: Panel, backdropId: string, isHalf = false): M
       'div',
       { class: 'canvas' },
       valueAxis(frame, panel.tickText),
-      element(
-        'svg',
-        {
-          class: 'drawing',
-          width: '100%',
-          height: STRIP_PX + frame.heightPx + TIMES_PX,
-          role: 'img',
-          'aria-labelledby': `${id}-title ${id}-desc`,
-        },
-        element('title', { id: `${id}-title` }, panel.title),
-        element('desc', { id: `${id}-desc` }, isEmpty ? 'Nothing was measured.' : panel.words),
-        drawnBy(names),
-        element('svg', inner, drawnBy(parts.bands)),
-        gridLines(frame),
-        isEmpty ? nothing(frame) : curves(panel),
-        drawnBy(`${names}t`, STRIP_PX + frame.heightPx),
-        element('svg', inner, drawnBy(panel.isDetailed ? parts.all : parts.marks)),
-      ),
+      panelDrawing(panel, backdropId, { width: '100%' }, isHalf),
     ),
     isEmpty ? undefined : panel.notes?.map((note) => element('p', { class: 'note' }, note)),
+  );
+}
+
+/** The drawing alone, without its axis of values: as wide as `place` says. */
+export function panelDrawing(panel: Panel, backdropId: string, place: Attributes, isHalf = false): Markup {
+  const { id, frame, isEmpty } = panel;
+  const parts = backdropParts(backdropId);
+  const names = isHalf ? parts.half : parts.names;
+  const inner = { y: STRIP_PX, width: '100%', height: frame.heightPx };
+  return element(
+    'svg',
+    {
+      class: 'drawing',
+      ...place,
+      height: STRIP_PX + frame.heightPx + TIMES_PX,
+      role: 'img',
+      'aria-labelledby': `${id}-title ${id}-desc`,
+    },
+    element('title', { id: `${id}-title` }, panel.title),
+    element('desc', { id: `${id}-desc` }, isEmpty ? 'Nothing was measured.' : panel.words),
+    drawnBy(names),
+    element('svg', inner, drawnBy(parts.bands)),
+    gridLines(frame),
+    isEmpty ? nothing(frame) : curves(panel),
+    drawnBy(`${names}t`, STRIP_PX + frame.heightPx),
+    element('svg', inner, drawnBy(panel.isDetailed ? parts.all : parts.marks)),
   );
 }
 

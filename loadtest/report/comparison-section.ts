@@ -1,0 +1,84 @@
+import { type Content, element, type Markup, said } from '../../src/report/markup.ts';
+import {
+  amountText,
+  countText,
+  durationText,
+  percentText,
+  perSecondText,
+  timesText,
+  UNKNOWN,
+} from '../../src/report/number-text.ts';
+import { type Column, table } from '../../src/report/table.ts';
+import type { Comparison, FigureComparison, StepComparison } from '../judge/comparison.ts';
+
+const TEXTS: Readonly<Record<FigureComparison['unit'], (value: number | undefined) => string>> = {
+  perSecond: perSecondText,
+  ms: durationText,
+  share: percentText,
+  cores: (cores) => (cores === undefined ? UNKNOWN : `${amountText(cores)}\u00a0cores`),
+};
+
+/** Less is told by the two figures well enough. */
+const WORTH_TELLING = 0.05;
+
+/** This run beside an earlier one: first what else was different, then step by step. */
+export function comparisonSection({ earlier, notes, steps, words }: Comparison): Markup {
+  const names = [...new Set(steps.flatMap(({ figures }) => figures.map(({ name }) => name)))];
+  return element(
+    'section',
+    { 'aria-labelledby': 'comparison' },
+    element('h2', { id: 'comparison' }, 'Beside an earlier run'),
+    element('p', {}, 'Earlier: ', element('code', {}, said(earlier)), '. ', said(words)),
+    notes.length === 0
+      ? undefined
+      : element(
+          'ul',
+          { class: 'plain' },
+          notes.map((note) => element('li', {}, said(note))),
+        ),
+    table<StepComparison>({
+      caption: 'Each step now, and what it was then',
+      narrow: 'sideways',
+      columns: [
+        { title: 'Step', cell: stepCell },
+        ...names.map(
+          (name): Column<StepComparison> => ({
+            title: /^p[0-9]/.test(name) ? name : `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`,
+            isNumber: true,
+            cell: ({ figures }) => figureCell(figures.find((one) => one.name === name)),
+          }),
+        ),
+      ],
+      rows: steps,
+      none: 'The two have no step of the same name.',
+    }),
+    steps.every(({ isComparable }) => isComparable)
+      ? undefined
+      : element(
+          'p',
+          { class: 'note' },
+          `${countText(unlike(steps))} of the steps cannot be compared: their rates differ, or one of them was not run.`,
+        ),
+  );
+}
+
+function stepCell({ name, isComparable }: StepComparison): Content {
+  return [said(name), isComparable ? undefined : element('span', { class: 'soft title was' }, 'not comparable')];
+}
+
+function figureCell(figure: FigureComparison | undefined): Content {
+  if (figure === undefined) return undefined;
+  const text = TEXTS[figure.unit];
+  const was = figure.earlier === undefined ? 'not known then' : `was ${text(figure.earlier)}`;
+  const times = isAnother(figure) ? element('span', { class: 'was' }, `now ${timesText(figure.ratio)}`) : undefined;
+  return [text(figure.now), element('span', { class: 'soft was' }, was), times];
+}
+
+/** Shares are read beside each other as they are. */
+function isAnother({ unit, ratio }: FigureComparison): boolean {
+  return unit !== 'share' && ratio !== undefined && Math.abs(ratio - 1) >= WORTH_TELLING;
+}
+
+function unlike(steps: readonly StepComparison[]): number {
+  return steps.filter(({ isComparable }) => !isComparable).length;
+}

@@ -1,0 +1,103 @@
+import { countText } from '../../src/report/number-text.ts';
+import type { Judged, StepFigures } from '../judge/judged.ts';
+import type { RunRecord } from '../run/record.ts';
+import { kneeWords } from './knee-words.ts';
+import { plainText } from './plain-text.ts';
+import { recoveryFigures } from './recovery-figures.ts';
+import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './step-figures.ts';
+import { resultWords, verdictWords } from './verdict-words.ts';
+
+export interface RunTextOptions {
+  readonly record: RunRecord;
+  readonly judged: Judged;
+  /** Where the page was written to. */
+  readonly reportFile?: string;
+}
+
+const WIDTH = 110;
+const MAX_NAME = 18;
+const BETWEEN = '  ';
+const SHOWN: readonly StepFigure[] = [
+  ...Object.values(CLIENT_FIGURES),
+  ...[PART_FIGURES.engine, PART_FIGURES.serviceCores, PART_FIGURES.generatorCores],
+];
+/** Shorter than on the page, where lines are as long as they like. */
+const TITLES: Readonly<Record<string, string>> = {
+  'Hit ratio before': 'Hits before',
+  'Recovered after': 'Recovered',
+  'Shed honestly': 'Shed',
+  'Hit ratio': 'Hits',
+  'Engine calls': 'Engine',
+  'Service cores': 'Service',
+  'Generator cores': 'k6 cores',
+};
+
+/** What a run came to, for a terminal: the verdict first, at most 110 characters wide. */
+export function runText({ record, judged, reportFile }: RunTextOptions): string {
+  const { verdict, binding, steps } = judged;
+  const { word, detail } = verdictWords(verdict);
+  const reasons = verdict.kind === 'invalid' ? verdict.reasons.flatMap((reason) => wrapped(`- ${reason}`, '  ')) : [];
+  const knee = kneeWords(judged);
+  const { dropped, vusUsed, vusCap } = record.summary.generator;
+  const users = `${countText(vusUsed)} of ${countText(vusCap)} virtual users`;
+  return [
+    ...wrapped(`${record.summary.script}: ${word.toUpperCase()}. ${detail}`),
+    ...reasons,
+    '',
+    ...columns([['Step', ...SHOWN.map(({ title }) => title), 'Result'], ...steps.map((step) => rowOf(step, judged))]),
+    ...steps.flatMap(({ summary: { step, broken } }) =>
+      broken.length === 0 ? [] : wrapped(`${step.name}: ${broken.join('; ')}`, '  '),
+    ),
+    ...recoveries(record, judged),
+    '',
+    ...(knee === undefined ? [] : wrapped(knee)),
+    ...wrapped(binding.words),
+    ...wrapped(`Generator: ${countText(dropped)} requests not begun, ${users}.`),
+    // A path is not broken into lines: it is there to be copied.
+    `Report: ${plainText(reportFile ?? `loadtest/results/${record.id}/report.html`)}`,
+    '',
+  ].join('\n');
+}
+
+function rowOf(step: StepFigures, { verdict }: Judged): readonly string[] {
+  const { result } = step.summary;
+  const { sign, word } = resultWords(result, verdict);
+  // That an invalid run counts for nothing stands above: the words of the page would be too long here.
+  const shown = verdict.kind === 'invalid' && sign === '?' ? `(${result})` : `${sign} ${word}`;
+  return [step.summary.step.name.slice(0, MAX_NAME), ...SHOWN.map(({ text }) => text(step)), shown];
+}
+
+function recoveries(record: RunRecord, judged: Judged): readonly string[] {
+  if (judged.recoveries.length === 0) return [];
+  const figures = recoveryFigures(record);
+  const rows = judged.recoveries.map((one) => [one.step.slice(0, MAX_NAME), ...figures.map(({ text }) => text(one))]);
+  return ['', ...columns([['Lost in', ...figures.map(({ title }) => title)], ...rows])];
+}
+
+/** Names at the left, figures at the right; what does not fit between the first and the last column is left out. */
+function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const cells = rows.map((row) => row.map((cell, at) => plainText(at > 0 ? (TITLES[cell] ?? cell) : cell)));
+  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  const wide = widths.reduce((sum, width) => sum + width + BETWEEN.length, -BETWEEN.length);
+  if (wide > WIDTH && widths.length > 2) return columns(rows.map((row) => row.toSpliced(-2, 1)));
+  return cells.map((row) =>
+    row
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join(BETWEEN)
+      .trimEnd(),
+  );
+}
+
+function wrapped(text: string, indent = ''): readonly string[] {
+  const lines: string[] = [];
+  let current = indent;
+  for (const word of plainText(text).split(' ')) {
+    const room = WIDTH - current.length - 1;
+    if (current.trim() !== '' && word.length > room) {
+      lines.push(current);
+      current = indent;
+    }
+    current += `${current.trim() === '' ? '' : ' '}${word}`;
+  }
+  return [...lines, current];
+}

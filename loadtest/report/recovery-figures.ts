@@ -1,0 +1,27 @@
+import { countText, durationText, percentText, perSecondText } from '../../src/report/number-text.ts';
+import { elapsedText } from '../../src/report/time-text.ts';
+import type { Recovery } from '../judge/judged.ts';
+import type { RunRecord } from '../run/record.ts';
+
+export interface RecoveryFigure {
+  readonly title: string;
+  readonly text: (recovery: Recovery) => string;
+}
+
+/** What is told of a loss, the same on the page and in a README. */
+export function recoveryFigures({ summary }: RunRecord): readonly RecoveryFigure[] {
+  return [
+    { title: 'Lost at', text: ({ lostAtMs }) => elapsedText(lostAtMs - summary.startedAtMs) },
+    { title: 'Hit ratio before', text: ({ hitRatioBefore }) => percentText(hitRatioBefore) },
+    { title: 'Lowest', text: ({ hitRatioLowest }) => percentText(hitRatioLowest) },
+    {
+      title: 'Recovered after',
+      text: ({ recoveredAfterMs: after }) =>
+        after === undefined ? 'not by the end' : after === 0 ? 'never below' : durationText(after),
+    },
+    { title: 'Engine before', text: ({ engineCallsPerSecondBefore: before }) => perSecondText(before) },
+    { title: 'Engine, most', text: ({ engineCallsPerSecondMost: most }) => perSecondText(most) },
+    { title: 'Shed honestly', text: ({ shed }) => countText(shed) },
+    { title: 'Other 5xx', text: ({ dishonest }) => countText(dishonest) },
+  ];
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { compareRuns } from '../../../loadtest/judge/compare.ts';
+import { judge } from '../../../loadtest/judge/judge.ts';
+import { reportPage } from '../../../loadtest/report/report-page.ts';
+import { plotSvg } from '../../../loadtest/report/standalone.ts';
+import type { RunRecord } from '../../../loadtest/run/record.ts';
+import { startBrowser, type TestBrowser } from '../../e2e/browser.ts';
+import { LOW_CONTRAST } from '../../e2e/contrast.ts';
+import { runOf } from '../../fakes/load-run.ts';
+import { hostileRun, SCENES } from './scenes.ts';
+
+/** Texts of the plots that stick out of the page: what an SVG lets overflow does not widen the document. */
+const OUTSIDE = `[...document.querySelectorAll('svg.drawing text, svg.values text')].flatMap((text) => {
+  const box = text.getBoundingClientRect();
+  return box.width > 0 && (box.left < 0 || box.right > innerWidth) ? [text.textContent] : [];
+})`;
+/** Tables that a reader at a desk would have to move sideways. */
+const SIDEWAYS = `[...document.querySelectorAll('.frame')].flatMap((frame) =>
+  frame.scrollWidth > frame.clientWidth + 1 ? [frame.getAttribute('aria-label')] : [])`;
+
+function pageOf(record: RunRecord): string {
+  return reportPage({ record, judged: judge(record), against: compareRuns(record, runOf()) });
+}
+
+suite('the load report in a browser', () => {
+  let browser: TestBrowser;
+  before(async () => {
+    browser = await startBrowser();
+  });
+  after(() => browser?.close());
+
+  for (const [name, scene] of Object.entries(SCENES)) {
+    test(`${name}: fits a light desk and a dark telephone, and complains of nothing`, async () => {
+      const html = pageOf(scene());
+      for (const [width, colorScheme] of [
+        [1280, 'light'],
+        [390, 'dark'],
+      ] as const) {
+        const { page, complaints } = await browser.open({ colorScheme, viewport: { width, height: 900 } });
+        await page.setContent(html);
+        const where = `${width} px, ${colorScheme}`;
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, where);
+        assert.deepEqual(await page.evaluate(OUTSIDE), [], where);
+        if (width === 1280) assert.deepEqual(await page.evaluate(SIDEWAYS), [], where);
+        assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], where);
+        assert.deepEqual(complaints, [], where);
+        await page.context().close();
+      }
+    });
+  }
+
+  test('endless words widen nothing', async () => {
+    const html = pageOf(hostileRun('x'.repeat(300)));
+    for (const width of [1280, 390]) {
+      const { page } = await browser.open({ viewport: { width, height: 900 } });
+      await page.setContent(html);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+      await page.context().close();
+    }
+  });
+
+  test('every plot is drawn: its curves have a size, and the backdrop that they share is there', async () => {
+    const { page } = await browser.open();
+    await page.setContent(pageOf(runOf({ breaksAt: 4 })));
+    const flat = `[...document.querySelectorAll('svg.drawing')].filter((svg) => {
+      const has = (query) => [...svg.querySelectorAll(query)].some((part) => part.getBoundingClientRect().width > 100);
+      return !has('path') || !has('use');
+    }).length`;
+    assert.equal(await page.evaluate('document.querySelectorAll("svg.drawing").length'), 10);
+    assert.equal(await page.evaluate(flat), 0);
+    await page.context().close();
+  });
+
+  test('on paper the colours are those of paper, and nothing is cut off', async () => {
+    const { page } = await browser.open({ colorScheme: 'dark', viewport: { width: 700, height: 900 } });
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await page.setContent(pageOf(runOf({ breaksAt: 4 })));
+    assert.equal(await page.evaluate('getComputedStyle(document.body).color'), 'rgb(29, 31, 33)');
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 700);
+    await page.context().close();
+  });
+
+  test('a plot of its own is a picture that any page can show, with no text beyond its edges', async () => {
+    const record = runOf({ script: 'flush-survival' });
+    const svg = plotSvg({ record, judged: judge(record) }, 'outcomes') ?? assert.fail();
+    const { page, complaints } = await browser.open({ viewport: { width: 1000, height: 900 } });
+    const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
+    await page.setContent(`<img src="${source}">`);
+    assert.equal(
+      await page.evaluate(`document.querySelector('img').decode().then(() => document.images[0].naturalWidth)`),
+      960,
+    );
+    await page.setContent(svg);
+    const outside = `[...document.querySelectorAll('text')].filter((text) => {
+      const [box, all] = [text.getBoundingClientRect(), document.querySelector('svg').getBoundingClientRect()];
+      return box.width > 0 && (box.left < all.left || box.right > all.right || box.bottom > all.bottom);
+    }).length`;
+    assert.equal(await page.evaluate(outside), 0);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+});

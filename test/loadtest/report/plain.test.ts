@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judge } from '../../../loadtest/judge/judge.ts';
+import { runText } from '../../../loadtest/report/print-run.ts';
+import { readmeTables } from '../../../loadtest/report/readme-tables.ts';
+import type { RunRecord } from '../../../loadtest/run/record.ts';
+import { runOf } from '../../fakes/load-run.ts';
+import { hostileRun, SCENES } from './scenes.ts';
+
+function textOf(record: RunRecord): string {
+  return runText({ record, judged: judge(record) });
+}
+
+for (const [name, scene] of Object.entries(SCENES)) {
+  test(`${name}: what is printed fits into 110 columns, and no cell is cut off`, () => {
+    const text = textOf(scene());
+    const wide = text.split('\n').filter((one) => one.length > 110);
+    assert.deepEqual(wide, []);
+    assert.doesNotMatch(text, /NaN|Infinity|undefined|null|\[object/);
+  });
+}
+
+test('the first line printed is the verdict, and the last says where the report is', () => {
+  const lines = textOf(runOf({ breaksAt: 4 }))
+    .trimEnd()
+    .split('\n');
+  assert.match(lines[0] ?? '', /^x-load: FAILED\. x4 broke: error rate 20 %/);
+  assert.match(lines.at(-1) ?? '', /^Report: loadtest\/results\/2026-11-21T10-20-30-x-load\/report\.html$/);
+  const record = runOf();
+  const elsewhere = runText({ record, judged: judge(record), reportFile: 'other/page.html' });
+  assert.match(elsewhere, /\nReport: other\/page\.html\n$/);
+});
+
+test('an invalid run prints its reasons before its figures', () => {
+  const text = textOf(runOf({ starvedAt: 4 }));
+  const [reason, table] = [text.indexOf('  - 13,500 requests could not be begun'), text.indexOf('Step ')];
+  assert.ok(reason > 0 && table > reason, `${reason}, ${table}`);
+  assert.match(text, /^x3 .* \(held\)$/m);
+  assert.doesNotMatch(text, /✓/);
+});
+
+test('columns stand under each other, a result at the end of each', () => {
+  const rows = textOf(runOf({ breaksAt: 4, isAborted: true }))
+    .split('\n')
+    .filter((one) => /^(?:Step|warm-up|x\d) /.test(one));
+  assert.equal(rows.length, 7);
+  assert.equal(new Set(rows.map((row) => row.length)).size, 1);
+  assert.match(rows.at(-1) ?? '', /– not run$/);
+  assert.match(rows.at(-2) ?? '', /✕ broke$/);
+});
+
+test('where columns do not fit, whole ones are left out and the result stays', () => {
+  const record = runOf();
+  const steps = record.summary.steps.map((one) => ({
+    ...one,
+    step: { ...one.step, name: `${one.step.name}${'-long'.repeat(9)}` },
+  }));
+  const text = textOf({ ...record, summary: { ...record.summary, steps } });
+  const header = /^Step .*$/m.exec(text)?.[0] ?? '';
+  assert.ok(header.endsWith('Result') && !header.includes('k6 cores') && header.length <= 110, header);
+});
+
+test('the knee, what binds and the losses are printed', () => {
+  assert.match(textOf(runOf({ breaksAt: 4 })), /The knee: x3 \(2,250 searches\/s\) held/);
+  const record = runOf({ script: 'flush-survival' });
+  const text = textOf(record);
+  assert.match(text, /^flush +\+1:25\.0 /m);
+  const [first = ''] = judge(record).binding.words.replaceAll('\u00a0', ' ').split('. ');
+  assert.ok(text.replaceAll(/\s+/g, ' ').includes(first), first);
+});
+
+test('no words from outside steer a terminal', () => {
+  const text = textOf(hostileRun('\u001b[31mred\u0007 \u202e'));
+  assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\u202e]/u);
+});
+
+test('the tables of a README have as many cells in each row as titles, whatever a step is called', () => {
+  for (const record of [runOf({ breaksAt: 4, isAborted: true }), runOf({ script: 'flush-survival' }), hostileRun()]) {
+    for (const table of readmeTables(record, judge(record)).trimEnd().split('\n\n')) {
+      const cells = table.split('\n').map((row) => row.replaceAll('\\|', '').split('|').length);
+      assert.equal(new Set(cells).size, 1, table);
+      assert.doesNotMatch(table, /<(?:script|img)|\u202e/u);
+    }
+  }
+});
+
+test('a README has a row for each step, and one for each loss', () => {
+  const ladder = readmeTables(runOf(), judge(runOf()));
+  assert.match(ladder, /^\| x5 \| 3,750\/s \| 3,750\/s \| 0\.6 ms \| .* \| held \|$/m);
+  assert.equal(ladder.split('\n\n').length, 1);
+  const record = runOf({ script: 'flush-survival' });
+  assert.equal(readmeTables(record, judge(record)).match(/^\| flush \| \+/gm)?.length, 3);
+});

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { compareRuns } from '../../../loadtest/judge/compare.ts';
+import { judge } from '../../../loadtest/judge/judge.ts';
+import { reportPage } from '../../../loadtest/report/report-page.ts';
+import type { RunRecord } from '../../../loadtest/run/record.ts';
+import { runOf } from '../../fakes/load-run.ts';
+import { markupFaults } from '../../report/well-formed.ts';
+import { hostileRun, SCENES } from './scenes.ts';
+
+const MOST_BYTES = 400 * 1024;
+
+function pageOf(record: RunRecord): string {
+  return reportPage({ record, judged: judge(record) });
+}
+
+/** What a reader sees, without tags; the spaces within figures are no-break ones. */
+function textOf(page: string): string {
+  const body = page.slice(page.indexOf('<body'));
+  const spaced = body.replaceAll(/<\/(?:p|td|th|dt|dd|li|h1|h2|h3|h4|caption|text)>/g, ' ').replaceAll(/<[^>]*>/g, '');
+  return spaced.replaceAll(/\s+/g, ' ').replaceAll('&#39;', "'");
+}
+
+suite('the report of any run', () => {
+  for (const [name, scene] of Object.entries(SCENES)) {
+    const page = pageOf(scene());
+
+    test(`${name}: is well-formed, with every reference within itself`, () => {
+      assert.deepEqual(markupFaults(page), []);
+    });
+
+    test(`${name}: loads nothing from elsewhere and runs no script`, () => {
+      assert.doesNotMatch(page, /<script|<iframe|<img|@import|url\(|javascript:|\son[a-z]+="/i);
+      const references = [...page.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map((match) => match[1] ?? '');
+      assert.deepEqual(
+        references.filter((one) => !one.startsWith('#') && one !== 'data:,'),
+        [],
+      );
+    });
+
+    test(`${name}: shows no number that is none`, () => {
+      assert.equal(/.{0,80}(?:NaN|Infinity|undefined|null|\[object).{0,40}/.exec(page)?.[0], undefined);
+    });
+
+    test(`${name}: is small enough to be mailed`, () => {
+      assert.ok(Buffer.byteLength(page) < MOST_BYTES, `${Buffer.byteLength(page)} bytes`);
+    });
+  }
+});
+
+test('the verdict stands before every figure, as a word and a sentence', () => {
+  for (const [wish, word] of [
+    [{}, 'Passed All 5 steps held'],
+    [{ breaksAt: 4 }, 'Failed x4 broke: error rate 20 %'],
+    [{ starvedAt: 4 }, 'Invalid This run says nothing about the service. 13,500 requests could not be begun'],
+  ] as const) {
+    const text = textOf(pageOf(runOf(wish)));
+    assert.ok(text.includes(word), `${word} in ${text.slice(0, 400)}`);
+    assert.ok(text.indexOf(word) < text.indexOf('Base rate, x1'), word);
+  }
+});
+
+test('an invalid run gives all its reasons, and none of its steps a good mark', () => {
+  const record = runOf({ starvedAt: 4 });
+  const { verdict } = record;
+  assert.ok(verdict.kind === 'invalid' && verdict.reasons.length > 1);
+  const page = pageOf(record);
+  const text = textOf(page);
+  for (const reason of verdict.reasons) assert.ok(text.includes(reason.replaceAll(/\s+/g, ' ')), reason);
+  assert.doesNotMatch(page, /✓ held|✕ broke/);
+  assert.match(text, /\? held, not counted/);
+  assert.match(text, /nothing of it counts for or against the service/);
+});
+
+test('the knee and what binds are told before the tables', () => {
+  const record = runOf({ breaksAt: 4, isAborted: true });
+  const text = textOf(pageOf(record));
+  const knee = text.indexOf('The knee: x3 (2,250 searches/s) held, x4 (3,000 searches/s) broke');
+  const binds = text.indexOf(judge(record).binding.words.replaceAll(/\s+/g, ' '));
+  assert.ok(knee > 0 && binds > knee && binds < text.indexOf('Step by step'), `${knee}, ${binds}`);
+});
+
+test('a ladder that held to its end has its knee above it', () => {
+  assert.match(textOf(pageOf(runOf())), /Every rung held, up to x5 \(3,750 searches\/s\): the knee lies above it/);
+});
+
+test('how x1 came about is told: measured, or just told', () => {
+  assert.match(
+    textOf(pageOf(runOf())),
+    /750\/s: an eighth of 6,000\/s, where one process was full; measured just before\. A core of serpcache was full/,
+  );
+  const told = runOf({ record: { base: { rps: 750, from: 'told' } } });
+  assert.match(textOf(pageOf(told)), /Base rate, x1 750\/s, as it was told/);
+});
+
+test('each step has a row, and one that did not run has dashes and says so', () => {
+  const text = textOf(pageOf(runOf({ breaksAt: 4, isAborted: true })));
+  assert.match(text, /x3 3 × the base rate 2,250\/s 2,250\/s 0\.6 ms [\d.]+ ms [\d.]+ ms 0 % 91 % hit-l1 6.*?✓ held/);
+  assert.match(text, /x4 4 × the base rate .*?shed 20 % ✕ broke: error rate 20 % \(limit 0\.1 %\)/);
+  assert.match(text, /x5 5 × the base rate 3,750\/s – – – – – – – – not run/);
+});
+
+test('what a client did not get is among the outcomes of a step, however rare', () => {
+  const record = runOf();
+  const rare = record.summary.steps.map((one) => ({ ...one, outcomes: { ...one.outcomes, unanswered: 3 } }));
+  const page = pageOf({ ...record, summary: { ...record.summary, steps: rare } });
+  assert.match(textOf(page), /engine 6\.3 %, unanswered or strange 0\.02 %/);
+});
+
+test('the published ladder stands beside an x-load, rung by rung, and beside no other script', () => {
+  const text = textOf(pageOf(runOf({ breaksAt: 4 })));
+  assert.match(text, /x2 few errors – 0 % 17\.3 ms ✓ held/);
+  assert.match(text, /x3 errors and delay grew linearly until the disk limit went, then held – 0 %/);
+  assert.match(text, /x4 – errors and delay rise 20 % 4\d\d ms ✕ broke/);
+  const { summary } = runOf();
+  const other = runOf({ record: { summary: { ...summary, script: 'overload' } } });
+  assert.doesNotMatch(textOf(pageOf(other)), /published ladder/);
+});
+
+test('every loss has its depth and when it was over, or that it was not', () => {
+  const text = textOf(pageOf(runOf({ script: 'flush-survival' })));
+  assert.match(text, /flush \+1:05\.0 91 % 84\.7 % [\d.]+ s \d+\/s \d+\/s 0 0/);
+  const never = textOf(pageOf(runOf({ script: 'flush-survival', refillSeconds: Number.POSITIVE_INFINITY })));
+  assert.match(never, /\+1:25\.0 \d.*? not by the end/);
+});
+
+test('what was done meanwhile is listed, and drawn across the plots', () => {
+  const page = pageOf(runOf({ script: 'flush-survival' }));
+  assert.match(textOf(page), /\+1:25\.0 drill-stage all keys goods-20261121-102114/);
+  assert.equal(page.match(/<g id="over-time-m">.*?<\/g><g id="over-time-a">/)?.[0].match(/moment noted/g)?.length, 3);
+});
+
+test('a plot of nothing is a line of words', () => {
+  const page = pageOf(runOf({ stack: 'none', isBlind: true }));
+  const text = textOf(page);
+  assert.match(text, /Engine calls, per second: no admin address was given, or it answered nothing/);
+  assert.match(text, /Processor use, in cores: no process could be looked at/);
+  assert.match(text, /Errors and sheds, per second: there were none in any second/);
+  assert.doesNotMatch(page, /id="plot-engine-title"|id="plot-processors-title"/);
+  assert.match(page, /id="plot-rate-title"/);
+});
+
+test('staging without a local stack shows what its replicas tell, and names the rest', () => {
+  const text = textOf(pageOf(runOf({ stack: 'none', replicas: 2 })));
+  assert.match(text, /Not measured: stores, engine, generator, all of the machine/);
+  assert.match(text, /Engine calls, per second calls 2\d\d\/s at most/);
+});
+
+test('a run of which nothing is known yet is still a page', () => {
+  const empty = runOf({ record: { seconds: [], samples: [], events: [] } });
+  assert.match(textOf(pageOf(empty)), /Rate, searches per second: the generator told of no second/);
+});
+
+test('resources are listed with their use by step, and kinds that nobody measured are named', () => {
+  const record = runOf({ stack: 'none', isBlind: true });
+  const text = textOf(pageOf(record));
+  const { unmeasured } = judge(record).binding;
+  assert.ok(unmeasured.length > 0);
+  assert.ok(text.includes(`Could not be measured here: ${unmeasured.join(', ')}.`));
+  assert.match(textOf(pageOf(runOf())), /a core of serpcache core [\d.]+ % [\d.]+ % [\d.]+ %/);
+});
+
+test('beside an earlier run the differences come first, then each step with what it was', () => {
+  const record = runOf({ breaksAt: 4 });
+  const earlier = runOf({ record: { machine: { ...record.machine, cores: 8 } } });
+  const text = textOf(reportPage({ record, judged: judge(record), against: compareRuns(record, earlier) }));
+  const note = text.indexOf('Cores of the machine: 4, earlier 8.');
+  const row = text.search(/x4 3,000\/swas 3,000\/s .*?4\d\d mswas 26\.1 msnow 17\.\d ×/);
+  assert.ok(note > 0 && row > note, `${note}, ${row}`);
+  assert.doesNotMatch(textOf(pageOf(record)), /Beside an earlier run/);
+});
+
+test('checks that did not hold are told with their share', () => {
+  const record = runOf();
+  const checks = [{ name: 'body is right', passes: 90, fails: 10 }];
+  const text = textOf(pageOf({ ...record, summary: { ...record.summary, checks } }));
+  assert.match(text, /body is right 90 10 ✕ 10 % did not/);
+});
+
+test('words from outside stay words', () => {
+  const page = pageOf(hostileRun());
+  assert.deepEqual(markupFaults(page), []);
+  assert.doesNotMatch(page, /<script|<img|\u202e|"\s+onload=/u);
+  assert.ok(!page.includes('\u0000'));
+  assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'));
+});
+
+test('of many seconds fewer points are drawn, and the page says so', () => {
+  assert.match(textOf(pageOf(runOf())), /Every one of 144 seconds is drawn/);
+  assert.match(
+    textOf(pageOf(SCENES['an hour']?.() ?? assert.fail())),
+    /3,602 seconds, 12 s on each point: lines are their mean/,
+  );
+});
+
+test('endless events keep the page small, with their beginning and their end', () => {
+  const record = runOf();
+  const events = Array.from({ length: 5000 }, (_, i) => ({
+    atMs: record.summary.startedAtMs + i * 20,
+    kind: 'flush',
+    text: `loss ${i}`,
+  }));
+  const page = pageOf({ ...record, events });
+  assert.ok(Buffer.byteLength(page) < MOST_BYTES, `${Buffer.byteLength(page)} bytes`);
+  assert.match(textOf(page), /loss 0 .*loss 4999 4,800 in the middle are not shown/);
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inTurn } from '../../../loadtest/k6/kit/step.ts';
+import { growth, growthPerSecond, total } from '../../../loadtest/report/growth.ts';
+import { plannedLine } from '../../../loadtest/report/planned.ts';
+import { timelineOf } from '../../../loadtest/report/timeline.ts';
+import type { Sample } from '../../../loadtest/sample/sample.ts';
+import { createFrame } from '../../../src/report/plot/frame.ts';
+import { runOf } from '../../fakes/load-run.ts';
+
+const record = runOf();
+const startedAtMs = record.summary.startedAtMs;
+const empty = { replicas: [], stores: [], processes: [] };
+
+test('a second stands for the time before it, from the start of the run to its end', () => {
+  const { seconds, toMs } = timelineOf(record);
+  assert.equal(seconds.length, 1);
+  assert.deepEqual([seconds[0]?.[0]?.fromMs, seconds[0]?.[0]?.toMs], [0, 1000]);
+  assert.equal(toMs, record.summary.durationMs);
+});
+
+test('where nothing was heard for a while there is a gap, in seconds and in samples', () => {
+  const isHeard = ({ atMs }: { readonly atMs: number }): boolean =>
+    atMs < startedAtMs + 40_500 || atMs > startedAtMs + 60_500;
+  const { seconds, samples } = timelineOf({
+    ...record,
+    seconds: record.seconds.filter(isHeard),
+    samples: record.samples.filter(isHeard),
+  });
+  assert.deepEqual(
+    seconds.map((run) => [run[0]?.fromMs, run.at(-1)?.toMs]),
+    [
+      [0, 40_000],
+      [60_000, 144_000],
+    ],
+  );
+  assert.equal(samples.length, 2);
+  assert.ok(samples.every((run) => run.every(({ fromMs, toMs }) => toMs - fromMs < 2000)));
+});
+
+test('what was sampled before the run or after its end is not drawn', () => {
+  const at = (seconds: number): Sample => ({ ...empty, atMs: startedAtMs + seconds * 1000 });
+  const samples = [at(-3), at(-2), at(-0.5), at(0.5), at(143.6), at(144.4), at(150)];
+  const drawn = timelineOf({ ...record, samples }).samples.flat();
+  assert.deepEqual(
+    drawn.map(({ fromMs, toMs }) => [fromMs, toMs]),
+    [
+      [0, 500],
+      [143_600, 144_000],
+    ],
+  );
+});
+
+test('a counter that fell has counted from 0 since, and a part that was not there before counts for nothing', () => {
+  const sample = (counts: Readonly<Record<string, number>>): Sample => ({
+    ...empty,
+    atMs: 0,
+    processes: Object.entries(counts).map(([name, cpuSeconds]) => ({ name, cpuSeconds, residentBytes: 1 })),
+  });
+  const read = ({ processes }: Sample) => processes.map(({ name, cpuSeconds }) => [name, cpuSeconds] as const);
+  const between = (before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>) =>
+    growth({ before: sample(before), after: sample(after) }, read);
+  assert.equal(between({ a: 10, b: 4 }, { a: 13, b: 5 }), 4);
+  assert.equal(between({ a: 10, b: 4 }, { a: 2, b: 5 }), 3);
+  assert.equal(between({ a: 10 }, { a: 11, late: 900 }), 1);
+  assert.equal(between({}, { a: 10 }), undefined);
+  assert.equal(total([undefined, undefined]), undefined);
+});
+
+test('a rate is counted over the time between its samples, however little of that is drawn', () => {
+  const sample = (atMs: number, cpuSeconds: number): Sample => {
+    return { ...empty, atMs, processes: [{ name: 'k6', cpuSeconds, residentBytes: 1 }] };
+  };
+  const read = ({ processes }: Sample) => processes.map(({ name, cpuSeconds }) => [name, cpuSeconds] as const);
+  const samples = [sample(startedAtMs - 900, 1), sample(startedAtMs + 100, 1.5)];
+  const [stretch] = timelineOf({ ...record, samples }).samples.flat();
+  assert.deepEqual([stretch?.fromMs, stretch?.toMs], [0, 100]);
+  assert.equal(growthPerSecond(stretch?.own ?? assert.fail(), read), 0.5);
+});
+
+test('the planned rate climbs from step to step, and ends where the run ended', () => {
+  const steps = inTurn([
+    { name: 'x1', title: '', rampSeconds: 10, holdSeconds: 20, ratePerSecond: 50 },
+    { name: 'x2', title: '', rampSeconds: 20, holdSeconds: 50, ratePerSecond: 10, searchesPerRequest: 10 },
+  ]);
+  const whole = createFrame({ fromMs: 0, toMs: 100_000, max: 100, heightPx: 100 });
+  assert.match(plannedLine(whole, steps).markup, /d="M0 100l100-50h200h0l200-50h500"/);
+  const aborted = createFrame({ fromMs: 0, toMs: 40_000, max: 100, heightPx: 100 });
+  assert.match(plannedLine(aborted, steps).markup, /d="M0 100l250-50h500h0l250-25"/);
+});
