@@ -1,0 +1,80 @@
+import { endOfCode } from './drill-end.ts';
+import { metricOf, SEEN_OUTCOMES, type SeenOutcome } from './outcome.ts';
+import { holdOf, type Step } from './step.ts';
+import type { CheckSummary, GeneratorSummary, Latency, StepSummary } from './summary.ts';
+import { judgeStep } from './verdict.ts';
+
+/** What k6 gives to `handleSummary`, as far as it is read here. */
+export interface K6Summary {
+  readonly metrics: Readonly<Record<string, { readonly values: Readonly<Record<string, number>> } | undefined>>;
+  readonly state: { readonly testRunDurationMs: number };
+  readonly root_group: { readonly checks?: readonly CheckSummary[] };
+}
+
+export interface StepSummariesOptions {
+  readonly k6: K6Summary;
+  readonly steps: readonly Step[];
+  /** How long load was sent: shorter than planned when the run was aborted. */
+  readonly elapsedSeconds: number;
+  /** Whether engine calls could be asked for. */
+  readonly watched: boolean;
+  readonly vusOf: (step: Step) => number;
+}
+
+export function stepSummaries(options: StepSummariesOptions): readonly StepSummary[] {
+  const { k6, steps, elapsedSeconds, watched, vusOf } = options;
+  return steps.map((step) => {
+    const on = (metric: string, value: string): number | undefined =>
+      k6.metrics[`${metric}{step:${step.name}}`]?.values[value];
+    const searches = on('searches', 'count') ?? 0;
+    const [from, to] = holdOf(step);
+    const latency = searches > 0 ? latencyOf((value) => on('search_duration', value)) : undefined;
+    const figures = {
+      step,
+      searches,
+      seconds: Math.max(0, Math.min(to, elapsedSeconds) - from),
+      outcomes: Object.fromEntries(
+        SEEN_OUTCOMES.map((outcome) => [outcome, on(metricOf(outcome), 'count') ?? 0]),
+      ) as Record<SeenOutcome, number>,
+      ...(latency === undefined ? {} : { latencyMs: latency }),
+      ...(searches > 0 ? { errorRate: on('errors', 'rate') ?? 0, hitRatio: on('hits', 'rate') ?? 0 } : {}),
+      dishonest: on('dishonest', 'count') ?? 0,
+      ...(watched ? { engineCalls: on('engine_calls', 'count') ?? 0 } : {}),
+      connectionsOpened: on('connections_opened', 'count') ?? 0,
+      ...(step.limits?.drillPasses === true ? { drill: endOfCode(on('drill_end', 'value')) } : {}),
+      dropped: k6.metrics[`dropped_iterations{scenario:${step.name}}`]?.values['count'] ?? 0,
+      vusCap: vusOf(step),
+    };
+    return { ...figures, ...judgeStep(figures) };
+  });
+}
+
+function latencyOf(value: (name: string) => number | undefined): Latency {
+  return {
+    p50: value('med') ?? 0,
+    p90: value('p(90)') ?? 0,
+    p95: value('p(95)') ?? 0,
+    p99: value('p(99)') ?? 0,
+    max: value('max') ?? 0,
+  };
+}
+
+export interface GeneratorOptions {
+  readonly k6: K6Summary;
+  readonly steps: readonly StepSummary[];
+  /** Virtual users that do something else, one iteration each. */
+  readonly beside: number;
+  /** Of the step that had most. */
+  readonly vusCap: number;
+}
+
+export function generatorSummary({ k6, steps, beside, vusCap }: GeneratorOptions): GeneratorSummary {
+  const judged = steps.filter(({ step, seconds }) => step.limits !== undefined && seconds > 0);
+  return {
+    requests: Math.max(0, (k6.metrics['iterations']?.values['count'] ?? 0) - beside),
+    dropped: k6.metrics['dropped_iterations']?.values['count'] ?? 0,
+    vusUsed: Math.max(0, (k6.metrics['vus']?.values['max'] ?? 0) - beside),
+    vusCap,
+    emptyThresholds: judged.flatMap(({ step, searches }) => (searches === 0 ? [`errors{step:${step.name}}`] : [])),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Mix } from './queries.ts';
+import type { Begun } from './script.ts';
+import type { Step } from './step.ts';
+import { generatorSummary, type K6Summary, stepSummaries } from './summarize.ts';
+import type { ScriptSummary } from './summary.ts';
+import type { Target } from './target.ts';
+import { verdictOf } from './verdict.ts';
+
+export interface SummaryOptions {
+  readonly k6: K6Summary;
+  readonly begun: Begun;
+  readonly name: string;
+  readonly purpose: string;
+  readonly target: Target;
+  readonly mix: Mix;
+  readonly baseRps: number;
+  readonly steps: readonly Step[];
+  /** Virtual users that do something else. */
+  readonly beside: number;
+  readonly isEndless: boolean;
+  /** Its path. */
+  readonly queryFile: string;
+  readonly queryCount: number;
+  readonly vusOf: (step: Step) => number;
+}
+
+/** What a script says of its run, from what k6 has counted. */
+export function summaryOf(options: SummaryOptions): ScriptSummary {
+  const { k6, begun, name, purpose, target, mix, baseRps, beside, isEndless, vusOf } = options;
+  const elapsedSeconds = (k6.state.testRunDurationMs - begun.setUpMs) / 1000;
+  const watched = target.adminUrls.length > 0;
+  const steps = stepSummaries({ k6, steps: options.steps, elapsedSeconds, watched, vusOf });
+  const generator = generatorSummary({ k6, steps, beside, vusCap: Math.max(...options.steps.map(vusOf)) });
+  const checks = (k6.root_group.checks ?? []).map(({ name: check, passes, fails }) => ({ name: check, passes, fails }));
+  return {
+    script: name,
+    purpose,
+    startedAtMs: begun.startedAtMs,
+    durationMs: elapsedSeconds * 1000,
+    target: { baseUrls: target.baseUrls, adminUrls: target.adminUrls },
+    queries: {
+      file: options.queryFile.replace(/^.*\//, ''),
+      count: options.queryCount,
+      domains: begun.domains,
+      ...{ exponent: mix.exponent, offset: mix.offset, onceShare: mix.onceShare, seed: begun.seed },
+    },
+    baseRps,
+    steps,
+    generator,
+    checks,
+    verdict: verdictOf({ steps, generator, checks, isEndless }),
+  };
+}

@@ -1,0 +1,28 @@
+/** Is it there, and does it do what it says? A few searches a second, every body looked at. */
+import { SITE_MIX } from './kit/mixes.ts';
+import { script } from './kit/script.ts';
+import { inTurn } from './kit/step.ts';
+
+const load = script({
+  name: 'smoke',
+  purpose: 'A few searches a second, every answer looked at: is it there, and does it do what it says?',
+  baseRps: 20,
+  sample: 1,
+  mix: SITE_MIX,
+  isWarmed: false,
+  slowSeconds: 2,
+  steps: ({ baseRps, stepSeconds }) =>
+    inTurn([
+      {
+        name: 'smoke',
+        title: 'a steady trickle',
+        rampSeconds: 0,
+        holdSeconds: stepSeconds(10),
+        ratePerSecond: baseRps,
+        limits: { maxErrorRate: 0, abortErrorRate: 0.5, shedsAllowed: false },
+      },
+    ]),
+});
+
+export const { options, setup, watch, handleSummary } = load;
+export default load.search;

@@ -1,0 +1,33 @@
+/** x2 for half an hour, or MINUTES: is the last quarter as good as the first? */
+import { CALM_LIMITS } from './kit/calm-limits.ts';
+import { SITE_MIX } from './kit/mixes.ts';
+import { script } from './kit/script.ts';
+import { numberOf } from './kit/setting.ts';
+import { inTurn } from './kit/step.ts';
+
+const QUARTERS = ['first', 'second', 'third', 'last'] as const;
+
+const load = script({
+  name: 'soak',
+  purpose: 'x2 for a long time, in four equal quarters: whether latency or memory drift from one to the next.',
+  mix: SITE_MIX,
+  isWarmed: true,
+  steps: ({ baseRps, stepSeconds }) => {
+    const ratePerSecond = baseRps * 2;
+    const minutes = numberOf(__ENV, 'MINUTES', [0.1, 1440], 30);
+    return inTurn([
+      { name: 'warm', title: 'warming up', rampSeconds: 5, holdSeconds: stepSeconds(25), ratePerSecond },
+      ...QUARTERS.map((which) => ({
+        name: `${which}-quarter`,
+        title: `the ${which} quarter`,
+        rampSeconds: 0,
+        holdSeconds: stepSeconds((minutes * 60) / QUARTERS.length),
+        ratePerSecond,
+        limits: { ...CALM_LIMITS, minHitRatio: 0.88 },
+      })),
+    ]);
+  },
+});
+
+export const { options, setup, watch, handleSummary } = load;
+export default load.search;

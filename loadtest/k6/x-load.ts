@@ -1,0 +1,28 @@
+/** x1 to x5 of the base rate, a step each: which multiplier is the last that holds? */
+import { ladder } from './kit/ladder.ts';
+import { SITE_MIX } from './kit/mixes.ts';
+import { script } from './kit/script.ts';
+import { inTurn } from './kit/step.ts';
+
+const load = script({
+  name: 'x-load',
+  purpose: 'x1 to x5 of the base rate, warm: the last multiplier that holds, and what fills up on the way.',
+  mix: SITE_MIX,
+  isWarmed: true,
+  steps: ({ baseRps, stepSeconds }) => {
+    const holdSeconds = stepSeconds(25);
+    return inTurn([
+      { name: 'warm', title: 'warming up', rampSeconds: 5, holdSeconds, ratePerSecond: baseRps },
+      ...ladder({
+        baseRps,
+        multipliers: [1, 2, 3, 4, 5],
+        rampSeconds: 5,
+        holdSeconds,
+        limits: { maxErrorRate: 0.001, abortErrorRate: 0.05, maxP99Ms: 500, minHitRatio: 0.88, shedsAllowed: false },
+      }),
+    ]);
+  },
+});
+
+export const { options, setup, watch, handleSummary } = load;
+export default load.search;

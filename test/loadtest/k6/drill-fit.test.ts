@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { fitPlan } from '../../../loadtest/k6/kit/drill-fit.ts';
+import { drillRoom, drillRooms } from '../../../loadtest/k6/kit/drill-room.ts';
+import { holdOf, inTurn } from '../../../loadtest/k6/kit/step.ts';
+import { readPlan } from '../../../src/drills/read-plan.ts';
+import { loadReadyPlans } from '../../../src/drills/ready-plans.ts';
+
+const PLANS = loadReadyPlans()(3);
+/** What a drill spends beside what its plan says: until all have heard of it, and its two looks a second. */
+const SETTLE_MS = 1500;
+const TICK_MS = 500;
+
+function roomOf(seconds: number) {
+  const wish = { lossName: 'loss', lossTitle: '', lossSeconds: 60, ratePerSecond: 100 };
+  const [room] = drillRooms(inTurn(drillRoom({ ...wish, stepSeconds: () => seconds })));
+  assert.ok(room !== undefined);
+  return room;
+}
+
+function planOf(name: string) {
+  const plan = PLANS.find((one) => one.name === name);
+  assert.ok(plan !== undefined);
+  return plan;
+}
+
+suite('the room of a drill', () => {
+  test('is the step whose drill has to pass, and its neighbours', () => {
+    const wish = { lossTitle: '', lossSeconds: 60, ratePerSecond: 100, stepSeconds: (seconds: number) => seconds };
+    const steps = inTurn(['x1-', 'x3-'].flatMap((prefix) => drillRoom({ ...wish, prefix, lossName: 'flush' })));
+    assert.deepEqual(
+      drillRooms(steps).map(({ calm, loss, recovery }) => [calm.name, loss.name, recovery.name]),
+      [
+        ['x1-steady', 'x1-flush', 'x1-recovery'],
+        ['x3-steady', 'x3-flush', 'x3-recovery'],
+      ],
+    );
+  });
+
+  test('no honest shed is an error while entries are missing, and none is welcome before', () => {
+    const { calm, loss, recovery } = roomOf(30);
+    assert.deepEqual(
+      [calm, loss, recovery].map(({ limits }) => limits?.shedsAllowed),
+      [false, true, true],
+    );
+    assert.deepEqual(
+      [loss, recovery].map(({ limits }) => limits?.maxErrorRate),
+      [0.001, 0.001],
+    );
+  });
+});
+
+suite('a plan in its room', () => {
+  test('stays as it is written where there is time, but for how long it waits', () => {
+    const plan = planOf('1-5-25-100');
+    const fitted = fitPlan(plan, roomOf(60));
+    assert.equal(fitted.isShortened, false);
+    assert.deepEqual({ ...fitted.plan, recovery: plan.recovery }, plan);
+    assert.ok(fitted.plan.recovery.timeoutMs < 60_000);
+  });
+
+  test('begins its first stage when the loss begins: the calm before is its baseline', () => {
+    const room = roomOf(60);
+    const { startSeconds, plan } = fitPlan(planOf('full-loss'), room);
+    const [lossFrom] = holdOf(room.loss);
+    assert.equal(startSeconds, lossFrom - (plan.baselineMs + SETTLE_MS) / 1000);
+  });
+
+  test('keeps the proportions of its stages when it is shortened', () => {
+    const { plan, isShortened } = fitPlan(planOf('1-5-25-100'), roomOf(30));
+    assert.equal(isShortened, true);
+    const [first = 0, , third = 0, last = 0] = plan.stages.map(({ holdMs }) => holdMs);
+    assert.ok(Math.abs(third / first - 1.5) < 0.01);
+    assert.ok(Math.abs(last / first - 2) < 0.01);
+  });
+
+  test('wants as many searches a second in a shorter baseline', () => {
+    const written = planOf('full-loss');
+    const { plan } = fitPlan(written, roomOf(6));
+    assert.equal(plan.baselineMs, 4000);
+    assert.equal(plan.minSearches, (written.minSearches * 4000) / written.baselineMs);
+  });
+
+  test('is a plan the service takes, however short the steps are', () => {
+    const any = fc.tuple(fc.constantFrom(...PLANS), fc.integer({ min: 1, max: 600 }));
+    fc.assert(
+      fc.property(any, ([plan, seconds]) => {
+        const read = readPlan(fitPlan(plan, roomOf(seconds)).plan, { form: 'object', nodes: 3 });
+        assert.deepEqual(read.kind === 'faults' ? read.faults : [], []);
+      }),
+    );
+  });
+
+  test('is over before its room is, where the room is longer than the least it may take', () => {
+    const any = fc.tuple(fc.constantFrom('canary', '1-5-25-100', 'full-loss'), fc.integer({ min: 8, max: 600 }));
+    fc.assert(
+      fc.property(any, ([name, seconds]) => {
+        const room = roomOf(seconds);
+        const { plan, startSeconds } = fitPlan(planOf(name), room);
+        const stagesMs = plan.stages.reduce((sum, { holdMs }) => sum + holdMs + TICK_MS, TICK_MS);
+        const lossFromMs = startSeconds * 1000 + SETTLE_MS + plan.baselineMs;
+        const [, lossEnds] = holdOf(room.loss);
+        const [, ends] = holdOf(room.recovery);
+        assert.ok(lossFromMs >= holdOf(room.loss)[0] * 1000 - 1);
+        assert.ok(lossFromMs + stagesMs <= lossEnds * 1000 + 1, `stages: ${lossFromMs + stagesMs}`);
+        const waitsMs = plan.recovery.timeoutMs + SETTLE_MS + plan.afterMs + 2 * TICK_MS;
+        assert.ok(lossEnds * 1000 + waitsMs <= ends * 1000, `recovery: ${waitsMs}`);
+      }),
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { k6Program } from '../../../loadtest/run/k6-program.ts';
+
+export const SCRIPTS_FOLDER = join(import.meta.dirname, '../../../loadtest/k6');
+
+/** Undefined where k6 neither is nor can be built. */
+export const k6 = await k6Program(process.env['K6'] || undefined, () => {}).catch(() => undefined);
+
+const WORDS = 'диван шкаф стол кровать кресло ковёр лампа полка зеркало комод стул пуф'.split(' ');
+
+/** A query file and all that a script wants to be told; nothing listens there. */
+export function environment(): Record<string, string> {
+  const queries = join(mkdtempSync(join(tmpdir(), 'serpcache-scripts-')), 'queries.tsv');
+  writeFileSync(queries, WORDS.map((word) => `goods\t${word}\n`).join(''));
+  const url = 'http://127.0.0.1:9';
+  return { BASE_URL: url, ADMIN_URL: url, ADMIN_TOKEN: 'choose-one', BASE_RPS: '50', QUERIES: queries };
+}
+
+/** A scenario as k6 understands it: durations are texts. */
+export interface K6Scenario {
+  readonly executor: string;
+  readonly exec: string | null;
+  readonly startTime: string | null;
+  readonly timeUnit?: string;
+  readonly startRate?: number;
+  readonly duration?: string;
+  readonly stages?: readonly { readonly duration: string; readonly target: number }[];
+}
+
+export interface Inspected {
+  readonly code: number;
+  readonly scenarios: Readonly<Record<string, K6Scenario>>;
+  readonly thresholds: Readonly<Record<string, readonly string[]>>;
+  /** What k6 says when it refuses. */
+  readonly said: string;
+}
+
+/** k6 evaluates a script and all it exports, and sends nothing. */
+export function inspect(script: string, env: Readonly<Record<string, string>>): Promise<Inspected> {
+  const words = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  const file = join(SCRIPTS_FOLDER, `${script}.ts`);
+  return new Promise((resolve) => {
+    const limits = { timeout: 30_000, maxBuffer: 2 ** 24 };
+    execFile(k6?.path ?? '', ['inspect', '--execution-requirements', ...words, file], limits, (error, out, said) => {
+      const code = error === null ? 0 : Number(error.code);
+      const { scenarios = {}, thresholds = {} } = error === null ? JSON.parse(out) : {};
+      resolve({ code, scenarios, thresholds, said });
+    });
+  });
+}
+
+/** `1m5s` → 65 */
+export function secondsOf(duration: string | null): number {
+  const units: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms: 0.001 };
+  const parts = [...(duration ?? '').matchAll(/([\d.]+)(ms|h|m|s)/g)];
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (units[unit] ?? Number.NaN), 0);
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { suite, test } from 'node:test';
+import { type FittedPlan, fitPlan } from '../../../loadtest/k6/kit/drill-fit.ts';
+import type { Step } from '../../../loadtest/k6/kit/step.ts';
+import type { Plan } from '../../../src/drills/plan.ts';
+import { loadReadyPlans } from '../../../src/drills/ready-plans.ts';
+import { environment, inspect, type K6Scenario, k6, SCRIPTS_FOLDER, secondsOf } from './k6-inspect.ts';
+
+const SCRIPTS = readdirSync(SCRIPTS_FOLDER).flatMap((name) => (name.endsWith('.ts') ? [name.slice(0, -3)] : []));
+const OPERATORS = ['flush-survival', 'full-loss', 'cold-start'];
+const ENV = environment();
+const skip = k6 === undefined ? 'there is no k6, and it cannot be built' : false;
+
+interface Stretch {
+  readonly name: string;
+  readonly start: number;
+  readonly rampSeconds: number;
+  readonly holdSeconds: number;
+  /** Requests a second while it holds. */
+  readonly rate: number;
+}
+
+/** The steps among the scenarios, in the order of time. */
+function stretches(scenarios: Readonly<Record<string, K6Scenario>>): readonly Stretch[] {
+  const steps = Object.entries(scenarios).filter(([, { exec }]) => exec === null);
+  const read = steps.map(([name, { startTime, timeUnit = '1s', stages = [], duration }]) => {
+    const [ramp, hold] = stages;
+    return {
+      name,
+      start: secondsOf(startTime),
+      rampSeconds: secondsOf(ramp?.duration ?? null),
+      holdSeconds: secondsOf(hold?.duration ?? duration ?? null),
+      rate: (hold?.target ?? 0) / secondsOf(timeUnit),
+    };
+  });
+  return read.sort((a, b) => a.start - b.start);
+}
+
+/** Seconds from the first step's begin to the last one's end. */
+async function stepsOf(script: string, more: Readonly<Record<string, string>> = {}): Promise<readonly Stretch[]> {
+  const { code, scenarios, said } = await inspect(script, { ...ENV, ...more });
+  assert.equal(code, 0, said);
+  return stretches(scenarios);
+}
+
+suite('every script', { skip }, () => {
+  for (const script of SCRIPTS) {
+    test(`${script}: each step begins when the one before has ended, and k6 finds all it runs`, async () => {
+      let end = 0;
+      for (const { name, start, rampSeconds, holdSeconds } of await stepsOf(script)) {
+        assert.equal(start, end, name);
+        end = start + rampSeconds + holdSeconds;
+      }
+      assert.ok(end > 0);
+    });
+
+    test(`${script}: a host that was not named gets no load`, async () => {
+      const { code, said } = await inspect(script, { ...ENV, BASE_URL: '' });
+      assert.notEqual(code, 0);
+      assert.match(said, /BASE_URL is missing: load goes only to hosts that were named/);
+    });
+
+    test(`${script}: it says which queries it wants`, async () => {
+      const { code, said } = await inspect(script, { ...ENV, QUERIES: '' });
+      assert.notEqual(code, 0);
+      assert.match(said, /QUERIES is missing; allowed: a file with one search a line/);
+    });
+  }
+});
+
+suite('scripts that act as an operator', { skip }, () => {
+  for (const script of OPERATORS) {
+    test(`${script}: without an admin address and a token nothing is sent`, async () => {
+      const { code, said } = await inspect(script, { ...ENV, ADMIN_URL: '', ADMIN_TOKEN: '' });
+      assert.notEqual(code, 0);
+      assert.match(said, /ADMIN_URL is missing/);
+      assert.match(said, /ADMIN_TOKEN is missing/);
+    });
+  }
+
+  test('cold-start: a host that others may use is flushed for good only when that was said', async () => {
+    const far = { ...ENV, BASE_URL: 'https://staging.example', ADMIN_URL: 'https://staging.example:8081' };
+    const refused = await inspect('cold-start', far);
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.said, /FLUSH is \\"\\": .*staging\.example.* for good; FLUSH=yes allows it/);
+    assert.equal((await inspect('cold-start', { ...far, FLUSH: 'yes' })).code, 0);
+  });
+
+  for (const [script, plan] of [
+    ['flush-survival', '1-5-25-100'],
+    ['full-loss', 'full-loss'],
+  ] as const) {
+    test(`${script}: the plan ${plan} fits into its steps as it is written`, async () => {
+      const steps = (await stepsOf(script)).map(asStep);
+      const ready = loadReadyPlans()(1).find(({ name }) => name === plan);
+      assert.ok(ready !== undefined);
+      for (let at = 0; at < steps.length; at += 3) {
+        const [calm, loss, recovery] = steps.slice(at, at + 3);
+        assert.ok(calm !== undefined && loss !== undefined && recovery !== undefined);
+        const { isShortened, plan: fitted }: FittedPlan<Plan> = fitPlan(ready, { calm, loss, recovery });
+        assert.equal(isShortened, false, loss.name);
+        assert.ok(fitted.recovery.timeoutMs >= 30_000);
+      }
+    });
+
+    test(`${script}: a drill that did not pass is no success, for k6 either`, async () => {
+      const { thresholds } = await inspect(script, ENV);
+      const drills = Object.entries(thresholds).filter(([name]) => name.startsWith('drill_end{'));
+      assert.equal(drills.length, script === 'full-loss' ? 1 : 2);
+      for (const [, limits] of drills) assert.deepEqual(limits, ['value==1']);
+    });
+  }
+});
+
+suite('what the steps are', { skip }, () => {
+  test('flush-survival: the rate is the same before, during and after the flush, once at x1 and once at x3', async () => {
+    const steps = await stepsOf('flush-survival');
+    assert.deepEqual(
+      steps.map(({ name, rate }) => [name, rate]),
+      [
+        ['x1-steady', 50],
+        ['x1-flush', 50],
+        ['x1-recovery', 50],
+        ['x3-steady', 150],
+        ['x3-flush', 150],
+        ['x3-recovery', 150],
+      ],
+    );
+  });
+
+  test('spike: five times as many come at once, and then as many as before', async () => {
+    const steps = await stepsOf('spike');
+    assert.deepEqual(
+      steps.map(({ rate }) => rate),
+      [50, 250, 50],
+    );
+    assert.deepEqual(
+      steps.slice(1).map(({ rampSeconds }) => rampSeconds),
+      [0, 0],
+    );
+  });
+
+  test('soak: MINUTES are divided into four equal quarters at x2', async () => {
+    const [, ...quarters] = await stepsOf('soak', { MINUTES: '8' });
+    assert.deepEqual(
+      quarters.map(({ holdSeconds, rate }) => [holdSeconds, rate]),
+      Array.from({ length: 4 }, () => [120, 100]),
+    );
+  });
+
+  test('batch: the searches a second are the same in each size, also when that is less than one request', async () => {
+    const steps = await stepsOf('batch', { BASE_RPS: '7' });
+    for (const { name, rate } of steps) {
+      const size = Number(/^by-(\d+)$/.exec(name)?.[1] ?? 10);
+      assert.ok(Math.abs(rate * size - 7) < 0.4, `${name}: ${rate * size}`);
+    }
+    assert.equal(steps.length, 6);
+  });
+
+  test('cold-start: all come at once, to nothing that was warmed', async () => {
+    const [cold] = await stepsOf('cold-start');
+    assert.deepEqual([cold?.name, cold?.rampSeconds, cold?.holdSeconds, cold?.rate], ['cold', 0, 20, 50]);
+  });
+
+  test('every step is as long as STEP_SECONDS says', async () => {
+    const waits = ['saturation'];
+    for (const script of SCRIPTS.filter((name) => !waits.includes(name))) {
+      for (const { name, holdSeconds } of await stepsOf(script, { STEP_SECONDS: '4' })) {
+        assert.equal(holdSeconds, 4, `${script} ${name}`);
+      }
+    }
+  });
+});
+
+function asStep({ name, start, rampSeconds, holdSeconds, rate }: Stretch): Step {
+  return {
+    ...{ name, title: '', startSeconds: start, rampSeconds, holdSeconds },
+    ...{ ratePerSecond: rate, searchesPerRequest: 1 },
+  };
+}

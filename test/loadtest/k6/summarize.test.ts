@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inTurn } from '../../../loadtest/k6/kit/step.ts';
+import { generatorSummary, type K6Summary, stepSummaries } from '../../../loadtest/k6/kit/summarize.ts';
+import type { StepSummary } from '../../../loadtest/k6/kit/summary.ts';
+
+const LIMITS = { maxErrorRate: 0.01, abortErrorRate: 0.5, maxP99Ms: 100, shedsAllowed: false };
+const steps = inTurn([
+  { name: 'x1', title: '', rampSeconds: 5, holdSeconds: 20, ratePerSecond: 10, multiplier: 1, limits: LIMITS },
+  { name: 'x2', title: '', rampSeconds: 5, holdSeconds: 20, ratePerSecond: 20, multiplier: 2, limits: LIMITS },
+]);
+
+function k6Of(values: Readonly<Record<string, Readonly<Record<string, number>>>>, seconds: number): K6Summary {
+  const metrics = Object.fromEntries(Object.entries(values).map(([name, one]) => [name, { values: one }]));
+  return { metrics, state: { testRunDurationMs: seconds * 1000 }, root_group: {} };
+}
+
+function summed(k6: K6Summary, elapsedSeconds: number, watched = true): readonly StepSummary[] {
+  return stepSummaries({ k6, steps, elapsedSeconds, watched, vusOf: ({ ratePerSecond }) => ratePerSecond });
+}
+
+const RAN = {
+  'searches{step:x1}': { count: 200 },
+  'errors{step:x1}': { rate: 0.005 },
+  'hits{step:x1}': { rate: 0.9 },
+  'search_duration{step:x1}': { med: 1, 'p(90)': 2, 'p(95)': 3, 'p(99)': 40, max: 90 },
+  'outcome_hit_l1{step:x1}': { count: 180 },
+  'outcome_shed{step:x1}': { count: 1 },
+  'engine_calls{step:x1}': { count: 19 },
+  'dropped_iterations{scenario:x1}': { count: 3 },
+  iterations: { count: 230 },
+  dropped_iterations: { count: 4 },
+  vus: { value: 2, max: 7 },
+};
+
+test('a step is summed up from what was tagged with it', () => {
+  const [x1, x2] = summed(k6Of(RAN, 25), 25);
+  assert.equal(x1?.searches, 200);
+  assert.equal(x1.seconds, 20);
+  assert.deepEqual(x1.latencyMs, { p50: 1, p90: 2, p95: 3, p99: 40, max: 90 });
+  assert.equal(x1.outcomes['hit-l1'], 180);
+  assert.equal(x1.outcomes.shed, 1);
+  assert.equal(x1.outcomes.engine, 0);
+  assert.equal(x1.engineCalls, 19);
+  assert.deepEqual([x1.dropped, x1.vusCap], [3, 10]);
+  assert.deepEqual([x1.errorRate, x1.hitRatio, x1.result], [0.005, 0.9, 'held']);
+  assert.equal(x2?.result, 'not-run');
+  assert.deepEqual([x2.seconds, x2.latencyMs, x2.errorRate], [0, undefined, undefined]);
+});
+
+test('nobody who could be asked for engine calls is not the same as none', () => {
+  const [x1] = summed(k6Of(RAN, 50), 50, false);
+  assert.equal(x1?.engineCalls, undefined);
+});
+
+test('a step that was cut short held for as long as the run went on', () => {
+  const [x1] = summed(k6Of(RAN, 11), 11);
+  assert.equal(x1?.seconds, 6);
+  assert.equal(x1.result, 'not-run');
+});
+
+test('a threshold that got nothing is named, but only of steps whose time came', () => {
+  const k6 = k6Of({ iterations: { count: 5 } }, 20);
+  const generator = generatorSummary({ k6, steps: summed(k6, 20), beside: 0, vusCap: 50 });
+  assert.deepEqual(generator.emptyThresholds, ['errors{step:x1}']);
+  assert.deepEqual([generator.requests, generator.dropped, generator.vusCap], [5, 0, 50]);
+});
+
+test('the generator tells its whole run, steps or not, without those of its users that send no load', () => {
+  const generator = generatorSummary({ k6: k6Of(RAN, 50), steps: [], beside: 2, vusCap: 60 });
+  assert.deepEqual(generator, { requests: 228, dropped: 4, vusUsed: 5, vusCap: 60, emptyThresholds: [] });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readTarget } from '../../../loadtest/k6/kit/target.ts';
+
+test('load goes to nobody who was not named', () => {
+  for (const BASE_URL of [undefined, '', ' , ']) {
+    assert.throws(
+      () => readTarget({ BASE_URL }),
+      /^Error: BASE_URL is missing: load goes only to hosts that were named/,
+    );
+  }
+});
+
+test('several processes are named with commas, a slash at the end is none', () => {
+  const { baseUrls } = readTarget({ BASE_URL: 'http://a.example:8080/, https://b.example/shop/,http://[::1]:8090' });
+  assert.deepEqual(baseUrls, ['http://a.example:8080', 'https://b.example/shop', 'http://[::1]:8090']);
+});
+
+test('what is no plain address is refused by its variable: other schemes, credentials, queries, words', () => {
+  for (const bad of [
+    'ftp://a',
+    'a.example',
+    'http://user:secret@a',
+    'http://a?x=1',
+    'http://a#b',
+    'http://',
+    'http://a b',
+  ]) {
+    assert.throws(() => readTarget({ BASE_URL: bad }), /BASE_URL: .* is no address; allowed: http\(s\):\/\/host/, bad);
+    assert.throws(() => readTarget({ BASE_URL: 'http://a', ADMIN_URL: bad }), /ADMIN_URL: .* is no address/, bad);
+  }
+});
+
+test('a script that flushes says everything it lacks at once', () => {
+  assert.throws(
+    () => readTarget({}, true),
+    (error: Error) =>
+      ['BASE_URL', 'ADMIN_URL', 'ADMIN_TOKEN'].every((name) => error.message.includes(`${name} is missing`)),
+  );
+  const target = readTarget(
+    { BASE_URL: 'http://a', ADMIN_URL: 'http://a:81,http://b:81', ADMIN_TOKEN: 'choose-one' },
+    true,
+  );
+  assert.deepEqual(target, { baseUrls: ['http://a'], adminUrls: ['http://a:81', 'http://b:81'], token: 'choose-one' });
+});
+
+test('without an admin address nothing is asked of anybody, and that is no fault', () => {
+  assert.deepEqual(readTarget({ BASE_URL: 'http://a' }), { baseUrls: ['http://a'], adminUrls: [] });
+});
