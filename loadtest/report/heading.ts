@@ -50,7 +50,10 @@ function reasonsList(reasons: readonly string[]): Markup | undefined {
 function baseWords({ rps, from, saturationRps, saturated }: BaseRate): Content {
   const rate = perSecondText(rps);
   if (from === 'told') return `${rate}, as it was told`;
-  const of = saturationRps === undefined ? '' : ` of ${perSecondText(saturationRps)}, where one process was full`;
+  const of =
+    saturationRps === undefined
+      ? ''
+      : ` of ${perSecondText(saturationRps)}, the most that was answered of warm searches`;
   return [`${rate}: an eighth${of}; measured just before. `, saturated === undefined ? undefined : said(saturated)];
 }
 
@@ -67,7 +70,7 @@ function queryWords({ summary }: RunRecord): Content {
     said(file),
     ', for ',
     said(domains.join(', ')),
-    `; Zipf–Mandelbrot with exponent ${amountText(exponent)} and offset ${amountText(offset)}, `,
+    `; Zipf–Mandelbrot with exponent ${String(exponent)} and offset ${amountText(offset)}, `,
     `${percentText(onceShare)} never repeated, seed ${String(seed)}`,
   ];
 }

@@ -87,7 +87,7 @@ test('a ladder that held to its end has its knee above it', () => {
 test('how x1 came about is told: measured, or just told', () => {
   assert.match(
     textOf(pageOf(runOf())),
-    /750\/s: an eighth of 6,000\/s, where one process was full; measured just before\. A core of serpcache was full/,
+    /750\/s: an eighth of 6,000\/s, the most that was answered of warm searches; measured just before\. A core of serpcache was full/,
   );
   const told = runOf({ record: { base: { rps: 750, from: 'told' } } });
   assert.match(textOf(pageOf(told)), /Base rate, x1 750\/s, as it was told/);
