@@ -1,0 +1,51 @@
+/**
+ * `npm run loadtest -- <script>`: runs a k6 script of loadtest/k6 against the local stack, which it starts and takes down,
+ * or against addresses that were named, and leaves a folder with the report. See usage.ts.
+ */
+import { readArguments } from './arguments.ts';
+import { calibrate } from './calibrate.ts';
+import { keepResults } from './keep-results.ts';
+import { run } from './run.ts';
+import { usage } from './usage.ts';
+
+const WRONG_ARGUMENTS = 64;
+const COULD_NOT_RUN = 3;
+
+// Whoever reads this may go away (a pipe, a terminal): the stack must be taken down all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const read = readArguments(process.argv.slice(2), process.env);
+  if (read.kind === 'help') {
+    console.log(usage());
+    return 0;
+  }
+  if (read.kind === 'wrong') {
+    for (const fault of read.faults) console.error(`loadtest: ${fault}`);
+    console.error('`npm run loadtest` lists scripts and options');
+    return WRONG_ARGUMENTS;
+  }
+  const stopping = new AbortController();
+  const stop = (): void => {
+    if (!stopping.signal.aborted) say('stopping: what was started is ended first');
+    stopping.abort();
+  };
+  // Never `once`: who presses Ctrl-C twice must not leave a stack behind.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  try {
+    const ran = await run(read.options, { say, signal: stopping.signal, calibrate });
+    const { record, text } = await keepResults(ran);
+    console.log(text);
+    return record.exitCode;
+  } catch (error) {
+    console.error(`loadtest: ${error instanceof Error ? error.message : error}`);
+    return COULD_NOT_RUN;
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.removeListener(signal, stop);
+  }
+}
+
+function say(text: string): void {
+  console.log(`  ${text}`);
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { inPath } from '../stack/go-program.ts';
+
+const run = promisify(execFile);
+
+/**
+ * A generator that shares a core with what it measures takes from it exactly when it is busiest. Two cores are kept
+ * apart, everything else goes where there is room. As taskset takes them: `1`.
+ */
+export interface Pins {
+  readonly generatorCpus: string;
+  readonly serviceCpus: string;
+}
+
+/** @param allowed processors this process may use, `0-1,4`: a container seldom has all. Undefined below two. */
+export function pinsOf(allowed: string): Pins | undefined {
+  const cpus = allowed
+    .trim()
+    .split(',')
+    .flatMap((range) => {
+      const [from = Number.NaN, to = from] = range.split('-').map(Number);
+      return Number.isInteger(from) && Number.isInteger(to) ? [from, to] : [];
+    });
+  const [first, last] = [Math.min(...cpus), Math.max(...cpus)];
+  return first < last ? { generatorCpus: String(last), serviceCpus: String(first) } : undefined;
+}
+
+/** Undefined, with a word why, where it cannot be done. */
+export async function pinsHere(say: (text: string) => void): Promise<Pins | undefined> {
+  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readStatus())?.[1];
+  const pins = allowed === undefined ? undefined : pinsOf(allowed);
+  if (pins === undefined) say('one core for everything: k6 and serpcache are not kept apart');
+  else if ((await inPath('taskset')).length === 0) say('no taskset here: k6 and serpcache are not kept apart');
+  else return pins;
+  return undefined;
+}
+
+/** All threads of processes that run already. @throws when one of them ended, or taskset refused. */
+export async function pin(pids: readonly number[], cpus: string): Promise<void> {
+  for (const pid of pids) await run('taskset', ['--all-tasks', '--cpu-list', '--pid', cpus, String(pid)]);
+}
+
+function readStatus(): string {
+  try {
+    return readFileSync('/proc/self/status', 'utf8');
+  } catch {
+    return '';
+  }
+}

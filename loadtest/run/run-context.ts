@@ -1,0 +1,30 @@
+import type { StackPlan } from '../stack/plan.ts';
+import { CannotRun } from './cannot-run.ts';
+import type { K6Program } from './k6-program.ts';
+import type { Pins } from './pins.ts';
+import type { BaseRate } from './record.ts';
+
+export interface RunContext {
+  /** A line for whoever waits. */
+  readonly say: (text: string) => void;
+  /** Aborted: k6 is asked to end, and everything that was started is taken down. */
+  readonly signal: AbortSignal;
+  readonly calibrate: Calibrate;
+}
+
+/** Finds x1 on the local stack, which is running. */
+export type Calibrate = (options: {
+  readonly plan: StackPlan;
+  readonly k6: K6Program;
+  readonly queries: string;
+  /** Of the run. */
+  readonly folder: string;
+  readonly say: (text: string) => void;
+  readonly pins: Pins | undefined;
+  readonly signal: AbortSignal;
+}) => Promise<BaseRate>;
+
+/** @throws CannotRun once the run was stopped. */
+export function goOn({ signal }: RunContext): void {
+  if (signal.aborted) throw new CannotRun('stopped before any load was sent');
+}

@@ -1,0 +1,42 @@
+/** What is to be known of a script before it runs. The scripts themselves are in loadtest/k6. */
+export interface ScriptEntry {
+  readonly purpose: string;
+  /** x1: searches a second, or an eighth of what saturates one process, found just before the run. */
+  readonly base: 'measured' | number;
+  /** Acts as an operator: needs an admin address and ADMIN_TOKEN. */
+  readonly operates?: true;
+  /** Processes of serpcache in the local stack; absent: one. */
+  readonly replicas?: number;
+  /** How long pages stay fresh in the local stack: what lapses by itself must not be taken for what was flushed. */
+  readonly ttl?: string;
+}
+
+const LONG_TTL = '30m';
+
+export const SCRIPTS: Readonly<Record<string, ScriptEntry>> = {
+  smoke: { purpose: 'a few searches a second, every answer looked at', base: 20 },
+  'x-load': { purpose: 'x1 to x5 of the base rate: the last multiplier that holds', base: 'measured' },
+  overload: { purpose: 'past saturation: where it gives, and whether it refuses honestly there', base: 'measured' },
+  'flush-survival': {
+    purpose: 'a staged flush under steady load: does the engine survive, and when is the cache back',
+    base: 'measured',
+    operates: true,
+    ttl: LONG_TTL,
+  },
+  'full-loss': {
+    purpose: 'everything flushed at once under steady load',
+    base: 'measured',
+    operates: true,
+    ttl: LONG_TTL,
+  },
+  spike: { purpose: 'x1, then x5 at once, then x1 again: what is left behind', base: 'measured' },
+  soak: { purpose: 'x2 for a long time: does latency or memory drift', base: 'measured' },
+  reconnect: { purpose: 'connections closed after every 70th, 5th and every request', base: 'measured' },
+  batch: { purpose: 'the same searches a second in batches of 1 to 50', base: 'measured' },
+  'cold-start': {
+    purpose: 'everything flushed for good, then x1 at once: how long until it is warm',
+    base: 'measured',
+    operates: true,
+    ttl: LONG_TTL,
+  },
+};

@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+// Stands in for k6: says how long it takes, and then does what FAKE_K6 tells it to.
+import { appendFileSync, writeFileSync } from 'node:fs';
+
+const does = process.env.FAKE_K6 ?? 'passed';
+const [command] = process.argv.slice(2);
+const log = (text) => appendFileSync('k6.log', `${text}\n`);
+
+if (command === 'version') {
+  console.log('k6 v1.8.1 (go1.26.0, linux/amd64)');
+} else if (command === 'inspect') {
+  if (does === 'unreadable') {
+    console.error('Error: MAX_VUS is odd\n\tat file:///x-load.ts:1:1(2)');
+    process.exit(107);
+  }
+  console.log(JSON.stringify({ totalDuration: '1m5s', setupTimeout: null, teardownTimeout: '2s' }));
+} else if (does === 'broken') {
+  log('Error: BASE_URL names no host\n\tat setup (file:///smoke.ts:2:32(3))');
+  process.exit(107);
+} else if (does === 'silent') {
+  log('nobody answers there');
+} else if (does === 'deaf') {
+  process.on('SIGINT', () => log('not listening'));
+  setTimeout(() => process.exit(1), 30_000);
+} else if (does === 'waits') {
+  let interrupts = 0;
+  process.on('SIGINT', () => {
+    interrupts += 1;
+    setTimeout(() => end('passed', 105, { interrupts }), 300);
+  });
+  setTimeout(() => process.exit(1), 30_000);
+  console.log('k6 is under way');
+} else {
+  end(does, does === 'failed' ? 99 : 0, {});
+}
+
+function end(kind, code, more) {
+  log('serpcache-event {"atMs":1000,"kind":"note","text":"said"}');
+  const { BASE_URL, ADMIN_URL, ADMIN_TOKEN, BASE_RPS, QUERIES, SEED, RUN_ID } = process.env;
+  const told = { BASE_URL, ADMIN_URL, ADMIN_TOKEN, BASE_RPS, QUERIES, SEED, RUN_ID, args: process.argv.slice(2) };
+  const verdict = { kind, detail: `it ${kind}.`, ...(kind === 'invalid' ? { reasons: ['too few VUs'] } : {}) };
+  const summary = {
+    script: 'smoke',
+    purpose: 'to be seen',
+    startedAtMs: 1000,
+    durationMs: 2000,
+    target: { baseUrls: [BASE_URL], adminUrls: [] },
+    queries: { file: 'q.tsv', count: 1, domains: [], exponent: 1, offset: 0, onceShare: 0, seed: 1 },
+    baseRps: Number(BASE_RPS),
+    steps: [],
+    generator: { requests: 0, dropped: 0, vusUsed: 1, vusCap: 10, emptyThresholds: [] },
+    checks: [],
+    verdict,
+    told: { ...told, ...more },
+  };
+  writeFileSync(process.env.SUMMARY, JSON.stringify(summary));
+  console.log('k6 has summed up');
+  process.exit(code);
+}
