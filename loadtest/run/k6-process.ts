@@ -25,6 +25,8 @@ export interface K6End {
   readonly cut?: 'by hand' | 'too long';
 }
 
+/** Of Go's memory: k6 spends a tenth of its time looking for garbage otherwise, and has memory to spare. */
+const GOGC = process.env['GOGC'] ?? '400';
 /** What it does when it is interrupted (teardown of the script included) has to fit. */
 const GRACE_MS = 30_000;
 
@@ -40,7 +42,7 @@ export async function runK6(wanted: K6Run): Promise<K6End> {
   const log = openSync(join(folder, K6_FILES.log), 'a');
   const child = spawn(command, args, {
     cwd: folder,
-    env: { ...process.env, ...env, SUMMARY: join(folder, K6_FILES.summary) },
+    env: { ...process.env, ...env, GOGC, SUMMARY: join(folder, K6_FILES.summary) },
     stdio: ['ignore', 'inherit', log],
     // In a group of its own: Ctrl-C reaches it once, through us. The second ends k6 before it has summed anything up.
     detached: true,

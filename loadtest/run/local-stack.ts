@@ -20,8 +20,8 @@ export interface LocalStack {
 
 export interface LocalStackWish {
   readonly replicas: number;
-  /** How long pages stay fresh, `30m`; absent: as the file of the stack says. */
-  readonly ttl?: string;
+  /** Variables of the stack's file, for each process of serpcache. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface StartOptions {
@@ -30,7 +30,7 @@ export interface StartOptions {
 }
 
 /** @throws CannotRun when a part of a stack runs already: its cache is somebody's, and its figures would be everybody's. */
-export function planLocalStack({ replicas, ttl }: LocalStackWish): StackPlan {
+export function planLocalStack({ replicas, env: wished }: LocalStackWish): StackPlan {
   const read = readPlan(process.env, replicas);
   const running = partsOf(read).filter((part) => processesOf(part).length > 0);
   if (running.length > 0) {
@@ -40,7 +40,7 @@ export function planLocalStack({ replicas, ttl }: LocalStackWish): StackPlan {
     );
   }
   // Whoever set the variable wants it so.
-  const env = ttl === undefined || process.env['LOCAL_TTL'] ? {} : { LOCAL_TTL: ttl };
+  const env = Object.fromEntries(Object.entries(wished).filter(([name]) => !process.env[name]));
   return { ...read, replicas: read.replicas.map((replica) => ({ ...replica, env })) };
 }
 

@@ -33,8 +33,7 @@ export async function run(options: RunOptions, context: RunContext): Promise<Ran
   goOn(context);
   if (options.stack === 'none') return { ...(await sendLoad(wanted, context)), ...against };
 
-  const { ttl } = entry;
-  const plan = planLocalStack({ replicas: options.replicas, ...(ttl === undefined ? {} : { ttl }) });
+  const plan = planLocalStack({ replicas: options.replicas, env: entry.stackEnv });
   const found = options.pin ? await pinsHere(say) : undefined;
   const pins = found === undefined ? {} : { pins: found };
   const stack = await startLocalStack(plan, { ...pins, say });

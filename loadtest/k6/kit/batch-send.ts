@@ -2,6 +2,8 @@ import { check } from 'k6';
 import http from 'k6/http';
 import { itemOf } from './batch-item.ts';
 import { itemReplies, itemsOf } from './batch-reply.ts';
+import { parseCacheStatus } from './cache-status.ts';
+import { CHECK_NAMES } from './checks.ts';
 import { outcomeOf, type Reply } from './reply.ts';
 import type { IterationScene } from './script.ts';
 import { book, checkPage, paramsOf, time } from './send.ts';
@@ -24,9 +26,12 @@ export function sendBatch({ baseUrl, step, iteration, number, ask, isSampled }: 
     const one = replies?.[i] ?? whole;
     book(outcomeOf(one), one, shedsAllowed);
   }
-  check(replies, { 'the batch has an answer for each search': (all) => all !== undefined });
+  check(null, { 'the batch has an answer for each search': () => reply.status !== 200 || replies !== undefined });
   const at = iteration % asks.length;
   const looked = asks[at];
   if (!isSampled || looked === undefined || replies?.[at]?.status !== 200) return;
-  checkPage(itemsOf(text)[at]?.['body'], looked);
+  const item = itemsOf(text)[at];
+  const field = item?.['cacheStatus'];
+  check(field, { [CHECK_NAMES.cacheStatus]: () => typeof field === 'string' && parseCacheStatus(field) !== undefined });
+  checkPage(item?.['body'], looked);
 }

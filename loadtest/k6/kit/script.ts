@@ -114,6 +114,8 @@ export function script(plan: ScriptPlan): Script {
   // Of this virtual user: what k6 is asked costs microseconds each time.
   let asker: ((n: number) => Ask) | undefined;
   let baseUrl: string | undefined;
+  /** Its members tell of the scenario of the moment, also after this virtual user has gone on to another. */
+  let scenario: typeof exec.scenario | undefined;
   let tagged = '';
   const tag = (step: string): void => {
     if (tagged !== step) exec.vu.metrics.tags['step'] = step;
@@ -125,7 +127,8 @@ export function script(plan: ScriptPlan): Script {
   const search = (begun: Begun): void => {
     const ask = asker ?? createAsker({ queries, words, mix: { ...mix, seed: begun.seed } });
     asker = ask;
-    const { name, iterationInTest, startTime } = exec.scenario;
+    scenario ??= exec.scenario;
+    const { name, iterationInTest, startTime } = scenario;
     const step = byName.get(name);
     if (step === undefined) throw new Error(`no step is called ${name}`);
     const holds = Date.now() - startTime >= step.rampSeconds * 1000;
@@ -163,7 +166,7 @@ export function script(plan: ScriptPlan): Script {
       const seed = mix.seed ?? Math.floor(Date.now() / 1000);
       const domains = domainsOf(queries);
       plan.prepare?.({ target, steps, startedAtMs: setUpAtMs, domains });
-      if (plan.isWarmed) warmUp(target.baseUrls, queries);
+      if (plan.isWarmed) warmUp(target.baseUrls, queries, mix.pages);
       const startedAtMs = Date.now();
       return { startedAtMs, setUpMs: startedAtMs - setUpAtMs, seed, domains };
     },

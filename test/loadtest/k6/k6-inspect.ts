@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { k6Program } from '../../../loadtest/run/k6-program.ts';
@@ -13,7 +13,9 @@ const WORDS = 'диван шкаф стол кровать кресло ковё
 
 /** A query file and all that a script wants to be told; nothing listens there. */
 export function environment(): Record<string, string> {
-  const queries = join(mkdtempSync(join(tmpdir(), 'serpcache-scripts-')), 'queries.tsv');
+  const folder = mkdtempSync(join(tmpdir(), 'serpcache-scripts-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const queries = join(folder, 'queries.tsv');
   writeFileSync(queries, WORDS.map((word) => `goods\t${word}\n`).join(''));
   const url = 'http://127.0.0.1:9';
   return { BASE_URL: url, ADMIN_URL: url, ADMIN_TOKEN: 'choose-one', BASE_RPS: '50', QUERIES: queries };
