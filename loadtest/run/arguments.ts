@@ -61,7 +61,7 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
     if (entry?.base === 'measured' && given('base-rps') === undefined) {
       faults.push('--base-rps (or BASE_RPS) is missing: x1 is only measured on the local stack');
     }
-    for (const name of ['replicas', 'keep-stack', 'no-pin']) {
+    for (const name of ['replicas', 'keep-stack', 'pin']) {
       if (values[name] !== undefined) faults.push(`--${name} goes with --stack local`);
     }
   }
@@ -81,7 +81,7 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
       ...(k6 === undefined ? {} : { k6 }),
       out: given('out') ?? 'loadtest/results',
       keepStack: values['keep-stack'] === true,
-      pin: values['no-pin'] !== true,
+      pin: values['pin'] === true,
     },
   };
 }

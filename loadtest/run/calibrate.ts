@@ -7,6 +7,7 @@ import { processesOf } from '../stack/stack.ts';
 import { CannotRun } from './cannot-run.ts';
 import { k6Environment } from './k6-environment.ts';
 import { K6_FILES, runK6 } from './k6-process.ts';
+import { pinsHere } from './pins.ts';
 import type { Calibrate } from './run-context.ts';
 import { readSummary } from './script-summary.ts';
 
@@ -17,11 +18,12 @@ const STEP = 'full';
 const LIMIT_MS = 120_000;
 
 /**
- * x1: an eighth of the warm searches that this generator gets answered by one process beside it, as fast as they are
- * answered. Where the generator is full first, which it says, x1 is an eighth of what the pair does: less than the
- * process could.
+ * x1: an eighth of the warm searches that one core of k6 gets answered by one process beside it, as fast as they are
+ * answered. Where that core is full first, which it says, x1 is an eighth of what the pair does: less than the process
+ * could. On two cores all of k6 would leave nothing for what a run has beside hits: with an eighth of that, misses of
+ * one search in ten filled the machine at x4.
  */
-export const calibrate: Calibrate = async ({ plan, k6, queries, folder, say, pins, signal }) => {
+export const calibrate: Calibrate = async ({ plan, k6, queries, folder, say, signal }) => {
   const [replica] = plan.replicas;
   if (replica === undefined) throw new CannotRun('a stack without serpcache');
   say('finding x1: an eighth of what goes');
@@ -31,6 +33,7 @@ export const calibrate: Calibrate = async ({ plan, k6, queries, folder, say, pin
     baseUrls: [`http://127.0.0.1:${replica.port}`],
     adminUrls: [`http://127.0.0.1:${replica.adminPort}`],
   };
+  const pins = await pinsHere(say);
   let pid: number | undefined;
   const sampler = createSampler({
     adminUrls: [],

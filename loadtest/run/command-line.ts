@@ -15,7 +15,7 @@ export function commandLine(options: RunOptions): string {
     ['--k6', k6],
   ];
   const given = words.flatMap(([option, value]) => (value === undefined ? [] : [option, quoted(value)]));
-  const switches = [...(keepStack ? ['--keep-stack'] : []), ...(isLocal && !pin ? ['--no-pin'] : [])];
+  const switches = [...(keepStack ? ['--keep-stack'] : []), ...(isLocal && pin ? ['--pin'] : [])];
   return ['npm run loadtest --', script, ...given, ...switches].join(' ');
 }
 

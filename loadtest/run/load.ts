@@ -102,7 +102,7 @@ function writeLocalQueries(file: string, { plan: { corpora, indexes } }: LocalSt
 
 /** Told, the script's own, or measured. */
 async function baseOf(
-  { options, entry, program, stack, pins }: LoadWanted,
+  { options, entry, program, stack }: LoadWanted,
   folder: RunFolder,
   queries: string,
   { say, signal, calibrate }: RunContext,
@@ -110,7 +110,7 @@ async function baseOf(
   const told = options.numbers['base-rps'] ?? (entry.base === 'measured' ? undefined : entry.base);
   if (told !== undefined) return { rps: told, from: 'told' };
   if (stack === undefined) throw new CannotRun('--base-rps is missing: x1 is only measured on the local stack');
-  return calibrate({ plan: stack.plan, k6: program, queries, folder: folder.path, say, pins, signal });
+  return calibrate({ plan: stack.plan, k6: program, queries, folder: folder.path, say, signal });
 }
 
 /** k6, and meanwhile a look at everything about once a second. */

@@ -6,8 +6,9 @@ import { inPath } from '../stack/go-program.ts';
 const run = promisify(execFile);
 
 /**
- * A generator that shares a core with what it measures takes from it exactly when it is busiest. Two cores are kept
- * apart, everything else goes where there is room. As taskset takes them: `1`.
+ * Two cores kept apart, one for k6 and one for serpcache; everything else goes where there is room. As taskset takes
+ * them: `1`. For runs only when somebody asks for it: on a core of its own each also has its garbage collected there, and
+ * both stalled for 50–200 ms (of 2,500 searches/s, one in 14 could not be begun in time; without pins, none).
  */
 export interface Pins {
   readonly generatorCpus: string;

@@ -1,7 +1,6 @@
 import type { StackPlan } from '../stack/plan.ts';
 import { CannotRun } from './cannot-run.ts';
 import type { K6Program } from './k6-program.ts';
-import type { Pins } from './pins.ts';
 import type { BaseRate } from './record.ts';
 
 export interface RunContext {
@@ -20,7 +19,6 @@ export type Calibrate = (options: {
   /** Of the run. */
   readonly folder: string;
   readonly say: (text: string) => void;
-  readonly pins: Pins | undefined;
   readonly signal: AbortSignal;
 }) => Promise<BaseRate>;
 

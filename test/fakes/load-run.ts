@@ -56,6 +56,7 @@ export function runOf(wish: RunWish = {}): RunRecord {
     dropped: seconds.reduce((sum, second) => sum + second.dropped, 0),
     vusUsed: Math.max(0, ...seconds.map(({ vus }) => vus)),
     vusCap: world.vusCap,
+    scriptFaults: 0,
     emptyThresholds: [],
   };
   const verdict = verdictOf({ steps: summaries, generator });

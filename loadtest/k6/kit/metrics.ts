@@ -14,6 +14,8 @@ export const hits = new Rate('hits');
 export const searchDuration = new Trend('search_duration', true);
 /** 5xx that were no honest sheds. */
 export const dishonest = new Counter('dishonest');
+/** Iterations that ended in an exception of the script: what they asked was counted in part, or not at all. */
+export const scriptFaults = new Counter('script_faults');
 /** From /metrics: what the engine was asked, whoever asked. */
 export const engineCalls = new Counter('engine_calls');
 /** Requests that had to connect first. */

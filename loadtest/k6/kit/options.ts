@@ -92,6 +92,7 @@ export function vusFor({ ratePerSecond }: Step, slowSeconds: number): number {
 /** What has no limit has a threshold that always holds: without one, k6 sums nothing up by step. */
 function thresholdsOf(steps: readonly Step[], isEndless: boolean): Record<string, Threshold[]> {
   const all: Record<string, Threshold[]> = isEndless ? {} : { dropped_iterations: ['count==0'] };
+  all['script_faults'] = ['count==0'];
   for (const name of ALWAYS) all[`checks{check:${name}}`] = ['rate==1'];
   for (const { name, limits } of steps) {
     const on = (metric: string): string => `${metric}{step:${name}}`;

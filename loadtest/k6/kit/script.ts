@@ -1,10 +1,9 @@
-import { SharedArray } from 'k6/data';
 import exec from 'k6/execution';
 import type { Options, Scenario } from 'k6/options';
-import { type OnceWords, onceWordsOf } from './once.ts';
+import { scriptFaults } from './metrics.ts';
 import { optionsOf, vusFor } from './options.ts';
 import { type Ask, createAsker, type Mix, readMix } from './queries.ts';
-import { domainsOf, readQueries } from './query-list.ts';
+import { domainsOf, readQueries, sharedWords } from './query-list.ts';
 import { checkReady } from './ready.ts';
 import { firstNumbers, lastSecond } from './schedule.ts';
 import { sendSearch } from './send.ts';
@@ -91,7 +90,7 @@ export interface Script {
 }
 
 const DEFAULT_SAMPLE = 0.02;
-const DEFAULT_SLOW_SECONDS = 0.15;
+const DEFAULT_SLOW_SECONDS = 0.12;
 const MOST_RPS = 1_000_000;
 
 /** @throws Error, before anything is sent, with everything that is wrong with the environment. */
@@ -106,7 +105,7 @@ export function script(plan: ScriptPlan): Script {
     stepSeconds: (otherwise) => numberOf(__ENV, 'STEP_SECONDS', [1, 86_400], otherwise),
   });
   const queries = readQueries();
-  const words = new SharedArray<OnceWords>('words', () => [...onceWordsOf(queries)]);
+  const words = sharedWords(queries);
   const { slowSeconds = DEFAULT_SLOW_SECONDS, isEndless = false, closedVus } = plan;
   const endSecond = lastSecond(steps);
   const first = firstNumbers(steps);
@@ -124,7 +123,7 @@ export function script(plan: ScriptPlan): Script {
 
   const sceneOf = ({ startedAtMs, domains }: Begun): Scene => ({ target, steps, startedAtMs, domains });
 
-  const search = (begun: Begun): void => {
+  const iterate = (begun: Begun): void => {
     const ask = asker ?? createAsker({ queries, words, mix: { ...mix, seed: begun.seed } });
     asker = ask;
     scenario ??= exec.scenario;
@@ -140,6 +139,16 @@ export function script(plan: ScriptPlan): Script {
       plan.send({ ...sceneOf(begun), baseUrl, step, iteration: iterationInTest, number, ask, isSampled });
     } else {
       sendSearch(baseUrl, ask(number), { shedsAllowed: step.limits?.shedsAllowed === true, isSampled });
+    }
+  };
+
+  const search = (begun: Begun): void => {
+    try {
+      iterate(begun);
+    } catch (fault) {
+      // k6 writes it down and goes on, and the run would look as if nothing had happened.
+      scriptFaults.add(1);
+      throw fault;
     }
   };
 

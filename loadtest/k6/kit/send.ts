@@ -52,17 +52,21 @@ export function sendSearch(baseUrl: string, ask: Ask, sending: Sending): SeenOut
   return outcome;
 }
 
-/** Fields that were right before: there are as many as seconds in a lifetime, and reading one costs 18 µs. */
+/** Fields that were right before, whatever was left to live: there are a dozen, and reading one costs 18 to 40 µs. */
 const parsedBefore = new Set<string>();
-const MOST_REMEMBERED = 2000;
+const MOST_REMEMBERED = 200;
+const REST_OF_LIFE = /ttl=-?\d+/;
 
 function parses(field: string | undefined): boolean {
-  if (field === undefined || parsedBefore.has(field)) return field !== undefined;
+  if (field === undefined) return false;
+  const form = field.replace(REST_OF_LIFE, 'ttl=0');
+  if (parsedBefore.has(form)) return true;
   const isRight = parseCacheStatus(field) !== undefined;
-  if (isRight && parsedBefore.size < MOST_REMEMBERED) parsedBefore.add(field);
+  if (isRight && parsedBefore.size < MOST_REMEMBERED) parsedBefore.add(form);
   return isRight;
 }
 
+/** @param body of one page, parsed. */
 export function checkPage(body: unknown, ask: Ask): void {
   const page = pageOf(body);
   check(null, {

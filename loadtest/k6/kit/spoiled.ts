@@ -26,6 +26,7 @@ export function spoiledBy({ steps, generator, isEndless = false }: Run): readonl
   const beyond = [...beyondKnee(steps), ...rungsOf(steps).filter(isAnswer)];
   const telling = steps.filter((one) => !beyond.includes(one));
   return [
+    ...faultReason(generator),
     ...droppedReason(telling, beyond, generator),
     ...vusReason(telling, beyond, generator),
     ...silentReason(telling),
@@ -38,6 +39,11 @@ export function beyondKnee(steps: readonly StepSummary[]): readonly StepSummary[
   const rungs = rungsOf(steps);
   const broke = rungs.findIndex(({ result }) => result === 'broke');
   return broke === -1 ? [] : rungs.slice(broke + 1);
+}
+
+function faultReason({ scriptFaults }: GeneratorSummary): readonly string[] {
+  if (scriptFaults === 0) return [];
+  return [`${iterations(scriptFaults)} ended in an exception of the script: k6's log has it`];
 }
 
 function droppedReason(

@@ -75,6 +75,7 @@ export function generatorSummary({ k6, steps, beside, vusCap }: GeneratorOptions
     dropped: k6.metrics['dropped_iterations']?.values['count'] ?? 0,
     vusUsed: Math.max(0, (k6.metrics['vus']?.values['max'] ?? 0) - beside),
     vusCap,
+    scriptFaults: k6.metrics['script_faults']?.values['count'] ?? 0,
     emptyThresholds: judged.flatMap(({ step, searches }) => (searches === 0 ? [`errors{step:${step.name}}`] : [])),
   };
 }

@@ -78,6 +78,8 @@ export interface GeneratorSummary {
   readonly dropped: number;
   readonly vusUsed: number;
   readonly vusCap: number;
+  /** Iterations that ended in an exception. */
+  readonly scriptFaults: number;
   /** Thresholds without a single sample: k6 takes them for passed (grafana/k6#4283). */
   readonly emptyThresholds: readonly string[];
 }

@@ -68,5 +68,12 @@ test('a threshold that got nothing is named, but only of steps whose time came',
 
 test('the generator tells its whole run, steps or not, without those of its users that send no load', () => {
   const generator = generatorSummary({ k6: k6Of(RAN, 50), steps: [], beside: 2, vusCap: 60 });
-  assert.deepEqual(generator, { requests: 228, dropped: 4, vusUsed: 5, vusCap: 60, emptyThresholds: [] });
+  assert.deepEqual(generator, {
+    requests: 228,
+    dropped: 4,
+    vusUsed: 5,
+    vusCap: 60,
+    scriptFaults: 0,
+    emptyThresholds: [],
+  });
 });

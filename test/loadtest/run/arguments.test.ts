@@ -67,7 +67,7 @@ test('all faults are told at once', () => {
     '--replicas',
     '9',
     '--bogus',
-    '--no-pin=yes',
+    '--pin=yes',
     '--k6=',
   ];
   const found = faults(argv, { MAX_VUS: 'many' });
@@ -78,7 +78,7 @@ test('all faults are told at once', () => {
     '"1.5"',
     '"9"',
     '--bogus',
-    '--no-pin takes no',
+    '--pin takes no',
     '--k6 wants',
     '"many"',
   ]) {
@@ -117,10 +117,10 @@ test('an address with a name and password in it is no address', () => {
 });
 
 test('what belongs to the local stack is refused without one', () => {
-  const found = faults(['smoke', ...STAGING, '--replicas', '2', '--keep-stack', '--no-pin']);
+  const found = faults(['smoke', ...STAGING, '--replicas', '2', '--keep-stack', '--pin']);
   assert.deepEqual(
     found.map((fault) => fault.split(' ')[0]),
-    ['--replicas', '--keep-stack', '--no-pin'],
+    ['--replicas', '--keep-stack', '--pin'],
   );
 });
 

@@ -48,7 +48,7 @@ function end(kind, code, more) {
     queries: { file: 'q.tsv', count: 1, domains: [], exponent: 1, offset: 0, onceShare: 0, seed: 1 },
     baseRps: Number(BASE_RPS),
     steps: [],
-    generator: { requests: 0, dropped: 0, vusUsed: 1, vusCap: 10, emptyThresholds: [] },
+    generator: { requests: 0, dropped: 0, vusUsed: 1, vusCap: 10, scriptFaults: 0, emptyThresholds: [] },
     checks: [],
     verdict,
     told: { ...told, ...more },
