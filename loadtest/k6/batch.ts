@@ -19,7 +19,6 @@ const load = script({
     const of = (size: number): StepWish => ({
       name: `by-${size}`,
       title: size === 1 ? 'one search a request' : `${size} searches a request`,
-      // Each step has virtual users of its own, and they connect first.
       rampSeconds: 5,
       holdSeconds: stepSeconds(20),
       ratePerSecond: baseRps / size,

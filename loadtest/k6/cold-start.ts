@@ -33,6 +33,7 @@ const load = script({
       {
         name: 'warming',
         title: 'the head is cached',
+        goesOn: true,
         rampSeconds: 0,
         holdSeconds: stepSeconds(40),
         ratePerSecond,
@@ -41,6 +42,7 @@ const load = script({
       {
         name: 'warm',
         title: 'as on any day',
+        goesOn: true,
         rampSeconds: 0,
         holdSeconds: stepSeconds(30),
         ratePerSecond,

@@ -31,7 +31,7 @@ const load = script({
     inTurn(
       STEPS.map((step) => ({
         ...step,
-        // Each step has virtual users of its own, and they connect first.
+        // How connections were treated in the step before is forgotten first.
         rampSeconds: 5,
         holdSeconds: stepSeconds(20),
         ratePerSecond: baseRps,

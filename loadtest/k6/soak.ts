@@ -20,6 +20,7 @@ const load = script({
       ...QUARTERS.map((which) => ({
         name: `${which}-quarter`,
         title: `the ${which} quarter`,
+        goesOn: true as const,
         rampSeconds: 0,
         holdSeconds: stepSeconds((minutes * 60) / QUARTERS.length),
         ratePerSecond,

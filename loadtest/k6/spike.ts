@@ -23,6 +23,7 @@ const load = script({
       {
         name: 'spike',
         title: 'five times as many at once',
+        goesOn: true,
         rampSeconds: 0,
         holdSeconds: stepSeconds(15),
         ratePerSecond: baseRps * 5,
@@ -31,6 +32,7 @@ const load = script({
       {
         name: 'after',
         title: 'as before',
+        goesOn: true,
         rampSeconds: 0,
         holdSeconds: stepSeconds(30),
         ratePerSecond: baseRps,

@@ -21,8 +21,6 @@ export interface DrillRoomWish {
 }
 
 const RAMP_SECONDS = 5;
-/** Each step has virtual users of its own, a thousand or two: they connect before anything is lost. */
-const CONNECT_SECONDS = 2;
 const CALM_SECONDS = 30;
 /** The cohort comes back, and the figures are measured once more. */
 const RECOVERY_SECONDS = 60;
@@ -44,7 +42,8 @@ export function drillRoom(wish: DrillRoomWish): readonly StepWish[] {
     {
       name: `${prefix}${lossName}`,
       title: lossTitle,
-      rampSeconds: CONNECT_SECONDS,
+      goesOn: true,
+      rampSeconds: 0,
       holdSeconds: stepSeconds(lossSeconds),
       ratePerSecond,
       limits: { ...LOSS_LIMITS, drillPasses: true },
@@ -52,7 +51,8 @@ export function drillRoom(wish: DrillRoomWish): readonly StepWish[] {
     {
       name: `${prefix}recovery`,
       title: 'the cache comes back',
-      rampSeconds: CONNECT_SECONDS,
+      goesOn: true,
+      rampSeconds: 0,
       holdSeconds: stepSeconds(RECOVERY_SECONDS),
       ratePerSecond,
       limits: LOSS_LIMITS,

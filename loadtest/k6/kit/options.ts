@@ -3,10 +3,11 @@ import { ALWAYS } from './checks.ts';
 import { codeOfEnd } from './drill-end.ts';
 import { metricOf, SEEN_OUTCOMES } from './outcome.ts';
 import type { Step } from './step.ts';
+import { type Stint, stintsOf } from './stint.ts';
 
 export interface OptionsPlan {
   readonly steps: readonly Step[];
-  /** Of each step; absent: what its rate needs while answers take `slowSeconds`. */
+  /** Of each stint; absent: what its rate needs while answers take `slowSeconds`. */
   readonly maxVus?: number;
   readonly slowSeconds: number;
   /** Scenarios beside the load: one that watches, one that acts as an operator. By the name of what they run. */
@@ -20,21 +21,21 @@ export interface OptionsPlan {
 const LEAST_VUS = 20;
 /** Each is an interpreter with a megabyte or two. */
 const MOST_VUS = 2000;
-/** Arrivals come at even intervals in k6: a search is late by this much before it counts as slow. */
-const GRACE = '5s';
+/** Without new arrivals, at the end of a stint: shorter than the break to the next. What is not answered by then is lost. */
+const DRAIN = '1s';
 /** An abort wants more than the first unlucky searches of a step. */
 const ABORT_AFTER = '5s';
 
-/** One scenario per step, open model: requests begin when they are due, whether or not earlier ones were answered. */
+/** One scenario per stint, open model: requests begin when they are due, whether or not earlier ones were answered. */
 export function optionsOf({ steps, maxVus, slowSeconds, closedVus, beside, isEndless }: OptionsPlan): Options {
   const scenarios: Record<string, Scenario> = {};
   let before = 0;
-  for (const step of steps) {
-    scenarios[step.name] =
+  for (const stint of stintsOf(steps)) {
+    scenarios[stint.name] =
       closedVus === undefined
-        ? arrivals(step, before, maxVus ?? vusFor(step, slowSeconds))
-        : askingAgain(step, closedVus);
-    before = step.ratePerSecond;
+        ? arrivals(stint, before, maxVus ?? vusFor(stint, slowSeconds))
+        : askingAgain(stint, closedVus);
+    before = stint.steps.at(-1)?.ratePerSecond ?? 0;
   }
   return {
     scenarios: { ...scenarios, ...beside },
@@ -50,20 +51,24 @@ export function optionsOf({ steps, maxVus, slowSeconds, closedVus, beside, isEnd
   };
 }
 
-function arrivals(step: Step, before: number, vus: number): Scenario {
-  const target = perMinute(step.ratePerSecond);
+function arrivals({ steps }: Stint, before: number, vus: number): Scenario {
   return {
     executor: 'ramping-arrival-rate',
-    startTime: `${step.startSeconds}s`,
+    startTime: `${steps[0]?.startSeconds ?? 0}s`,
     startRate: perMinute(before),
     timeUnit: '1m',
     preAllocatedVUs: vus,
     maxVUs: vus,
-    gracefulStop: GRACE,
-    // Without a ramp the rate is there at once.
+    // A grace would overlap with the next stint, and k6 would make virtual users for both.
+    gracefulStop: '0s',
     stages: [
-      { target, duration: `${step.rampSeconds}s` },
-      { target, duration: `${step.holdSeconds}s` },
+      ...steps.flatMap(({ ratePerSecond, rampSeconds, holdSeconds }) => [
+        // Without a ramp the rate is there at once.
+        { target: perMinute(ratePerSecond), duration: `${rampSeconds}s` },
+        { target: perMinute(ratePerSecond), duration: `${holdSeconds}s` },
+      ]),
+      { target: 0, duration: '0s' },
+      { target: 0, duration: DRAIN },
     ],
   };
 }
@@ -73,20 +78,20 @@ function perMinute(ratePerSecond: number): number {
   return Math.round(ratePerSecond * 60);
 }
 
-function askingAgain(step: Step, vus: number): Scenario {
-  const { startSeconds, holdSeconds } = step;
+function askingAgain({ steps }: Stint, vus: number): Scenario {
   return {
     executor: 'constant-vus',
-    startTime: `${startSeconds}s`,
+    startTime: `${steps[0]?.startSeconds ?? 0}s`,
     vus,
-    duration: `${holdSeconds}s`,
-    gracefulStop: GRACE,
+    duration: `${steps.reduce((sum, { holdSeconds }) => sum + holdSeconds, 0)}s`,
+    gracefulStop: DRAIN,
   };
 }
 
 /** Little's law, with answers that take as long as they may before it is called trouble. */
-export function vusFor({ ratePerSecond }: Step, slowSeconds: number): number {
-  return Math.min(MOST_VUS, Math.max(LEAST_VUS, Math.ceil(ratePerSecond * slowSeconds)));
+export function vusFor({ steps }: Stint, slowSeconds: number): number {
+  const most = Math.max(...steps.map(({ ratePerSecond }) => ratePerSecond));
+  return Math.min(MOST_VUS, Math.max(LEAST_VUS, Math.ceil(most * slowSeconds)));
 }
 
 /** What has no limit has a threshold that always holds: without one, k6 sums nothing up by step. */
@@ -94,12 +99,12 @@ function thresholdsOf(steps: readonly Step[], isEndless: boolean): Record<string
   const all: Record<string, Threshold[]> = isEndless ? {} : { dropped_iterations: ['count==0'] };
   all['script_faults'] = ['count==0'];
   for (const name of ALWAYS) all[`checks{check:${name}}`] = ['rate==1'];
+  for (const { name } of stintsOf(steps)) all[`dropped_iterations{scenario:${name}}`] = ['count>=0'];
   for (const { name, limits } of steps) {
     const on = (metric: string): string => `${metric}{step:${name}}`;
     // Nothing at all is no success, though k6 takes a threshold without samples for passed.
     all[on('searches')] = [limits === undefined || isEndless ? 'count>=0' : 'count>0'];
     all[on('engine_calls')] = ['count>=0'];
-    all[`dropped_iterations{scenario:${name}}`] = ['count>=0'];
     for (const outcome of SEEN_OUTCOMES) all[on(metricOf(outcome))] = ['count>=0'];
     all[on('connections_opened')] = ['count>=0'];
     if (limits?.drillPasses === true) all[on('drill_end')] = [`value==${codeOfEnd('passed')}`];

@@ -1,4 +1,5 @@
 import { holdOf, type Step } from './step.ts';
+import type { Stint } from './stint.ts';
 
 /** The step whose rate holds at that moment of the run; undefined during ramps. */
 export function stepAt(steps: readonly Step[], elapsedSeconds: number): Step | undefined {
@@ -8,14 +9,15 @@ export function stepAt(steps: readonly Step[], elapsedSeconds: number): Step | u
   });
 }
 
-/** The number of a step's first search: no two steps ask with the same number. */
-export function firstNumbers(steps: readonly Step[]): ReadonlyMap<string, number> {
+/** The number of a stint's first search, by its name: no two of them ask with the same number. */
+export function firstNumbers(stints: readonly Stint[]): ReadonlyMap<string, number> {
   let next = 0;
   return new Map(
-    steps.map(({ name, rampSeconds, holdSeconds, ratePerSecond, searchesPerRequest }) => {
+    stints.map(({ name, steps }) => {
       const first = next;
+      const rate = Math.max(...steps.map((step) => step.ratePerSecond * step.searchesPerRequest));
       // A ramp sends less than its end, so this is more than there will be.
-      next += Math.ceil((rampSeconds + holdSeconds + 1) * ratePerSecond * searchesPerRequest);
+      next += Math.ceil(steps.reduce((sum, step) => sum + step.rampSeconds + step.holdSeconds + 1, 0) * rate);
       return [name, first];
     }),
   );

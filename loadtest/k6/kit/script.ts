@@ -9,6 +9,7 @@ import { firstNumbers, lastSecond } from './schedule.ts';
 import { sendSearch } from './send.ts';
 import { numberOf } from './setting.ts';
 import type { Step } from './step.ts';
+import { momentOf, stintsOf } from './stint.ts';
 import type { K6Summary } from './summarize.ts';
 import { summaryOf } from './summary-of.ts';
 import { readTarget, type Target } from './target.ts';
@@ -108,8 +109,9 @@ export function script(plan: ScriptPlan): Script {
   const words = sharedWords(queries);
   const { slowSeconds = DEFAULT_SLOW_SECONDS, isEndless = false, closedVus } = plan;
   const endSecond = lastSecond(steps);
-  const first = firstNumbers(steps);
-  const byName = new Map(steps.map((step) => [step.name, step]));
+  const stints = stintsOf(steps);
+  const first = firstNumbers(stints);
+  const byName = new Map(stints.map((stint) => [stint.name, stint]));
   // Of this virtual user: what k6 is asked costs microseconds each time.
   let asker: ((n: number) => Ask) | undefined;
   let baseUrl: string | undefined;
@@ -128,10 +130,10 @@ export function script(plan: ScriptPlan): Script {
     asker = ask;
     scenario ??= exec.scenario;
     const { name, iterationInTest, startTime } = scenario;
-    const step = byName.get(name);
-    if (step === undefined) throw new Error(`no step is called ${name}`);
-    const holds = Date.now() - startTime >= step.rampSeconds * 1000;
-    tag(holds ? name : 'ramp');
+    const stint = byName.get(name);
+    if (stint === undefined) throw new Error(`no stint is called ${name}`);
+    const { step, holds } = momentOf(stint, Date.now() - startTime);
+    tag(holds ? step.name : 'ramp');
     const number = (first.get(name) ?? 0) + iterationInTest * step.searchesPerRequest;
     baseUrl ??= target.baseUrls[exec.vu.idInTest % target.baseUrls.length] ?? '';
     const isSampled = Math.random() < sample;
@@ -199,7 +201,7 @@ export function script(plan: ScriptPlan): Script {
         ...{ k6, begun, name, purpose, target, mix, baseRps, steps, beside, isEndless },
         queryFile: __ENV['QUERIES'] ?? '',
         queryCount: queries.length,
-        vusOf: (step) => closedVus ?? maxVus ?? vusFor(step, slowSeconds),
+        vusOf: (stint) => closedVus ?? maxVus ?? vusFor(stint, slowSeconds),
       });
       const file = __ENV['SUMMARY'];
       return file ? { [file]: JSON.stringify(summary) } : { stdout: runWords(summary) };

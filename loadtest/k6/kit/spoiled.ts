@@ -59,7 +59,7 @@ function droppedReason(
     : Math.max(0, generator.dropped - named - droppedIn(beyond));
   if (named + nameless === 0) return [];
   const where = [
-    ...parts.map(({ step, dropped }) => `${numberWords(dropped)} in ${step.name}`),
+    ...parts.map(({ step, dropped, droppedOver }) => `${numberWords(dropped)} in ${droppedOver ?? step.name}`),
     ...(nameless > 0 ? [`${numberWords(nameless)} outside of the steps`] : []),
   ];
   const worst = parts.toSorted((a, b) => b.dropped - a.dropped).slice(0, 1);

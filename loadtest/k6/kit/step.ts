@@ -1,9 +1,9 @@
 /**
  * A stretch of a run with one rate and one intention: the unit of verdicts, tables and plots. Steps follow each other;
- * each is a k6 scenario of its own, and what is sent while its rate holds is tagged `step=<name>`.
+ * what is sent while its rate holds is tagged `step=<name>`.
  */
 export interface Step {
-  /** `x3`, `steady`, `recovery`: also the scenario's name. Letters, digits and dashes. */
+  /** `x3`, `steady`, `recovery`. Letters, digits and dashes. */
   readonly name: string;
   /** For people: what happens in it. */
   readonly title: string;
@@ -17,6 +17,8 @@ export interface Step {
   readonly searchesPerRequest: number;
   /** Of the base rate, where the step is a rung of a ladder. */
   readonly multiplier?: number;
+  /** It follows the step before without a break, and is sent by the same virtual users. */
+  readonly goesOn?: true;
   /** A warm-up is measured and shown, but has no limits. */
   readonly limits?: StepLimits;
 }
@@ -40,10 +42,14 @@ export interface StepWish extends Omit<Step, 'startSeconds' | 'searchesPerReques
   readonly searchesPerRequest?: number;
 }
 
+/** Between two steps that are not one stint: what is under way is answered, and k6 hands its virtual users on. */
+export const BREAK_SECONDS = 1.5;
+
 /** Each step begins when the one before has ended. */
 export function inTurn(wishes: readonly StepWish[]): readonly Step[] {
   let startSeconds = 0;
-  return wishes.map((wish) => {
+  return wishes.map((wish, at) => {
+    if (wish.goesOn !== true && at > 0) startSeconds += BREAK_SECONDS;
     const step = { searchesPerRequest: 1, ...wish, startSeconds };
     startSeconds += wish.rampSeconds + wish.holdSeconds;
     return step;

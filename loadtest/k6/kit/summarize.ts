@@ -1,6 +1,7 @@
 import { endOfCode } from './drill-end.ts';
 import { metricOf, SEEN_OUTCOMES, type SeenOutcome } from './outcome.ts';
 import { holdOf, type Step } from './step.ts';
+import { type Stint, stintsOf } from './stint.ts';
 import type { CheckSummary, GeneratorSummary, Latency, StepSummary } from './summary.ts';
 import { judgeStep } from './verdict.ts';
 
@@ -18,12 +19,14 @@ export interface StepSummariesOptions {
   readonly elapsedSeconds: number;
   /** Whether engine calls could be asked for. */
   readonly watched: boolean;
-  readonly vusOf: (step: Step) => number;
+  readonly vusOf: (stint: Stint) => number;
 }
 
 export function stepSummaries(options: StepSummariesOptions): readonly StepSummary[] {
   const { k6, steps, elapsedSeconds, watched, vusOf } = options;
+  const stints = stintsOf(steps);
   return steps.map((step) => {
+    const stint = stints.find((one) => one.steps.includes(step)) ?? { name: step.name, steps: [step] };
     const on = (metric: string, value: string): number | undefined =>
       k6.metrics[`${metric}{step:${step.name}}`]?.values[value];
     const searches = on('searches', 'count') ?? 0;
@@ -42,11 +45,19 @@ export function stepSummaries(options: StepSummariesOptions): readonly StepSumma
       ...(watched ? { engineCalls: on('engine_calls', 'count') ?? 0 } : {}),
       connectionsOpened: on('connections_opened', 'count') ?? 0,
       ...(step.limits?.drillPasses === true ? { drill: endOfCode(on('drill_end', 'value')) } : {}),
-      dropped: k6.metrics[`dropped_iterations{scenario:${step.name}}`]?.values['count'] ?? 0,
-      vusCap: vusOf(step),
+      ...droppedIn(k6, stint, step),
+      vusCap: vusOf(stint),
     };
     return { ...figures, ...judgeStep(figures) };
   });
+}
+
+/** k6 tells them by stint: those of several steps stand at the first, with the name of all. */
+function droppedIn(k6: K6Summary, { name, steps }: Stint, step: Step): Pick<StepSummary, 'dropped' | 'droppedOver'> {
+  const last = steps[steps.length - 1];
+  if (step !== steps[0] || last === undefined) return { dropped: 0 };
+  const dropped = k6.metrics[`dropped_iterations{scenario:${name}}`]?.values['count'] ?? 0;
+  return last === step ? { dropped } : { dropped, droppedOver: `${step.name} to ${last.name}` };
 }
 
 function latencyOf(value: (name: string) => number | undefined): Latency {

@@ -1,6 +1,7 @@
 import type { Mix } from './queries.ts';
 import type { Begun } from './script.ts';
 import type { Step } from './step.ts';
+import { type Stint, stintsOf } from './stint.ts';
 import { generatorSummary, type K6Summary, stepSummaries } from './summarize.ts';
 import type { ScriptSummary } from './summary.ts';
 import type { Target } from './target.ts';
@@ -21,7 +22,7 @@ export interface SummaryOptions {
   /** Its path. */
   readonly queryFile: string;
   readonly queryCount: number;
-  readonly vusOf: (step: Step) => number;
+  readonly vusOf: (stint: Stint) => number;
 }
 
 /** What a script says of its run, from what k6 has counted. */
@@ -30,7 +31,7 @@ export function summaryOf(options: SummaryOptions): ScriptSummary {
   const elapsedSeconds = (k6.state.testRunDurationMs - begun.setUpMs) / 1000;
   const watched = target.adminUrls.length > 0;
   const steps = stepSummaries({ k6, steps: options.steps, elapsedSeconds, watched, vusOf });
-  const generator = generatorSummary({ k6, steps, beside, vusCap: Math.max(...options.steps.map(vusOf)) });
+  const generator = generatorSummary({ k6, steps, beside, vusCap: Math.max(...stintsOf(options.steps).map(vusOf)) });
   const checks = (k6.root_group.checks ?? []).map(({ name: check, passes, fails }) => ({ name: check, passes, fails }));
   return {
     script: name,

@@ -57,6 +57,8 @@ export interface StepSummary {
   readonly drill?: DrillEnd;
   /** Requests the generator should have begun and could not. */
   readonly dropped: number;
+  /** The steps they are of, where k6 cannot tell them apart: `x1-steady to x1-recovery`. */
+  readonly droppedOver?: string;
   /** VUs this step might use; absent: as many as the run. */
   readonly vusCap?: number;
   /** `not-run`: the run ended before its rate held. `shown`: it has no limits. */

@@ -8,7 +8,7 @@ const LIMITS = { maxErrorRate: 0.01, abortErrorRate: 0.5, shedsAllowed: true };
 const step = { title: '', rampSeconds: 0, holdSeconds: 10, ratePerSecond: 10 };
 const steps = inTurn([
   { ...step, name: 'loss', limits: { ...LIMITS, drillPasses: true } },
-  { ...step, name: 'recovery', limits: LIMITS },
+  { ...step, name: 'recovery', goesOn: true, limits: LIMITS },
 ]);
 
 /** All searches answered, and a drill that ended so. */

@@ -11,8 +11,6 @@ import { listeningServer, until } from '../../http/serve.ts';
 import { type DrillServiceOptions, drillService, OURS } from './drill-service.ts';
 import { environment, k6, SCRIPTS_FOLDER } from './k6-inspect.ts';
 
-const skip = k6 === undefined ? 'there is no k6, and it cannot be built' : false;
-
 /** full-loss with steps of a second, against a service that answers everybody. */
 async function fullLoss(context: TestContext, options: DrillServiceOptions) {
   const [service, drills] = await Promise.all([listeningServer(context), drillService(context, options)]);
@@ -22,7 +20,7 @@ async function fullLoss(context: TestContext, options: DrillServiceOptions) {
   const hosts = { BASE_URL: service.url, ADMIN_URL: drills.url, SUMMARY: summaryFile };
   // The pages of a made-up service are not looked at.
   const small = { BASE_RPS: '20', STEP_SECONDS: '1', SAMPLE: '0' };
-  const child = spawn(k6?.path ?? '', words, { env: { ...process.env, ...env, ...hosts, ...small } });
+  const child = spawn(k6.path, words, { env: { ...process.env, ...env, ...hosts, ...small } });
   context.after(() => child.kill('SIGKILL'));
   const said: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(String(chunk)));
@@ -45,7 +43,7 @@ async function exitCode(child: ChildProcess): Promise<number | null> {
   return child.exitCode;
 }
 
-suite('a script that drills', { skip, concurrency: true }, () => {
+suite('a script that drills', { concurrency: true }, () => {
   test('passes when its drill passes, and says when each stage began', async (context) => {
     const run = await fullLoss(context, { verdict: { kind: 'passed', detail: 'Every stage was survived.' } });
     const { code, events, summary, said } = await run.end();

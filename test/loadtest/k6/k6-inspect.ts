@@ -6,8 +6,8 @@ import { k6Program } from '../../../loadtest/run/k6-program.ts';
 
 export const SCRIPTS_FOLDER = join(import.meta.dirname, '../../../loadtest/k6');
 
-/** Undefined where k6 neither is nor can be built. */
-export const k6 = await k6Program(process.env['K6'] || undefined, () => {}).catch(() => undefined);
+/** Built where it is missing: a minute or two, once. */
+export const k6 = await k6Program(process.env['K6'] || undefined, (text) => console.error(text));
 
 const WORDS = 'диван шкаф стол кровать кресло ковёр лампа полка зеркало комод стул пуф'.split(' ');
 
@@ -46,7 +46,7 @@ export function inspect(script: string, env: Readonly<Record<string, string>>): 
   const file = join(SCRIPTS_FOLDER, `${script}.ts`);
   return new Promise((resolve) => {
     const limits = { timeout: 30_000, maxBuffer: 2 ** 24 };
-    execFile(k6?.path ?? '', ['inspect', '--execution-requirements', ...words, file], limits, (error, out, said) => {
+    execFile(k6.path, ['inspect', '--execution-requirements', ...words, file], limits, (error, out, said) => {
       const code = error === null ? 0 : Number(error.code);
       const { scenarios = {}, thresholds = {} } = error === null ? JSON.parse(out) : {};
       resolve({ code, scenarios, thresholds, said });

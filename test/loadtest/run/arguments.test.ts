@@ -28,7 +28,7 @@ function faults(argv: readonly string[], env: Readonly<Record<string, string>> =
 
 test('a script alone runs on the local stack', () => {
   const { stack, baseUrls, replicas, pin, keepStack, numbers } = options(['x-load']);
-  assert.deepEqual([stack, baseUrls, replicas, pin, keepStack, numbers], ['local', [], 1, true, false, {}]);
+  assert.deepEqual([stack, baseUrls, replicas, pin, keepStack, numbers], ['local', [], 1, false, false, {}]);
 });
 
 test('naming an address, by option or variable, is asking for no stack', () => {
