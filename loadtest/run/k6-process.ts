@@ -26,7 +26,7 @@ export interface K6End {
 }
 
 /** Of Go's memory: k6 spends a tenth of its time looking for garbage otherwise, and has memory to spare. */
-const GOGC = process.env['GOGC'] ?? '200';
+const GOGC = process.env['GOGC'] ?? '400';
 /** What it does when it is interrupted (teardown of the script included) has to fit. */
 const GRACE_MS = 30_000;
 
