@@ -11,6 +11,7 @@ import { globSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync,
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { k6Program } from '../loadtest/run/k6-program.ts';
 
 /** Some files start clusters of their own: more at once than this and a small machine only waits. */
 const CONCURRENT_FILES = 2;
@@ -27,7 +28,7 @@ const marker = `SERPCACHE_TEST_RUN=${folder}`;
 
 try {
   const installed = spawnSync(process.execPath, [join(root, 'loadtest/stack/install.ts')], { stdio: 'inherit' });
-  const code = installed.status === 0 ? await runTests() : 1;
+  const code = installed.status === 0 && (await builtK6()) ? await runTests() : 1;
   const left = await endSurvivors();
   for (const line of left) console.error(`serpcache: a test left a process running, ended now: ${line}`);
   process.exitCode = code === 0 && left.length > 0 ? 1 : code;
@@ -35,13 +36,23 @@ try {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
+/** Two files want it at the same time; built beforehand it is built once. */
+async function builtK6(): Promise<boolean> {
+  if (!wantedFiles().some((file) => file.startsWith(join('test', 'loadtest')))) return true;
+  try {
+    await k6Program(process.env['K6'] || undefined, (text) => console.error(`serpcache: ${text}`));
+    return true;
+  } catch (error) {
+    console.error(`serpcache: ${error instanceof Error ? error.message : error}`);
+    return false;
+  }
+}
+
 async function runTests(): Promise<number> {
-  const given = process.argv.slice(2);
-  const options = given.filter((argument) => argument.startsWith('-'));
-  const paths = given.filter((argument) => !argument.startsWith('-'));
+  const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
   const child = spawn(
     process.execPath,
-    ['--test', `--test-concurrency=${CONCURRENT_FILES}`, ...options, ...testFiles(paths.length > 0 ? paths : ['test'])],
+    ['--test', `--test-concurrency=${CONCURRENT_FILES}`, ...options, ...wantedFiles()],
     {
       cwd: root,
       stdio: ['inherit', 'pipe', 'inherit'],
@@ -73,8 +84,9 @@ async function runTests(): Promise<number> {
   return code;
 }
 
-function testFiles(paths: readonly string[]): string[] {
-  return paths.flatMap((path) =>
+function wantedFiles(): string[] {
+  const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
+  return (paths.length > 0 ? paths : ['test']).flatMap((path) =>
     statSync(join(root, path)).isDirectory() ? globSync(join(path, '**', '*.test.ts'), { cwd: root }).sort() : [path],
   );
 }

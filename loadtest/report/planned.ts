@@ -1,7 +1,7 @@
 import { element, type Markup } from '../../src/report/markup.ts';
 import type { Frame } from '../../src/report/plot/frame.ts';
 import { type Place, pathData } from '../../src/report/plot/path-data.ts';
-import type { Step } from '../k6/kit/step.ts';
+import { holdOf, type Step } from '../k6/kit/step.ts';
 
 /** Searches a second while the step's rate holds. */
 export function plannedRate({ ratePerSecond, searchesPerRequest }: Step): number {
@@ -31,7 +31,15 @@ function cornersOf(steps: readonly Step[]): readonly (readonly [atMs: number, ra
     const startMs = step.startSeconds * 1000;
     const holdsMs = startMs + step.rampSeconds * 1000;
     const rate = plannedRate(step);
+    const endedMs = before === undefined ? 0 : holdOf(before)[1] * 1000;
     return [
+      // Nothing is sent in a break.
+      ...(startMs > endedMs
+        ? ([
+            [endedMs, 0],
+            [startMs, 0],
+          ] as const)
+        : []),
       [startMs, before === undefined ? 0 : plannedRate(before)],
       [holdsMs, rate],
       [holdsMs + step.holdSeconds * 1000, rate],

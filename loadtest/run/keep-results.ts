@@ -44,7 +44,8 @@ export async function keepResults(ran: Ran): Promise<Kept> {
   const record: RunRecord = {
     version: 1,
     id: folder.id,
-    command: commandLine(options),
+    // Nobody's seed was drawn: whoever repeats the run wants the same searches.
+    command: commandLine({ ...options, numbers: { ...options.numbers, seed: summary.queries.seed } }),
     stack: options.stack,
     machine,
     summary,

@@ -49,6 +49,7 @@ export interface BaseRate {
 }
 
 export interface Second {
+  /** When it was over. */
   readonly atMs: number;
   readonly searches: number;
   readonly errors: number;

@@ -1,3 +1,4 @@
+import type { Guarded } from './drill-guards.ts';
 import type { DrillRoom } from './drill-room.ts';
 import { holdOf } from './step.ts';
 
@@ -60,9 +61,9 @@ function atMost(ms: number, most: number): number {
   return Math.max(LEAST_MS, Math.floor(Math.min(ms, most)));
 }
 
-export function isPlan(body: unknown): body is PlanTimes {
+export function isPlan(body: unknown): body is PlanTimes & Guarded {
   if (typeof body !== 'object' || body === null) return false;
-  const { baselineMs, afterMs, minSearches, recovery, stages } = body as Partial<PlanTimes>;
+  const { baselineMs, afterMs, minSearches, recovery, stages, guards } = body as Partial<PlanTimes & Guarded>;
   const numbers = [baselineMs, afterMs, minSearches, recovery?.timeoutMs];
-  return numbers.every((one) => typeof one === 'number') && Array.isArray(stages);
+  return numbers.every((one) => typeof one === 'number') && Array.isArray(stages) && Array.isArray(guards);
 }

@@ -3,12 +3,14 @@ import exec from 'k6/execution';
 import { type Admin, createAdmin, listOf, memberOf, textsOf } from './admin.ts';
 import { codeOfEnd, type DrillEnd } from './drill-end.ts';
 import { fitPlan, isPlan, type PlanTimes } from './drill-fit.ts';
+import { type Guarded, withSheds } from './drill-guards.ts';
 import { abortDrill, lookAtDrill, runMark } from './drill-hands.ts';
 import { type DrillJournal, journalOf } from './drill-journal.ts';
 import { type DrillRoom, drillRooms } from './drill-room.ts';
 import { say } from './event.ts';
 import { drillEnd } from './metrics.ts';
 import type { Scene } from './script.ts';
+import { numberOf } from './setting.ts';
 import { holdOf } from './step.ts';
 
 export interface Drilling {
@@ -18,6 +20,8 @@ export interface Drilling {
 }
 
 const LOOK_SECONDS = 1;
+/** Of the searches: with more than half refused, nothing is survived. */
+const MAX_SHED = 0.5;
 const NO_DOMAIN = 'no domain is known; DOMAIN names one';
 
 /** Ends the run before anything is sent when no drill of it could begin. */
@@ -54,7 +58,7 @@ function drillIn({ scene, room, admin, reason, name }: DrillWish): DrillEnd {
   if (domain === undefined) return notStarted(step, NO_DOMAIN);
   const plan = readyPlan(admin, name);
   if (typeof plan === 'string') return notStarted(step, plan);
-  const fitted = fitPlan(plan, room);
+  const fitted = fitPlan(withSheds(plan, numberOf(__ENV, 'MAX_SHED', [0, 1], MAX_SHED)), room);
   if (fitted.isShortened) say({ kind: 'note', text: `${step}: ${name} is shortened to the length of the steps` });
 
   sleepUntil(scene.startedAtMs + fitted.startSeconds * 1000);
@@ -112,7 +116,7 @@ function domainOf({ domains }: Scene, admin: Admin): string | undefined {
 }
 
 /** The plan, or why there is none. */
-function readyPlan(admin: Admin, name: string): PlanTimes | string {
+function readyPlan(admin: Admin, name: string): (PlanTimes & Guarded) | string {
   const reply = admin.get('/admin/plans');
   if (!reply.ok) return reply.fault;
   const plans = listOf(reply.body, 'plans');
