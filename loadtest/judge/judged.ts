@@ -67,6 +67,8 @@ export interface Binding {
 export interface Recovery {
   /** The step the loss happened in. */
   readonly step: string;
+  /** As it was told: `25 % of the keys`. */
+  readonly what: string;
   readonly lostAtMs: number;
   readonly hitRatioBefore: number;
   readonly hitRatioLowest: number;

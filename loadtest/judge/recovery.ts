@@ -40,6 +40,7 @@ function recoveryOf(record: RunRecord, loss: Loss, hitRatioBefore: number): Reco
   const count = (read: (second: Second) => number): number => seconds.reduce((sum, second) => sum + read(second), 0);
   return {
     step: loss.step,
+    what: loss.what,
     lostAtMs: loss.fromMs,
     hitRatioBefore,
     hitRatioLowest: Math.min(...points.map(({ ratio }) => ratio)),

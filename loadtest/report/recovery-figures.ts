@@ -11,13 +11,14 @@ export interface RecoveryFigure {
 /** What is told of a loss, the same on the page and in a README. */
 export function recoveryFigures({ summary }: RunRecord): readonly RecoveryFigure[] {
   return [
+    { title: 'Lost', text: ({ what }) => what },
     { title: 'Lost at', text: ({ lostAtMs }) => elapsedText(lostAtMs - summary.startedAtMs) },
     { title: 'Hit ratio before', text: ({ hitRatioBefore }) => percentText(hitRatioBefore) },
     { title: 'Lowest', text: ({ hitRatioLowest }) => percentText(hitRatioLowest) },
     {
       title: 'Recovered after',
       text: ({ recoveredAfterMs: after }) =>
-        after === undefined ? 'not by the end' : after === 0 ? 'never below' : durationText(after),
+        after === undefined ? 'not in its time' : after === 0 ? 'never below' : durationText(after),
     },
     { title: 'Engine before', text: ({ engineCallsPerSecondBefore: before }) => perSecondText(before) },
     { title: 'Engine, most', text: ({ engineCallsPerSecondMost: most }) => perSecondText(most) },

@@ -140,6 +140,7 @@ function survival({ rampSeconds = 4, holdSeconds = 20 }: RunWish, baseRps: numbe
     name,
     title,
     rampSeconds: name === 'warm-up' ? rampSeconds : 0,
+    ...(name === 'warm-up' ? {} : { goesOn: true as const }),
     holdSeconds: holdSeconds * times,
     ratePerSecond,
     ...(limits === undefined ? {} : { limits }),
