@@ -27,8 +27,8 @@ const OTHERS_SHARE = 0.1;
 const CORE = { kind: 'core', growsWithRate: true } as const;
 
 /**
- * Its event loop where it is known: what its other threads use (compression, garbage collection) makes a processor
- * figure above what the one thread that answers has left.
+ * Its processor time: its event loop's share is counted from one look at /metrics to the next, and with two who look
+ * (k6 and the runner) it is that of some moments.
  */
 function serpcacheCore({ samples }: Look): Reading | undefined {
   const replicas = ({ replicas: own }: Sample): readonly ReplicaSample[] => own;
@@ -38,7 +38,7 @@ function serpcacheCore({ samples }: Look): Reading | undefined {
   const found = names.flatMap((name) => {
     const cores = perSecond(cpu.get(name) ?? []);
     const busy = meanOf(loop.get(name) ?? []);
-    const share = busy ?? cores;
+    const share = cores ?? busy;
     return share === undefined ? [] : [{ share, cores, busy }];
   });
   const most = fullest(found);

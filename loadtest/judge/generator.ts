@@ -6,6 +6,7 @@ import type { Sample } from '../sample/sample.ts';
 import { coreCount, coresText, generatorCores } from './core-meters.ts';
 import { holdWindow, samplesIn } from './hold-window.ts';
 import { processorsIn } from './processors.ts';
+import { machineBusyShare } from './step-figures.ts';
 
 /** What is known of a run before anybody has judged it. */
 export type Ran = Pick<RunRecord, 'summary' | 'samples' | 'machine'>;
@@ -40,6 +41,11 @@ export function generatorReasons({ summary, samples, machine }: Ran): readonly s
     const used = `${coresText(cores)} of its ${coreCount(capacity)}`;
     if (cores >= SATURATED * capacity) {
       return [`k6 used ${used} (${percentText(cores / capacity)}) in ${one.step.name}: the generator was full`];
+    }
+    const busy = machineBusyShare(own) ?? 0;
+    if (machine.generatorCpus === undefined && busy >= FULL) {
+      const words = `the machine had no processor time left in ${one.step.name} (${percentText(busy)} busy)`;
+      return [`${words}, and k6 used ${used}: nobody can tell how late it was`];
     }
     const full = longestFull(own, capacity);
     return full < FULL_SAMPLES

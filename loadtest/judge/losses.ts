@@ -6,6 +6,7 @@ export interface Loss extends Stretch {
   readonly step: string;
   /** As the event tells it: `25 % of the keys`. */
   readonly what: string;
+  readonly drill?: string;
 }
 
 /** Domains that are flushed together lose their keys within one poll of the control document or two. */
@@ -25,8 +26,14 @@ export function lossesOf({ summary, events, seconds }: RunRecord): readonly Loss
   const endMs = seconds.at(-1)?.atMs ?? summary.startedAtMs + summary.durationMs;
   return starts
     .filter(({ atMs }) => atMs < endMs)
-    .map(({ atMs: fromMs, text: what }, at) => {
+    .map(({ atMs: fromMs, text: what, drill }, at) => {
       const inStep = summary.steps.findLast(({ step }) => summary.startedAtMs + step.startSeconds * 1000 <= fromMs);
-      return { fromMs, toMs: starts[at + 1]?.atMs ?? endMs, step: inStep?.step.name ?? '', what };
+      return {
+        fromMs,
+        toMs: starts[at + 1]?.atMs ?? endMs,
+        step: inStep?.step.name ?? '',
+        what,
+        ...(drill && { drill }),
+      };
     });
 }

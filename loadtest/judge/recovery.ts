@@ -15,15 +15,15 @@ const WITHIN = 0.02;
 const LEAST_POINTS = 3;
 
 /**
- * Of each loss: how deep it went and when it was over. One that came before the last was over is measured against what
- * was before that one: losing half of what was left already is no recovery.
+ * Of each loss: how deep it went and when it was over. The stages of one drill are all measured against what was before
+ * its first: losing a little again and again, or half of what was left already, is no recovery.
  */
 export function recoveriesOf(record: RunRecord): readonly Recovery[] {
   const found: Recovery[] = [];
+  const baselines = new Map<string, number>();
   for (const loss of lossesOf(record)) {
-    const last = found.at(-1);
-    const isOpen = last !== undefined && last.recoveredAfterMs === undefined;
-    const before = isOpen ? last.hitRatioBefore : ratioOf(secondsIn(record.seconds, justBefore(loss)));
+    const before = baselines.get(loss.drill ?? '') ?? ratioOf(secondsIn(record.seconds, justBefore(loss)));
+    if (loss.drill !== undefined && before !== undefined) baselines.set(loss.drill, before);
     const recovery = before === undefined ? undefined : recoveryOf(record, loss, before);
     if (recovery !== undefined) found.push(recovery);
   }

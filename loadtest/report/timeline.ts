@@ -53,12 +53,12 @@ function ownSeconds(sent: readonly Timed<Second>[]): readonly Stretch<Second>[] 
   });
 }
 
-/** What was sampled before the run began, or after it ended, is not drawn. */
+/** What was sampled before the run began, or after it ended, is not drawn: the warm-up would set the axis. */
 function pairs(samples: readonly Timed<Sample>[], endMs: number): readonly Stretch<Between>[] {
   return samples.slice(1).flatMap(({ toMs, own: after }, i) => {
     const before = samples[i];
-    if (before === undefined || toMs <= 0 || before.toMs >= endMs || before.toMs === toMs) return [];
-    return [{ fromMs: Math.max(0, before.toMs), toMs: Math.min(endMs, toMs), own: { before: before.own, after } }];
+    if (before === undefined || before.toMs < 0 || before.toMs >= endMs || before.toMs === toMs) return [];
+    return [{ fromMs: before.toMs, toMs: Math.min(endMs, toMs), own: { before: before.own, after } }];
   });
 }
 

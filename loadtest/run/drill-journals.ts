@@ -67,7 +67,7 @@ async function ownerOf(clients: readonly AdminClient[], id: string, untilMs: num
         continue;
       }
       const whole = await look([]);
-      if (whole !== undefined) return { client, journal: whole };
+      return { client, journal: whole ?? journal };
     }
   }
   return undefined;

@@ -26,3 +26,8 @@ export function k6Environment(wanted: EnvironmentOptions): Readonly<Record<strin
     ...Object.fromEntries(wishes.map(([name, value]) => [RANGES[name].variable, String(value)])),
   };
 }
+
+/** Of this process's own: what k6 takes for its options would change the run and nobody would know. */
+export function surroundings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('K6_')));
+}

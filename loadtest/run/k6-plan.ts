@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { CannotRun } from './cannot-run.ts';
+import { surroundings } from './k6-environment.ts';
 import type { K6Program } from './k6-program.ts';
 
 const run = promisify(execFile);
@@ -26,7 +27,7 @@ export interface K6Script {
 export async function plannedMs({ program, file, env }: K6Script): Promise<number> {
   const args = ['inspect', '--execution-requirements', '--include-system-env-vars', '--log-format=raw', file];
   try {
-    const options = { env: { ...process.env, ...env }, timeout: LIMIT_MS, maxBuffer: 16 * 2 ** 20 };
+    const options = { env: { ...surroundings(process.env), ...env }, timeout: LIMIT_MS, maxBuffer: 16 * 2 ** 20 };
     const { stdout } = await run(program.path, args, options);
     const { totalDuration, setupTimeout, teardownTimeout } = JSON.parse(stdout) as Record<string, unknown>;
     const total = durationMs(totalDuration);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { surroundings } from './k6-environment.ts';
 import type { K6Script } from './k6-plan.ts';
 
 /** What k6 leaves in the folder of a run. */
@@ -42,7 +43,7 @@ export async function runK6(wanted: K6Run): Promise<K6End> {
   const log = openSync(join(folder, K6_FILES.log), 'a');
   const child = spawn(command, args, {
     cwd: folder,
-    env: { ...process.env, ...env, GOGC, SUMMARY: join(folder, K6_FILES.summary) },
+    env: { ...surroundings(process.env), ...env, GOGC, SUMMARY: join(folder, K6_FILES.summary) },
     stdio: ['ignore', 'inherit', log],
     // In a group of its own: Ctrl-C reaches it once, through us. The second ends k6 before it has summed anything up.
     detached: true,

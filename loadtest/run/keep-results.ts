@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { compareRuns } from '../judge/compare.ts';
+import { withinLimit } from '../judge/engine-limit.ts';
 import { finalVerdict } from '../judge/generator.ts';
 import { judge } from '../judge/judge.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
@@ -40,7 +41,7 @@ export async function keepResults(ran: Ran): Promise<Kept> {
     );
   }
   const machine = machineHere(program.version, pins);
-  const verdict = verdictOf(end, finalVerdict(summary.verdict, { summary, samples, machine }));
+  const verdict = verdictOf(end, withinLimit(finalVerdict(summary.verdict, { summary, samples, machine }), samples));
   const record: RunRecord = {
     version: 1,
     id: folder.id,
@@ -56,10 +57,11 @@ export async function keepResults(ran: Ran): Promise<Kept> {
     verdict,
     exitCode: EXIT_CODES[verdict.kind],
   };
+  // First of all: whatever goes wrong with drawing it, it can be drawn again.
+  await writeFile(join(folder.path, 'run.json'), JSON.stringify(record));
   const judged = judge(record);
   const beside = against === undefined ? {} : { against: compareRuns(record, against) };
   const reportFile = join(folder.path, 'report.html');
-  await writeFile(join(folder.path, 'run.json'), JSON.stringify(record));
   await writeFile(reportFile, reportPage({ record, judged, ...beside }));
   return { record, text: runText({ record, judged, reportFile: relative(process.cwd(), reportFile) }) };
 }

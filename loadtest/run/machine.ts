@@ -1,10 +1,10 @@
-import { arch, cpus, release, totalmem, type } from 'node:os';
+import { arch, availableParallelism, release, totalmem, type } from 'node:os';
 import type { Pins } from './pins.ts';
 import type { Machine } from './record.ts';
 
 export function machineHere(k6Version: string, pins: Pins | undefined): Machine {
   return {
-    cores: cpus().length,
+    cores: availableParallelism(),
     memoryBytes: totalmem(),
     system: `${type()} ${release().split('.').slice(0, 2).join('.')}, ${arch()}`,
     k6: k6Version,

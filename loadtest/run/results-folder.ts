@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { compareRuns } from '../judge/compare.ts';
 import { CannotRun } from './cannot-run.ts';
 import type { RunRecord } from './record.ts';
 
@@ -47,7 +48,10 @@ export async function earlierRun(against: string, out: string, script: string): 
 async function readRecord(folder: string): Promise<RunRecord | undefined> {
   try {
     const record = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as RunRecord;
-    return record.version === 1 ? record : undefined;
+    if (record.version !== 1) return undefined;
+    // A damaged one shows before any load is sent, not after.
+    compareRuns(record, record);
+    return record;
   } catch {
     return undefined;
   }

@@ -120,6 +120,7 @@ function ladder({ rampSeconds = 4, holdSeconds = 20 }: RunWish, baseRps: number)
     const ratePerSecond = baseRps * multiplier;
     return {
       name: `x${multiplier}`,
+      goesOn: true,
       title: `${multiplier} × the base rate`,
       rampSeconds,
       holdSeconds,

@@ -14,6 +14,12 @@ export const hits = new Rate('hits');
 export const searchDuration = new Trend('search_duration', true);
 /** 5xx that were no honest sheds. */
 export const dishonest = new Counter('dishonest');
+/** Searches that were sent, by the step they were sent in: what is never answered is counted here alone. */
+export const sent = new Counter('sent');
+/** Pages of /metrics that were answered: without any, nobody knows what the engine was asked. */
+export const watched = new Counter('watched');
+/** Wall clock when the load ended, ms: k6 counts tear-down to the run. */
+export const endedAt = new Gauge('ended_at');
 /** Iterations that ended in an exception of the script: what they asked was counted in part, or not at all. */
 export const scriptFaults = new Counter('script_faults');
 /** From /metrics: what the engine was asked, whoever asked. */

@@ -104,6 +104,7 @@ function thresholdsOf(steps: readonly Step[], isEndless: boolean): Record<string
     const on = (metric: string): string => `${metric}{step:${name}}`;
     // Nothing at all is no success, though k6 takes a threshold without samples for passed.
     all[on('searches')] = [limits === undefined || isEndless ? 'count>=0' : 'count>0'];
+    all[on('sent')] = ['count>=0'];
     all[on('engine_calls')] = ['count>=0'];
     for (const outcome of SEEN_OUTCOMES) all[on(metricOf(outcome))] = ['count>=0'];
     all[on('connections_opened')] = ['count>=0'];

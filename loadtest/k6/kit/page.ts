@@ -43,6 +43,7 @@ export function answers(page: Page, { domain, q, page: wanted }: Asked): boolean
     (domain === undefined || page.domain === domain) &&
     page.page === wanted &&
     results.length <= Math.min(limit, mostHere) &&
+    (results.length > 0 || mostHere === 0) &&
     new Set(results.map(({ id }) => id)).size === results.length
   );
 }

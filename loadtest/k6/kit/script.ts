@@ -1,6 +1,6 @@
 import exec from 'k6/execution';
 import type { Options, Scenario } from 'k6/options';
-import { scriptFaults } from './metrics.ts';
+import { endedAt, scriptFaults, sent } from './metrics.ts';
 import { optionsOf, vusFor } from './options.ts';
 import { type Ask, createAsker, type Mix, readMix } from './queries.ts';
 import { domainsOf, readQueries, sharedWords } from './query-list.ts';
@@ -135,9 +135,11 @@ export function script(plan: ScriptPlan): Script {
     if (stint === undefined) throw new Error(`no stint is called ${name}`);
     const { step, holds } = momentOf(stint, Date.now() - startTime);
     tag(holds ? step.name : 'ramp');
+    sent.add(step.searchesPerRequest);
     const number = (first.get(name) ?? 0) + iterationInTest * step.searchesPerRequest;
     baseUrl ??= target.baseUrls[exec.vu.idInTest % target.baseUrls.length] ?? '';
-    const isSampled = Math.random() < sample;
+    // The first of each step's is among them: of a sample by chance, a short step may have none.
+    const isSampled = sample > 0 && iterationInTest % Math.max(1, Math.round(1 / sample)) === 0;
     if (plan.send !== undefined) {
       plan.send({ ...sceneOf(begun), baseUrl, step, iteration: iterationInTest, number, ask, isSampled });
     } else {
@@ -189,6 +191,7 @@ export function script(plan: ScriptPlan): Script {
       plan.operator?.(sceneOf(begun));
     },
     teardown: (begun) => {
+      endedAt.add(Date.now());
       // Without a set-up nothing was begun.
       if (begun) plan.teardown?.(sceneOf(begun));
     },
@@ -199,7 +202,7 @@ export function script(plan: ScriptPlan): Script {
       const { name, purpose } = plan;
       const beside = Object.keys(besides).length;
       const summary = summaryOf({
-        ...{ k6, begun, name, purpose, target, mix, baseRps, steps, beside, isEndless },
+        ...{ k6, begun, name, purpose, target, mix, baseRps, steps, beside, isEndless, sample },
         queryFile: __ENV['QUERIES'] ?? '',
         queryCount: queries.length,
         vusOf: (stint) => closedVus ?? maxVus ?? vusFor(stint, slowSeconds),

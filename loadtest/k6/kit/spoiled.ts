@@ -63,13 +63,22 @@ function droppedReason(
     ...(nameless > 0 ? [`${numberWords(nameless)} outside of the steps`] : []),
   ];
   const worst = parts.toSorted((a, b) => b.dropped - a.dropped).slice(0, 1);
-  const looks = worst.flatMap((one) => looksLike(one, generator));
+  const looks = worst.flatMap((one) => looksLike(hardestOf(one, telling), generator));
   return [
     [
       `${iterations(named + nameless)} could not be begun (${where.join(', ')}): less was sent than planned`,
       ...looks,
     ].join('. '),
   ];
+}
+
+/** k6 tells dropped requests by stint: of its steps, the one that needed most virtual users. */
+function hardestOf(first: StepSummary, telling: readonly StepSummary[]): StepSummary {
+  const from = telling.indexOf(first);
+  const end = telling.findIndex(({ step }, at) => at > from && step.goesOn !== true);
+  const need = ({ step, latencyMs }: StepSummary): number => step.ratePerSecond * (latencyMs?.p99 ?? 0);
+  const stint = telling.slice(from, end === -1 ? telling.length : end);
+  return stint.reduce((hardest, one) => (need(one) > need(hardest) ? one : hardest), first);
 }
 
 function vusReason(

@@ -29,18 +29,25 @@ export function stepSummaries(options: StepSummariesOptions): readonly StepSumma
     const stint = stints.find((one) => one.steps.includes(step)) ?? { name: step.name, steps: [step] };
     const on = (metric: string, value: string): number | undefined =>
       k6.metrics[`${metric}{step:${step.name}}`]?.values[value];
-    const searches = on('searches', 'count') ?? 0;
+    const answered = on('searches', 'count') ?? 0;
+    // A request that hangs until its stint is over is cut off, and k6 counts it nowhere.
+    const cut = Math.max(0, (on('sent', 'count') ?? 0) - answered);
+    const searches = answered + cut;
+    const of = (metric: string): number => (on(metric, 'rate') ?? 0) * answered;
     const [from, to] = holdOf(step);
-    const latency = searches > 0 ? latencyOf((value) => on('search_duration', value)) : undefined;
+    const latency = answered > 0 ? latencyOf((value) => on('search_duration', value)) : undefined;
     const figures = {
       step,
       searches,
       seconds: Math.max(0, Math.min(to, elapsedSeconds) - from),
       outcomes: Object.fromEntries(
-        SEEN_OUTCOMES.map((outcome) => [outcome, on(metricOf(outcome), 'count') ?? 0]),
+        SEEN_OUTCOMES.map((outcome) => [
+          outcome,
+          (on(metricOf(outcome), 'count') ?? 0) + (outcome === 'unanswered' ? cut : 0),
+        ]),
       ) as Record<SeenOutcome, number>,
       ...(latency === undefined ? {} : { latencyMs: latency }),
-      ...(searches > 0 ? { errorRate: on('errors', 'rate') ?? 0, hitRatio: on('hits', 'rate') ?? 0 } : {}),
+      ...(searches > 0 ? { errorRate: (of('errors') + cut) / searches, hitRatio: of('hits') / searches } : {}),
       dishonest: on('dishonest', 'count') ?? 0,
       ...(watched ? { engineCalls: on('engine_calls', 'count') ?? 0 } : {}),
       connectionsOpened: on('connections_opened', 'count') ?? 0,
@@ -77,9 +84,11 @@ export interface GeneratorOptions {
   readonly beside: number;
   /** Of the step that had most. */
   readonly vusCap: number;
+  /** What has to be found in answers, where any were looked at. */
+  readonly looked: readonly string[];
 }
 
-export function generatorSummary({ k6, steps, beside, vusCap }: GeneratorOptions): GeneratorSummary {
+export function generatorSummary({ k6, steps, beside, vusCap, looked }: GeneratorOptions): GeneratorSummary {
   const judged = steps.filter(({ step, seconds }) => step.limits !== undefined && seconds > 0);
   return {
     requests: Math.max(0, (k6.metrics['iterations']?.values['count'] ?? 0) - beside),
@@ -87,6 +96,13 @@ export function generatorSummary({ k6, steps, beside, vusCap }: GeneratorOptions
     vusUsed: Math.max(0, (k6.metrics['vus']?.values['max'] ?? 0) - beside),
     vusCap,
     scriptFaults: k6.metrics['script_faults']?.values['count'] ?? 0,
-    emptyThresholds: judged.flatMap(({ step, searches }) => (searches === 0 ? [`errors{step:${step.name}}`] : [])),
+    emptyThresholds: [
+      ...judged.flatMap(({ step, searches }) => (searches === 0 ? [`errors{step:${step.name}}`] : [])),
+      ...looked.filter((name) => !isCounted(k6, name)).map((name) => `checks{check:${name}}`),
+    ],
   };
+}
+
+function isCounted(k6: K6Summary, name: string): boolean {
+  return (k6.root_group.checks ?? []).some((check) => check.name === name && check.passes + check.fails > 0);
 }

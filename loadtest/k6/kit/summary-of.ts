@@ -1,3 +1,4 @@
+import { ALWAYS } from './checks.ts';
 import type { Mix } from './queries.ts';
 import type { Begun } from './script.ts';
 import type { Step } from './step.ts';
@@ -19,6 +20,8 @@ export interface SummaryOptions {
   /** Virtual users that do something else. */
   readonly beside: number;
   readonly isEndless: boolean;
+  /** Share of the answers whose bodies are looked at. */
+  readonly sample: number;
   /** Its path. */
   readonly queryFile: string;
   readonly queryCount: number;
@@ -28,10 +31,21 @@ export interface SummaryOptions {
 /** What a script says of its run, from what k6 has counted. */
 export function summaryOf(options: SummaryOptions): ScriptSummary {
   const { k6, begun, name, purpose, target, mix, baseRps, beside, isEndless, vusOf } = options;
-  const elapsedSeconds = (k6.state.testRunDurationMs - begun.setUpMs) / 1000;
-  const watched = target.adminUrls.length > 0;
+  const endedAtMs = k6.metrics['ended_at']?.values['value'];
+  const wholeMs = k6.state.testRunDurationMs - begun.setUpMs;
+  // Tear-down is counted to the run as well, and may wait for a drill.
+  const elapsedSeconds = Math.min(wholeMs, (endedAtMs ?? Number.POSITIVE_INFINITY) - begun.startedAtMs) / 1000;
+  const watched = (k6.metrics['watched']?.values['count'] ?? 0) > 0;
   const steps = stepSummaries({ k6, steps: options.steps, elapsedSeconds, watched, vusOf });
-  const generator = generatorSummary({ k6, steps, beside, vusCap: Math.max(...stintsOf(options.steps).map(vusOf)) });
+  const looked =
+    options.sample > 0 && steps.some(({ outcomes }) => outcomes['hit-l1'] + outcomes.engine > 0) ? ALWAYS : [];
+  const generator = generatorSummary({
+    k6,
+    steps,
+    beside,
+    vusCap: Math.max(...stintsOf(options.steps).map(vusOf)),
+    looked,
+  });
   const checks = (k6.root_group.checks ?? []).map(({ name: check, passes, fails }) => ({ name: check, passes, fails }));
   return {
     script: name,

@@ -7,6 +7,8 @@ import type { Knee, StepSummary, Verdict } from './summary.ts';
 
 /** Of what was planned: a rung that held for a moment has not shown that it holds. */
 const WHOLE = 0.9;
+/** Of the searches of an endless ladder: more without an answer is no way of refusing. */
+const MOST_SILENT = 0.01;
 
 /** Whether a step held, by its own limits. What was cut short before it broke has not been reached. */
 export function judgeStep(measured: MeasuredStep): Pick<StepSummary, 'result' | 'broken'> {
@@ -58,6 +60,11 @@ function endlessFaults(rungs: readonly StepSummary[], knee: Knee | undefined): r
   if (first === undefined) return [];
   const dishonest = rungs.filter((one) => one.dishonest > 0);
   if (dishonest.length > 0) return dishonest.map(brokeWords);
+  // A service that is gone refuses nobody honestly.
+  const silent = rungs.filter(({ outcomes, searches }) => outcomes.unanswered > MOST_SILENT * searches);
+  if (silent.length > 0) {
+    return silent.map(({ step, outcomes }) => `${step.name} broke: ${numberWords(outcomes.unanswered)} got no answer`);
+  }
   // Ended by whoever started it: nothing gave, and nobody knows what would have.
   const isUnfinished = knee?.broke === undefined && rungs.some(({ result }) => result === 'not-run');
   if (isUnfinished) return unreachedWords(rungs.filter(({ result }) => result === 'not-run'));

@@ -1,7 +1,7 @@
 import { sleep } from 'k6';
 import exec from 'k6/execution';
 import http from 'k6/http';
-import { engineCalls } from './metrics.ts';
+import { engineCalls, watched } from './metrics.ts';
 import { engineCallsOf } from './metrics-text.ts';
 import { stepAt } from './schedule.ts';
 import type { Step } from './step.ts';
@@ -31,6 +31,7 @@ export function watchEngine(
       if (reply.status !== 200 || typeof reply.body !== 'string') continue;
       const total = engineCallsOf(reply.body);
       if (total === undefined) continue;
+      watched.add(1);
       const before = last.get(url);
       last.set(url, total);
       if (before !== undefined) engineCalls.add(total >= before ? total - before : total);

@@ -65,8 +65,10 @@ test('nothing from before the loss softens what came after it', () => {
   assert.ok(Math.abs(hitRatioLowest - 0.1) < 1e-9 && Math.abs(hitRatioBefore - 0.9) < 1e-9);
 });
 
-test('a loss before the last one was over is measured against what was before that', () => {
-  const record = flushed([...flat(0.9, 10), ...flat(0.5, 10), ...flat(0.3, 3), ...flat(0.5, 20)], 10, 20);
+test('the stages of a drill are measured against what was before its first', () => {
+  const plain = flushed([...flat(0.9, 10), ...flat(0.5, 10), ...flat(0.3, 3), ...flat(0.5, 20)], 10, 20);
+  assert.ok(Math.abs((recoveriesOf(plain)[1]?.hitRatioBefore ?? 0) - 0.5) < 1e-9);
+  const record = { ...plain, events: plain.events.map((event) => ({ ...event, drill: 'one' })) };
   const second = recoveriesOf(record)[1];
   assert.ok(second);
   assert.ok(Math.abs(second.hitRatioBefore - 0.9) < 1e-9);

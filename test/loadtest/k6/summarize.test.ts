@@ -61,13 +61,13 @@ test('a step that was cut short held for as long as the run went on', () => {
 
 test('a threshold that got nothing is named, but only of steps whose time came', () => {
   const k6 = k6Of({ iterations: { count: 5 } }, 20);
-  const generator = generatorSummary({ k6, steps: summed(k6, 20), beside: 0, vusCap: 50 });
+  const generator = generatorSummary({ k6, steps: summed(k6, 20), beside: 0, vusCap: 50, looked: [] });
   assert.deepEqual(generator.emptyThresholds, ['errors{step:x1}']);
   assert.deepEqual([generator.requests, generator.dropped, generator.vusCap], [5, 0, 50]);
 });
 
 test('the generator tells its whole run, steps or not, without those of its users that send no load', () => {
-  const generator = generatorSummary({ k6: k6Of(RAN, 50), steps: [], beside: 2, vusCap: 60 });
+  const generator = generatorSummary({ k6: k6Of(RAN, 50), steps: [], beside: 2, vusCap: 60, looked: [] });
   assert.deepEqual(generator, {
     requests: 228,
     dropped: 4,
@@ -76,4 +76,23 @@ test('the generator tells its whole run, steps or not, without those of its user
     scriptFaults: 0,
     emptyThresholds: [],
   });
+});
+
+test('what was sent and never answered is unanswered, and an error', () => {
+  const hung = { ...RAN, 'sent{step:x1}': { count: 250 } };
+  const [x1] = summed(k6Of(hung, 50), 50);
+  assert.deepEqual([x1?.searches, x1?.outcomes.unanswered, x1?.result], [250, 50, 'broke']);
+  assert.ok(Math.abs((x1?.errorRate ?? 0) - (1 + 50) / 250) < 1e-9);
+  assert.ok(Math.abs((x1?.hitRatio ?? 0) - 180 / 250) < 1e-9);
+});
+
+test('a service that answers nobody was asked all the same', () => {
+  const [x1] = summed(k6Of({ 'sent{step:x1}': { count: 200 } }, 50), 50);
+  assert.deepEqual([x1?.searches, x1?.errorRate, x1?.hitRatio, x1?.result], [200, 1, 0, 'broke']);
+});
+
+test('what should be found in answers and was never looked for is named', () => {
+  const k6 = { ...k6Of(RAN, 50), root_group: { checks: [{ name: 'a', passes: 3, fails: 0 }] } };
+  const { emptyThresholds } = generatorSummary({ k6, steps: [], beside: 0, vusCap: 60, looked: ['a', 'b'] });
+  assert.deepEqual(emptyThresholds, ['checks{check:b}']);
 });

@@ -45,7 +45,7 @@ test('what was sampled before the run or after its end is not drawn', () => {
   assert.deepEqual(
     drawn.map(({ fromMs, toMs }) => [fromMs, toMs]),
     [
-      [0, 500],
+      [500, 143_600],
       [143_600, 144_000],
     ],
   );
@@ -72,19 +72,37 @@ test('a rate is counted over the time between its samples, however little of tha
     return { ...empty, atMs, processes: [{ name: 'k6', cpuSeconds, residentBytes: 1 }] };
   };
   const read = ({ processes }: Sample) => processes.map(({ name, cpuSeconds }) => [name, cpuSeconds] as const);
-  const samples = [sample(startedAtMs - 900, 1), sample(startedAtMs + 100, 1.5)];
+  const endMs = startedAtMs + record.summary.durationMs;
+  const samples = [sample(endMs - 100, 1), sample(endMs + 900, 1.5)];
   const [stretch] = timelineOf({ ...record, samples }).samples.flat();
-  assert.deepEqual([stretch?.fromMs, stretch?.toMs], [0, 100]);
+  assert.equal((stretch?.toMs ?? 0) - (stretch?.fromMs ?? 0), 100);
   assert.equal(growthPerSecond(stretch?.own ?? assert.fail(), read), 0.5);
 });
 
 test('the planned rate climbs from step to step, and ends where the run ended', () => {
   const steps = inTurn([
     { name: 'x1', title: '', rampSeconds: 10, holdSeconds: 20, ratePerSecond: 50 },
-    { name: 'x2', title: '', rampSeconds: 20, holdSeconds: 50, ratePerSecond: 10, searchesPerRequest: 10 },
+    {
+      name: 'x2',
+      title: '',
+      goesOn: true,
+      rampSeconds: 20,
+      holdSeconds: 50,
+      ratePerSecond: 10,
+      searchesPerRequest: 10,
+    },
   ]);
   const whole = createFrame({ fromMs: 0, toMs: 100_000, max: 100, heightPx: 100 });
   assert.match(plannedLine(whole, steps).markup, /d="M0 100l100-50h200h0l200-50h500"/);
   const aborted = createFrame({ fromMs: 0, toMs: 40_000, max: 100, heightPx: 100 });
   assert.match(plannedLine(aborted, steps).markup, /d="M0 100l250-50h500h0l250-25"/);
+});
+
+test('nothing is planned in a break between two steps', () => {
+  const steps = inTurn([
+    { name: 'a', title: '', rampSeconds: 0, holdSeconds: 10, ratePerSecond: 100 },
+    { name: 'b', title: '', rampSeconds: 0, holdSeconds: 8.5, ratePerSecond: 100 },
+  ]);
+  const frame = createFrame({ fromMs: 0, toMs: 20_000, max: 100, heightPx: 100 });
+  assert.match(plannedLine(frame, steps).markup, /v100h75v-100/);
 });

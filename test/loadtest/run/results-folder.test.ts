@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
 import { earlierRun, makeRunFolder } from '../../../loadtest/run/results-folder.ts';
+import { runOf } from '../../fakes/load-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-results-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -13,7 +14,8 @@ const AT_MS = Date.UTC(2026, 10, 21, 10, 20, 30);
 function kept(out: string, id: string, kind: string, version = 1): string {
   const path = join(out, id);
   mkdirSync(path, { recursive: true });
-  const record = { version, id, verdict: { kind }, summary: { script: id.slice(20) } };
+  const run = runOf();
+  const record = { ...run, version, id, verdict: { kind }, summary: { ...run.summary, script: id.slice(20) } };
   writeFileSync(join(path, 'run.json'), JSON.stringify(record));
   return path;
 }
@@ -48,4 +50,6 @@ test('a folder that was named must hold a run of the same script', async () => {
   assert.equal((await earlierRun(path, out, 'soak'))?.id, '2026-11-20T10-00-00-soak');
   await assert.rejects(earlierRun(path, out, 'smoke'), /that was soak, this is smoke/);
   await assert.rejects(earlierRun(folder, out, 'smoke'), /no run\.json/);
+  writeFileSync(join(path, 'run.json'), '{"version":1,"summary":{"script":"soak"},"verdict":{"kind":"passed"}}');
+  await assert.rejects(earlierRun(path, out, 'soak'), /no run\.json of this version/);
 });
