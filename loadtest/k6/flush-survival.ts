@@ -10,7 +10,7 @@ const DRILLING = { script: 'flush-survival', plan: '1-5-25-100' };
 
 const load = script({
   name: 'flush-survival',
-  purpose: 'A staged flush under steady load, at x1 and at x3: who is refused meanwhile, and how soon it is over.',
+  purpose: 'A staged flush of one domain under steady load, at x1 and at x3: who is refused, and how soon it is over.',
   mix: SITE_MIX,
   isWarmed: true,
   // The engine's deadline, and a little.

@@ -10,7 +10,7 @@ const DRILLING = { script: 'full-loss', plan: 'full-loss' };
 
 const load = script({
   name: 'full-loss',
-  purpose: 'The whole cache lost at once under steady load: how deep it goes, and how soon it is over.',
+  purpose: 'The whole cache of one domain lost at once under steady load: how deep it goes, and how soon it is over.',
   mix: SITE_MIX,
   isWarmed: true,
   // The engine's deadline, and a little.
@@ -19,7 +19,7 @@ const load = script({
     inTurn(
       drillRoom({
         lossName: 'loss',
-        lossTitle: 'every key is missing',
+        lossTitle: 'every key of the domain is missing',
         // The stage of full-loss, and a little.
         lossSeconds: 35,
         ratePerSecond: baseRps,

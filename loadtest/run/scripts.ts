@@ -29,13 +29,13 @@ export const SCRIPTS: Readonly<Record<string, ScriptEntry>> = {
     stackEnv: STEADY,
   },
   'flush-survival': {
-    purpose: 'a staged flush under steady load: does the engine survive, and when is the cache back',
+    purpose: 'a staged flush of one domain: does the engine survive, and when is the cache back',
     base: 'measured',
     operates: true,
     stackEnv: STEADY,
   },
   'full-loss': {
-    purpose: 'everything flushed at once under steady load',
+    purpose: 'everything of one domain flushed at once under steady load',
     base: 'measured',
     operates: true,
     stackEnv: STEADY,
