@@ -33,7 +33,10 @@ function recoveryTable(record: RunRecord, { recoveries }: Judged): Content {
     narrow: 'cards',
     columns: [
       { title: 'Step', cell: ({ step }) => said(step) },
-      ...recoveryFigures(record).map(({ title, text }): Column<Recovery> => ({ title, isNumber: true, cell: text })),
+      ...recoveryFigures(record).map(
+        ({ title, text, isProse = false }): Column<Recovery> =>
+          isProse ? { title, isProse, cell: (one) => said(text(one)) } : { title, isNumber: true, cell: text },
+      ),
     ],
     rows: recoveries,
   });

@@ -5,13 +5,15 @@ import type { RunRecord } from '../run/record.ts';
 
 export interface RecoveryFigure {
   readonly title: string;
+  /** Words of others, as long as they like. */
+  readonly isProse?: true;
   readonly text: (recovery: Recovery) => string;
 }
 
 /** What is told of a loss, the same on the page and in a README. */
 export function recoveryFigures({ summary }: RunRecord): readonly RecoveryFigure[] {
   return [
-    { title: 'Lost', text: ({ what }) => what },
+    { title: 'Lost', isProse: true, text: ({ what }) => what },
     { title: 'Lost at', text: ({ lostAtMs }) => elapsedText(lostAtMs - summary.startedAtMs) },
     { title: 'Hit ratio before', text: ({ hitRatioBefore }) => percentText(hitRatioBefore) },
     { title: 'Lowest', text: ({ hitRatioLowest }) => percentText(hitRatioLowest) },
