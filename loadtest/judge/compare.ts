@@ -1,4 +1,4 @@
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import type { Comparison, FigureComparison, StepComparison } from './comparison.ts';
 import { differencesOf, isSameRate } from './differences.ts';
 import type { StepFigures } from './judged.ts';

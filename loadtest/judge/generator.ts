@@ -1,7 +1,7 @@
 import { percentText } from '../../src/report/number-text.ts';
 import { beyondKnee } from '../k6/kit/spoiled.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import type { Sample } from '../sample/sample.ts';
 import { coreCount, coresText, generatorCores } from './core-meters.ts';
 import { holdWindow, samplesIn } from './hold-window.ts';

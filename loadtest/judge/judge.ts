@@ -1,4 +1,4 @@
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import { bindingOf } from './binding.ts';
 import type { Judged } from './judged.ts';
 import { recoveriesOf } from './recovery.ts';

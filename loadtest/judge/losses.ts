@@ -1,4 +1,4 @@
-import type { RunEvent, RunRecord } from '../run/record.ts';
+import type { RunEvent, RunRecord } from '../record.ts';
 import type { Stretch } from './hold-window.ts';
 
 /** Keys were taken away at `fromMs`; until `toMs` no others were. */

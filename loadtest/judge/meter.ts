@@ -1,4 +1,4 @@
-import type { Machine } from '../run/record.ts';
+import type { Machine } from '../record.ts';
 import type { Sample } from '../sample/sample.ts';
 import type { ResourceKind, ResourceUse } from './judged.ts';
 

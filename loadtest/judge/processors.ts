@@ -1,9 +1,15 @@
-/** How many processors a list for taskset names: 4 of `0-2,5`. Undefined without a list. */
+/** The processors that a list for taskset names: `0-2,5`. What is none is left out. */
+export function processorsOf(list: string): readonly number[] {
+  return list
+    .trim()
+    .split(',')
+    .flatMap((range) => {
+      const [from = Number.NaN, to = from] = range === '' ? [] : range.split('-').map(Number);
+      return Number.isInteger(from) && to >= from ? Array.from({ length: to - from + 1 }, (_, i) => from + i) : [];
+    });
+}
+
+/** How many: 4 of `0-2,5`. Undefined without a list. */
 export function processorsIn(list: string | undefined): number | undefined {
-  if (list === undefined) return undefined;
-  const named = list.split(',').reduce((sum, part) => {
-    const [from = Number.NaN, to = from] = part.split('-').map(Number);
-    return sum + (to - from + 1);
-  }, 0);
-  return named > 0 ? named : undefined;
+  return list === undefined ? undefined : processorsOf(list).length || undefined;
 }

@@ -1,4 +1,4 @@
-import type { RunRecord, Second } from '../run/record.ts';
+import type { RunRecord, Second } from '../record.ts';
 import type { Sample } from '../sample/sample.ts';
 import { hitRatioCurve, type RatioPoint, ratioOf } from './hit-ratio-curve.ts';
 import { type Stretch, samplesIn } from './hold-window.ts';

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import { connectionMeters } from './connection-meters.ts';
 import { coreMeters, generatorMeter } from './core-meters.ts';
 import { engineMeters } from './engine-meters.ts';

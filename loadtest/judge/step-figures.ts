@@ -1,5 +1,5 @@
 import type { StepSummary } from '../k6/kit/summary.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import type { DomainSample, ReplicaSample, Sample } from '../sample/sample.ts';
 import { holdWindow, samplesIn } from './hold-window.ts';
 import type { StepFigures } from './judged.ts';

@@ -1,7 +1,7 @@
 import { type Combine, condense } from '../../src/report/plot/condense.ts';
 import type { Point, Run } from '../../src/report/plot/point.ts';
 import type { Judged } from '../judge/judged.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import type { Stretch, Timeline, Track } from './timeline.ts';
 
 /** What a plot is drawn with: the run, and the room it has. */

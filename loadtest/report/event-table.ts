@@ -3,7 +3,7 @@ import { countText } from '../../src/report/number-text.ts';
 import { momentSign } from '../../src/report/plot/legend.ts';
 import { table } from '../../src/report/table.ts';
 import { elapsedText } from '../../src/report/time-text.ts';
-import type { RunEvent, RunRecord } from '../run/record.ts';
+import type { RunEvent, RunRecord } from '../record.ts';
 import { EVENT_SIGNS, isSigned } from './scenery.ts';
 
 /** What stands in the page; a drill whose guards flap writes more than anybody reads. */

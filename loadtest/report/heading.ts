@@ -11,7 +11,7 @@ import {
 import { utcText } from '../../src/report/time-text.ts';
 import { verdictLine } from '../../src/report/verdict-line.ts';
 import type { Judged } from '../judge/judged.ts';
-import type { BaseRate, Machine, RunRecord } from '../run/record.ts';
+import type { BaseRate, Machine, RunRecord } from '../record.ts';
 import { verdictWords } from './verdict-words.ts';
 
 /** What was run and why, and how it ended: the answer comes before anything else. */

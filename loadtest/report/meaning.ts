@@ -1,7 +1,7 @@
 import { type Content, element, type Markup, said } from '../../src/report/markup.ts';
 import { type Column, table } from '../../src/report/table.ts';
 import type { Judged, Recovery } from '../judge/judged.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import { kneeWords } from './knee-words.ts';
 import { recoveryFigures } from './recovery-figures.ts';
 

@@ -1,6 +1,6 @@
 import { countText } from '../../src/report/number-text.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import { kneeWords } from './knee-words.ts';
 import { plainText } from './plain-text.ts';
 import { recoveryFigures } from './recovery-figures.ts';

@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { judge } from '../judge/judge.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import { readmeTables } from './readme-tables.ts';
 import type { PlotName } from './run-plots.ts';
 import { plotSvg } from './standalone.ts';

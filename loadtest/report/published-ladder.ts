@@ -2,7 +2,7 @@ import { element, type Markup, said } from '../../src/report/markup.ts';
 import { UNKNOWN } from '../../src/report/number-text.ts';
 import { table } from '../../src/report/table.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import { CLIENT_FIGURES } from './step-figures.ts';
 import { resultMark } from './verdict-words.ts';
 

@@ -1,5 +1,5 @@
 import type { Judged, StepFigures } from '../judge/judged.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 import { markdownText } from './plain-text.ts';
 import { recoveryFigures } from './recovery-figures.ts';
 import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './step-figures.ts';

@@ -1,7 +1,7 @@
 import { countText, durationText, percentText, perSecondText } from '../../src/report/number-text.ts';
 import { elapsedText } from '../../src/report/time-text.ts';
 import type { Recovery } from '../judge/judged.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 
 export interface RecoveryFigure {
   readonly title: string;

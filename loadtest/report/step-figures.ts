@@ -58,7 +58,7 @@ export function outcomesText({ summary }: StepFigures): string {
 }
 
 /** Whether its rate held at any time. */
-export function isRun({ summary }: StepFigures): boolean {
+function isRun({ summary }: StepFigures): boolean {
   return summary.searches > 0;
 }
 

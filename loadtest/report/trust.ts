@@ -4,7 +4,7 @@ import { amountText, countText, percentText } from '../../src/report/number-text
 import { table } from '../../src/report/table.ts';
 import type { Judged } from '../judge/judged.ts';
 import type { CheckSummary } from '../k6/kit/summary.ts';
-import type { RunRecord } from '../run/record.ts';
+import type { RunRecord } from '../record.ts';
 
 /** Why the figures can be believed, or not: what was checked of each answer, and how the generator did. */
 export function trust({ summary, command }: RunRecord, { steps }: Judged): Markup {

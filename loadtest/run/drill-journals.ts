@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AdminClient, createAdminClient } from '../../src/commands/admin/client.ts';
 import type { Journal } from '../../src/drills/journal.ts';
-import type { RunEvent } from './record.ts';
+import type { RunEvent } from '../record.ts';
 
 export interface JournalsWanted {
   readonly events: readonly RunEvent[];

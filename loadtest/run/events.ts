@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { EVENT_MARK } from '../k6/kit/event.ts';
-import type { RunEvent } from './record.ts';
+import type { RunEvent } from '../record.ts';
 
 /** A script that says something with every request has gone wrong. */
 const MOST = 5000;

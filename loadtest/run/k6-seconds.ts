@@ -1,5 +1,5 @@
 import { metricOf, SEEN_OUTCOMES } from '../k6/kit/outcome.ts';
-import type { Second } from './record.ts';
+import type { Second } from '../record.ts';
 
 /** Of a trend's values in the record of k6's dashboard: avg, max, med, min, p90, p95, p99. */
 const AT = { max: 1, p50: 2, p90: 4, p99: 6 } as const;

@@ -7,6 +7,7 @@ import { withinLimit } from '../judge/engine-limit.ts';
 import { finalVerdict } from '../judge/generator.ts';
 import { judge } from '../judge/judge.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
+import type { RunRecord, Second } from '../record.ts';
 import { runText } from '../report/print-run.ts';
 import { reportPage } from '../report/report-page.ts';
 import { CannotRun } from './cannot-run.ts';
@@ -15,7 +16,6 @@ import { K6_FILES, type K6End } from './k6-process.ts';
 import { secondsOf } from './k6-seconds.ts';
 import { tailOf } from './load.ts';
 import { machineHere } from './machine.ts';
-import type { RunRecord, Second } from './record.ts';
 import type { Ran } from './run.ts';
 import { readSummary } from './script-summary.ts';
 
@@ -41,7 +41,7 @@ export async function keepResults(ran: Ran): Promise<Kept> {
     );
   }
   const machine = machineHere(program.version, pins);
-  const verdict = verdictOf(end, withinLimit(finalVerdict(summary.verdict, { summary, samples, machine }), samples));
+  const verdict = unlessCut(end, withinLimit(finalVerdict(summary.verdict, { summary, samples, machine }), samples));
   const record: RunRecord = {
     version: 1,
     id: folder.id,
@@ -72,7 +72,7 @@ const CUT: Readonly<Record<NonNullable<K6End['cut']>, string>> = {
 };
 
 /** A run that was cut short says nothing, whatever it had found until then. */
-export function verdictOf({ cut }: K6End, found: Verdict): Verdict {
+export function unlessCut({ cut }: K6End, found: Verdict): Verdict {
   if (cut === undefined) return found;
   const more = found.kind === 'invalid' ? found.reasons : [];
   return { kind: 'invalid', detail: 'This run was not finished.', reasons: [CUT[cut], ...more] };

@@ -1,5 +1,6 @@
 import { copyFile, open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { BaseRate, RunEvent } from '../record.ts';
 import { createSampler } from '../sample/create-sampler.ts';
 import type { Sample } from '../sample/sample.ts';
 import { documentsOf } from '../stack/corpus.ts';
@@ -13,7 +14,6 @@ import { K6_FILES, type K6End, type K6Run, runK6 } from './k6-process.ts';
 import type { K6Program } from './k6-program.ts';
 import type { LocalStack } from './local-stack.ts';
 import type { Pins } from './pins.ts';
-import type { BaseRate, RunEvent } from './record.ts';
 import { makeRunFolder, type RunFolder } from './results-folder.ts';
 import { goOn, type RunContext } from './run-context.ts';
 import type { ScriptEntry } from './scripts.ts';

@@ -1,6 +1,6 @@
 import { arch, availableParallelism, release, totalmem, type } from 'node:os';
+import type { Machine } from '../record.ts';
 import type { Pins } from './pins.ts';
-import type { Machine } from './record.ts';
 
 export function machineHere(k6Version: string, pins: Pins | undefined): Machine {
   return {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { processorsOf } from '../judge/processors.ts';
 import { inPath } from '../stack/go-program.ts';
 
 const run = promisify(execFile);
@@ -17,13 +18,7 @@ export interface Pins {
 
 /** @param allowed processors this process may use, `0-1,4`: a container seldom has all. Undefined below two. */
 export function pinsOf(allowed: string): Pins | undefined {
-  const cpus = allowed
-    .trim()
-    .split(',')
-    .flatMap((range) => {
-      const [from = Number.NaN, to = from] = range.split('-').map(Number);
-      return Number.isInteger(from) && Number.isInteger(to) ? [from, to] : [];
-    });
+  const cpus = processorsOf(allowed);
   const [first, last] = [Math.min(...cpus), Math.max(...cpus)];
   return first < last ? { generatorCpus: String(last), serviceCpus: String(first) } : undefined;
 }

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { compareRuns } from '../judge/compare.ts';
+import type { RunRecord } from '../record.ts';
 import { CannotRun } from './cannot-run.ts';
-import type { RunRecord } from './record.ts';
 
 export interface RunFolder {
   /** `2026-11-21T10-20-30-x-load`: UTC, so that names sort by time everywhere. */

@@ -1,7 +1,7 @@
+import type { BaseRate } from '../record.ts';
 import type { StackPlan } from '../stack/plan.ts';
 import { CannotRun } from './cannot-run.ts';
 import type { K6Program } from './k6-program.ts';
-import type { BaseRate } from './record.ts';
 
 export interface RunContext {
   /** A line for whoever waits. */

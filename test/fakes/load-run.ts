@@ -2,7 +2,7 @@ import { SEEN_OUTCOMES, type SeenOutcome } from '../../loadtest/k6/kit/outcome.t
 import { holdOf, inTurn, type Step, type StepLimits, type StepWish } from '../../loadtest/k6/kit/step.ts';
 import type { StepSummary } from '../../loadtest/k6/kit/summary.ts';
 import { judgeStep, verdictOf } from '../../loadtest/k6/kit/verdict.ts';
-import type { RunEvent, RunRecord, Second } from '../../loadtest/run/record.ts';
+import type { RunEvent, RunRecord, Second } from '../../loadtest/record.ts';
 import { callsOf, type Moment, samplesOf, secondOf, type World, wobble } from './load-world.ts';
 
 /** What a made-up run is to be like. Everything has a default: an x-load whose five rungs hold. */

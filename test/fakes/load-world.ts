@@ -1,5 +1,5 @@
 import type { SeenOutcome } from '../../loadtest/k6/kit/outcome.ts';
-import type { Second } from '../../loadtest/run/record.ts';
+import type { Second } from '../../loadtest/record.ts';
 import type { HostSample, ReplicaSample, Sample } from '../../loadtest/sample/sample.ts';
 
 /** What a service and its parts do in one second of a made-up run. */

@@ -1,4 +1,5 @@
 import http from 'k6/http';
+import { parsed } from './json.ts';
 import type { Target } from './target.ts';
 
 /** The admin API of one process. What one process is told, all of the fleet follow. */
@@ -20,9 +21,9 @@ export function createAdmin({ adminUrls, token = '' }: Target): Admin {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-operator': 'loadtest' };
     const params = { headers, responseType: 'text', timeout: BOUND, redirects: 0, tags: { name: 'admin' } } as const;
     const reply = http.request(method, url + path, body === undefined ? null : JSON.stringify(body), params);
-    const parsed = parse(reply.body);
-    if (reply.status >= 200 && reply.status < 300 && parsed !== undefined) return { ok: true, body: parsed };
-    const said = memberOf(parsed, 'detail');
+    const answer = parsed(reply.body);
+    if (reply.status >= 200 && reply.status < 300 && answer !== undefined) return { ok: true, body: answer };
+    const said = memberOf(answer, 'detail');
     const fault = typeof said === 'string' ? said : reply.error || `${method} ${path} answered ${reply.status}`;
     return { ok: false, status: reply.status, fault };
   };
@@ -45,12 +46,4 @@ export function listOf(body: unknown, name: string): readonly unknown[] {
 /** The texts that objects of a list have under that name. */
 export function textsOf(list: readonly unknown[], name: string): readonly string[] {
   return list.map((one) => memberOf(one, name)).filter((one) => typeof one === 'string');
-}
-
-function parse(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,14 +1,9 @@
+import { OUTCOMES } from '../../../src/search/outcome.ts';
+
 /** How a search ended, as its client saw it: the service's own outcomes, and two that only a client knows. */
 export const SEEN_OUTCOMES = [
-  'hit-l1',
-  'hit-l2',
-  'stale',
-  'collapsed',
-  'engine',
-  'lifeboat',
-  'shed',
-  'failed',
-  'rejected',
+  // Who went away saw nothing.
+  ...OUTCOMES.filter((outcome) => outcome !== 'aborted'),
   /** No answer at all: refused, broken or hung connections. */
   'unanswered',
   /** An answer that does not say; whoever sent it is not serpcache, or something between removed its headers. */

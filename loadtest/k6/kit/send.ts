@@ -2,6 +2,7 @@ import { check } from 'k6';
 import http, { type RefinedParams, type Response, type ResponseType } from 'k6/http';
 import { parseCacheStatus } from './cache-status.ts';
 import { CHECK_NAMES } from './checks.ts';
+import { parsed } from './json.ts';
 import {
   connectionsOpened,
   countOutcome,
@@ -101,12 +102,4 @@ export function paramsOf<T extends ResponseType>(
 ): RefinedParams<T> {
   // Elsewhere this load has no business.
   return { responseType, headers: { ...HEADERS, ...headers }, timeout: BOUND, redirects: 0, tags: { name: 'search' } };
-}
-
-export function parsed(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,15 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { reportPage } from '../../../src/drills/page/report-page.ts';
 import { startBrowser, type TestBrowser } from '../../e2e/browser.ts';
-import { LOW_CONTRAST } from '../../e2e/contrast.ts';
+import { assertFits, assertWidensNothing } from '../../e2e/report-look.ts';
 import { journalOf, STAGED } from '../../fakes/journal.ts';
 import { SCENES } from '../../fakes/journal-scenes.ts';
-
-/** Texts of the plots that stick out of the page: what an SVG lets overflow does not widen the document. */
-const OUTSIDE = `[...document.querySelectorAll('svg.drawing text, svg.values text')].flatMap((text) => {
-  const box = text.getBoundingClientRect();
-  return box.width > 0 && (box.left < 0 || box.right > innerWidth) ? [text.textContent] : [];
-})`;
 
 suite('the report in a browser', () => {
   let browser: TestBrowser;
@@ -22,19 +16,7 @@ suite('the report in a browser', () => {
   for (const [name, scene] of Object.entries(SCENES)) {
     test(`${name}: fits a light desk and a dark telephone, and complains of nothing`, async () => {
       const html = reportPage(scene());
-      for (const [width, colorScheme] of [
-        [1280, 'light'],
-        [390, 'dark'],
-      ] as const) {
-        const { page, complaints } = await browser.open({ colorScheme, viewport: { width, height: 900 } });
-        await page.setContent(html);
-        const where = `${width} px, ${colorScheme}`;
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, where);
-        assert.deepEqual(await page.evaluate(OUTSIDE), [], where);
-        assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], where);
-        assert.deepEqual(complaints, [], where);
-        await page.context().close();
-      }
+      await assertFits(browser, html);
     });
   }
 
@@ -43,12 +25,7 @@ suite('the report in a browser', () => {
     const plan = { ...STAGED, title: word, stages: STAGED.stages.map((stage) => ({ ...stage, title: word })) };
     const verdict = { kind: 'aborted', detail: word } as const;
     const html = reportPage(journalOf({ plan, reason: word, domains: [word, 'auto'], end: { atMs: 90_000, verdict } }));
-    for (const width of [1280, 390]) {
-      const { page } = await browser.open({ viewport: { width, height: 900 } });
-      await page.setContent(html);
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
-      await page.context().close();
-    }
+    await assertWidensNothing(browser, html);
   });
 
   test('the browser takes it for well-formed XML as well', async () => {

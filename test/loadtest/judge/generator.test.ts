@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { finalVerdict, generatorReasons } from '../../../loadtest/judge/generator.ts';
 import { stepFigures } from '../../../loadtest/judge/step-figures.ts';
-import type { RunRecord } from '../../../loadtest/run/record.ts';
+import type { RunRecord } from '../../../loadtest/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 test('a generator with processor time to spare leaves the verdict as it is', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Recovery } from '../../../loadtest/judge/judged.ts';
 import { lossesOf } from '../../../loadtest/judge/losses.ts';
 import { recoveriesOf } from '../../../loadtest/judge/recovery.ts';
-import type { RunEvent, RunRecord, Second } from '../../../loadtest/run/record.ts';
+import type { RunEvent, RunRecord, Second } from '../../../loadtest/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 test('each stage of a drill is a loss of its own, and the start of the drill is none', () => {

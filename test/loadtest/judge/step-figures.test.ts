@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { holdWindow } from '../../../loadtest/judge/hold-window.ts';
 import type { StepFigures } from '../../../loadtest/judge/judged.ts';
 import { stepFigures } from '../../../loadtest/judge/step-figures.ts';
-import type { RunRecord } from '../../../loadtest/run/record.ts';
+import type { RunRecord } from '../../../loadtest/record.ts';
 import type { ReplicaSample } from '../../../loadtest/sample/sample.ts';
 import { runOf } from '../../fakes/load-run.ts';
 

@@ -2,19 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { compareRuns } from '../../../loadtest/judge/compare.ts';
 import { judge } from '../../../loadtest/judge/judge.ts';
+import type { RunRecord } from '../../../loadtest/record.ts';
 import { reportPage } from '../../../loadtest/report/report-page.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
-import type { RunRecord } from '../../../loadtest/run/record.ts';
 import { startBrowser, type TestBrowser } from '../../e2e/browser.ts';
-import { LOW_CONTRAST } from '../../e2e/contrast.ts';
+import { assertFits, assertWidensNothing, DESK_PX } from '../../e2e/report-look.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { hostileRun, SCENES } from './scenes.ts';
 
-/** Texts of the plots that stick out of the page: what an SVG lets overflow does not widen the document. */
-const OUTSIDE = `[...document.querySelectorAll('svg.drawing text, svg.values text')].flatMap((text) => {
-  const box = text.getBoundingClientRect();
-  return box.width > 0 && (box.left < 0 || box.right > innerWidth) ? [text.textContent] : [];
-})`;
 /** Tables that a reader at a desk would have to move sideways. */
 const SIDEWAYS = `[...document.querySelectorAll('.frame')].flatMap((frame) =>
   frame.scrollWidth > frame.clientWidth + 1 ? [frame.getAttribute('aria-label')] : [])`;
@@ -33,31 +28,15 @@ suite('the load report in a browser', () => {
   for (const [name, scene] of Object.entries(SCENES)) {
     test(`${name}: fits a light desk and a dark telephone, and complains of nothing`, async () => {
       const html = pageOf(scene());
-      for (const [width, colorScheme] of [
-        [1280, 'light'],
-        [390, 'dark'],
-      ] as const) {
-        const { page, complaints } = await browser.open({ colorScheme, viewport: { width, height: 900 } });
-        await page.setContent(html);
-        const where = `${width} px, ${colorScheme}`;
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, where);
-        assert.deepEqual(await page.evaluate(OUTSIDE), [], where);
-        if (width === 1280) assert.deepEqual(await page.evaluate(SIDEWAYS), [], where);
-        assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], where);
-        assert.deepEqual(complaints, [], where);
-        await page.context().close();
-      }
+      await assertFits(browser, html, async (page, widthPx, where) => {
+        if (widthPx === DESK_PX) assert.deepEqual(await page.evaluate(SIDEWAYS), [], where);
+      });
     });
   }
 
   test('endless words widen nothing', async () => {
     const html = pageOf(hostileRun('x'.repeat(300)));
-    for (const width of [1280, 390]) {
-      const { page } = await browser.open({ viewport: { width, height: 900 } });
-      await page.setContent(html);
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
-      await page.context().close();
-    }
+    await assertWidensNothing(browser, html);
   });
 
   test('every plot is drawn: its curves have a size, and the backdrop that they share is there', async () => {

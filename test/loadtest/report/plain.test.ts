@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
+import type { RunRecord } from '../../../loadtest/record.ts';
 import { runText } from '../../../loadtest/report/print-run.ts';
 import { readmeTables } from '../../../loadtest/report/readme-tables.ts';
-import type { RunRecord } from '../../../loadtest/run/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { hostileRun, SCENES } from './scenes.ts';
 

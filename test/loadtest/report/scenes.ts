@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../../loadtest/run/record.ts';
+import type { RunRecord } from '../../../loadtest/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 /** Runs that a report has to be drawn of. */

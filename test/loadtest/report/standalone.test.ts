@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
+import type { RunRecord } from '../../../loadtest/record.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
-import type { RunRecord } from '../../../loadtest/run/record.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
 import { hostileRun, SCENES } from './scenes.ts';

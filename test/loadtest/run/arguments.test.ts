@@ -141,7 +141,7 @@ test('the table of scripts is what the scripts say of themselves', () => {
   assert.deepEqual(files.filter((name) => name !== 'saturation').sort(), Object.keys(SCRIPTS).sort());
   for (const [name, { base, operates = false }] of Object.entries(SCRIPTS)) {
     const text = readFileSync(join(folder, `${name}.ts`), 'utf8');
-    assert.equal(/^ {2}(?:operator|prepare):/m.test(text), operates, `${name} acts as an operator`);
+    assert.equal(/^ {2}(?:operator|prepare):|drilled\(/m.test(text), operates, `${name} acts as an operator`);
     const own = /^ {2}baseRps: (\d+),/m.exec(text)?.[1];
     assert.equal(base, own === undefined ? 'measured' : Number(own), `x1 of ${name}`);
   }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { RunRecord } from '../../../loadtest/run/record.ts';
+import type { RunRecord } from '../../../loadtest/record.ts';
 
 const CLI = join(import.meta.dirname, '..', '..', '..', 'loadtest', 'run', 'cli.ts');
 const FAKE = join(import.meta.dirname, 'fake-k6.mjs');

@@ -1,6 +1,6 @@
-import type { SeenOutcome } from '../k6/kit/outcome.ts';
-import type { ScriptSummary, Verdict } from '../k6/kit/summary.ts';
-import type { Sample } from '../sample/sample.ts';
+import type { SeenOutcome } from './k6/kit/outcome.ts';
+import type { ScriptSummary, Verdict } from './k6/kit/summary.ts';
+import type { Sample } from './sample/sample.ts';
 
 /**
  * One run, as it is kept in `run.json`: everything its report is drawn from, and everything a later run is compared
