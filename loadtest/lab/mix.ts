@@ -1,0 +1,52 @@
+/**
+ * The published mix of memtier_benchmark: one write to four reads, values of 100–6000 bytes, 100,000 keys asked for by a
+ * normal distribution: its middle is the middle of the keys, six standard deviations are all of them (memtier's defaults).
+ */
+export interface Mix {
+  readonly keys: number;
+  readonly leastBytes: number;
+  readonly mostBytes: number;
+  /** Of all commands: 0.2. */
+  readonly writes: number;
+}
+
+export const PUBLISHED_MIX: Mix = { keys: 100_000, leastBytes: 100, mostBytes: 6000, writes: 0.2 };
+
+/** `memtier-0`: memtier's own names. */
+export function mixKey(at: number): string {
+  return `memtier-${at}`;
+}
+
+/** A place in 0…keys-1 by a normal distribution (Box and Muller 1958); what falls outside is drawn again. */
+export function gaussianKey(keys: number, random: () => number): number {
+  for (;;) {
+    const radius = Math.sqrt(-2 * Math.log(1 - random()));
+    const at = Math.floor(keys / 2 + radius * Math.cos(2 * Math.PI * random()) * (keys / 6));
+    if (at >= 0 && at < keys) return at;
+  }
+}
+
+/** Bytes of a value, every size as likely as the next. */
+export function valueBytes({ leastBytes, mostBytes }: Mix, random: () => number): number {
+  return leastBytes + Math.floor(random() * (mostBytes - leastBytes + 1));
+}
+
+/** One SET for every key, for `massImport`. */
+export function* fillCommands(mix: Mix, random: () => number): Iterable<readonly (string | Buffer)[]> {
+  const bytes = Buffer.from(Array.from({ length: mix.mostBytes }, () => 97 + Math.floor(random() * 26)));
+  for (let at = 0; at < mix.keys; at += 1) yield ['SET', mixKey(at), bytes.subarray(0, valueBytes(mix, random))];
+}
+
+/** The same by memtier, for whoever has it. Ports and hosts are the reader's own. */
+export function memtierCommand(
+  mix: Mix,
+  options: { readonly clients: number; readonly pipeline?: number; readonly more?: string },
+): string {
+  const reads = Math.round((1 - mix.writes) / mix.writes);
+  return [
+    'memtier_benchmark -s 127.0.0.1 -p 6379 -t 1',
+    `-c ${options.clients} --pipeline=${options.pipeline ?? 1} --ratio=1:${reads}`,
+    `--data-size-range=${mix.leastBytes}-${mix.mostBytes} --key-minimum=0 --key-maximum=${mix.keys - 1} --key-pattern=G:G`,
+    ...(options.more === undefined ? [] : [options.more]),
+  ].join(' ');
+}
