@@ -16,7 +16,7 @@ const PIECE_BYTES = 256 * 1024;
 /**
  * Fills a store by RESP mass import: commands are streamed to `redis-cli --pipe`, which sends them without waiting for
  * replies and counts those afterwards (https://redis.io/docs/latest/develop/clients/patterns/bulk-loading/).
- * @returns how many commands the store took. @throws when it refused one.
+ * @returns how many commands the store took. @throws when it refused one, with what it said.
  */
 export async function massImport(
   commands: Iterable<readonly (string | Buffer)[]>,

@@ -47,7 +47,9 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
   child.stdin.on('error', () => undefined);
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) =>
-      resolve(error.name === 'AbortError' ? `not done after ${limitMs} ms` : error.message),
+      resolve(
+        error.name === 'AbortError' ? (signal?.aborted ? 'stopped' : `not done after ${limitMs} ms`) : error.message,
+      ),
     );
     child.once('close', (code, killed) => resolve(code === 0 ? '' : `ended with ${killed ?? code}`));
   });

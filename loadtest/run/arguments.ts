@@ -31,7 +31,7 @@ export type Arguments =
 type Env = Readonly<Record<string, string | undefined>>;
 
 export function readArguments(argv: readonly string[], env: Env): Arguments {
-  const { values, positionals, faults } = readWords(argv);
+  const { values, positionals, faults } = readWords(argv, OPTIONS);
   if (values['help'] === true || (argv.length === 0 && faults.length === 0)) return { kind: 'help' };
   const given = (name: string): string | undefined => {
     const value = values[name];

@@ -25,8 +25,7 @@ export function pinsOf(allowed: string): Pins | undefined {
 
 /** Undefined, with a word why, where it cannot be done. */
 export async function pinsHere(say: (text: string) => void): Promise<Pins | undefined> {
-  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readStatus())?.[1];
-  const pins = allowed === undefined ? undefined : pinsOf(allowed);
+  const pins = pinsOf(processorsHere());
   if (pins === undefined) say('one core for everything: k6 and serpcache are not kept apart');
   else if ((await inPath('taskset')).length === 0) say('no taskset here: k6 and serpcache are not kept apart');
   else return pins;
@@ -36,6 +35,11 @@ export async function pinsHere(say: (text: string) => void): Promise<Pins | unde
 /** All threads of processes that run already. @throws when one of them ended, or taskset refused. */
 export async function pin(pids: readonly number[], cpus: string): Promise<void> {
   for (const pid of pids) await run('taskset', ['--all-tasks', '--cpu-list', '--pid', cpus, String(pid)]);
+}
+
+/** The processors this process may use, as taskset lists them: `0-1`. Empty where nobody says. */
+export function processorsHere(): string {
+  return /^Cpus_allowed_list:\s*(\S+)/m.exec(readStatus())?.[1] ?? '';
 }
 
 function readStatus(): string {

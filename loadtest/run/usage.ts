@@ -1,3 +1,4 @@
+import { columns } from './columns.ts';
 import { OPTIONS } from './options.ts';
 import { SCRIPTS } from './scripts.ts';
 
@@ -19,9 +20,4 @@ export function usage(): string {
     'report.html and run.json.',
     'Exit status: 0 passed, 1 failed, 2 invalid (the run says nothing), 3 could not be run, 64 wrong arguments.',
   ].join('\n');
-}
-
-function columns(rows: readonly (readonly [left: string, right: string])[]): readonly string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 }

@@ -12,16 +12,22 @@ export interface ConnectionOptions {
   readonly nowMs: () => number;
   readonly onBytes: (bytes: number) => void;
   readonly onConnect: () => void;
-  /** Nothing is under way any more: all was answered, or lost. */
-  readonly onIdle: () => void;
+  /** Nothing is under way any more. */
+  readonly onIdle: (why: Idle) => void;
 }
+
+/** All was answered, or lost with an open connection, or the connection could not even be opened. */
+export type Idle = 'answered' | 'lost' | 'unopened';
 
 /** One connection and the commands under way on it. It opens by itself when there is something to send. */
 export interface Connection {
   /** @param dueMs of each command in these bytes, when it should have been sent. */
   readonly send: (bytes: Buffer, dueMs: number, commands: number) => void;
+  /** Replies that have not come, those nobody waits for included. */
   readonly waiting: () => number;
-  /** Resolves when it is open or cannot be opened. */
+  /** Commands somebody waits for. */
+  readonly pending: () => number;
+  /** Before anything is sent. Resolves when it is open or cannot be opened. */
   readonly open: () => Promise<boolean>;
   /** Gives up what is overdue. */
   readonly sweep: () => void;
@@ -44,14 +50,14 @@ export function createConnection(options: ConnectionOptions): Connection {
   const forget = (): void => {
     [due, answered, swept] = [[], 0, 0];
   };
-  const lose = (own: Socket): void => {
+  const lose = (own: Socket, why: Idle): void => {
     if (socket !== own) return;
     socket = undefined;
     const lost = pending;
     pending = 0;
     forget();
     if (lost > 0) tally.failed('broken', lost);
-    onIdle();
+    onIdle(why);
   };
   const receive = (own: Socket, replies: number, errors: number): void => {
     if (socket !== own) return;
@@ -69,17 +75,19 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
     if (answered >= due.length) {
       forget();
-      onIdle();
+      onIdle('answered');
     }
   };
   const start = (): Socket => {
     const counter = createReplyCounter();
     const own = ca === undefined ? connect({ ...target }) : connectTls({ ...target, ca });
     socket = own;
+    let isOpen = false;
     own.setNoDelay(true);
     own.setTimeout(CONNECT_TIMEOUT_MS, () => own.destroy());
     own.once(ca === undefined ? 'connect' : 'secureConnect', () => {
       own.setTimeout(0);
+      isOpen = true;
       onConnect();
     });
     own.on('data', (bytes: Buffer) => {
@@ -87,10 +95,12 @@ export function createConnection(options: ConnectionOptions): Connection {
       const { replies, errors } = counter.push(bytes);
       if (replies > 0) receive(own, replies, errors);
     });
-    own.once('error', () => {
-      if (own.connecting || own.bytesWritten === 0) tally.failed('unconnected');
+    // Without a listener it would end the process; 'close' follows, and says what is lost.
+    own.on('error', () => undefined);
+    own.once('close', () => {
+      if (!isOpen && socket === own) tally.failed('unconnected');
+      lose(own, isOpen ? 'lost' : 'unopened');
     });
-    own.once('close', () => lose(own));
     return own;
   };
 
@@ -101,9 +111,9 @@ export function createConnection(options: ConnectionOptions): Connection {
       (socket ?? start()).write(bytes);
     },
     waiting: () => due.length - answered,
+    pending: () => pending,
     open: () => {
-      const own = socket ?? start();
-      if (!own.connecting) return Promise.resolve(true);
+      const own = start();
       return new Promise((resolve) => {
         own.once(ca === undefined ? 'connect' : 'secureConnect', () => resolve(true));
         own.once('close', () => resolve(false));
@@ -119,7 +129,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         if (!deadline.closes) continue;
         const own = socket;
         own?.destroy();
-        if (own !== undefined) lose(own);
+        if (own !== undefined) lose(own, 'lost');
         return;
       }
     },

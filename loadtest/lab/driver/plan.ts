@@ -50,6 +50,8 @@ export interface Driven {
   readonly perSecond: number;
   readonly latencyMs: Latency;
   readonly errors: Errors;
+  /** Still under way when the time was over: neither answered nor failed. */
+  readonly unanswered: number;
   readonly connects: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;

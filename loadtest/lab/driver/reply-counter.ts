@@ -16,6 +16,8 @@ export function createReplyCounter(): ReplyCounter {
   let kind = 0;
   let length = 0;
   let isNegative = false;
+  /** The header under way begins a reply, not a value inside one. */
+  let isOutermost = false;
 
   const push = (bytes: Buffer): { replies: number; errors: number } => {
     let [replies, errors, at] = [0, 0, 0];
@@ -31,7 +33,8 @@ export function createReplyCounter(): ReplyCounter {
       at += 1;
       if (kind === 0) {
         kind = byte;
-        if (missing === 0) missing = 1;
+        isOutermost = missing === 0;
+        if (isOutermost) missing = 1;
         [length, isNegative] = [0, false];
         if (kind !== DOLLAR && kind !== STAR && kind !== MINUS && kind !== PLUS && kind !== COLON)
           throw new Error(`not RESP2: byte ${kind}`);
@@ -39,7 +42,7 @@ export function createReplyCounter(): ReplyCounter {
         missing -= 1;
         if (kind === DOLLAR && !isNegative) bulk = length + 2;
         else if (kind === STAR && !isNegative) missing += length;
-        else if (kind === MINUS && missing === 0) errors += 1;
+        else if (kind === MINUS && isOutermost) errors += 1;
         kind = 0;
         if (bulk === 0 && missing === 0) replies += 1;
       } else if (kind === DOLLAR || kind === STAR) {

@@ -1,0 +1,18 @@
+/** `npm run experiments -- <name…|all>`: each lesson behind serpcache, checked on this machine. See README.md. */
+import { join } from 'node:path';
+import { labCommand } from '../lab/command/lab-command.ts';
+import { processorsHere } from '../run/pins.ts';
+import { EXPERIMENTS } from './registry.ts';
+
+process.exitCode = await labCommand(
+  {
+    program: 'experiments',
+    about: 'What others learned about caches the hard way, measured here beside what they published.',
+    experiments: EXPERIMENTS,
+    page: join(import.meta.dirname, 'README.md'),
+    plots: join(import.meta.dirname, 'plots'),
+    programs: ['redis-server', 'valkey-server'],
+  },
+  process.argv.slice(2),
+  processorsHere(),
+);

@@ -1,0 +1,68 @@
+import { access, constants } from 'node:fs/promises';
+import { readWords } from '../../run/words.ts';
+import { OPTIONS, SECONDS } from './options.ts';
+
+export interface LabArguments {
+  /** In the order of the registry, whatever order they were named in. */
+  readonly names: readonly string[];
+  readonly rowSeconds?: number;
+  readonly servers: readonly string[];
+  readonly isPublished: boolean;
+  readonly out: string;
+}
+
+export type ReadArguments =
+  | { readonly kind: 'run'; readonly arguments: LabArguments }
+  | { readonly kind: 'help' }
+  /** Every one of them; each names the option and what is allowed. */
+  | { readonly kind: 'wrong'; readonly faults: readonly string[] };
+
+const ALL = 'all';
+
+/** @param known names of what can be run; a single one needs no name. */
+export async function readArguments(argv: readonly string[], known: readonly string[]): Promise<ReadArguments> {
+  const { values, positionals, faults } = readWords(argv, OPTIONS);
+  if (values['help'] === true || (argv.length === 0 && known.length > 1)) return { kind: 'help' };
+  const given = (name: string): string | undefined => {
+    const value = values[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+
+  const wanted = positionals.length === 0 && known.length === 1 ? known : positionals;
+  const there = `${known.join(', ')}, or ${ALL}`;
+  if (wanted.length === 0) faults.push(`which? There are ${there}`);
+  for (const name of wanted) {
+    if (name !== ALL && !known.includes(name)) faults.push(`there is no "${name}"; there are ${there}`);
+  }
+  const rowSeconds = secondsOf(given('seconds'), faults);
+  if (rowSeconds !== undefined && values['publish'] === true)
+    faults.push('--publish goes without --seconds: a page shows rows measured as long as they should be');
+  const servers = given('server')?.split(',') ?? [];
+  for (const path of servers) {
+    const isProgram = await access(path, constants.X_OK).then(
+      () => path.includes('/'),
+      () => false,
+    );
+    if (!isProgram)
+      faults.push(`--server: "${path}" is not allowed; the path of a program is, such as /opt/bin/keydb-server`);
+  }
+  if (faults.length > 0) return { kind: 'wrong', faults };
+  return {
+    kind: 'run',
+    arguments: {
+      names: wanted.includes(ALL) ? known : known.filter((name) => wanted.includes(name)),
+      servers,
+      isPublished: values['publish'] === true,
+      out: given('out') ?? 'loadtest/results',
+      ...(rowSeconds !== undefined && { rowSeconds }),
+    },
+  };
+}
+
+function secondsOf(text: string | undefined, faults: string[]): number | undefined {
+  if (text === undefined) return undefined;
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (value >= SECONDS.least && value <= SECONDS.most) return value;
+  faults.push(`--seconds: "${text}" is not allowed; a number from ${SECONDS.least} to ${SECONDS.most} is`);
+  return undefined;
+}

@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { FindingRecord } from '../../finding/finding.ts';
+import { keepFinding } from '../../finding/keep-finding.ts';
+import { machineWords } from '../../finding/machine-words.ts';
+import { printFinding } from '../../finding/print-finding.ts';
+import { publishFinding } from '../../finding/publish.ts';
+import { type Cores, coresOf } from '../cores.ts';
+import type { Experiment } from '../experiment.ts';
+import { inLab } from '../lab.ts';
+import { type LabArguments, readArguments } from './arguments.ts';
+import { usage } from './usage.ts';
+
+export interface LabCommand {
+  /** As npm knows it: `experiments`. */
+  readonly program: string;
+  readonly about: string;
+  readonly experiments: Readonly<Record<string, Experiment>>;
+  /** Where `--publish` writes: the page, and the folder of its plots beside it. */
+  readonly page: string;
+  readonly plots: string;
+  /** Programs whose versions the figures depend on. */
+  readonly programs: readonly string[];
+}
+
+const [NOT_MEASURED, WRONG_ARGUMENTS] = [1, 64];
+/** A couple of minutes is what one may take; what has not ended by then hangs. */
+const LIMIT_MS = 12 * 60_000;
+const INSTALL = join(import.meta.dirname, '..', '..', 'stack', 'install.ts');
+
+/** Runs what was asked for, one after the other. @returns the exit status: 0 when every row of all of them was measured. */
+export async function labCommand(command: LabCommand, argv: readonly string[], allowed: string): Promise<number> {
+  const read = await readArguments(argv, Object.keys(command.experiments));
+  if (read.kind === 'help') {
+    console.log(usage(command));
+    return 0;
+  }
+  if (read.kind === 'wrong') {
+    for (const fault of read.faults) console.error(`${command.program}: ${fault}`);
+    return WRONG_ARGUMENTS;
+  }
+  const stopping = new AbortController();
+  const stop = (): void => {
+    if (!stopping.signal.aborted) say('stopping: what was started is ended first');
+    stopping.abort();
+  };
+  // Never `once`: who presses Ctrl-C twice must not leave servers behind.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  const cores = coresOf(allowed);
+  if (cores.store === cores.generator) say('one processor for stores and generators: every row is limited by both');
+  const failed: string[] = [];
+  for (const name of read.arguments.names) {
+    if (stopping.signal.aborted) {
+      failed.push(`${name}: not begun`);
+      continue;
+    }
+    const problem = await one({ command, name, read: read.arguments, cores, stopping: stopping.signal });
+    if (problem !== undefined) failed.push(`${name}: ${problem}`);
+  }
+  for (const line of failed) console.error(`${command.program}: not measured: ${line}`);
+  return failed.length === 0 ? 0 : NOT_MEASURED;
+}
+
+interface Step {
+  readonly command: LabCommand;
+  readonly name: string;
+  readonly read: LabArguments;
+  readonly cores: Cores;
+  readonly stopping: AbortSignal;
+}
+
+/** @returns why it could not be measured. */
+async function one({ command, name, read, cores, stopping }: Step): Promise<string | undefined> {
+  const experiment = command.experiments[name];
+  if (experiment === undefined) return 'there is none';
+  try {
+    if (experiment.parts.length > 0) {
+      const installed = spawnSync(process.execPath, [INSTALL, ...experiment.parts], { stdio: 'inherit' });
+      if (installed.status !== 0) return `${experiment.parts.join(', ')} could not be installed`;
+    }
+    const missing = await experiment.cannotRun?.();
+    if (missing !== undefined) return missing;
+    say(`${name}: ${experiment.varies}`);
+    const record = await measure({ command, name, read, cores, stopping }, experiment);
+    console.log(`\n${printFinding(record)}\n`);
+    say(`kept in ${await keepFinding(record, read.out, Date.now())}`);
+    if (read.isPublished) publishFinding(record, command.page, command.plots);
+    const unmeasured = record.finding.tables.flatMap(({ rows }) =>
+      rows.filter(({ values }) => values.every((value) => value === undefined)).map((row) => row.name),
+    );
+    return unmeasured.length === 0 ? undefined : `no figure for ${unmeasured.join('; ')} (the notes say why)`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function measure(step: Step, experiment: Experiment): Promise<FindingRecord> {
+  const { command, name, read, cores, stopping } = step;
+  const startedAt = new Date().toISOString();
+  const startedMs = performance.now();
+  const finding = await inLab(
+    {
+      cores,
+      say: (text) => say(`  ${text}`),
+      signal: AbortSignal.any([stopping, AbortSignal.timeout(LIMIT_MS)]),
+      servers: read.servers,
+      ...(read.rowSeconds !== undefined && { rowSeconds: read.rowSeconds }),
+    },
+    experiment.run,
+  );
+  return {
+    version: 1,
+    finding: { name, ...finding },
+    machine: await machineWords([...command.programs, ...read.servers]),
+    startedAt,
+    tookSeconds: (performance.now() - startedMs) / 1000,
+    command: `npm run ${command.program} -- ${name}${read.rowSeconds === undefined ? '' : ` --seconds ${read.rowSeconds}`}`,
+  };
+}
+
+function say(text: string): void {
+  console.error(`  ${text}`);
+}

@@ -1,0 +1,18 @@
+/** `npm run peers`: the same page and the same stampede, served by what people use instead of serpcache. See README.md. */
+import { join } from 'node:path';
+import { labCommand } from '../lab/command/lab-command.ts';
+import { processorsHere } from '../run/pins.ts';
+import { peers } from './peers.ts';
+
+process.exitCode = await labCommand(
+  {
+    program: 'peers',
+    about: 'The same cached page, the same stampede and the same dead engine, served by each.',
+    experiments: { peers },
+    page: join(import.meta.dirname, 'README.md'),
+    plots: join(import.meta.dirname, 'plots'),
+    programs: ['node', 'nginx', 'varnishd', 'redis-server', 'searchd'],
+  },
+  process.argv.slice(2),
+  processorsHere(),
+);

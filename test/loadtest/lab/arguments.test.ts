@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readArguments } from '../../../loadtest/lab/command/arguments.ts';
+
+const KNOWN = ['timeouts', 'batch', 'dns'];
+const read = (...argv: string[]) => readArguments(argv, KNOWN);
+const faultsOf = async (...argv: string[]): Promise<readonly string[]> => {
+  const answer = await read(...argv);
+  return answer.kind === 'wrong' ? answer.faults : [];
+};
+
+test('experiments run in the order of the list, each once', async () => {
+  const answer = await read('dns', 'timeouts', 'dns');
+  assert.ok(answer.kind === 'run');
+  assert.deepEqual(answer.arguments.names, ['timeouts', 'dns']);
+  const all = await read('all', '--seconds', '0.5');
+  assert.ok(all.kind === 'run');
+  assert.deepEqual([all.arguments.names, all.arguments.rowSeconds], [KNOWN, 0.5]);
+});
+
+test('nothing at all asks for help; where there is only one thing to run, it is run', async () => {
+  assert.equal((await read()).kind, 'help');
+  assert.equal((await read('batch', '--help')).kind, 'help');
+  const only = await readArguments([], ['peers']);
+  assert.ok(only.kind === 'run');
+  assert.deepEqual(only.arguments.names, ['peers']);
+});
+
+test('every fault is named at once, each with what is allowed', async () => {
+  const faults = await faultsOf('bacth', '--seconds', '0', '--server', '/no/such-server', '--sekunds=1');
+  assert.equal(faults.length, 4);
+  assert.match(faults.join('\n'), /there is no "bacth"; there are timeouts, batch, dns, or all/);
+  assert.match(faults.join('\n'), /--seconds: "0" is not allowed; a number from 0.1 to 60 is/);
+  assert.match(faults.join('\n'), /--server: "\/no\/such-server" is not allowed; the path of a program/);
+  assert.match(faults.join('\n'), /there is no --sekunds; --seconds is meant\?/);
+});
+
+test('which experiment is asked for, not guessed', async () => {
+  assert.match((await faultsOf('--seconds', '1')).join(), /which\? There are timeouts/);
+});
+
+test('rows that were cut short are not shown on a page', async () => {
+  assert.match((await faultsOf('batch', '--seconds', '1', '--publish')).join(), /--publish goes without --seconds/);
+});
+
+test('a server is a program with a path, not a word', async () => {
+  const answer = await read('batch', '--server', process.execPath);
+  assert.ok(answer.kind === 'run');
+  assert.deepEqual(answer.arguments.servers, [process.execPath]);
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fillCommands, gaussianKey, memtierCommand, PUBLISHED_MIX, valueBytes } from '../../../loadtest/lab/mix.ts';
+import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+
+const many = (draw: (random: () => number) => number): number[] => {
+  const random = seededRandom(7).next;
+  return Array.from({ length: 20_000 }, () => draw(random));
+};
+const shareOf = (values: readonly number[], holds: (value: number) => boolean): number =>
+  values.filter(holds).length / values.length;
+
+test('keys lie as a normal distribution has them: two thirds within a standard deviation of the middle', () => {
+  const keys = many((random) => gaussianKey(600, random));
+  assert.ok(keys.every((key) => Number.isInteger(key) && key >= 0 && key < 600));
+  const within = shareOf(keys, (key) => Math.abs(key - 300) < 100);
+  assert.ok(within > 0.66 && within < 0.71, `${within}`);
+  assert.ok(shareOf(keys, (key) => key < 300) > 0.48);
+});
+
+test('every size of a value is as likely as the next, both ends included', () => {
+  const sizes = many((random) => valueBytes({ ...PUBLISHED_MIX, leastBytes: 3, mostBytes: 6 }, random));
+  for (const size of [3, 4, 5, 6]) assert.ok(Math.abs(shareOf(sizes, (one) => one === size) - 0.25) < 0.02, `${size}`);
+});
+
+test('a fill sets every key once, with values of the sizes that were asked for', () => {
+  const commands = [...fillCommands({ keys: 50, leastBytes: 10, mostBytes: 20, writes: 0.2 }, seededRandom(1).next)];
+  assert.equal(new Set(commands.map(([, key]) => String(key))).size, 50);
+  assert.ok(commands.every(([name, , value]) => name === 'SET' && Buffer.byteLength(value ?? '') >= 10));
+  assert.ok(commands.every(([, , value]) => Buffer.byteLength(value ?? '') <= 20));
+});
+
+test('what repeats the published mix is memtier with its ratio, sizes, keys and distribution', () => {
+  assert.equal(
+    memtierCommand(PUBLISHED_MIX, { clients: 50, pipeline: 10, more: '--test-time=10' }),
+    'memtier_benchmark -s 127.0.0.1 -p 6379 -t 1 -c 50 --pipeline=10 --ratio=1:4 --data-size-range=100-6000 ' +
+      '--key-minimum=0 --key-maximum=99999 --key-pattern=G:G --test-time=10',
+  );
+});
