@@ -24,6 +24,8 @@ export interface BenchmarkOptions {
   readonly seconds: number;
   /** How many requests the first guess takes; a small one where each is large. */
   readonly pilot?: number;
+  /** How many fill the time, when that is known already: nothing is guessed. */
+  readonly requests?: number;
 }
 
 export interface Benchmark {
@@ -50,15 +52,14 @@ const PILOT_SECONDS = 0.15;
 /** One measurement by redis-benchmark, or by valkey-benchmark for Valkey: a short pilot says how many requests fill the time. */
 export async function benchmark(lab: Lab, options: BenchmarkOptions): Promise<Benchmark> {
   const { store, seconds, pilot = 2000 } = options;
-  const first = await once(lab, options, Math.max(pilot, options.clients));
-  // A few milliseconds of pilot say little: a longer one is asked before the time is filled.
-  const second = await once(
-    lab,
-    options,
-    Math.max(pilot, options.clients, Math.round(first.perSecond * PILOT_SECONDS)),
-  );
-  const wanted = Math.round(second.perSecond * seconds);
-  const requests = Math.max(LEAST_REQUESTS, options.clients, wanted);
+  const guess = async (): Promise<number> => {
+    const first = await once(lab, options, Math.max(pilot, options.clients));
+    // A few milliseconds of pilot say little: a longer one is asked before the time is filled.
+    const longer = Math.max(pilot, options.clients, Math.round(first.perSecond * PILOT_SECONDS));
+    const second = await once(lab, options, longer);
+    return Math.max(LEAST_REQUESTS, options.clients, Math.round(second.perSecond * seconds));
+  };
+  const requests = options.requests ?? (await guess());
   const { result, storeCores } = await storeCoresDuring([store], () => once(lab, options, requests));
   const busy = busyOf(storeCores, result);
   const room = { storeCores: 1, generatorCores: Math.min(options.threads ?? 1, lab.cores.generatorCount) };

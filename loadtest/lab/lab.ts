@@ -25,6 +25,8 @@ export interface LabStoreOptions {
   /** Lines after deploy/redis/*-cache.conf; a later line wins. */
   readonly config?: readonly string[];
   readonly tls?: true;
+  /** Where it listens when not on loopback, and what starts it there: see namespace.ts. */
+  readonly place?: { readonly host: string; readonly through: readonly string[] };
   /** Absent: the store's own. `any` leaves it to the system. */
   readonly cores?: string | 'any';
 }
@@ -71,11 +73,18 @@ export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<
     const tls = wanted.tls ? await certificates : undefined;
     const [port = 0] = await freePorts(1);
     const directory = join(folder, String(port));
-    const node = await startRedisNode({ flavour, port, directory, config, ...(tls && { tls }) });
+    const node = await startRedisNode({ flavour, port, directory, config, ...(tls && { tls }), ...wanted.place });
     stops.push(node.stop);
-    if (cores !== 'any') await pin([node.pid()], cores);
+    const keepToCores = async (): Promise<void> => {
+      if (cores !== 'any') await pin([node.pid()], cores);
+    };
+    await keepToCores();
     return {
       ...node,
+      restart: async () => {
+        await node.restart();
+        await keepToCores();
+      },
       flavour,
       directory,
       processorMs: () => processorMs(node.pid()),

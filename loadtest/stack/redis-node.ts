@@ -47,13 +47,18 @@ export interface RedisNodeOptions {
   readonly acl?: AclUser;
   /** Let it outlive this process (the local stack). */
   readonly detached?: boolean;
+  /** Where it listens; loopback unless said. */
+  readonly host?: string;
+  /** Program and arguments that start it in their place: `ip netns exec …`. */
+  readonly through?: readonly string[];
 }
 
-const HOST = '127.0.0.1';
+const LOOPBACK = '127.0.0.1';
 
 /** @throws with one clear line when the server is not installed, and with the end of its log when it will not start. */
 export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNode> {
   mkdirSync(options.directory, { recursive: true });
+  const { host = LOOPBACK } = options;
   const logFile = join(options.directory, 'server.log');
   const args = argumentsOf(options);
   let running: RunningProcess | undefined;
@@ -61,7 +66,7 @@ export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNo
   const command = async (...parts: readonly (string | number)[]): Promise<unknown> => {
     const [name = '', ...rest] = parts;
     const client = new Redis({
-      host: HOST,
+      host,
       port: options.port,
       lazyConnect: true,
       enableReadyCheck: false,
@@ -81,23 +86,24 @@ export async function startRedisNode(options: RedisNodeOptions): Promise<RedisNo
   };
 
   const start = async (): Promise<void> => {
+    const whole = [...(options.through ?? []), program(options.flavour), ...args];
     running = await startProcess({
       name: `${basename(options.flavour)} ${options.port}`,
-      command: program(options.flavour),
-      args,
+      command: whole[0] ?? '',
+      args: whole.slice(1),
       cwd: options.directory,
       logFile,
       detached: options.detached ?? false,
-      ready: async () => (await accepts(options.port)) && (await command('PING')) === 'PONG',
+      ready: async () => (await accepts(options.port, host)) && (await command('PING')) === 'PONG',
     });
   };
   const stop = async (): Promise<void> => running?.stop();
   await start();
 
   return {
-    host: HOST,
+    host,
     port: options.port,
-    address: `${HOST}:${options.announcedPort ?? options.port}`,
+    address: `${host}:${options.announcedPort ?? options.port}`,
     pid: () => running?.pid ?? 0,
     kill: async () => {
       running?.signal('SIGKILL');
@@ -122,10 +128,10 @@ function program(flavour: Flavour): string {
 }
 
 function argumentsOf(options: RedisNodeOptions): string[] {
-  const { flavour, port, directory } = options;
+  const { flavour, port, directory, host = LOOPBACK } = options;
   const kind = basename(flavour).match(/^(redis|valkey)/)?.[1];
   // An unknown server gets only what every Redis-protocol server understands.
-  if (kind === undefined) return ['--port', String(port), '--bind', HOST];
+  if (kind === undefined) return ['--port', String(port), '--bind', host];
   const file = join(directory, 'server.conf');
   // Sentinel keeps its state in this file and `nodes.conf` beside it: a second start must find what the first wrote.
   if (!existsSync(file)) writeFileSync(file, '');
@@ -133,7 +139,7 @@ function argumentsOf(options: RedisNodeOptions): string[] {
   const deployed = fileURLToPath(new URL(`../../deploy/redis/${kind}-cache.conf`, import.meta.url));
   const lines = [
     ...(options.sentinel ? [] : [`include ${deployed}`]),
-    `bind ${HOST}`,
+    `bind ${host}`,
     'protected-mode no',
     options.tls ? 'port 0' : `port ${port}`,
     `dir ${directory}`,
@@ -159,7 +165,7 @@ function argumentsOf(options: RedisNodeOptions): string[] {
     // The bus stays where it is, 10000 above the node's own port.
     ...(options.announcedPort === undefined
       ? []
-      : [`cluster-announce-ip ${HOST}`, `cluster-announce-port ${options.announcedPort}`]),
+      : [`cluster-announce-ip ${host}`, `cluster-announce-port ${options.announcedPort}`]),
     ...(options.config ?? []),
   ];
   appendFileSync(file, `${lines.join('\n')}\n`);

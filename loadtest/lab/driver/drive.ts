@@ -41,7 +41,7 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
       onIdle: (why) => idle[at]?.(why),
     }),
   );
-  if (plan.commandsPerConnection === undefined) await openAll(connections);
+  if (plan.commandsPerConnection === undefined || plan.isSettled) await openAll(connections);
 
   const send = (connection: Connection, dueMs: number, count: number): void => {
     const bytes = count === 1 ? next() : Buffer.concat(Array.from({ length: count }, next));
@@ -60,11 +60,13 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
   const endMs = startedMs + seconds * 1000;
 
   if (plan.ratePerSecond === undefined) {
-    const loops = connections.map((connection) =>
+    const most = plan.commandsPerConnection === undefined ? undefined : plan.commandsPerConnection / pipeline;
+    const loops = connections.map((connection, at) =>
       closedLoop({
         connection,
         send: () => send(connection, nowMs(), pipeline),
-        ...(plan.commandsPerConnection !== undefined && { most: plan.commandsPerConnection / pipeline }),
+        ...(most !== undefined && { most }),
+        ...(most !== undefined && plan.isSettled && { sentBefore: Math.floor((at / connections.length) * most) }),
       }),
     );
     for (const [at, loop] of loops.entries()) idle[at] = loop.onIdle;

@@ -11,6 +11,11 @@ export interface DrivePlan {
   readonly ratePerSecond?: number;
   /** Closed loop: a connection is closed after so many commands and a new one opened; absent: kept. */
   readonly commandsPerConnection?: number;
+  /**
+   * With `commandsPerConnection`: all are open when the time begins, each at another point of its life, as after a long
+   * time of it. Absent: all are opened at once when it begins, and that is measured along.
+   */
+  readonly isSettled?: true;
   readonly deadline?: Deadline;
   /** PEM of the CA. */
   readonly ca?: string;
