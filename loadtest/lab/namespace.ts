@@ -21,7 +21,7 @@ export interface LabNamespace {
     discipline: readonly string[] | undefined,
     classes?: readonly (readonly string[])[],
   ) => Promise<void>;
-  /** `tc -s qdisc show` of that way. */
+  /** `tc -s qdisc show` of that way, and `tc -s class show` after it. */
   readonly tcStatistics: (way: Way) => Promise<string>;
 }
 
@@ -42,10 +42,10 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   };
   process.once('exit', atExit);
   lab.atEnd(async () => {
-    process.removeListener('exit', atExit);
     // The wire goes with the end of it that is inside, but only when the kernel comes to it: we do not wait for that.
     await systemProgram('ip', ['link', 'del', outside]).catch(() => undefined);
     await systemProgram('ip', ['netns', 'del', name]);
+    process.removeListener('exit', atExit);
   });
   await systemProgram('ip', ['netns', 'add', name]);
   await systemProgram('ip', ['link', 'add', outside, 'type', 'veth', 'peer', 'name', inside, 'netns', name]);
@@ -75,7 +75,10 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
       shaped.add(way);
       for (const one of classes) await tc(way, ['class', 'add', ...device(way), ...one]);
     },
-    tcStatistics: (way) => tc(way, ['-s', 'qdisc', 'show', ...device(way)]),
+    tcStatistics: async (way) => {
+      const shown = await tc(way, ['-s', 'qdisc', 'show', ...device(way)]);
+      return `${shown}${await tc(way, ['-s', 'class', 'show', ...device(way)])}`;
+    },
   };
 }
 

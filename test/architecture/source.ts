@@ -8,10 +8,10 @@ export interface Import {
   readonly text: string;
 }
 
-/** Paths of the `.ts` files below a folder, relative to it, in order. */
+/** Paths of our `.ts` files below a folder, relative to it, in order: what npm put there is not ours. */
 export function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('node_modules'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .sort();
 }

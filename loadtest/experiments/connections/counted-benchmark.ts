@@ -1,0 +1,78 @@
+import type { Limit } from '../../finding/finding.ts';
+import { rowOf } from '../../lab/benchmark.ts';
+import { storeCoresDuring } from '../../lab/busy.ts';
+import type { Lab, LabStore } from '../../lab/lab.ts';
+import { limitOf } from '../../lab/limit.ts';
+import { runProgram } from '../../lab/run-program.ts';
+import { usOf } from './driven-row.ts';
+import { BENCHMARK_KEYS } from './wide-store.ts';
+
+export interface CountedOptions {
+  readonly store: LabStore;
+  /** One of the addresses of the store. */
+  readonly host: string;
+  readonly clients: number;
+  readonly requests: number;
+  /** A new connection for each request. */
+  readonly reconnects?: true;
+}
+
+export interface Counted {
+  readonly clients: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly storeCores: number;
+  readonly generatorCores: number;
+  readonly storeUs: number;
+  readonly limit: Limit;
+  readonly command: string;
+}
+
+/** It watches no file with a higher number: an event loop of 1024 × 10. */
+export const MOST_CLIENTS = 10_000;
+const LIMIT_MS = 60_000;
+/** While it opens connections it sleeps so long after each so many, to spare listeners: redis-benchmark.c, createMissingClients. */
+const [PAUSE_AFTER, PAUSE_SECONDS] = [65, 0.05];
+
+/**
+ * One run of redis-benchmark with a number of requests that is known: a pilot with 10,000 clients takes eight seconds.
+ * Cores are those of the time in which it did not sleep.
+ */
+export async function countedBenchmark(lab: Lab, options: CountedOptions): Promise<Counted> {
+  const { store, host, clients, requests, reconnects } = options;
+  const own = [
+    ...['-c', String(clients), '-n', String(requests), '-r', String(BENCHMARK_KEYS)],
+    ...(reconnects ? ['-k', '0'] : []),
+    ...['-t', 'get'],
+  ];
+  const { result, storeCores, seconds } = await storeCoresDuring([store], () =>
+    runProgram({
+      command: 'redis-benchmark',
+      args: ['-h', host, '-p', String(store.port), '--csv', ...own],
+      cores: lab.cores.generator,
+      limitMs: LIMIT_MS,
+      signal: lab.signal,
+    }),
+  );
+  const awakeSeconds = seconds - pauseSeconds(clients);
+  const busy = {
+    storeCores: (storeCores * seconds) / awakeSeconds,
+    generatorCores: result.processorSeconds / awakeSeconds,
+  };
+  const { perSecond, latencyMs } = rowOf(result.output);
+  return {
+    clients,
+    perSecond,
+    p50Ms: latencyMs.p50,
+    p99Ms: latencyMs.p99,
+    ...busy,
+    storeUs: usOf(busy.storeCores, perSecond),
+    limit: limitOf(busy),
+    command: `redis-benchmark -p 6379 ${own.join(' ')}`,
+  };
+}
+
+export function pauseSeconds(clients: number): number {
+  return Math.floor(clients / PAUSE_AFTER) * PAUSE_SECONDS;
+}

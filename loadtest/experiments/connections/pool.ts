@@ -1,0 +1,53 @@
+import { countText } from '../../../src/report/number-text.ts';
+import { driven } from '../../lab/driven.ts';
+import type { Lab } from '../../lab/lab.ts';
+import { PUBLISHED_MIX } from '../../lab/mix.ts';
+import { alternately } from '../alternately.ts';
+import { ONE_RATE } from './at-one-rate.ts';
+import { type DrivenRow, drivenRow } from './driven-row.ts';
+import type { WideStore } from './wide-store.ts';
+
+export interface PoolRow extends DrivenRow {
+  readonly connections: number;
+  /** Commands of each connection that are under way at once; absent at a rate. */
+  readonly pipeline?: number;
+}
+
+/** Of one process; the largest is the published one. */
+export const POOLS = [1, 3, 10, 30, 100];
+/** Whatever the pool is: as many commands as its process has under way. */
+export const UNDER_WAY = 100;
+const ROUNDS = 2;
+const SECONDS = 1;
+
+/** One process with a pool, at a given rate and with a given number of commands under way. */
+export async function pools(
+  lab: Lab,
+  wide: WideStore,
+): Promise<{ readonly atRate: readonly PoolRow[]; readonly saturated: readonly PoolRow[] }> {
+  return {
+    atRate: await measured(lab, wide, false),
+    saturated: await measured(lab, wide, true),
+  };
+}
+
+async function measured(lab: Lab, { store, targets }: WideStore, isSaturated: boolean): Promise<readonly PoolRow[]> {
+  const all = await alternately(
+    POOLS,
+    ROUNDS,
+    async (connections): Promise<PoolRow> => {
+      const pipeline = Math.round(UNDER_WAY / connections);
+      lab.say(`a pool of ${connections}, ${isSaturated ? `${UNDER_WAY} under way` : `${countText(ONE_RATE)}/s`}`);
+      const run = await driven(lab, [store], {
+        targets,
+        connections,
+        seconds: lab.seconds(SECONDS),
+        commands: { kind: 'mix', ...PUBLISHED_MIX },
+        ...(isSaturated ? { pipeline } : { ratePerSecond: ONE_RATE }),
+      });
+      return { ...drivenRow(run), connections, ...(isSaturated && { pipeline }) };
+    },
+    (row) => (isSaturated ? -row.perSecond : row.meanMs),
+  );
+  return all.map(({ run }) => run);
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DrivenRow } from '../../../loadtest/experiments/connections/driven-row.ts';
+import { closedLoopRow } from '../../../loadtest/experiments/reconnect/closed-loop-rows.ts';
+import { type ReconnectFigures, reconnectLesson } from '../../../loadtest/experiments/reconnect/lesson.ts';
+import { MANNERS } from '../../../loadtest/experiments/reconnect/manner.ts';
+import { closedTable, otherTable, priceTable } from '../../../loadtest/experiments/reconnect/tables.ts';
+import type { Limit } from '../../../loadtest/finding/finding.ts';
+import { coresOf } from '../../../loadtest/lab/cores.ts';
+import { closedLoop } from '../../../loadtest/lab/driver/closed-loop.ts';
+import { inLab } from '../../../loadtest/lab/lab.ts';
+
+const [KEPT, , , EACH] = MANNERS;
+assert.ok(KEPT && EACH);
+
+function figuresOf(each: { readonly meanMs: number; readonly storeCores: number; readonly limit?: Limit }) {
+  const { limit = 'generator' } = each;
+  const rows: ReconnectFigures['rows'] = [200, 2000].flatMap((clients) => [
+    { every: undefined, clients, meanMs: 40, storeCores: 0.9, limit: 'both' as const },
+    { every: 5, clients, meanMs: 1, storeCores: 0, limit },
+    { ...each, every: 1, clients, limit },
+  ]);
+  return { rows, prices: [{ isTls: true, anewUs: 500, keptUs: 25 }] };
+}
+
+test('clients that wait while the store idles are the lesson, and who was full is said', () => {
+  const { holds, sentence } = reconnectLesson(figuresOf({ meanMs: 240, storeCores: 0.45 }));
+  assert.equal(holds, 'yes');
+  assert.match(sentence, /2,000 clients wait 6\s× as long \(240\sms instead of 40\sms\)/);
+  assert.match(sentence, /busy for 45\s% of a core instead of 90\s%/);
+  assert.match(sentence, /The generator was full in each of these rows/);
+  assert.match(sentence, /with TLS .* 20\s× .*so a connect is 475 µs/);
+});
+
+test('waiting for a store that is as busy as before is half of it, and so is a store that idles while nobody waits', () => {
+  const busy = reconnectLesson(figuresOf({ meanMs: 240, storeCores: 0.9, limit: 'store' }));
+  assert.equal(busy.holds, 'partly');
+  assert.match(busy.sentence, /but it did not idle/);
+  assert.match(busy.sentence, /The store was full in each of these rows/);
+  const idle = reconnectLesson(figuresOf({ meanMs: 60, storeCores: 0.4 }));
+  assert.equal(idle.holds, 'partly');
+  assert.match(idle.sentence, /but nobody waited/);
+});
+
+test('new connections that nobody waits for and that leave the store as busy are no harm', () => {
+  const { holds, sentence } = reconnectLesson(figuresOf({ meanMs: 50, storeCores: 0.85, limit: 'neither' }));
+  assert.equal(holds, 'no');
+  assert.match(sentence, /Neither was full in each of these rows/);
+});
+
+test('a price too small to be counted is not divided by', () => {
+  const { rows } = figuresOf({ meanMs: 240, storeCores: 0.4 });
+  const { sentence } = reconnectLesson({ rows, prices: [{ isTls: false, anewUs: 50, keptUs: 0 }] });
+  assert.doesNotMatch(sentence, /At one rate/);
+});
+
+test('one disturbed row does not turn the answer', () => {
+  const { rows, prices } = figuresOf({ meanMs: 240, storeCores: 0.4 });
+  const disturbed = rows.map((row) => (row.every === 1 && row.clients === 200 ? { ...row, meanMs: 90 } : row));
+  assert.equal(reconnectLesson({ rows: disturbed, prices }).holds, 'yes');
+});
+
+test('a connection in the middle of its life is closed when its own commands are used up', () => {
+  const seen: string[] = [];
+  const connection = {
+    ...{ waiting: () => 0, pending: () => 0, open: async () => true, sweep: () => undefined, send: () => undefined },
+    close: () => seen.push('close'),
+  };
+  const loop = closedLoop({ connection, most: 5, sentBefore: 3, send: () => seen.push('send') });
+  loop.start();
+  for (let answered = 0; answered < 7; answered += 1) loop.onIdle('answered');
+  assert.equal(seen.join(' '), 'send send close send send send send send close send');
+});
+
+test('a new connection for each request is one connect for each answer, and a kept one none', async () => {
+  const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
+  await inLab(options, async (lab) => {
+    const store = await lab.startStore({ config: ['bind 127.0.0.1 127.0.0.2'] });
+    const targets = ['127.0.0.1', '127.0.0.2'].map((host) => ({ host, port: store.port }));
+    const wide = { store, targets };
+    const anew = await closedLoopRow(lab, wide, { clients: 8, manner: EACH, seconds: 0.4 });
+    assert.ok(anew.answered > 50, `${anew.answered}`);
+    // The first of each was open before the time began.
+    const { connects, answered } = anew;
+    assert.ok(connects <= answered && connects >= answered - 8, `${connects} connects, ${answered} answers`);
+    assert.equal(anew.errors, 0);
+    const kept = await closedLoopRow(lab, wide, { clients: 8, manner: KEPT, seconds: 0.4 });
+    assert.ok(kept.answered > 50 && kept.connects === 0 && kept.errors === 0);
+  });
+});
+
+test('every row has a value for each column, a limit and a command that reconnects as it did', () => {
+  const driven: DrivenRow = {
+    ...{ perSecond: 8000, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
+    ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 20, generatorUs: 40, limit: 'neither' },
+  };
+  const counted = { clients: 200, perSecond: 1, p50Ms: 1, p99Ms: 1, storeCores: 1, generatorCores: 1, storeUs: 1 };
+  const tables = [
+    closedTable([{ ...driven, manner: EACH, clients: 2000, connectsPerSecond: 1 }]),
+    priceTable([{ ...driven, manner: EACH, isTls: true, connectsPerSecond: 1 }]),
+    otherTable([{ ...counted, limit: 'store', command: '-k 0', isKept: false, roundMs: 1 }]),
+  ];
+  for (const { columns, rows } of tables) {
+    for (const row of rows) {
+      assert.equal(row.values.length, columns.length);
+      assert.ok(row.limit);
+      assert.match(row.command ?? '', /--reconnect-interval=1|-k 0/);
+    }
+  }
+  assert.match(tables[0]?.rows[0]?.published ?? '', /> 1000 ms/);
+  assert.match(tables[1]?.rows[0]?.command ?? '', /--tls/);
+  const kept = priceTable([{ ...driven, manner: KEPT, isTls: false, connectsPerSecond: 0 }]).rows[0]?.command ?? '';
+  assert.match(kept, /--rate-limiting=160/);
+  assert.doesNotMatch(kept, /reconnect/);
+});
