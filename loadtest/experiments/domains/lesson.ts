@@ -1,0 +1,104 @@
+import { amountText, countText, percentText } from '../../../src/report/number-text.ts';
+import type { Lesson } from '../../finding/finding.ts';
+import { CLIENTS, type ThreeClients } from '../one-and-three.ts';
+import type { ShapeName } from './shapes.ts';
+
+/** INCR, or the GET of a page. */
+export type Weight = 'light' | 'heavy';
+
+export interface DomainRow extends ThreeClients {
+  readonly weight: Weight;
+  readonly shape: ShapeName;
+  /** With a round trip added. */
+  readonly isFar: boolean;
+  readonly isAnywhere: boolean;
+}
+
+/** Both published runs gained twice that; less is within what one machine shows from one minute to the next. */
+const LEAST_GAIN = 0.15;
+/** Below it, nothing is said to be gained or lost at all. */
+const NOTHING = 0.05;
+
+type Place = Pick<DomainRow, 'weight' | 'shape' | 'isFar' | 'isAnywhere'>;
+
+/** Share of the time per operation that is saved against one store in the same place; negative when it takes longer. */
+export function gainOf(rows: readonly DomainRow[], place: Place): number | undefined {
+  const find = (shape: ShapeName): DomainRow | undefined =>
+    rows.find(
+      (row) =>
+        row.shape === shape &&
+        row.weight === place.weight &&
+        row.isFar === place.isFar &&
+        row.isAnywhere === place.isAnywhere,
+    );
+  const [one, other] = [find('one store for all three'), find(place.shape)];
+  if (one === undefined || other === undefined || one === other) return undefined;
+  return 1 - other.usPerOp / one.usPerOp;
+}
+
+/** Does a store for each domain answer sooner, and less so over a network? From the rows that were measured. */
+export function domainsLesson(
+  rows: readonly DomainRow[],
+  cores: { readonly storeCores: number; readonly allCores: number },
+): Lesson {
+  const near = rows.filter((row) => row.shape === 'one store each' && !row.isFar);
+  const gains = (weight: Weight): readonly number[] =>
+    near.filter((row) => row.weight === weight).flatMap((row) => gainOf(rows, row) ?? []);
+  const [light, heavy] = [Math.max(...gains('light')), Math.max(...gains('heavy'))];
+  const far = rows.find((row) => row.shape === 'one store each' && row.isFar && row.weight === 'light');
+  const lightFar = far && gainOf(rows, far);
+  if (!Number.isFinite(light) || !Number.isFinite(heavy) || lightFar === undefined)
+    throw new Error('the lesson of domains needs light and heavy rows, near and far');
+  const doesShrink = lightFar < light / 2;
+  const holds = light >= LEAST_GAIN ? (doesShrink ? 'yes' : 'partly') : heavy >= LEAST_GAIN ? 'partly' : 'no';
+  const found = `A store for each domain changes the time per operation by ${changeText(light)} for INCR and ${changeText(heavy)} for pages where it helps most (published −33 % and −28 % for INCR)`;
+  const network =
+    light < NOTHING
+      ? `over a network the change for INCR is ${changeText(lightFar)}`
+      : `over a network ${changeText(lightFar)} is left for INCR, which ${doesShrink ? 'shrinks as published' : 'is not the shrinking that was published'}`;
+  const words = { yes: 'Holds here', partly: 'Holds in part', no: 'Does not hold here' }[holds];
+  return { holds, sentence: `${words}: ${found}; ${network}. ${reason(rows, cores, light < LEAST_GAIN)}` };
+}
+
+/** What held three stores back, when the rows show it, and what one store can never do. */
+function reason(
+  rows: readonly DomainRow[],
+  { storeCores, allCores }: { readonly storeCores: number; readonly allCores: number },
+  isSmall: boolean,
+): string {
+  const row = rows.find(
+    (one) => one.weight === 'light' && one.shape === 'one store each' && !one.isFar && !one.isAnywhere,
+  );
+  if (row === undefined) return '';
+  const shared = storeCores < CLIENTS ? `the three stores have ${coresText(storeCores)} together here` : undefined;
+  const why = isSmall ? whyText(row, allCores, shared) : '';
+  const cheapest = Math.min(...rows.filter(isOneLight).map(({ storeUsPerOp }) => storeUsPerOp));
+  const machine =
+    shared === undefined
+      ? ''
+      : ` This machine cannot show three stores side by side: at the ${amountText(cheapest)} µs of processor that one store needs for an INCR it does ${countText(1e6 / cheapest)}/s at most, on its one core; three with a core each could do three times that.`;
+  return `${why}${machine}`.trim();
+}
+
+function isOneLight({ shape, weight, isFar }: DomainRow): boolean {
+  return shape === 'one store for all three' && weight === 'light' && !isFar;
+}
+
+function whyText(row: DomainRow, allCores: number, shared: string | undefined): string {
+  if (row.limit === 'generator' || row.limit === 'both')
+    return `${row.limit === 'both' ? `All cores were busy, the clients' too` : 'The clients, not the stores, were the limit'}${shared === undefined ? '' : `, and ${shared}`}.`;
+  if (row.limit === 'store') return `${upper(shared ?? 'the stores were full')}, and it was full.`;
+  return `Nothing was full (${amountText(row.storeCores + row.generatorCores)} of ${allCores} cores busy): each client waited for one round trip after the other.`;
+}
+
+function changeText(gain: number): string {
+  return gain > 0 ? percentText(-gain) : `+${percentText(-gain)}`;
+}
+
+function coresText(count: number): string {
+  return count === 1 ? 'one core' : `${count} cores`;
+}
+
+function upper(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type DomainRow, domainsLesson, gainOf } from '../../../loadtest/experiments/domains/lesson.ts';
+import { limitOfStores } from '../../../loadtest/experiments/one-and-three.ts';
+
+const TWO = { store: '0', generator: '1', storeCount: 1, generatorCount: 1 };
+const EIGHT = { store: '0-3', generator: '4-7', storeCount: 4, generatorCount: 4 };
+
+test('a store for each domain saves the share of time that one store took more', () => {
+  const rows = [row({ usPerOp: 8.36 }), row({ shape: 'one store each', usPerOp: 5.54 })];
+  assert.equal(gainOf(rows, row({ shape: 'one store each' }))?.toFixed(2), '0.34');
+});
+
+test('one store is not compared with itself, nor near with far', () => {
+  const rows = [row({}), row({ shape: 'one store each', isFar: true })];
+  assert.equal(gainOf(rows, row({})), undefined);
+  assert.equal(gainOf(rows, row({ shape: 'one store each', isFar: true })), undefined);
+});
+
+test('the lesson holds when INCR gains as published and next to nothing over a network', () => {
+  const { holds, sentence } = domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 660 }), cores(EIGHT));
+  assert.equal(holds, 'yes');
+  assert.match(sentence, /−33\.7\s%/);
+  assert.doesNotMatch(sentence, /cannot show/);
+});
+
+test('a gain that a network leaves as it is holds in part', () => {
+  assert.equal(domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 400 }), cores(EIGHT)).holds, 'partly');
+});
+
+test('a gain of pages alone holds in part', () => {
+  assert.equal(domainsLesson(rowsOf({ light: 8.3, heavy: 12, far: 666 }), cores(EIGHT)).holds, 'partly');
+});
+
+test('three stores that share one full core gain nothing, and the sentence says what this machine cannot show', () => {
+  const { holds, sentence } = domainsLesson(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'store' }), cores(TWO));
+  assert.equal(holds, 'no');
+  assert.match(sentence, /The three stores have one core together here, and it was full/);
+  assert.match(sentence, /cannot show three stores side by side: at the 8 µs of processor/);
+  assert.match(sentence, /125,000\/s at most/);
+});
+
+test('clients that were full are named as the reason, and nobody says that stores were', () => {
+  const { sentence } = domainsLesson(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'generator' }), cores(EIGHT));
+  assert.match(sentence, /The clients, not the stores, were the limit/);
+});
+
+test('where nothing was full, the round trip is the reason', () => {
+  const { sentence } = domainsLesson(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'neither' }), cores(EIGHT));
+  assert.match(sentence, /Nothing was full/);
+});
+
+test('three stores on one core fill it together, though none of them is busy alone', () => {
+  assert.equal(limitOfStores(TWO, 3, { storeCores: 0.95, generatorCores: 0.5 }), 'store');
+  assert.equal(limitOfStores(EIGHT, 3, { storeCores: 0.95, generatorCores: 0.5 }), 'neither');
+  assert.equal(limitOfStores(EIGHT, 1, { storeCores: 0.95, generatorCores: 0.5 }), 'store');
+});
+
+test('where stores and clients share all cores, both are limited when none is left', () => {
+  const busy = { storeCores: 0.9, generatorCores: 0.95 };
+  assert.equal(limitOfStores(TWO, 3, busy, { isAnywhere: true }), 'both');
+  assert.equal(limitOfStores(EIGHT, 3, busy, { isAnywhere: true }), 'neither');
+});
+
+function rowsOf(us: {
+  readonly light: number;
+  readonly heavy: number;
+  readonly far: number;
+  readonly limit?: DomainRow['limit'];
+}): readonly DomainRow[] {
+  const each = { shape: 'one store each', ...(us.limit && { limit: us.limit }) } as const;
+  return [
+    row({ usPerOp: 8.36 }),
+    row({ ...each, usPerOp: us.light }),
+    row({ weight: 'heavy', usPerOp: 20 }),
+    row({ ...each, weight: 'heavy', usPerOp: us.heavy }),
+    row({ isFar: true, usPerOp: 667 }),
+    row({ ...each, isFar: true, usPerOp: us.far }),
+  ];
+}
+
+function cores({ storeCount, generatorCount }: typeof TWO) {
+  return { storeCores: storeCount, allCores: storeCount + generatorCount };
+}
+
+function row(own: Partial<DomainRow>): DomainRow {
+  return {
+    weight: 'light',
+    shape: 'one store for all three',
+    isFar: false,
+    isAnywhere: false,
+    usPerOp: 8.36,
+    perSecond: 119_617,
+    storeUsPerOp: 8,
+    p99Ms: 0.1,
+    storeCores: 0.95,
+    generatorCores: 0.6,
+    limit: 'store',
+    command: '',
+    ...own,
+  };
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { alternately, medianRun } from '../../../loadtest/experiments/alternately.ts';
+import { nameOf } from '../../../loadtest/experiments/engines/engine.ts';
+import {
+  type CounterRow,
+  enginesLesson,
+  type MixRow,
+  threeStoresGain,
+} from '../../../loadtest/experiments/engines/lesson.ts';
+import { counterTable, mixTable } from '../../../loadtest/experiments/engines/tables.ts';
+
+const REDIS = 'Redis 7.0.15';
+const VALKEY = 'Valkey 8.0.1';
+
+test('all that was published, of all three engines, holds', () => {
+  const { holds, sentence } = enginesLesson(
+    rowsOf({ [REDIS]: [1.2, 2.4, 0.28], 'keydb-server 6.3': [1, 2, 0.26], 'Dragonfly 1.2': [1.5, 3, -0.19] }),
+  );
+  assert.equal(holds, 'yes');
+  assert.match(sentence, /keydb-server 6\.3 is ahead of Redis 7\.0\.15 under the published mix \(1 against 1\.2/);
+  assert.match(sentence, /Dragonfly 1\.2 \+19\s%/);
+  assert.doesNotMatch(sentence, /not given/);
+});
+
+test('without KeyDB and Dragonfly it holds in part at most, and the sentence says what was not checked', () => {
+  const { holds, sentence } = enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.28], [VALKEY]: [1, 2, 0.2] }));
+  assert.equal(holds, 'partly');
+  assert.match(sentence, /KeyDB and Dragonfly were not given/);
+});
+
+test('Redis must gain what was published of it, and no other engine more', () => {
+  const others = { 'keydb 6.3': [1, 2, 0.26], 'Dragonfly 1.2': [1.5, 3, -0.19] } as const;
+  assert.equal(
+    enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.05], ...others, 'keydb 6.3': [1, 2, 0.04] })).holds,
+    'partly',
+  );
+  assert.equal(enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.2], ...others })).holds, 'partly');
+  assert.equal(enginesLesson(rowsOf({ [REDIS]: [1.2, 2.4, 0.28], ...others })).holds, 'yes');
+});
+
+test('an engine that takes more of the processor is not ahead', () => {
+  const { holds, sentence } = enginesLesson(rowsOf({ [REDIS]: [1, 2, 0.02], [VALKEY]: [1.2, 2.5, 0.3] }));
+  assert.equal(holds, 'no');
+  assert.match(sentence, /Redis 7\.0\.15 is ahead of Valkey 8\.0\.1 with TLS \(2 against 2\.5/);
+});
+
+test('less than a twentieth apart is level', () => {
+  assert.match(
+    enginesLesson(rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [0.97, 2.04, 0.3] })).sentence,
+    /are level under the published mix .*are level with TLS/,
+  );
+});
+
+test('three stores that take longer gain less than nothing', () => {
+  const { counters } = rowsOf({ 'Dragonfly 1.2': [1, 2, -0.19] });
+  assert.equal(threeStoresGain(counters, 'Dragonfly 1.2')?.toFixed(2), '-0.19');
+});
+
+test('Valkey goes by its own version, not by that of Redis beside it; an unknown server by its file', () => {
+  assert.equal(nameOf('valkey', { redis_version: '7.2.4', valkey_version: '8.0.1' }), VALKEY);
+  assert.equal(nameOf('redis', { redis_version: '7.0.15' }), REDIS);
+  assert.equal(nameOf('/opt/keydb-server', { redis_version: '6.3.4' }), 'keydb-server 6.3.4');
+  assert.equal(nameOf('/opt/other', {}), 'other');
+});
+
+test('what was published stands beside the engine it was published of', () => {
+  const { counters, mix } = rowsOf({ [REDIS]: [1, 2, 0.3], [VALKEY]: [1, 2, 0.3] });
+  const engines = [engine(REDIS), engine(VALKEY)];
+  const published = counterTable(engines, counters).rows.map((row) => row.published);
+  assert.deepEqual(published, ['9.3 µs', '6.68 µs', undefined, undefined]);
+  // What a server cannot be told gets no row: one without figures would look like one that failed.
+  assert.equal(mixTable([engine('other')], mix).rows.length, 0);
+});
+
+test('variants take turns, there and back, and each keeps its median run', async () => {
+  const order: string[] = [];
+  const figures: Record<string, number[]> = { a: [9, 1, 5], b: [2, 3, 1] };
+  const all = await alternately(
+    ['a', 'b'],
+    3,
+    async (variant, before: readonly number[]) => {
+      order.push(variant);
+      return figures[variant]?.[before.length] ?? 0;
+    },
+    (run) => run,
+  );
+  assert.equal(order.join(''), 'abbaab');
+  assert.deepEqual(
+    all.map(({ run }) => run),
+    [5, 2],
+  );
+  assert.equal(
+    medianRun([4, 2], (run) => run),
+    2,
+  );
+});
+
+/** Of each engine: cores for 100,000 commands, the same with TLS, what three stores save. */
+function rowsOf(engines: Readonly<Record<string, readonly [number, number, number]>>) {
+  const load = {
+    perSecond: 1e5,
+    p50Ms: 1,
+    p99Ms: 2,
+    storeCores: 1,
+    generatorCores: 0.5,
+    limit: 'store',
+    command: '',
+  } as const;
+  const all = Object.entries(engines);
+  return {
+    reads: [],
+    mix: all.flatMap(([name, [plain, tls]]): MixRow[] => [
+      { ...load, engine: name, isTls: false, coresPer100k: plain },
+      { ...load, engine: name, isTls: true, coresPer100k: tls },
+    ]),
+    counters: all.flatMap(([name, [, , gain]]): CounterRow[] => [
+      { ...load, engine: name, stores: 1, usPerOp: 10, storeUsPerOp: 8 },
+      { ...load, engine: name, stores: 3, usPerOp: 10 * (1 - gain), storeUsPerOp: 8 },
+    ]),
+  };
+}
+
+function engine(name: string) {
+  return { name, flavour: name, isConfigurable: true };
+}
