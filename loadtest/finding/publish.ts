@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import type { FindingRecord } from './finding.ts';
+import { findingMarkdown } from './finding-markdown.ts';
+import { drawnCharts } from './plot-files.ts';
+
+/** On a line of its own; anywhere else it is text. */
+const MARKER = /^<!-- (\/?)finding: (\S+) -->[ \t]*\r?$/gm;
+
+/**
+ * Replaces what stands between the markers of this finding in a page, and its plots; all else stays as it is.
+ * @throws before anything is written, when the markers are missing, more than one pair, in the wrong order, or around
+ * those of another finding.
+ */
+export function publishFinding(record: FindingRecord, page: string, plotsFolder: string): void {
+  const { name } = record.finding;
+  const text = readFileSync(page, 'utf8');
+  const markers = markersOf(text);
+  const [from, to] = between(markers, name, basename(page));
+  const others = markers.map((marker) => marker.name).filter((other) => other !== name);
+  const drawn = drawnCharts(record.finding);
+  for (const file of drawn.keys()) {
+    const owner = ownerOf(file, [name, ...others]);
+    if (owner !== name) throw new Error(`${file} would be a plot of ${name} and of ${owner}: rename the chart`);
+  }
+  const section = findingMarkdown(record, relative(dirname(page), plotsFolder).split(sep).join('/'));
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  mkdirSync(plotsFolder, { recursive: true });
+  for (const [file, svg] of drawn) writeFileSync(join(plotsFolder, file), svg);
+  writeFileSync(page, `${text.slice(0, from)}${eol}${section.replaceAll('\n', eol)}${text.slice(to)}`);
+  for (const file of plotsOf(plotsFolder, name, others)) {
+    if (!drawn.has(file)) rmSync(join(plotsFolder, file));
+  }
+}
+
+interface Marker {
+  readonly name: string;
+  readonly isEnd: boolean;
+  readonly from: number;
+  readonly to: number;
+}
+
+function markersOf(text: string): readonly Marker[] {
+  return [...text.matchAll(MARKER)].map(({ 0: all, 1: slash, 2: name = '', index }) => ({
+    ...{ name, isEnd: slash === '/' },
+    ...{ from: index, to: index + all.trimEnd().length },
+  }));
+}
+
+/** From the end of the first marker to the beginning of the second. */
+function between(markers: readonly Marker[], name: string, page: string): readonly [number, number] {
+  const own = markers.filter((marker) => marker.name === name);
+  for (const isEnd of [false, true]) {
+    const count = own.filter((marker) => marker.isEnd === isEnd).length;
+    const wanted = `a line "<!-- ${isEnd ? '/' : ''}finding: ${name} -->"`;
+    if (count === 0) throw new Error(`${page} lacks ${wanted}`);
+    if (count > 1) throw new Error(`${page} has ${wanted} ${count} times; one is allowed`);
+  }
+  const [start, end] = own;
+  if (start === undefined || end === undefined || start.isEnd) {
+    throw new Error(`${page} has the end of finding ${name} before its beginning`);
+  }
+  const inside = markers.find(({ from }) => from > start.from && from < end.from);
+  if (inside !== undefined) throw new Error(`${page} has a marker of finding ${inside.name} within finding ${name}`);
+  return [start.to, end.from];
+}
+
+/** Files of this finding: `batch-lua.svg`, but not those of a finding called `batch-lua`. */
+function plotsOf(folder: string, name: string, others: readonly string[]): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).filter((file) => ownerOf(file, [name, ...others]) === name);
+}
+
+/** The finding with the longest name that a file begins with. */
+function ownerOf(file: string, names: readonly string[]): string | undefined {
+  const own = names.filter((name) => file === `${name}.svg` || (file.startsWith(`${name}-`) && file.endsWith('.svg')));
+  return own.toSorted((a, b) => b.length - a.length)[0];
+}

@@ -1,0 +1,46 @@
+import type { FindingTable, Row } from './finding.ts';
+import { valueText } from './value-text.ts';
+
+/** A table as texts: what was varied, its figures, and what limited and what was published where any row has it. */
+export interface Cells {
+  readonly titles: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Of each column: figures stand at the right, under each other. */
+  readonly isFigure: readonly boolean[];
+}
+
+export function cellsOf({ columns, rows }: FindingTable): Cells {
+  const hasLimit = rows.some(({ limit }) => limit !== undefined);
+  const hasPublished = rows.some(({ published }) => published !== undefined);
+  const further = [...(hasLimit ? ['limit'] : []), ...(hasPublished ? ['published'] : [])];
+  return {
+    titles: ['', ...columns.map(({ name }) => name), ...further],
+    rows: rows.map(({ name, values, limit, published }) => [
+      name,
+      ...columns.map(({ unit }, at) => valueText(values[at], unit)),
+      ...(hasLimit ? [limit ?? ''] : []),
+      ...(hasPublished ? [published ?? ''] : []),
+    ]),
+    isFigure: [false, ...columns.map(({ unit }) => unit !== 'text'), ...further.map(() => false)],
+  };
+}
+
+/** What repeats the rows of a table, each command once, with the names of its rows. */
+export function commandsOf(rows: readonly Row[]): ReadonlyMap<string, readonly string[]> {
+  const byCommand = new Map<string, string[]>();
+  for (const { name, command } of rows) {
+    if (command === undefined) continue;
+    const line = oneLine(command);
+    byCommand.set(line, [...(byCommand.get(line) ?? []), name]);
+  }
+  return byCommand;
+}
+
+/** A command is copied: its spaces stay, and what a terminal or a page would take for more than letters goes. */
+export function oneLine(command: string): string {
+  return command
+    .toWellFormed()
+    .trim()
+    .replaceAll(/[\t\r\n\u2028\u2029]+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu, '\ufffd');
+}

@@ -1,0 +1,112 @@
+import type { Chart, Finding, FindingRecord } from '../../loadtest/finding/finding.ts';
+
+/** What a made-up finding is to be like. */
+export interface FindingWish {
+  /** Replaces whole members of the finding. */
+  readonly finding?: Partial<Finding>;
+  /** Replaces whole members of the record. */
+  readonly record?: Partial<Omit<FindingRecord, 'finding'>>;
+}
+
+const STORE_TOOL = 'redis-benchmark -h 127.0.0.1 -p 6379 -t get -d 1000 -c 50 -n 200000';
+const PIPELINES = [1, 10, 50, 100, 200, 500] as const;
+const PUBLISHED = ['5k/s, 35 ms', '8k/s, 22 ms', '12k/s, 18 ms', '18.5k/s, 15 ms', '20k/s, 14 ms', '19.8k/s, 16 ms'];
+const RATES = [61_204, 402_118, 771_390, 842_006, 861_774, 833_015] as const;
+
+/** A plausible record of what an experiment found, the same every time. */
+export function findingOf({ finding, record }: FindingWish = {}): FindingRecord {
+  return {
+    version: 1,
+    machine: '2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15, Valkey 8.0.1',
+    startedAt: '2026-11-21T14:03:12.480Z',
+    tookSeconds: 107.3,
+    command: 'npm run experiments -- batch',
+    ...record,
+    finding: {
+      name: 'batch',
+      title: 'Commands in a batch',
+      published:
+        'A classifieds site measured batches of GET from one process: the best was 200, and 500 was worse again.',
+      tables: [
+        {
+          title: 'GET, by commands in a pipeline',
+          columns: [
+            { name: 'rate', unit: 'per-second' },
+            { name: 'p99', unit: 'ms' },
+            { name: 'memory', unit: 'bytes' },
+            { name: 'network', unit: 'share' },
+          ],
+          rows: PIPELINES.map((pipeline, at) => ({
+            name: `pipeline of ${pipeline}`,
+            values: [RATES[at], 0.4 + at * 1.7, 2 ** (20 + at), 0.61 - at * 0.09],
+            ...(PUBLISHED[at] !== undefined && { published: PUBLISHED[at] }),
+            limit: pipeline < 50 ? ('generator' as const) : ('store' as const),
+            command: `${STORE_TOOL} -P ${pipeline}`,
+          })),
+        },
+        {
+          title: 'How many keys are asked for at once',
+          columns: [
+            { name: 'keys/s', unit: 'per-second' },
+            { name: 'store', unit: 'text' },
+          ],
+          rows: [
+            { name: 'MGET of 10', values: [1_201_882, 'Redis'] },
+            { name: 'Lua of 10', values: [undefined, 'Valkey'] },
+          ],
+        },
+      ],
+      charts: [rateChart(), asksChart()],
+      lesson: {
+        holds: 'partly',
+        sentence:
+          'A batch of 200 carries 14 × what single commands do, and 500 carries 3 % less; below 50 the generator was full.',
+      },
+      notes: ['Lua was not measured: this store has no scripts.', 'Loopback has no round trip worth saving.'],
+      ...finding,
+    },
+  };
+}
+
+/** Lines over a scale, with what was published beside them, and one value that is missing. */
+export function rateChart(): Chart {
+  return {
+    ...{ id: '', title: 'Commands a second, by commands in a pipeline', across: 'commands in a pipeline' },
+    ...{ places: PIPELINES.map(String), unit: 'per-second', shape: 'lines', isLog: true },
+    series: [
+      { name: 'Redis', values: RATES },
+      { name: 'Valkey', values: RATES.map((rate, at) => (at === 2 ? undefined : rate * 1.2)) },
+      { name: 'another site', isPublished: true, values: [5000, 8000, 12_000, 18_500, 20_000, 19_800] },
+    ],
+  };
+}
+
+/** Bars for what is on no scale. */
+export function asksChart(): Chart {
+  return {
+    ...{ id: 'asks', title: 'Keys a second, by how they are asked for', across: 'how ten keys are asked for' },
+    ...{ places: ['MGET', 'pipelined GET', 'Lua'], unit: 'per-second', shape: 'bars' },
+    series: [
+      { name: 'Redis', values: [1_201_882, 402_118, undefined] },
+      { name: 'Valkey', values: [1_344_010, 433_902, 301_220] },
+    ],
+  };
+}
+
+/** A chart of many series and places. @param name of the place at `at`. */
+export function fullChart(
+  shape: Chart['shape'],
+  { series = 8, places = 12, name = (at: number): string => `place ${at + 1}` } = {},
+): Chart {
+  return {
+    ...{ id: 'full', title: 'As much as a chart may hold', across: 'places', shape, unit: 'ms' },
+    places: Array.from({ length: places }, (_, at) => name(at)),
+    series: Array.from({ length: series }, (_, one) => ({
+      name: `series ${one + 1} of a long name`,
+      ...(one === series - 1 && { isPublished: true as const }),
+      values: Array.from({ length: places }, (_, at) =>
+        (at + one) % 7 === 5 ? undefined : 12 + 90 * Math.abs(Math.sin(one * 1.3 + at * 0.7)),
+      ),
+    })),
+  };
+}

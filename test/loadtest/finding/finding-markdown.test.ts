@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FindingTable } from '../../../loadtest/finding/finding.ts';
+import { findingMarkdown } from '../../../loadtest/finding/finding-markdown.ts';
+import { findingOf } from '../../fakes/finding.ts';
+import { HOSTILE } from '../report/scenes.ts';
+
+const MARKUP = [
+  HOSTILE,
+  '`code` *stars* __lines__ ~struck~ $x$ [a](b) ![c](d) | cell',
+  '# heading',
+  '1. list',
+  '- list',
+  '> quotation',
+  '```',
+  '</details>',
+  '<!-- /finding: batch -->',
+  '\n\n---\n\n<!-- finding: other -->\n',
+];
+
+function hostile(word: string): string {
+  const row = { name: word, values: [word], command: `\n${word}`, published: word };
+  const table: FindingTable = { title: word, columns: [{ name: word, unit: 'text' }], rows: [row] };
+  return findingMarkdown(
+    findingOf({
+      finding: {
+        ...{ title: word, published: word, notes: [word], tables: [table] },
+        lesson: { holds: 'no', sentence: word },
+      },
+      record: { machine: word, command: word, startedAt: word },
+    }),
+    'plots',
+  );
+}
+
+/** Without what is in fences and code spans, where nothing is markup. */
+function proseOf(page: string): string {
+  return page.replaceAll(/^(`{3,})sh\n[\s\S]*?\n\1$/gm, '').replaceAll(/(?<![\\`])(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, '');
+}
+
+test('a table has as many cells in each row as titles, figures at the right', () => {
+  for (const page of [findingMarkdown(findingOf(), 'plots'), ...MARKUP.map(hostile)]) {
+    const tables = proseOf(page)
+      .split('\n\n')
+      .filter((block) => block.startsWith('|'));
+    assert.ok(tables.length > 0);
+    for (const table of tables) {
+      const cells = table.split('\n').map((row) => row.replaceAll('\\|', '').split('|').length);
+      assert.equal(new Set(cells).size, 1, table);
+    }
+  }
+  assert.match(findingMarkdown(findingOf(), 'plots'), /^\|---\|---:\|---:\|---:\|---:\|---\|---\|$/m);
+});
+
+test('rows stand beside what was published, and say what limited them', () => {
+  const page = findingMarkdown(findingOf(), 'plots');
+  assert.match(
+    page.replaceAll('\u00a0', ' '),
+    /^\| pipeline of 10 \| 402,118\/s \| 2\.1 ms \| 2 MiB \| 52 % \| generator \| 8k\/s, 22 ms \|$/m,
+  );
+  assert.match(page, /^\| Lua of 10 \| – \| Valkey \|$/m);
+});
+
+test('plots are named as their files are, from the page', () => {
+  const page = findingMarkdown(findingOf(), 'pictures of it/plots');
+  assert.match(page, /^!\[Commands a second, by commands in a pipeline\]\(pictures%20of%20it\/plots\/batch\.svg\)$/m);
+  assert.match(page, /\(pictures%20of%20it\/plots\/batch-asks\.svg\)$/m);
+  assert.match(findingMarkdown(findingOf(), ''), /\]\(batch\.svg\)$/m);
+});
+
+test('the sentence that it all comes to is the last, in bold, and the command is before it', () => {
+  const lines = findingMarkdown(findingOf(), 'plots').trimEnd().split('\n');
+  assert.match(lines.at(-1) ?? '', /^\*\*Lesson holds here: partly\. A batch of 200 .*\.\*\*$/);
+  assert.match(lines.at(-3) ?? '', /^`npm run experiments -- batch`: measured on 2026-11-21 in .* on 2 shared cores, /);
+});
+
+test('commands are folded away, each with the names of its rows, and none is no block', () => {
+  const page = findingMarkdown(findingOf(), 'plots');
+  assert.match(page, /<details><summary>[^\n]*<\/summary>\n\n```sh\n# pipeline of 1\nredis-benchmark [^\n]* -P 1\n#/);
+  assert.match(page, /\n```\n\n<\/details>\n/);
+  const table = { title: 'one', columns: [], rows: [{ name: 'a', values: [] }] };
+  assert.doesNotMatch(findingMarkdown(findingOf({ finding: { tables: [table] } }), 'plots'), /details|```/);
+});
+
+test('where rows of several tables have commands, each list has the title of its table', () => {
+  const table = (title: string): FindingTable => ({
+    title,
+    columns: [],
+    rows: [{ name: 'a', values: [], command: title }],
+  });
+  const page = findingMarkdown(findingOf({ finding: { tables: [table('one'), table('two')] } }), 'plots');
+  assert.match(page, /```sh\n## one\n# a\none\n\n## two\n# a\ntwo\n```/);
+});
+
+test('nothing that was measured is markup, a marker, or the end of a block', () => {
+  for (const word of MARKUP) {
+    const page = hostile(word);
+    assert.doesNotMatch(page, /<!--|\p{Bidi_Control}|[^\P{Cc}\n]/u, word);
+    const prose = proseOf(page);
+    assert.deepEqual(prose.match(/<[^>]*>/g), ['<details>', '<summary>', '</summary>', '</details>'], word);
+    assert.doesNotMatch(prose, /(?<!\\)[~$`_]|(?<![\\!])\[|(?<!\\)\](?!\(plots)/, word);
+    assert.equal(prose.match(/^(?:#|>|\d+[.)] )/gm)?.length, 1, word);
+    assert.equal(prose.match(/^-/gm)?.length, 1, word);
+    assert.doesNotMatch(prose, /^- (?:[#>+-]|\d+[.)] )/m, word);
+  }
+});
+
+test('a fence is longer than any in its commands', () => {
+  const table = { title: 'one', columns: [], rows: [{ name: 'a', values: [], command: '`````' }] };
+  assert.match(
+    findingMarkdown(findingOf({ finding: { tables: [table] } }), 'plots'),
+    /^``````sh\n# a\n`````\n``````$/m,
+  );
+});
+
+test('where nothing was published, nothing is said to be', () => {
+  assert.doesNotMatch(findingMarkdown(findingOf({ finding: { published: '' } }), 'plots'), /Published/);
+});

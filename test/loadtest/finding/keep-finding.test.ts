@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { FINDING_FILE, keepFinding } from '../../../loadtest/finding/keep-finding.ts';
+import { readFinding } from '../../../loadtest/finding/read-record.ts';
+import { findingOf } from '../../fakes/finding.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 10, 20, 30);
+
+let out: string;
+beforeEach(() => {
+  out = mkdtempSync(join(tmpdir(), 'serpcache-keep-'));
+});
+afterEach(() => rmSync(out, { recursive: true, force: true }));
+
+test('a finding is kept in a folder of its own, with a plot for each chart', async () => {
+  const folder = await keepFinding(findingOf(), out, NOW_MS);
+  assert.equal(basename(folder), '2026-11-21T10-20-30-batch');
+  assert.deepEqual(readdirSync(folder).sort(), ['batch-asks.svg', 'batch.svg', FINDING_FILE]);
+  assert.match(readFileSync(join(folder, FINDING_FILE), 'utf8'), /^\{\n {2}"version": 1,\n/);
+});
+
+test('two within one second have a folder each', async () => {
+  const folders = [await keepFinding(findingOf(), out, NOW_MS), await keepFinding(findingOf(), out, NOW_MS)];
+  assert.equal(new Set(folders).size, 2);
+});
+
+test('what was kept is read again as it was, with what was not measured', async () => {
+  const folder = await keepFinding(findingOf(), out, NOW_MS);
+  assert.deepEqual(readFinding(join(folder, FINDING_FILE)), findingOf());
+});
+
+test('the figures are kept even when a chart cannot be', async () => {
+  const record = findingOf({
+    finding: { charts: findingOf().finding.charts.map((chart) => ({ ...chart, id: 'a/b' })) },
+  });
+  await assert.rejects(keepFinding(record, out, NOW_MS), { message: /a chart cannot be called "a\/b"/ });
+  const [folder = ''] = readdirSync(out);
+  assert.deepEqual(readdirSync(join(out, folder)), [FINDING_FILE]);
+});
+
+test('a finding whose name is no name of a folder leaves none', async () => {
+  await assert.rejects(keepFinding(findingOf({ finding: { name: '../x' } }), out, NOW_MS), {
+    message: /a finding cannot be called "\.\.\/x"/,
+  });
+  assert.deepEqual(readdirSync(out), []);
+});
+
+test('what is no finding is refused in one line', () => {
+  const file = join(out, FINDING_FILE);
+  assert.throws(() => readFinding(file), { message: `${file} cannot be read` });
+  for (const [text, problem] of [
+    ['{', 'is no JSON'],
+    ['[]', 'is no kept finding: it has no version'],
+    ['null', 'is no kept finding: it has no version'],
+    ['{"version":2}', 'is a finding of version 2; 1 can be read'],
+    ['{"version":1}', 'is damaged: '],
+    [JSON.stringify({ ...findingOf(), finding: { ...findingOf().finding, charts: [{}] } }), 'is damaged: '],
+  ] as const) {
+    writeFileSync(file, text);
+    assert.throws(
+      () => readFinding(file),
+      ({ message }: Error) => message.startsWith(`${file} ${problem}`) && !message.includes('\n'),
+      text,
+    );
+  }
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { publishFinding } from '../../../loadtest/finding/publish.ts';
+import { asksChart, findingOf, rateChart } from '../../fakes/finding.ts';
+
+const [START, END] = ['<!-- finding: batch -->', '<!-- /finding: batch -->'];
+const OTHER = '<!-- finding: batch-lua -->\nkept\n<!-- /finding: batch-lua -->';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'serpcache-publish-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function published(page: string, record = findingOf()): string {
+  const file = join(folder, 'README.md');
+  writeFileSync(file, page);
+  publishFinding(record, file, join(folder, 'plots'));
+  return readFileSync(file, 'utf8');
+}
+
+function plots(): readonly string[] {
+  return readdirSync(join(folder, 'plots')).sort();
+}
+
+test('what stands between the markers is replaced, and all else stays as it is', () => {
+  const [before, after] = ['\ufeff# Page  \n\ttext `<!-- finding: batch -->` $& $1\n\n', '\n\n## End\nno newline'];
+  const page = published(`${before}${START}\nearlier words\n${END}${after}`);
+  assert.ok(page.startsWith(`${before}${START}\n## Commands in a batch\n`), page.slice(0, 200));
+  assert.ok(page.endsWith(`.**\n${END}${after}`), page.slice(-200));
+  assert.ok(!page.includes('earlier words'));
+});
+
+test('publishing it again changes nothing', () => {
+  const once = published(`${START}\n${END}\n`);
+  assert.equal(published(once), once);
+});
+
+test('a page with line ends of its own keeps them', () => {
+  const page = published(`a\r\n${START}\r\n${END}\r\nb\r\n`);
+  assert.equal(page.replaceAll('\r\n', '').match(/[\r\n]/), null);
+  assert.equal(published(page), page);
+});
+
+test('its plots are written, those it no longer has are removed, and those of others stay', () => {
+  const others = ['batches.svg', 'batch-lua.svg', 'batch-lua-old.svg', 'batch-notes.txt', 'x-batch.svg'];
+  mkdirSync(join(folder, 'plots'));
+  for (const file of [...others, 'batch.svg', 'batch-old.svg']) writeFileSync(join(folder, 'plots', file), 'old');
+  published(`${START}\n${END}\n${OTHER}\n`, findingOf({ finding: { charts: [asksChart()] } }));
+  assert.deepEqual(plots(), [...others, 'batch-asks.svg'].sort());
+  assert.match(readFileSync(join(folder, 'plots', 'batch-asks.svg'), 'utf8'), /^<svg /);
+});
+
+test('a page whose markers are not one pair in their order is left as it is, and so are its plots', () => {
+  for (const [page, problem] of [
+    ['nothing', /README\.md lacks a line "<!-- finding: batch -->"/],
+    [START, /lacks a line "<!-- \/finding: batch -->"/],
+    [END, /lacks a line "<!-- finding: batch -->"/],
+    [`text ${START}\n${END}`, /lacks/],
+    [`${START}\n${START}\n${END}`, /"<!-- finding: batch -->" 2 times; one is allowed/],
+    [`${START}\n${END}\n${END}`, /"<!-- \/finding: batch -->" 2 times/],
+    [`${END}\n${START}`, /has the end of finding batch before its beginning/],
+    [`${START}\n${OTHER}\n${END}`, /a marker of finding batch-lua within finding batch$/],
+    [`<!-- finding: batch-lua -->\n${START}\n<!-- /finding: batch-lua -->\n${END}`, /batch-lua within finding batch$/],
+  ] as const) {
+    assert.throws(() => published(page), { message: problem }, page);
+    assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), page);
+    assert.throws(plots, { code: 'ENOENT' });
+  }
+});
+
+test('a marker in its own words does not end it', () => {
+  const word = `${END}\n${START}\n<!-- finding: batch-lua -->`;
+  const rows = [
+    { name: word, values: [], command: `x\n${word}` },
+    { name: 'b', values: [], command: word },
+  ];
+  const record = findingOf({
+    finding: {
+      title: word,
+      notes: [word],
+      tables: [{ title: word, columns: [], rows }],
+      lesson: { holds: 'no', sentence: word },
+    },
+    record: { machine: word, command: word },
+  });
+  const page = published(`${START}\n${END}\n\n${OTHER}\n`, record);
+  assert.equal(published(page, record), page);
+  assert.ok(page.endsWith(`\n${END}\n\n${OTHER}\n`));
+});
+
+test('a plot that would have the name of another finding is refused', () => {
+  const record = findingOf({ finding: { charts: [{ ...rateChart(), id: 'lua' }] } });
+  assert.throws(() => published(`${START}\n${END}\n${OTHER}`, record), {
+    message: 'batch-lua.svg would be a plot of batch and of batch-lua: rename the chart',
+  });
+});
+
+test('names that would lead out of the folder, and two charts of one name, are refused', () => {
+  const twice = findingOf({ finding: { charts: [rateChart(), rateChart()] } });
+  assert.throws(() => published(`${START}\n${END}`, twice), { message: 'batch has two charts with the id ""' });
+  const out = findingOf({ finding: { charts: [{ ...rateChart(), id: '../x' }] } });
+  assert.throws(() => published(`${START}\n${END}`, out), { message: /a chart cannot be called "\.\.\/x"/ });
+});
