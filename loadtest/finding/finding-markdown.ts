@@ -1,7 +1,6 @@
 import { durationText } from '../../src/report/number-text.ts';
 import { markdownText, plainText } from '../report/plain-text.ts';
 import type { FindingRecord, FindingTable } from './finding.ts';
-import { lessonWords } from './lesson-words.ts';
 import { plotFile } from './plot-files.ts';
 import { cellsOf, commandsOf } from './table-cells.ts';
 
@@ -17,7 +16,7 @@ export function findingMarkdown(record: FindingRecord, plotsPath: string): strin
     commandBlock(tables),
     notes.map((note) => `- ${prose(note)}`).join('\n'),
     `${code(record.command)}: ${measured(record)}.`,
-    bold(`Lesson ${lessonWords(lesson).word}. ${lesson.sentence}`),
+    bold(lesson.sentence),
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }

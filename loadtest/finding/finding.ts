@@ -15,7 +15,7 @@ export interface Finding {
 /** Whether what was published holds on this machine: made from the rows that were measured, never written beforehand. */
 export interface Lesson {
   readonly holds: 'yes' | 'partly' | 'no';
-  /** Does it hold here, by how much, and if not, why. With the figures in it. */
+  /** Begins with whether it holds here; then by how much, and if not, why. With the figures in it. */
   readonly sentence: string;
 }
 

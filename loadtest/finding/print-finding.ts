@@ -1,7 +1,7 @@
 import { durationText } from '../../src/report/number-text.ts';
 import { plainText } from '../report/plain-text.ts';
 import type { FindingRecord, FindingTable } from './finding.ts';
-import { lessonWords } from './lesson-words.ts';
+import { LESSON_SIGNS } from './lesson-sign.ts';
 import { cellsOf, commandsOf, oneLine } from './table-cells.ts';
 
 const [WIDTH, BETWEEN] = [110, '  '];
@@ -9,7 +9,6 @@ const [WIDTH, BETWEEN] = [110, '  '];
 /** What an experiment found, for a terminal: the sentence it all comes to is the last line. */
 export function printFinding({ finding, machine, tookSeconds, command }: FindingRecord): string {
   const { name, title, published, tables, notes, lesson } = finding;
-  const { sign, word } = lessonWords(lesson);
   return [
     ...wrapped(`${name}: ${title}`),
     ...(published === '' ? [] : wrapped(`Published: ${published}`)),
@@ -19,7 +18,7 @@ export function printFinding({ finding, machine, tookSeconds, command }: Finding
     ...wrapped(`- Measured in ${durationText(tookSeconds * 1000)} on ${machine}.`, '  '),
     `- Again: ${oneLine(command)}`,
     '',
-    ...wrapped(`${sign} ${word}. ${lesson.sentence}`, '  '),
+    ...wrapped(`${LESSON_SIGNS[lesson.holds]} ${lesson.sentence}`, '  '),
   ].join('\n');
 }
 
