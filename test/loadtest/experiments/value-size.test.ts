@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ValueSizeRows, valueSizeLesson } from '../../../loadtest/experiments/value-size/lesson.ts';
+import { clientsOf, depthOf, SIZES } from '../../../loadtest/experiments/value-size/sizes.ts';
+import { linkTable } from '../../../loadtest/experiments/value-size/tables.ts';
+import {
+  readValues,
+  storeValues,
+  type Transfer,
+  valueBytesPerSecond,
+  writeValues,
+} from '../../../loadtest/experiments/value-size/transfer.ts';
+import { unsizedGets } from '../../../loadtest/experiments/value-size/unsized-get.ts';
+import { wholeRounds } from '../../../loadtest/experiments/whole-rounds.ts';
+import { coresOf } from '../../../loadtest/lab/cores.ts';
+import { inLab } from '../../../loadtest/lab/lab.ts';
+
+const MIB = 2 ** 20;
+const lab = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
+
+function set(bytes: number, pipeline: number, perSecond: number, storeCores: number): Transfer {
+  const fixed = { way: 'SET', p99Ms: 1, generatorCores: 0.3, limit: 'neither', command: '' } as const;
+  return { ...fixed, bytes, pipeline, perSecond, bytesPerSecond: perSecond * bytes, storeCores };
+}
+
+function rows(): ValueSizeRows {
+  const read = (fields: number, replyMs: number, executionUs: number) => ({
+    fields,
+    replyMs,
+    executionUs,
+    besideP99Ms: 1,
+  });
+  return {
+    near: [set(4 * MIB, 1, 300, 0.9), set(4096, 1, 50_000, 0.8), set(4096, 5000, 400_000, 1)],
+    link: [set(4 * MIB, 1, 28, 0.1)],
+    reads: {
+      quietP99Ms: 0.3,
+      rows: [read(20_000, 30, 6000), read(3000, 3, 600), read(300, 0.3, 30), read(30, 0.1, 3)],
+    },
+    writes: writes(10, 10.5),
+  };
+}
+
+/** Processor time of the store for one HSET into each hash; ten at once save nine tenths. */
+function writes(small: number, big: number): ValueSizeRows['writes'] {
+  return [1, 10].flatMap((pipeline) => [
+    { fields: 30, pipeline, storeUs: small / pipeline },
+    { fields: 20_000, pipeline, storeUs: big / pipeline },
+  ]);
+}
+
+test('a full link, an idle store, quick pieces and writes alike: the lesson of large values holds', () => {
+  const { holds, sentence } = valueSizeLesson(rows());
+  assert.equal(holds, 'yes');
+  assert.match(sentence, /94.% of the link, with 0\.1 of a core busy in the store: low rate, full network, idle/);
+  assert.match(sentence, /from 50,000\/s to 400,000\/s with 5,000 at once/);
+});
+
+test('a link that is full beside a busy store is not what was published', () => {
+  const { holds, sentence } = valueSizeLesson({ ...rows(), link: [set(4 * MIB, 1, 28, 0.9)] });
+  assert.equal(holds, 'partly');
+  assert.match(sentence, /the network is full, but the store is not idle/);
+});
+
+test('without a link the idle processor is not claimed, and the reason is said', () => {
+  const { holds, sentence } = valueSizeLesson({ ...rows(), link: 'needs root for network namespaces' });
+  assert.equal(holds, 'partly');
+  assert.match(sentence, /could not be seen \(needs root for network namespaces\)/);
+});
+
+test('a hash whose fields take twice as long to write for being many is said to slow writes', () => {
+  const { holds, sentence } = valueSizeLesson({ ...rows(), writes: writes(2, 4) });
+  assert.equal(holds, 'partly');
+  assert.match(sentence, /does slow writes: a field of 20,000 takes 4 µs instead of 2 .* and 0\.4 µs instead of 0\.2/);
+});
+
+test('nothing as published is no lesson, and pieces that gain little are blamed on the round trip only with figures', () => {
+  const slow = (fields: number, replyMs: number, executionUs: number) => ({
+    fields,
+    replyMs,
+    executionUs,
+    besideP99Ms: 1,
+  });
+  const figures = (fewUs: number): ValueSizeRows => ({
+    ...rows(),
+    link: [set(4 * MIB, 1, 5, 0.1)],
+    reads: { quietP99Ms: 1, rows: [slow(20_000, 9, 900), slow(3000, 3, 600), slow(30, 1, fewUs)] },
+    writes: writes(10, 20),
+  });
+  assert.equal(valueSizeLesson(figures(6)).holds, 'no');
+  assert.match(
+    valueSizeLesson(figures(6)).sentence,
+    /3.× less \(100.× less of the store's own time\) where .* is the round trip of a reply/,
+  );
+  assert.doesNotMatch(valueSizeLesson(figures(300)).sentence, /round trip/);
+});
+
+test('replies that carried less than the values asked for are no measurement of them', () => {
+  const ran = { bytes: 4096, answered: 100, seconds: 1 };
+  assert.throws(() => valueBytesPerSecond({ ...ran, receivedBytes: 500 }), /only 500 bytes received/);
+  assert.equal(Math.round(valueBytesPerSecond({ ...ran, receivedBytes: 100 * 4105 })), 409_600);
+});
+
+test('a rate of values of megabytes counts the part of a reply that came within the time', () => {
+  const half = { bytes: 4 * MIB, answered: 0, receivedBytes: 2 * MIB, seconds: 0.5 };
+  assert.ok(Math.abs(valueBytesPerSecond(half) / (4 * MIB) - 1) < 0.001);
+});
+
+test('a pipeline is as deep as published for small values and never carries more bytes for large ones', () => {
+  assert.deepEqual(SIZES.map(depthOf), [5000, 5000, 1250, 312, 78, 19, 4]);
+  assert.ok(SIZES.every((bytes) => depthOf(bytes) * bytes * clientsOf(depthOf(bytes)) <= 64 * MIB));
+});
+
+test('at least two rounds of what is under way at once are asked for', () => {
+  assert.equal(wholeRounds({ clients: 2, pipeline: 5000, perSecond: 10_000, seconds: 0.3 }), 20_000);
+  assert.equal(wholeRounds({ clients: 2, pipeline: 4, perSecond: 1000, seconds: 0.5 }), 500);
+});
+
+test('without a link its rows stand there without figures', () => {
+  const table = linkTable('needs root');
+  assert.equal(table.rows.length, 2 * SIZES.length);
+  assert.ok(table.rows.every(({ values }) => values.length === table.columns.length && !values.some(Boolean)));
+});
+
+test('values that are stored come back whole; those that redis-benchmark only sizes do not', async () => {
+  await inLab({ ...lab, rowSeconds: 0.05 }, async (own) => {
+    const store = await own.startStore();
+    const [small, large] = await unsizedGets(own, store);
+    assert.ok(small && large && small.replyBytes < 10 && large.replyBytes < 10);
+    await storeValues(own, store, 65_536);
+    const load = { store, bytes: 65_536, pipeline: 4, seconds: 0.2 };
+    const read = await readValues(own, load);
+    assert.ok(read.bytesPerSecond > 65_536 && read.perSecond * 65_536 === read.bytesPerSecond);
+    const written = await writeValues(own, { ...load, seconds: 0.1 });
+    assert.match(written.command, /-P 4 -d 65536 -r 1024 -t set$/);
+  });
+});
