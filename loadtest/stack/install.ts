@@ -12,6 +12,8 @@ interface Part {
   readonly name: string;
   readonly packages: readonly string[];
   readonly programs: readonly string[];
+  /** What else it is known by: one that brings no program of its own. */
+  readonly files?: readonly string[];
   /** In Debian 12 it is only in the suite of backports. */
   readonly backports?: true;
   /** Tests do not need it. */
@@ -31,6 +33,15 @@ const PARTS: readonly Part[] = [
     backports: true,
   },
   { name: 'wrk', packages: ['wrk'], programs: ['wrk'], byNameOnly: true },
+  { name: 'nginx', packages: ['nginx'], programs: ['nginx'], byNameOnly: true },
+  {
+    name: 'nginx-lua',
+    packages: ['nginx', 'libnginx-mod-http-lua', 'lua-nginx-redis'],
+    programs: ['nginx'],
+    files: ['/usr/lib/nginx/modules/ngx_http_lua_module.so', '/usr/share/lua/5.1/nginx/redis.lua'],
+    byNameOnly: true,
+  },
+  { name: 'varnish', packages: ['varnish'], programs: ['varnishd', 'varnishadm'], byNameOnly: true },
   // Builds toxiproxy where no other Go is at hand.
   { name: 'go', packages: ['golang-go'], programs: ['go'], byNameOnly: true },
   { name: 'sphinx', packages: ['sphinxsearch'], programs: ['searchd', 'indexer'] },
@@ -69,7 +80,10 @@ function missingParts(): Part[] {
 
 function missingPrograms(part: Part): string[] {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  return part.programs.filter((program) => !folders.some((folder) => isProgram(join(folder, program))));
+  return [
+    ...part.programs.filter((program) => !folders.some((folder) => isProgram(join(folder, program)))),
+    ...(part.files ?? []).filter((file) => !existsSync(file)),
+  ];
 }
 
 function isProgram(file: string): boolean {
@@ -118,7 +132,8 @@ function install(missing: readonly Part[]): number {
     }
     for (const part of missing) {
       const lacking = missingPrograms(part);
-      if (lacking.length > 0 && failed.size === 0) note(failed, part, `installed, but ${lacking} is not in PATH`);
+      if (lacking.length > 0 && failed.size === 0)
+        note(failed, part, `installed, but ${lacking} is not where it should be`);
     }
     return failed.size === 0 ? 0 : fail([...failed].join('\nserpcache: '));
   } finally {

@@ -1,0 +1,68 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LabStore } from '../../lab/lab.ts';
+
+/** Counters of a master: what a row is the difference of. */
+export interface MasterFigures {
+  readonly forks: number;
+  readonly snapshots: number;
+  /** Attempts of replicas to follow: all of the memory, the rest from the backlog, and asked for but too old. */
+  readonly fullSyncs: number;
+  readonly partialSyncs: number;
+  readonly refusedSyncs: number;
+  readonly evicted: number;
+  readonly diskBytes: number;
+}
+
+export async function masterFigures(master: LabStore): Promise<MasterFigures> {
+  const info = await master.info('default');
+  const figure = (name: string): number => Number(info[name] ?? 0);
+  const snapshots = figure('rdb_saves');
+  return {
+    forks: figure('total_forks'),
+    snapshots,
+    fullSyncs: figure('sync_full'),
+    partialSyncs: figure('sync_partial_ok'),
+    refusedSyncs: figure('sync_partial_err'),
+    evicted: figure('evicted_keys'),
+    diskBytes:
+      snapshots * snapshotBytes(master.directory) +
+      figure('aof_current_size') +
+      // What a rewrite leaves is smaller than what it replaces: the bytes of both were written.
+      figure('aof_rewrites') * figure('aof_base_size'),
+  };
+}
+
+export function grown(before: MasterFigures, after: MasterFigures): MasterFigures {
+  return {
+    forks: after.forks - before.forks,
+    snapshots: after.snapshots - before.snapshots,
+    fullSyncs: after.fullSyncs - before.fullSyncs,
+    partialSyncs: after.partialSyncs - before.partialSyncs,
+    refusedSyncs: after.refusedSyncs - before.refusedSyncs,
+    evicted: after.evicted - before.evicted,
+    diskBytes: Math.max(0, after.diskBytes - before.diskBytes),
+  };
+}
+
+export interface OwnLatency {
+  readonly forkMs: number;
+  readonly longestMs: number;
+}
+
+/** The longest that the master itself noticed since `LATENCY RESET`, in whole milliseconds. @param latest of `LATENCY LATEST` */
+export function ownLatencyOf(latest: unknown): OwnLatency {
+  const events = Array.isArray(latest) ? latest.filter((event) => Array.isArray(event)) : [];
+  const longest = (wanted: (name: string) => boolean): number =>
+    Math.max(0, ...events.filter(([name]) => wanted(String(name))).map((event) => Number(event[3]) || 0));
+  return { forkMs: longest((name) => name === 'fork'), longestMs: longest(() => true) };
+}
+
+/** One snapshot is as large as the next: the memory is full. */
+function snapshotBytes(directory: string): number {
+  try {
+    return statSync(join(directory, 'dump.rdb')).size;
+  } catch {
+    return 0;
+  }
+}

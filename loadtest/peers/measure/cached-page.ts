@@ -1,0 +1,105 @@
+import type { Limit } from '../../finding/finding.ts';
+import type { Lab } from '../../lab/lab.ts';
+import { limitOf } from '../../lab/limit.ts';
+import { fillPages } from './fill.ts';
+import { fullSpeed } from './full-speed.ts';
+import { httpDriven } from './http-driven.ts';
+import { servedShare } from './http-plan.ts';
+import type { Replicas } from './replicas.ts';
+
+/** One round of asking one replica for pages it has. */
+export interface PageRound {
+  readonly perSecond: number;
+  /** Requests per second of the server's processor time, all its processes together. */
+  readonly perCore: number;
+  readonly serverCores: number;
+  /** wrk and the store beside it. */
+  readonly clientCores: number;
+  /** Processor time of the store, in microseconds of each request. */
+  readonly storeUs: number;
+  /** Commands the store got for each request: 1 and more where every page comes from there, 0 where none does. */
+  readonly storeCommands: number;
+  /** At the rate all are asked at. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface PageFigures extends PageRound {
+  readonly limit: Limit;
+}
+
+export interface PageOptions {
+  readonly paths: readonly string[];
+  readonly seconds: number;
+  /** At which times of answers are taken. */
+  readonly perSecond: number;
+}
+
+/** Of all requests. A connection that is closed after so many of them loses one now and then; more is no cached page. */
+const MOST_ERRORS = 0.001;
+const PATIENCE_MS = 5000;
+/** A server compiles what is hot while it is asked. */
+const WARM_SECONDS = 1;
+
+/** The pages are there and the code is hot afterwards. @throws when a page is not answered. */
+export async function warmPages(lab: Lab, { urls }: Replicas, paths: readonly string[]): Promise<void> {
+  await fillPages(lab, urls, paths);
+  await fullSpeed(lab, { url: urls[0] ?? '', paths, seconds: WARM_SECONDS });
+}
+
+/** @throws when answers are not 200: what was measured would not be the page. */
+export async function pageRound(lab: Lab, replicas: Replicas, options: PageOptions): Promise<PageRound> {
+  const { urls, store } = replicas;
+  const { paths, seconds, perSecond } = options;
+  const [url = ''] = urls;
+  const commands = async (): Promise<number> => Number((await store.info('stats'))['total_commands_processed'] ?? 0);
+
+  const before = { server: replicas.processorSeconds(), store: store.processorMs(), commands: await commands() };
+  const startedMs = performance.now();
+  const fast = await fullSpeed(lab, { url, paths, seconds });
+  const tookSeconds = (performance.now() - startedMs) / 1000;
+  const server = replicas.processorSeconds() - before.server;
+  const storeMs = store.processorMs() - before.store;
+  // Asking for the figure is a command too.
+  const asked = (await commands()) - before.commands - ASKING;
+  if (fast.errors > fast.requests * MOST_ERRORS)
+    throw new Error(`${fast.errors} of ${fast.requests} answers were errors`);
+
+  const pace = { kind: 'rate', perSecond, seconds } as const;
+  const calm = await httpDriven(lab, { replicas: [url], paths, pace, patienceMs: PATIENCE_MS });
+  if (calm.servedMs === undefined || servedShare(calm) < 1 - MOST_ERRORS)
+    throw new Error(`at ${perSecond}/s: ${JSON.stringify(calm.outcomes)}, ${calm.hung} hung`);
+  return {
+    perSecond: fast.perSecond,
+    perCore: fast.requests / server,
+    serverCores: server / tookSeconds,
+    clientCores: fast.clientCores + storeMs / 1000 / tookSeconds,
+    storeUs: (storeMs * 1000) / fast.requests,
+    storeCommands: Math.max(0, asked / fast.requests),
+    p50Ms: calm.servedMs.p50,
+    p99Ms: calm.servedMs.p99,
+  };
+}
+
+/** `INFO`, twice. */
+const ASKING = 2;
+
+/** The best of all rounds: what else a machine did in a round is nobody's cost. Who was full was so in the round that was fastest. */
+export function pageFigures(rounds: readonly PageRound[], room: { server: number; client: number }): PageFigures {
+  const most = (pick: (round: PageRound) => number): number => Math.max(...rounds.map(pick));
+  const least = (pick: (round: PageRound) => number): number => Math.min(...rounds.map(pick));
+  const perSecond = most((one) => one.perSecond);
+  const fastest = rounds.find((one) => one.perSecond === perSecond);
+  if (fastest === undefined) throw new Error('no round was measured');
+  const { serverCores, clientCores } = fastest;
+  return {
+    ...fastest,
+    perCore: most((one) => one.perCore),
+    p50Ms: least((one) => one.p50Ms),
+    p99Ms: least((one) => one.p99Ms),
+    limit: limitOf(
+      { storeCores: serverCores, generatorCores: clientCores },
+      { storeCores: room.server, generatorCores: room.client },
+    ),
+  };
+}

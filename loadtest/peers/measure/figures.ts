@@ -1,0 +1,90 @@
+import type { Unit } from '../../finding/finding.ts';
+import { isFromStore, OURS, type Outcome } from './outcome.ts';
+
+/** One figure in which peers are compared with serpcache. */
+export interface Figure {
+  /** `requests per core, one page` */
+  readonly what: string;
+  readonly unit: Unit;
+  readonly better: 'more' | 'less';
+  /** Undefined: not measured. Infinity: it did not happen within the time it was given. */
+  readonly of: (outcome: Outcome) => number | undefined;
+  /** Name of the serpcache to compare with: what is in memory with what is in memory, what is shared with what is shared. */
+  readonly ours: (outcome: Outcome) => string;
+  /** Smaller differences are what the clock or the count cannot tell apart. */
+  readonly resolution?: number;
+}
+
+const memory = (): string => OURS.memory;
+const likeMany = ({ many }: Outcome): string => (many !== undefined && isFromStore(many) ? OURS.store : OURS.memory);
+const likeKept = ({ peer }: Outcome): string => (peer.keeps === 'shared' ? OURS.store : OURS.memory);
+
+/** A search's worth of errors in a stampede is chance. */
+const SHARE_RESOLUTION = 0.005;
+/** Two looks. */
+const RECOVERY_RESOLUTION_SECONDS = 0.12;
+/** Of processes that share a core with others. */
+const LATENCY_RESOLUTION_MS = 0.02;
+
+/** Everything that is measured of each peer and where more or less is better, in the order it is told. */
+export const FIGURES: readonly Figure[] = [
+  perCore('requests per core, one page', ({ page }) => page?.perCore, memory),
+  perCore('requests per core, many pages', ({ many }) => many?.perCore, likeMany),
+  time('p50, one page', ({ page }) => page?.p50Ms, memory),
+  time('p99, one page', ({ page }) => page?.p99Ms, memory),
+  time('p50, many pages', ({ many }) => many?.p50Ms, likeMany),
+  time('p99, many pages', ({ many }) => many?.p99Ms, likeMany),
+  {
+    what: 'memory of a page, process and store',
+    unit: 'bytes',
+    better: 'less',
+    of: ({ memory: kept }) => (kept === undefined ? undefined : kept.residentPerPage + kept.storePerPage),
+    ours: likeKept,
+  },
+  {
+    what: 'engine queries for the hot page after a purge',
+    unit: 'text',
+    better: 'less',
+    of: ({ stampede }) => stampede?.hot.queriesPerKey,
+    ours: memory,
+  },
+  {
+    what: 'engine queries for each of many pages answered after a purge',
+    unit: 'text',
+    better: 'less',
+    of: ({ stampede }) => stampede?.many.queriesPerKey,
+    ours: memory,
+  },
+  time('p99 of the hot page after a purge', ({ stampede }) => stampede?.hot.p99Ms, memory),
+  time('p99 of many pages after a purge', ({ stampede }) => stampede?.many.p99Ms, memory),
+  share('failed after a purge, hot page', 'less', ({ stampede }) => stampede?.hot.failedShare),
+  share('failed after a purge, many pages', 'less', ({ stampede }) => stampede?.many.failedShare),
+  share('fresh pages answered without an engine', 'more', ({ dead }) => dead?.freshShare),
+  share('expired pages answered without an engine', 'more', ({ dead }) => dead?.expiredShare),
+  time('p99 of expired pages without an engine', ({ dead }) => dead?.expiredP99Ms, memory),
+  time(
+    'time to refuse an unknown page without an engine',
+    ({ dead }) => (dead === undefined ? undefined : (dead.unseenP50Ms ?? Number.POSITIVE_INFINITY)),
+    memory,
+  ),
+  {
+    what: 'until an answer is fresh after the engine is back',
+    unit: 'seconds',
+    better: 'less',
+    of: ({ dead }) => (dead === undefined ? undefined : (dead.recoveredSeconds ?? Number.POSITIVE_INFINITY)),
+    ours: memory,
+    resolution: RECOVERY_RESOLUTION_SECONDS,
+  },
+];
+
+function perCore(what: string, of: Figure['of'], ours: Figure['ours']): Figure {
+  return { what, unit: 'per-second', better: 'more', of, ours };
+}
+
+function time(what: string, of: Figure['of'], ours: Figure['ours']): Figure {
+  return { what, unit: 'ms', better: 'less', of, ours, resolution: LATENCY_RESOLUTION_MS };
+}
+
+function share(what: string, better: Figure['better'], of: Figure['of']): Figure {
+  return { what, unit: 'share', better, of, ours: memory, resolution: SHARE_RESOLUTION };
+}

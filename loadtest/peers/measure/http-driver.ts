@@ -1,0 +1,139 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpDriven, HttpPlan, Times } from './http-plan.ts';
+
+/** Under way at one moment at a rate; what is due beyond is sent late and timed from when it was due. */
+const MOST_AT_RATE = 512;
+/** How late a timer of one millisecond may be: below it, waiting for the timer is no latency of the server. */
+const TIMER_MS = 2.5;
+
+/** Runs a plan to its end. Node's own client takes about a tenth of a millisecond of each answer, whoever gives it. */
+export async function driveHttp(plan: HttpPlan): Promise<HttpDriven> {
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  const [servedTimes, failedTimes] = [createHistogram(), createHistogram()];
+  const pathsServed = new Set<string>();
+  const outcomes: Record<string, number> = {};
+  let [sent, hung, bodyBytes] = [0, 0, 0];
+
+  const ask = async (path: string, dueMs: number): Promise<void> => {
+    const replica = plan.replicas[sent % plan.replicas.length] ?? '';
+    sent += 1;
+    const answer = await askOnce(new URL(path, replica), { agent, patienceMs: plan.patienceMs });
+    if (answer.kind === 'hung') {
+      hung += 1;
+      return;
+    }
+    const name = answer.kind === 'answered' ? String(answer.status) : 'broken';
+    outcomes[name] = (outcomes[name] ?? 0) + 1;
+    const isServed = answer.kind === 'answered' && answer.status === 200;
+    (isServed ? servedTimes : failedTimes).record(Math.max(1, Math.round((performance.now() - dueMs) * 1000)));
+    if (!isServed) return;
+    bodyBytes += answer.bytes;
+    pathsServed.add(path);
+  };
+
+  const startedMs = performance.now();
+  switch (plan.pace.kind) {
+    case 'once':
+      await once(plan.paths, plan.pace.connections, ask);
+      break;
+    case 'rate':
+      await atRate(plan.paths, plan.pace, ask);
+      break;
+    case 'burst':
+      await inBursts(plan.paths, plan.pace, ask);
+  }
+  agent.destroy();
+  return {
+    requests: sent,
+    seconds: (performance.now() - startedMs) / 1000,
+    outcomes,
+    hung,
+    pathsServed: pathsServed.size,
+    ...(servedTimes.count > 0 && { servedMs: timesOf(servedTimes) }),
+    ...(failedTimes.count > 0 && { failedMs: timesOf(failedTimes) }),
+    bodyBytes,
+  };
+}
+
+function timesOf(us: RecordableHistogram): Times {
+  return { p50: us.percentile(50) / 1000, p99: us.percentile(99) / 1000, max: us.max / 1000 };
+}
+
+type Ask = (path: string, dueMs: number) => Promise<void>;
+
+async function once(paths: readonly string[], connections: number, ask: Ask): Promise<void> {
+  const left = paths.values();
+  const one = async (): Promise<void> => {
+    for (const path of left) await ask(path, performance.now());
+  };
+  await Promise.all(Array.from({ length: connections }, one));
+}
+
+async function atRate(
+  paths: readonly string[],
+  { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
+  ask: Ask,
+): Promise<void> {
+  const waiting = new Set<Promise<void>>();
+  const startedMs = performance.now();
+  const all = Math.max(1, Math.round(perSecond * seconds));
+  for (let at = 0; at < all; ) {
+    const dueMs = startedMs + (at * 1000) / perSecond;
+    const now = performance.now();
+    if (dueMs > now) await sleep(1);
+    else if (waiting.size >= MOST_AT_RATE) await Promise.race(waiting);
+    else {
+      const asked = ask(paths[at % paths.length] ?? '/', now - dueMs < TIMER_MS ? now : dueMs);
+      waiting.add(asked);
+      void asked.then(() => waiting.delete(asked));
+      at += 1;
+    }
+  }
+  await Promise.all(waiting);
+}
+
+async function inBursts(
+  paths: readonly string[],
+  { times, pathsAtOnce }: { readonly times: number; readonly pathsAtOnce: number },
+  ask: Ask,
+): Promise<void> {
+  for (let from = 0; from < paths.length; from += pathsAtOnce) {
+    const some = paths.slice(from, from + pathsAtOnce);
+    // Neighbours go to different replicas, so every path is asked of all of them.
+    const dueMs = performance.now();
+    await Promise.all(some.flatMap((path) => Array.from({ length: times }, () => ask(path, dueMs))));
+  }
+}
+
+export type HttpAnswer =
+  | { readonly kind: 'answered'; readonly status: number; readonly bytes: number }
+  | { readonly kind: 'broken' }
+  | { readonly kind: 'hung' };
+
+/** One request to its end; never rejects. A kept connection that the server closed at this moment is no answer: broken. */
+export function askOnce(
+  url: URL,
+  { agent, patienceMs }: { readonly agent?: Agent; readonly patienceMs: number },
+): Promise<HttpAnswer> {
+  return new Promise((resolve) => {
+    const options = { ...(agent !== undefined && { agent }), headers: { 'accept-encoding': 'identity' } };
+    const asked = httpRequest(url, options, (response) => {
+      let bytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
+      response.once('end', () => end({ kind: 'answered', status: response.statusCode ?? 0, bytes }));
+      response.once('close', () => end({ kind: 'broken' }));
+    });
+    const patience = setTimeout(() => end({ kind: 'hung' }), patienceMs);
+    const end = (answer: HttpAnswer): void => {
+      clearTimeout(patience);
+      resolve(answer);
+      if (answer.kind === 'hung') asked.destroy();
+    };
+    asked.once('error', () => end({ kind: 'broken' }));
+    asked.end();
+  });
+}

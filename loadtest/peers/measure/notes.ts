@@ -1,0 +1,38 @@
+import type { Outcome } from './outcome.ts';
+import type { Sizes } from './sizes.ts';
+import type { Stampeded } from './stampede.ts';
+
+/** What a reader has to know, then how each was set up, then what could not be measured. */
+export function notesOf(outcomes: readonly Outcome[], sizes: Sizes): string[] {
+  return [
+    'Servers share one half of the processors and have nothing else there; clients, stores, the origin and searchd have the other. ' +
+      'Requests per core are requests by the processor time of all processes of the server; a store is not among them and stands apart.',
+    'Full is whoever used 85 % of what it could have: where it is the client, the server can do more requests a second than the row says; ' +
+      'requests per core do not depend on it.',
+    `All peers run at the same time and take turns, ${sizes.rounds} rounds of wrk with 64 connections; the best of each is shown. ` +
+      `p50 and p99 are of a client of Node that asks ${sizes.perSecond} times a second whatever is answered: about 0.1 ms of each is its own.`,
+    'Pages in turn are the same number for all; whether they come from the store is measured: store commands per request.',
+    'Memory is what resident memory grew by, for each page that is still there afterwards; with a garbage collector that includes garbage, ' +
+      'and pages in files (nginx) are in memory of the system that no process is charged with.',
+    'Engine queries are counted before searchd, those that follow after the answers too, and divided by the pages that anybody got: who refuses everybody must not look thrifty. The origin asks at most eight at once, as one serpcache does; ' +
+      'each replica of serpcache may.',
+    'Fresh again: from the revival to the first answer that a search of the revived engine is behind, looked for every 50 ms.',
+    ...outcomes.map(({ peer }) => `${peer.name}: ${peer.setUp}`),
+    ...outcomes.flatMap((outcome) => oddities(outcome).map((one) => `${outcome.peer.name}: ${one}`)),
+  ];
+}
+
+/** What could not be measured, and what a share of failures was made of. */
+function oddities({ problems, stampede, dead }: Outcome): string[] {
+  const failed = (name: string, one: Stampeded | undefined): string[] =>
+    one === undefined || one.failedShare === 0
+      ? []
+      : [`after the purge, asked for ${name}, it answered ${one.outcome}`];
+  const isLate = dead !== undefined && dead.freshShare === undefined;
+  return [
+    ...problems,
+    ...failed('one page', stampede?.hot),
+    ...failed('many', stampede?.many),
+    ...(isLate ? ['this machine was too slow to ask for all pages without an engine while they were fresh'] : []),
+  ];
+}

@@ -1,0 +1,28 @@
+import type { Figures } from '../../../loadtest/experiments/timeouts/figures.ts';
+
+/** A slow spell gone through by closing, as it was seen once. */
+export function closing(over: Partial<Figures> = {}): Figures {
+  return {
+    answeredPerSecond: 1200,
+    lostShare: 0.8,
+    p50Ms: 3,
+    p99Ms: 46,
+    meanOfAllMs: 41,
+    slowSeconds: 4,
+    isSlowAtEnd: true,
+    opened: 6000,
+    mostOpen: 1800,
+    waitedShare: 0.01,
+    storeCores: 0.97,
+    generatorCores: 0.5,
+    limit: 'store',
+    eachSecond: [],
+    ...over,
+  };
+}
+
+/** And by abandoning. */
+export function abandoning(over: Partial<Figures> = {}): Figures {
+  const kept = { meanOfAllMs: 10, lostShare: 0.15, opened: 0, mostOpen: 420, isSlowAtEnd: false, slowSeconds: 2 };
+  return closing({ ...kept, ...over });
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lessonOf } from '../../../loadtest/experiments/timeouts/lesson.ts';
+import { abandoning, closing } from './timeouts-figures.ts';
+
+const CALM = closing({ lostShare: 0, opened: 0 });
+
+test('half the time and half the connections hold, and the sentence says how much', () => {
+  const { holds, sentence } = lessonOf({ closes: closing(), abandons: abandoning(), calm: CALM });
+  assert.equal(holds, 'yes');
+  assert.match(sentence, /10.ms in the mean instead of 41.ms \(4\.1.×\)/);
+  assert.match(sentence, /0 connections were opened instead of 6,000/);
+});
+
+test('fewer connections alone are a part of it', () => {
+  const lesson = lessonOf({ closes: closing({ meanOfAllMs: 11 }), abandons: abandoning(), calm: CALM });
+  assert.equal(lesson.holds, 'partly');
+});
+
+test('where nothing was opened anew, no fewer can be', () => {
+  const abandons = abandoning({ meanOfAllMs: 41, opened: 0 });
+  const { holds, sentence } = lessonOf({ closes: closing({ opened: 0 }), abandons, calm: CALM });
+  assert.equal(holds, 'no');
+  assert.match(sentence, /no command was late enough to close anything/);
+});
+
+test('as many connections and as much time are no gain', () => {
+  const abandons = abandoning({ meanOfAllMs: 40, opened: 5000 });
+  const of = (over: Parameters<typeof closing>[0]) => lessonOf({ closes: closing(over), abandons, calm: CALM });
+  assert.equal(of({}).holds, 'no');
+  assert.match(of({}).sentence, /costs this store little/);
+  assert.match(of({ storeCores: 0.6 }).sentence, /had room for the connections/);
+  assert.match(of({ limit: 'both' }).sentence, /the generator was full/);
+});
+
+test('a store that loses commands without a slow spell shows nothing', () => {
+  const calm = closing({ lostShare: 0.3, waitedShare: 0.4 });
+  const { holds, sentence } = lessonOf({ closes: closing(), abandons: abandoning(), calm });
+  assert.equal(holds, 'no');
+  assert.match(sentence, /30.% of the commands were lost already, and the store waited for its processor 40.%/);
+});
+
+test('a store that waited for its processor is said to have waited', () => {
+  const said = (waitedShare: number) =>
+    lessonOf({ closes: closing({ waitedShare }), abandons: abandoning(), calm: CALM }).sentence;
+  assert.match(said(0.2), /waited for its processor 20.%/);
+  assert.doesNotMatch(said(0.05), /waited/);
+});

@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EngineRoom, startEngineRoom } from '../../../loadtest/peers/engine-room.ts';
+import { installServers } from '../../../loadtest/peers/install-servers.ts';
+import type { Peer, PeerScene, RunningPeer } from '../../../loadtest/peers/peer.ts';
+import { processorsHere } from '../../../loadtest/run/pins.ts';
+import { freePorts } from '../../../loadtest/stack/process.ts';
+import { startRedisNode } from '../../../loadtest/stack/redis-node.ts';
+
+/** One engine, and every peer before it at the same time, each with a store of its own. */
+export interface Bed {
+  readonly room: EngineRoom;
+  readonly running: (peer: Peer) => RunningPeer;
+  /** A second replica over the same store, of peers that share one. */
+  readonly second: (peer: Peer) => RunningPeer;
+  readonly folder: (peer: Peer) => string;
+  /** A search that finds something and that nobody else asks. */
+  readonly path: (peer: Peer) => string;
+  readonly stop: () => Promise<void>;
+}
+
+export interface BedOptions {
+  readonly ttlSeconds: number;
+  readonly staleSeconds: number;
+}
+
+export async function layBed(peers: readonly Peer[], options: BedOptions): Promise<Bed> {
+  install(peers);
+  await installServers();
+  const root = mkdtempSync(join(tmpdir(), 'serpcache-peers-'));
+  const stops: (() => Promise<void>)[] = [async () => rmSync(root, { recursive: true, force: true, maxRetries: 5 })];
+  const stop = async (): Promise<void> => {
+    for (const end of stops.splice(0).toReversed()) await end();
+  };
+  const folderOf = (peer: Peer): string => join(root, peer.name.replaceAll(/\W+/g, '-'));
+  const running = new Map<Peer, RunningPeer>();
+  const second = new Map<Peer, RunningPeer>();
+  try {
+    const room = await startEngineRoom(join(root, 'room'), { ttlSeconds: options.ttlSeconds, documents: 1500 });
+    stops.push(room.stop);
+    const texts = room.texts(peers.length);
+    // All at once: two who look for a free one at the same time may find the same.
+    const ports = await freePorts(3 * peers.length);
+    const startOne = async (peer: Peer, folder: string, store: PeerScene['store']): Promise<RunningPeer> => {
+      mkdirSync(folder);
+      const port = ports.pop() ?? 0;
+      const { origin, engine } = room;
+      const one = await peer.start({ folder, port, origin, engine, store, cores: processorsHere(), ...options });
+      stops.push(one.stop);
+      return one;
+    };
+    const start = async (peer: Peer): Promise<void> => {
+      const folder = folderOf(peer);
+      const port = ports.pop() ?? 0;
+      const store = await startRedisNode({ flavour: 'redis', port, directory: `${folder}-store` });
+      stops.push(store.stop);
+      const [first, other] = await Promise.all([
+        startOne(peer, folder, store),
+        peer.keeps === 'shared' ? startOne(peer, `${folder}-second`, store) : undefined,
+      ]);
+      running.set(peer, first);
+      if (other !== undefined) second.set(peer, other);
+    };
+    const started = await Promise.allSettled(peers.map(start));
+    for (const one of started) if (one.status === 'rejected') throw one.reason;
+    return {
+      room,
+      running: (peer) => running.get(peer) ?? fail(peer),
+      second: (peer) => second.get(peer) ?? fail(peer),
+      folder: folderOf,
+      path: (peer) => `/search?q=${encodeURIComponent(texts[peers.indexOf(peer)] ?? '')}`,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function install(peers: readonly Peer[]): void {
+  const script = join(import.meta.dirname, '../../../loadtest/stack/install.ts');
+  const parts = new Set(['redis', 'sphinx', ...peers.flatMap((peer) => peer.parts)]);
+  const { status } = spawnSync(process.execPath, [script, ...parts], { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status !== 0) throw new Error('a server of the peers cannot be installed, see above');
+}
+
+function fail(peer: Peer): never {
+  throw new Error(`${peer.name} does not run`);
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PEERS } from '../../../loadtest/peers/all-peers.ts';
+import { bareNode } from '../../../loadtest/peers/bare-node.ts';
+import type { Peer } from '../../../loadtest/peers/peer.ts';
+import { accepts } from '../../../loadtest/stack/process.ts';
+import { type Bed, layBed } from './bed.ts';
+import { listenerOf, processesIn } from './proc.ts';
+
+const TTL_SECONDS = 2;
+/** serpcache spreads lifetimes by a tenth, and others count whole seconds. */
+const EXPIRED_MS = TTL_SECONDS * 1200 + 1000;
+
+let bed: Bed;
+before(async () => {
+  bed = await layBed(PEERS, { ttlSeconds: TTL_SECONDS, staleSeconds: 60 });
+});
+after(() => bed.stop());
+
+test('there are peers, each with a name of its own', () => {
+  assert.equal(new Set(PEERS.map(({ name }) => name)).size, PEERS.length);
+  assert.ok(PEERS.length >= 8);
+});
+
+/** When its page was last made. */
+const madeAt = new Map<Peer, number>();
+
+for (const peer of PEERS) {
+  test(`${peer.name}: a page costs one search, and a hit is the same bytes as the origin's`, async () => {
+    const expected = await body(bed.room.origin + bed.path(peer));
+    const before = bed.room.searches();
+    const missed = await ask(peer);
+    const hit = await ask(peer);
+    assert.equal(bed.room.searches() - before, 1);
+    assert.ok(expected.includes('"results":[{'));
+    assert.equal(missed, expected);
+    assert.equal(hit, expected);
+  });
+
+  test(`${peer.name}: purged, it has forgotten the page`, async () => {
+    const expected = await ask(peer);
+    const before = bed.room.searches();
+    await bed.running(peer).purge();
+    assert.equal(await ask(peer), expected);
+    assert.equal(bed.room.searches() - before, 1);
+    await ask(peer);
+    assert.equal(bed.room.searches() - before, 1);
+    madeAt.set(peer, performance.now());
+  });
+
+  if (peer.keeps === 'shared') {
+    test(`${peer.name}: another replica has the page without a search, from the store and then again`, async () => {
+      const before = bed.room.searches();
+      const expected = await ask(peer);
+      const { url } = bed.second(peer);
+      for (const _ of [1, 2, 3]) assert.equal(await body(url + bed.path(peer)), expected);
+      assert.equal(bed.room.searches() - before, 0);
+    });
+  }
+
+  test(`${peer.name}: its port belongs to one of its processes`, async () => {
+    const { url, pids } = bed.running(peer);
+    const owners = listenerOf(Number(new URL(url).port));
+    assert.ok(owners.length > 0);
+    assert.deepEqual(
+      owners.filter((pid) => !pids().includes(pid)),
+      [],
+    );
+  });
+}
+
+for (const peer of PEERS) {
+  test(`${peer.name}: when its time is over a page is asked for again`, async () => {
+    await sleep(Math.max(0, (madeAt.get(peer) ?? 0) + EXPIRED_MS - performance.now()));
+    const before = bed.room.searches();
+    await ask(peer);
+    // Some serve the old page once more and ask behind.
+    await until(() => bed.room.searches() > before);
+    assert.equal(bed.room.searches() - before, 1);
+  });
+}
+
+test('what every peer says of stale pages holds: with a dead engine all have them but the bare server', async () => {
+  await sleep(EXPIRED_MS);
+  await bed.room.die();
+  try {
+    for (const peer of PEERS) {
+      // Whoever asks behind learns of the failure after the first answer.
+      for (const _ of [1, 2]) {
+        const { status } = await fetch(bed.running(peer).url + bed.path(peer));
+        assert.equal(status, peer === bareNode ? 503 : 200, peer.name);
+        await sleep(100);
+      }
+    }
+  } finally {
+    await bed.room.revive();
+  }
+});
+
+for (const peer of PEERS) {
+  test(`${peer.name}: stopped, it leaves no process and no port`, async () => {
+    const { url, pids, stop } = bed.running(peer);
+    const running = pids();
+    assert.ok(running.length > 0);
+    await stop();
+    assert.deepEqual(pids(), []);
+    assert.deepEqual(processesIn(bed.folder(peer), running), []);
+    assert.equal(await accepts(Number(new URL(url).port)), false);
+  });
+}
+
+function ask(peer: Peer): Promise<string> {
+  return body(bed.running(peer).url + bed.path(peer));
+}
+
+async function body(url: string): Promise<string> {
+  const response = await fetch(url);
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return text;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let waited = 0; !isSo() && waited < 3000; waited += 20) await sleep(20);
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PageFigures } from '../../../loadtest/peers/measure/cached-page.ts';
+import { compareAll } from '../../../loadtest/peers/measure/compare.ts';
+import type { DeadEngineFigures } from '../../../loadtest/peers/measure/dead-engine.ts';
+import { peersLesson } from '../../../loadtest/peers/measure/lesson.ts';
+import type { MemoryFigures } from '../../../loadtest/peers/measure/memory.ts';
+import type { Outcome } from '../../../loadtest/peers/measure/outcome.ts';
+
+interface Given {
+  readonly keeps?: 'own' | 'shared';
+  readonly page?: Partial<PageFigures>;
+  readonly many?: Partial<PageFigures>;
+  readonly memory?: Partial<MemoryFigures>;
+  readonly queries?: number;
+  readonly dead?: Partial<DeadEngineFigures>;
+}
+
+const PAGE: PageFigures = {
+  perSecond: 20_000,
+  perCore: 20_000,
+  serverCores: 1,
+  clientCores: 0.4,
+  storeUs: 0,
+  storeCommands: 0,
+  p50Ms: 0.4,
+  p99Ms: 1,
+  limit: 'store',
+};
+const MEMORY: MemoryFigures = {
+  pages: 4000,
+  pageBytes: 4096,
+  keptShare: 1,
+  residentPerPage: 8192,
+  storePerPage: 0,
+  diskPerPage: 0,
+  residentBytes: 100 * 2 ** 20,
+};
+const DEAD: DeadEngineFigures = {
+  freshShare: 1,
+  expiredShare: 1,
+  expiredP99Ms: 1,
+  unseenOutcome: '503',
+  unseenP50Ms: 1,
+  recoveredSeconds: 1,
+};
+
+function outcome(name: string, given: Given): Outcome {
+  const stampeded = { queriesPerKey: given.queries ?? 1, p50Ms: 210, p99Ms: 250, failedShare: 0, outcome: '200' };
+  return {
+    peer: { name, setUp: '', keeps: given.keeps ?? 'own' },
+    ...(given.page && { page: { ...PAGE, ...given.page } }),
+    ...(given.many && { many: { ...PAGE, ...given.many } }),
+    ...(given.memory && { memory: { ...MEMORY, ...given.memory } }),
+    ...(given.queries !== undefined && { stampede: { hot: stampeded, many: { ...stampeded, queriesPerKey: 1 } } }),
+    ...(given.dead && { dead: { ...DEAD, ...given.dead } }),
+    problems: [],
+  };
+}
+
+const l1 = (given: Given): Outcome => outcome('serpcache L1', given);
+const l2 = (given: Given): Outcome => outcome('serpcache L2', given);
+/** What is compared, in a few words each. */
+const ahead = (outcomes: readonly Outcome[]): string[] =>
+  compareAll(outcomes)
+    .filter((one) => one.ahead !== 'neither')
+    .map((one) => `${one.ahead === 'peer' ? one.peer : 'serpcache'}: ${one.figure.what}`);
+
+test('where a peer is ahead it is named first, with both figures and by how much', () => {
+  const { holds, sentence } = peersLesson([
+    outcome('Varnish', { page: { perCore: 50_000 }, queries: 3 }),
+    outcome('nginx', { page: { perCore: 30_000 }, queries: 3 }),
+    l1({ page: {}, queries: 1 }),
+  ]);
+  assert.equal(holds, 'partly');
+  const text = sentence.replaceAll('\u00a0', ' ');
+  assert.match(
+    text,
+    /^Peers are ahead of serpcache in 2 of 18 comparisons: requests per core, one page \(serpcache L1 20,000\/s\): Varnish 2.5 ×, nginx 1.5 ×\. serpcache is ahead in 2 /,
+  );
+  assert.match(text, /engine queries for the hot page after a purge \(serpcache L1 1\): Varnish 3 ×, nginx 3 ×\./);
+  assert.match(text, /In the other 14 they are level within 5 %\.$/);
+});
+
+test('a peer that is ahead in nothing leaves the lesson whole', () => {
+  const { holds, sentence } = peersLesson([outcome('slow', { page: { perCore: 5000, p99Ms: 9 } }), l1({ page: {} })]);
+  assert.equal(holds, 'yes');
+  assert.match(sentence, /^No peer is ahead of serpcache by more than 5 % in any figure\. serpcache is ahead in 2 /);
+});
+
+test('a serpcache that is ahead in nothing does not hold', () => {
+  const { holds, sentence } = peersLesson([outcome('fast', { page: { perCore: 40_000 } }), l1({ page: {} })]);
+  assert.equal(holds, 'no');
+  assert.match(sentence, /serpcache is ahead in nothing\./);
+});
+
+test('five per cent are level, in both directions', () => {
+  const near = (perCore: number) => ahead([outcome('near', { page: { perCore } }), l1({ page: {} })]);
+  assert.deepEqual(near(20_900), []);
+  assert.deepEqual(near(19_100), []);
+  assert.deepEqual(near(21_200), ['near: requests per core, one page']);
+  assert.deepEqual(near(18_900), ['serpcache: requests per core, one page']);
+});
+
+test('less is better where less is better', () => {
+  const peer = outcome('peer', { page: { p50Ms: 0.3, p99Ms: 2 } });
+  assert.deepEqual(ahead([peer, l1({ page: {} })]), ['peer: p50, one page', 'serpcache: p99, one page']);
+});
+
+test('what a clock cannot tell apart is level, however large the factor', () => {
+  const dead = (recoveredSeconds: number) => outcome('peer', { dead: { recoveredSeconds } });
+  const ours = l1({ dead: { recoveredSeconds: 0.15 } });
+  assert.deepEqual(ahead([dead(0.05), ours]), []);
+  assert.deepEqual(ahead([dead(0.02), ours]), ['peer: until an answer is fresh after the engine is back']);
+});
+
+test('pages from a store are compared with those from a store, pages in memory with those in memory', () => {
+  const ours = [l1({ many: { perCore: 20_000 } }), l2({ many: { perCore: 8000, storeCommands: 1 } })];
+  const names = (storeCommands: number) =>
+    compareAll([outcome('peer', { keeps: 'shared', many: { storeCommands } }), ...ours]).map((one) => one.oursName);
+  assert.equal(names(1.4)[0], 'serpcache L2');
+  assert.equal(names(0.01)[0], 'serpcache L1');
+});
+
+test('memory of a page is that of the process and of the store, beside a serpcache that keeps it likewise', () => {
+  const ours = [l1({ memory: { storePerPage: 5000 } }), l2({ memory: { residentPerPage: 500, storePerPage: 5000 } })];
+  const one = (keeps: 'own' | 'shared') => compareAll([outcome('peer', { keeps, memory: {} }), ...ours])[0];
+  assert.deepEqual([one('own')?.theirs, one('own')?.ours], [8192, 13_192]);
+  assert.deepEqual([one('shared')?.ours, one('shared')?.ahead], [5500, 'serpcache']);
+});
+
+test('who never refuses and never recovers is behind, and told in words', () => {
+  const never = outcome('peer', { dead: { unseenP50Ms: undefined, recoveredSeconds: undefined } });
+  const { holds, sentence } = peersLesson([never, l1({ dead: {} })]);
+  assert.equal(holds, 'yes');
+  assert.match(sentence, /until an answer is fresh after the engine is back \(serpcache L1 1\u00a0s\): peer never/);
+});
+
+test('both serpcaches are not compared with each other, nor a figure one of both has not', () => {
+  assert.deepEqual(compareAll([l1({ page: {} }), l2({ page: { perCore: 1 } })]), []);
+  assert.deepEqual(compareAll([outcome('peer', { page: {} }), l1({ queries: 1 })]), []);
+  assert.equal(peersLesson([outcome('peer', { page: {} })]).holds, 'no');
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deadEngine } from '../../../loadtest/peers/measure/dead-engine.ts';
+import { outcomeText } from '../../../loadtest/peers/measure/http-plan.ts';
+import { stampede } from '../../../loadtest/peers/measure/stampede.ts';
+import { fakePeer } from '../../fakes/peer.ts';
+import { inScene } from './measure-scene.ts';
+
+const PLAN = {
+  engineDelayMs: 200,
+  hot: { path: '/search?q=hot', requests: 12 },
+  many: { paths: ['/search?q=a', '/search?q=b', '/search?q=c'], requestsEach: 6 },
+};
+
+test('who coalesces in the process asks the engine once for each replica', async () => {
+  await inScene(async ({ lab, room, start }) => {
+    const { hot, many } = await stampede(lab, room, await start(fakePeer({ coalesces: true }), { count: 3 }), PLAN);
+    assert.equal(hot.queriesPerKey, 3);
+    assert.equal(many.queriesPerKey, 3);
+    assert.equal(hot.failedShare, 0);
+    assert.ok((hot.p50Ms ?? 0) >= 195, `${hot.p50Ms} ms`);
+    assert.equal(room.delayMs(), 0);
+  });
+});
+
+test('who does not coalesce asks for every request', async () => {
+  await inScene(async ({ lab, room, start }) => {
+    const { hot, many } = await stampede(lab, room, await start(fakePeer(), { count: 2 }), PLAN);
+    assert.equal(hot.queriesPerKey, 12);
+    assert.equal(many.queriesPerKey, 6);
+  });
+});
+
+test('who answers nobody has no queries for each page, whatever he asked', async () => {
+  await inScene(async ({ lab, room, start }) => {
+    const slow = { ...room, delay: (ms: number) => (ms > 0 ? room.die() : room.revive()) };
+    const { hot } = await stampede(lab, slow, await start(fakePeer()), PLAN);
+    assert.deepEqual(hot, {
+      queriesPerKey: undefined,
+      p50Ms: undefined,
+      p99Ms: undefined,
+      failedShare: 1,
+      outcome: '503',
+    });
+  });
+});
+
+const DEAD = {
+  ttlSeconds: 1.5,
+  paths: Array.from({ length: 10 }, (_, at) => `/search?q=known${at}`),
+  unseen: ['/search?q=new1', '/search?q=new2'],
+  seconds: 0.3,
+  perSecond: 50,
+};
+
+test('stale pages outlive the engine, and the first answer after its return is fresh', async () => {
+  await inScene(async ({ lab, room, start }) => {
+    const replicas = await start(fakePeer({ servesStale: true }), DEAD);
+    const figures = await deadEngine(lab, room, replicas, DEAD);
+    assert.equal(figures.freshShare ?? 1, 1);
+    assert.equal(figures.expiredShare, 1);
+    assert.equal(figures.unseenOutcome, '503');
+    assert.ok((figures.unseenP50Ms ?? 0) > 0);
+    assert.ok((figures.recoveredSeconds ?? 99) < 5);
+  });
+});
+
+test('who keeps nothing stale answers nothing once pages are expired', async () => {
+  await inScene(async ({ lab, room, start }) => {
+    const figures = await deadEngine(lab, room, await start(fakePeer(), DEAD), DEAD);
+    assert.equal(figures.freshShare ?? 1, 1);
+    assert.equal(figures.expiredShare, 0);
+    assert.equal(figures.expiredP99Ms, undefined);
+  });
+});
+
+test('an engine is alive again also when its death could not be measured', async () => {
+  await inScene(async ({ lab, room, start }) => {
+    const replicas = await start(fakePeer());
+    await assert.rejects(deadEngine(lab, room, replicas, { ...DEAD, unseen: ['http://['] }), /Invalid URL/);
+    assert.equal((await fetch(`${room.origin}/search?q=a`)).status, 200);
+  });
+});
+
+test('what most unknown pages get is told first, then who got something else or nothing', () => {
+  assert.equal(outcomeText({ outcomes: { 503: 20 }, hung: 0, requests: 20 }), '503');
+  assert.equal(outcomeText({ outcomes: { 504: 2, 502: 10 }, hung: 8, requests: 20 }), '502, 2 of 20 504, 8 of 20 hung');
+  assert.equal(outcomeText({ outcomes: {}, hung: 3, requests: 3 }), '3 of 3 hung');
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fillMemory } from '../../../loadtest/peers/measure/memory.ts';
+import { startReplicas } from '../../../loadtest/peers/measure/replicas.ts';
+import { createTries } from '../../../loadtest/peers/measure/try.ts';
+import { runPeers } from '../../../loadtest/peers/peers.ts';
+import { fakePeer, fakeRoom } from '../../fakes/peer.ts';
+import { inScene, quietLab } from './measure-scene.ts';
+
+const SIZES = { pages: 5, memoryPages: 5, knownPages: 3, unseenPages: 2 };
+
+test('a peer that cannot be installed or started is a row without figures, and a note that says why', async () => {
+  const peers = [fakePeer({ name: 'gone' }), fakePeer({ name: 'broken', failsToStart: 'its log says no' })];
+  const finding = await quietLab((lab) =>
+    runPeers(lab, {
+      peers,
+      sizes: SIZES,
+      startRoom: () => fakeRoom(),
+      install: async (_, { name }) => {
+        if (name === 'gone') throw new Error('no such package');
+      },
+    }),
+  );
+  assert.equal(finding.tables.length, 5);
+  for (const { title, rows, columns } of finding.tables) {
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['gone', 'broken'],
+      title,
+    );
+    for (const { values } of rows)
+      assert.deepEqual(
+        values,
+        columns.map(() => undefined),
+        title,
+      );
+  }
+  assert.ok(finding.notes.includes('gone: it cannot be installed: no such package'));
+  assert.ok(finding.notes.includes('broken: the stampede was not measured: its log says no'));
+  assert.ok(finding.notes.includes('broken: the dead engine was not measured: its log says no'));
+  assert.equal(finding.lesson.holds, 'no');
+});
+
+test('memory is shared out among the pages that are still there', async () => {
+  await inScene(async ({ lab, room }) => {
+    const replicas = await startReplicas(lab, room, fakePeer(), { count: 1, ttlSeconds: 60, staleSeconds: 0 });
+    const paths = Array.from({ length: 40 }, (_, at) => `/search?q=${at}`);
+    let searches = 0;
+    // Every second page of the sample is asked of the engine again.
+    const forgetful = { ...room, searches: () => (searches += 20) };
+    const disk = stepping(0, 20_000);
+    const grown = { ...replicas, residentBytes: stepping(1_000_000, 1_400_000), diskBytes: async () => disk() };
+    const figures = await fillMemory(lab, forgetful, grown, paths);
+    assert.deepEqual([figures.residentPerPage, figures.keptShare, figures.pageBytes], [20_000, 0.5, 4096]);
+    assert.deepEqual([figures.diskPerPage, figures.residentBytes], [1000, 1_400_000]);
+  });
+});
+
+function stepping(...values: readonly number[]): () => number {
+  const left = values.values();
+  return () => left.next().value ?? 0;
+}
+
+async function failing(): Promise<never> {
+  throw new Error('no page');
+}
+
+test('what fails is noted and the others go on, until somebody stops all', async () => {
+  const stopping = new AbortController();
+  const { attempt, problemsOf } = createTries({ say: () => undefined, signal: stopping.signal }, () => true);
+  const peer = fakePeer();
+  assert.equal(await attempt(peer, 'it serves none', failing), undefined);
+  assert.equal(await attempt(peer, 'it serves none', async () => 5), 5);
+  const stopped = attempt(peer, 'it serves none', () => {
+    stopping.abort(new Error('stopped'));
+    return failing();
+  });
+  await assert.rejects(stopped, /stopped/);
+  await assert.rejects(
+    attempt(peer, 'it serves none', async () => 5),
+    /stopped/,
+  );
+  assert.deepEqual(problemsOf(peer), ['it serves none: no page']);
+});
+
+test('when there is no time left nothing more is begun, and what was not is noted', async () => {
+  let hasTime = true;
+  const signal = new AbortController().signal;
+  const { attempt, problemsOf } = createTries({ say: () => undefined, signal }, () => hasTime);
+  const peer = fakePeer();
+  assert.equal(await attempt(peer, 'first', async () => 1), 1);
+  hasTime = false;
+  assert.equal(await attempt(peer, 'second', async () => 2), undefined);
+  assert.deepEqual(problemsOf(peer), ['second: no time was left on this machine']);
+});

@@ -1,0 +1,50 @@
+import { coresOf } from '../../../loadtest/lab/cores.ts';
+import { inLab, type Lab } from '../../../loadtest/lab/lab.ts';
+import type { Room } from '../../../loadtest/peers/measure/room.ts';
+import type { Peer } from '../../../loadtest/peers/peer.ts';
+import { processorsHere } from '../../../loadtest/run/pins.ts';
+import { freePorts } from '../../../loadtest/stack/process.ts';
+import { fakeRoom } from '../../fakes/peer.ts';
+
+export interface Scene {
+  readonly lab: Lab;
+  readonly room: Awaited<ReturnType<typeof fakeRoom>>;
+  /** Replicas without a store. */
+  readonly start: (
+    peer: Peer,
+    options?: { count?: number; ttlSeconds?: number },
+  ) => Promise<{ readonly urls: readonly string[]; readonly purge: () => Promise<void> }>;
+}
+
+export function quietLab<T>(work: (lab: Lab) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(50_000);
+  return inLab({ cores: coresOf(processorsHere()), rowSeconds: 0.2, say: () => undefined, signal }, work);
+}
+
+/** A lab with an engine that is none, and peers that are none. */
+export function inScene<T>(work: (scene: Scene) => Promise<T>): Promise<T> {
+  return quietLab(async (lab) => {
+    const room = await fakeRoom();
+    lab.atEnd(room.stop);
+    return work({ lab, room, start: (peer, options) => replicasOf(lab, room, peer, options) });
+  });
+}
+
+async function replicasOf(
+  lab: Lab,
+  room: Room,
+  peer: Peer,
+  { count = 1, ttlSeconds = 60 }: { count?: number; ttlSeconds?: number } = {},
+) {
+  const scene = { folder: lab.folder, origin: room.origin, engine: room.engine, cores: '0', staleSeconds: 60 };
+  const store = { host: '127.0.0.1', port: 0 };
+  const ports = await freePorts(count);
+  const running = await Promise.all(ports.map((port) => peer.start({ ...scene, store, port, ttlSeconds })));
+  for (const { stop } of running) lab.atEnd(stop);
+  return {
+    urls: running.map(({ url }) => url),
+    purge: async () => {
+      for (const one of running) await one.purge();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type PageRound, pageFigures } from '../../../loadtest/peers/measure/cached-page.ts';
+import { reportOf } from '../../../loadtest/peers/measure/full-speed.ts';
+import { pagesOf } from '../../../loadtest/peers/measure/pages.ts';
+import { fakeRoom } from '../../fakes/peer.ts';
+
+const REPORT = `Running 2s test @ http://127.0.0.1:8080/search
+  1 threads and 64 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     4.86ms    1.50ms  33.11ms   92.15%
+  26671 requests in 2.00s, 111.79MB read
+`;
+
+test('a report of wrk gives its rate, its requests and every kind of error together', () => {
+  const calm = `${REPORT}Requests/sec:  13333.21\nTransfer/sec:     55.88MB\n`;
+  assert.deepEqual(reportOf(calm), { requests: 26_671, perSecond: 13_333.21, errors: 0 });
+  const broken = `${REPORT}  Socket errors: connect 1, read 20, write 0, timeout 300\n  Non-2xx or 3xx responses: 4000\n`;
+  assert.equal(reportOf(`${broken}Requests/sec:  13333.21\n`).errors, 4321);
+  assert.throws(() => reportOf('unable to connect to 127.0.0.1:8080\n'), /wrk reported no rate: unable to connect/);
+});
+
+function round(more: Partial<PageRound>): PageRound {
+  return {
+    perSecond: 10_000,
+    perCore: 11_000,
+    serverCores: 0.95,
+    clientCores: 0.4,
+    storeUs: 0,
+    storeCommands: 0,
+    p50Ms: 0.4,
+    p99Ms: 2,
+    ...more,
+  };
+}
+
+test('of the rounds each figure is the best', () => {
+  const rounds = [round({ perSecond: 9000, perCore: 12_000, p99Ms: 3 }), round({ p50Ms: 0.5 })];
+  const { perSecond, perCore, p50Ms, p99Ms } = pageFigures(rounds, { server: 1, client: 1 });
+  assert.deepEqual([perSecond, perCore, p50Ms, p99Ms], [10_000, 12_000, 0.4, 2]);
+});
+
+test('who was full is who was full in the fastest round', () => {
+  const one = { server: 1, client: 1 };
+  assert.equal(pageFigures([round({})], one).limit, 'store');
+  const byClient = round({ perSecond: 30_000, serverCores: 0.5, clientCores: 0.9 });
+  assert.equal(pageFigures([round({}), byClient], one).limit, 'generator');
+  assert.equal(pageFigures([round({})], { server: 2, client: 2 }).limit, 'neither');
+  assert.throws(() => pageFigures([], one), /no round/);
+});
+
+test('pages are all different, and only those of about 4 KB', async (t) => {
+  const room = await fakeRoom();
+  t.after(room.stop);
+  const paths = await pagesOf(room, 2100);
+  assert.equal(new Set(paths).size, 2100);
+  const small = await fakeRoom(2000);
+  t.after(small.stop);
+  await assert.rejects(pagesOf(small, 10), /has 0 pages of about 4 KB, 10 are wanted/);
+});
