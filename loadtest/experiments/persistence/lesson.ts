@@ -80,9 +80,9 @@ export function persistenceLesson(rows: readonly LessonRow[]): Lesson {
   return { holds: 'partly', sentence: `It holds in part, ${missing}: ${told}.` };
 }
 
-/** Not attached when the load ended, or begun again because what was written meanwhile did not fit. */
+/** Begun, and not attached when the load ended, or begun again because what was written meanwhile did not fit. */
 function isUnfinished({ setup, attached, fullSyncs }: LessonRow): boolean {
-  return attached < setup.replicas || fullSyncs > setup.replicas;
+  return fullSyncs > 0 && (attached < setup.replicas || fullSyncs > setup.replicas);
 }
 
 function ms(value: number): string {

@@ -6,7 +6,7 @@ export interface Compared {
   /** The driver: its deadline closes the connection, or abandons the command. */
   readonly closes: Figures;
   readonly abandons: Figures;
-  /** Closing, without a slow spell. */
+  /** Abandoning, without a slow spell. */
   readonly calm: Figures;
 }
 
@@ -15,7 +15,7 @@ const LESS = 1.25;
 /** Half: nobody would call it a cure otherwise. */
 const MUCH_LESS = 2;
 /** A store that loses more than this without a slow spell was overloaded before anything was varied. */
-const CALM_LOST = 0.02;
+const CALM_LOST = 0.05;
 /** Busier, and reconnecting takes what commands would have needed. */
 const FULL = 0.85;
 /** More, and the store was slow for a reason that is not in the experiment. */

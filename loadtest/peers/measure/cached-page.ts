@@ -1,7 +1,6 @@
 import type { Limit } from '../../finding/finding.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { limitOf } from '../../lab/limit.ts';
-import { fillPages } from './fill.ts';
 import { fullSpeed } from './full-speed.ts';
 import { httpDriven } from './http-driven.ts';
 import { servedShare } from './http-plan.ts';
@@ -40,10 +39,10 @@ const MOST_ERRORS = 0.001;
 const PATIENCE_MS = 5000;
 /** A server compiles what is hot while it is asked. */
 const WARM_SECONDS = 1;
+/** So does the client, which opens its connections then as well: else its own start would be the p99 of all. */
+const LEAD_SECONDS = 0.7;
 
-/** The pages are there and the code is hot afterwards. @throws when a page is not answered. */
-export async function warmPages(lab: Lab, { urls }: Replicas, paths: readonly string[]): Promise<void> {
-  await fillPages(lab, urls, paths);
+export async function warmUp(lab: Lab, { urls }: Replicas, paths: readonly string[]): Promise<void> {
   await fullSpeed(lab, { url: urls[0] ?? '', paths, seconds: WARM_SECONDS });
 }
 
@@ -65,7 +64,7 @@ export async function pageRound(lab: Lab, replicas: Replicas, options: PageOptio
   if (fast.errors > fast.requests * MOST_ERRORS)
     throw new Error(`${fast.errors} of ${fast.requests} answers were errors`);
 
-  const pace = { kind: 'rate', perSecond, seconds } as const;
+  const pace = { kind: 'rate', perSecond, seconds, leadSeconds: LEAD_SECONDS } as const;
   const calm = await httpDriven(lab, { replicas: [url], paths, pace, patienceMs: PATIENCE_MS });
   if (calm.servedMs === undefined || servedShare(calm) < 1 - MOST_ERRORS)
     throw new Error(`at ${perSecond}/s: ${JSON.stringify(calm.outcomes)}, ${calm.hung} hung`);

@@ -16,10 +16,11 @@ export async function driveHttp(plan: HttpPlan): Promise<HttpDriven> {
   const outcomes: Record<string, number> = {};
   let [sent, hung, bodyBytes] = [0, 0, 0];
 
-  const ask = async (path: string, dueMs: number): Promise<void> => {
-    const replica = plan.replicas[sent % plan.replicas.length] ?? '';
+  const answerOf = (path: string, at: number): Promise<HttpAnswer> =>
+    askOnce(new URL(path, plan.replicas[at % plan.replicas.length]), { agent, patienceMs: plan.patienceMs });
+  const ask: Ask = async (path, dueMs) => {
     sent += 1;
-    const answer = await askOnce(new URL(path, replica), { agent, patienceMs: plan.patienceMs });
+    const answer = await answerOf(path, sent - 1);
     if (answer.kind === 'hung') {
       hung += 1;
       return;
@@ -39,6 +40,13 @@ export async function driveHttp(plan: HttpPlan): Promise<HttpDriven> {
       await once(plan.paths, plan.pace.connections, ask);
       break;
     case 'rate':
+      if (plan.pace.leadSeconds !== undefined) {
+        let led = 0;
+        await atRate(plan.paths, { ...plan.pace, seconds: plan.pace.leadSeconds }, async (path) => {
+          led += 1;
+          await answerOf(path, led);
+        });
+      }
       await atRate(plan.paths, plan.pace, ask);
       break;
     case 'burst':

@@ -12,8 +12,13 @@ export interface HttpPlan {
 export type HttpPace =
   /** Closed loop: each path once, so many at a time. */
   | { readonly kind: 'once'; readonly connections: number }
-  /** Open loop: paths in turn, so many a second whatever is answered. */
-  | { readonly kind: 'rate'; readonly perSecond: number; readonly seconds: number }
+  /** Open loop: paths in turn, so many a second whatever is answered. What is asked in the lead is in no figure. */
+  | {
+      readonly kind: 'rate';
+      readonly perSecond: number;
+      readonly seconds: number;
+      readonly leadSeconds?: number;
+    }
   /** Each path so often at one moment; so many paths at one moment, the next when all of those are answered. */
   | { readonly kind: 'burst'; readonly times: number; readonly pathsAtOnce: number };
 

@@ -12,7 +12,7 @@ export function notesOf(outcomes: readonly Outcome[], sizes: Sizes): string[] {
     `All peers run at the same time and take turns, ${sizes.rounds} rounds of wrk with 64 connections; the best of each is shown. ` +
       `p50 and p99 are of a client of Node that asks ${sizes.perSecond} times a second whatever is answered: about 0.1 ms of each is its own.`,
     'Pages in turn are the same number for all; whether they come from the store is measured: store commands per request.',
-    'Memory is what resident memory grew by, for each page that is still there afterwards; with a garbage collector that includes garbage, ' +
+    'Memory is measured before any load, after as many other pages: what resident memory grew by, for each page that is still there afterwards; with a garbage collector that includes garbage, ' +
       'and pages in files (nginx) are in memory of the system that no process is charged with.',
     'Engine queries are counted before searchd, those that follow after the answers too, and divided by the pages that anybody got: who refuses everybody must not look thrifty. The origin asks at most eight at once, as one serpcache does; ' +
       'each replica of serpcache may.',
@@ -24,15 +24,19 @@ export function notesOf(outcomes: readonly Outcome[], sizes: Sizes): string[] {
 
 /** What could not be measured, and what a share of failures was made of. */
 function oddities({ problems, stampede, dead }: Outcome): string[] {
-  const failed = (name: string, one: Stampeded | undefined): string[] =>
-    one === undefined || one.failedShare === 0
+  const odd = (name: string, one: Stampeded | undefined): string[] => [
+    ...(one === undefined || one.failedShare === 0
       ? []
-      : [`after the purge, asked for ${name}, it answered ${one.outcome}`];
+      : [`after the purge, asked for ${name}, it answered ${one.outcome}`]),
+    ...(one === undefined || one.purgeRefusals === 0
+      ? []
+      : [`before it was asked for ${name} it refused to be purged ${one.purgeRefusals} times`]),
+  ];
   const isLate = dead !== undefined && dead.freshShare === undefined;
   return [
     ...problems,
-    ...failed('one page', stampede?.hot),
-    ...failed('many', stampede?.many),
+    ...odd('one page', stampede?.hot),
+    ...odd('many', stampede?.many),
     ...(isLate ? ['this machine was too slow to ask for all pages without an engine while they were fresh'] : []),
   ];
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { readProcess } from '../../sample/process-sample.ts';
 import { freePorts } from '../../stack/process.ts';
@@ -16,8 +17,11 @@ export interface Replicas {
   readonly residentBytes: () => number;
   /** What lies in their folders: some keep pages in files. */
   readonly diskBytes: () => Promise<number>;
-  /** Every replica forgets its pages, one after the other, as an operator's loop would. */
-  readonly purge: () => Promise<void>;
+  /**
+   * Every replica forgets its pages, one after the other, and is told again when it refuses: as an operator's loop would.
+   * @returns how often one refused @throws the refusal of one that still does after 10 s
+   */
+  readonly purge: () => Promise<number>;
   /** Safe to call twice. */
   readonly stop: () => Promise<void>;
 }
@@ -74,11 +78,30 @@ export async function startReplicas(lab: Lab, room: Room, peer: Peer, options: R
     processorSeconds: () => samples().reduce((sum, one) => sum + one.cpuSeconds, 0),
     residentBytes: () => samples().reduce((sum, one) => sum + one.residentBytes, 0),
     diskBytes: () => bytesBelow(folder),
-    purge: async () => {
-      for (const one of running) await one.purge();
-    },
+    purge: () => purgeEach(running),
     stop,
   };
+}
+
+const PURGE_MS = 10_000;
+const AGAIN_MS = 500;
+
+export async function purgeEach(replicas: readonly Pick<RunningPeer, 'purge'>[]): Promise<number> {
+  const untilMs = performance.now() + PURGE_MS;
+  let refusals = 0;
+  for (const one of replicas) {
+    for (let isPurged = false; !isPurged; ) {
+      try {
+        await one.purge();
+        isPurged = true;
+      } catch (error) {
+        if (performance.now() > untilMs) throw error;
+        refusals += 1;
+        await sleep(AGAIN_MS);
+      }
+    }
+  }
+  return refusals;
 }
 
 const BLOCK_BYTES = 512;

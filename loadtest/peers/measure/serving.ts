@@ -1,6 +1,7 @@
 import type { Lab } from '../../lab/lab.ts';
 import type { Peer } from '../peer.ts';
-import { type PageFigures, type PageRound, pageFigures, pageRound, warmPages } from './cached-page.ts';
+import { type PageFigures, type PageRound, pageFigures, pageRound, warmUp } from './cached-page.ts';
+import { fillPages } from './fill.ts';
 import { fillMemory, type MemoryFigures } from './memory.ts';
 import { type Replicas, startReplicas } from './replicas.ts';
 import type { Room } from './room.ts';
@@ -28,6 +29,7 @@ export interface ServingOptions {
 interface Runner {
   readonly peer: Peer;
   readonly replicas: Replicas;
+  readonly memory: MemoryFigures | undefined;
   readonly page: PageRound[];
   readonly many: PageRound[];
 }
@@ -37,12 +39,11 @@ interface Runner {
  * whose turn it is not do nothing.
  */
 export async function measureServing(options: ServingOptions): Promise<ReadonlyMap<Peer, Served>> {
-  const { lab, room, peers, sizes, attempt } = options;
+  const { lab, peers, sizes, attempt } = options;
   const runners: Runner[] = [];
   for (const peer of peers) {
-    lab.say(`${peer.name}: one replica, ${sizes.pages} pages`);
-    const replicas = await attempt(peer, 'it serves no cached pages', () => startWarm(options, peer));
-    if (replicas !== undefined) runners.push({ peer, replicas, page: [], many: [] });
+    const runner = await attempt(peer, 'it serves no cached pages', () => begin(options, peer));
+    if (runner !== undefined) runners.push(runner);
   }
   for (let round = 1; round <= sizes.rounds; round += 1) {
     for (const runner of runners) {
@@ -52,13 +53,10 @@ export async function measureServing(options: ServingOptions): Promise<ReadonlyM
       await attempt(runner.peer, 'cached pages were not measured', () => oneRound(options, runner));
     }
   }
+  const cores = { server: lab.cores.storeCount, client: lab.cores.generatorCount };
   const served = new Map<Peer, Served>();
-  for (const { peer, replicas, page, many } of runners) {
-    lab.say(`memory: ${peer.name}, ${sizes.memoryPages} more pages`);
-    const more = options.paths.slice(sizes.pages, sizes.pages + sizes.memoryPages);
-    const memory = await attempt(peer, 'memory was not measured', () => fillMemory(lab, room, replicas, more));
+  for (const { peer, replicas, memory, page, many } of runners) {
     await replicas.stop();
-    const cores = { server: lab.cores.storeCount, client: lab.cores.generatorCount };
     served.set(peer, {
       ...(page.length === sizes.rounds && { page: pageFigures(page, cores), many: pageFigures(many, cores) }),
       ...(memory !== undefined && { memory }),
@@ -67,11 +65,17 @@ export async function measureServing(options: ServingOptions): Promise<ReadonlyM
   return served;
 }
 
-async function startWarm({ lab, room, paths, sizes }: ServingOptions, peer: Peer): Promise<Replicas> {
+/** Memory comes first: what a load at full speed leaves behind in a heap would hide what pages take. */
+async function begin({ lab, room, paths, sizes, attempt }: ServingOptions, peer: Peer): Promise<Runner> {
+  lab.say(`${peer.name}: one replica, ${sizes.pages} pages`);
   const replicas = await startReplicas(lab, room, peer, { count: 1, ...LONG });
   try {
-    await warmPages(lab, replicas, paths.slice(0, sizes.pages));
-    return replicas;
+    const [pages, more] = [paths.slice(0, sizes.pages), paths.slice(sizes.pages, sizes.pages + sizes.memoryPages)];
+    await fillPages(lab, replicas.urls, pages);
+    lab.say(`memory: ${peer.name}, ${sizes.memoryPages} more pages`);
+    const memory = await attempt(peer, 'memory was not measured', () => fillMemory(lab, room, replicas, more));
+    await warmUp(lab, replicas, pages);
+    return { peer, replicas, memory, page: [], many: [] };
   } catch (error) {
     await replicas.stop();
     throw error;

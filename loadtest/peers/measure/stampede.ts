@@ -32,6 +32,8 @@ export interface Stampeded {
   readonly failedShare: number;
   /** `200, 18 of 60 500`; `200` where nothing failed. */
   readonly outcome: string;
+  /** How often a replica refused to forget its pages before it did. */
+  readonly purgeRefusals: number;
 }
 
 /** A client that gives up earlier would hide what a stampede costs. */
@@ -51,7 +53,7 @@ export async function stampede(
 ): Promise<StampedeFigures> {
   const once = async (paths: readonly string[], times: number): Promise<Stampeded> => {
     await fillPages(lab, replicas.urls, paths);
-    await replicas.purge();
+    const purgeRefusals = await replicas.purge();
     room.delay(plan.engineDelayMs);
     try {
       const before = room.searches();
@@ -65,6 +67,7 @@ export async function stampede(
         p99Ms: burst.servedMs?.p99,
         failedShare: 1 - servedShare(burst),
         outcome: outcomeText(burst),
+        purgeRefusals,
       };
     } finally {
       room.delay(0);

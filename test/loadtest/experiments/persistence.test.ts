@@ -67,6 +67,12 @@ test('a full resync that has to begin again did not finish, though the last one 
   assert.equal(persistenceLesson(rowsWith((row) => ({ ...again(row), ...stalled(row) }))).holds, 'yes');
 });
 
+test('a replica that is not back yet and asked for no full resync is none that cannot finish one', () => {
+  const { sentence } = persistenceLesson(rowsWith(({ setup }) => (setup.replicas > 0 ? { attached: 0 } : {})));
+  assert.match(sentence, /fitted into the backlog/);
+  assert.match(sentence, /^It does not hold here/);
+});
+
 test('only one of both: it holds in part', () => {
   assert.match(persistenceLesson(rowsWith(away)).sentence, /^It holds in part, replicas cannot come back, but the p99/);
   assert.match(persistenceLesson(rowsWith(stalled)).sentence, /^It holds in part, the stalls are there/);

@@ -90,3 +90,15 @@ test('where nothing is served there is no time of serving', async (t) => {
   assert.equal(driven.servedMs, undefined);
   assert.equal(servedShare(driven), 0);
 });
+
+test('what is asked in the lead of a rate is in no figure', async (t) => {
+  let asked = 0;
+  const replica = await served(t, (_, response) => {
+    asked += 1;
+    response.writeHead(asked <= 10 ? 500 : 200).end('page');
+  });
+  const pace = { kind: 'rate', perSecond: 100, seconds: 0.2, leadSeconds: 0.1 } as const;
+  const driven = await driveHttp({ replicas: [replica], paths: PATHS, pace, patienceMs: 5000 });
+  assert.equal(asked, 30);
+  assert.deepEqual([driven.requests, driven.outcomes], [20, { 200: 20 }]);
+});

@@ -6,6 +6,7 @@ import type { DeadEngineFigures } from '../../../loadtest/peers/measure/dead-eng
 import { peersLesson } from '../../../loadtest/peers/measure/lesson.ts';
 import type { MemoryFigures } from '../../../loadtest/peers/measure/memory.ts';
 import type { Outcome } from '../../../loadtest/peers/measure/outcome.ts';
+import type { Stampeded } from '../../../loadtest/peers/measure/stampede.ts';
 
 interface Given {
   readonly keeps?: 'own' | 'shared';
@@ -13,6 +14,7 @@ interface Given {
   readonly many?: Partial<PageFigures>;
   readonly memory?: Partial<MemoryFigures>;
   readonly queries?: number;
+  readonly failedShare?: number;
   readonly dead?: Partial<DeadEngineFigures>;
 }
 
@@ -46,7 +48,14 @@ const DEAD: DeadEngineFigures = {
 };
 
 function outcome(name: string, given: Given): Outcome {
-  const stampeded = { queriesPerKey: given.queries ?? 1, p50Ms: 210, p99Ms: 250, failedShare: 0, outcome: '200' };
+  const stampeded: Stampeded = {
+    queriesPerKey: given.queries ?? 1,
+    p50Ms: 210,
+    p99Ms: 250,
+    failedShare: given.failedShare ?? 0,
+    outcome: '200',
+    purgeRefusals: 0,
+  };
   return {
     peer: { name, setUp: '', keeps: given.keeps ?? 'own' },
     ...(given.page && { page: { ...PAGE, ...given.page } }),
@@ -140,4 +149,17 @@ test('both serpcaches are not compared with each other, nor a figure one of both
   assert.deepEqual(compareAll([l1({ page: {} }), l2({ page: { perCore: 1 } })]), []);
   assert.deepEqual(compareAll([outcome('peer', { page: {} }), l1({ queries: 1 })]), []);
   assert.equal(peersLesson([outcome('peer', { page: {} })]).holds, 'no');
+});
+
+test('who refuses most is compared by what he refuses, not by what the few he let in cost', () => {
+  const compared = compareAll([outcome('peer', { queries: 3 }), l1({ queries: 1, failedShare: 0.8 })]);
+  assert.deepEqual(
+    compared.map(({ figure, ahead }) => `${figure.what}: ${ahead}`),
+    ['failed after a purge, hot page: peer', 'failed after a purge, many pages: peer'],
+  );
+  const dead = compareAll([outcome('peer', { dead: {} }), l1({ dead: { expiredShare: 0.2, expiredP99Ms: 0.1 } })]);
+  assert.deepEqual(
+    dead.filter(({ ahead }) => ahead !== 'neither').map(({ figure }) => figure.what),
+    ['expired pages answered without an engine'],
+  );
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deadEngine } from '../../../loadtest/peers/measure/dead-engine.ts';
 import { outcomeText } from '../../../loadtest/peers/measure/http-plan.ts';
+import { purgeEach } from '../../../loadtest/peers/measure/replicas.ts';
 import { stampede } from '../../../loadtest/peers/measure/stampede.ts';
 import { fakePeer } from '../../fakes/peer.ts';
 import { inScene } from './measure-scene.ts';
@@ -86,4 +87,14 @@ test('what most unknown pages get is told first, then who got something else or 
   assert.equal(outcomeText({ outcomes: { 503: 20 }, hung: 0, requests: 20 }), '503');
   assert.equal(outcomeText({ outcomes: { 504: 2, 502: 10 }, hung: 8, requests: 20 }), '502, 2 of 20 504, 8 of 20 hung');
   assert.equal(outcomeText({ outcomes: {}, hung: 3, requests: 3 }), '3 of 3 hung');
+});
+
+test('a replica that refuses to be purged is told again, and how often is counted', async () => {
+  let told = 0;
+  const stubborn = async (): Promise<void> => {
+    told += 1;
+    if (told < 3) throw new Error('not now');
+  };
+  assert.equal(await purgeEach([{ purge: stubborn }, { purge: async () => undefined }]), 2);
+  assert.equal(told, 3);
 });

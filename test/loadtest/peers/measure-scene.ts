@@ -1,5 +1,6 @@
 import { coresOf } from '../../../loadtest/lab/cores.ts';
 import { inLab, type Lab } from '../../../loadtest/lab/lab.ts';
+import { purgeEach } from '../../../loadtest/peers/measure/replicas.ts';
 import type { Room } from '../../../loadtest/peers/measure/room.ts';
 import type { Peer } from '../../../loadtest/peers/peer.ts';
 import { processorsHere } from '../../../loadtest/run/pins.ts';
@@ -13,7 +14,7 @@ export interface Scene {
   readonly start: (
     peer: Peer,
     options?: { count?: number; ttlSeconds?: number },
-  ) => Promise<{ readonly urls: readonly string[]; readonly purge: () => Promise<void> }>;
+  ) => Promise<{ readonly urls: readonly string[]; readonly purge: () => Promise<number> }>;
 }
 
 export function quietLab<T>(work: (lab: Lab) => Promise<T>): Promise<T> {
@@ -43,8 +44,6 @@ async function replicasOf(
   for (const { stop } of running) lab.atEnd(stop);
   return {
     urls: running.map(({ url }) => url),
-    purge: async () => {
-      for (const one of running) await one.purge();
-    },
+    purge: () => purgeEach(running),
   };
 }
