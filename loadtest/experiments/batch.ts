@@ -1,3 +1,4 @@
+import type { Experiment } from '../lab/experiment.ts';
 import { batchCharts } from './batch/charts.ts';
 import { clientViews } from './batch/client-view.ts';
 import { batchLesson } from './batch/lesson.ts';
@@ -6,7 +7,6 @@ import { refusalOfTwoSlots } from './batch/slots.ts';
 import { sweep } from './batch/sweep.ts';
 import { clientTable, shareTable, sweepTables, waysTable } from './batch/tables.ts';
 import { waysToAsk } from './batch/ways.ts';
-import type { Experiment } from './experiment.ts';
 
 const SECONDS = 1.2;
 /** The load whose time is taken apart: enough to keep the store busy, few enough that nothing queues for long. */

@@ -1,5 +1,6 @@
 import { bytesText, countText } from '../../src/report/number-text.ts';
 import type { Chart } from '../finding/finding.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import type { Lab } from '../lab/lab.ts';
 import { PUBLISHED_MIX } from '../lab/mix.ts';
 import { type AtOneRateRow, atOneRate, ONE_RATE } from './connections/at-one-rate.ts';
@@ -11,7 +12,6 @@ import { roomHere, rungsOf } from './connections/room.ts';
 import { fullSpeedTable, poolTable, rateTable, threadsTable } from './connections/tables.ts';
 import { clientThreads, THREAD_CLIENTS, THREAD_PIPELINE, type ThreadsRow } from './connections/threads.ts';
 import { SMALL_BYTES, startWideStore, type WideStore } from './connections/wide-store.ts';
-import type { Experiment } from './experiment.ts';
 
 /** How many connections a store bears, and how many a process needs. */
 export const connections: Experiment = {

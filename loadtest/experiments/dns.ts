@@ -1,4 +1,5 @@
 import type { Column, FindingTable, Row } from '../finding/finding.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import { limitOf } from '../lab/limit.ts';
 import { lessonOf, lostShare } from './dns/lesson.ts';
 import { startNameServer } from './dns/name-server.ts';
@@ -13,7 +14,6 @@ import {
   READS_PER_SECOND,
   type Variant,
 } from './dns/row.ts';
-import type { Experiment } from './experiment.ts';
 
 const VARIANTS: readonly Variant[] = [
   // Nothing is asked: with a resolver that is dead this would be seen.

@@ -1,5 +1,6 @@
 import { bytesText, durationText } from '../../src/report/number-text.ts';
 import type { FindingTable, Row } from '../finding/finding.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import type { Lab } from '../lab/lab.ts';
 import { alternately } from './alternately.ts';
 import { ADDED_RTT_MS, startDelay } from './domains/delay.ts';
@@ -12,7 +13,6 @@ import {
   startClusterShape,
   startStores,
 } from './domains/shapes.ts';
-import type { Experiment } from './experiment.ts';
 import { CLIENTS, threeClients } from './one-and-three.ts';
 
 const ROUNDS = 3;

@@ -1,11 +1,11 @@
 import { countText } from '../../src/report/number-text.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import type { Lab, LabStore } from '../lab/lab.ts';
 import { alternately } from './alternately.ts';
 import { type Engine, type EngineSetting, knownEngines, startEngine } from './engines/engine.ts';
 import { type CounterRow, enginesLesson, type MixRow, type ReadRow } from './engines/lesson.ts';
 import { CONNECTIONS, fillMix, fillReads, type Load, mixLoad, READ_KEYS, readLoad } from './engines/load.ts';
 import { costChart, counterChart, counterTable, mixTable, readTable } from './engines/tables.ts';
-import type { Experiment } from './experiment.ts';
 import { CLIENTS, threeClients } from './one-and-three.ts';
 
 const ROUNDS = 3;

@@ -1,9 +1,9 @@
 import { seededRandom } from '../../src/catalogue/demo/random.ts';
 import type { Finding } from '../finding/finding.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import type { Lab, LabStore } from '../lab/lab.ts';
 import { massImport } from '../lab/mass-import.ts';
 import { namespacesProblem, startNamespace } from '../lab/namespace.ts';
-import type { Experiment } from './experiment.ts';
 import { limiterLesson } from './limiter/lesson.ts';
 import { type Measured, measure } from './limiter/measure.ts';
 import { type BurstPlan, pageName } from './limiter/read-in-bursts.ts';

@@ -1,10 +1,10 @@
 import { setPriority } from 'node:os';
 import { seededRandom } from '../../src/catalogue/demo/random.ts';
 import type { Finding } from '../finding/finding.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import type { Lab } from '../lab/lab.ts';
 import { massImport } from '../lab/mass-import.ts';
 import { fillCommands, PUBLISHED_MIX } from '../lab/mix.ts';
-import type { Experiment } from './experiment.ts';
 import { persistenceLesson } from './persistence/lesson.ts';
 import { measure, type PersistenceRow, type Shard } from './persistence/measure.ts';
 import { MEMORY_BYTES, masterConfig, replicaConfig, SETUPS, type Setup } from './persistence/setups.ts';

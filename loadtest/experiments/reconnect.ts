@@ -1,7 +1,7 @@
 import { countText } from '../../src/report/number-text.ts';
 import type { Chart } from '../finding/finding.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import { startWideStore } from './connections/wide-store.ts';
-import type { Experiment } from './experiment.ts';
 import { type ClosedRow, closedLoopRows } from './reconnect/closed-loop-rows.ts';
 import { reconnectLesson } from './reconnect/lesson.ts';
 import { CLIENTS, MANNERS } from './reconnect/manner.ts';

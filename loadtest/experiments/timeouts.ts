@@ -1,6 +1,6 @@
 import type { Chart, Column, FindingTable, Row } from '../finding/finding.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import { memtierCommand, PUBLISHED_MIX } from '../lab/mix.ts';
-import type { Experiment } from './experiment.ts';
 import { type Figures, quietestOf } from './timeouts/figures.ts';
 import { lessonOf } from './timeouts/lesson.ts';
 import { BUSY, DEADLINE_MS, HOLDS, playScene, type Scene, type SceneRan, type Variant } from './timeouts/scene.ts';

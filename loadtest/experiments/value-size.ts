@@ -1,6 +1,6 @@
 import { amountText, bytesText, countText } from '../../src/report/number-text.ts';
+import type { Experiment } from '../lab/experiment.ts';
 import type { Lab, LabStore } from '../lab/lab.ts';
-import type { Experiment } from './experiment.ts';
 import { valueSizeCharts } from './value-size/charts.ts';
 import { FIELD_BYTES } from './value-size/hash.ts';
 import { hashReads, SMALL_PER_SECOND } from './value-size/hash-reads.ts';

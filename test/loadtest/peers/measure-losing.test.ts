@@ -42,6 +42,7 @@ test('who answers nobody has no queries for each page, whatever he asked', async
       p99Ms: undefined,
       failedShare: 1,
       outcome: '503',
+      purgeRefusals: 0,
     });
   });
 });

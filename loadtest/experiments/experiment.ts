@@ -1,1 +1,0 @@
-export type { Experiment } from '../lab/experiment.ts';
