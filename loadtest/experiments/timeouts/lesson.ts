@@ -45,10 +45,11 @@ function disturbedText(waitedShare: number): string {
   return waitedShare > WAITED ? `, and the store waited for its processor ${percentText(waitedShare)} of the time` : '';
 }
 
-function whyLess({ limit, storeCores, opened }: Figures): string {
+function whyLess({ limit, storeCores, waitedShare, opened }: Figures): string {
   if (opened === 0) return 'no command was late enough to close anything';
   if (limit === 'generator' || limit === 'both') return 'the generator was full, so the store saw no more of it';
-  if (storeCores < FULL)
+  // What it waited for its processor it had no room either.
+  if (storeCores + waitedShare < FULL)
     return `the store had room for the connections it had to accept (${amountText(storeCores)} cores)`;
   return 'opening connections anew costs this store little beside its commands';
 }

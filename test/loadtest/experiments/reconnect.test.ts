@@ -79,13 +79,13 @@ test('a new connection for each request is one connect for each answer, and a ke
     const targets = ['127.0.0.1', '127.0.0.2'].map((host) => ({ host, port: store.port }));
     const wide = { store, targets };
     const anew = await closedLoopRow(lab, wide, { clients: 8, manner: EACH, seconds: 0.4 });
-    assert.ok(anew.answered > 50, `${anew.answered}`);
-    // The first of each was open before the time began.
+    assert.ok(anew.answered > 20, `${anew.answered}`);
+    // The first of each was open before the time began, the last may be open and not answered yet.
     const { connects, answered } = anew;
-    assert.ok(connects <= answered && connects >= answered - 8, `${connects} connects, ${answered} answers`);
+    assert.ok(Math.abs(connects - answered) <= 8, `${connects} connects, ${answered} answers`);
     assert.equal(anew.errors, 0);
     const kept = await closedLoopRow(lab, wide, { clients: 8, manner: KEPT, seconds: 0.4 });
-    assert.ok(kept.answered > 50 && kept.connects === 0 && kept.errors === 0);
+    assert.ok(kept.answered > 20 && kept.connects === 0 && kept.errors === 0, JSON.stringify(kept));
   });
 });
 

@@ -30,6 +30,7 @@ test('as many connections and as much time are no gain', () => {
   assert.equal(of({}).holds, 'no');
   assert.match(of({}).sentence, /costs this store little/);
   assert.match(of({ storeCores: 0.6 }).sentence, /had room for the connections/);
+  assert.doesNotMatch(of({ storeCores: 0.6, waitedShare: 0.3 }).sentence, /had room/);
   assert.match(of({ limit: 'both' }).sentence, /the generator was full/);
 });
 
