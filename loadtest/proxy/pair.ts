@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { resetSocket } from './reset-socket.ts';
 
 /** What a middle may do with the connection it stands on. Writing to a side that is gone does nothing. */
 export interface Wire {
@@ -66,10 +67,10 @@ export function createPair({ client, target, createMiddle, onEnd }: PairOptions)
   /** A connection that is not made yet would be made first, which takes long when a stopped server's queue is full. */
   const resetServer = (): void => {
     if (server.connecting) server.destroy();
-    else server.resetAndDestroy();
+    else resetSocket(server);
   };
   const reset = (): void => {
-    client.resetAndDestroy();
+    resetSocket(client);
     resetServer();
   };
   const middle = createMiddle({
@@ -115,7 +116,7 @@ export function createPair({ client, target, createMiddle, onEnd }: PairOptions)
   server.on('close', (withError) => {
     middle.serverGone?.();
     // Held, the client learns of it at the release.
-    if (withError && !held) client.resetAndDestroy();
+    if (withError && !held) resetSocket(client);
     else toClient.end();
     finish();
   });

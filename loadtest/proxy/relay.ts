@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { freePorts } from '../stack/process.ts';
 import { type CreateMiddle, createPair, type Pair } from './pair.ts';
+import { resetSocket } from './reset-socket.ts';
 
 /** What every proxy of ours can do to its connections, whatever it understands of what they carry. */
 export interface FaultProxy {
@@ -56,7 +57,7 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
   const accept = (client: Socket): void => {
     client.on('error', () => {});
     if (pairs.size + leaving.size >= maxConnections) {
-      client.resetAndDestroy();
+      resetSocket(client);
       return;
     }
     opened += 1;
@@ -87,7 +88,7 @@ export async function startRelay(options: RelayOptions): Promise<FaultProxy> {
   };
   const cut = (): void => {
     for (const pair of pairs) pair.reset();
-    for (const client of leaving) client.resetAndDestroy();
+    for (const client of leaving) resetSocket(client);
   };
   const hold = (on: boolean): void => {
     paused = on;

@@ -26,8 +26,8 @@ const SHARE_RESOLUTION = 0.005;
 const RECOVERY_RESOLUTION_SECONDS = 0.12;
 /** What the client itself takes varies by that much in half of all requests, and now and then by this much. */
 const [P50_RESOLUTION_MS, P99_RESOLUTION_MS] = [0.02, 0.5];
-/** Garbage of a process that grows: between two runs of the same. */
-const PAGE_RESOLUTION_BYTES = 2048;
+/** Memory comes in larger pieces than a page: between two runs of the same. */
+const PAGE_RESOLUTION_BYTES = 512;
 /** Who refuses more has the times and the queries of the few he let in. */
 const MOST_REFUSED = 0.05;
 

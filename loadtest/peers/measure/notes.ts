@@ -12,8 +12,9 @@ export function notesOf(outcomes: readonly Outcome[], sizes: Sizes): string[] {
     `All peers run at the same time and take turns, ${sizes.rounds} rounds of wrk with 64 connections; the best of each is shown. ` +
       `p50 and p99 are of a client of Node that asks ${sizes.perSecond} times a second whatever is answered: about 0.1 ms of each is its own.`,
     'Pages in turn are the same number for all; whether they come from the store is measured: store commands per request.',
-    'Memory is measured before any load, after as many other pages: what resident memory grew by, for each page that is still there afterwards; with a garbage collector that includes garbage, ' +
-      'and pages in files (nginx) are in memory of the system that no process is charged with.',
+    'Memory of a page is what resident memory grew by, for each page that is still there afterwards. Processes of Node are made to collect ' +
+      'their garbage before and after, or their growth would say nothing about pages; what such a replica takes with its garbage is the last column. ' +
+      'Pages in files (nginx) are in memory of the system that no process is charged with.',
     'Engine queries are counted before searchd, those that follow after the answers too, and divided by the pages that anybody got: who refuses everybody must not look thrifty. The origin asks at most eight at once, as one serpcache does; ' +
       'each replica of serpcache may.',
     'Fresh again: from the revival to the first answer that a search of the revived engine is behind, looked for every 50 ms.',

@@ -6,6 +6,7 @@ import type { Lab, LabStore } from '../../lab/lab.ts';
 import { readProcess } from '../../sample/process-sample.ts';
 import { freePorts } from '../../stack/process.ts';
 import type { Peer, RunningPeer } from '../peer.ts';
+import { collectGarbage, isNode } from './collect-garbage.ts';
 import type { Room } from './room.ts';
 
 /** Replicas of one peer that run, and the store they share. */
@@ -15,6 +16,8 @@ export interface Replicas {
   /** Of all processes of all replicas, since each was started. */
   readonly processorSeconds: () => number;
   readonly residentBytes: () => number;
+  /** Of those processes that are Node's. @throws when one does not. */
+  readonly collectGarbage: () => Promise<void>;
   /** What lies in their folders: some keep pages in files. */
   readonly diskBytes: () => Promise<number>;
   /**
@@ -77,6 +80,10 @@ export async function startReplicas(lab: Lab, room: Room, peer: Peer, options: R
     store,
     processorSeconds: () => samples().reduce((sum, one) => sum + one.cpuSeconds, 0),
     residentBytes: () => samples().reduce((sum, one) => sum + one.residentBytes, 0),
+    collectGarbage: async () => {
+      const pids = running.flatMap((one) => one.pids());
+      for (const pid of pids.filter(isNode)) await collectGarbage(pid);
+    },
     diskBytes: () => bytesBelow(folder),
     purge: () => purgeEach(running),
     stop,

@@ -92,7 +92,7 @@ function memoryTable(outcomes: readonly Outcome[], sizes: Sizes): FindingTable {
     { name: 'files', unit: 'bytes' },
     { name: 'body of a page', unit: 'bytes' },
     { name: 'kept', unit: 'share' },
-    { name: 'process in all', unit: 'bytes' },
+    { name: 'process in all, with garbage', unit: 'bytes' },
   ];
   return table(`Memory: ${sizes.memoryPages} pages more, one replica`, columns, outcomes, ({ memory }) =>
     memory === undefined

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
+import { collectGarbage, isNode } from '../../../loadtest/peers/measure/collect-garbage.ts';
 import { fillMemory } from '../../../loadtest/peers/measure/memory.ts';
 import { startReplicas } from '../../../loadtest/peers/measure/replicas.ts';
 import { createTries } from '../../../loadtest/peers/measure/try.ts';
 import { runPeers } from '../../../loadtest/peers/peers.ts';
+import { readProcess } from '../../../loadtest/sample/process-sample.ts';
 import { fakePeer, fakeRoom } from '../../fakes/peer.ts';
 import { inScene, quietLab } from './measure-scene.ts';
 
@@ -41,6 +45,24 @@ test('a peer that cannot be installed or started is a row without figures, and a
   assert.equal(finding.lesson.holds, 'no');
 });
 
+test('a process of Node is made to collect its garbage, and others are left alone', async () => {
+  const hoard =
+    'let all = []; for (let at = 0; at < 60; at += 1) all.push("x".repeat(2 ** 20) + at, Array(100_000).fill(at)); all = 0;';
+  const child = spawn(process.execPath, ['-e', `${hoard} console.log('ready'); setInterval(() => {}, 1000)`]);
+  try {
+    await once(child.stdout, 'data');
+    const { pid = 0 } = child;
+    const before = readProcess({ name: 'child', pid })?.residentBytes ?? 0;
+    await collectGarbage(pid);
+    const after = readProcess({ name: 'child', pid })?.residentBytes ?? 0;
+    assert.ok(after < before - 10 * 2 ** 20, `${before} → ${after}`);
+    assert.equal(isNode(pid), true);
+    assert.equal(isNode(1) && process.pid !== 1, false);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
 test('memory is shared out among the pages that are still there', async () => {
   await inScene(async ({ lab, room }) => {
     const replicas = await startReplicas(lab, room, fakePeer(), { count: 1, ttlSeconds: 60, staleSeconds: 0 });
@@ -49,10 +71,16 @@ test('memory is shared out among the pages that are still there', async () => {
     // Every second page of the sample is asked of the engine again.
     const forgetful = { ...room, searches: () => (searches += 20) };
     const disk = stepping(0, 20_000);
-    const grown = { ...replicas, residentBytes: stepping(1_000_000, 1_400_000), diskBytes: async () => disk() };
+    const collectGarbage = async (): Promise<void> => undefined;
+    const grown = {
+      ...replicas,
+      collectGarbage,
+      residentBytes: stepping(1_500_000, 1_000_000, 1_900_000, 1_400_000),
+      diskBytes: async () => disk(),
+    };
     const figures = await fillMemory(lab, forgetful, grown, paths);
     assert.deepEqual([figures.residentPerPage, figures.keptShare, figures.pageBytes], [20_000, 0.5, 4096]);
-    assert.deepEqual([figures.diskPerPage, figures.residentBytes], [1000, 1_400_000]);
+    assert.deepEqual([figures.diskPerPage, figures.residentBytes], [1000, 1_900_000]);
   });
 });
 
