@@ -1,7 +1,8 @@
 import { durationText } from '../../src/report/number-text.ts';
-import { markdownText, plainText } from '../report/plain-text.ts';
+import { plainText } from '../report/plain-text.ts';
 import type { FindingRecord, FindingTable } from './finding.ts';
 import { plotFile } from './plot-files.ts';
+import { prose } from './prose.ts';
 import { cellsOf, commandsOf } from './table-cells.ts';
 
 /** What an experiment found, for a README: nothing that was measured is taken for markup. @param plotsPath from the page. */
@@ -54,15 +55,6 @@ function commandBlock(tables: readonly FindingTable[]): string {
 function bold(text: string): string {
   const words = prose(text);
   return words === '' ? '' : `**${words}**`;
-}
-
-/** In a paragraph: no strike-through, no formula, and no list, quotation or heading at its beginning. */
-function prose(text: string): string {
-  return markdownText(text)
-    .trim()
-    .replaceAll(/[~$]/g, String.raw`\$&`)
-    .replace(/^[#>+=-]/, String.raw`\$&`)
-    .replace(/^(\d+)([.)](?:\s|$))/, String.raw`$1\$2`);
 }
 
 function code(text: string): string {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { FindingRecord } from './finding.ts';
 import { findingMarkdown } from './finding-markdown.ts';
+import { withOverview } from './overview.ts';
 import { drawnCharts } from './plot-files.ts';
 
 /** On a line of its own; anywhere else it is text. */
@@ -27,7 +28,9 @@ export function publishFinding(record: FindingRecord, page: string, plotsFolder:
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   mkdirSync(plotsFolder, { recursive: true });
   for (const [file, svg] of drawn) writeFileSync(join(plotsFolder, file), svg);
-  writeFileSync(page, `${text.slice(0, from)}${eol}${section.replaceAll('\n', eol)}${text.slice(to)}`);
+  const replaced = `${text.slice(0, from)}${eol}${section.replaceAll('\n', eol)}${text.slice(to)}`;
+  const names = markers.filter(({ isEnd }) => !isEnd).map((marker) => marker.name);
+  writeFileSync(page, withOverview(replaced, record, names));
   for (const file of plotsOf(plotsFolder, name, others)) {
     if (!drawn.has(file)) rmSync(join(plotsFolder, file));
   }

@@ -1,9 +1,11 @@
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { accepts } from '../../stack/process.ts';
 
 /** Where Node listens for a debugger, on loopback, once SIGUSR1 told it to. */
-const INSPECTOR = 'http://127.0.0.1:9229';
+const PORT = 9229;
+const INSPECTOR = `http://127.0.0.1:${PORT}`;
 const OPEN_MS = 5000;
 const LOOK_EVERY_MS = 50;
 const MOST_ANSWER_MS = 20_000;
@@ -20,7 +22,7 @@ export function isNode(pid: number): boolean {
 
 /**
  * Has a Node process collect all its garbage, by its own debugger: what it keeps can be told from what it only has not thrown
- * away yet, which is several times as much and differs from run to run. The debugger stays open as long as the process lives.
+ * away yet, which is several times as much and differs from run to run. The debugger is closed again.
  * @throws when it does not answer, or when another process has that port.
  */
 export async function collectGarbage(pid: number): Promise<void> {
@@ -30,9 +32,13 @@ export async function collectGarbage(pid: number): Promise<void> {
     const owner = await inspector.ask('Runtime.evaluate', { expression: 'process.pid' });
     if (!JSON.stringify(owner).includes(`"value":${pid}`)) throw new Error(`another process has ${INSPECTOR}`);
     for (let time = 0; time < TIMES; time += 1) await inspector.ask('HeapProfiler.collectGarbage', {});
+    // Later: it waits for its last client, which is the one that asks for this.
+    const close = "setTimeout(() => process.getBuiltinModule('node:inspector').close(), 50)";
+    await inspector.ask('Runtime.evaluate', { expression: `void ${close}` });
   } finally {
     inspector.close();
   }
+  await closed(pid);
 }
 
 async function addressOf(pid: number): Promise<string> {
@@ -43,6 +49,13 @@ async function addressOf(pid: number): Promise<string> {
     if (first?.webSocketDebuggerUrl !== undefined) return first.webSocketDebuggerUrl;
   }
   throw new Error(`process ${pid} opens no debugger at ${INSPECTOR}`);
+}
+
+async function closed(pid: number): Promise<void> {
+  for (const untilMs = performance.now() + OPEN_MS; performance.now() < untilMs; await sleep(LOOK_EVERY_MS)) {
+    if (!(await accepts(PORT))) return;
+  }
+  throw new Error(`process ${pid} leaves its debugger open`);
 }
 
 interface Inspector {

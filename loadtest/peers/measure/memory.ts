@@ -25,8 +25,8 @@ const SAMPLE = 200;
 const SETTLE_MS = 700;
 
 /**
- * Fills one replica with pages it never had, after it had others and a load: what it takes to get and to serve pages at all
- * is there then. @throws when pages are not answered, or hardly any is kept.
+ * Fills one replica with pages it never had, after it had others: what it takes to get pages at all is there then.
+ * @throws when pages are not answered, or hardly any is kept.
  */
 export async function fillMemory(
   lab: Lab,

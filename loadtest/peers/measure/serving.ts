@@ -29,6 +29,7 @@ export interface ServingOptions {
 interface Runner {
   readonly peer: Peer;
   readonly replicas: Replicas;
+  readonly memory: MemoryFigures | undefined;
   readonly page: PageRound[];
   readonly many: PageRound[];
 }
@@ -38,7 +39,7 @@ interface Runner {
  * whose turn it is not do nothing.
  */
 export async function measureServing(options: ServingOptions): Promise<ReadonlyMap<Peer, Served>> {
-  const { lab, room, peers, paths, sizes, attempt } = options;
+  const { lab, peers, sizes, attempt } = options;
   const runners: Runner[] = [];
   for (const peer of peers) {
     const runner = await attempt(peer, 'it serves no cached pages', () => begin(options, peer));
@@ -54,10 +55,7 @@ export async function measureServing(options: ServingOptions): Promise<ReadonlyM
   }
   const cores = { server: lab.cores.storeCount, client: lab.cores.generatorCount };
   const served = new Map<Peer, Served>();
-  for (const { peer, replicas, page, many } of runners) {
-    lab.say(`memory: ${peer.name}, ${sizes.memoryPages} more pages`);
-    const more = paths.slice(sizes.pages, sizes.pages + sizes.memoryPages);
-    const memory = await attempt(peer, 'memory was not measured', () => fillMemory(lab, room, replicas, more));
+  for (const { peer, replicas, memory, page, many } of runners) {
     await replicas.stop();
     served.set(peer, {
       ...(page.length === sizes.rounds && { page: pageFigures(page, cores), many: pageFigures(many, cores) }),
@@ -67,14 +65,17 @@ export async function measureServing(options: ServingOptions): Promise<ReadonlyM
   return served;
 }
 
-async function begin({ lab, room, paths, sizes }: ServingOptions, peer: Peer): Promise<Runner> {
+/** Memory comes first: what a load at full speed has asked of the system and not given back would hide what pages take. */
+async function begin({ lab, room, paths, sizes, attempt }: ServingOptions, peer: Peer): Promise<Runner> {
   lab.say(`${peer.name}: one replica, ${sizes.pages} pages`);
   const replicas = await startReplicas(lab, room, peer, { count: 1, ...LONG });
   try {
-    const pages = paths.slice(0, sizes.pages);
+    const [pages, more] = [paths.slice(0, sizes.pages), paths.slice(sizes.pages, sizes.pages + sizes.memoryPages)];
     await fillPages(lab, replicas.urls, pages);
+    lab.say(`memory: ${peer.name}, ${sizes.memoryPages} more pages`);
+    const memory = await attempt(peer, 'memory was not measured', () => fillMemory(lab, room, replicas, more));
     await warmUp(lab, replicas, pages);
-    return { peer, replicas, page: [], many: [] };
+    return { peer, replicas, memory, page: [], many: [] };
   } catch (error) {
     await replicas.stop();
     throw error;

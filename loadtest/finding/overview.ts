@@ -1,0 +1,44 @@
+import type { FindingRecord } from './finding.ts';
+import { prose } from './prose.ts';
+
+const [START, END] = ['<!-- overview -->', '<!-- /overview -->'];
+const HEAD = '| | does it hold here? |\n|---|---|';
+const HOLDS = { yes: 'yes', partly: 'in part', no: 'no' } as const;
+
+/**
+ * What all findings of a page come to, in a table at its beginning: this one's row is replaced or added, the others stay.
+ * A page without the place for it stays as it is. @param names of all findings of the page, in their order.
+ */
+export function withOverview(page: string, { finding }: FindingRecord, names: readonly string[]): string {
+  const eol = page.includes('\r\n') ? '\r\n' : '\n';
+  const [from, to] = [page.indexOf(START), page.indexOf(END)];
+  if (from < 0 || to < from) return page;
+  const rows = new Map(
+    page
+      .slice(from + START.length, to)
+      .split(eol)
+      .flatMap((line) => {
+        const name = /^\| `([^`]+)` /.exec(line)?.[1];
+        return name === undefined ? [] : [[name, line] as const];
+      }),
+  );
+  const { name, lesson } = finding;
+  rows.set(
+    name,
+    `| \`${name}\` ${prose(finding.title)} | **${HOLDS[lesson.holds]}**: ${prose(gist(lesson.sentence))} |`,
+  );
+  const lines = names.flatMap((one) => rows.get(one) ?? []);
+  const table = [HEAD.replaceAll('\n', eol), ...lines].join(eol);
+  return `${page.slice(0, from)}${START}${eol}${table}${eol}${page.slice(to)}`;
+}
+
+/** Up to the first full stop or semicolon, without the words that say again whether it holds. */
+function gist(sentence: string): string {
+  const [first = ''] = sentence.split(/; |\. (?=\p{Lu})/u);
+  return first
+    .replace(
+      /^(?:(?:It )?holds(?: here)?(?: in part)?|It does not hold(?: here)?|Does not hold here|Partly)[:,] */i,
+      '',
+    )
+    .replace(/\.$/, '');
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withOverview } from '../../../loadtest/finding/overview.ts';
+import { findingOf } from '../../fakes/finding.ts';
+
+const NAMES = ['timeouts', 'batch', 'dns'];
+const page = (rows: readonly string[]): string =>
+  ['# Page', '<!-- overview -->', '| | does it hold here? |', '|---|---|', ...rows, '<!-- /overview -->', 'rest'].join(
+    '\n',
+  );
+const record = (sentence: string) =>
+  findingOf({ finding: { title: 'Batches | of', lesson: { holds: 'partly', sentence } } });
+
+test('the row of a finding stands in the order of the page, the others stay', () => {
+  const rows = [
+    '| `dns` Names | **yes**: kept |',
+    '| `timeouts` Times | **no**: kept |',
+    '| `gone` | not on the page |',
+  ];
+  const shown = withOverview(page(rows), record('Holds in part: 50 at once do 4 ×; the rest is long.'), NAMES);
+  assert.equal(
+    shown,
+    page([
+      '| `timeouts` Times | **no**: kept |',
+      '| `batch` Batches \\| of | **in part**: 50 at once do 4 × |',
+      '| `dns` Names | **yes**: kept |',
+    ]),
+  );
+  assert.equal(withOverview(shown, record('Holds in part: 50 at once do 4 ×; other.'), NAMES), shown);
+});
+
+test('of a lesson its first clause is shown, without saying twice whether it holds', () => {
+  const gist = (sentence: string): string =>
+    /\*\*: (.*) \|$/m.exec(withOverview(page([]), record(sentence), NAMES))?.[1] ?? '';
+  assert.equal(gist('It holds: 3 of 4 were lost. And more.'), '3 of 4 were lost');
+  assert.equal(gist('It does not hold here: nothing was.'), 'nothing was');
+  assert.equal(gist('It holds in part, replicas stay away: 1.5 s.'), 'replicas stay away: 1.5 s');
+  assert.equal(gist('From 200 to 2,000 nothing fell; p99 rose.'), 'From 200 to 2,000 nothing fell');
+});
+
+test('a page without a place for it stays as it is', () => {
+  assert.equal(withOverview('# Page\n', record('x'), NAMES), '# Page\n');
+});
