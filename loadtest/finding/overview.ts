@@ -32,13 +32,11 @@ export function withOverview(page: string, { finding }: FindingRecord, names: re
   return `${page.slice(0, from)}${START}${eol}${table}${eol}${page.slice(to)}`;
 }
 
-/** Up to the first full stop or semicolon, without the words that say again whether it holds. */
+/** Up to the first full stop or semicolon that is not in brackets, without the words that say again whether it holds. */
 function gist(sentence: string): string {
-  const [first = ''] = sentence.split(/; |\. (?=\p{Lu})/u);
-  return first
-    .replace(
-      /^(?:(?:It )?holds(?: here)?(?: in part)?|It does not hold(?: here)?|Does not hold here|Partly)[:,] */i,
-      '',
-    )
-    .replace(/\.$/, '');
+  const ends = [...sentence.matchAll(/; |\. (?=\p{Lu})/gu)].map(({ index }) => index);
+  const first = ends.find((at) => !/\([^)]*$/.test(sentence.slice(0, at)));
+  return sentence.slice(0, first).replace(VERDICT, '').replace(/\.$/, '');
 }
+
+const VERDICT = /^(?:(?:It )?holds(?: here)?(?: in part)?|It does not hold(?: here)?|Does not hold here|Partly)[:,] */i;

@@ -35,6 +35,10 @@ test('of a lesson its first clause is shown, without saying twice whether it hol
   assert.equal(gist('It holds: 3 of 4 were lost. And more.'), '3 of 4 were lost');
   assert.equal(gist('It does not hold here: nothing was.'), 'nothing was');
   assert.equal(gist('It holds in part, replicas stay away: 1.5 s.'), 'replicas stay away: 1.5 s');
+  assert.equal(
+    gist('It holds here: 8 of 9 did not finish (from x1; 9 begun); x3 was held.'),
+    '8 of 9 did not finish (from x1; 9 begun)',
+  );
   assert.equal(gist('From 200 to 2,000 nothing fell; p99 rose.'), 'From 200 to 2,000 nothing fell');
 });
 
