@@ -1,7 +1,6 @@
 import type { Lesson } from '../../finding/finding.ts';
-import { valueText } from '../../finding/value-text.ts';
 import { type Compared, compareAll } from './compare.ts';
-import type { Figure } from './figures.ts';
+import { type Group, groups, leadText } from './leads.ts';
 import type { Outcome } from './outcome.ts';
 
 /**
@@ -38,37 +37,9 @@ function levelWords(count: number): string[] {
   ];
 }
 
-interface Group {
-  readonly figure: Figure;
-  readonly ours: number;
-  readonly oursName: string;
-  readonly all: readonly Compared[];
-}
-
-/** Of one figure and against the same serpcache, the peer furthest away first. */
-function groups(compared: readonly Compared[]): readonly Group[] {
-  const byKey = Map.groupBy(compared, ({ figure, oursName }) => `${figure.what}\n${oursName}`);
-  return [...byKey.values()].flatMap((some) => {
-    const [first] = some;
-    if (first === undefined) return [];
-    const all = some.toSorted((a, b) => distance(b) - distance(a));
-    return [{ figure: first.figure, ours: first.ours, oursName: first.oursName, all }];
-  });
-}
-
-/** Something against nothing is further apart than any two figures. */
-function distance({ factor }: Compared): number {
-  return factor ?? Number.MAX_VALUE;
-}
-
-/** `p99, one page (serpcache L1 1 ms): Varnish 2.5 ×, nginx 1.5 ×`: each peer by how much; its figures stand in the tables. */
-function told({ figure, ours, oursName, all }: Group): string {
-  const each = all.map(({ peer, theirs, factor }) => {
-    return `${peer} ${factor === undefined ? shown(theirs, figure) : valueText(factor, 'times')}`;
-  });
-  return `${figure.what} (${oursName} ${shown(ours, figure)}): ${each.join(', ')}`;
-}
-
-function shown(value: number, { unit }: Figure): string {
-  return Number.isFinite(value) ? valueText(value, unit) : 'never';
+/** `p99, one page: Varnish 2.5 × and 3 more`: who is furthest ahead; all of them stand in the tables. */
+function told({ figure, all }: Group): string {
+  const [first, ...others] = all;
+  if (first === undefined) return figure.what;
+  return `${figure.what}: ${leadText(first)}${others.length === 0 ? '' : ` and ${others.length} more`}`;
 }

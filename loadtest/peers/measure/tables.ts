@@ -2,6 +2,7 @@ import type { Column, FindingTable, Row } from '../../finding/finding.ts';
 import type { PageFigures } from './cached-page.ts';
 import type { DeadEngineFigures } from './dead-engine.ts';
 import { fullSpeedCommand } from './full-speed.ts';
+import { leadTables } from './leads.ts';
 import { OURS, type Outcome } from './outcome.ts';
 import { publishedOf } from './published.ts';
 import { SHORT, type Sizes } from './sizes.ts';
@@ -9,6 +10,7 @@ import { SHORT, type Sizes } from './sizes.ts';
 /** @param paths the page all are asked for, then those in turn: for the command that repeats it. */
 export function tablesOf(outcomes: readonly Outcome[], paths: readonly string[], sizes: Sizes): FindingTable[] {
   return [
+    ...leadTables(outcomes),
     pageTable(outcomes, {
       title: 'One cached page of about 4 KB, one replica',
       pick: ({ page }) => page,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { PageFigures } from '../../../loadtest/peers/measure/cached-page.ts';
 import { compareAll } from '../../../loadtest/peers/measure/compare.ts';
 import type { DeadEngineFigures } from '../../../loadtest/peers/measure/dead-engine.ts';
+import { leadTables } from '../../../loadtest/peers/measure/leads.ts';
 import { peersLesson } from '../../../loadtest/peers/measure/lesson.ts';
 import type { MemoryFigures } from '../../../loadtest/peers/measure/memory.ts';
 import type { Outcome } from '../../../loadtest/peers/measure/outcome.ts';
@@ -75,20 +76,34 @@ const ahead = (outcomes: readonly Outcome[]): string[] =>
     .filter((one) => one.ahead !== 'neither')
     .map((one) => `${one.ahead === 'peer' ? one.peer : 'serpcache'}: ${one.figure.what}`);
 
-test('where a peer is ahead it is named first, with both figures and by how much', () => {
-  const { holds, sentence } = peersLesson([
-    outcome('Varnish', { page: { perCore: 50_000 }, queries: 3 }),
+test('where a peer is ahead it is named first, the furthest by name, and all of them in a table', () => {
+  const outcomes = [
     outcome('nginx', { page: { perCore: 30_000 }, queries: 3 }),
+    outcome('Varnish', { page: { perCore: 50_000 }, queries: 3 }),
     l1({ page: {}, queries: 1 }),
-  ]);
+  ];
+  const { holds, sentence } = peersLesson(outcomes);
   assert.equal(holds, 'partly');
   const text = sentence.replaceAll('\u00a0', ' ');
   assert.match(
     text,
-    /^Peers are ahead of serpcache in 2 of 18 comparisons: requests per core, one page \(serpcache L1 20,000\/s\): Varnish 2.5 ×, nginx 1.5 ×\. serpcache is ahead in 2 /,
+    /^Peers are ahead of serpcache in 2 of 18 comparisons: requests per core, one page: Varnish 2.5 × and 1 more\. serpcache is ahead in 2 /,
   );
-  assert.match(text, /engine queries for the hot page after a purge \(serpcache L1 1\): Varnish 3 ×, nginx 3 ×\./);
+  assert.match(text, /engine queries for the hot page after a purge: nginx 3 × and 1 more\./);
   assert.match(text, /In the other 14 they are level within 5 %\.$/);
+  const rows = leadTables(outcomes).map((table) => table.rows.map(({ name, values }) => [name, ...values].join(' | ')));
+  assert.deepEqual(
+    rows.map((some) => some.map((row) => row.replaceAll('\u00a0', ' '))),
+    [
+      ['requests per core, one page | L1 20,000/s | Varnish 2.5 ×, nginx 1.5 ×'],
+      ['engine queries for the hot page after a purge | L1 1 | nginx 3 ×, Varnish 3 ×'],
+    ],
+  );
+});
+
+test('a table of leads without one is left out', () => {
+  const titles = leadTables([outcome('slow', { page: { perCore: 5000 } }), l1({ page: {} })]).map(({ title }) => title);
+  assert.deepEqual(titles, ['Where serpcache is ahead of a peer, and by how much']);
 });
 
 test('a peer that is ahead in nothing leaves the lesson whole', () => {
@@ -142,7 +157,7 @@ test('who never refuses and never recovers is behind, and told in words', () => 
   const never = outcome('peer', { dead: { unseenP50Ms: undefined, recoveredSeconds: undefined } });
   const { holds, sentence } = peersLesson([never, l1({ dead: {} })]);
   assert.equal(holds, 'yes');
-  assert.match(sentence, /until an answer is fresh after the engine is back \(serpcache L1 1\u00a0s\): peer never/);
+  assert.match(sentence, /until an answer is fresh after the engine is back: peer never/);
 });
 
 test('both serpcaches are not compared with each other, nor a figure one of both has not', () => {
