@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { inPath } from '../stack/go-program.ts';
 import type { Lab, LabStore, LabStoreOptions } from './lab.ts';
 import { complaint, systemPath, systemProgram } from './system-program.ts';
@@ -27,6 +29,15 @@ export interface LabNamespace {
 
 export type Way = 'replies' | 'requests';
 
+const HOME = '/run/netns';
+
+/** The first namespace of a machine makes a mount of its home, which stays: who made it takes it away with the last one. */
+async function leaveHome(wasThere: boolean): Promise<void> {
+  if (wasThere || !existsSync(HOME) || readdirSync(HOME).length > 0) return;
+  await systemProgram('umount', [HOME]).catch(() => undefined);
+  await rmdir(HOME).catch(() => undefined);
+}
+
 /** A namespace of this experiment's own; it, the wire and what runs inside are gone when the experiment is over. */
 export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   lab.signal.throwIfAborted();
@@ -35,6 +46,7 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   const [outside, inside] = [`spo${process.pid}${word}`, `spi${process.pid}${word}`];
   const { outsideAddress, insideAddress } = await freeAddresses();
   const inNamespace = ['-n', name];
+  const wasThere = existsSync(HOME);
   const [ip = 'ip'] = await inPath('ip', ['/usr/sbin', '/sbin']);
   // A lab that never comes to its end, because its process is over, must not leave a namespace behind.
   const atExit = (): void => {
@@ -45,6 +57,7 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
     // The wire goes with the end of it that is inside, but only when the kernel comes to it: we do not wait for that.
     await systemProgram('ip', ['link', 'del', outside]).catch(() => undefined);
     await systemProgram('ip', ['netns', 'del', name]);
+    await leaveHome(wasThere);
     process.removeListener('exit', atExit);
   });
   await systemProgram('ip', ['netns', 'add', name]);
@@ -89,6 +102,7 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
 export async function namespacesProblem(disciplines: readonly (readonly string[])[] = []): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'needs Linux for network namespaces';
   const name = `spc-${process.pid}-${randomBytes(2).toString('hex')}`;
+  const wasThere = existsSync(HOME);
   try {
     await systemProgram('tc', ['-V']);
     await systemProgram('ip', ['netns', 'add', name]);
@@ -115,6 +129,7 @@ export async function namespacesProblem(disciplines: readonly (readonly string[]
     return complaint(error);
   } finally {
     await systemProgram('ip', ['netns', 'del', name]).catch(() => undefined);
+    await leaveHome(wasThere);
   }
 }
 

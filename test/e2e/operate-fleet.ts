@@ -65,7 +65,8 @@ export function startFleet(): Promise<Fleet> {
       control: { kind: 'standalone', nodes: [controlNode.address] },
       domains: {
         goods: {
-          store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true },
+          // A machine that runs other tests as well is not a store that is slow.
+          store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, deadline: '500ms' },
           engine: { kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
           // Nothing lapses by itself: what is lost is lost by an operator.
           freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },

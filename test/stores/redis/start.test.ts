@@ -139,8 +139,14 @@ describe('a cluster that comes back under other addresses', () => {
         await store.write('a', Buffer.from('1'), 60_000);
         return (await store.read('a', 500)).kind === 'value';
       });
-      const shown = store.nodes().map(({ node }) => node);
-      assert.deepEqual(shown.sort(), next.map((port) => `127.0.0.1:${port}`).sort());
+      const shown = (): string[] =>
+        store
+          .nodes()
+          .map(({ node }) => node)
+          .sort();
+      // One of them may still be on its way when the others serve.
+      await until('all of them to be known', async () => shown().length === next.length);
+      assert.deepEqual(shown(), next.map((port) => `127.0.0.1:${port}`).sort());
       const open = new Set<string>();
       for (const event of events) {
         if (event.kind !== 'breaker') continue;
