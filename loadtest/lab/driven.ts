@@ -20,19 +20,28 @@ const MAIN = join(import.meta.dirname, 'driver', 'main.ts');
 const AROUND_SECONDS = 40;
 
 /** One load by the driver, in a process on the generator's cores. The stores are its targets unless the plan says others. */
-export async function driven(
+export function driven(
   lab: Lab,
   stores: readonly LabStore[],
   plan: Omit<DrivePlan, 'targets' | 'seed'> & Partial<Pick<DrivePlan, 'targets' | 'seed'>>,
 ): Promise<LabDriven> {
-  const file = join(lab.folder, `plan-${randomUUID()}.json`);
   const targets = stores.map(({ host, port }) => ({ host, port }));
-  writeFileSync(file, JSON.stringify({ targets, seed: 1, watched: stores.map((store) => store.pid()), ...plan }));
+  const whole = { targets, seed: 1, watched: stores.map((store) => store.pid()), ...plan };
+  return drivenBy(lab, { main: MAIN, plan: whole, limitMs: (plan.seconds + AROUND_SECONDS) * 1000 });
+}
+
+/** The same by another program, which gets its plan as the path of a JSON file and prints a `Driven`. */
+export async function drivenBy(
+  lab: Lab,
+  { main, plan, limitMs }: { readonly main: string; readonly plan: object; readonly limitMs: number },
+): Promise<LabDriven> {
+  const file = join(lab.folder, `plan-${randomUUID()}.json`);
+  writeFileSync(file, JSON.stringify(plan));
   const { output } = await runProgram({
     command: process.execPath,
-    args: [MAIN, file],
+    args: [main, file],
     cores: lab.cores.generator,
-    limitMs: (plan.seconds + AROUND_SECONDS) * 1000,
+    limitMs,
     signal: lab.signal,
   });
   const result: Driven = JSON.parse(output);
