@@ -38,6 +38,15 @@ async function leaveHome(wasThere: boolean): Promise<void> {
   await rmdir(HOME).catch(() => undefined);
 }
 
+/** Not `ip -n` or `ip netns exec`: they mount a /sys of the namespace's own, which a chroot and many containers forbid. */
+function within(name: string, command: string, args: readonly string[]): Promise<string> {
+  return systemProgram('nsenter', [entry(name), command, ...args]);
+}
+
+function entry(name: string): string {
+  return `--net=${HOME}/${name}`;
+}
+
 /** A namespace of this experiment's own; it, the wire and what runs inside are gone when the experiment is over. */
 export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   lab.signal.throwIfAborted();
@@ -45,9 +54,8 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   const name = `spc-${process.pid}-${word}`;
   const [outside, inside] = [`spo${process.pid}${word}`, `spi${process.pid}${word}`];
   const { outsideAddress, insideAddress } = await freeAddresses();
-  const inNamespace = ['-n', name];
   const wasThere = existsSync(HOME);
-  const [ip = 'ip'] = await inPath('ip', ['/usr/sbin', '/sbin']);
+  const [nsenter = 'nsenter'] = await inPath('nsenter', ['/usr/bin', '/bin']);
   // A lab that never comes to its end, because its process is over, must not leave a namespace behind.
   const atExit = (): void => {
     spawnSync('ip', ['netns', 'del', name], { env: { ...process.env, ...systemPath() } });
@@ -64,13 +72,13 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
   await systemProgram('ip', ['link', 'add', outside, 'type', 'veth', 'peer', 'name', inside, 'netns', name]);
   await systemProgram('ip', ['addr', 'add', `${outsideAddress}/30`, 'dev', outside]);
   await systemProgram('ip', ['link', 'set', outside, 'up']);
-  await systemProgram('ip', [...inNamespace, 'addr', 'add', `${insideAddress}/30`, 'dev', inside]);
-  await systemProgram('ip', [...inNamespace, 'link', 'set', 'lo', 'up']);
-  await systemProgram('ip', [...inNamespace, 'link', 'set', inside, 'up']);
+  await within(name, 'ip', ['addr', 'add', `${insideAddress}/30`, 'dev', inside]);
+  await within(name, 'ip', ['link', 'set', 'lo', 'up']);
+  await within(name, 'ip', ['link', 'set', inside, 'up']);
 
   const shaped = new Set<Way>();
   const tc = (way: Way, words: readonly string[]): Promise<string> =>
-    systemProgram('tc', way === 'replies' ? [...inNamespace, ...words] : words);
+    way === 'replies' ? within(name, 'tc', words) : systemProgram('tc', words);
   const device = (way: Way): string[] => ['dev', way === 'replies' ? inside : outside];
   return {
     name,
@@ -79,7 +87,7 @@ export async function startNamespace(lab: Lab): Promise<LabNamespace> {
     startStore: (options = {}) => {
       // The certificates of the lab are for loopback.
       if (options.tls) throw new Error('a store inside a namespace speaks no TLS: leave out `tls`');
-      return lab.startStore({ ...options, place: { host: insideAddress, through: [ip, 'netns', 'exec', name] } });
+      return lab.startStore({ ...options, place: { host: insideAddress, through: [nsenter, entry(name)] } });
     },
     shape: async (way, discipline, classes = []) => {
       if (shaped.delete(way)) await tc(way, ['qdisc', 'del', ...device(way), 'root']);
@@ -111,18 +119,14 @@ export async function namespacesProblem(disciplines: readonly (readonly string[]
     return `needs root for network namespaces (${complaint(error)})`;
   }
   try {
-    await systemProgram('ip', ['-n', name, 'link', 'add', 'spc0', 'type', 'veth', 'peer', 'name', 'spc1']).catch(
-      (error) => {
-        throw new Error(`needs virtual interfaces, veth, in the kernel (${complaint(error)})`);
-      },
-    );
+    await within(name, 'ip', ['link', 'add', 'spc0', 'type', 'veth', 'peer', 'name', 'spc1']).catch((error) => {
+      throw new Error(`needs virtual interfaces, veth, in the kernel (${complaint(error)})`);
+    });
     for (const discipline of disciplines) {
-      await systemProgram('tc', ['-n', name, 'qdisc', 'replace', 'dev', 'spc0', 'root', ...discipline]).catch(
-        (error) => {
-          throw new Error(`needs the discipline ${discipline[0]} of tc in the kernel (${complaint(error)})`);
-        },
-      );
-      await systemProgram('tc', ['-n', name, 'qdisc', 'del', 'dev', 'spc0', 'root']);
+      await within(name, 'tc', ['qdisc', 'replace', 'dev', 'spc0', 'root', ...discipline]).catch((error) => {
+        throw new Error(`needs the discipline ${discipline[0]} of tc in the kernel (${complaint(error)})`);
+      });
+      await within(name, 'tc', ['qdisc', 'del', 'dev', 'spc0', 'root']);
     }
     return undefined;
   } catch (error) {

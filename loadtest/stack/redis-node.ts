@@ -49,7 +49,7 @@ export interface RedisNodeOptions {
   readonly detached?: boolean;
   /** Where it listens; loopback unless said. */
   readonly host?: string;
-  /** Program and arguments that start it in their place: `ip netns exec …`. */
+  /** Program and arguments that start it in their place: `nsenter --net=…`. */
   readonly through?: readonly string[];
 }
 
