@@ -61,7 +61,7 @@ export function createPermit(options: PermitOptions): Permit {
     monotonicMs: clock.monotonicMs,
     onRelease: () => settle(clock.monotonicMs()),
   });
-  const queue = createStandingQueue({ deadlineMs, clearingMs: places.clearingMs });
+  const queue = createStandingQueue({ deadlineMs, clearingMs: places.clearingMs, promisedMs: places.promisedMs });
   const alarm = createAlarm({ clock, ring: (nowMs) => settle(nowMs) });
 
   const refuse = (who: readonly Waiter[], why: Refused['why']): void => {

@@ -10,6 +10,8 @@ export interface Places {
   readonly take: (priority: Priority) => () => void;
   /** Until `waiting` more would all have started, as things go; 0 while nothing is known. */
   readonly clearingMs: (waiting: number) => number;
+  /** The same where it is a promise: who runs is taken to be half done, which is what they are on average. */
+  readonly promisedMs: (waiting: number) => number;
 }
 
 export interface PlacesOptions {
@@ -49,11 +51,9 @@ export function createPlaces(options: PlacesOptions): Places {
     return Math.max(0, left);
   };
 
-  const clearingMs = (waiting: number): number => {
-    // Who runs longer than the mean tells of an engine that has just become slow, before the first of them is back.
-    const meanAgeMs = inFlight === 0 ? 0 : monotonicMs() - sumOfStartsMs / inFlight;
-    return (waiting * Math.max(meanStayMs ?? 0, meanAgeMs)) / max();
-  };
+  /** Who runs longer than the mean tells of an engine that has just become slow, before the first of them is back. */
+  const meanAgeMs = (): number => (inFlight === 0 ? 0 : monotonicMs() - sumOfStartsMs / inFlight);
+  const startedMs = (waiting: number, stayMs: number): number => (waiting * Math.max(meanStayMs ?? 0, stayMs)) / max();
 
   return {
     inFlight: () => inFlight,
@@ -77,6 +77,7 @@ export function createPlaces(options: PlacesOptions): Places {
         onRelease();
       };
     },
-    clearingMs,
+    clearingMs: (waiting) => startedMs(waiting, meanAgeMs()),
+    promisedMs: (waiting) => startedMs(waiting, 2 * meanAgeMs()),
   };
 }

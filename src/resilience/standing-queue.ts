@@ -5,9 +5,11 @@ import type { Waiter } from './waiting.ts';
  * who goes first and who is shed (adaptive LIFO, "Fail at Scale", ACM Queue 2015).
  *
  * Normal: oldest first. Once the oldest has been older than the target for a whole interval there is a verdict: if all who
- * wait would be served soon they are kept, whatever comes; otherwise it is overload: newest first, and who is older than the
- * target is shed at once, except those kept before, who go first. So whoever is shed has waited no longer than target and
- * interval together, and a wait longer than that ends with a place. Overload ends when a place is free and nobody waits.
+ * wait would be served soon they are kept, whatever comes; otherwise it is overload: as many of the oldest as can be served
+ * well before their deadline are kept, once, and go first; from then on newest first, and who is older than the target is shed
+ * at once. So a cache that is lost at one blow has what its engine can do answered, and not only what runs already; whoever
+ * is shed has waited no longer than target and interval together, and a wait longer than that ends with a place, unless the
+ * engine becomes slower meanwhile. Overload ends when a place is free and nobody waits.
  */
 export interface StandingQueue {
   readonly overloaded: () => boolean;
@@ -25,6 +27,8 @@ export interface StandingQueueOptions {
   readonly deadlineMs: number;
   /** Until so many would all have been served. */
   readonly clearingMs: (waiting: number) => number;
+  /** The same, taken carefully. */
+  readonly promisedMs: (waiting: number) => number;
 }
 
 /** Parts of the deadline. Target and interval together stay under a tenth: no shed reply comes later than that. */
@@ -32,10 +36,12 @@ const TARGET = 0.04;
 const INTERVAL = 0.05;
 /** A queue that clears in this time harms nobody. */
 const PATIENCE = 0.25;
+/** Who starts by then has as much time again for the engine's answer. */
+const PROMISED = 0.5;
 
 const NOBODY: readonly Waiter[] = [];
 
-export function createStandingQueue({ deadlineMs, clearingMs }: StandingQueueOptions): StandingQueue {
+export function createStandingQueue({ deadlineMs, clearingMs, promisedMs }: StandingQueueOptions): StandingQueue {
   const targetMs = TARGET * deadlineMs;
   const intervalMs = INTERVAL * deadlineMs;
   let overloaded = false;
@@ -67,6 +73,7 @@ export function createStandingQueue({ deadlineMs, clearingMs }: StandingQueueOpt
         return NOBODY;
       }
       overloaded = true;
+      for (const [at, waiter] of line.entries()) waiter.kept ||= promisedMs(at + 1) <= PROMISED * deadlineMs;
       return older(line, nowMs);
     },
     judgeAtMs: (line) => {

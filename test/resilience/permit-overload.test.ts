@@ -29,6 +29,21 @@ for (const [places, holdMs] of [
     assert.equal(rig.permit.overloaded(), false);
   });
 
+for (const isKnown of [false, true])
+  test(`of a burst the engine cannot do, what it can do in time is answered, and the others hear of it at once${isKnown ? '' : ', before any call is back'}`, async (t) => {
+    const [places, holdMs] = [2, 200];
+    const rig = permitRig(t, places);
+    if (isKnown) await serve(rig, [rig.ask()], holdMs, holdMs + 5);
+    const asked = Array.from({ length: 30 }, () => rig.ask());
+    await settled();
+    await serve(rig, asked, holdMs, DEADLINE_MS + holdMs);
+    const done = asked.filter(({ state }) => state === 'released');
+    assert.ok(done.length > 2 * places, `${done.length} of ${(DEADLINE_MS / holdMs) * places} that are possible`);
+    const shed = asked.filter(({ state }) => state === 'queue-expired');
+    assert.equal(done.length + shed.length, asked.length);
+    assert.ok(Math.max(...shed.map(({ waitedMs }) => waitedMs)) < DEADLINE_MS / 10);
+  });
+
 test('fifty clients who ask again and again are all answered while the queue clears in time', async (t) => {
   const rig = permitRig(t, 2);
   const asked = Array.from({ length: 50 }, () => rig.ask());
