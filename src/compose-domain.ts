@@ -91,7 +91,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const { control, elsewhere, forcedOpen } = composeControl(settings, store, given);
   const { rules } = control;
   const ofEngine = { ...engineComposition(name, given), forcedOpen };
-  const engine = await composeEngine(settings, domain, fleet.live, ofEngine);
+  const engine = await composeEngine(settings, domain, fleet, ofEngine);
   const boat = await composeLifeboat(settings, domain, {
     ...ofEngine,
     ...encoding,

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { DomainSettings, EngineSettings } from './config/settings.ts';
+import { type Fleet, fleetShare } from './control/fleet.ts';
 import { createSphinxEngine, SPHINX_REVISION } from './engines/sphinx/engine.ts';
 import { createSqliteEngine, SQLITE_REVISION } from './engines/sqlite/engine.ts';
 import type { EngineEvent } from './metrics/observe-engine.ts';
@@ -51,11 +52,11 @@ const RETRIES = { share: 0.1, burst: 10 };
 /** Of the deadline: an answer later than that is one too many at once, in the eyes of the aimd limit. */
 const SLOW_SHARE = 0.5;
 
-/** @param processes that live and share the engine, as last counted. */
+/** @param fleet that shares the engine. */
 export async function composeEngine(
   { name, engine: settings, without }: Pick<DomainSettings, 'name' | 'engine' | 'without'>,
   domain: SearchDomain,
-  processes: () => number,
+  fleet: Pick<Fleet, 'live' | 'rank'>,
   given: EngineComposition,
 ): Promise<ComposedEngine> {
   const { clock, random, observeGuard } = given;
@@ -90,9 +91,7 @@ export async function composeEngine(
 
   // An embedded engine is each process's own; a server is shared, and half of it gone carries half.
   const ceiling = (): number =>
-    settings.kind === 'sqlite'
-      ? maxConcurrent
-      : Math.max(1, Math.floor((maxConcurrent / processes()) * endpoints.share()));
+    settings.kind === 'sqlite' ? maxConcurrent : fleetShare(maxConcurrent * endpoints.share(), fleet);
   const limitKind = without.includes('limit') ? 'fixed' : settings.limit;
   const limit = limitOf(limitKind, {
     ceiling,

@@ -13,6 +13,9 @@ export interface ComposedLifeboat {
 
 export type LifeboatComposition = EngineComposition & EncodePageOptions & Pick<LifeboatOptions, 'observe' | 'hides'>;
 
+/** Each process has its own. */
+const ALONE = { live: () => 1, rank: () => 0 };
+
 /** The embedded index of the same catalogue, with a guard of its own, whose events are nobody's: its status shows it. */
 export async function composeLifeboat(
   { name, lifeboat, engine: { snippetLength } }: DomainSettings,
@@ -33,7 +36,7 @@ export async function composeLifeboat(
     limit: 'fixed',
     snippetLength,
   } as const;
-  const composed = await composeEngine({ name: `${name} lifeboat`, engine, without: [] }, domain, () => 1, {
+  const composed = await composeEngine({ name: `${name} lifeboat`, engine, without: [] }, domain, ALONE, {
     ...given,
     observeGuard: () => undefined,
     // It is what a drill of a dead engine counts on.

@@ -36,6 +36,15 @@ interface Count {
 
 const UNCOUNTED_MS = 100;
 
+/**
+ * This process's part of what belongs to all, as a whole number: what cannot be divided evenly goes to the first of them.
+ * At least 1, so that a process can work at all: more processes than places take one each.
+ */
+export function fleetShare(whole: number, { live, rank }: Pick<Fleet, 'live' | 'rank'>): number {
+  const [all, processes] = [Math.floor(whole), live()];
+  return Math.max(1, Math.floor(all / processes) + (rank() < all % processes ? 1 : 0));
+}
+
 export function createFleet(options: FleetOptions): Fleet {
   const { store, id, clock, random, intervalMs = 1000, ttlMs = 5000, deadlineMs = 200 } = options;
   let count: Count = { live: 1, rank: 0 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { StoreBeat } from '../../src/cache/store.ts';
-import { createFleet, type Fleet } from '../../src/control/fleet.ts';
+import { createFleet, type Fleet, fleetShare } from '../../src/control/fleet.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 const of = (live: number, rank: number): StoreBeat => ({ kind: 'fleet', live, rank });
@@ -177,4 +177,14 @@ test('closing leaves, once, and after a beat that is under way', async (t) => {
   await fleet.close();
   await pass(10);
   assert.deepEqual(said, ['beat me 5000 200', 'leave me 200']);
+});
+
+test('what belongs to all is divided so that nothing is left over and nobody has none', () => {
+  const shares = (whole: number, live: number): number[] =>
+    Array.from({ length: live }, (_, at) => fleetShare(whole, { live: () => live, rank: () => at }));
+  assert.deepEqual(shares(8, 1), [8]);
+  assert.deepEqual(shares(8, 3), [3, 3, 2]);
+  assert.deepEqual(shares(9, 3), [3, 3, 3]);
+  assert.deepEqual(shares(5.5, 2), [3, 2]);
+  assert.deepEqual(shares(2, 4), [1, 1, 1, 1]);
 });
