@@ -30,7 +30,7 @@ const CODINGS: readonly Coding[] = ['identity', 'gzip', 'zstd'];
 export interface EntryParts extends Omit<Entry, 'encoded' | 'fingerprints' | 'bornMs'> {
   /** When known: a wall clock that was stepped since `createdAtMs` then changes no age. */
   readonly bornMs?: number;
-  readonly canonical: Buffer;
+  readonly canonical: string;
   /** At most 65 535; kept as 32-bit fingerprints. */
   readonly resultIds: readonly string[];
 }
@@ -43,7 +43,8 @@ export type Decoded =
   | { readonly kind: 'corrupt' };
 
 export function encodeEntry(parts: EntryParts, clock: Clock): Entry {
-  const { canonical, body } = parts;
+  const { body } = parts;
+  const canonical = Buffer.from(parts.canonical);
   const fingerprints = Uint32Array.from(parts.resultIds, fingerprint);
   const bodyAt = HEADER_BYTES + canonical.length + fingerprints.length * 4;
   const out = Buffer.allocUnsafeSlow(bodyAt + body.length);
@@ -69,7 +70,7 @@ export function encodeEntry(parts: EntryParts, clock: Clock): Entry {
   });
   body.copy(out, bodyAt);
   out.writeUInt32BE(checksum(out), CRC_AT);
-  const decoded = decodeEntry(out, canonical, clock);
+  const decoded = decodeEntry(out, parts.canonical, clock);
   if (decoded.kind !== 'entry') throw new Error(`the codec cannot read what it wrote: ${decoded.kind}`);
   return { ...decoded.entry, bornMs: parts.bornMs ?? decoded.entry.bornMs };
 }
@@ -78,11 +79,13 @@ export function encodeEntry(parts: EntryParts, clock: Clock): Entry {
  * Verifies everything before anything is believed: magic, version, lengths, checksum and the canonical form (so that a
  * hash collision or a foreign value is a miss, never a wrong answer). Never throws. Copies nothing: `body` is a view.
  */
-export function decodeEntry(bytes: Buffer, canonical: Buffer, clock: Clock): Decoded {
+export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock): Decoded {
   if (bytes.length < 3 || bytes.readUInt16BE(0) !== MAGIC) return { kind: 'corrupt' };
   if (bytes.readUInt8(2) !== ENTRY_VERSION) return { kind: 'incompatible' };
   if (bytes.length < HEADER_BYTES) return { kind: 'corrupt' };
   const coding = CODINGS[bytes.readUInt8(3)];
+  // Made anew each time: a small buffer that is kept keeps the 64 KiB of the pool that it was cut from.
+  const canonical = Buffer.from(canonicalForm);
   const canonicalLength = bytes.readUInt32BE(46);
   const fingerprintCount = bytes.readUInt16BE(50);
   const fingerprintsAt = HEADER_BYTES + canonicalLength;

@@ -13,7 +13,7 @@ import type { Store, StoreRead } from './store.ts';
 /** What identifies an entry in both tiers. */
 export interface CacheName extends RuledName {
   readonly key: string;
-  readonly canonicalBytes: Buffer;
+  readonly canonical: string;
 }
 
 /** What a tier had to say. `entry` with `lapsed` is never returned: it is a miss. */
@@ -79,7 +79,7 @@ export function createTiers(options: TiersOptions): Tiers {
   };
 
   const open = (name: CacheName, value: Buffer): Lookup => {
-    const decoded = decodeEntry(ownBytes(value), name.canonicalBytes, clock);
+    const decoded = decodeEntry(ownBytes(value), name.canonical, clock);
     if (decoded.kind !== 'entry') return { kind: 'missed', reason: decoded.kind };
     const judged = judge(decoded.entry, name);
     if (judged.kind === 'found') keepInMemory(name, judged.entry);

@@ -19,7 +19,7 @@ export function createTargetMemo(bounds: { readonly maxEntries: number; readonly
   let youngBytes = 0;
 
   const set = (target: string, prepared: PreparedSearch): void => {
-    const bytes = 2 * target.length + 4 * prepared.canonicalBytes.length + OVERHEAD_BYTES;
+    const bytes = 2 * target.length + 4 * prepared.canonical.length + OVERHEAD_BYTES;
     if (bytes > bounds.maxBytes / 2) return;
     if (young.size + 1 > bounds.maxEntries / 2 || youngBytes + bytes > bounds.maxBytes / 2) {
       old = young;

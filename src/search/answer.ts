@@ -10,7 +10,6 @@ export interface PreparedSearch {
   readonly request: SearchRequest;
   /** Two requests share it exactly when they must share an answer; see canonical.ts. */
   readonly canonical: string;
-  readonly canonicalBytes: Buffer;
   /** First 16 bytes of SHA-256 of the canonical form, base64url: 22 characters. */
   readonly key: string;
   /** The name of its entry in the domain's store: `sc1:<domain>:{<key>}`. */

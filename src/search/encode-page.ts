@@ -40,7 +40,7 @@ export async function encodePage(
       ...lifetimesOf(kind, lifetimes, random),
       coding,
       etag: etagOf(identity),
-      canonical: prepared.canonicalBytes,
+      canonical: prepared.canonical,
       resultIds: page.results.map((result) => result.id),
       body: await compress(identity, coding),
     },

@@ -85,7 +85,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
     if (read.kind === 'absent') tiers.push({ tier: 'l2', state: 'absent' });
     else if (read.kind === 'fault') tiers.push({ tier: 'l2', state: 'fault', detail: read.fault });
     else {
-      const decoded = decodeEntry(read.value, prepared.canonicalBytes, clock);
+      const decoded = decodeEntry(read.value, prepared.canonical, clock);
       if (decoded.kind === 'entry') tiers.push({ tier: 'l2', ...describe(decoded.entry, prepared, options) });
       else tiers.push({ tier: 'l2', state: decoded.kind, bytes: read.value.length });
     }

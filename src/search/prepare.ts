@@ -11,7 +11,7 @@ export function prepareSearch(parameters: SearchParameters, domains: readonly Se
   const domain = domainOf(parameters, domains);
   const request = parseRequest(parameters, domain);
   const canonical = canonicalForm(request, domain);
-  return { request, canonical, canonicalBytes: Buffer.from(canonical), ...keyOf(canonical, domain.name) };
+  return { request, canonical, ...keyOf(canonical, domain.name) };
 }
 
 /** The domain named, or the first configured. @throws InvalidSearch naming the known ones. */

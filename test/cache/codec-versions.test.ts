@@ -5,7 +5,7 @@ import { decodeEntry } from '../../src/cache/codec.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
-const canonical = Buffer.from('goods@x?q=кроссовки');
+const canonical = 'goods@x?q=кроссовки';
 const HEADER_BYTES = 62;
 const CRC_AT = 58;
 
@@ -18,7 +18,7 @@ function sealed(bytes: Buffer): Buffer {
 
 /** As a later writer of the same version would: something we do not know between the fingerprints and the body. */
 function withExtensions(encoded: Buffer, fingerprints: number, extensions: Buffer): Buffer {
-  const at = HEADER_BYTES + canonical.length + fingerprints * 4;
+  const at = HEADER_BYTES + Buffer.byteLength(canonical) + fingerprints * 4;
   const bytes = Buffer.concat([encoded.subarray(0, at), extensions, encoded.subarray(at)]);
   bytes.writeUInt16BE(extensions.length, 52);
   return sealed(bytes);

@@ -12,7 +12,7 @@ import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { createFakeStore } from '../fakes/store.ts';
 
-const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonicalBytes: Buffer.from('goods@x?q=кроссовки'), bucket: 1 };
+const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
 
 interface Rig {
   readonly tiers: Tiers;

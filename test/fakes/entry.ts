@@ -17,7 +17,7 @@ export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}): Entry {
       errorForMs: 3_600_000,
       costMs: 12.5,
       etag: etagOf(body),
-      canonical: Buffer.from('goods@x?q=кроссовки'),
+      canonical: 'goods@x?q=кроссовки',
       resultIds: ['1', '9007199254740993'],
       ...parts,
       body,

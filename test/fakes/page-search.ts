@@ -58,13 +58,13 @@ export function createPageSearch(options: { readonly clock: Clock; readonly extr
   const remainingMs = (entry: Entry): number => entry.freshForMs - (clock.monotonicMs() - entry.bornMs);
 
   const compute = async (prepared: PreparedSearch): Promise<Answer> => {
-    const { request, key, canonicalBytes } = prepared;
+    const { request, key, canonical } = prepared;
     await fake.before(prepared);
     fake.computed += 1;
     const identity = encodeBody(request, pageOf(request, items[request.domain] ?? []));
     const body = await compress(identity, 'gzip');
     const etag = etagOf(identity);
-    const entry = entryOf(clock, { body, coding: 'gzip', etag, canonical: canonicalBytes });
+    const entry = entryOf(clock, { body, coding: 'gzip', etag, canonical });
     memory.set(key, entry);
     return {
       entry,

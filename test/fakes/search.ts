@@ -73,12 +73,12 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
       })),
       facets: {},
     });
-    const identity = entryOf(clock, { body, canonical: prepared.canonicalBytes });
+    const identity = entryOf(clock, { body, canonical: prepared.canonical });
     const entry = entryOf(clock, {
       body: await compress(body, coding),
       coding,
       etag: identity.etag,
-      canonical: prepared.canonicalBytes,
+      canonical: prepared.canonical,
     });
     return {
       entry,

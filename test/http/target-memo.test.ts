@@ -24,3 +24,14 @@ test('long URLs are bounded in bytes', () => {
   const kept = Array.from({ length: 100 }, (_, i) => i).filter((i) => memo.get(target(i)) !== undefined).length;
   assert.ok(kept >= 5 && kept <= 12, `${kept} kept`);
 });
+
+test('a remembered search holds no bytes: a few of them would keep the 64 KiB they were cut from', () => {
+  const viewsIn = (value: unknown): number => {
+    if (ArrayBuffer.isView(value)) return 1;
+    return typeof value === 'object' && value !== null
+      ? Object.values(value).reduce((sum, part) => sum + viewsIn(part), 0)
+      : 0;
+  };
+  assert.equal(viewsIn({ body: Buffer.from('a') }), 1);
+  assert.equal(viewsIn(prepared), 0);
+});
