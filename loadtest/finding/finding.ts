@@ -14,7 +14,8 @@ export interface Finding {
 
 /** Whether what was published holds on this machine: made from the rows that were measured, never written beforehand. */
 export interface Lesson {
-  readonly holds: 'yes' | 'partly' | 'no';
+  /** `unseen`: the rows cannot tell, as when what others are compared with was itself disturbed; the sentence says by what. */
+  readonly holds: 'yes' | 'partly' | 'no' | 'unseen';
   /** Begins with whether it holds here; then by how much, and if not, why. With the figures in it. */
   readonly sentence: string;
 }

@@ -3,7 +3,7 @@ import { prose } from './prose.ts';
 
 const [START, END] = ['<!-- overview -->', '<!-- /overview -->'];
 const HEAD = '| | does it hold here? |\n|---|---|';
-const HOLDS = { yes: 'yes', partly: 'in part', no: 'no' } as const;
+const HOLDS = { yes: 'yes', partly: 'in part', no: 'no', unseen: 'not seen' } as const;
 
 /**
  * What all findings of a page come to, in a table at its beginning: this one's row is replaced or added, the others stay.
@@ -39,4 +39,4 @@ function gist(sentence: string): string {
   return sentence.slice(0, first).replace(VERDICT, '').replace(/\.$/, '');
 }
 
-const VERDICT = /^(?:(?:It )?holds(?: here)?(?: in part)?|It does not hold(?: here)?|Does not hold here|Partly)[:,] */i;
+const VERDICT = /^(?:(?:It )?holds(?: here)?(?: in part)?|It does not hold(?: here)?|Does not hold here|It could not be seen here|Partly)[:,] */i;

@@ -26,7 +26,7 @@ export function lessonOf({ closes, abandons, calm }: Compared): Lesson {
   const disturbed = disturbedText(Math.max(closes.waitedShare, abandons.waitedShare));
   if (calm.lostShare > CALM_LOST)
     return {
-      holds: 'no',
+      holds: 'unseen',
       sentence: `It could not be seen here: without any slow spell ${percentText(calm.lostShare)} of the commands were lost already${disturbedText(calm.waitedShare)}.`,
     };
   const gain = closes.meanOfAllMs / Math.max(0.001, abandons.meanOfAllMs);

@@ -34,6 +34,7 @@ test('of a lesson its first clause is shown, without saying twice whether it hol
     /\*\*: (.*) \|$/m.exec(withOverview(page([]), record(sentence), NAMES))?.[1] ?? '';
   assert.equal(gist('It holds: 3 of 4 were lost. And more.'), '3 of 4 were lost');
   assert.equal(gist('It does not hold here: nothing was.'), 'nothing was');
+  assert.equal(gist('It could not be seen here: half was lost. Why.'), 'half was lost');
   assert.equal(gist('It holds in part, replicas stay away: 1.5 s.'), 'replicas stay away: 1.5 s');
   assert.equal(
     gist('It holds here: 8 of 9 did not finish (from x1; 9 begun); x3 was held.'),

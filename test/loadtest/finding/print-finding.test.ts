@@ -81,6 +81,7 @@ test('the last words are whether the lesson holds, by a sign and in words', () =
   assert.equal(last('yes'), '✓ Because of the figures.');
   assert.equal(last('partly'), '~ Because of the figures.');
   assert.equal(last('no'), '✕ Because of the figures.');
+  assert.equal(last('unseen'), '? Because of the figures.');
 });
 
 test('sentences fit into 110 columns', () => {
