@@ -7,7 +7,8 @@ export const nginxLua: Peer = {
   name: 'nginx-lua + Redis',
   setUp:
     'content_by_lua with a pool of connections to Redis; a page carries its expiry, one request per nginx loads it ' +
-    'under a lock in shared memory while the others wait or get the stale page; purged by FLUSHDB.',
+    'under a lock in shared memory while the others wait; a stale page is sent to everybody, then loaded anew; purged by ' +
+    'FLUSHDB.',
   parts: ['nginx-lua', 'redis'],
   keeps: 'shared',
   start: (scene) =>
@@ -24,7 +25,7 @@ export const nginxLua: Peer = {
 const LOCK_SECONDS = 12;
 
 function serverConfig({ store, ttlSeconds, staleSeconds }: PeerScene): string {
-  return `    location /origin/ { internal; proxy_pass http://origin/; }
+  return `    location /origin/ { internal; proxy_ignore_client_abort on; proxy_pass http://origin/; }
     location = /search {
       default_type "application/json; charset=utf-8";
       content_by_lua_block {
@@ -54,31 +55,37 @@ function serverConfig({ store, ttlSeconds, staleSeconds }: PeerScene): string {
           return answer.body
         end
 
-        local body, is_fresh = read()
-        local status = 503
-        if not is_fresh then
-          local is_mine = locks:add(key, true, ${LOCK_SECONDS})
-          local waited, step = 0, 0.002
-          while not is_mine and not body and waited < ${LOCK_SECONDS} do
-            ngx.sleep(step)
-            waited, step = waited + step, math.min(2 * step, 0.05)
-            body, is_fresh = read()
-            is_mine = not body and locks:add(key, true, ${LOCK_SECONDS})
-          end
-          if is_mine then
-            -- Somebody may have stored it between our reading and our lock.
-            if not body then body, is_fresh = read() end
-            if not is_fresh then
-              local ok, loaded, failed = pcall(load)
-              body = ok and loaded or body
-              status = ok and failed or status
-            end
-            locks:delete(key)
-          end
+        local function send(body)
+          ngx.header.content_length = #body
+          ngx.print(body)
         end
+
+        local body, is_fresh = read()
+        local is_mine = not is_fresh and locks:add(key, true, ${LOCK_SECONDS})
+        local waited, step = 0, 0.002
+        while not body and not is_mine and waited < ${LOCK_SECONDS} do
+          ngx.sleep(step)
+          waited, step = waited + step, math.min(2 * step, 0.05)
+          body, is_fresh = read()
+          is_mine = not body and locks:add(key, true, ${LOCK_SECONDS})
+        end
+        -- Somebody may have stored it between our reading and our lock.
+        if is_mine and not body then body, is_fresh = read() end
+        local status = 503
+        if is_mine and not body then
+          local ok, loaded, failed = pcall(load)
+          body = ok and loaded
+          status = ok and failed or status
+        elseif is_mine and not is_fresh then
+          -- Who has the lock gets the stale page too; nothing keeps him while a new one is loaded.
+          send(body)
+          ngx.eof()
+          pcall(load)
+          return locks:delete(key)
+        end
+        if is_mine then locks:delete(key) end
         if not body then return ngx.exit(status) end
-        ngx.header.content_length = #body
-        ngx.print(body)
+        send(body)
       }
     }`;
 }

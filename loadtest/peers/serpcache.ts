@@ -9,8 +9,8 @@ import { DOMAIN, serviceConfig } from './service-config.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const TOKEN = 'peers-on-loopback-only';
 const REST =
-  'asks searchd itself, leases across its replicas, everything else as it comes; purged by POST /admin/flush ' +
-  '(drop) of all keys.';
+  'asks searchd itself, leases across its replicas; pages are not compressed and requests not logged, as with all others; ' +
+  'the rest as it comes; purged by POST /admin/flush (drop) of all keys.';
 
 /** As it is meant to run: what is asked for often is in the process, everything is in the store. */
 export const serpcacheL1 = serpcache('L1', '256MiB', `256 MiB of L1 before one Redis for all replicas; ${REST}`);
