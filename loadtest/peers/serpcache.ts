@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdminClient } from '../../src/commands/admin/client.ts';
 import { freePorts } from '../stack/process.ts';
 import type { Peer } from './peer.ts';
@@ -21,6 +22,12 @@ export const serpcacheL2 = serpcache(
   '1MiB',
   `L1 at its smallest (1 MiB, some 200 pages), so that of many pages nearly all come from Redis; ${REST}`,
 );
+
+/**
+ * A flush is of the whole fleet; the other replicas hear of it when they next look, twice a second. Asked before that, one
+ * that has not heard would compute a page that the others refuse as older than the flush.
+ */
+const HEARD_MS = 1000;
 
 function serpcache(tier: string, memory: string, setUp: string): Peer {
   const name = `serpcache ${tier}`;
@@ -55,6 +62,7 @@ function serpcache(tier: string, memory: string, setUp: string): Peer {
         ready: async (url) => (await (await fetch(`${url}/readyz`)).text()).includes('"ready"'),
         purge: async () => {
           await admin.post('/admin/flush', { domain: DOMAIN, mode: 'drop' });
+          await sleep(HEARD_MS);
         },
       });
     },
