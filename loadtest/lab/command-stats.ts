@@ -7,7 +7,7 @@ export interface CommandStats {
 }
 
 /** Of `INFO commandstats`; nothing was called yet: zeros. @param name in lower case: `hgetall`. */
-export async function commandStats(store: LabStore, name: string): Promise<CommandStats> {
+export async function commandStats(store: Pick<LabStore, 'info'>, name: string): Promise<CommandStats> {
   const text = (await store.info('commandstats'))[`cmdstat_${name}`] ?? '';
   return { calls: figure(text, 'calls'), us: figure(text, 'usec') };
 }

@@ -32,6 +32,11 @@ export async function massImport(
     ...(cores !== undefined && { cores }),
     ...(signal !== undefined && { signal }),
   });
+  return importedOf(output);
+}
+
+/** @param output of `redis-cli --pipe`, by what it counted. @throws when a command was refused or nothing was counted. */
+export function importedOf(output: string): number {
   const [, errors, replies] = /errors: (\d+), replies: (\d+)/.exec(output) ?? [];
   if (errors !== '0' || replies === undefined)
     throw new Error(`mass import: ${output.trim().split('\n').slice(-3).join(' ')}`);

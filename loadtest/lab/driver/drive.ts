@@ -73,7 +73,7 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
     for (const loop of loops) loop.start();
     await sleep(seconds * 1000);
     for (const loop of loops) loop.end();
-  } else await atRate({ ratePerSecond: plan.ratePerSecond, endMs, connections, send, tally: counted });
+  } else await atRate({ ratePerSecond: plan.ratePerSecond, endMs, connections, send, tally: counted, nowMs });
 
   clearInterval(sweeping);
   const cpu = process.cpuUsage(cpuBefore);

@@ -1,15 +1,11 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Ask, atRate } from './at-rate.ts';
 import type { HttpDriven, HttpPlan, Times } from './http-plan.ts';
-
-/** Under way at one moment at a rate; what is due beyond is sent late and timed from when it was due. */
-const MOST_AT_RATE = 512;
-/** How late a timer of one millisecond may be: below it, waiting for the timer is no latency of the server. */
-const TIMER_MS = 2.5;
 
 /** Runs a plan to its end. Node's own client takes about a tenth of a millisecond of each answer, whoever gives it. */
 export async function driveHttp(plan: HttpPlan): Promise<HttpDriven> {
+  const nowMs = (): number => performance.now();
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   const [servedTimes, failedTimes] = [createHistogram(), createHistogram()];
   const pathsServed = new Set<string>();
@@ -28,13 +24,13 @@ export async function driveHttp(plan: HttpPlan): Promise<HttpDriven> {
     const name = answer.kind === 'answered' ? String(answer.status) : 'broken';
     outcomes[name] = (outcomes[name] ?? 0) + 1;
     const isServed = answer.kind === 'answered' && answer.status === 200;
-    (isServed ? servedTimes : failedTimes).record(Math.max(1, Math.round((performance.now() - dueMs) * 1000)));
+    (isServed ? servedTimes : failedTimes).record(Math.max(1, Math.round((nowMs() - dueMs) * 1000)));
     if (!isServed) return;
     bodyBytes += answer.bytes;
     pathsServed.add(path);
   };
 
-  const startedMs = performance.now();
+  const startedMs = nowMs();
   switch (plan.pace.kind) {
     case 'once':
       await once(plan.paths, plan.pace.connections, ask);
@@ -42,12 +38,12 @@ export async function driveHttp(plan: HttpPlan): Promise<HttpDriven> {
     case 'rate':
       if (plan.pace.leadSeconds !== undefined) {
         let led = 0;
-        await atRate(plan.paths, { ...plan.pace, seconds: plan.pace.leadSeconds }, async (path) => {
+        await atRate(plan.paths, { ...plan.pace, seconds: plan.pace.leadSeconds, nowMs }, async (path) => {
           led += 1;
           await answerOf(path, led);
         });
       }
-      await atRate(plan.paths, plan.pace, ask);
+      await atRate(plan.paths, { ...plan.pace, nowMs }, ask);
       break;
     case 'burst':
       await inBursts(plan.paths, plan.pace, ask);
@@ -55,7 +51,7 @@ export async function driveHttp(plan: HttpPlan): Promise<HttpDriven> {
   agent.destroy();
   return {
     requests: sent,
-    seconds: (performance.now() - startedMs) / 1000,
+    seconds: (nowMs() - startedMs) / 1000,
     outcomes,
     hung,
     pathsServed: pathsServed.size,
@@ -65,11 +61,10 @@ export async function driveHttp(plan: HttpPlan): Promise<HttpDriven> {
   };
 }
 
-function timesOf(us: RecordableHistogram): Times {
+/** @param us a histogram of microseconds that is not empty. @returns milliseconds. */
+export function timesOf(us: RecordableHistogram): Times {
   return { p50: us.percentile(50) / 1000, p99: us.percentile(99) / 1000, max: us.max / 1000 };
 }
-
-type Ask = (path: string, dueMs: number) => Promise<void>;
 
 async function once(paths: readonly string[], connections: number, ask: Ask): Promise<void> {
   const left = paths.values();
@@ -77,29 +72,6 @@ async function once(paths: readonly string[], connections: number, ask: Ask): Pr
     for (const path of left) await ask(path, performance.now());
   };
   await Promise.all(Array.from({ length: connections }, one));
-}
-
-async function atRate(
-  paths: readonly string[],
-  { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
-  ask: Ask,
-): Promise<void> {
-  const waiting = new Set<Promise<void>>();
-  const startedMs = performance.now();
-  const all = Math.max(1, Math.round(perSecond * seconds));
-  for (let at = 0; at < all; ) {
-    const dueMs = startedMs + (at * 1000) / perSecond;
-    const now = performance.now();
-    if (dueMs > now) await sleep(1);
-    else if (waiting.size >= MOST_AT_RATE) await Promise.race(waiting);
-    else {
-      const asked = ask(paths[at % paths.length] ?? '/', now - dueMs < TIMER_MS ? now : dueMs);
-      waiting.add(asked);
-      void asked.then(() => waiting.delete(asked));
-      at += 1;
-    }
-  }
-  await Promise.all(waiting);
 }
 
 async function inBursts(

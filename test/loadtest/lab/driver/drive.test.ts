@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { drive } from '../../../../loadtest/lab/driver/drive.ts';
+import { createReplyCounter } from '../../../../loadtest/lab/driver/reply-counter.ts';
+
+const commands = { kind: 'fixed', words: ['PING'] } as const;
+
+/**
+ * Answers everything at once, but stands still before its first answer.
+ * @returns the commands of each connection, in the order they were opened.
+ */
+async function answering(t: TestContext, standstillMs = 0) {
+  let isFirst = true;
+  const each: number[] = [];
+  const server = createServer((socket) => {
+    const at = each.push(0) - 1;
+    // A command is a list like a reply.
+    const counter = createReplyCounter();
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      if (isFirst) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, standstillMs);
+      isFirst = false;
+      const { replies } = counter.push(bytes);
+      each[at] = (each[at] ?? 0) + replies;
+      socket.write('+PONG\r\n'.repeat(replies));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return { targets: [{ host: '127.0.0.1', port: (server.address() as AddressInfo).port }], each };
+}
+
+test('rates are by the second, and processor time is that of the system too', async (t) => {
+  const { targets } = await answering(t);
+  // Half a second: what is not divided by the time is half of what it should be. It watches itself, so both ways of
+  // reading processor time must say the same; /proc has it in steps of 10 ms, twice.
+  const result = await drive({ targets, connections: 4, seconds: 0.5, commands, seed: 1, watched: [process.pid] });
+  assert.ok(result.answered > 100 && result.seconds >= 0.49, JSON.stringify(result));
+  assert.ok(Math.abs(result.perSecond * result.seconds - result.answered) < 1, JSON.stringify(result));
+  const watchedSeconds = (result.watchedCores[0] ?? 0) * result.seconds;
+  assert.ok(Math.abs(watchedSeconds - result.processorSeconds) < 0.05, `${watchedSeconds} ${result.processorSeconds}`);
+});
+
+test('settled connections are each at another point of their life when the time begins', async (t) => {
+  const { targets, each } = await answering(t);
+  const lives = { connections: 5, commandsPerConnection: 5, isSettled: true } as const;
+  await drive({ targets, seconds: 0.5, commands, seed: 1, ...lives });
+  assert.deepEqual(each.slice(0, 5).toSorted(), [1, 2, 3, 4, 5]);
+  assert.deepEqual(each.slice(5, 10), [5, 5, 5, 5, 5]);
+});
+
+test('a store that stands still is in the times of the commands that came due while it did', async (t) => {
+  // The driver is in this process and stands still along with it: it can send only afterwards.
+  const { targets } = await answering(t, 200);
+  const { latencyMs } = await drive({ targets, connections: 4, seconds: 1, ratePerSecond: 100, commands, seed: 1 });
+  // A fifth of all was due meanwhile: five of a hundred waited longer than 150 ms, and on a busy machine longer still.
+  assert.ok(latencyMs.p95 > 100, `${latencyMs.p95} ms`);
+});
