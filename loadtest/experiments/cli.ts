@@ -4,11 +4,13 @@ import { labCommand } from '../lab/command/lab-command.ts';
 import { processorsHere } from '../run/pins.ts';
 import { EXPERIMENTS } from './registry.ts';
 
-process.exitCode = await labCommand(
+// Whoever stopped it waits for no server that was just being started: those end with this process.
+const status = await labCommand(
   {
     program: 'experiments',
     about: 'What others learned about caches the hard way, measured here beside what they published.',
     experiments: EXPERIMENTS,
+    comparing: ['engines'],
     page: join(import.meta.dirname, 'README.md'),
     plots: join(import.meta.dirname, 'plots'),
     programs: ['redis-server', 'valkey-server'],
@@ -16,3 +18,4 @@ process.exitCode = await labCommand(
   process.argv.slice(2),
   processorsHere(),
 );
+process.exit(status);

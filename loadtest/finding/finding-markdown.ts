@@ -1,6 +1,7 @@
 import { durationText } from '../../src/report/number-text.ts';
 import { plainText } from '../report/plain-text.ts';
 import type { FindingRecord, FindingTable } from './finding.ts';
+import { othersWords } from './others-words.ts';
 import { plotFile } from './plot-files.ts';
 import { prose } from './prose.ts';
 import { cellsOf, commandsOf } from './table-cells.ts';
@@ -16,7 +17,7 @@ export function findingMarkdown(record: FindingRecord, plotsPath: string): strin
     ...charts.map((chart) => `![${prose(chart.title)}](${encodeURI(folder)}${plotFile(name, chart.id)})`),
     commandBlock(tables),
     notes.map((note) => `- ${prose(note)}`).join('\n'),
-    `${code(record.command)}: ${measured(record)}.`,
+    `${code(record.command)}: ${measured(record)}.${othersWords(record.othersCores)}`,
     bold(lesson.sentence),
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;

@@ -97,6 +97,8 @@ export interface FindingRecord {
   /** UTC, ISO 8601. */
   readonly startedAt: string;
   readonly tookSeconds: number;
+  /** Cores that others kept busy meanwhile, on processors we could use, stolen ones among them. Absent: nobody could look. */
+  readonly othersCores?: number;
   /** That runs it again with the same settings. */
   readonly command: string;
 }

@@ -2,12 +2,13 @@ import { durationText } from '../../src/report/number-text.ts';
 import { plainText } from '../report/plain-text.ts';
 import type { FindingRecord, FindingTable } from './finding.ts';
 import { LESSON_SIGNS } from './lesson-sign.ts';
+import { othersWords } from './others-words.ts';
 import { cellsOf, commandsOf, oneLine } from './table-cells.ts';
 
 const [WIDTH, BETWEEN] = [110, '  '];
 
 /** What an experiment found, for a terminal: the sentence it all comes to is the last line. */
-export function printFinding({ finding, machine, tookSeconds, command }: FindingRecord): string {
+export function printFinding({ finding, machine, tookSeconds, othersCores, command }: FindingRecord): string {
   const { name, title, published, tables, notes, lesson } = finding;
   return [
     ...wrapped(`${name}: ${title}`),
@@ -15,7 +16,7 @@ export function printFinding({ finding, machine, tookSeconds, command }: Finding
     ...tables.flatMap((table) => ['', ...tableLines(table)]),
     '',
     ...notes.flatMap((note) => wrapped(`- ${note}`, '  ')),
-    ...wrapped(`- Measured in ${durationText(tookSeconds * 1000)} on ${machine}.`, '  '),
+    ...wrapped(`- Measured in ${durationText(tookSeconds * 1000)} on ${machine}.${othersWords(othersCores)}`, '  '),
     `- Again: ${oneLine(command)}`,
     '',
     ...wrapped(`${LESSON_SIGNS[lesson.holds]} ${lesson.sentence}`, '  '),

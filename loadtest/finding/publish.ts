@@ -1,20 +1,26 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { FindingRecord } from './finding.ts';
 import { findingMarkdown } from './finding-markdown.ts';
-import { withOverview } from './overview.ts';
+import { overviewOf, withOverview } from './overview.ts';
 import { drawnCharts } from './plot-files.ts';
+import { replaceFiles } from './replace-files.ts';
 
 /** On a line of its own; anywhere else it is text. */
 const MARKER = /^<!-- (\/?)finding: (\S+) -->[ \t]*\r?$/gm;
 
 /**
  * Replaces what stands between the markers of this finding in a page, and its plots; all else stays as it is.
- * @throws before anything is written, when the markers are missing, more than one pair, in the wrong order, or around
- * those of another finding.
+ * @throws before anything is changed, when the markers are missing, more than one pair, in the wrong order, or around
+ * those of another finding, when the finding was measured for less time than it should be, or when a file cannot be written.
  */
 export function publishFinding(record: FindingRecord, page: string, plotsFolder: string): void {
   const { name } = record.finding;
+  if (/ --seconds\b/.test(record.command)) {
+    throw new Error(
+      `${name} was measured with "${record.command}": a page shows rows measured as long as they should be`,
+    );
+  }
   const text = readFileSync(page, 'utf8');
   const markers = markersOf(text);
   const [from, to] = between(markers, name, basename(page));
@@ -26,14 +32,24 @@ export function publishFinding(record: FindingRecord, page: string, plotsFolder:
   }
   const section = findingMarkdown(record, relative(dirname(page), plotsFolder).split(sep).join('/'));
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  mkdirSync(plotsFolder, { recursive: true });
-  for (const [file, svg] of drawn) writeFileSync(join(plotsFolder, file), svg);
   const replaced = `${text.slice(0, from)}${eol}${section.replaceAll('\n', eol)}${text.slice(to)}`;
   const names = markers.filter(({ isEnd }) => !isEnd).map((marker) => marker.name);
-  writeFileSync(page, withOverview(replaced, record, names));
+  const shown = withOverview(replaced, record, names);
+  mkdirSync(plotsFolder, { recursive: true });
+  const plots = Array.from(drawn, ([file, svg]) => [join(plotsFolder, file), svg] as const);
+  // One without the other would show old words beside new plots.
+  replaceFiles(new Map([[page, shown], ...plots]));
   for (const file of plotsOf(plotsFolder, name, others)) {
     if (!drawn.has(file)) rmSync(join(plotsFolder, file));
   }
+}
+
+/** For who is about to measure for minutes. @throws when a finding of one of these names could not be published there. */
+export function checkPage(page: string, names: readonly string[]): void {
+  const text = readFileSync(page, 'utf8');
+  accessSync(page, constants.W_OK);
+  for (const name of names) between(markersOf(text), name, basename(page));
+  overviewOf(text);
 }
 
 interface Marker {

@@ -62,6 +62,12 @@ export interface LabOptions {
 export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'serpcache-lab-'));
   const stops: (() => Promise<unknown>)[] = [];
+  let isOver = false;
+  // What was still being started when somebody stopped all must not stay behind: nobody comes for it any more.
+  const atEnd = (stop: () => Promise<unknown>): void => {
+    if (isOver) void stop().catch(() => undefined);
+    else stops.push(stop);
+  };
   const clear = async (): Promise<void> => {
     for (const stop of stops.splice(0).toReversed()) await stop();
   };
@@ -74,7 +80,7 @@ export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<
     const [port = 0] = await freePorts(1);
     const directory = join(folder, String(port));
     const node = await startRedisNode({ flavour, port, directory, config, ...(tls && { tls }), ...wanted.place });
-    stops.push(node.stop);
+    atEnd(node.stop);
     const keepToCores = async (): Promise<void> => {
       if (cores !== 'any') await pin([node.pid()], cores);
     };
@@ -102,7 +108,7 @@ export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<
       folder,
       seconds: (own) => options.rowSeconds ?? own,
       startStore,
-      atEnd: (stop) => stops.push(stop),
+      atEnd,
       clear,
       say: options.say,
       signal: options.signal,
@@ -110,6 +116,7 @@ export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<
     };
     return await Promise.race([work(lab), onAbort]);
   } finally {
+    isOver = true;
     await clear();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }

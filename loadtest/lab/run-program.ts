@@ -48,7 +48,11 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) =>
       resolve(
-        error.name === 'AbortError' ? (signal?.aborted ? 'stopped' : `not done after ${limitMs} ms`) : error.message,
+        error.name === 'AbortError'
+          ? signal?.aborted
+            ? 'stopped'
+            : `not done after ${limitMs} ms`
+          : startFault(error),
       ),
     );
     child.once('close', (code, killed) => resolve(code === 0 ? '' : `ended with ${killed ?? code}`));
@@ -88,6 +92,11 @@ async function write(
     }
   }
   stdin.end();
+}
+
+function startFault(error: NodeJS.ErrnoException): string {
+  if (error.code !== 'ENOENT') return error.message;
+  return `there is no ${error.path ?? 'such program'} in PATH; install it`;
 }
 
 function usedSoFar(pid: number | undefined, before: number): number {

@@ -4,11 +4,13 @@ import { labCommand } from '../lab/command/lab-command.ts';
 import { processorsHere } from '../run/pins.ts';
 import { peers } from './peers.ts';
 
-process.exitCode = await labCommand(
+// Whoever stopped it waits for no server that was just being started: those end with this process.
+const status = await labCommand(
   {
     program: 'peers',
     about: 'The same cached page, the same stampede and the same dead engine, served by each.',
     experiments: { peers },
+    comparing: [],
     page: join(import.meta.dirname, 'README.md'),
     plots: join(import.meta.dirname, 'plots'),
     programs: ['node', 'nginx', 'varnishd', 'redis-server', 'searchd'],
@@ -16,3 +18,4 @@ process.exitCode = await labCommand(
   process.argv.slice(2),
   processorsHere(),
 );
+process.exit(status);

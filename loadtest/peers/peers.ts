@@ -34,7 +34,9 @@ export interface PeersOptions {
   ) => Promise<Room & { readonly stop: () => Promise<void> }>;
 }
 
-const ROW_SECONDS = 2;
+export const ROW_SECONDS = 2;
+/** What is needed whoever serves. */
+export const PARTS = ['redis', 'sphinx', 'wrk'];
 /** A command is ended after twelve minutes, with all it has measured; a step takes a minute where much goes wrong. */
 const MOST_SECONDS = 600;
 const INSTALL = join(import.meta.dirname, '..', 'stack', 'install.ts');
@@ -76,14 +78,15 @@ export async function runPeers(lab: Lab, options: PeersOptions = {}): Promise<Om
   return {
     title: 'What else one would use',
     published: PUBLISHED_WORDS,
-    tables: tablesOf(outcomes, paths, sizes),
+    tables: tablesOf(outcomes, sizes),
     charts: chartsOf(outcomes),
     lesson: peersLesson(outcomes),
     notes: notesOf(outcomes, sizes),
   };
 }
 
-async function installParts(lab: Lab, { parts }: Peer): Promise<void> {
+/** @throws with the words of the installer. */
+export async function installParts(lab: Lab, { parts }: Pick<Peer, 'parts'>): Promise<void> {
   if (parts.length === 0) return;
   await runProgram({
     command: process.execPath,
@@ -96,6 +99,6 @@ async function installParts(lab: Lab, { parts }: Peer): Promise<void> {
 /** For the command line. What only some peers need is installed with them: a part that cannot be had is their row alone. */
 export const peers: Experiment = {
   varies: 'who serves a cached page, a stampede and a dead engine: nginx, Varnish, Node servers, serpcache',
-  parts: ['redis', 'sphinx', 'wrk'],
+  parts: PARTS,
   run: (lab) => runPeers(lab),
 };

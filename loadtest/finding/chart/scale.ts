@@ -1,7 +1,7 @@
 import { logTicks } from '../../../src/report/plot/log-frame.ts';
 import { linearScale } from '../../../src/report/plot/scale.ts';
 import { roundTicks } from '../../../src/report/plot/ticks.ts';
-import type { Chart } from '../finding.ts';
+import type { Chart, Unit } from '../finding.ts';
 import { valueText } from '../value-text.ts';
 
 /** From values to heights. */
@@ -13,7 +13,7 @@ export interface ChartScale {
 
 export interface Tick {
   readonly y: number;
-  /** Absent where it would say the same as that of the tick below, or run into it. */
+  /** Absent where it would say another value (0.5 of what is counted is no 1), the same as the tick below, or run into it. */
   readonly text?: string;
 }
 
@@ -34,10 +34,19 @@ export function chartScale(chart: Chart, heightPx: number): ChartScale {
   for (const tick of ticks) {
     const [y, text] = [at(tick), valueText(tick, chart.unit)];
     const below = shown.findLast((one) => one.text !== undefined);
-    const isTold = below === undefined || (below.text !== text && below.y - y >= LINE_PX);
-    shown.push({ y, ...(isTold && { text }) });
+    const hasRoom = below === undefined || (below.text !== text && below.y - y >= LINE_PX);
+    shown.push({ y, ...(hasRoom && says(text, tick, chart.unit) && { text }) });
   }
   return { ticks: shown, at };
+}
+
+/** Whether a text was not rounded. Powers of ten apart, which units have: 2,500 ms are 2.5 s, and a share of 0.2 is 20 %. */
+function says(text: string, value: number, unit: Unit): boolean {
+  // Steps of both are round in their own units, of 1024 and of 60.
+  if (value === 0 || unit === 'bytes' || unit === 'bytes-per-second' || text.includes('min')) return true;
+  if (/^[<>]/.test(text)) return false;
+  const power = Math.log10(value / Number.parseFloat(text.replaceAll(',', '')));
+  return Math.abs(power - Math.round(power)) < 1e-6;
 }
 
 /** What is not finite was not measured. */

@@ -1,4 +1,4 @@
-import { access, constants } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { readWords } from '../../run/words.ts';
 import { OPTIONS, SECONDS } from './options.ts';
 
@@ -19,9 +19,17 @@ export type ReadArguments =
 
 const ALL = 'all';
 
-/** @param known names of what can be run; a single one needs no name. */
-export async function readArguments(argv: readonly string[], known: readonly string[]): Promise<ReadArguments> {
+/** @param known names of what can be run; a single one needs no name. @param comparing those that take `--server`. */
+export async function readArguments(
+  argv: readonly string[],
+  known: readonly string[],
+  comparing: readonly string[],
+): Promise<ReadArguments> {
   const { values, positionals, faults } = readWords(argv, OPTIONS);
+  for (const { name, value } of OPTIONS) {
+    const times = argv.filter((word) => word === `--${name}` || word.startsWith(`--${name}=`)).length;
+    if (value !== undefined && times > 1) faults.push(`--${name} is there ${times} times; once is allowed`);
+  }
   if (values['help'] === true || (argv.length === 0 && known.length > 1)) return { kind: 'help' };
   const given = (name: string): string | undefined => {
     const value = values[name];
@@ -38,19 +46,21 @@ export async function readArguments(argv: readonly string[], known: readonly str
   if (rowSeconds !== undefined && values['publish'] === true)
     faults.push('--publish goes without --seconds: a page shows rows measured as long as they should be');
   const servers = given('server')?.split(',') ?? [];
-  for (const path of servers) {
-    const isProgram = await access(path, constants.X_OK).then(
-      () => path.includes('/'),
-      () => false,
+  const chosen = wanted.includes(ALL) ? known : known.filter((name) => wanted.includes(name));
+  if (servers.length > 0 && chosen.length > 0 && !chosen.some((name) => comparing.includes(name))) {
+    faults.push(
+      `--server: nothing here compares servers${comparing.length === 0 ? '' : ` but ${comparing.join(', ')}`}`,
     );
-    if (!isProgram)
+  }
+  for (const path of servers) {
+    if (!(await isProgram(path)))
       faults.push(`--server: "${path}" is not allowed; the path of a program is, such as /opt/bin/keydb-server`);
   }
   if (faults.length > 0) return { kind: 'wrong', faults };
   return {
     kind: 'run',
     arguments: {
-      names: wanted.includes(ALL) ? known : known.filter((name) => wanted.includes(name)),
+      names: chosen,
       servers,
       isPublished: values['publish'] === true,
       out: given('out') ?? 'loadtest/results',
@@ -59,9 +69,19 @@ export async function readArguments(argv: readonly string[], known: readonly str
   };
 }
 
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return path.includes('/') && (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
 function secondsOf(text: string | undefined, faults: string[]): number | undefined {
   if (text === undefined) return undefined;
-  const value = text.trim() === '' ? Number.NaN : Number(text);
+  // Number alone takes 0x1 and 1e1 too.
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= SECONDS.least && value <= SECONDS.most) return value;
   faults.push(`--seconds: "${text}" is not allowed; a number from ${SECONDS.least} to ${SECONDS.most} is`);
   return undefined;

@@ -8,7 +8,9 @@ import { publishFinding } from '../../finding/publish.ts';
 import { type Cores, coresOf } from '../cores.ts';
 import type { Experiment } from '../experiment.ts';
 import { inLab } from '../lab.ts';
+import { othersCores, processorTimes } from '../others.ts';
 import { type LabArguments, readArguments } from './arguments.ts';
+import { cannotBegin, messageOf } from './cannot-begin.ts';
 import { usage } from './usage.ts';
 
 export interface LabCommand {
@@ -16,6 +18,8 @@ export interface LabCommand {
   readonly program: string;
   readonly about: string;
   readonly experiments: Readonly<Record<string, Experiment>>;
+  /** Names of those that take further servers. */
+  readonly comparing: readonly string[];
   /** Where `--publish` writes: the page, and the folder of its plots beside it. */
   readonly page: string;
   readonly plots: string;
@@ -30,7 +34,7 @@ const INSTALL = join(import.meta.dirname, '..', '..', 'stack', 'install.ts');
 
 /** Runs what was asked for, one after the other. @returns the exit status: 0 when every row of all of them was measured. */
 export async function labCommand(command: LabCommand, argv: readonly string[], allowed: string): Promise<number> {
-  const read = await readArguments(argv, Object.keys(command.experiments));
+  const read = await readArguments(argv, Object.keys(command.experiments), command.comparing);
   if (read.kind === 'help') {
     console.log(usage(command));
     return 0;
@@ -38,6 +42,11 @@ export async function labCommand(command: LabCommand, argv: readonly string[], a
   if (read.kind === 'wrong') {
     for (const fault of read.faults) console.error(`${command.program}: ${fault}`);
     return WRONG_ARGUMENTS;
+  }
+  const fault = await cannotBegin(command.page, read.arguments);
+  if (fault !== undefined) {
+    console.error(`${command.program}: ${fault}`);
+    return NOT_MEASURED;
   }
   const stopping = new AbortController();
   const stop = (): void => {
@@ -54,7 +63,7 @@ export async function labCommand(command: LabCommand, argv: readonly string[], a
       failed.push(`${name}: not begun`);
       continue;
     }
-    const problem = await one({ command, name, read: read.arguments, cores, stopping: stopping.signal });
+    const problem = await one({ command, name, read: read.arguments, cores, allowed, stopping: stopping.signal });
     if (problem !== undefined) failed.push(`${name}: ${problem}`);
   }
   for (const line of failed) console.error(`${command.program}: not measured: ${line}`);
@@ -66,11 +75,14 @@ interface Step {
   readonly name: string;
   readonly read: LabArguments;
   readonly cores: Cores;
+  /** Processors this process may use, as taskset lists them. */
+  readonly allowed: string;
   readonly stopping: AbortSignal;
 }
 
 /** @returns why it could not be measured. */
-async function one({ command, name, read, cores, stopping }: Step): Promise<string | undefined> {
+async function one(step: Step): Promise<string | undefined> {
+  const { command, name, read } = step;
   const experiment = command.experiments[name];
   if (experiment === undefined) return 'there is none';
   try {
@@ -81,21 +93,35 @@ async function one({ command, name, read, cores, stopping }: Step): Promise<stri
     const missing = await experiment.cannotRun?.();
     if (missing !== undefined) return missing;
     say(`${name}: ${experiment.varies}`);
-    const record = await measure({ command, name, read, cores, stopping }, experiment);
+    const record = await measure(step, experiment);
     console.log(`\n${printFinding(record)}\n`);
-    say(`kept in ${await keepFinding(record, read.out, Date.now())}`);
-    if (read.isPublished) publishFinding(record, command.page, command.plots);
+    const problems = [
+      ...(await problemOf(async () => say(`kept in ${await keepFinding(record, read.out, Date.now())}`))),
+      // Also when it could not be kept: it was measured, and printed.
+      ...(await problemOf(() => read.isPublished && publishFinding(record, command.page, command.plots))),
+    ];
     const unmeasured = record.finding.tables.flatMap(({ rows }) =>
       rows.filter(({ values }) => values.every((value) => value === undefined)).map((row) => row.name),
     );
-    return unmeasured.length === 0 ? undefined : `no figure for ${unmeasured.join('; ')} (the notes say why)`;
+    if (unmeasured.length > 0) problems.push(`no figure for ${unmeasured.join('; ')} (the notes say why)`);
+    return problems.length === 0 ? undefined : problems.join('; ');
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
+  }
+}
+
+async function problemOf(work: () => unknown): Promise<string[]> {
+  try {
+    await work();
+    return [];
+  } catch (error) {
+    return [messageOf(error)];
   }
 }
 
 async function measure(step: Step, experiment: Experiment): Promise<FindingRecord> {
-  const { command, name, read, cores, stopping } = step;
+  const { command, name, read, cores, allowed, stopping } = step;
+  const before = processorTimes(allowed);
   const startedAt = new Date().toISOString();
   const startedMs = performance.now();
   const finding = await inLab(
@@ -108,12 +134,14 @@ async function measure(step: Step, experiment: Experiment): Promise<FindingRecor
     },
     experiment.run,
   );
+  const others = othersCores(before, processorTimes(allowed));
   return {
     version: 1,
     finding: { name, ...finding },
     machine: await machineWords([...command.programs, ...read.servers]),
     startedAt,
     tookSeconds: (performance.now() - startedMs) / 1000,
+    ...(others !== undefined && { othersCores: others }),
     command: `npm run ${command.program} -- ${name}${read.rowSeconds === undefined ? '' : ` --seconds ${read.rowSeconds}`}`,
   };
 }

@@ -25,7 +25,12 @@ export interface PageRound {
 
 export interface PageFigures extends PageRound {
   readonly limit: Limit;
+  /** How many times more the largest of all rounds was than the smallest: what this very server differs by from itself. */
+  readonly spreads: Readonly<Record<Spread, number>>;
 }
+
+/** Figures of a round that peers are compared by. */
+export type Spread = 'perCore' | 'p50Ms' | 'p99Ms';
 
 export interface PageOptions {
   readonly paths: readonly string[];
@@ -91,8 +96,10 @@ export function pageFigures(rounds: readonly PageRound[], room: { server: number
   const fastest = rounds.find((one) => one.perSecond === perSecond);
   if (fastest === undefined) throw new Error('no round was measured');
   const { serverCores, clientCores } = fastest;
+  const spread = (of: Spread): number => most((one) => one[of]) / least((one) => one[of]);
   return {
     ...fastest,
+    spreads: { perCore: spread('perCore'), p50Ms: spread('p50Ms'), p99Ms: spread('p99Ms') },
     perCore: most((one) => one.perCore),
     p50Ms: least((one) => one.p50Ms),
     p99Ms: least((one) => one.p99Ms),

@@ -1,4 +1,5 @@
 import { FIGURES, type Figure } from './figures.ts';
+import { noiseOf } from './noise.ts';
 import { isOurs, type Outcome } from './outcome.ts';
 
 /** One peer against serpcache in one figure. */
@@ -11,10 +12,9 @@ export interface Compared {
   readonly ahead: 'peer' | 'serpcache' | 'neither';
   /** How many times better whoever is ahead is. Undefined where one of both is nothing, or never came. */
   readonly factor: number | undefined;
+  /** What is not further apart is level: a factor, of shares a difference. */
+  readonly noise: number;
 }
-
-/** What is nearer than this is level: rounds of the same server differ by as much. */
-const LEAD = 0.05;
 
 /** Every figure that both have, of every peer; nothing of serpcache with itself. */
 export function compareAll(outcomes: readonly Outcome[], figures: readonly Figure[] = FIGURES): readonly Compared[] {
@@ -24,23 +24,21 @@ export function compareAll(outcomes: readonly Outcome[], figures: readonly Figur
       const oursName = figure.ours(outcome);
       const own = outcomes.find(({ peer }) => peer.name === oursName);
       const [theirs, ours] = [figure.of(outcome), own === undefined ? undefined : figure.of(own)];
-      return theirs === undefined || ours === undefined
-        ? []
-        : [compare(figure, outcome.peer.name, theirs, oursName, ours)];
+      if (own === undefined || theirs === undefined || ours === undefined) return [];
+      const noise = noiseOf(figure, [outcome, own], outcomes.filter(isOurs));
+      return [compare({ figure, peer: outcome.peer.name, theirs, oursName, ours, noise })];
     }),
   );
 }
 
-function compare(figure: Figure, peer: string, theirs: number, oursName: string, ours: number): Compared {
+function compare(given: Omit<Compared, 'ahead' | 'factor'>): Compared {
+  const { figure, theirs, ours, noise } = given;
   const [more, less] = [Math.max(theirs, ours), Math.min(theirs, ours)];
-  const isLevel = more === less || more - less < (figure.resolution ?? 0) || (less > 0 && more / less <= 1 + LEAD);
+  const isNoise = figure.unit === 'share' ? more - less <= noise : less > 0 && more / less <= noise;
+  const isLevel = more === less || more - less < (figure.resolution ?? 0) || isNoise;
   const isPeer = figure.better === 'more' ? theirs > ours : theirs < ours;
   return {
-    figure,
-    peer,
-    theirs,
-    oursName,
-    ours,
+    ...given,
     ahead: isLevel ? 'neither' : isPeer ? 'peer' : 'serpcache',
     factor: less > 0 && Number.isFinite(more) ? more / less : undefined,
   };

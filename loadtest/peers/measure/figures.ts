@@ -1,4 +1,5 @@
 import type { Unit } from '../../finding/finding.ts';
+import type { Spread } from './cached-page.ts';
 import { isFromStore, OURS, type Outcome } from './outcome.ts';
 import type { Stampeded, StampedeFigures } from './stampede.ts';
 
@@ -14,9 +15,16 @@ export interface Figure {
   readonly ours: (outcome: Outcome) => string;
   /** Smaller differences are what the clock or the count cannot tell apart. */
   readonly resolution?: number;
+  /** How many times more the largest of a peer's rounds was than the smallest. Absent: it is measured once. */
+  readonly spread?: (outcome: Outcome) => number | undefined;
+  /** Where both serpcaches do the same for it, their two rows are one thing measured twice: this says of one whether it does. */
+  readonly isAlike?: (outcome: Outcome) => boolean;
 }
 
 const memory = (): string => OURS.memory;
+const MILLISECONDS = { unit: 'ms', better: 'less' } as const;
+/** What is asked for after a purge and without an engine fits into L1 at its smallest. */
+const always = (): boolean => true;
 const likeMany = ({ many }: Outcome): string => (many !== undefined && isFromStore(many) ? OURS.store : OURS.memory);
 const likeKept = ({ peer }: Outcome): string => (peer.keeps === 'shared' ? OURS.store : OURS.memory);
 
@@ -33,12 +41,12 @@ const MOST_REFUSED = 0.05;
 
 /** Everything that is measured of each peer and where more or less is better, in the order it is told. */
 export const FIGURES: readonly Figure[] = [
-  perCore('requests per core, one page', ({ page }) => page?.perCore, memory),
-  perCore('requests per core, many pages', ({ many }) => many?.perCore, likeMany),
-  time('p50, one page', ({ page }) => page?.p50Ms, memory),
-  time('p99, one page', ({ page }) => page?.p99Ms, memory),
-  time('p50, many pages', ({ many }) => many?.p50Ms, likeMany),
-  time('p99, many pages', ({ many }) => many?.p99Ms, likeMany),
+  cached('requests per core', 'perCore', 'page'),
+  cached('requests per core', 'perCore', 'many'),
+  cached('p50', 'p50Ms', 'page'),
+  cached('p99', 'p99Ms', 'page'),
+  cached('p50', 'p50Ms', 'many'),
+  cached('p99', 'p99Ms', 'many'),
   {
     what: 'memory of a page, process and store',
     unit: 'bytes',
@@ -56,6 +64,7 @@ export const FIGURES: readonly Figure[] = [
       ({ queriesPerKey }) => queriesPerKey,
     ),
     ours: memory,
+    isAlike: always,
   },
   {
     what: 'engine queries for each of many pages after a purge',
@@ -66,6 +75,7 @@ export const FIGURES: readonly Figure[] = [
       ({ queriesPerKey }) => queriesPerKey,
     ),
     ours: memory,
+    isAlike: always,
   },
   time(
     'p99 of the hot page after a purge',
@@ -73,7 +83,6 @@ export const FIGURES: readonly Figure[] = [
       ({ hot }) => hot,
       ({ p99Ms }) => p99Ms,
     ),
-    memory,
   ),
   time(
     'p99 of many pages after a purge',
@@ -81,21 +90,16 @@ export const FIGURES: readonly Figure[] = [
       ({ many }) => many,
       ({ p99Ms }) => p99Ms,
     ),
-    memory,
   ),
   share('failed after a purge, hot page', 'less', ({ stampede }) => stampede?.hot.failedShare),
   share('failed after a purge, many pages', 'less', ({ stampede }) => stampede?.many.failedShare),
   share('fresh pages answered without an engine', 'more', ({ dead }) => dead?.freshShare),
   share('expired pages answered without an engine', 'more', ({ dead }) => dead?.expiredShare),
-  time(
-    'p99 of expired pages without an engine',
-    ({ dead }) => (dead === undefined || dead.expiredShare < 1 - MOST_REFUSED ? undefined : dead.expiredP99Ms),
-    memory,
+  time('p99 of expired pages without an engine', ({ dead }) =>
+    dead === undefined || dead.expiredShare < 1 - MOST_REFUSED ? undefined : dead.expiredP99Ms,
   ),
-  time(
-    'time to refuse an unknown page without an engine',
-    ({ dead }) => (dead === undefined ? undefined : (dead.unseenP50Ms ?? Number.POSITIVE_INFINITY)),
-    memory,
+  time('time to refuse an unknown page without an engine', ({ dead }) =>
+    dead === undefined ? undefined : (dead.unseenP50Ms ?? Number.POSITIVE_INFINITY),
   ),
   {
     what: 'until an answer is fresh after the engine is back',
@@ -104,16 +108,25 @@ export const FIGURES: readonly Figure[] = [
     of: ({ dead }) => (dead === undefined ? undefined : (dead.recoveredSeconds ?? Number.POSITIVE_INFINITY)),
     ours: memory,
     resolution: RECOVERY_RESOLUTION_SECONDS,
+    isAlike: always,
   },
 ];
 
-function perCore(what: string, of: Figure['of'], ours: Figure['ours']): Figure {
-  return { what, unit: 'per-second', better: 'more', of, ours };
+/** Of cached pages: best of all rounds. */
+function cached(what: string, key: Spread, of: 'page' | 'many'): Figure {
+  return {
+    what: `${what}, ${of === 'page' ? 'one page' : 'many pages'}`,
+    ...(key === 'perCore' ? ({ unit: 'per-second', better: 'more' } as const) : MILLISECONDS),
+    of: (outcome) => outcome[of]?.[key],
+    ours: of === 'page' ? memory : likeMany,
+    ...(key !== 'perCore' && { resolution: key === 'p50Ms' ? P50_RESOLUTION_MS : P99_RESOLUTION_MS }),
+    spread: (outcome) => outcome[of]?.spreads[key],
+    isAlike: (outcome) => outcome[of] !== undefined && !isFromStore(outcome[of]),
+  };
 }
 
-function time(what: string, of: Figure['of'], ours: Figure['ours']): Figure {
-  const resolution = what.startsWith('p50') ? P50_RESOLUTION_MS : P99_RESOLUTION_MS;
-  return { what, unit: 'ms', better: 'less', of, ours, resolution };
+function time(what: string, of: Figure['of']): Figure {
+  return { what, ...MILLISECONDS, of, ours: memory, resolution: P99_RESOLUTION_MS, isAlike: always };
 }
 
 function stampeded(
@@ -127,5 +140,5 @@ function stampeded(
 }
 
 function share(what: string, better: Figure['better'], of: Figure['of']): Figure {
-  return { what, unit: 'share', better, of, ours: memory, resolution: SHARE_RESOLUTION };
+  return { what, unit: 'share', better, of, ours: memory, resolution: SHARE_RESOLUTION, isAlike: always };
 }

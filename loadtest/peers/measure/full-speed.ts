@@ -33,12 +33,6 @@ export async function fullSpeed(
 
 const COMMON = ['-t1', `-c${CONNECTIONS}`];
 
-/** What repeats it. */
-export function fullSpeedCommand(paths: readonly string[]): string {
-  const several = paths.length > 1 ? ' -s paths.lua' : '';
-  return `wrk ${COMMON.join(' ')} -d4s${several} 'http://127.0.0.1:8080${paths[0] ?? ''}'`;
-}
-
 /** Several paths need a script, which costs wrk about half of its speed; a single one must not pay for that. */
 async function scriptOf(lab: Lab, paths: readonly string[]): Promise<string[]> {
   if (paths.length < 2) return [];

@@ -16,7 +16,7 @@ export function peersLesson(outcomes: readonly Outcome[]): Lesson {
     holds: behind.length === 0 ? 'yes' : before.length === 0 ? 'no' : 'partly',
     sentence: [
       behind.length === 0
-        ? 'No peer is ahead of serpcache by more than 5 % in any figure.'
+        ? 'No peer is ahead of serpcache by more than the noise in any figure.'
         : `Peers are ahead of serpcache in ${of(behind, compared)}: ${groups(behind).map(told).join('; ')}.`,
       before.length === 0
         ? 'serpcache is ahead in nothing.'
@@ -33,7 +33,9 @@ function of(some: readonly Compared[], all: readonly Compared[]): string {
 function levelWords(count: number): string[] {
   if (count === 0) return [];
   return [
-    count === 1 ? 'In the one left they are level within 5 %.' : `In the other ${count} they are level within 5 %.`,
+    count === 1
+      ? 'In the one left they are no further apart than the noise.'
+      : `In the other ${count} they are no further apart than the noise.`,
   ];
 }
 

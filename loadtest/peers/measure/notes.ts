@@ -1,3 +1,5 @@
+import { compareAll } from './compare.ts';
+import { noiseWords } from './noise.ts';
 import type { Outcome } from './outcome.ts';
 import type { Sizes } from './sizes.ts';
 import type { Stampeded } from './stampede.ts';
@@ -11,6 +13,7 @@ export function notesOf(outcomes: readonly Outcome[], sizes: Sizes): string[] {
       'requests per core do not depend on it.',
     `All peers run at the same time and take turns, ${sizes.rounds} rounds of wrk with 64 connections; the best of each is shown. ` +
       `p50 and p99 are of a client of Node that asks ${sizes.perSecond} times a second whatever is answered: about 0.1 ms of each is its own.`,
+    noiseWords(compareAll(outcomes)),
     'Pages in turn are the same number for all; whether they come from the store is measured: store commands per request.',
     'Memory of a page is what resident memory grew by, for each page that is still there afterwards. Processes of Node are made to collect ' +
       'their garbage before and after, or their growth would say nothing about pages; what such a replica takes with its garbage is the last column. ' +

@@ -1,28 +1,26 @@
 import type { Column, FindingTable, Row } from '../../finding/finding.ts';
 import type { PageFigures } from './cached-page.ts';
 import type { DeadEngineFigures } from './dead-engine.ts';
-import { fullSpeedCommand } from './full-speed.ts';
 import { leadTables } from './leads.ts';
 import { OURS, type Outcome } from './outcome.ts';
 import { publishedOf } from './published.ts';
 import { SHORT, type Sizes } from './sizes.ts';
 
-/** @param paths the page all are asked for, then those in turn: for the command that repeats it. */
-export function tablesOf(outcomes: readonly Outcome[], paths: readonly string[], sizes: Sizes): FindingTable[] {
+export function tablesOf(outcomes: readonly Outcome[], sizes: Sizes): FindingTable[] {
   return [
     ...leadTables(outcomes),
     pageTable(outcomes, {
       title: 'One cached page of about 4 KB, one replica',
       pick: ({ page }) => page,
       base: OURS.memory,
-      paths: paths.slice(0, 1),
+      pages: 1,
       sizes,
     }),
     pageTable(outcomes, {
       title: `${sizes.pages} cached pages in turn, one replica`,
       pick: ({ many }) => many,
       base: OURS.store,
-      paths: paths.slice(0, 2),
+      pages: sizes.pages,
       sizes,
     }),
     memoryTable(outcomes, sizes),
@@ -35,11 +33,11 @@ interface PageTable {
   readonly title: string;
   readonly pick: (outcome: Outcome) => PageFigures | undefined;
   readonly base: string;
-  readonly paths: readonly string[];
+  readonly pages: number;
   readonly sizes: Sizes;
 }
 
-function pageTable(outcomes: readonly Outcome[], { title, pick, base, paths, sizes }: PageTable): FindingTable {
+function pageTable(outcomes: readonly Outcome[], { title, pick, base, pages, sizes }: PageTable): FindingTable {
   const found = outcomes.find(({ peer }) => peer.name === base);
   const perCore = found === undefined ? undefined : pick(found)?.perCore;
   return table(
@@ -76,7 +74,7 @@ function pageTable(outcomes: readonly Outcome[], { title, pick, base, paths, siz
           figures.storeUs,
           figures.storeCommands,
         ],
-        command: fullSpeedCommand(paths),
+        command: `node loadtest/peers/repeat.ts '${outcome.peer.name}' ${pages}`,
         ...(published !== undefined && { published }),
       };
     },

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { FINDING_FILE, keepFinding } from '../../../loadtest/finding/keep-finding.ts';
 import { readFinding } from '../../../loadtest/finding/read-record.ts';
+import { replaceFiles } from '../../../loadtest/finding/replace-files.ts';
 import { findingOf } from '../../fakes/finding.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 10, 20, 30);
@@ -39,6 +40,23 @@ test('the figures are kept even when a chart cannot be', async () => {
   await assert.rejects(keepFinding(record, out, NOW_MS), { message: /a chart cannot be called "a\/b"/ });
   const [folder = ''] = readdirSync(out);
   assert.deepEqual(readdirSync(join(out, folder)), [FINDING_FILE]);
+});
+
+test('a finding that cannot be written leaves no folder, and files that cannot all be written leave none', async () => {
+  const endless = findingOf();
+  // Nothing that JSON can write.
+  Object.assign(endless.finding, { notes: [1n] });
+  await assert.rejects(keepFinding(endless, out, NOW_MS), /BigInt/);
+  assert.deepEqual(readdirSync(out), []);
+  const files = [join(out, 'a'), join(out, 'no such folder', 'b')];
+  assert.throws(() => replaceFiles(new Map(files.map((file) => [file, 'text']))), { code: 'ENOENT' });
+  assert.deepEqual(readdirSync(out), []);
+});
+
+test('what is no file is never replaced by one', () => {
+  mkdirSync(join(out, 'folder'));
+  assert.throws(() => replaceFiles(new Map([[join(out, 'folder'), 'text']])), /folder is no file$/);
+  assert.deepEqual(readdirSync(out), ['folder']);
 });
 
 test('a finding whose name is no name of a folder leaves none', async () => {

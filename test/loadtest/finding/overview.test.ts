@@ -43,6 +43,19 @@ test('of a lesson its first clause is shown, without saying twice whether it hol
   assert.equal(gist('From 200 to 2,000 nothing fell; p99 rose.'), 'From 200 to 2,000 nothing fell');
 });
 
+test('half a place, or one that was edited, is refused: its table would stay old', () => {
+  for (const edited of [
+    page([]).replace('<!-- overview -->', '<!-- overview: -->'),
+    page([]).replace('<!-- /overview -->', '<!--/overview-->'),
+    page([]).replace('<!-- /overview -->', ''),
+    `${page([])}\n<!-- overview -->`,
+    '<!-- /overview -->\n<!-- overview -->',
+    '<!-- Overview -->',
+  ]) {
+    assert.throws(() => withOverview(edited, record('x'), NAMES), /one line "<!-- overview -->" and one/, edited);
+  }
+});
+
 test('a page without a place for it stays as it is', () => {
   assert.equal(withOverview('# Page\n', record('x'), NAMES), '# Page\n');
 });

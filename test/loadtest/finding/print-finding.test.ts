@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FindingTable, Lesson } from '../../../loadtest/finding/finding.ts';
+import { findingMarkdown } from '../../../loadtest/finding/finding-markdown.ts';
 import { printFinding } from '../../../loadtest/finding/print-finding.ts';
 import { findingOf } from '../../fakes/finding.ts';
 import { HOSTILE } from '../report/scenes.ts';
@@ -55,6 +56,19 @@ test('a command is one line however long it is, and stands once for all of its r
   );
   assert.ok(lines.includes(`    first; second: ${command}`));
   assert.ok(lines.includes('    third: other command'));
+});
+
+test('what others took of the machine is said where it shows, and nothing where it does not', () => {
+  const told = (othersCores?: number): boolean => {
+    const record = findingOf({ record: { ...(othersCores !== undefined && { othersCores }) } });
+    const both = [printFinding(record).replaceAll('\n  ', ' '), findingMarkdown(record, 'plots')].map((text) =>
+      /\. Meanwhile others took 0\.42 of the machine's cores: rates are lower/.test(text),
+    );
+    assert.equal(both[0], both[1]);
+    assert.equal(printFinding(record).includes('Meanwhile'), both[0]);
+    return both[0] === true;
+  };
+  assert.deepEqual([told(0.42), told(0.1), told(0), told()], [true, false, false, false]);
 });
 
 test('a value that could not be measured is a dash, never a word of the language', () => {

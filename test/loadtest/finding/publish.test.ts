@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { publishFinding } from '../../../loadtest/finding/publish.ts';
+import { checkPage, publishFinding } from '../../../loadtest/finding/publish.ts';
 import { asksChart, findingOf, rateChart } from '../../fakes/finding.ts';
 
 const [START, END] = ['<!-- finding: batch -->', '<!-- /finding: batch -->'];
@@ -70,6 +70,39 @@ test('a page whose markers are not one pair in their order is left as it is, and
     assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), page);
     assert.throws(plots, { code: 'ENOENT' });
   }
+});
+
+test('of a page and its plots all are written, or none', () => {
+  published(`${START}\n${END}\n`);
+  const before = readFileSync(join(folder, 'README.md'), 'utf8');
+  const other = findingOf({ finding: { title: 'Another', charts: [{ ...rateChart(), title: 'Another' }] } });
+  const plot = readFileSync(join(folder, 'plots', 'batch.svg'), 'utf8');
+  for (const file of ['README.md', join('plots', 'batch.svg')]) {
+    // Nothing can be written there.
+    mkdirSync(join(folder, `${file}.new`));
+    assert.throws(() => publishFinding(other, join(folder, 'README.md'), join(folder, 'plots')), { code: 'EISDIR' });
+    assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), before);
+    assert.equal(readFileSync(join(folder, 'plots', 'batch.svg'), 'utf8'), plot);
+    rmSync(join(folder, `${file}.new`), { recursive: true });
+    assert.deepEqual(readdirSync(folder).sort(), ['README.md', 'plots']);
+    assert.deepEqual(plots(), ['batch-asks.svg', 'batch.svg']);
+  }
+});
+
+test('rows that were cut short are not shown on a page, whoever kept them', () => {
+  const record = findingOf({ record: { command: 'npm run experiments -- batch --seconds 0.3' } });
+  assert.throws(() => published(`${START}\n${END}\n`, record), /measured with ".* --seconds 0\.3": a page shows rows/);
+  assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), `${START}\n${END}\n`);
+});
+
+test('a page on which a finding could not be published is told before anything is measured', () => {
+  const file = join(folder, 'README.md');
+  writeFileSync(file, `<!-- overview -->\n<!-- /overview -->\n${START}\n${END}\n`);
+  checkPage(file, ['batch']);
+  assert.throws(() => checkPage(file, ['batch', 'dns']), /README\.md lacks a line "<!-- finding: dns -->"/);
+  writeFileSync(file, `<!-- overview -->\n${START}\n${END}\n`);
+  assert.throws(() => checkPage(file, ['batch']), /overview/);
+  assert.throws(() => checkPage(join(folder, 'none.md'), ['batch']), { code: 'ENOENT' });
 });
 
 test('a marker in its own words does not end it', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readArguments } from '../../../loadtest/lab/command/arguments.ts';
 
 const KNOWN = ['timeouts', 'batch', 'dns'];
-const read = (...argv: string[]) => readArguments(argv, KNOWN);
+const read = (...argv: string[]) => readArguments(argv, KNOWN, ['batch']);
 const faultsOf = async (...argv: string[]): Promise<readonly string[]> => {
   const answer = await read(...argv);
   return answer.kind === 'wrong' ? answer.faults : [];
@@ -21,7 +21,7 @@ test('experiments run in the order of the list, each once', async () => {
 test('nothing at all asks for help; where there is only one thing to run, it is run', async () => {
   assert.equal((await read()).kind, 'help');
   assert.equal((await read('batch', '--help')).kind, 'help');
-  const only = await readArguments([], ['peers']);
+  const only = await readArguments([], ['peers'], []);
   assert.ok(only.kind === 'run');
   assert.deepEqual(only.arguments.names, ['peers']);
 });
@@ -33,6 +33,23 @@ test('every fault is named at once, each with what is allowed', async () => {
   assert.match(faults.join('\n'), /--seconds: "0" is not allowed; a number from 0.1 to 60 is/);
   assert.match(faults.join('\n'), /--server: "\/no\/such-server" is not allowed; the path of a program/);
   assert.match(faults.join('\n'), /there is no --sekunds; --seconds is meant\?/);
+});
+
+test('an option is there once, and a number is one', async () => {
+  assert.match((await faultsOf('batch', '--seconds', '1', '--seconds=2')).join(), /--seconds is there 2 times; once/);
+  for (const text of ['0x1', '1e0', ' 1', '+1', '.5', 'Infinity'])
+    assert.match((await faultsOf('batch', `--seconds=${text}`)).join(), /is not allowed; a number from/, text);
+});
+
+test('a server for nobody who compares servers is a fault, and a folder is no server', async () => {
+  assert.match(
+    (await faultsOf('dns', '--server', process.execPath)).join(),
+    /--server: nothing here compares servers but batch$/,
+  );
+  assert.deepEqual(await faultsOf('all', '--server', process.execPath), []);
+  const peers = await readArguments(['--server', process.execPath], ['peers'], []);
+  assert.deepEqual(peers, { kind: 'wrong', faults: ['--server: nothing here compares servers'] });
+  assert.match((await faultsOf('batch', '--server', import.meta.dirname)).join(), /is not allowed; the path of a/);
 });
 
 test('which experiment is asked for, not guessed', async () => {

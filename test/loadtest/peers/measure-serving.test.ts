@@ -40,6 +40,11 @@ test('of the rounds each figure is the best', () => {
   assert.deepEqual([perSecond, perCore, p50Ms, p99Ms], [10_000, 12_000, 0.4, 2]);
 });
 
+test('what a server differs by from itself is the largest round by the smallest', () => {
+  const rounds = [round({ perCore: 12_000, p99Ms: 3 }), round({ perCore: 10_000 }), round({ perCore: 11_000 })];
+  assert.deepEqual(pageFigures(rounds, { server: 1, client: 1 }).spreads, { perCore: 1.2, p50Ms: 1, p99Ms: 1.5 });
+});
+
 test('who was full is who was full in the fastest round', () => {
   const one = { server: 1, client: 1 };
   assert.equal(pageFigures([round({})], one).limit, 'store');

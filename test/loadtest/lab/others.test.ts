@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { othersCores, processorTimes, timesOf } from '../../../loadtest/lab/others.ts';
+
+/** As Linux shows it, after so many ticks of 10 ms. */
+function times(ticks: { atMs: number; each?: readonly number[]; ownTicks?: number; stolen?: number }) {
+  const [first = 0, second = 0] = ticks.each ?? [];
+  const line = (name: string, user: number): string => `${name} ${user} 10 20 9999 99 50 60 ${ticks.stolen ?? 0} 0 0`;
+  const stat = `${line('cpu ', 999_999)}\n${line('cpu0', first)}\n${line('cpu1', second)}\n${line('cpu10', 77_777)}\nintr 1`;
+  const own = `7 (a ) name) S 1 7 7 0 -1 0 1 2 3 4 ${ticks.ownTicks ?? 0} 1 2 3 20 0 1 0 5 6`;
+  return timesOf({ stat, own, allowed: '0-1', atMs: ticks.atMs });
+}
+
+test('what the processors did less what we did is what others took', () => {
+  const before = times({ atMs: 0 });
+  const after = times({ atMs: 10_000, each: [500, 300], ownTicks: 600 });
+  assert.equal(othersCores(before, after), 0.2);
+});
+
+test('what the host took for other machines is taken by others', () => {
+  assert.equal(othersCores(times({ atMs: 0 }), times({ atMs: 10_000, stolen: 50 })), 0.1);
+});
+
+test('a clock that counts us a little more than the processors makes others nothing, not less', () => {
+  assert.equal(othersCores(times({ atMs: 0 }), times({ atMs: 1000, each: [50, 49], ownTicks: 101 })), 0);
+});
+
+test('where nobody could look nothing is said', () => {
+  assert.equal(othersCores(undefined, times({ atMs: 1 })), undefined);
+  assert.equal(othersCores(times({ atMs: 1 }), undefined), undefined);
+  assert.equal(othersCores(times({ atMs: 1 }), times({ atMs: 1 })), undefined);
+});
+
+test('what a child did is ours once it has ended', (t) => {
+  const before = processorTimes('0');
+  spawnSync(process.execPath, ['-e', 'const end = Date.now() + 400; while (Date.now() < end);']);
+  const after = processorTimes('0');
+  if (before === undefined || after === undefined) return t.skip('there is no /proc');
+  assert.ok(after.ownMs - before.ownMs >= 100, `${before.ownMs} → ${after.ownMs}`);
+});

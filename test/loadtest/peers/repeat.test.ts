@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { PEERS } from '../../../loadtest/peers/all-peers.ts';
+import type { PageFigures } from '../../../loadtest/peers/measure/cached-page.ts';
+import { SIZES } from '../../../loadtest/peers/measure/sizes.ts';
+import { tablesOf } from '../../../loadtest/peers/measure/tables.ts';
+
+const FIGURES: PageFigures = {
+  ...{ perSecond: 1, perCore: 1, serverCores: 1, clientCores: 1, storeUs: 0, storeCommands: 0, p50Ms: 1, p99Ms: 1 },
+  ...{ limit: 'store', spreads: { perCore: 1, p50Ms: 1, p99Ms: 1 } },
+};
+
+test('what repeats a row of cached pages names its own peer, and as many pages as the table is about', () => {
+  const outcomes = PEERS.map((peer) => ({ peer, page: FIGURES, many: FIGURES, problems: [] }));
+  const commands = tablesOf(outcomes, SIZES).map(({ rows }) => rows.flatMap(({ command }) => command ?? []));
+  for (const pages of [1, SIZES.pages])
+    assert.ok(
+      commands.some((all) => all.join('\n') === PEERS.map((peer) => commandOf(peer.name, pages)).join('\n')),
+      `${pages}`,
+    );
+});
+
+function commandOf(name: string, pages: number): string {
+  return `node loadtest/peers/repeat.ts '${name}' ${pages}`;
+}
+
+test('who names no peer, or more pages than there are, is told what there is', () => {
+  for (const words of [['nobody'], [], ['Varnish', '0'], ['Varnish', String(SIZES.pages + 1)], ['Varnish', '1', 'x']]) {
+    const { status, stderr } = spawnSync(process.execPath, ['loadtest/peers/repeat.ts', ...words], {
+      cwd: new URL('../../..', import.meta.url),
+      encoding: 'utf8',
+    });
+    assert.equal(status, 64, words.join(' '));
+    assert.match(stderr, /'Varnish', /);
+  }
+});
