@@ -40,8 +40,14 @@ const MIN_VOLUME = 20;
  */
 const SPAN_MS = 100;
 const WINDOW_MS = 1000;
-/** A probe costs one reader one deadline, so it is cheap to look often. ±25 %, so that a fleet does not look at once. */
-const RESET_MS = 1000;
+/**
+ * Until the first probe, then twice as long each time one fails: a hiccup is over soon, and a probe costs one reader one
+ * deadline. Spread by ±25 %, so that a fleet does not look at once.
+ */
+const FIRST_RESET_MS = 250;
+const LONGEST_RESET_MS = 1000;
+/** Closed for less, it goes on where it was: a node that fails half of its commands is not looked at ever so often. */
+const SETTLED_MS = 2000;
 
 interface Window {
   total: number;
@@ -59,6 +65,8 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
   let era = 1;
   let probing = false;
   let probeAtMs = 0;
+  let resetMs = FIRST_RESET_MS;
+  let closedSinceMs = Number.NEGATIVE_INFINITY;
   let revivedMs = Number.NEGATIVE_INFINITY;
   let inARow = 0;
   let inARowSinceMs = 0;
@@ -67,13 +75,19 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
   let previous = newWindow();
 
   const enterState = (next: StoreNode['breaker']): void => {
+    const nowMs = clock.monotonicMs();
+    if (next === 'open') {
+      if (state === 'closed' && nowMs - closedSinceMs >= SETTLED_MS) resetMs = FIRST_RESET_MS;
+      probeAtMs = nowMs + resetMs * (0.75 + random() / 2);
+      resetMs = Math.min(LONGEST_RESET_MS, 2 * resetMs);
+    }
+    if (next === 'closed') closedSinceMs = nowMs;
     state = next;
     era += 1;
     probing = false;
     inARow = 0;
     current = newWindow();
     previous = newWindow();
-    if (next === 'open') probeAtMs = clock.monotonicMs() + RESET_MS * (0.75 + random() / 2);
     onState(next);
   };
 
@@ -129,7 +143,7 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
     revive() {
       const nowMs = clock.monotonicMs();
       // A node whose every connection breaks at its first command would be probed, and connected to, without a pause.
-      if (state === 'open' && nowMs - revivedMs >= RESET_MS) {
+      if (state === 'open' && nowMs - revivedMs >= LONGEST_RESET_MS) {
         probeAtMs = nowMs;
         revivedMs = nowMs;
       }

@@ -104,6 +104,35 @@ test('a failed probe opens it again', () => {
   assert.deepEqual(states, ['open', 'half-open', 'open']);
 });
 
+/** Until it lets the next command through. */
+const refusedMs = (): number => {
+  const sinceMs = nowMs;
+  while (breaker.refuses()) nowMs += 10;
+  return nowMs - sinceMs;
+};
+
+test('it looks after a quarter of a second, then half as often each time, at least once a second', () => {
+  giveUp();
+  const pauses = Array.from({ length: 4 }, () => {
+    const ms = refusedMs();
+    book('failed');
+    return ms;
+  });
+  assert.deepEqual(pauses, [250, 500, 1000, 1000]);
+});
+
+test('a hiccup long after another is looked at as soon as the first; one that comes back at once is not', () => {
+  giveUp();
+  refusedMs();
+  book('answered');
+  giveUp();
+  assert.equal(refusedMs(), 500);
+  book('answered');
+  nowMs += 2000;
+  giveUp();
+  assert.equal(refusedMs(), 250);
+});
+
 test('a probe that says nothing makes room for the next', () => {
   giveUp();
   nowMs += 1000;
@@ -135,12 +164,12 @@ test('connections that keep coming and failing let through no more probes than t
   giveUp();
   breaker.revive();
   book('failed');
-  for (let connections = 0; connections < 3; connections += 1) {
+  for (let connections = 0; connections < 2; connections += 1) {
     nowMs += 200;
     breaker.revive();
     assert.equal(breaker.enter(), undefined);
   }
-  nowMs += 500;
+  nowMs += 600;
   breaker.revive();
   assert.notEqual(breaker.enter(), undefined);
 });
