@@ -2,11 +2,12 @@ import type { Experiment } from '../lab/experiment.ts';
 import { batchCharts } from './batch/charts.ts';
 import { clientViews } from './batch/client-view.ts';
 import { batchLesson } from './batch/lesson.ts';
-import { storePages } from './batch/pages.ts';
+import { PAGE_FILL, storePages } from './batch/pages.ts';
 import { refusalOfTwoSlots } from './batch/slots.ts';
 import { sweep } from './batch/sweep.ts';
 import { clientTable, shareTable, sweepTables, waysTable } from './batch/tables.ts';
 import { waysToAsk } from './batch/ways.ts';
+import { fillFirst } from './fill-first.ts';
 
 const SECONDS = 1.2;
 /** The load whose time is taken apart: enough to keep the store busy, few enough that nothing queues for long. */
@@ -29,7 +30,12 @@ export const batch: Experiment = {
       title: 'How many commands to send at once',
       published:
         'single commands 5k/s with a p99 of 35 ms; 10 at once 8k/s and 22 ms; 50: 12k/s and 18 ms; 100: 18.5k/s and 15 ms; 200: 20k/s and 14 ms; 500: 19.8k/s and 16 ms; the golden number, 100 to 200, moves with the load; MGET for few fixed keys, pipelined GET for many that vary',
-      tables: [...sweepTables(rows), clientTable(views), waysTable(ways), shareTable(rows, SHARE_CLIENTS)],
+      tables: fillFirst(PAGE_FILL, [
+        ...sweepTables(rows),
+        clientTable(views),
+        waysTable(ways),
+        shareTable(rows, SHARE_CLIENTS),
+      ]),
       charts: batchCharts(rows, views),
       lesson: batchLesson({ rows, ways, refusal }),
       notes: [

@@ -2,7 +2,7 @@ import { bytesText, countText } from '../../src/report/number-text.ts';
 import type { Chart } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Lab } from '../lab/lab.ts';
-import { PUBLISHED_MIX } from '../lab/mix.ts';
+import { memtierFill, PUBLISHED_MIX } from '../lab/mix.ts';
 import { type AtOneRateRow, atOneRate, ONE_RATE } from './connections/at-one-rate.ts';
 import { type Counted, MOST_CLIENTS } from './connections/counted-benchmark.ts';
 import { atFullSpeed } from './connections/full-speed.ts';
@@ -11,7 +11,8 @@ import { type PoolRow, pools, UNDER_WAY } from './connections/pool.ts';
 import { roomHere, rungsOf } from './connections/room.ts';
 import { fullSpeedTable, poolTable, rateTable, threadsTable } from './connections/tables.ts';
 import { clientThreads, THREAD_CLIENTS, THREAD_PIPELINE, type ThreadsRow } from './connections/threads.ts';
-import { SMALL_BYTES, startWideStore, type WideStore } from './connections/wide-store.ts';
+import { BENCHMARK_FILL, SMALL_BYTES, SMALL_FILL, startWideStore } from './connections/wide-store.ts';
+import { fillFirst } from './fill-first.ts';
 
 /** How many connections a store bears, and how many a process needs. */
 export const connections: Experiment = {
@@ -19,7 +20,7 @@ export const connections: Experiment = {
   parts: ['redis'],
   run: async (lab) => {
     const wide = await startWideStore(lab);
-    const room = roomHere(await maxClientsOf(wide));
+    const room = await roomHere(wide.store);
     const rungs = rungsOf(room.most);
     const oneRate = await atOneRate(lab, wide, rungs);
     const fullSpeed = await atFullSpeed(lab, wide, rungs);
@@ -30,11 +31,11 @@ export const connections: Experiment = {
       published:
         'the shard of one site fell at 2,000 connections where 60,000–70,000 were required; another keeps a pool of 100 with a socket timeout of 5 s and a connect timeout of 2 s; 7–10 client threads made 2 million commands a second, 50 threads fewer and a latency of 1 s',
       tables: [
-        rateTable(oneRate),
-        fullSpeedTable(fullSpeed),
+        ...fillFirst(memtierFill(PUBLISHED_MIX), [rateTable(oneRate)]),
+        ...fillFirst(BENCHMARK_FILL, [fullSpeedTable(fullSpeed)]),
         poolTable(atRate, `at ${countText(ONE_RATE)} commands a second`),
         poolTable(saturated, `with ${UNDER_WAY} commands under way in all`),
-        threadsTable(threads),
+        ...fillFirst(SMALL_FILL, [threadsTable(threads)]),
       ],
       charts: chartsOf({ oneRate, fullSpeed, saturated, threads }),
       lesson: connectionsLesson({
@@ -49,11 +50,6 @@ export const connections: Experiment = {
     };
   },
 };
-
-async function maxClientsOf({ store }: WideStore): Promise<number> {
-  const answer = await store.command('CONFIG', 'GET', 'maxclients');
-  return Array.isArray(answer) ? Number(answer[1]) : 0;
-}
 
 function chartsOf(all: {
   readonly oneRate: readonly AtOneRateRow[];

@@ -9,6 +9,7 @@ import {
   LEAST_PAGE_BYTES,
   MOST_PAGE_BYTES,
   PAGES,
+  pageFill,
   type Shape,
   startClusterShape,
   startStores,
@@ -109,6 +110,7 @@ async function measured(lab: Lab, variants: readonly Variant[]): Promise<readonl
           ...(weight === 'heavy' ? ['GET', `${shape.prefix(domain)}:page:__rand_int__`] : []),
         ],
         keySpace: weight === 'light' ? COUNTERS : PAGES,
+        ...(weight === 'heavy' && { fill: (domain, port) => pageFill(shape.prefix(domain), port) }),
         seconds: lab.seconds(SECONDS),
       });
       return { ...run, weight, shape: shape.name, isFar: via !== undefined, isAnywhere: shape.isAnywhere === true };

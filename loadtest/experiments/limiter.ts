@@ -49,7 +49,7 @@ async function run(lab: Lab): Promise<Omit<Finding, 'name'>> {
     title: 'A bandwidth limiter between service and store',
     published:
       'A classifieds site saw stalls and drops although its bandwidth was free: the burst and cburst of its limiter (TBF) were misconfigured. No figures were published.',
-    tables: limiterTables(rows),
+    tables: limiterTables(rows, LOAD.keys),
     charts: limiterCharts(rows),
     lesson: limiterLesson(rows),
     notes: [
@@ -58,7 +58,7 @@ async function run(lab: Lab): Promise<Omit<Finding, 'name'>> {
       'Right is a burst of 4 × rate ÷ HZ (HZ 250) or as large as what is asked for at once, whichever is more; tc-tbf(8) asks for rate ÷ HZ at the very least. For an htb without a burst tc itself chooses 1600 bytes, because it takes HZ for 10⁹ where timers are fine.',
       'Segmentation offload stays on, as on real machines: the store hands packets of up to 64 KB to the limiter. tbf cuts those that are larger than its burst into packets of the wire, htb lets them pass and waits afterwards. A limiter on the same machine that refuses such a packet at once tells TCP so, which tries again later without counting a retransmit: drops are the figure to look at, not retransmits.',
       toldNote(rows),
-      `Each row is the middle one of ${TIMES} times, taken in turns. The redis-benchmark command repeats the reads as fast as they go, not in bursts: it shows the rate that is allowed, and the drops.`,
+      `Each row is the middle one of ${TIMES} times, taken in turns. The commands need root: the first one makes a namespace with a store in it and fills that, the last one takes it away. redis-benchmark repeats the reads as fast as they go, not in bursts: it shows the rate that is allowed, and tc -s qdisc there the drops.`,
     ],
   };
 }

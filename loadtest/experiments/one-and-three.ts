@@ -22,6 +22,8 @@ export interface ThreeClientsOptions {
   /** Words of what client 0, 1 or 2 sends; `__rand_int__` stands for twelve digits. */
   readonly command: (client: number) => readonly string[];
   readonly keySpace: number;
+  /** Prints what stores the keys that client 0, 1 or 2 asks for; absent: it needs none. */
+  readonly fill?: (client: number, port: number) => string;
   readonly seconds: number;
   /** All clients together, as an earlier run had it; absent: a pilot finds out. */
   readonly expectedPerSecond?: number;
@@ -136,10 +138,13 @@ async function together(lab: Lab, options: ThreeClientsOptions, requests: number
   };
 }
 
-function shown({ stores, keySpace, command }: ThreeClientsOptions, requests: number): string {
+function shown({ stores, keySpace, command, fill }: ThreeClientsOptions, requests: number): string {
   const tls = stores[0]?.caFile === undefined ? '' : ' --tls --cacert ca.crt';
   const port = (client: number): number => 6379 + (client % stores.length);
   const one = (client: number): string =>
     `redis-benchmark -p ${port(client)}${tls} -c 1 -n ${requests} -r ${keySpace} ${command(client).join(' ')}`;
-  return `${Array.from({ length: CLIENTS }, (_, client) => one(client)).join(' & ')}`;
+  const clients = Array.from({ length: CLIENTS }, (_, client) => client);
+  const fills = fill === undefined ? [] : clients.map((client) => `${fill(client, port(client))} && `);
+  // All of them are waited for: the next command must not meet the end of this one.
+  return `${fills.join('')}{ ${clients.map(one).join(' & ')} & wait; }`;
 }

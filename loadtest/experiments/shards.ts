@@ -5,9 +5,10 @@ import type { DrivePlan } from '../lab/driver/plan.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Lab, LabStore } from '../lab/lab.ts';
 import { massImport } from '../lab/mass-import.ts';
-import { type Mix, memtierCommand, PUBLISHED_MIX } from '../lab/mix.ts';
+import { type Mix, PUBLISHED_MIX } from '../lab/mix.ts';
 import { alternately } from './alternately.ts';
 import { limitOfStores, sum } from './one-and-three.ts';
+import { shardsCommand } from './shards/command.ts';
 import { type ShardRow, shardsLesson } from './shards/lesson.ts';
 import { settledCommands } from './shards/settled-commands.ts';
 import { hitChart, loadTable, memoryTable, processorChart } from './shards/tables.ts';
@@ -82,7 +83,7 @@ async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly 
 }
 
 async function startSide(lab: Lab, count: number): Promise<Side> {
-  const own = Math.floor(TOTAL_MEMORY_BYTES / count);
+  const own = memoryOf(count);
   const stores: LabStore[] = [];
   for (let shard = 0; shard < count; shard += 1) {
     stores.push(await lab.startStore({ config: [`maxmemory ${own}`] }));
@@ -109,6 +110,10 @@ function loadOf(count: number): Pick<DrivePlan, 'connections' | 'commands'> {
   return { connections: CONNECTIONS, commands: { kind: 'mix', ...mixOf(count) } };
 }
 
+function memoryOf(count: number): number {
+  return Math.floor(TOTAL_MEMORY_BYTES / count);
+}
+
 function mixOf(count: number): Mix {
   return { ...PUBLISHED_MIX, keys: Math.floor(PUBLISHED_MIX.keys / count) };
 }
@@ -128,8 +133,6 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number): Pro
   const after = await countersOf(stores);
   const [hits, misses] = [after.hits - before.hits, after.misses - before.misses];
   const busy = { storeCores: sum(ran.watchedCores), generatorCores: ran.generatorCores };
-  const limited =
-    growth === undefined ? undefined : `--rate-limiting=${Math.round((growth * X1_PER_SECOND) / CONNECTIONS)}`;
   return {
     shards: count,
     ...(growth !== undefined && { growth }),
@@ -141,10 +144,13 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number): Pro
     busiestCores: ran.storeCores,
     // One driver, whatever cores there are.
     limit: limitOfStores(lab.cores, count, busy, { clients: 1 }),
-    command: memtierCommand(PUBLISHED_MIX, {
-      clients: CONNECTIONS,
-      more: [...(count === 1 ? [] : ['--cluster-mode']), ...(limited === undefined ? [] : [limited])].join(' '),
-    }).trim(),
+    command: shardsCommand({
+      shards: count,
+      mix: mixOf(count),
+      maxBytes: memoryOf(count),
+      clients: CONNECTIONS / count,
+      ...(growth !== undefined && { perClientPerSecond: (growth * X1_PER_SECOND) / CONNECTIONS }),
+    }),
   };
 }
 

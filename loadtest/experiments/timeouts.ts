@@ -1,6 +1,6 @@
 import type { Chart, Column, FindingTable, Row } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
-import { memtierCommand, PUBLISHED_MIX } from '../lab/mix.ts';
+import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../lab/mix.ts';
 import { type Figures, quietestOf } from './timeouts/figures.ts';
 import { lessonOf } from './timeouts/lesson.ts';
 import { BUSY, DEADLINE_MS, HOLDS, playScene, type Scene, type SceneRan, type Variant } from './timeouts/scene.ts';
@@ -26,6 +26,7 @@ const PUBLISHED: Readonly<Partial<Record<Variant, string>>> = { abandons: 'laten
 const COLUMNS: readonly Column[] = [
   { name: 'answered', unit: 'per-second' },
   { name: 'lost', unit: 'share' },
+  { name: 'of those never sent', unit: 'share' },
   { name: `mean of all, lost at ${DEADLINE_MS} ms`, unit: 'ms' },
   { name: 'p50 of answered', unit: 'ms' },
   { name: 'p99 of answered', unit: 'ms' },
@@ -48,6 +49,11 @@ export const timeouts: Experiment = {
       closes: chosen(plain, 'closes'),
       abandons: chosen(plain, 'abandons'),
       calm: plain.calm.abandons,
+      adapter: {
+        shipped: chosen(plain, 'adapter'),
+        closes: chosen(plain, 'adapter closes'),
+        perSecondEach: PLAIN.ratePerSecond / PLAIN.connections,
+      },
     };
     const tlsLesson = lessonOf({
       closes: chosen(tls, 'closes'),
@@ -110,6 +116,7 @@ function valuesOf(figures: Figures): Row['values'] {
   return [
     figures.answeredPerSecond,
     lostShare,
+    lostShare > 0 ? figures.unsentShare : undefined,
     figures.meanOfAllMs,
     hasAnswers ? p50Ms : undefined,
     hasAnswers ? p99Ms : undefined,
@@ -123,10 +130,12 @@ function valuesOf(figures: Figures): Row['values'] {
 
 function commandOf({ connections, ratePerSecond, isTls }: Scene): string {
   const rate = `--rate-limiting=${ratePerSecond / connections}`;
-  return memtierCommand(PUBLISHED_MIX, {
+  const load = memtierCommand(PUBLISHED_MIX, {
     clients: connections,
     more: isTls ? `${rate} --tls --cacert=ca.crt` : rate,
   });
+  // One command for all rows of a table, so it is printed once.
+  return `${memtierFill(PUBLISHED_MIX, { isTls })} && ${load}`;
 }
 
 function secondsChart(id: string, title: string, scene: Scene, ran: SceneRan): Chart {

@@ -1,9 +1,10 @@
 import { amountText, bytesText, countText } from '../../src/report/number-text.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Lab, LabStore } from '../lab/lab.ts';
+import { fillFirst } from './fill-first.ts';
 import { valueSizeCharts } from './value-size/charts.ts';
-import { FIELD_BYTES } from './value-size/hash.ts';
-import { hashReads, SMALL_PER_SECOND } from './value-size/hash-reads.ts';
+import { BIG_FIELDS, FIELD_BYTES, hashFill } from './value-size/hash.ts';
+import { type HashReads, hashReads, SMALL_PER_SECOND } from './value-size/hash-reads.ts';
 import { hashWrites } from './value-size/hash-writes.ts';
 import { valueSizeLesson } from './value-size/lesson.ts';
 import { overLink } from './value-size/link.ts';
@@ -32,10 +33,16 @@ export const valueSize: Experiment = {
       title: 'How large a value may be',
       published:
         'SET of 4 MB: a low rate, a full network and an idle processor; SET of 4 KB with 5,000 at once: 508k/s; a hash of 20,000 fields read 3000, 300 and 30 fields at a time: 10 s, 100 ms and 20 ms; a big hash does not slow writes',
-      tables: [nearTable(near), linkTable(link), unsizedTable(unsized), hashReadTable(reads), hashWriteTable(writes)],
+      tables: [
+        nearTable(near),
+        linkTable(link),
+        unsizedTable(unsized),
+        ...fillFirst(hashFill(BIG_FIELDS), [hashReadTable(reads)]),
+        hashWriteTable(writes),
+      ],
       charts: valueSizeCharts(near, link, reads),
       lesson: valueSizeLesson({ near, link, reads, writes }),
-      notes: notes(unsized, link),
+      notes: notes(unsized, link, reads),
     };
   },
 };
@@ -60,7 +67,12 @@ async function onLoopback(lab: Lab, store: LabStore): Promise<readonly Transfer[
   return rows.toSorted((one, other) => rank(one) - rank(other));
 }
 
-function notes(unsized: readonly UnsizedGet[], link: readonly Transfer[] | string): readonly string[] {
+function notes(
+  unsized: readonly UnsizedGet[],
+  link: readonly Transfer[] | string,
+  reads: HashReads,
+): readonly string[] {
+  const unanswered = reads.rows.filter(({ alone }) => alone === undefined).map(({ name }) => name);
   const [, large] = PUBLISHED.get;
   const replies = [...new Set(unsized.map(({ replyBytes }) => countText(Math.round(replyBytes))))].join(' and ');
   const pipelined = PUBLISHED.pipelinedSetPerSecond * 4096;
@@ -76,5 +88,8 @@ function notes(unsized: readonly UnsizedGet[], link: readonly Transfer[] | strin
       : 'The link is a pair of virtual interfaces into a network namespace, held to 1 Gbit/s each way by a token bucket with a queue that drops nothing; p99 is mostly time in that queue. Neither side was full where the limit says so: the link was waited for.',
     'The stores run with deploy/redis/redis-cache.conf as it is: values stay below its proto-max-bulk-len of 16 MB, pipelines of 20 MB and fifty readers of a whole hash below what it lets clients leave unread (64 MB each, 256 MB all together).',
     `Fields are ${FIELD_BYTES} bytes long. The time for the whole hash is that of one reply times how many it takes, one after the other. Small reads are ${SMALL_PER_SECOND}/s of 100 bytes by another process, which shares its core with whoever reads the hash.`,
+    ...(unanswered.length === 0
+      ? []
+      : [`${unanswered.join('; ')}: not answered once in the time of a row, so there are no figures of one client.`]),
   ];
 }

@@ -13,7 +13,7 @@ export interface Mix {
 export const PUBLISHED_MIX: Mix = { keys: 100_000, leastBytes: 100, mostBytes: 6000, writes: 0.2 };
 
 /** `memtier-0`: memtier's own names. */
-export function mixKey(at: number): string {
+export function mixKey(at: number | '%d'): string {
   return `memtier-${at}`;
 }
 
@@ -37,7 +37,10 @@ export function* fillCommands(mix: Mix, random: () => number): Iterable<readonly
   for (let at = 0; at < mix.keys; at += 1) yield ['SET', mixKey(at), bytes.subarray(0, valueBytes(mix, random))];
 }
 
-/** The same by memtier, for whoever has it. Ports and hosts are the reader's own. */
+/** A row of a second is over before memtier has connected everybody; without a time it sends 10,000 commands for each. */
+const TEST_SECONDS = 10;
+
+/** The same by memtier, for whoever has it, in a store that `fillCommand` filled. Ports and hosts are the reader's own. */
 export function memtierCommand(
   mix: Mix,
   options: { readonly clients: number; readonly pipeline?: number; readonly more?: string },
@@ -46,7 +49,33 @@ export function memtierCommand(
   return [
     'memtier_benchmark -s 127.0.0.1 -p 6379 -t 1',
     `-c ${options.clients} --pipeline=${options.pipeline ?? 1} --ratio=1:${reads}`,
-    `--data-size-range=${mix.leastBytes}-${mix.mostBytes} --key-minimum=0 --key-maximum=${mix.keys - 1} --key-pattern=G:G`,
+    // Keys begin at 0 unless something else is said, and memtier does not take a 0 that is said.
+    `--data-size-range=${mix.leastBytes}-${mix.mostBytes} --key-maximum=${mix.keys - 1} --key-pattern=G:G`,
+    // Else all clients ask for the same keys, those of every run before.
+    `--distinct-client-seed --randomize --test-time=${TEST_SECONDS}`,
     ...(options.more === undefined ? [] : [options.more]),
   ].join(' ');
+}
+
+/**
+ * What stores every key once, values of the mix's sizes, by what everybody has: a benchmark that writes keys at random
+ * leaves some out, and one with keys in order is memtier only.
+ * @param set begins the command, with `%d` for the number of a key: `SET memtier-%d`. @param port of a store of the reader's.
+ */
+export function fillCommand(
+  set: string,
+  { keys, leastBytes, mostBytes }: Pick<Mix, 'keys' | 'leastBytes' | 'mostBytes'>,
+  { port = 6379, isTls = false }: { readonly port?: number; readonly isTls?: boolean } = {},
+): string {
+  const bytes =
+    leastBytes === mostBytes ? 'v' : `substr(v, 1, ${leastBytes} + int(rand() * ${mostBytes - leastBytes + 1}))`;
+  // Built up: one awk or another prints no more than 8 KiB by a single `%s`.
+  const value = `while (length(v) < ${mostBytes}) v = substr(v v "x", 1, ${mostBytes})`;
+  const words = `${value}; for (k = 0; k < ${keys}; k++) { printf "${set} ", k; print ${bytes} }`;
+  return `awk 'BEGIN { ${words} }' | redis-cli -p ${port}${isTls ? ' --tls --cacert ca.crt' : ''} --pipe`;
+}
+
+/** As `memtierCommand` asks for them. */
+export function memtierFill(mix: Mix, options: { readonly isTls?: boolean } = {}): string {
+  return fillCommand(`SET ${mixKey('%d')}`, mix, options);
 }

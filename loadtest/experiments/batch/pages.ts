@@ -1,7 +1,7 @@
 import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
-import { fillCommands, PUBLISHED_MIX } from '../../lab/mix.ts';
+import { fillCommand, fillCommands, PUBLISHED_MIX } from '../../lab/mix.ts';
 
 /** Pages of the published mix: 100,000 keys with 100 to 6000 bytes each. */
 export const PAGES = PUBLISHED_MIX.keys;
@@ -11,6 +11,9 @@ export const PAGE = 'page:__rand_int__';
 /** The same for the driver, which writes no zeros in front. */
 export const DRIVEN_PAGE = 'page:0000000__rand_int__';
 const DRIVEN_PAGE_DIGITS = 5;
+
+/** The same for whoever repeats a row. */
+export const PAGE_FILL = fillCommand('SET page:%012d', PUBLISHED_MIX);
 
 /** Fills a store with pages, under names that redis-benchmark can ask for. */
 export async function storePages(lab: Lab, store: LabStore): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { bytesText, countText } from '../../../src/report/number-text.ts';
+import type { LabStore } from '../../lab/lab.ts';
 import { ADDRESSES } from './wide-store.ts';
 
 /** What bounds the connections between one driver process and one store. */
@@ -61,13 +62,14 @@ export function roomOf(figures: RoomFigures): Room {
 }
 
 /** The published rungs that can be, and the most that can be when it is well above the last of them. */
-export function rungsOf(most: number): readonly number[] {
-  const rungs = LADDER.filter((rung) => rung <= most);
-  return most >= (rungs.at(-1) ?? 0) * NEXT_RUNG && most < TOP ? [...rungs, most] : rungs;
+export function rungsOf(most: number, ladder: readonly number[] = LADDER): readonly number[] {
+  const rungs = ladder.filter((rung) => rung <= most);
+  return most >= (rungs.at(-1) ?? 0) * NEXT_RUNG && most < (ladder.at(-1) ?? 0) ? [...rungs, most] : rungs;
 }
 
-/** @param maxClients as the store says it. */
-export function roomHere(maxClients: number): Room {
+export async function roomHere(store: Pick<LabStore, 'command'>): Promise<Room> {
+  const answer = await store.command('CONFIG', 'GET', 'maxclients');
+  const maxClients = Array.isArray(answer) ? Number(answer[1]) : 0;
   const [first = 32_768, last = 60_999] = (readText('/proc/sys/net/ipv4/ip_local_port_range') ?? '')
     .split(/\s+/)
     .flatMap((text) => (text === '' ? [] : [Number(text)]));

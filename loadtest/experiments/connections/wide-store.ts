@@ -4,7 +4,7 @@ import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 import type { Target } from '../../lab/driver/plan.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
-import { fillCommands, PUBLISHED_MIX, valueBytes } from '../../lab/mix.ts';
+import { fillCommand, fillCommands, PUBLISHED_MIX, valueBytes } from '../../lab/mix.ts';
 
 /** A store that is ready for more connections than a cache should have. */
 export interface WideStore {
@@ -25,6 +25,14 @@ export const ADDRESSES = Array.from({ length: 8 }, (_, at) => `127.0.0.${at + 1}
 export const BENCHMARK_KEYS = 10_000;
 /** Keys of `GET small:__rand_int__`, where the bytes of a value are not what is asked about. */
 export const SMALL_BYTES = 100;
+
+/** Both for whoever repeats a row. */
+export const BENCHMARK_FILL = fillCommand('SET key:%012d', { ...PUBLISHED_MIX, keys: BENCHMARK_KEYS });
+export const SMALL_FILL = fillCommand('SET small:%012d', {
+  keys: BENCHMARK_KEYS,
+  leastBytes: SMALL_BYTES,
+  mostBytes: SMALL_BYTES,
+});
 
 const CLEAR_WITHIN_MS = 10_000;
 const CLEAR_EVERY_MS = 50;

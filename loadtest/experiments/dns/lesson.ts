@@ -19,6 +19,11 @@ export function lessonOf(rows: readonly DnsRow[]): Lesson {
     `${percentText(lostShare(healthy.cut))} with a healthy resolver, ` +
     troubled.map((row) => `${percentText(lostShare(row.cut))} with ${row.variant.name}`).join(', ');
   const kept = keptText(address, [healthy, ...troubled]);
+  if (isDisturbed(address) || isDisturbed(healthy))
+    return {
+      holds: 'unseen',
+      sentence: `It could not be seen here: reads were lost where nothing was cut and no name was asked for, so something else disturbed what the others are compared with. ${kept} Among it, ${figures}.`,
+    };
   const start = startText(address, troubled);
   if (worse.length === 0 && gain <= NOTICED)
     return {
@@ -34,6 +39,11 @@ export function lessonOf(rows: readonly DnsRow[]): Lesson {
     holds: isAll ? 'yes' : 'partly',
     sentence: `${isAll ? 'It holds' : 'It holds in part'}: ${figures}. ${why} ${kept}${start}`,
   };
+}
+
+/** Lost while nothing was cut, and no resolver was asked that could be the reason: so it was the machine. */
+export function isDisturbed({ kept }: Pick<DnsRow, 'kept'>): boolean {
+  return kept.asked === 0 && lostShare(kept) > NOTICED;
 }
 
 export function lostShare({ answered, failed }: { readonly answered: number; readonly failed: number }): number {

@@ -41,6 +41,8 @@ export async function cannotResolve(): Promise<string | undefined> {
       await server.stop();
     }
   } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      return `another run of it has UDP port 53 of ${NAME_SERVER}: wait until that one is over`;
     return `${needs}: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
   } finally {
     await rm(folder, { recursive: true, force: true });

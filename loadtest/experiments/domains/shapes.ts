@@ -2,6 +2,7 @@ import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 import { processorMs } from '../../bench/processor.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
+import { fillCommand } from '../../lab/mix.ts';
 import { pin } from '../../run/pins.ts';
 import { startCluster } from '../../stack/redis.ts';
 import type { RedisNode } from '../../stack/redis-node.ts';
@@ -87,6 +88,12 @@ async function fill(lab: Lab, { stores, prefix }: Shape): Promise<void> {
       await massImport(pages(prefix(domain), domain + 1), { ...store, cores: lab.cores.generator, signal: lab.signal });
     }
   }
+}
+
+/** The same for whoever repeats a row. */
+export function pageFill(prefix: string, port: number): string {
+  const sizes = { keys: PAGES, leastBytes: LEAST_PAGE_BYTES, mostBytes: MOST_PAGE_BYTES };
+  return fillCommand(`SET ${prefix}:page:%012d`, sizes, { port });
 }
 
 function* pages(prefix: string, seed: number): Iterable<readonly (string | Buffer)[]> {

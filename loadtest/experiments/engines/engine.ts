@@ -9,6 +9,8 @@ export interface Engine {
   readonly name: string;
   /** Takes the lines of configuration that Redis takes: TLS and io-threads can be varied. */
   readonly isConfigurable: boolean;
+  /** Why it does not serve, a sentence without its beginning; it has a row without figures then. */
+  readonly problem?: string;
 }
 
 export interface EngineSetting {
@@ -16,16 +18,29 @@ export interface EngineSetting {
   readonly ioThreads: number;
 }
 
-/** @throws when one of them will not start. */
+/** @throws when Redis or Valkey will not start; a server given by its path has its problem told instead. */
 export async function knownEngines(lab: Lab): Promise<readonly Engine[]> {
   const engines: Engine[] = [];
-  for (const flavour of ['redis', 'valkey', ...lab.servers]) {
-    const store = await lab.startStore({ flavour });
-    const isConfigurable = /^(redis|valkey)/.test(basename(flavour));
-    engines.push({ flavour, isConfigurable, name: nameOf(flavour, await store.info('server')) });
-    await store.stop();
+  for (const flavour of ['redis', 'valkey']) engines.push(await met(lab, flavour));
+  for (const flavour of lab.servers) {
+    try {
+      engines.push(await met(lab, flavour));
+    } catch (error) {
+      lab.signal.throwIfAborted();
+      // What it said last follows a colon, and some say nothing.
+      const problem = `${(error instanceof Error ? error.message : String(error)).replace(/[\s:.]+$/, '')}.`;
+      engines.push({ flavour, isConfigurable: false, name: basename(flavour), problem });
+    }
   }
   return engines;
+}
+
+async function met(lab: Lab, flavour: Flavour): Promise<Engine> {
+  const store = await lab.startStore({ flavour });
+  const isConfigurable = /^(redis|valkey)/.test(basename(flavour));
+  const name = nameOf(flavour, await store.info('server'));
+  await store.stop();
+  return { flavour, isConfigurable, name };
 }
 
 /** What a server calls itself; Valkey says a Redis version beside its own, for clients that look for one. */

@@ -5,7 +5,7 @@ import { benchmark } from '../../lab/benchmark.ts';
 import { driven } from '../../lab/driven.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
-import { fillCommands, memtierCommand, PUBLISHED_MIX, valueBytes } from '../../lab/mix.ts';
+import { fillCommand, fillCommands, memtierCommand, memtierFill, PUBLISHED_MIX, valueBytes } from '../../lab/mix.ts';
 import { limitOfStores } from '../one-and-three.ts';
 
 /** One measurement of one engine. */
@@ -24,11 +24,13 @@ export interface Load {
 export const CONNECTIONS = 50;
 /** Of redis-benchmark's own keys, with values of the sizes of the mix. */
 export const READ_KEYS = 2000;
+const READABLE = { ...PUBLISHED_MIX, keys: READ_KEYS };
 /** With more io-threads than cores a store answers a thousand a second, and guesses would take longer than the row. */
 const PILOT_REQUESTS = 200;
 
 /** The published mix by the driver: one write to four reads. */
 export async function mixLoad(lab: Lab, store: LabStore, seconds: number): Promise<Load> {
+  const isTls = store.caFile !== undefined;
   const ran = await driven(lab, [store], {
     connections: CONNECTIONS,
     seconds,
@@ -43,10 +45,11 @@ export async function mixLoad(lab: Lab, store: LabStore, seconds: number): Promi
     generatorCores: ran.generatorCores,
     coresPer100k: per100k(ran.storeCores, ran.perSecond),
     limit: ran.limit,
-    command: memtierCommand(PUBLISHED_MIX, {
+    // Each engine is another store, so each row fills its own.
+    command: `${memtierFill(PUBLISHED_MIX, { isTls })} && ${memtierCommand(PUBLISHED_MIX, {
       clients: CONNECTIONS,
-      ...(store.caFile !== undefined && { more: '--tls --cacert=ca.crt' }),
-    }),
+      ...(isTls && { more: '--tls --cacert=ca.crt' }),
+    })}`,
   };
 }
 
@@ -68,7 +71,7 @@ export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThr
     generatorCores: ran.generatorCores,
     coresPer100k: per100k(ran.storeCores, ran.perSecond),
     limit: limitOfStores(lab.cores, ioThreads, ran, { clients: 1 }),
-    command: ran.command,
+    command: `${fillCommand('SET key:%012d', READABLE, { isTls: store.caFile !== undefined })} && ${ran.command}`,
   };
 }
 

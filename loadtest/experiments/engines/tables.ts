@@ -12,17 +12,20 @@ const LOAD_COLUMNS: readonly Column[] = [
   { name: 'cores of the generator', unit: 'cores' },
 ];
 
+/** Whatever does not serve has its row here: without figures, as a note says why. */
 export function mixTable(engines: readonly Engine[], rows: readonly MixRow[]): FindingTable {
   return {
     title: 'The published mix, by the driver',
     columns: LOAD_COLUMNS,
-    rows: engines.flatMap(({ name }) =>
-      [false, true].flatMap((isTls) =>
-        loadRow(
-          `${name}${isTls ? ', TLS' : ''}`,
-          rows.find((row) => row.engine === name && row.isTls === isTls),
-        ),
-      ),
+    rows: engines.flatMap(({ name, problem }) =>
+      problem !== undefined
+        ? [{ name, values: LOAD_COLUMNS.map(() => undefined) }]
+        : [false, true].flatMap((isTls) =>
+            loadRow(
+              `${name}${isTls ? ', TLS' : ''}`,
+              rows.find((row) => row.engine === name && row.isTls === isTls),
+            ),
+          ),
     ),
   };
 }

@@ -27,7 +27,7 @@ export function limiterLesson(rows: readonly LimiterRow[]): Lesson {
   const dropped = kinds.filter((one) => one.drops > 0);
   const figures = kinds.map(
     ({ kind, right, worst, drops }) =>
-      `${kind} p99 ${ms(right.p99Ms)} and ${percent(right.lateShare)} late when right, ${ms(worst.p99Ms)} and ${percent(worst.lateShare)} when wrong (${worst.variant.name.replace(`${kind}, `, '')}), ${drops === 0 ? 'without a drop' : `up to ${drops} packets dropped`}`,
+      `${kind} p99 ${ms(right.p99Ms)} and ${percent(right.lateShare)} late or not asked when right, ${ms(worst.p99Ms)} and ${percent(worst.lateShare)} when wrong (${worst.variant.name.replace(`${kind}, `, '')}), ${drops === 0 ? 'without a drop' : `up to ${drops} packets dropped`}`,
   );
   const told = `${figures.join('; ')}; at most ${percent(most)} of the rate was used`;
   if (stalled.length === 0) {

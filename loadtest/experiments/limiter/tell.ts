@@ -24,8 +24,11 @@ export interface Symptoms {
 }
 
 export interface Told {
-  /** `burst` and `queue`: the limiter is too small. `full`: its rate is. `unseen`: it looks like one that is elsewhere. */
-  readonly cause: 'nothing' | 'burst' | 'queue' | 'full' | 'store' | 'unseen' | 'unknown';
+  /**
+   * `burst` and `queue`: the limiter is too small. `full`: its rate is. `unseen`: it looks like one that is elsewhere.
+   * `service`: whoever asked stood still.
+   */
+  readonly cause: 'nothing' | 'service' | 'burst' | 'queue' | 'full' | 'store' | 'unseen' | 'unknown';
   readonly sentence: string;
 }
 
@@ -34,6 +37,8 @@ const NOTICED_SHARE = 0.001;
 /** Of the deadline: pages that take half of it are late with the next thing that goes wrong. */
 const SLOW_SHARE = 0.5;
 const FULL = 0.85;
+/** More of them take longer than a p99. */
+const BEYOND_P99 = 0.01;
 /** Whoever asks during a slow command waits: of so much of what is late, or of the slowest hundredth, it is the cause. */
 const EXPLAINED = 0.5;
 
@@ -41,7 +46,11 @@ const EXPLAINED = 0.5;
 export function tellLimiter(symptoms: Symptoms): Told {
   const { limiter, store, deadlineMs, p99Ms, lateShare, retransmits, largestBytes } = symptoms;
   const isHurt = lateShare >= NOTICED_SHARE || p99Ms >= SLOW_SHARE * deadlineMs;
-  const seen = `${percent(lateShare)} of reads late, p99 ${milliseconds(p99Ms)} of ${deadlineMs} ms`;
+  const seen = `${percent(lateShare)} of reads late or not asked, p99 ${milliseconds(p99Ms)} of ${deadlineMs} ms`;
+  if (p99Ms > deadlineMs && lateShare < BEYOND_P99) {
+    const sentence = `the service itself stood still: ${seen}, and what comes later than that would be late by a clock that runs`;
+    return { cause: 'service', sentence };
+  }
   const slowShare = store.slowMs / 1000 / symptoms.seconds;
   const isSlow = slowShare >= EXPLAINED * Math.max(lateShare, 0.01);
   if (isHurt && (isSlow || store.cores >= FULL)) {

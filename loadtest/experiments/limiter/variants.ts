@@ -56,10 +56,3 @@ export function variantsOf(rateBytesPerSecond: number, largestBytes: number): re
     { name: 'htb, no burst named', isRight: false, ...htb() },
   ];
 }
-
-/** What sets it up, on an interface of the reader's own. */
-export function tcCommand({ discipline, classes = [] }: Variant): string {
-  if (discipline === undefined) return 'tc qdisc del dev eth0 root';
-  const words = ['tc qdisc add dev eth0 root handle 1:', ...discipline].join(' ');
-  return [words, ...classes.map((one) => `tc class add dev eth0 ${one.join(' ')}`)].join('; ');
-}

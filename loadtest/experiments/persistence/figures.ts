@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LabStore } from '../../lab/lab.ts';
+import { mixKey, PUBLISHED_MIX } from '../../lab/mix.ts';
+import { respCommand } from '../../lab/resp.ts';
 
 /** Counters of a master: what a row is the difference of. */
 export interface MasterFigures {
@@ -11,6 +13,8 @@ export interface MasterFigures {
   readonly partialSyncs: number;
   readonly refusedSyncs: number;
   readonly evicted: number;
+  /** Written for replicas, what did not reach them included; 0 without any. */
+  readonly streamBytes: number;
   readonly diskBytes: number;
 }
 
@@ -25,6 +29,7 @@ export async function masterFigures(master: LabStore): Promise<MasterFigures> {
     partialSyncs: figure('sync_partial_ok'),
     refusedSyncs: figure('sync_partial_err'),
     evicted: figure('evicted_keys'),
+    streamBytes: figure('master_repl_offset'),
     diskBytes:
       snapshots * snapshotBytes(master.directory) +
       figure('aof_current_size') +
@@ -41,8 +46,17 @@ export function grown(before: MasterFigures, after: MasterFigures): MasterFigure
     partialSyncs: after.partialSyncs - before.partialSyncs,
     refusedSyncs: after.refusedSyncs - before.refusedSyncs,
     evicted: after.evicted - before.evicted,
+    streamBytes: after.streamBytes - before.streamBytes,
     diskBytes: Math.max(0, after.diskBytes - before.diskBytes),
   };
+}
+
+/** With `lazyfree-lazy-eviction yes`; of a key in the middle. */
+const EVICTION_BYTES = respCommand(['UNLINK', mixKey(PUBLISHED_MIX.keys / 2)]).length;
+
+/** What evictions alone write for replicas. */
+export function evictionBytes({ evicted }: Pick<MasterFigures, 'evicted'>): number {
+  return evicted * EVICTION_BYTES;
 }
 
 export interface OwnLatency {

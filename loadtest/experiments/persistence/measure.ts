@@ -6,7 +6,7 @@ import { PUBLISHED_MIX } from '../../lab/mix.ts';
 import { breakLinks } from './break-links.ts';
 import { grown, type MasterFigures, masterFigures, type OwnLatency, ownLatencyOf } from './figures.ts';
 import type { Setup } from './setups.ts';
-import { attachedOf, settled, type Watched, watchMaster } from './watch-master.ts';
+import { attachedOf, type Watched, watchMaster } from './watch-master.ts';
 
 /** A master with its replicas. */
 export interface Shard {
@@ -33,7 +33,11 @@ export interface PersistenceRow extends MasterFigures, OwnLatency, Watched {
 export const CONNECTIONS = 50;
 /** Of the row's time, and at most so long. */
 const BREAK = { from: 0.2, share: 0.2, mostSeconds: 1 };
-const SETTLE_MS = 5000;
+
+/** How long the links of a row are broken. */
+export function breakSeconds(rowSeconds: number): number {
+  return Math.min(BREAK.mostSeconds, rowSeconds * BREAK.share);
+}
 
 /** One row: the mix at a rate, and in the midst of it one break of all links to replicas. */
 export async function measure(
@@ -54,7 +58,7 @@ export async function measure(
   const breaking = (async () => {
     if (replicas.length === 0) return;
     await sleep(seconds * BREAK.from * 1000, undefined, { signal: lab.signal });
-    await breakLinks(master, replicas, Math.min(BREAK.mostSeconds, seconds * BREAK.share), lab.signal);
+    await breakLinks(master, replicas, breakSeconds(seconds), lab.signal);
   })();
   const { result, watched } = await watchMaster(
     master,
@@ -63,8 +67,6 @@ export async function measure(
   );
   const after = await masterFigures(master);
   const own = ownLatencyOf(await master.command('LATENCY', 'LATEST'));
-  // Whoever is still away comes back now, without load: neither the next row nor another shard's shall pay for it.
-  await settled(master, setup.replicas, SETTLE_MS, lab.signal);
   return {
     setup,
     attachedBefore,

@@ -31,14 +31,25 @@ const SOFT_BUFFER_BYTES = (64 * 2 ** 20) / SCALE;
 /** Redis's own `save 60 10000`, scaled as well: a snapshot of a 64th takes a 64th of the time. */
 const SNAPSHOT = { seconds: 1, writes: Math.round(10_000 / SCALE) };
 
-/** Lines after deploy/redis/redis-cache.conf, which has neither. @param elsewhere processors for what Redis forks. */
+/** `save <seconds> <writes>`; '' is none. */
+export function snapshotRule({ hasSnapshots }: Pick<Setup, 'hasSnapshots'>): string {
+  return hasSnapshots ? `${SNAPSHOT.seconds} ${SNAPSHOT.writes}` : '';
+}
+
+/** `replica <bytes> <bytes> <seconds>` */
+export const REPLICA_LIMIT = `replica ${REPLICA_BUFFER_BYTES} ${SOFT_BUFFER_BYTES} 60`;
+
+/**
+ * Lines after deploy/redis/redis-cache.conf, which has neither. A log is switched on later: with it, Redis would begin with
+ * the log that is not there and not with the snapshot that is. @param elsewhere processors for what Redis forks.
+ */
 export function masterConfig({ hasSnapshots, hasLog }: Setup, elsewhere: string): readonly string[] {
   return [
     `maxmemory ${MEMORY_BYTES}`,
     `repl-backlog-size ${BACKLOG_BYTES}`,
-    `client-output-buffer-limit replica ${REPLICA_BUFFER_BYTES} ${SOFT_BUFFER_BYTES} 60`,
-    ...(hasSnapshots ? [`save ${SNAPSHOT.seconds} ${SNAPSHOT.writes}`] : []),
-    ...(hasLog ? ['appendonly yes', 'appendfsync everysec'] : []),
+    `client-output-buffer-limit ${REPLICA_LIMIT}`,
+    ...(hasSnapshots ? [`save ${snapshotRule({ hasSnapshots })}`] : []),
+    ...(hasLog ? ['appendfsync everysec'] : []),
     // A machine of its own would have a core for the child: on the master's only one it would be the stall itself.
     ...['bgsave_cpulist', 'aof_rewrite_cpulist', 'bio_cpulist'].map((name) => `${name} ${elsewhere}`),
     // Everything it does in a millisecond or more: the longest is what `LATENCY LATEST` says.
@@ -48,15 +59,4 @@ export function masterConfig({ hasSnapshots, hasLog }: Setup, elsewhere: string)
 
 export function replicaConfig(masterPort: number): readonly string[] {
   return [`maxmemory ${MEMORY_BYTES}`, `replicaof 127.0.0.1 ${masterPort}`];
-}
-
-/** What a reader would set on a master at the standard port. */
-export function setupCommand({ hasSnapshots, hasLog, replicas }: Setup): string {
-  const set = (name: string, value: string): string => `redis-cli config set ${name} '${value}'`;
-  return [
-    set('maxmemory', String(MEMORY_BYTES)),
-    ...(hasSnapshots ? [set('save', `${SNAPSHOT.seconds} ${SNAPSHOT.writes}`)] : []),
-    ...(hasLog ? [set('appendonly', 'yes')] : []),
-    ...Array.from({ length: replicas }, (_, at) => `redis-cli -p ${6380 + at} replicaof 127.0.0.1 6379`),
-  ].join('; ');
 }

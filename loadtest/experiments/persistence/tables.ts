@@ -1,10 +1,12 @@
 import type { Chart, FindingTable, Row } from '../../finding/finding.ts';
-import { memtierCommand, PUBLISHED_MIX } from '../../lab/mix.ts';
-import { CONNECTIONS, type PersistenceRow } from './measure.ts';
-import { BARE_NAME, MEMORY_BYTES, SETUPS, SITE_NAME, setupCommand } from './setups.ts';
+import { fillFirst } from '../fill-first.ts';
+import { commandOf, FILL } from './command.ts';
+import { evictionBytes } from './figures.ts';
+import type { PersistenceRow } from './measure.ts';
+import { BACKLOG_BYTES, BARE_NAME, MEMORY_BYTES, SETUPS, SITE_NAME } from './setups.ts';
 
 export function persistenceTables(rows: readonly PersistenceRow[]): readonly FindingTable[] {
-  return [
+  return fillFirst(FILL, [
     {
       title: 'What the service sees, and what replicas do',
       columns: [
@@ -38,10 +40,7 @@ export function persistenceTables(rows: readonly PersistenceRow[]): readonly Fin
           ],
           ...publishedOf(row),
           limit: row.limit,
-          command: `${setupCommand(setup)}; ${memtierCommand(PUBLISHED_MIX, {
-            clients: CONNECTIONS,
-            more: `--rate-limiting=${Math.round(row.askedPerSecond / CONNECTIONS)}`,
-          })}`,
+          command: commandOf(setup, row),
         };
       }),
     },
@@ -49,6 +48,9 @@ export function persistenceTables(rows: readonly PersistenceRow[]): readonly Fin
       title: 'What the master does for it',
       columns: [
         { name: 'evicted', unit: 'per-second' },
+        { name: 'stream to replicas', unit: 'bytes-per-second' },
+        { name: 'of it evictions', unit: 'share' },
+        { name: 'the backlog holds', unit: 'seconds' },
         { name: 'forks', unit: 'count' },
         { name: 'longest fork', unit: 'ms' },
         { name: 'longest of its own', unit: 'ms' },
@@ -61,6 +63,7 @@ export function persistenceTables(rows: readonly PersistenceRow[]): readonly Fin
         name: nameOf(row),
         values: [
           row.evicted / row.seconds,
+          ...streamOf(row),
           row.forks,
           row.forkMs,
           row.longestMs,
@@ -71,7 +74,14 @@ export function persistenceTables(rows: readonly PersistenceRow[]): readonly Fin
         ],
       })),
     },
-  ];
+  ]);
+}
+
+function streamOf(row: PersistenceRow): readonly (number | undefined)[] {
+  const { setup, streamBytes, seconds } = row;
+  if (setup.replicas === 0 || streamBytes === 0) return [undefined, undefined, undefined];
+  const perSecond = streamBytes / seconds;
+  return [perSecond, evictionBytes(row) / streamBytes, BACKLOG_BYTES / perSecond];
 }
 
 export function persistenceCharts(rows: readonly PersistenceRow[]): readonly Chart[] {

@@ -5,7 +5,7 @@ import { PUBLISHED_MIX } from '../../lab/mix.ts';
 import { alternately } from '../alternately.ts';
 import { type DrivenRow, drivenRow } from '../connections/driven-row.ts';
 import { leftAlone, type WideStore } from '../connections/wide-store.ts';
-import { CLIENTS, MANNERS, type Manner } from './manner.ts';
+import { MANNERS, type Manner } from './manner.ts';
 
 export interface ClosedRow extends DrivenRow {
   readonly manner: Manner;
@@ -17,9 +17,13 @@ const ROUNDS = 2;
 const SECONDS = 1.5;
 
 /** Every manner by every number of clients, each client asking again as soon as it was answered. */
-export async function closedLoopRows(lab: Lab, wide: WideStore): Promise<readonly ClosedRow[]> {
+export async function closedLoopRows(
+  lab: Lab,
+  wide: WideStore,
+  rungs: readonly number[],
+): Promise<readonly ClosedRow[]> {
   const rows = await alternately(
-    CLIENTS.flatMap((clients) => MANNERS.map((manner) => ({ clients, manner }))),
+    rungs.flatMap((clients) => MANNERS.map((manner) => ({ clients, manner }))),
     ROUNDS,
     ({ clients, manner }) => {
       lab.say(`${countText(clients)} clients, ${manner.name}`);

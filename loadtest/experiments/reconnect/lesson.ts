@@ -34,7 +34,11 @@ export function reconnectLesson({ rows, prices }: ReconnectFigures): Lesson {
         ];
   });
   const most = pairs.at(-1);
-  if (most === undefined) return { holds: 'no', sentence: 'Nothing was measured.' };
+  if (most === undefined)
+    return {
+      holds: 'unseen',
+      sentence: 'It could not be seen here: no number of clients could be measured both ways.',
+    };
   // Over all numbers of clients: one row that something else disturbed does not turn the answer.
   const isLater = geometricMean(pairs.map(({ later }) => later)) >= LATER;
   const isIdler = geometricMean(pairs.map(({ idler }) => idler)) <= IDLER;

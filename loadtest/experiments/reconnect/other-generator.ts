@@ -2,7 +2,6 @@ import { countText } from '../../../src/report/number-text.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { type Counted, countedBenchmark } from '../connections/counted-benchmark.ts';
 import { leftAlone, type WideStore } from '../connections/wide-store.ts';
-import { CLIENTS } from './manner.ts';
 
 export interface OtherRow extends Counted {
   readonly isKept: boolean;
@@ -18,10 +17,14 @@ const LEAST_OF_EACH = 5;
 const MOST_CONNECTS = 20_000;
 
 /** The same by redis-benchmark, which is written in C: what differs from our driver's rows is the generator's own. */
-export async function otherGenerator(lab: Lab, { store, targets }: WideStore): Promise<readonly OtherRow[]> {
+export async function otherGenerator(
+  lab: Lab,
+  { store, targets }: WideStore,
+  rungs: readonly number[],
+): Promise<readonly OtherRow[]> {
   const rows: OtherRow[] = [];
   let turn = 0;
-  for (const clients of CLIENTS) {
+  for (const clients of rungs) {
     for (const isKept of [true, false]) {
       lab.say(`redis-benchmark, ${countText(clients)} clients, ${isKept ? 'kept' : 'new each time'}`);
       const once = async (requests: number): Promise<Counted> => {

@@ -1,6 +1,6 @@
 import { countText } from '../../../src/report/number-text.ts';
 import type { FindingTable } from '../../finding/finding.ts';
-import { memtierCommand, PUBLISHED_MIX } from '../../lab/mix.ts';
+import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../../lab/mix.ts';
 import type { ClosedRow } from './closed-loop-rows.ts';
 import type { Manner } from './manner.ts';
 import type { OtherRow } from './other-generator.ts';
@@ -54,12 +54,17 @@ export function priceTable(rows: readonly PriceRow[]): FindingTable {
         ...[row.storeCores, row.generatorCores, row.errors],
       ],
       limit: row.limit,
-      command: commandOf(row.manner, PRICE_CLIENTS, [
-        ...(row.isTls ? ['--tls --cacert=ca.crt'] : []),
-        ...(row.manner.every === undefined
-          ? [`--rate-limiting=${Math.max(1, Math.round(row.perSecond / PRICE_CLIENTS))}`]
-          : []),
-      ]),
+      // Its own store: the one without TLS is filled already.
+      command: `${row.isTls && row.manner.every !== undefined ? `${memtierFill(PUBLISHED_MIX, { isTls: true })} && ` : ''}${commandOf(
+        row.manner,
+        PRICE_CLIENTS,
+        [
+          ...(row.isTls ? ['--tls --cacert=ca.crt'] : []),
+          ...(row.manner.every === undefined
+            ? [`--rate-limiting=${Math.max(1, Math.round(row.perSecond / PRICE_CLIENTS))}`]
+            : []),
+        ],
+      )}`,
     })),
   };
 }

@@ -7,6 +7,8 @@ export interface Figures {
   readonly answeredPerSecond: number;
   /** Of all commands: what was not answered by its deadline, or lost with a connection. */
   readonly lostShare: number;
+  /** Of those that were lost: given up before they were sent, as by a breaker. */
+  readonly unsentShare: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** Of all commands, a lost one counted at the deadline. */
@@ -42,6 +44,7 @@ export function figuresOf(
   return {
     answeredPerSecond: load.perSecond,
     lostShare: lost / all,
+    unsentShare: unsent / Math.max(1, lost),
     p50Ms: load.latencyMs.p50,
     p99Ms: load.latencyMs.p99,
     meanOfAllMs: (load.answered * load.latencyMs.mean + lost * around.deadlineMs) / all,

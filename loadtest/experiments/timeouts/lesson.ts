@@ -8,6 +8,13 @@ export interface Compared {
   readonly abandons: Figures;
   /** Abandoning, without a slow spell. */
   readonly calm: Figures;
+  /** The product's own adapter through the same spell, where it was measured. */
+  readonly adapter?: {
+    readonly shipped: Figures;
+    readonly closes?: Figures;
+    /** Of one adapter: each has a connection and a breaker of its own. */
+    readonly perSecondEach: number;
+  };
 }
 
 /** Of two rounds on one machine, a difference smaller than this is noise. */
@@ -21,8 +28,20 @@ const FULL = 0.85;
 /** More, and the store was slow for a reason that is not in the experiment. */
 const WAITED = 0.1;
 
+/** Of what was lost: fewer, and a breaker explains little of it. */
+const MOSTLY = 0.5;
+/** Of the breaker's two rules the one on shares needs so many commands in one to two seconds: node-breaker.ts, MIN_VOLUME. */
+const MANY_PER_SECOND = 20;
+
 /** Does keeping the connection cost less time than closing it, and does it need fewer connections? */
-export function lessonOf({ closes, abandons, calm }: Compared): Lesson {
+export function lessonOf(compared: Compared): Lesson {
+  const { holds, sentence } = ofKeeping(compared);
+  const own =
+    compared.adapter === undefined || holds === 'unseen' ? '' : ` ${adapterWords(compared.adapter, compared)}`;
+  return { holds, sentence: `${sentence}${own}` };
+}
+
+function ofKeeping({ closes, abandons, calm }: Compared): Lesson {
   const disturbed = disturbedText(Math.max(closes.waitedShare, abandons.waitedShare));
   if (calm.lostShare > CALM_LOST)
     return {
@@ -39,6 +58,34 @@ export function lessonOf({ closes, abandons, calm }: Compared): Lesson {
   if (gain >= LESS || isFewer)
     return { holds: 'partly', sentence: `It holds in part: ${figures}; ${whyLess(closes)}${disturbed}.` };
   return { holds: 'no', sentence: `It does not hold here: ${figures}; ${whyLess(closes)}${disturbed}.` };
+}
+
+/** What the product makes of the same spell: nobody should take the driver's figures for its own. */
+function adapterWords(
+  { shipped, closes: closing, perSecondEach }: NonNullable<Compared['adapter']>,
+  { closes, abandons }: Compared,
+): string {
+  const all = [closes, abandons].map(({ lostShare }) => lostShare);
+  const place =
+    shipped.lostShare > Math.max(...all)
+      ? ', more than either'
+      : shipped.lostShare > Math.min(...all)
+        ? ', between both'
+        : ', less than either';
+  const other =
+    closing === undefined ? '' : ` and ${percentText(closing.lostShare)} with a socket timeout of the deadline`;
+  return `serpcache's own adapter lost ${percentText(shipped.lostShare)} as shipped${place}${other}${breakerWords(shipped, perSecondEach)}.`;
+}
+
+function breakerWords({ lostShare, unsentShare }: Figures, perSecondEach: number): string {
+  if (lostShare === 0) return '';
+  const unsent = `${percentText(unsentShare)} of what it lost as shipped was given up by a breaker before it was sent`;
+  if (unsentShare < MOSTLY) return `; ${unsent}, so the breaker is not most of it`;
+  const few =
+    perSecondEach < MANY_PER_SECOND
+      ? `: each of its connections has a breaker of its own and ${amountText(perSecondEach)} commands a second, so a few that are late in a row open it, and a single probe has to be in time to close it`
+      : '';
+  return `; ${unsent}${few}`;
 }
 
 function disturbedText(waitedShare: number): string {

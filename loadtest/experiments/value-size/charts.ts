@@ -72,7 +72,7 @@ export function valueSizeCharts(
       shape: 'lines',
       isLog: true,
       series: [
-        { name: 'one client', values: pieces.map(({ replyMs }) => replyMs) },
+        { name: 'one client', values: pieces.map(({ alone }) => alone?.replyMs) },
         { name: 'p99 of 50 clients', values: pieces.map(({ crowdP99Ms }) => crowdP99Ms) },
         { name: 'p99 of small reads beside', values: pieces.map(({ besideP99Ms }) => besideP99Ms) },
         { name: 'published', isPublished: true, values: pieces.map(({ publishedMs }) => publishedMs) },

@@ -2,7 +2,7 @@ import { type Benchmark, benchmark } from '../../lab/benchmark.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { alternately } from '../alternately.ts';
 import { wholeRounds } from '../whole-rounds.ts';
-import { BIG_FIELDS, FIELD_BYTES, SMALL_FIELDS, storeHash } from './hash.ts';
+import { BIG_FIELDS, FIELD_BYTES, hashFill, SMALL_FIELDS, storeHash } from './hash.ts';
 import { CLIENTS } from './sizes.ts';
 
 /** `HSET` of one field in a hash of so many. */
@@ -43,7 +43,8 @@ export async function hashWrites(lab: Lab, stores: readonly [LabStore, LabStore]
         seconds,
         ...(perSecond !== undefined && { requests: wholeRounds({ clients: CLIENTS, pipeline, perSecond, seconds }) }),
       });
-      return { ...ran, fields, pipeline, storeUs: (ran.storeCores * 1e6) / ran.perSecond };
+      const command = `${hashFill(fields)} && ${ran.command}`;
+      return { ...ran, fields, pipeline, storeUs: (ran.storeCores * 1e6) / ran.perSecond, command };
     },
     ({ storeUs }) => storeUs,
   );

@@ -1,5 +1,6 @@
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
+import { fillCommand } from '../../lab/mix.ts';
 
 export const BIG_FIELDS = 20_000;
 export const SMALL_FIELDS = 30;
@@ -11,6 +12,12 @@ export const HASH_KEY = 'myhash';
 /** As redis-benchmark names fields: `element:000000000012`. */
 export function fieldName(at: number): string {
   return `element:${String(at).padStart(12, '0')}`;
+}
+
+/** The same for whoever repeats a row. */
+export function hashFill(fields: number): string {
+  const sizes = { keys: fields, leastBytes: FIELD_BYTES, mostBytes: FIELD_BYTES };
+  return `redis-cli -p 6379 DEL ${HASH_KEY} && ${fillCommand(`HSET ${HASH_KEY} element:%012d`, sizes)}`;
 }
 
 /** One hash of so many fields, and nothing else. */

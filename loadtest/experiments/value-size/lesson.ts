@@ -19,7 +19,7 @@ export interface ValueSizeRows {
   /** Text: why there was no link to measure over. */
   readonly link: readonly Transfer[] | string;
   readonly reads: Pick<HashReads, 'quietP99Ms'> & {
-    readonly rows: readonly Pick<HashRead, 'fields' | 'replyMs' | 'executionUs' | 'besideP99Ms'>[];
+    readonly rows: readonly Pick<HashRead, 'fields' | 'alone' | 'besideP99Ms'>[];
   };
   readonly writes: readonly Pick<HashWrite, 'fields' | 'pipeline' | 'storeUs'>[];
 }
@@ -41,11 +41,21 @@ interface Part {
 
 /** Do large values fill a network while processors idle, and is a big hash slow to read, but not to write? */
 export function valueSizeLesson(rows: ValueSizeRows): Lesson {
-  const parts = [fullNetwork(rows), readInPieces(rows), writtenAlike(rows)];
-  const seen = parts.filter(({ isSeen }) => isSeen === true).length;
-  const holds = seen === parts.length ? 'yes' : seen === 0 ? 'no' : 'partly';
-  const start = { yes: 'Holds here', partly: 'Holds in part', no: 'Does not hold here' }[holds];
+  const parts = [fullNetwork(rows), ...readInPieces(rows), sparesOthers(rows), writtenAlike(rows)];
+  const holds = heldBy(parts.map(({ isSeen }) => isSeen));
+  const start = {
+    yes: 'Holds here',
+    partly: 'Holds in part',
+    no: 'Does not hold here',
+    unseen: 'It could not be seen here',
+  }[holds];
   return { holds, sentence: `${start}: ${[...parts.map(({ words }) => words), pipelined(rows)].join('; ')}.` };
+}
+
+function heldBy(parts: readonly Part['isSeen'][]): Lesson['holds'] {
+  if (parts.every((isSeen) => isSeen === undefined)) return 'unseen';
+  if (parts.every((isSeen) => isSeen === true)) return 'yes';
+  return parts.includes(true) ? 'partly' : 'no';
 }
 
 function fullNetwork({ link, near }: ValueSizeRows): Part {
@@ -73,16 +83,40 @@ function fullNetwork({ link, near }: ValueSizeRows): Part {
   return { isSeen: isFull && isIdle, words: `${measured}: ${verdict}; ${loopback}` };
 }
 
-function readInPieces({ reads }: ValueSizeRows): Part {
-  const [many, few] = [read(reads.rows, 3000), read(reads.rows, 30)];
-  const whole = read(reads.rows, BIG_FIELDS);
+/** Of what time the published ones are, of a reply or of the whole hash, nobody said: both are told. */
+function readInPieces({ reads }: ValueSizeRows): readonly Part[] {
+  const [many, few] = [read(reads.rows, 3000).alone, read(reads.rows, 30).alone];
+  if (many === undefined || few === undefined)
+    return [
+      { isSeen: undefined, words: 'what a reply of fewer fields saves could not be seen: too few were answered' },
+    ];
   const gain = many.replyMs / few.replyMs;
-  const others = `small reads by others have a p99 of ${durationText(whole.besideP99Ms)} beside whole reads and ${durationText(few.besideP99Ms)} beside pieces of 30 (${durationText(reads.quietP99Ms)} beside nothing)`;
   const execution = many.executionUs / few.executionUs;
   const why = execution >= LEAST_READ_GAIN ? ', because most of what is left is the round trip of a reply' : '';
+  const isWholeSooner = few.wholeMs <= many.wholeMs * MOST_GROWTH;
+  return [
+    {
+      isSeen: gain >= LEAST_READ_GAIN,
+      words: `a reply of 3,000 fields takes ${durationText(many.replyMs)} and one of 30 ${durationText(few.replyMs)}, ${timesText(gain)} less (${timesText(execution)} less of the store's own time) where 500 × were published${gain >= LEAST_READ_GAIN ? '' : why}`,
+    },
+    {
+      isSeen: isWholeSooner,
+      words: `${isWholeSooner ? 'and' : 'yet'} the whole hash takes ${durationText(few.wholeMs)} in pieces of 30 and ${durationText(many.wholeMs)} in pieces of 3,000`,
+    },
+  ];
+}
+
+/** As many fields a second either way: whoever reads in pieces sends more commands for them. */
+function sparesOthers({ reads }: ValueSizeRows): Part {
+  const [whole, few] = [read(reads.rows, BIG_FIELDS).besideP99Ms, read(reads.rows, 30).besideP99Ms];
+  const quiet = reads.quietP99Ms;
+  if (whole === undefined || few === undefined || quiet === undefined)
+    return { isSeen: undefined, words: 'what others feel beside either could not be seen: too few were answered' };
+  // What they wait when nobody reads the hash is neither way's doing.
+  const isSpared = few <= Math.max(whole, quiet) * MOST_GROWTH;
   return {
-    isSeen: gain >= LEAST_READ_GAIN,
-    words: `a reply of 3,000 fields takes ${durationText(many.replyMs)} and one of 30 ${durationText(few.replyMs)}, ${timesText(gain)} less (${timesText(execution)} less of the store's own time) where 500 × were published${gain >= LEAST_READ_GAIN ? '' : why}, and ${others}`,
+    isSeen: isSpared,
+    words: `${isSpared ? (few < whole ? 'pieces spare others' : 'pieces cost others no more') : 'pieces do not spare others'}: small reads have a p99 of ${durationText(whole)} beside whole reads and ${durationText(few)} beside pieces of 30 (${durationText(quiet)} beside nothing)`,
   };
 }
 

@@ -93,10 +93,10 @@ export function hashReadTable({ rows, quietP99Ms }: HashReads): FindingTable {
       ...rows.map((row) => ({
         name: row.name,
         values: [
-          row.replyMs,
-          row.wholeMs,
-          row.replyBytes,
-          row.executionUs,
+          row.alone?.replyMs,
+          row.alone?.wholeMs,
+          row.alone?.replyBytes,
+          row.alone?.executionUs,
           row.crowdP99Ms,
           row.crowdCores,
           row.besideP99Ms,

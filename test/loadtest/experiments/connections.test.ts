@@ -155,6 +155,26 @@ test('every row has a value for each column, a limit and a command', () => {
   checkTable(threadsTable([{ ...benchmark, threads: 50 }]), /1 s/);
 });
 
+test('a plain store is told to let more in than it would, and told back', () => {
+  const commandOf = (clients: number) =>
+    fullSpeedTable([
+      {
+        clients,
+        perSecond: 1,
+        p50Ms: 1,
+        p99Ms: 1,
+        storeCores: 1,
+        generatorCores: 1,
+        storeUs: 1,
+        limit: 'store',
+        command: 'ask',
+      },
+    ]).rows[0]?.command;
+  assert.equal(commandOf(2000), 'ask');
+  const set = 'redis-cli -p 6379 CONFIG SET maxclients';
+  assert.equal(commandOf(19_900), `${set} 19932 && ask; ${set} 10000`);
+});
+
 function checkTable({ columns, rows }: FindingTable, published?: RegExp): void {
   for (const one of rows) {
     assert.equal(one.values.length, columns.length);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lessonOf } from '../../../loadtest/experiments/dns/lesson.ts';
+import { commandOf, fillOf } from '../../../loadtest/experiments/dns/command.ts';
+import { isDisturbed, lessonOf } from '../../../loadtest/experiments/dns/lesson.ts';
 import { dnsRow } from './dns-rows.ts';
 
 const ADDRESSES = dnsRow('addresses', 'address', 0.08);
@@ -37,4 +38,30 @@ test('a start that did not end is said, and a connection that broke by itself to
   const { sentence } = lessonOf([ADDRESSES, broken, SLOW, never]);
   assert.match(sentence, /did not end in the time given with SERVFAIL/);
   assert.match(sentence, /2 names were asked for/);
+});
+
+test('reads lost with addresses while nothing was cut: what names are compared with was disturbed, so nothing can be said', () => {
+  const disturbed = dnsRow('addresses', 'address', 0.08, { kept: { ...ADDRESSES.kept, answered: 400, failed: 600 } });
+  const { holds, sentence } = lessonOf([disturbed, HEALTHY, SLOW, FAILING]);
+  assert.equal(holds, 'unseen');
+  assert.match(sentence, /^It could not be seen here: .*60.% with addresses/);
+});
+
+test('a row that lost reads is disturbed only where no name was asked for', () => {
+  const lost = { ...ADDRESSES.kept, answered: 900, failed: 100 };
+  assert.equal(isDisturbed({ kept: lost }), true);
+  assert.equal(isDisturbed({ kept: { ...lost, asked: 3 } }), false);
+  assert.equal(isDisturbed(ADDRESSES), false);
+});
+
+test('a command reads a page that is there, and cuts beside the load only where connections were cut', () => {
+  assert.match(fillOf(2000), /^redis-cli SET memtier-1 /);
+  for (const { variant } of [ADDRESSES, HEALTHY]) {
+    const [cut, kept] = [commandOf(variant, true), commandOf(variant, false)];
+    assert.match(
+      cut,
+      /--key-minimum=1 --key-maximum=1 .*--test-time=10 .*& for .*CLIENT KILL TYPE normal; done; wait$/,
+    );
+    assert.doesNotMatch(kept, /KILL|reconnect/);
+  }
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
 import { after, before, test } from 'node:test';
 import { type NameServer, replyTo, startNameServer } from '../../../loadtest/experiments/dns/name-server.ts';
+import { cannotResolve, NAME_SERVER } from '../../../loadtest/experiments/dns/namespace.ts';
 import { countReads } from '../../../loadtest/experiments/dns/reads.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 
@@ -71,4 +72,14 @@ test('a gap is that of the connection without answers longest, one that has not 
   const reads = counter.end();
   assert.equal(reads.longestGapMs, 80);
   assert.deepEqual([reads.answered, reads.failed, reads.seconds], [3, 1, 0.1]);
+});
+
+test('a second run at once is told that another one has the port, not that root is missing', async (t) => {
+  const other = await startNameServer(NAME_SERVER).catch(() => undefined);
+  if (other === undefined) return t.skip('port 53 is not for us here');
+  try {
+    assert.match((await cannotResolve()) ?? '', /^another run of it has UDP port 53/);
+  } finally {
+    await other.stop();
+  }
 });

@@ -28,6 +28,36 @@ test('a gain that a network leaves as it is holds in part', () => {
   assert.equal(domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 400 }), cores(EIGHT)).holds, 'partly');
 });
 
+test('a gain that is there only where stores and clients run on any core holds in part, with both figures', () => {
+  const anywhere = [
+    row({ isAnywhere: true }),
+    row({ isAnywhere: true, shape: 'one store each', usPerOp: 5.54 }),
+    row({ isAnywhere: true, weight: 'heavy', usPerOp: 20 }),
+    row({ isAnywhere: true, weight: 'heavy', shape: 'one store each', usPerOp: 12 }),
+  ];
+  const { holds, sentence } = domainsLesson(
+    [...rowsOf({ light: 8.3, heavy: 22, far: 666 }), ...anywhere],
+    cores(EIGHT),
+  );
+  assert.equal(holds, 'partly');
+  assert.match(
+    sentence,
+    /−0\.7\d*.% for INCR and \+10.% for pages where stores .* own cores, by −33\.7.% and −40.% where/,
+  );
+  const both = domainsLesson([...rowsOf({ light: 5.54, heavy: 12, far: 660 }), ...anywhere], cores(EIGHT));
+  assert.equal(both.holds, 'yes');
+});
+
+test('a loss over a network is not told as a gain that shrank', () => {
+  const { holds, sentence } = domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 780 }), cores(EIGHT));
+  assert.equal(holds, 'partly');
+  assert.match(sentence, /over a network INCR takes longer with a store each \(\+16\.9.%\), a loss/);
+  assert.doesNotMatch(sentence, /is left/);
+  const nothing = domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 670 }), cores(EIGHT));
+  assert.equal(nothing.holds, 'yes');
+  assert.match(nothing.sentence, /nothing of it is left for INCR \(\+0\.4/);
+});
+
 test('a gain of pages alone holds in part', () => {
   assert.equal(domainsLesson(rowsOf({ light: 8.3, heavy: 12, far: 666 }), cores(EIGHT)).holds, 'partly');
 });

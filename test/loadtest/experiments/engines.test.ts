@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { alternately, medianRun } from '../../../loadtest/experiments/alternately.ts';
-import { nameOf } from '../../../loadtest/experiments/engines/engine.ts';
+import { knownEngines, nameOf } from '../../../loadtest/experiments/engines/engine.ts';
 import {
   type CounterRow,
   enginesLesson,
@@ -9,6 +9,9 @@ import {
   threeStoresGain,
 } from '../../../loadtest/experiments/engines/lesson.ts';
 import { counterTable, mixTable } from '../../../loadtest/experiments/engines/tables.ts';
+
+import { coresOf } from '../../../loadtest/lab/cores.ts';
+import { inLab } from '../../../loadtest/lab/lab.ts';
 
 const REDIS = 'Redis 7.0.15';
 const VALKEY = 'Valkey 8.0.1';
@@ -43,6 +46,50 @@ test('an engine that takes more of the processor is not ahead', () => {
   const { holds, sentence } = enginesLesson(rowsOf({ [REDIS]: [1, 2, 0.02], [VALKEY]: [1.2, 2.5, 0.3] }));
   assert.equal(holds, 'no');
   assert.match(sentence, /Redis 7\.0\.15 is ahead of Valkey 8\.0\.1 with TLS \(2 against 2\.5/);
+});
+
+test('what a command costs is not compared between 53,000 and 17,000 commands a second', () => {
+  const rows = rowsOf({ [REDIS]: [1.7, 3, 0.02], [VALKEY]: [1.4, 2.5, 0.02] });
+  const asked = (perSecond: number, limit: MixRow['limit']) =>
+    enginesLesson({
+      ...rows,
+      mix: rows.mix.map((row) =>
+        row.engine === REDIS ? { ...row, perSecond: 1e5 / 3, limit } : { ...row, perSecond },
+      ),
+    });
+  const { holds, sentence } = asked(1e5, 'neither');
+  assert.equal(holds, 'unseen');
+  assert.match(
+    sentence,
+    /^It could not be seen here: under the published mix Valkey.* cannot be compared: .*100,000\/s and 33,333/,
+  );
+  assert.doesNotMatch(sentence, /is ahead/);
+  assert.equal(asked(39_000, 'neither').holds, 'partly');
+  // Both were full: then the rate is what it costs.
+  assert.equal(asked(1e5, 'store').holds, 'partly');
+});
+
+test('a server that does not serve has a row without figures, and the others keep theirs', () => {
+  const { mix } = rowsOf({ [REDIS]: [1, 2, 0.3] });
+  const { rows, columns } = mixTable([engine(REDIS), { ...engine('true'), problem: 'it ended at once' }], mix);
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    [REDIS, `${REDIS}, TLS`, 'true'],
+  );
+  assert.deepEqual(
+    rows.at(-1)?.values,
+    columns.map(() => undefined),
+  );
+});
+
+test('Redis and Valkey are met though a server beside them ended at once, which is said of it', async () => {
+  const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
+  const engines = await inLab({ ...options, servers: ['/bin/true'] }, knownEngines);
+  assert.deepEqual(
+    engines.map(({ problem }) => problem === undefined),
+    [true, true, false],
+  );
+  assert.match(engines.at(-1)?.problem ?? '', /ended \(0\)\.$/);
 });
 
 test('less than a twentieth apart is level', () => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandOf, tcCommand } from '../../../loadtest/experiments/limiter/command.ts';
 import { type LimiterRow, limiterLesson } from '../../../loadtest/experiments/limiter/lesson.ts';
 import { limiterStateOf } from '../../../loadtest/experiments/limiter/limiter-state.ts';
 import { retransmitsOf, slowMsOf } from '../../../loadtest/experiments/limiter/measure.ts';
 import { limiterTables, toldNote } from '../../../loadtest/experiments/limiter/tables.ts';
 import { type Symptoms, tellLimiter } from '../../../loadtest/experiments/limiter/tell.ts';
-import { rightBurstBytes, tcCommand, variantsOf } from '../../../loadtest/experiments/limiter/variants.ts';
+import { rightBurstBytes, variantsOf } from '../../../loadtest/experiments/limiter/variants.ts';
 
 const RATE = 50e6;
 const LARGEST = 600_000;
@@ -166,7 +167,7 @@ test('stalls of both kinds and drops with free bandwidth: it holds', () => {
   assert.equal(holds, 'yes');
   assert.match(
     sentence,
-    /tbf p99 10 ms and 0 % late when right, 150 ms and 10 % when wrong .*up to 300 packets dropped/,
+    /tbf p99 10 ms and 0 % late or not asked when right, 150 ms and 10 % when wrong .*up to 300 packets dropped/,
   );
   assert.match(sentence, /htb .*without a drop; at most 30 % of the rate/);
 });
@@ -206,9 +207,33 @@ test('rows have a value for every column, and how many were told right is counte
     const limiter = { ...SET, burstBytes: variant.isRight ? 800_000 : 1600 };
     return { ...WELL, ...figures, variant, limiter, limit: 'neither' as const };
   });
-  for (const { columns, rows } of limiterTables(measured)) {
+  for (const { columns, rows } of limiterTables(measured, 2000)) {
     assert.equal(rows.length, VARIANTS.length);
     for (const row of rows) assert.equal(row.values.length, columns.length);
   }
-  assert.match(toldNote(measured), /told in 6 of 6 rows where it is, and in 0 of 3 where it is not/);
+  assert.match(toldNote(measured), /told in 6 of 6 rows where it is, and in 0 of 3 where there is none/);
+
+  const alarmed = measured.map((row) => {
+    const { limiter: _, ...unseen } = { ...row, lateShare: 0.05, retransmits: 12 };
+    return row.variant.kind === 'none' ? unseen : row;
+  });
+  assert.match(toldNote(alarmed), /and in 1 of 3 where there is none/);
+});
+
+test('a p99 beyond the deadline with no read late by its own clock is the service, not a limiter on the way', () => {
+  const { limiter: _, ...unseen } = { ...WELL, p99Ms: 147, retransmits: 12 };
+  assert.equal(tellLimiter(unseen).cause, 'service');
+  assert.equal(tellLimiter({ ...unseen, lateShare: 0.02 }).cause, 'unseen');
+});
+
+test('a command limits what its benchmark asks, and can follow any other', () => {
+  const commands = VARIANTS.map((variant, at) =>
+    commandOf(variant, 2000, at === 0 ? 'first' : at === VARIANTS.length - 1 ? 'last' : 'between'),
+  );
+  for (const [at, command] of commands.entries()) {
+    assert.match(command, /redis-benchmark -h 198\.18\.0\.2 .*GET page:__rand_int__/);
+    assert.equal(/ qdisc del .* root 2>&-/.test(command), true, 'what the row before it set is taken away');
+    assert.equal(command.includes('ip netns add'), at === 0);
+    assert.equal(command.includes('ip netns del'), at === VARIANTS.length - 1);
+  }
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DrivenRow } from '../../../loadtest/experiments/connections/driven-row.ts';
+import { rungsOf } from '../../../loadtest/experiments/connections/room.ts';
 import { closedLoopRow } from '../../../loadtest/experiments/reconnect/closed-loop-rows.ts';
 import { type ReconnectFigures, reconnectLesson } from '../../../loadtest/experiments/reconnect/lesson.ts';
-import { MANNERS } from '../../../loadtest/experiments/reconnect/manner.ts';
+import { CLIENTS, MANNERS } from '../../../loadtest/experiments/reconnect/manner.ts';
 import { closedTable, otherTable, priceTable } from '../../../loadtest/experiments/reconnect/tables.ts';
 import type { Limit } from '../../../loadtest/finding/finding.ts';
 import { coresOf } from '../../../loadtest/lab/cores.ts';
@@ -52,6 +53,18 @@ test('a price too small to be counted is not divided by', () => {
   const { rows } = figuresOf({ meanMs: 240, storeCores: 0.4 });
   const { sentence } = reconnectLesson({ rows, prices: [{ isTls: false, anewUs: 50, keptUs: 0 }] });
   assert.doesNotMatch(sentence, /At one rate/);
+});
+
+test('no number of clients that could be measured is nothing that was seen', () => {
+  const { holds, sentence } = reconnectLesson({ rows: [], prices: [] });
+  assert.equal(holds, 'unseen');
+  assert.match(sentence, /^It could not be seen here: /);
+});
+
+test('where a process may open few files there are as many clients as it may have, and not one more', () => {
+  assert.deepEqual(rungsOf(900, CLIENTS), [200, 800]);
+  assert.deepEqual(rungsOf(192, CLIENTS), [192]);
+  assert.deepEqual(rungsOf(19_900, CLIENTS), [...CLIENTS]);
 });
 
 test('one disturbed row does not turn the answer', () => {

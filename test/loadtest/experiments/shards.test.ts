@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { shardsCommand } from '../../../loadtest/experiments/shards/command.ts';
 import { type ShardRow, shardsLesson } from '../../../loadtest/experiments/shards/lesson.ts';
 import { settledCommands } from '../../../loadtest/experiments/shards/settled-commands.ts';
 import { PUBLISHED_MIX } from '../../../loadtest/lab/mix.ts';
@@ -45,6 +46,19 @@ test('a settled store was filled with what is asked for most, not with the last 
   const middle = keys.slice(-300).filter((key) => key >= 300 && key < 600).length;
   assert.equal(keys.length, 1350);
   assert.ok(middle > 180, `${middle} of the last 300 are of the middle third`);
+});
+
+test('a command starts its own shards, asks each of them, and ends each of them', () => {
+  const command = shardsCommand({
+    shards: 3,
+    mix: PUBLISHED_MIX,
+    maxBytes: 1000,
+    clients: 20,
+    perClientPerSecond: 66.7,
+  });
+  assert.doesNotMatch(command, /6379|cluster-mode/);
+  assert.equal(command.match(/for port in 6381 6382 6383; do /g)?.length, 5);
+  assert.match(command, /--rate-limiting=67 & done; wait; .*-p \$port shutdown nosave; done$/);
 });
 
 function rowsOf(six: {

@@ -5,6 +5,7 @@ export function closing(over: Partial<Figures> = {}): Figures {
   return {
     answeredPerSecond: 1200,
     lostShare: 0.8,
+    unsentShare: 0,
     p50Ms: 3,
     p99Ms: 46,
     meanOfAllMs: 41,

@@ -41,6 +41,29 @@ test('a store that loses commands without a slow spell shows nothing', () => {
   assert.match(sentence, /30.% of the commands were lost already, and the store waited for its processor 40.%/);
 });
 
+const own = (over: Parameters<typeof closing>[0], perSecondEach = 15) => {
+  const adapter = { shipped: abandoning(over), closes: closing({ lostShare: 0.45 }), perSecondEach };
+  return lessonOf({ closes: closing({ lostShare: 0.442 }), abandons: abandoning(), calm: CALM, adapter }).sentence;
+};
+
+test('what our own adapter lost is said, and where it stands between the two', () => {
+  const worst = own({ lostShare: 0.513, unsentShare: 0.7 });
+  assert.match(
+    worst,
+    /own adapter lost 51\.3.% as shipped, more than either and 45.% with a socket timeout of the deadline/,
+  );
+  assert.match(own({ lostShare: 0.3 }), /30.% as shipped, between both/);
+  assert.match(own({ lostShare: 0.01 }), /1.% as shipped, less than either/);
+});
+
+test('its breaker is the reason only when most of the loss was never sent, and slow connections only when they are', () => {
+  const worst = own({ lostShare: 0.513, unsentShare: 0.7 });
+  assert.match(worst, /70.% of what it lost .* before it was sent: .* 15 commands a second, so a few .* open it/);
+  assert.doesNotMatch(own({ lostShare: 0.513, unsentShare: 0.7 }, 400), /a breaker of its own/);
+  assert.match(own({ lostShare: 0.513, unsentShare: 0.2 }), /20.% of what it lost .* so the breaker is not most of it/);
+  assert.doesNotMatch(own({ lostShare: 0 }), /breaker/);
+});
+
 test('a store that waited for its processor is said to have waited', () => {
   const said = (waitedShare: number) =>
     lessonOf({ closes: closing({ waitedShare }), abandons: abandoning(), calm: CALM }).sentence;

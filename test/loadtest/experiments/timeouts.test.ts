@@ -32,6 +32,7 @@ function load(over: Partial<LabDriven> = {}): LabDriven {
 test('a lost command is counted at its deadline, and an attempt to connect is no command', () => {
   const figures = figuresOf(load(), AROUND);
   assert.equal(figures.lostShare, 0.25);
+  assert.equal(figures.unsentShare, 0.1);
   assert.equal(figures.meanOfAllMs, (3000 * 2 + 1000 * 50) / 4000);
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { aloneRead } from '../../../loadtest/experiments/value-size/hash-reads.ts';
 import { type ValueSizeRows, valueSizeLesson } from '../../../loadtest/experiments/value-size/lesson.ts';
 import { clientsOf, depthOf, SIZES } from '../../../loadtest/experiments/value-size/sizes.ts';
 import { linkTable } from '../../../loadtest/experiments/value-size/tables.ts';
@@ -23,19 +24,18 @@ function set(bytes: number, pipeline: number, perSecond: number, storeCores: num
   return { ...fixed, bytes, pipeline, perSecond, bytesPerSecond: perSecond * bytes, storeCores };
 }
 
+function read(fields: number, replyMs: number, executionUs: number, besideP99Ms = 1) {
+  const alone = { replyMs, wholeMs: (replyMs * 20_000) / fields, replyBytes: fields * 100, executionUs };
+  return { fields, alone, besideP99Ms };
+}
+
 function rows(): ValueSizeRows {
-  const read = (fields: number, replyMs: number, executionUs: number) => ({
-    fields,
-    replyMs,
-    executionUs,
-    besideP99Ms: 1,
-  });
   return {
     near: [set(4 * MIB, 1, 300, 0.9), set(4096, 1, 50_000, 0.8), set(4096, 5000, 400_000, 1)],
     link: [set(4 * MIB, 1, 28, 0.1)],
     reads: {
       quietP99Ms: 0.3,
-      rows: [read(20_000, 30, 6000), read(3000, 3, 600), read(300, 0.3, 30), read(30, 0.1, 3)],
+      rows: [read(20_000, 30, 6000), read(3000, 3, 600), read(300, 0.3, 30), read(30, 0.03, 3)],
     },
     writes: writes(10, 10.5),
   };
@@ -68,6 +68,34 @@ test('without a link the idle processor is not claimed, and the reason is said',
   assert.match(sentence, /could not be seen \(needs root for network namespaces\)/);
 });
 
+test('pieces that others wait longer beside than beside whole reads are half of the lesson, with the price of the whole', () => {
+  const reads = { quietP99Ms: 17.4, rows: [read(20_000, 30, 6000, 13.2), read(3000, 3, 600), read(30, 0.2, 3, 114)] };
+  const { holds, sentence } = valueSizeLesson({ ...rows(), reads });
+  assert.equal(holds, 'partly');
+  assert.match(sentence, /pieces do not spare others: .* 13\.2.ms beside whole reads and 114.ms beside pieces/);
+  assert.match(sentence, /yet the whole hash takes 133.ms in pieces of 30 and 20.ms in pieces of 3,000/);
+});
+
+test('a reply that is short while the whole hash takes longer is a part of the lesson', () => {
+  const reads = { quietP99Ms: 1, rows: [read(20_000, 30, 6000), read(3000, 3, 600), read(30, 0.2, 3)] };
+  assert.equal(valueSizeLesson({ ...rows(), reads }).holds, 'partly');
+});
+
+test('what others wait when nobody reads the hash is not blamed on pieces', () => {
+  const reads = { quietP99Ms: 16, rows: [read(20_000, 30, 6000, 13), read(3000, 3, 600), read(30, 0.03, 3, 19)] };
+  assert.equal(valueSizeLesson({ ...rows(), reads }).holds, 'yes');
+});
+
+test('a read that nobody answered has no figures of its own, and the rest of the lesson is made without it', () => {
+  const latencyMs = { mean: 0, p50: 0, p95: 0, p99: 0, max: 0 };
+  assert.equal(aloneRead({ answered: 0, receivedBytes: 12, latencyMs }, 30, 0), undefined);
+  const unanswered = { fields: 30, alone: undefined, besideP99Ms: undefined };
+  const reads = { quietP99Ms: 1, rows: [read(20_000, 30, 6000), read(3000, 3, 600), unanswered] };
+  const { holds, sentence } = valueSizeLesson({ ...rows(), reads });
+  assert.equal(holds, 'partly');
+  assert.match(sentence, /fewer fields saves could not be seen/);
+});
+
 test('a hash whose fields take twice as long to write for being many is said to slow writes', () => {
   const { holds, sentence } = valueSizeLesson({ ...rows(), writes: writes(2, 4) });
   assert.equal(holds, 'partly');
@@ -75,16 +103,10 @@ test('a hash whose fields take twice as long to write for being many is said to 
 });
 
 test('nothing as published is no lesson, and pieces that gain little are blamed on the round trip only with figures', () => {
-  const slow = (fields: number, replyMs: number, executionUs: number) => ({
-    fields,
-    replyMs,
-    executionUs,
-    besideP99Ms: 1,
-  });
   const figures = (fewUs: number): ValueSizeRows => ({
     ...rows(),
     link: [set(4 * MIB, 1, 5, 0.1)],
-    reads: { quietP99Ms: 1, rows: [slow(20_000, 9, 900), slow(3000, 3, 600), slow(30, 1, fewUs)] },
+    reads: { quietP99Ms: 1, rows: [read(20_000, 9, 900), read(3000, 3, 600), read(30, 1, fewUs, 5)] },
     writes: writes(10, 20),
   });
   assert.equal(valueSizeLesson(figures(6)).holds, 'no');

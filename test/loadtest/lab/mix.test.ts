@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { fillCommands, gaussianKey, memtierCommand, PUBLISHED_MIX, valueBytes } from '../../../loadtest/lab/mix.ts';
+import {
+  fillCommand,
+  fillCommands,
+  gaussianKey,
+  memtierCommand,
+  memtierFill,
+  PUBLISHED_MIX,
+  valueBytes,
+} from '../../../loadtest/lab/mix.ts';
 import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 
 const many = (draw: (random: () => number) => number): number[] => {
@@ -32,8 +41,27 @@ test('a fill sets every key once, with values of the sizes that were asked for',
 
 test('what repeats the published mix is memtier with its ratio, sizes, keys and distribution', () => {
   assert.equal(
-    memtierCommand(PUBLISHED_MIX, { clients: 50, pipeline: 10, more: '--test-time=10' }),
+    memtierCommand(PUBLISHED_MIX, { clients: 50, pipeline: 10, more: '--rate-limiting=9' }),
     'memtier_benchmark -s 127.0.0.1 -p 6379 -t 1 -c 50 --pipeline=10 --ratio=1:4 --data-size-range=100-6000 ' +
-      '--key-minimum=0 --key-maximum=99999 --key-pattern=G:G --test-time=10',
+      '--key-maximum=99999 --key-pattern=G:G --distinct-client-seed --randomize --test-time=10 --rate-limiting=9',
+  );
+});
+
+test('what fills a store for a row sets every key once, by the names that are asked for, with values of the sizes', () => {
+  const sent = (fill: string) => {
+    const [words = ''] = fill.split(' | redis-cli');
+    return execFileSync('sh', ['-c', words], { encoding: 'utf8' }).trim().split('\n');
+  };
+  const lines = sent(fillCommand('SET page:%012d', { keys: 99, leastBytes: 9000, mostBytes: 9002 }));
+  assert.deepEqual([lines.length, new Set(lines).size, lines[7]?.split(' ')[1]], [99, 99, 'page:000000000007']);
+  const sizes = lines.map((line) => line.split(' ')[2]?.length ?? 0);
+  assert.deepEqual([Math.min(...sizes), Math.max(...sizes)], [9000, 9002]);
+  assert.deepEqual(sent(fillCommand('HSET h f%d', { keys: 2, leastBytes: 3, mostBytes: 3 })), [
+    'HSET h f0 xxx',
+    'HSET h f1 xxx',
+  ]);
+  assert.match(
+    memtierFill({ ...PUBLISHED_MIX, keys: 5 }, { isTls: true }),
+    /k < 5;.* "SET memtier-%d ".* -p 6379 --tls --cacert ca\.crt --pipe$/,
   );
 });
