@@ -8,6 +8,8 @@ export interface Peer {
   readonly parts: readonly string[];
   /** Where pages lie: in this replica alone, or in a store that all replicas share. */
   readonly keeps: 'own' | 'shared';
+  /** Cores one replica can use, where there are so many: 1 unless said. */
+  readonly mostCores?: number;
   /** One replica. @throws with the end of its log when it will not start. */
   readonly start: (scene: PeerScene) => Promise<RunningPeer>;
 }

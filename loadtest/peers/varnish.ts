@@ -11,10 +11,11 @@ const run = promisify(execFile);
 export const varnish: Peer = {
   name: 'Varnish',
   setUp:
-    'malloc storage, one pool of threads, grace for as long as pages may be stale, failed background fetches ' +
+    'malloc storage, one pool of threads (on all processors it is given), grace for as long as pages may be stale, failed background fetches ' +
     'abandoned so that a stale page stays, errors kept for a second so that they coalesce too; purged by a ban of all.',
   parts: ['varnish'],
   keeps: 'own',
+  mostCores: Number.POSITIVE_INFINITY,
   start: async (scene) => {
     const file = join(scene.folder, 'search.vcl');
     const directory = join(scene.folder, 'varnish');
@@ -30,7 +31,10 @@ export const varnish: Peer = {
   },
 };
 
-/** One pool of threads for one processor, and room for a stampede at the door; the rest is as it comes. */
+/**
+ * One pool, which is a lock and a queue and not a processor: its threads take all they are given, where nginx has one
+ * worker. And room for a stampede at the door; the rest is as it comes.
+ */
 const PARAMETERS = ['thread_pools=1', 'listen_depth=4096'];
 const ARGUMENTS = [
   '-F',

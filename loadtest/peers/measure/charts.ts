@@ -38,11 +38,12 @@ export function chartsOf(outcomes: readonly Outcome[]): Chart[] {
     {
       ...bars,
       id: 'memory',
-      title: 'Memory of a page',
+      title: 'Memory and files of a page',
       unit: 'bytes',
       series: [
         series('process', ({ memory }) => memory?.residentPerPage),
         series('store', ({ memory }) => memory?.storePerPage),
+        series('files', ({ memory }) => memory?.diskPerPage),
       ],
     },
   ];

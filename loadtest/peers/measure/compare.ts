@@ -16,7 +16,7 @@ export interface Compared {
   readonly noise: number;
 }
 
-/** Every figure that both have, of every peer; nothing of serpcache with itself. */
+/** Every figure that both have of what both have in the same place, of every peer; nothing of serpcache with itself. */
 export function compareAll(outcomes: readonly Outcome[], figures: readonly Figure[] = FIGURES): readonly Compared[] {
   return figures.flatMap((figure) =>
     outcomes.flatMap((outcome) => {
@@ -25,6 +25,7 @@ export function compareAll(outcomes: readonly Outcome[], figures: readonly Figur
       const own = outcomes.find(({ peer }) => peer.name === oursName);
       const [theirs, ours] = [figure.of(outcome), own === undefined ? undefined : figure.of(own)];
       if (own === undefined || theirs === undefined || ours === undefined) return [];
+      if (figure.isFromStore?.(outcome) !== figure.isFromStore?.(own)) return [];
       const noise = noiseOf(figure, [outcome, own], outcomes.filter(isOurs));
       return [compare({ figure, peer: outcome.peer.name, theirs, oursName, ours, noise })];
     }),

@@ -41,6 +41,11 @@ const RECOVERY_MS = 20_000;
 const LOOK_EVERY_MS = 50;
 const WATCHED = 5;
 
+/** How old a page is at most that is surely fresh, and at least that is surely expired. */
+export function agesOf(ttlSeconds: number): { readonly freshMs: number; readonly expiredMs: number } {
+  return { freshMs: ttlSeconds * (1 - SPREAD) * 1000, expiredMs: ttlSeconds * (1 + SPREAD) * 1000 };
+}
+
 /** The engine dies under pages that are fresh, stays dead past their time, and comes back. */
 export async function deadEngine(
   lab: Lab,
@@ -48,7 +53,8 @@ export async function deadEngine(
   { urls }: Pick<Replicas, 'urls'>,
   plan: DeadEnginePlan,
 ): Promise<DeadEngineFigures> {
-  const { paths, unseen, ttlSeconds } = plan;
+  const { paths, unseen } = plan;
+  const { freshMs, expiredMs } = agesOf(plan.ttlSeconds);
   const askEach = (some: readonly string[], connections: number): Promise<HttpDriven> =>
     httpDriven(lab, { replicas: urls, paths: some, pace: { kind: 'once', connections }, patienceMs: PATIENCE_MS });
 
@@ -59,24 +65,36 @@ export async function deadEngine(
   let isDead = true;
   try {
     const fresh = await askEach(paths, CONNECTIONS);
-    const isInTime = performance.now() - startedMs < ttlSeconds * (1 - SPREAD) * 1000;
-    await sleep(Math.max(0, filledMs + ttlSeconds * (1 + SPREAD) * 1000 - performance.now()));
+    const isInTime = performance.now() - startedMs < freshMs;
+    await sleep(Math.max(0, filledMs + expiredMs - performance.now()));
     const pace = { kind: 'rate', perSecond: plan.perSecond, seconds: plan.seconds } as const;
     const expired = await httpDriven(lab, { replicas: urls, paths, pace, patienceMs: PATIENCE_MS });
     const never = await askEach(unseen, unseen.length);
     await room.revive();
     isDead = false;
-    return {
-      freshShare: isInTime ? servedShare(fresh) : undefined,
-      expiredShare: servedShare(expired),
-      expiredP99Ms: expired.servedMs?.p99,
-      unseenOutcome: outcomeText(never),
-      unseenP50Ms: (never.failedMs ?? never.servedMs)?.p50,
-      recoveredSeconds: await recovery(room, urls[0] ?? '', paths.slice(0, WATCHED)),
-    };
+    const recoveredSeconds = await recovery(room, urls[0] ?? '', paths.slice(0, WATCHED));
+    return { ...answersOf({ fresh: isInTime ? fresh : undefined, expired, unseen: never }), recoveredSeconds };
   } finally {
     if (isDead) await room.revive();
   }
+}
+
+export interface DeadEngineAnswers {
+  /** Undefined: not in time. */
+  readonly fresh: HttpDriven | undefined;
+  readonly expired: HttpDriven;
+  readonly unseen: HttpDriven;
+}
+
+/** What was answered while the engine was dead. */
+export function answersOf({ fresh, expired, unseen }: DeadEngineAnswers): Omit<DeadEngineFigures, 'recoveredSeconds'> {
+  return {
+    freshShare: fresh && servedShare(fresh),
+    expiredShare: servedShare(expired),
+    expiredP99Ms: expired.servedMs?.p99,
+    unseenOutcome: outcomeText(unseen),
+    unseenP50Ms: (unseen.failedMs ?? unseen.servedMs)?.p50,
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Unit } from '../../finding/finding.ts';
 import type { Spread } from './cached-page.ts';
+import { bytesPerPage } from './memory.ts';
 import { isFromStore, OURS, type Outcome } from './outcome.ts';
 import type { Stampeded, StampedeFigures } from './stampede.ts';
 
@@ -15,6 +16,8 @@ export interface Figure {
   readonly ours: (outcome: Outcome) => string;
   /** Smaller differences are what the clock or the count cannot tell apart. */
   readonly resolution?: number;
+  /** Whether what it is measured of comes from the store: then it is compared with what does as well, and with nothing else. */
+  readonly isFromStore?: (outcome: Outcome) => boolean;
   /** How many times more the largest of a peer's rounds was than the smallest. Absent: it is measured once. */
   readonly spread?: (outcome: Outcome) => number | undefined;
   /** Where both serpcaches do the same for it, their two rows are one thing measured twice: this says of one whether it does. */
@@ -25,7 +28,6 @@ const memory = (): string => OURS.memory;
 const MILLISECONDS = { unit: 'ms', better: 'less' } as const;
 /** What is asked for after a purge and without an engine fits into L1 at its smallest. */
 const always = (): boolean => true;
-const likeMany = ({ many }: Outcome): string => (many !== undefined && isFromStore(many) ? OURS.store : OURS.memory);
 const likeKept = ({ peer }: Outcome): string => (peer.keeps === 'shared' ? OURS.store : OURS.memory);
 
 /** A search's worth of errors in a stampede is chance. */
@@ -48,10 +50,11 @@ export const FIGURES: readonly Figure[] = [
   cached('p50', 'p50Ms', 'many'),
   cached('p99', 'p99Ms', 'many'),
   {
-    what: 'memory of a page, process and store',
+    // Files are read from memory too, which no process is charged with.
+    what: 'memory and files of a page, process and store',
     unit: 'bytes',
     better: 'less',
-    of: ({ memory: kept }) => (kept === undefined ? undefined : kept.residentPerPage + kept.storePerPage),
+    of: ({ memory: kept }) => (kept === undefined ? undefined : bytesPerPage(kept)),
     ours: likeKept,
     resolution: PAGE_RESOLUTION_BYTES,
   },
@@ -95,9 +98,12 @@ export const FIGURES: readonly Figure[] = [
   share('failed after a purge, many pages', 'less', ({ stampede }) => stampede?.many.failedShare),
   share('fresh pages answered without an engine', 'more', ({ dead }) => dead?.freshShare),
   share('expired pages answered without an engine', 'more', ({ dead }) => dead?.expiredShare),
-  time('p99 of expired pages without an engine', ({ dead }) =>
-    dead === undefined || dead.expiredShare < 1 - MOST_REFUSED ? undefined : dead.expiredP99Ms,
-  ),
+  {
+    ...time('p99 of expired pages without an engine', ({ dead }) =>
+      dead === undefined || dead.expiredShare < 1 - MOST_REFUSED ? undefined : dead.expiredP99Ms,
+    ),
+    isFromStore: ({ page }) => isFromStore(page, 'rate'),
+  },
   time('time to refuse an unknown page without an engine', ({ dead }) =>
     dead === undefined ? undefined : (dead.unseenP50Ms ?? Number.POSITIVE_INFINITY),
   ),
@@ -114,14 +120,17 @@ export const FIGURES: readonly Figure[] = [
 
 /** Of cached pages: best of all rounds. */
 function cached(what: string, key: Spread, of: 'page' | 'many'): Figure {
+  const fromStore = (outcome: Outcome): boolean => isFromStore(outcome[of], key === 'perCore' ? 'full speed' : 'rate');
   return {
     what: `${what}, ${of === 'page' ? 'one page' : 'many pages'}`,
     ...(key === 'perCore' ? ({ unit: 'per-second', better: 'more' } as const) : MILLISECONDS),
     of: (outcome) => outcome[of]?.[key],
-    ours: of === 'page' ? memory : likeMany,
+    // Both of ours have one page in memory.
+    ours: (outcome) => (of === 'many' && fromStore(outcome) ? OURS.store : OURS.memory),
+    isFromStore: fromStore,
     ...(key !== 'perCore' && { resolution: key === 'p50Ms' ? P50_RESOLUTION_MS : P99_RESOLUTION_MS }),
     spread: (outcome) => outcome[of]?.spreads[key],
-    isAlike: (outcome) => outcome[of] !== undefined && !isFromStore(outcome[of]),
+    isAlike: (outcome) => outcome[of] !== undefined && !fromStore(outcome),
   };
 }
 

@@ -15,6 +15,7 @@ export interface MemoryFigures {
   readonly residentPerPage: number;
   /** The same of the store, by its own count. */
   readonly storePerPage: number;
+  /** Of its files: reads are from the system's memory, which no process is charged with. */
   readonly diskPerPage: number;
   /** Of the replica, with all those pages and its garbage. */
   readonly residentBytes: number;
@@ -34,7 +35,7 @@ export async function fillMemory(
   replicas: Replicas,
   paths: readonly string[],
 ): Promise<MemoryFigures> {
-  const look = async () => {
+  const look = async (): Promise<MemoryLook> => {
     await sleep(SETTLE_MS);
     const whole = replicas.residentBytes();
     await replicas.collectGarbage();
@@ -53,11 +54,38 @@ export async function fillMemory(
   const sample = paths.filter((_, at) => at % Math.max(1, Math.floor(paths.length / SAMPLE)) === 0);
   const searchesBefore = room.searches();
   await fillPages(lab, replicas.urls, sample, 1);
-  const keptShare = Math.max(0, 1 - (room.searches() - searchesBefore) / sample.length);
-  const kept = paths.length * keptShare;
-  if (keptShare < LEAST_KEPT) throw new Error(`of ${paths.length} pages it keeps ${Math.round(kept)}`);
+  const missedShare = (room.searches() - searchesBefore) / sample.length;
+  return memoryFiguresOf({ before, after, pages: paths.length, filled, missedShare });
+}
+
+/** Bytes. */
+interface MemoryLook {
+  /** Of all processes, with garbage and without. */
+  readonly whole: number;
+  readonly resident: number;
+  readonly store: number;
+  readonly disk: number;
+}
+
+export interface MemoryLooked {
+  readonly before: MemoryLook;
+  readonly after: MemoryLook;
+  /** How many were filled in between. */
+  readonly pages: number;
+  readonly filled: { readonly bodyBytes: number; readonly requests: number };
+  /** Of a sample of them, asked of the engine again. */
+  readonly missedShare: number;
+}
+
+const LEAST_KEPT = 0.05;
+
+/** @throws when hardly any is kept */
+export function memoryFiguresOf({ before, after, pages, filled, missedShare }: MemoryLooked): MemoryFigures {
+  const keptShare = Math.max(0, 1 - missedShare);
+  const kept = pages * keptShare;
+  if (keptShare < LEAST_KEPT) throw new Error(`of ${pages} pages it keeps ${Math.round(kept)}`);
   return {
-    pages: paths.length,
+    pages,
     pageBytes: filled.bodyBytes / filled.requests,
     keptShare,
     residentPerPage: (after.resident - before.resident) / kept,
@@ -67,4 +95,7 @@ export async function fillMemory(
   };
 }
 
-const LEAST_KEPT = 0.05;
+/** What a page takes, wherever it lies. */
+export function bytesPerPage(of: Pick<MemoryFigures, 'residentPerPage' | 'storePerPage' | 'diskPerPage'>): number {
+  return of.residentPerPage + of.storePerPage + of.diskPerPage;
+}

@@ -20,8 +20,10 @@ export interface Outcome {
 /** Store reads for each request, from which on pages are said to come from the store. */
 const FROM_STORE = 0.5;
 
-export function isFromStore({ storeCommands }: Pick<PageFigures, 'storeCommands'>): boolean {
-  return storeCommands >= FROM_STORE;
+/** At full speed, or at the rate that times are taken at. False where it was not measured. */
+export function isFromStore(figures: PageFigures | undefined, at: 'full speed' | 'rate'): boolean {
+  if (figures === undefined) return false;
+  return (at === 'rate' ? figures.storeCommandsAtRate : figures.storeCommands) >= FROM_STORE;
 }
 
 /** Ours, as it is meant to run, and with its pages in the store alone. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { readProcess } from '../../sample/process-sample.ts';
+import type { ProcessSample } from '../../sample/sample.ts';
 import { freePorts } from '../../stack/process.ts';
 import type { Peer, RunningPeer } from '../peer.ts';
 import { collectGarbage, isNode } from './collect-garbage.ts';
@@ -73,8 +74,7 @@ export async function startReplicas(lab: Lab, room: Room, peer: Peer, options: R
     await stop();
     throw error;
   }
-  const samples = () =>
-    running.flatMap((one) => one.pids().flatMap((pid) => readProcess({ name: peer.name, pid }) ?? []));
+  const samples = () => samplesOf(peer.name, running);
   return {
     urls: running.map((one) => one.url),
     store,
@@ -88,6 +88,15 @@ export async function startReplicas(lab: Lab, room: Room, peer: Peer, options: R
     purge: () => purgeEach(running),
     stop,
   };
+}
+
+/** All processes of all replicas: a worker is the server too. */
+export function samplesOf(
+  name: string,
+  running: readonly Pick<RunningPeer, 'pids'>[],
+  read: typeof readProcess = readProcess,
+): readonly ProcessSample[] {
+  return running.flatMap((one) => one.pids().flatMap((pid) => read({ name, pid }) ?? []));
 }
 
 const PURGE_MS = 10_000;

@@ -1,3 +1,4 @@
+import type { Cores } from '../../lab/cores.ts';
 import type { Lab } from '../../lab/lab.ts';
 import type { Peer } from '../peer.ts';
 import { type PageFigures, type PageRound, pageFigures, pageRound, warmUp } from './cached-page.ts';
@@ -53,16 +54,24 @@ export async function measureServing(options: ServingOptions): Promise<ReadonlyM
       await attempt(runner.peer, 'cached pages were not measured', () => oneRound(options, runner));
     }
   }
-  const cores = { server: lab.cores.storeCount, client: lab.cores.generatorCount };
   const served = new Map<Peer, Served>();
   for (const { peer, replicas, memory, page, many } of runners) {
     await replicas.stop();
+    const cores = coresFor(peer, lab.cores);
     served.set(peer, {
       ...(page.length === sizes.rounds && { page: pageFigures(page, cores), many: pageFigures(many, cores) }),
       ...(memory !== undefined && { memory }),
     });
   }
   return served;
+}
+
+/** What a server can use of the half that servers have, and the half of wrk and the store. */
+export function coresFor(
+  { mostCores = 1 }: Pick<Peer, 'mostCores'>,
+  { storeCount, generatorCount }: Pick<Cores, 'storeCount' | 'generatorCount'>,
+): { readonly server: number; readonly client: number } {
+  return { server: Math.min(storeCount, mostCores), client: generatorCount };
 }
 
 /** Memory comes first: what a load at full speed has asked of the system and not given back would hide what pages take. */

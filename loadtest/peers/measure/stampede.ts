@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lab } from '../../lab/lab.ts';
 import { fillPages } from './fill.ts';
 import { httpDriven } from './http-driven.ts';
-import { outcomeText, servedShare } from './http-plan.ts';
+import { type HttpDriven, outcomeText, servedShare } from './http-plan.ts';
 import type { Replicas } from './replicas.ts';
 import type { Room } from './room.ts';
 
@@ -56,19 +56,14 @@ export async function stampede(
     const purgeRefusals = await replicas.purge();
     room.delay(plan.engineDelayMs);
     try {
-      const before = room.searches();
       const pathsAtOnce = Math.max(1, Math.min(paths.length, Math.floor(MOST_AT_ONCE / times)));
       const pace = { kind: 'burst', times, pathsAtOnce } as const;
-      const burst = await httpDriven(lab, { replicas: replicas.urls, paths, pace, patienceMs: PATIENCE_MS });
-      await quiet(room, plan.engineDelayMs);
-      return {
-        queriesPerKey: burst.pathsServed === 0 ? undefined : (room.searches() - before) / burst.pathsServed,
-        p50Ms: burst.servedMs?.p50,
-        p99Ms: burst.servedMs?.p99,
-        failedShare: 1 - servedShare(burst),
-        outcome: outcomeText(burst),
-        purgeRefusals,
-      };
+      const { result, searches } = await searchesOf(
+        room,
+        () => httpDriven(lab, { replicas: replicas.urls, paths, pace, patienceMs: PATIENCE_MS }),
+        () => sleep(plan.engineDelayMs + QUIET_MS),
+      );
+      return stampededOf(result, { searches, purgeRefusals });
     } finally {
       room.delay(0);
     }
@@ -79,10 +74,32 @@ export async function stampede(
   };
 }
 
-async function quiet(room: Room, delayMs: number): Promise<void> {
+export function stampededOf(
+  burst: HttpDriven,
+  { searches, purgeRefusals }: { readonly searches: number; readonly purgeRefusals: number },
+): Stampeded {
+  return {
+    queriesPerKey: burst.pathsServed === 0 ? undefined : searches / burst.pathsServed,
+    p50Ms: burst.servedMs?.p50,
+    p99Ms: burst.servedMs?.p99,
+    failedShare: 1 - servedShare(burst),
+    outcome: outcomeText(burst),
+    purgeRefusals,
+  };
+}
+
+/** Those that reach the engine while `work` goes on, and after it until none came for a whole `pause`. */
+export async function searchesOf<T>(
+  room: Pick<Room, 'searches'>,
+  work: () => Promise<T>,
+  pause: () => Promise<unknown>,
+): Promise<{ readonly result: T; readonly searches: number }> {
+  const before = room.searches();
+  const result = await work();
   const untilMs = performance.now() + MOST_QUIET_MS;
   for (let seen = -1; seen !== room.searches() && performance.now() < untilMs; ) {
     seen = room.searches();
-    await sleep(delayMs + QUIET_MS);
+    await pause();
   }
+  return { result, searches: room.searches() - before };
 }

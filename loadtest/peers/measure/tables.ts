@@ -2,6 +2,7 @@ import type { Column, FindingTable, Row } from '../../finding/finding.ts';
 import type { PageFigures } from './cached-page.ts';
 import type { DeadEngineFigures } from './dead-engine.ts';
 import { leadTables } from './leads.ts';
+import { bytesPerPage } from './memory.ts';
 import { OURS, type Outcome } from './outcome.ts';
 import { publishedOf } from './published.ts';
 import { SHORT, type Sizes } from './sizes.ts';
@@ -54,6 +55,7 @@ function pageTable(outcomes: readonly Outcome[], { title, pick, base, pages, siz
       { name: 'p99', unit: 'ms' },
       { name: 'store per request', unit: 'us' },
       { name: 'store commands per request', unit: 'text' },
+      { name: `at ${sizes.perSecond}/s`, unit: 'text' },
     ],
     outcomes,
     (outcome) => {
@@ -73,6 +75,7 @@ function pageTable(outcomes: readonly Outcome[], { title, pick, base, pages, siz
           figures.p99Ms,
           figures.storeUs,
           figures.storeCommands,
+          figures.storeCommandsAtRate,
         ],
         command: `node loadtest/peers/repeat.ts '${outcome.peer.name}' ${pages}`,
         ...(published !== undefined && { published }),
@@ -86,7 +89,7 @@ const FULL = { store: 'server', generator: 'client', both: 'both', neither: 'nei
 
 function memoryTable(outcomes: readonly Outcome[], sizes: Sizes): FindingTable {
   const columns: Column[] = [
-    { name: 'per page, process and store', unit: 'bytes' },
+    { name: 'per page, process, store and files', unit: 'bytes' },
     { name: 'process', unit: 'bytes' },
     { name: 'store', unit: 'bytes' },
     { name: 'files', unit: 'bytes' },
@@ -99,7 +102,7 @@ function memoryTable(outcomes: readonly Outcome[], sizes: Sizes): FindingTable {
       ? undefined
       : {
           values: [
-            memory.residentPerPage + memory.storePerPage,
+            bytesPerPage(memory),
             memory.residentPerPage,
             memory.storePerPage,
             memory.diskPerPage,
