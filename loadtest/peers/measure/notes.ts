@@ -9,8 +9,8 @@ export function notesOf(outcomes: readonly Outcome[], sizes: Sizes): string[] {
   return [
     'Servers share one half of the processors and have nothing else there; clients, stores, the origin and searchd have the other. ' +
       'Requests per core are requests by the processor time of all processes of the server; a store is not among them and stands apart.',
-    'Full is whoever used 85 % of what it could have, which is one core of each server but Varnish, whose threads take all, and one of wrk and of the store: where it is the client, the server can do more requests a second than the row says; ' +
-      'requests per core do not depend on it.',
+    'Full is whoever used 85 % of what it could have: one core where it has one thread for its work (wrk, the store, nginx with its one worker, Node), ' +
+      'all of its half where it has more (Varnish). Where it is the client, the server can do more requests a second than the row says; requests per core do not depend on it.',
     `All peers run at the same time and take turns, ${sizes.rounds} rounds of wrk with 64 connections; the best of each is shown. ` +
       `p50 and p99 are of a client of Node that asks ${sizes.perSecond} times a second whatever is answered: about 0.1 ms of each is its own.`,
     noiseWords(compareAll(outcomes)),

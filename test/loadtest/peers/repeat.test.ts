@@ -8,7 +8,7 @@ import { tablesOf } from '../../../loadtest/peers/measure/tables.ts';
 
 const FIGURES: PageFigures = {
   ...{ perSecond: 1, perCore: 1, serverCores: 1, clientCores: 1, storeUs: 0, storeCommands: 0, p50Ms: 1, p99Ms: 1 },
-  ...{ limit: 'store', spreads: { perCore: 1, p50Ms: 1, p99Ms: 1 } },
+  ...{ storeCores: 0, storeCommandsAtRate: 0, limit: 'store', spreads: { perCore: 1, p50Ms: 1, p99Ms: 1 } },
 };
 
 test('what repeats a row of cached pages names its own peer, and as many pages as the table is about', () => {
