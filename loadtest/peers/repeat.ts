@@ -57,6 +57,6 @@ async function again(lab: Lab, one: Peer): Promise<string> {
     `${one.name}, ${pages === 1 ? 'one page' : `${pages} pages`}: ${perSecondText(row.perCore)} per core`,
     `${perSecondText(row.perSecond)} with ${amountText(row.serverCores)} cores of the server and ${amountText(row.clientCores)} of client and store`,
     `p50 ${durationText(row.p50Ms)} and p99 ${durationText(row.p99Ms)} at ${SIZES.perSecond}/s`,
-    `${amountText(row.storeCommands)} store commands per request`,
+    `${amountText(row.storeCommands)} store commands per request, ${amountText(row.storeCommandsAtRate)} at ${SIZES.perSecond}/s`,
   ].join('; ');
 }

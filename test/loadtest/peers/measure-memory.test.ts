@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bytesPerPage, type MemoryLooked, memoryFiguresOf } from '../../../loadtest/peers/measure/memory.ts';
+import { samplesOf } from '../../../loadtest/peers/measure/replicas.ts';
+
+/** 400 pages, of which a quarter was thrown out again. */
+const LOOKED: MemoryLooked = {
+  before: { whole: 9_000_000, resident: 5_000_000, store: 700_000, disk: 10_000 },
+  after: { whole: 12_000_000, resident: 8_000_000, store: 1_300_000, disk: 1_210_000 },
+  pages: 400,
+  filled: { bodyBytes: 1_638_400, requests: 400 },
+  missedShare: 0.25,
+};
+
+test('memory of a page is what process, store and files grew by, for each page that is still there', () => {
+  assert.deepEqual(memoryFiguresOf(LOOKED), {
+    pages: 400,
+    pageBytes: 4096,
+    keptShare: 0.75,
+    residentPerPage: 10_000,
+    storePerPage: 2000,
+    diskPerPage: 4000,
+    residentBytes: 12_000_000,
+  });
+  assert.equal(bytesPerPage(memoryFiguresOf(LOOKED)), 16_000);
+});
+
+test('who keeps one page of twenty is measured, who keeps fewer is not', () => {
+  assert.equal(memoryFiguresOf({ ...LOOKED, missedShare: 0.9 }).keptShare.toFixed(6), '0.100000');
+  assert.throws(() => memoryFiguresOf({ ...LOOKED, missedShare: 0.96 }), /^Error: of 400 pages it keeps 16$/);
+  // A refresh behind an answer is a search too.
+  assert.throws(() => memoryFiguresOf({ ...LOOKED, missedShare: 1.5 }), /keeps 0$/);
+});
+
+test('every process of every replica is the server, and one that has ended is none', () => {
+  const read = ({ name, pid }: { name: string; pid: number }) =>
+    pid === 4 ? undefined : { name, cpuSeconds: pid, residentBytes: 100 * pid };
+  const running = [{ pids: () => [1, 2] }, { pids: () => [3, 4, 5] }];
+  assert.deepEqual(
+    samplesOf('nginx', running, read).map(({ cpuSeconds, residentBytes }) => [cpuSeconds, residentBytes]),
+    [1, 2, 3, 5].map((pid) => [pid, 100 * pid]),
+  );
+});
