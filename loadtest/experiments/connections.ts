@@ -4,15 +4,15 @@ import type { Experiment } from '../lab/experiment.ts';
 import type { Lab } from '../lab/lab.ts';
 import { memtierFill, PUBLISHED_MIX } from '../lab/mix.ts';
 import { type AtOneRateRow, atOneRate, ONE_RATE } from './connections/at-one-rate.ts';
-import { type Counted, MOST_CLIENTS } from './connections/counted-benchmark.ts';
 import { atFullSpeed } from './connections/full-speed.ts';
 import { connectionsLesson } from './connections/lesson.ts';
-import { type PoolRow, pools, UNDER_WAY } from './connections/pool.ts';
-import { roomHere, rungsOf } from './connections/room.ts';
+import { POOLS, type PoolRow, pipelineOf, pools, UNDER_WAY } from './connections/pool.ts';
 import { fullSpeedTable, poolTable, rateTable, threadsTable } from './connections/tables.ts';
 import { clientThreads, THREAD_CLIENTS, THREAD_PIPELINE, type ThreadsRow } from './connections/threads.ts';
-import { BENCHMARK_FILL, SMALL_BYTES, SMALL_FILL, startWideStore } from './connections/wide-store.ts';
 import { fillFirst } from './fill-first.ts';
+import { type Counted, MOST_CLIENTS } from './many-clients/counted-benchmark.ts';
+import { roomHere, rungsOf } from './many-clients/room.ts';
+import { BENCHMARK_FILL, SMALL_BYTES, SMALL_FILL, startWideStore } from './many-clients/wide-store.ts';
 
 /** How many connections a store bears, and how many a process needs. */
 export const connections: Experiment = {
@@ -34,7 +34,7 @@ export const connections: Experiment = {
         ...fillFirst(memtierFill(PUBLISHED_MIX), [rateTable(oneRate)]),
         ...fillFirst(BENCHMARK_FILL, [fullSpeedTable(fullSpeed)]),
         poolTable(atRate, `at ${countText(ONE_RATE)} commands a second`),
-        poolTable(saturated, `with ${UNDER_WAY} commands under way in all`),
+        poolTable(saturated, `with about ${UNDER_WAY} commands under way in all`),
         ...fillFirst(SMALL_FILL, [threadsTable(threads)]),
       ],
       charts: chartsOf({ oneRate, fullSpeed, saturated, threads }),
@@ -81,7 +81,11 @@ function chartsOf(all: {
       ],
     },
     {
-      ...{ id: 'pool', title: `One process with ${UNDER_WAY} commands under way`, across: 'connections in its pool' },
+      ...{
+        id: 'pool',
+        title: `One process with about ${UNDER_WAY} commands under way`,
+        across: 'connections in its pool',
+      },
       ...{ places: saturated.map((row) => String(row.connections)), unit: 'per-second', shape: 'lines' },
       series: [{ name: 'answered', values: saturated.map((row) => row.perSecond) }],
     },
@@ -103,6 +107,8 @@ function notesOf(lab: Lab, oneRate: readonly AtOneRateRow[], whyNoMore: string):
     `At full speed the load is GET by redis-benchmark, on values of the same sizes. It watches at most ${countText(MOST_CLIENTS)} connections. With so many waiting at once, p50 can be no less than their number over the rate: look at the rate.`,
     'Store time is processor time of the store for one command. It does not depend on how much the generator can do; connections that are hardly used are part of it, since the store looks after each of them once a second.',
     `The bound on connection memory was taken off. With maxmemory-clients at ${bytesText(share)} (25 % of 1 GiB, as deploy/redis has it) and ${bytesText(bytesEach)} for each, the store would begin to cut them off at ${countText(Math.floor(share / bytesEach))} busy ones.`,
+    `A pool has as many commands under way as all its connections alike can have of ${UNDER_WAY}: ${POOLS.map((size) => `${size * pipelineOf(size)} at ${size}`).join(', ')}.`,
+    `Each row is the better of two runs that took turns with the others (at one rate by the mean latency, else by the rate), since whatever else runs only takes away; client threads have one run, and so have ${countText(MOST_CLIENTS)} connections at full speed, which take longest to open.`,
     'A pool sends the published number of commands in batches, and each connection waits for all of its batch: the fewer connections, the fewer system calls on both sides. Socket and connect timeouts are the subject of `timeouts`; nothing was slow enough for one here.',
     `Client threads: GET of ${SMALL_BYTES} B, ${THREAD_CLIENTS} connections, ${THREAD_PIPELINE} commands at once. They share ${lab.cores.generatorCount === 1 ? 'one core' : `${lab.cores.generatorCount} cores`}; more threads than cores cannot help, and one store has one thread for commands, so the published 2 million need several stores. The tool looks four times a second whether it is done, which makes these rates uncertain by a tenth.`,
   ];

@@ -1,8 +1,9 @@
 import type { Column, FindingTable, Row } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import { limitOf } from '../lab/limit.ts';
+import { calmRow } from './dns/calm-row.ts';
 import { commandOf, fillOf } from './dns/command.ts';
-import { isDisturbed, lessonOf, lostShare } from './dns/lesson.ts';
+import { lessonOf, lostShare } from './dns/lesson.ts';
 import { startNameServer } from './dns/name-server.ts';
 import { cannotResolve, NAME_SERVER } from './dns/namespace.ts';
 import {
@@ -49,10 +50,8 @@ export const dns: Experiment = {
     const rows: DnsRow[] = [];
     for (const variant of VARIANTS) {
       lab.say(variant.name);
-      const row = await measureRow(lab, { store, server, times }, variant);
-      if (isDisturbed(row))
-        lab.say(`${variant.name} again: it was disturbed while nothing was cut and no name asked for`);
-      rows.push(isDisturbed(row) ? await measureRow(lab, { store, server, times }, variant) : row);
+      const measure = (): Promise<DnsRow> => measureRow(lab, { store, server, times }, variant);
+      rows.push(await calmRow(measure, lab.say));
     }
     return {
       title: 'Addresses and names',

@@ -1,10 +1,9 @@
 import { bytesText, durationText } from '../../src/report/number-text.ts';
-import type { FindingTable, Row } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Lab } from '../lab/lab.ts';
 import { alternately } from './alternately.ts';
 import { ADDED_RTT_MS, startDelay } from './domains/delay.ts';
-import { type DomainRow, domainsLesson, gainOf, type Weight } from './domains/lesson.ts';
+import { type DomainRow, domainsLesson, type Weight } from './domains/lesson.ts';
 import {
   LEAST_PAGE_BYTES,
   MOST_PAGE_BYTES,
@@ -14,6 +13,7 @@ import {
   startClusterShape,
   startStores,
 } from './domains/shapes.ts';
+import { domainTable, placeName, publishedUs } from './domains/tables.ts';
 import { CLIENTS, threeClients } from './one-and-three.ts';
 
 const ROUNDS = 3;
@@ -50,8 +50,8 @@ export const domains: Experiment = {
       title: 'One store for three domains, or one each',
       published: `${CLIENTS} clients sending INCR: 8.36 µs per operation with one store, 5.54 with one for each (−33 %); in a second run 9.30 and 6.68; over a network the gain of light commands shrinks`,
       tables: [
-        table('On loopback', near, false),
-        table(`With a round trip of ${ADDED_RTT_MS} ms or a little more added`, far, true),
+        domainTable('On loopback', near, false),
+        domainTable(`With a round trip of ${ADDED_RTT_MS} ms or a little more added`, far, true),
       ],
       charts: [
         {
@@ -118,56 +118,4 @@ async function measured(lab: Lab, variants: readonly Variant[]): Promise<readonl
     ({ usPerOp }) => usPerOp,
   );
   return all.map(({ run }) => run);
-}
-
-/** Far away the stores are idle: what they took is less than the steps in which it is counted. */
-function table(title: string, own: readonly DomainRow[], isFar: boolean): FindingTable {
-  return {
-    title,
-    columns: [
-      { name: 'per operation', unit: 'us' },
-      { name: 'against one store', unit: 'share' },
-      { name: 'rate', unit: 'per-second' },
-      { name: 'p99', unit: 'ms' },
-      { name: 'cores of stores', unit: 'cores' },
-      { name: 'cores of clients', unit: 'cores' },
-      ...(isFar ? [] : [{ name: 'processor time of stores per operation', unit: 'us' } as const]),
-    ],
-    rows: own.map((row): Row => {
-      const published = row.weight === 'light' && !isFar ? publishedText(row) : undefined;
-      const gain = gainOf(own, row);
-      return {
-        name: `${row.weight}, ${placeName(row)}`,
-        values: [
-          row.usPerOp,
-          // What others are compared with has nothing to say about itself.
-          gain === undefined ? '' : -gain,
-          row.perSecond,
-          row.p99Ms,
-          row.storeCores,
-          row.generatorCores,
-          ...(isFar ? [] : [row.storeUsPerOp]),
-        ],
-        ...(published !== undefined && { published }),
-        limit: row.limit,
-        command: row.command,
-      };
-    }),
-  };
-}
-
-function placeName({ shape, isAnywhere }: DomainRow): string {
-  return isAnywhere ? `${shape}, stores and clients on any core` : shape;
-}
-
-/** Of the first run. Nobody published a cluster, however alike the mechanism is. */
-function publishedUs({ shape, isAnywhere }: DomainRow): number | undefined {
-  if (isAnywhere) return undefined;
-  return { 'one store for all three': 8.36, 'one store each': 5.54, 'a cluster of three shards': undefined }[shape];
-}
-
-/** Of both runs. */
-function publishedText(row: DomainRow): string | undefined {
-  if (publishedUs(row) === undefined) return undefined;
-  return row.shape === 'one store each' ? '5.54 µs (−33 %), 6.68 µs (−28 %)' : '8.36 µs, 9.30 µs';
 }

@@ -4,7 +4,8 @@ import type { Experiment } from '../lab/experiment.ts';
 import type { Lab, LabStore } from '../lab/lab.ts';
 import { massImport } from '../lab/mass-import.ts';
 import { namespacesProblem, startNamespace } from '../lab/namespace.ts';
-import { limiterLesson } from './limiter/lesson.ts';
+import { medianRun } from './alternately.ts';
+import { badness, limiterLesson } from './limiter/lesson.ts';
 import { type Measured, measure } from './limiter/measure.ts';
 import { type BurstPlan, pageName } from './limiter/read-in-bursts.ts';
 import { limiterCharts, limiterTables, toldNote } from './limiter/tables.ts';
@@ -44,7 +45,7 @@ async function run(lab: Lab): Promise<Omit<Finding, 'name'>> {
       all.set(variant.name, [...(all.get(variant.name) ?? []), one]);
     }
   }
-  const rows = [...all.values()].flatMap(middleOf);
+  const rows = [...all.values()].flatMap((times) => medianRun(times, badness) ?? []);
   return {
     title: 'A bandwidth limiter between service and store',
     published:
@@ -61,12 +62,6 @@ async function run(lab: Lab): Promise<Omit<Finding, 'name'>> {
       `Each row is the middle one of ${TIMES} times, taken in turns. The commands need root: the first one makes a namespace with a store in it and fills that, the last one takes it away. redis-benchmark repeats the reads as fast as they go, not in bursts: it shows the rate that is allowed, and tc -s qdisc there the drops.`,
     ],
   };
-}
-
-/** By late reads, and by p99 where none is late. */
-function middleOf(times: readonly Measured[]): readonly Measured[] {
-  const sorted = times.toSorted((a, b) => a.lateShare - b.lateShare || a.p99Ms - b.p99Ms);
-  return sorted.slice(Math.floor(sorted.length / 2)).slice(0, 1);
 }
 
 async function fill(lab: Lab, store: LabStore): Promise<void> {

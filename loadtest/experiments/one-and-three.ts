@@ -58,24 +58,41 @@ const LEAST_REQUESTS = 50;
 export async function threeClients(lab: Lab, options: ThreeClientsOptions): Promise<ThreeClients> {
   let rate = options.expectedPerSecond;
   if (rate === undefined) {
-    const first = await together(lab, options, PILOT_REQUESTS);
-    rate = (await together(lab, options, requestsOf(first.perSecond, PILOT_SECONDS))).perSecond;
+    const pilot = async (own: number): Promise<number> =>
+      figuresOf(await together(lab, options, own), own, 0).perSecond;
+    rate = await pilot(requestsOf(await pilot(PILOT_REQUESTS), PILOT_SECONDS));
   }
   const requests = requestsOf(rate, options.seconds);
   const during = await storeCoresDuring(options.stores, () => together(lab, options, requests));
-  const { usPerOp, perSecond, p99Ms, processorSeconds, command } = during.result;
-  const storeSeconds = sum(during.eachCores) * during.seconds;
-  // Starting and ending take a few hundredths of a second, in which nobody is asked: cores are those of the load.
-  const loadSeconds = (requests * CLIENTS) / perSecond;
-  const busy = { storeCores: storeSeconds / loadSeconds, generatorCores: processorSeconds / loadSeconds };
+  const figures = figuresOf(during.result, requests, sum(during.eachCores) * during.seconds);
   return {
-    usPerOp,
-    perSecond,
-    storeUsPerOp: (storeSeconds / (requests * CLIENTS)) * 1e6,
-    p99Ms,
-    ...busy,
-    limit: limitOfStores(lab.cores, options.stores.length, busy, options),
-    command,
+    ...figures,
+    limit: limitOfStores(lab.cores, options.stores.length, figures, options),
+    command: shown(options, requests),
+  };
+}
+
+/** What one of the clients printed, and the processor time it took. */
+type Client = ReturnType<typeof rowOf> & { readonly processorSeconds: number };
+
+/** @param requests of each client. @param storeSeconds of processor, of all stores together. */
+export function figuresOf(
+  clients: readonly Client[],
+  requests: number,
+  storeSeconds: number,
+): Omit<ThreeClients, 'limit' | 'command'> {
+  const all = requests * clients.length;
+  // Together they are done when the last one is.
+  const elapsedSeconds = Math.max(...clients.map(({ perSecond }) => requests / perSecond));
+  // Starting and ending take a few hundredths of a second, in which nobody is asked: cores are those of the load.
+  const cores = (processorSeconds: number): number => processorSeconds / elapsedSeconds;
+  return {
+    usPerOp: (elapsedSeconds / all) * 1e6,
+    perSecond: all / elapsedSeconds,
+    storeUsPerOp: (storeSeconds / all) * 1e6,
+    p99Ms: Math.max(...clients.map(({ latencyMs }) => latencyMs.p99)),
+    storeCores: cores(storeSeconds),
+    generatorCores: cores(sum(clients.map(({ processorSeconds }) => processorSeconds))),
   };
 }
 
@@ -109,9 +126,9 @@ function requestsOf(perSecond: number, seconds: number): number {
   return Math.max(LEAST_REQUESTS, Math.round((perSecond * seconds) / CLIENTS));
 }
 
-async function together(lab: Lab, options: ThreeClientsOptions, requests: number) {
+async function together(lab: Lab, options: ThreeClientsOptions, requests: number): Promise<readonly Client[]> {
   const { stores, via = stores, keySpace, seconds } = options;
-  const ran = await Promise.all(
+  return Promise.all(
     Array.from({ length: CLIENTS }, async (_, client) => {
       const at = client % stores.length;
       const [target, caFile] = [via[at], stores[at]?.caFile];
@@ -128,14 +145,6 @@ async function together(lab: Lab, options: ThreeClientsOptions, requests: number
       return { ...rowOf(output), processorSeconds };
     }),
   );
-  const elapsedSeconds = Math.max(...ran.map(({ perSecond }) => requests / perSecond));
-  return {
-    usPerOp: (elapsedSeconds / (requests * CLIENTS)) * 1e6,
-    perSecond: (requests * CLIENTS) / elapsedSeconds,
-    p99Ms: Math.max(...ran.map(({ latencyMs }) => latencyMs.p99)),
-    processorSeconds: sum(ran.map(({ processorSeconds: own }) => own)),
-    command: shown(options, requests),
-  };
 }
 
 function shown({ stores, keySpace, command, fill }: ThreeClientsOptions, requests: number): string {

@@ -2,18 +2,15 @@ import { countText } from '../../src/report/number-text.ts';
 import type { Chart } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import { memtierFill, PUBLISHED_MIX } from '../lab/mix.ts';
-import { roomHere, rungsOf } from './connections/room.ts';
-import { BENCHMARK_FILL, startWideStore } from './connections/wide-store.ts';
 import { fillFirst } from './fill-first.ts';
+import { roomHere, rungsOf } from './many-clients/room.ts';
+import { BENCHMARK_FILL, startWideStore } from './many-clients/wide-store.ts';
 import { type ClosedRow, closedLoopRows } from './reconnect/closed-loop-rows.ts';
 import { reconnectLesson } from './reconnect/lesson.ts';
-import { CLIENTS, MANNERS } from './reconnect/manner.ts';
+import { CLIENTS, KEPT_PUBLISHED_MS, MANNERS } from './reconnect/manner.ts';
 import { type OtherRow, otherGenerator } from './reconnect/other-generator.ts';
 import { PRICE_CLIENTS, type PriceRow, prices } from './reconnect/price.ts';
 import { closedTable, otherTable, priceTable } from './reconnect/tables.ts';
-
-/** Published mean latency of kept connections; for the other manners nobody said how many clients there were. */
-const KEPT_MS: Readonly<Record<number, number>> = { 200: 60, 2000: 190 };
 
 /** A connection that was closed is the store's client until it looks, and as many may be so as there are clients. */
 const SHARE_OF_ROOM = 0.5;
@@ -83,7 +80,7 @@ function chartsOf(closed: readonly ClosedRow[], priced: readonly PriceRow[], run
       ...{ unit: 'ms', shape: 'lines', isLog: true },
       series: [
         ...perManner((row) => row.meanMs),
-        { name: 'kept, published', isPublished: true, values: rungs.map((clients) => KEPT_MS[clients]) },
+        { name: 'kept, published', isPublished: true, values: rungs.map((clients) => KEPT_PUBLISHED_MS[clients]) },
       ],
     },
     {
@@ -111,6 +108,7 @@ function notesOf(closed: readonly ClosedRow[], other: readonly OtherRow[], rungs
   return [
     `The load is the published mix by our own driver, in a closed loop: as many requests are under way as there are clients, so the mean latency is clients over rate. The generator was full in ${full} of ${closed.length} rows; such a row says what one core can ask, and the store's idling is part of the answer.`,
     'On loopback the kernel does most of a TCP handshake on the core of whoever connects; over a network the store’s machine has its half of it, and every connect waits a round trip more.',
+    'Each row of the closed loop is the faster of two runs that took turns with the others, since whatever else runs only takes away; a row of redis-benchmark is one run.',
     'All connections are open when a row begins, each at another point of its life, as after a long time; latency includes connecting.',
     `Rows of one rate: ${PRICE_CLIENTS} clients connect for each request as fast as the generator can, then as many kept connections are asked at that very rate. Store time is the store’s processor time over the commands of both rounds; the kept rows at a low rate are counted in steps of 10 ms.`,
     `redis-benchmark -k 0 ${own !== undefined && others !== undefined ? `had ${countText(others)} requests a second where the driver had ${countText(own)}, both with ${countText(rungs[0])} clients` : 'is another generator'}; it begins to count when the connection is asked for its request, so its p99 lacks the connecting. The round of a client is clients over rate.`,

@@ -9,6 +9,7 @@ import { type Mix, PUBLISHED_MIX } from '../lab/mix.ts';
 import { alternately } from './alternately.ts';
 import { limitOfStores, sum } from './one-and-three.ts';
 import { shardsCommand } from './shards/command.ts';
+import { countersOf, memoryFigures } from './shards/counters.ts';
 import { type ShardRow, shardsLesson } from './shards/lesson.ts';
 import { settledCommands } from './shards/settled-commands.ts';
 import { hitChart, loadTable, memoryTable, processorChart } from './shards/tables.ts';
@@ -131,15 +132,13 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number): Pro
     ...(growth !== undefined && { ratePerSecond: growth * X1_PER_SECOND }),
   });
   const after = await countersOf(stores);
-  const [hits, misses] = [after.hits - before.hits, after.misses - before.misses];
   const busy = { storeCores: sum(ran.watchedCores), generatorCores: ran.generatorCores };
   return {
     shards: count,
     ...(growth !== undefined && { growth }),
     perSecond: ran.perSecond,
     p99Ms: ran.latencyMs.p99,
-    hitRatio: hits / (hits + misses),
-    evictionsPerSecond: (after.evicted - before.evicted) / ran.seconds,
+    ...memoryFigures(before, after, ran.seconds),
     ...busy,
     busiestCores: ran.storeCores,
     // One driver, whatever cores there are.
@@ -152,10 +151,4 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number): Pro
       ...(growth !== undefined && { perClientPerSecond: (growth * X1_PER_SECOND) / CONNECTIONS }),
     }),
   };
-}
-
-async function countersOf(stores: readonly LabStore[]) {
-  const all = await Promise.all(stores.map((store) => store.info('stats')));
-  const total = (name: string): number => sum(all.map((fields) => Number(fields[name])));
-  return { hits: total('keyspace_hits'), misses: total('keyspace_misses'), evicted: total('evicted_keys') };
 }

@@ -1,7 +1,8 @@
 import type { Limit } from '../finding/finding.ts';
 import { busyOf, storeCoresDuring } from './busy.ts';
+import type { Cores } from './cores.ts';
 import type { Lab, LabStore } from './lab.ts';
-import { limitOf } from './limit.ts';
+import { limitOf, type Room } from './limit.ts';
 import { runProgram } from './run-program.ts';
 
 export interface BenchmarkOptions {
@@ -51,24 +52,37 @@ const PILOT_SECONDS = 0.15;
 
 /** One measurement by redis-benchmark, or by valkey-benchmark for Valkey: a short pilot says how many requests fill the time. */
 export async function benchmark(lab: Lab, options: BenchmarkOptions): Promise<Benchmark> {
-  const { store, seconds, pilot = 2000 } = options;
+  const { store, pilot = 2000 } = options;
   const guess = async (): Promise<number> => {
     const first = await once(lab, options, Math.max(pilot, options.clients));
     // A few milliseconds of pilot say little: a longer one is asked before the time is filled.
     const longer = Math.max(pilot, options.clients, Math.round(first.perSecond * PILOT_SECONDS));
     const second = await once(lab, options, longer);
-    return Math.max(LEAST_REQUESTS, options.clients, Math.round(second.perSecond * seconds));
+    return requestsFor(second.perSecond, options);
   };
   const requests = options.requests ?? (await guess());
   const { result, storeCores } = await storeCoresDuring([store], () => once(lab, options, requests));
   const busy = busyOf(storeCores, result);
-  const room = { storeCores: 1, generatorCores: Math.min(options.threads ?? 1, lab.cores.generatorCount) };
-  return { ...result, storeCores, generatorCores: busy.generatorCores, limit: limitOf(busy, room) };
+  const limit = limitOf(busy, roomFor(options, lab.cores));
+  return { ...result, storeCores, generatorCores: busy.generatorCores, limit };
+}
+
+/** How many requests fill the time at a rate that was seen; never fewer than one for each client. */
+export function requestsFor(
+  perSecond: number,
+  { clients, seconds }: Pick<BenchmarkOptions, 'clients' | 'seconds'>,
+): number {
+  return Math.max(LEAST_REQUESTS, clients, Math.round(perSecond * seconds));
+}
+
+/** Of more threads than cores only so many run at once. */
+export function roomFor({ threads = 1 }: Pick<BenchmarkOptions, 'threads'>, { generatorCount }: Cores): Room {
+  return { storeCores: 1, generatorCores: Math.min(threads, generatorCount) };
 }
 
 async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
   const { store } = options;
-  const tool = store.flavour === 'valkey' ? 'valkey-benchmark' : 'redis-benchmark';
+  const tool = toolOf(store);
   const own = argumentsOf(options, requests);
   const tls = store.caFile === undefined ? [] : ['--tls', '--cacert', store.caFile];
   const ran = await runProgram({
@@ -78,17 +92,31 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
     limitMs: (options.seconds + 30) * 1000,
     signal: lab.signal,
   });
-  const shownTls = store.caFile === undefined ? '' : ' --tls --cacert ca.crt';
   return {
     ...rowOf(ran.output),
     requests,
     seconds: ran.seconds,
     processorSeconds: ran.processorSeconds,
-    command: `${tool} -p 6379${shownTls} ${own.map(quoted).join(' ')}`,
+    command: commandOf(options, requests),
   };
 }
 
-function argumentsOf(options: BenchmarkOptions, requests: number): string[] {
+/** What repeats it: against a store on the standard port, with the CA file beside whoever types it. */
+export function commandOf(
+  options: Omit<BenchmarkOptions, 'store'> & { readonly store: Asked },
+  requests: number,
+): string {
+  const tls = options.store.caFile === undefined ? '' : ' --tls --cacert ca.crt';
+  return `${toolOf(options.store)} -p 6379${tls} ${argumentsOf(options, requests).map(quoted).join(' ')}`;
+}
+
+type Asked = Pick<LabStore, 'flavour' | 'caFile'>;
+
+function toolOf({ flavour }: Asked): string {
+  return flavour === 'valkey' ? 'valkey-benchmark' : 'redis-benchmark';
+}
+
+function argumentsOf(options: Omit<BenchmarkOptions, 'store'>, requests: number): string[] {
   const { clients, pipeline, threads, dataBytes, keySpace, reconnects, isCluster, test, command } = options;
   return [
     ...['-c', String(clients), '-n', String(requests)],

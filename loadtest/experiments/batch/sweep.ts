@@ -47,7 +47,7 @@ export async function sweep(lab: Lab, store: LabStore, seconds: number): Promise
       lab.say(`${loadName(clients)}, ${pipeline} commands at once`);
       runs.push(await once(lab, { store, clients, pipeline, seconds: seconds / 2, earlier: runs.at(-1)?.ran }));
     }
-    for (const { pipeline, runs } of all) rows.push(rowOf(clients, pipeline, runs));
+    for (const { pipeline, runs } of all) rows.push(batchRow(clients, pipeline, runs));
   }
   return rows;
 }
@@ -73,7 +73,8 @@ async function once(lab: Lab, { store, clients, pipeline, seconds, earlier }: On
   return { ran, before, after: await readMeters(store), peak };
 }
 
-function rowOf(clients: number, pipeline: number, runs: readonly Run[]): BatchRow {
+/** The run with the higher rate, with what all of them together say of memory and of the store's time. */
+export function batchRow(clients: number, pipeline: number, runs: readonly Run[]): BatchRow {
   const [best] = runs.map(({ ran }) => ran).toSorted((one, other) => other.perSecond - one.perSecond);
   if (best === undefined) throw new Error('a row needs a run');
   const peaks = runs.flatMap(({ peak }) => peak ?? []);

@@ -3,8 +3,8 @@ import { driven } from '../../lab/driven.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { PUBLISHED_MIX } from '../../lab/mix.ts';
 import { alternately } from '../alternately.ts';
-import { type DrivenRow, drivenRow } from './driven-row.ts';
-import { leftAlone, type WideStore } from './wide-store.ts';
+import { type DrivenRow, drivenRow } from '../many-clients/driven-row.ts';
+import { leftAlone, type WideStore } from '../many-clients/wide-store.ts';
 
 export interface AtOneRateRow extends DrivenRow {
   readonly connections: number;

@@ -1,8 +1,8 @@
 import { countText } from '../../../src/report/number-text.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { alternately } from '../alternately.ts';
-import { type Counted, countedBenchmark, MOST_CLIENTS } from './counted-benchmark.ts';
-import { leftAlone, type WideStore } from './wide-store.ts';
+import { type Counted, countedBenchmark, MOST_CLIENTS } from '../many-clients/counted-benchmark.ts';
+import { leftAlone, type WideStore } from '../many-clients/wide-store.ts';
 
 const ROUNDS = 2;
 const SECONDS = 1.5;

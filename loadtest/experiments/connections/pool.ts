@@ -3,9 +3,9 @@ import { driven } from '../../lab/driven.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { PUBLISHED_MIX } from '../../lab/mix.ts';
 import { alternately } from '../alternately.ts';
+import { type DrivenRow, drivenRow } from '../many-clients/driven-row.ts';
+import type { WideStore } from '../many-clients/wide-store.ts';
 import { ONE_RATE } from './at-one-rate.ts';
-import { type DrivenRow, drivenRow } from './driven-row.ts';
-import type { WideStore } from './wide-store.ts';
 
 export interface PoolRow extends DrivenRow {
   readonly connections: number;
@@ -15,7 +15,7 @@ export interface PoolRow extends DrivenRow {
 
 /** Of one process; the largest is the published one. */
 export const POOLS = [1, 3, 10, 30, 100];
-/** Whatever the pool is: as many commands as its process has under way. */
+/** Whatever the pool is: about as many commands as its process has under way, the same number on each connection. */
 export const UNDER_WAY = 100;
 const ROUNDS = 2;
 const SECONDS = 1;
@@ -36,8 +36,10 @@ async function measured(lab: Lab, { store, targets }: WideStore, isSaturated: bo
     POOLS,
     ROUNDS,
     async (connections): Promise<PoolRow> => {
-      const pipeline = Math.round(UNDER_WAY / connections);
-      lab.say(`a pool of ${connections}, ${isSaturated ? `${UNDER_WAY} under way` : `${countText(ONE_RATE)}/s`}`);
+      const pipeline = pipelineOf(connections);
+      lab.say(
+        `a pool of ${connections}, ${isSaturated ? `${connections * pipeline} under way` : `${countText(ONE_RATE)}/s`}`,
+      );
       const run = await driven(lab, [store], {
         targets,
         connections,
@@ -50,4 +52,9 @@ async function measured(lab: Lab, { store, targets }: WideStore, isSaturated: bo
     (row) => (isSaturated ? -row.perSecond : row.meanMs),
   );
   return all.map(({ run }) => run);
+}
+
+/** Commands that each connection of a pool has under way. */
+export function pipelineOf(connections: number): number {
+  return Math.round(UNDER_WAY / connections);
 }

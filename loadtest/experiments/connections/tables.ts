@@ -1,9 +1,9 @@
 import { countText } from '../../../src/report/number-text.ts';
 import type { Column, FindingTable } from '../../finding/finding.ts';
 import { memtierCommand, PUBLISHED_MIX } from '../../lab/mix.ts';
+import type { Counted } from '../many-clients/counted-benchmark.ts';
+import type { DrivenRow } from '../many-clients/driven-row.ts';
 import { type AtOneRateRow, ONE_RATE } from './at-one-rate.ts';
-import type { Counted } from './counted-benchmark.ts';
-import type { DrivenRow } from './driven-row.ts';
 import { POOLS, type PoolRow } from './pool.ts';
 import { THREAD_CLIENTS, THREAD_PIPELINE, type ThreadsRow } from './threads.ts';
 

@@ -1,6 +1,6 @@
 import { type Benchmark, benchmark } from '../../lab/benchmark.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
-import { BENCHMARK_KEYS } from './wide-store.ts';
+import { BENCHMARK_KEYS } from '../many-clients/wide-store.ts';
 
 export interface ThreadsRow extends Benchmark {
   readonly threads: number;

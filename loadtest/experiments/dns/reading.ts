@@ -7,7 +7,7 @@ import { inNamespace } from './namespace.ts';
 import type { ReaderPlan, ReaderSaid } from './reader-plan.ts';
 
 const MAIN = join(import.meta.dirname, 'reader.ts');
-const AROUND_MS = 10_000;
+const AROUND_MS = 25_000;
 const MOST_ERROR = 2000;
 
 /** Runs a reader whose names are looked up at our name server; what it says is heard at once. @throws when it fails. */

@@ -1,5 +1,6 @@
-import { amountText, countText, percentText } from '../../../src/report/number-text.ts';
+import { amountText, countText } from '../../../src/report/number-text.ts';
 import type { Lesson } from '../../finding/finding.ts';
+import { changeText } from '../change-text.ts';
 import { CLIENTS, type ThreeClients } from '../one-and-three.ts';
 import type { ShapeName } from './shapes.ts';
 
@@ -100,10 +101,6 @@ function whyText(row: DomainRow, allCores: number, shared: string | undefined): 
     return `${row.limit === 'both' ? `All cores were busy, the clients' too` : 'The clients, not the stores, were the limit'}${shared === undefined ? '' : `, and ${shared}`}.`;
   if (row.limit === 'store') return `${upper(shared ?? 'the stores were full')}, and it was full.`;
   return `Nothing was full (${amountText(row.storeCores + row.generatorCores)} of ${allCores} cores busy): each client waited for one round trip after the other.`;
-}
-
-function changeText(gain: number): string {
-  return gain > 0 ? percentText(-gain) : `+${percentText(-gain)}`;
 }
 
 function coresText(count: number): string {

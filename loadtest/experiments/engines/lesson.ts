@@ -1,5 +1,6 @@
-import { amountText, percentText, perSecondText } from '../../../src/report/number-text.ts';
+import { amountText, perSecondText } from '../../../src/report/number-text.ts';
 import type { Lesson } from '../../finding/finding.ts';
+import { changeText } from '../change-text.ts';
 import type { ThreeClients } from '../one-and-three.ts';
 import type { Load } from './load.ts';
 
@@ -142,8 +143,4 @@ function aheadText(best: Best, redis: string, where: string): string {
 function coresText(counters: readonly CounterRow[]): string {
   const isFull = counters.some(({ stores, limit }) => stores === 3 && limit !== 'neither');
   return isFull ? ', where three stores and their clients had no more cores to use' : '';
-}
-
-function changeText(gain: number): string {
-  return gain > 0 ? percentText(-gain) : `+${percentText(-gain)}`;
 }

@@ -92,6 +92,7 @@ function* readable(random: () => number): Iterable<readonly (string | Buffer)[]>
   }
 }
 
-function per100k(cores: number, perSecond: number): number {
+/** Busy cores for 100,000 commands a second. */
+export function per100k(cores: number, perSecond: number): number {
   return (cores / perSecond) * 1e5;
 }

@@ -1,3 +1,4 @@
+import { durationText, percentText } from '../../../src/report/number-text.ts';
 import type { Lesson } from '../../finding/finding.ts';
 import type { Measured } from './measure.ts';
 
@@ -27,9 +28,9 @@ export function limiterLesson(rows: readonly LimiterRow[]): Lesson {
   const dropped = kinds.filter((one) => one.drops > 0);
   const figures = kinds.map(
     ({ kind, right, worst, drops }) =>
-      `${kind} p99 ${ms(right.p99Ms)} and ${percent(right.lateShare)} late or not asked when right, ${ms(worst.p99Ms)} and ${percent(worst.lateShare)} when wrong (${worst.variant.name.replace(`${kind}, `, '')}), ${drops === 0 ? 'without a drop' : `up to ${drops} packets dropped`}`,
+      `${kind} p99 ${durationText(right.p99Ms)} and ${percentText(right.lateShare)} late or not asked when right, ${durationText(worst.p99Ms)} and ${percentText(worst.lateShare)} when wrong (${worst.variant.name.replace(`${kind}, `, '')}), ${drops === 0 ? 'without a drop' : `up to ${drops} packets dropped`}`,
   );
-  const told = `${figures.join('; ')}; at most ${percent(most)} of the rate was used`;
+  const told = `${figures.join('; ')}; at most ${percentText(most)} of the rate was used`;
   if (stalled.length === 0) {
     return { holds: 'no', sentence: `It does not hold here: a burst that is too small stalled nothing: ${told}.` };
   }
@@ -45,18 +46,10 @@ export function limiterLesson(rows: readonly LimiterRow[]): Lesson {
 }
 
 /** Late reads first: a p99 beyond the deadline is of those that were still waited for. */
-function badness({ lateShare, p99Ms }: LimiterRow): number {
+export function badness({ lateShare, p99Ms }: Pick<LimiterRow, 'lateShare' | 'p99Ms'>): number {
   return lateShare * 1e6 + p99Ms;
 }
 
 function usedShare({ limiter, seconds }: LimiterRow): number {
   return limiter === undefined ? 0 : limiter.sentBytes / seconds / limiter.rateBytesPerSecond;
-}
-
-function ms(value: number): string {
-  return `${value.toFixed(value < 10 ? 1 : 0)} ms`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 }

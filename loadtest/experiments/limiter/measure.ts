@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Limit } from '../../finding/finding.ts';
 import { busyOf } from '../../lab/busy.ts';
+import { commandStats } from '../../lab/command-stats.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { limitOf } from '../../lab/limit.ts';
 import type { LabNamespace } from '../../lab/namespace.ts';
@@ -65,7 +66,7 @@ export async function measure(
     store: {
       cores: storeCores,
       slowMs: slowMsOf(await store.command('SLOWLOG', 'GET', SLOWLOG_LENGTH)),
-      readMs: (after.readUs - before.readUs) / Math.max(1, calls) / 1000,
+      readMs: (after.us - before.us) / Math.max(1, calls) / 1000,
     },
     retransmits: after.retransmits - before.retransmits,
     pagesPerSecond: reads.inTime / reads.seconds,
@@ -77,11 +78,8 @@ export async function measure(
 }
 
 async function storeFigures(store: LabStore) {
-  const gets = (await store.info('commandstats'))['cmdstat_get'] ?? '';
-  const figure = (name: string): number => Number(new RegExp(`\\b${name}=(\\d+)`).exec(gets)?.[1] ?? 0);
   return {
-    calls: figure('calls'),
-    readUs: figure('usec'),
+    ...(await commandStats(store, 'get')),
     retransmits: retransmitsOf(readFileSync(`/proc/${store.pid()}/net/snmp`, 'utf8')),
   };
 }

@@ -1,3 +1,4 @@
+import { durationText, percentText } from '../../../src/report/number-text.ts';
 import type { LimiterState } from './limiter-state.ts';
 import { leastBurstBytes, rightBurstBytes } from './variants.ts';
 
@@ -46,7 +47,7 @@ const EXPLAINED = 0.5;
 export function tellLimiter(symptoms: Symptoms): Told {
   const { limiter, store, deadlineMs, p99Ms, lateShare, retransmits, largestBytes } = symptoms;
   const isHurt = lateShare >= NOTICED_SHARE || p99Ms >= SLOW_SHARE * deadlineMs;
-  const seen = `${percent(lateShare)} of reads late or not asked, p99 ${milliseconds(p99Ms)} of ${deadlineMs} ms`;
+  const seen = `${percentText(lateShare)} of reads late or not asked, p99 ${durationText(p99Ms)} of ${durationText(deadlineMs)}`;
   if (p99Ms > deadlineMs && lateShare < BEYOND_P99) {
     const sentence = `the service itself stood still: ${seen}, and what comes later than that would be late by a clock that runs`;
     return { cause: 'service', sentence };
@@ -55,12 +56,12 @@ export function tellLimiter(symptoms: Symptoms): Told {
   const isSlow = slowShare >= EXPLAINED * Math.max(lateShare, 0.01);
   if (isHurt && (isSlow || store.cores >= FULL)) {
     const why = isSlow
-      ? `its slowlog fills ${percent(slowShare)} of the time`
-      : `its core is ${percent(store.cores)} busy`;
+      ? `its slowlog fills ${percentText(slowShare)} of the time`
+      : `its core is ${percentText(store.cores)} busy`;
     return { cause: 'store', sentence: `the store itself is slow: ${seen}, and ${why}` };
   }
-  const slowlog = store.slowMs === 0 ? 'is empty' : `fills only ${percent(slowShare)} of the time`;
-  const isStoreIdle = `while the store takes ${microseconds(store.readMs)} for a read, its slowlog ${slowlog} and its core is ${percent(store.cores)} busy`;
+  const slowlog = store.slowMs === 0 ? 'is empty' : `fills only ${percentText(slowShare)} of the time`;
+  const isStoreIdle = `while the store takes ${microseconds(store.readMs)} for a read, its slowlog ${slowlog} and its core is ${percentText(store.cores)} busy`;
   if (limiter === undefined) {
     if (!isHurt) return { cause: 'nothing', sentence: `nothing to find: ${seen}` };
     if (retransmits === 0)
@@ -69,9 +70,9 @@ export function tellLimiter(symptoms: Symptoms): Told {
     return { cause: 'unseen', sentence };
   }
   const used = limiter.sentBytes / symptoms.seconds / limiter.rateBytesPerSecond;
-  const counted = `${limiter.drops} packets dropped and ${limiter.overlimits} times held back at ${percent(used)} of the rate`;
+  const counted = `${limiter.drops} packets dropped and ${limiter.overlimits} times held back at ${percentText(used)} of the rate`;
   if (isHurt && used >= FULL) {
-    return { cause: 'full', sentence: `the limiter's rate is used up (${percent(used)}): ${seen}; raise the rate` };
+    return { cause: 'full', sentence: `the limiter's rate is used up (${percentText(used)}): ${seen}; raise the rate` };
   }
   const enough = rightBurstBytes(limiter.rateBytesPerSecond, largestBytes);
   const least = leastBurstBytes(limiter.rateBytesPerSecond);
@@ -88,14 +89,6 @@ export function tellLimiter(symptoms: Symptoms): Told {
   }
   if (!isHurt) return { cause: 'nothing', sentence: `nothing to find: ${seen}, ${counted}` };
   return { cause: 'unknown', sentence: `not the limiter, whose burst is enough: ${seen}, ${counted}, ${isStoreIdle}` };
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
-}
-
-function milliseconds(ms: number): string {
-  return `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
 }
 
 function microseconds(ms: number): string {

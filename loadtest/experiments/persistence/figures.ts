@@ -21,21 +21,23 @@ export interface MasterFigures {
 export async function masterFigures(master: LabStore): Promise<MasterFigures> {
   const info = await master.info('default');
   const figure = (name: string): number => Number(info[name] ?? 0);
-  const snapshots = figure('rdb_saves');
   return {
     forks: figure('total_forks'),
-    snapshots,
+    snapshots: figure('rdb_saves'),
     fullSyncs: figure('sync_full'),
     partialSyncs: figure('sync_partial_ok'),
     refusedSyncs: figure('sync_partial_err'),
     evicted: figure('evicted_keys'),
     streamBytes: figure('master_repl_offset'),
-    diskBytes:
-      snapshots * snapshotBytes(master.directory) +
-      figure('aof_current_size') +
-      // What a rewrite leaves is smaller than what it replaces: the bytes of both were written.
-      figure('aof_rewrites') * figure('aof_base_size'),
+    diskBytes: diskBytesOf(figure, snapshotBytes(master.directory)),
   };
+}
+
+/** What was written to disk by now. @param figure of `INFO`; 0 for what it does not name. @param snapshotBytes of one */
+export function diskBytesOf(figure: (name: string) => number, snapshotBytes: number): number {
+  // What a rewrite leaves is smaller than what it replaces: the bytes of both were written.
+  const log = figure('aof_current_size') + figure('aof_rewrites') * figure('aof_base_size');
+  return figure('rdb_saves') * snapshotBytes + log;
 }
 
 export function grown(before: MasterFigures, after: MasterFigures): MasterFigures {

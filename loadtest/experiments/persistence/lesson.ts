@@ -1,4 +1,4 @@
-import { bytesText } from '../../../src/report/number-text.ts';
+import { bytesText, countText, durationText } from '../../../src/report/number-text.ts';
 import type { Lesson } from '../../finding/finding.ts';
 import { evictionBytes } from './figures.ts';
 import { breakSeconds, type PersistenceRow } from './measure.ts';
@@ -51,9 +51,11 @@ export function persistenceLesson(rows: readonly LessonRow[]): Lesson {
   const isUnfinished = replicated.some(isBegunAgain);
   const hasOutrun = replicated.some(isOutrun);
   const isHeld = bare.answeredPerSecond >= HELD_SHARE * bare.askedPerSecond && bare.p99Ms <= HELD_P99_MS;
-  const held = `without either x3 ${isHeld ? 'was held' : 'was not held'} with ${rate(bare.answeredPerSecond)} of ${rate(bare.askedPerSecond)} requests/s on one shard at p99 ${ms(bare.p99Ms)}`;
-  const stalls = site.map(({ times, p99Ms, longestMs }) => `x${times} p99 ${ms(p99Ms)} and ${longestMs} ms`).join(', ');
-  const stalling = `p99 and the longest of the master's own with ${SITE_NAME}: ${stalls}; without either ${ms(worstP99Ms)} and ${worstOwnMs} ms at most`;
+  const held = `without either x3 ${isHeld ? 'was held' : 'was not held'} with ${countText(bare.answeredPerSecond)} of ${countText(bare.askedPerSecond)} requests/s on one shard at p99 ${durationText(bare.p99Ms)}`;
+  const stalls = site
+    .map(({ times, p99Ms, longestMs }) => `x${times} p99 ${durationText(p99Ms)} and ${longestMs} ms`)
+    .join(', ');
+  const stalling = `p99 and the longest of the master's own with ${SITE_NAME}: ${stalls}; without either ${durationText(worstP99Ms)} and ${worstOwnMs} ms at most`;
   const told = `${resyncText(replicated)}; ${evictionText(replicated)}; ${held}; ${stalling}`;
   if (!isHeld) {
     return {
@@ -103,7 +105,7 @@ function evictionText(replicated: readonly LessonRow[]): string {
   const most = replicated.toSorted((a, b) => b.evicted / b.seconds - a.evicted / a.seconds)[0];
   if (most === undefined) return '';
   const [evictions, stream] = [evictionBytes(most), most.streamBytes].map((bytes) => bytes / most.seconds);
-  const sizes = `${rate(most.evicted / most.seconds)} evictions/s at most (x${most.times}) are ${bytesText(evictions ?? 0)}/s of the ${bytesText(stream ?? 0)}/s that replicas are sent`;
+  const sizes = `${countText(most.evicted / most.seconds)} evictions/s at most (x${most.times}) are ${bytesText(evictions ?? 0)}/s of the ${bytesText(stream ?? 0)}/s that replicas are sent`;
   if (replicated.some(isOutrun)) return `evictions alone outran the backlog: ${sizes}`;
   return `${sizes}, so it is what is written that outruns a backlog of ${bytesText(BACKLOG_BYTES)}, not evictions`;
 }
@@ -120,12 +122,4 @@ function isBegunAgain({ setup, fullSyncs }: LessonRow): boolean {
 
 function listed(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
-}
-
-function ms(value: number): string {
-  return `${value.toFixed(value < 10 ? 1 : 0)} ms`;
-}
-
-function rate(value: number): string {
-  return Math.round(value).toLocaleString('en');
 }

@@ -3,8 +3,8 @@ import { driven } from '../../lab/driven.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { PUBLISHED_MIX } from '../../lab/mix.ts';
 import { alternately } from '../alternately.ts';
-import { type DrivenRow, drivenRow } from '../connections/driven-row.ts';
-import { leftAlone, type WideStore } from '../connections/wide-store.ts';
+import { type DrivenRow, drivenRow } from '../many-clients/driven-row.ts';
+import { leftAlone, type WideStore } from '../many-clients/wide-store.ts';
 import { MANNERS, type Manner } from './manner.ts';
 
 export interface ClosedRow extends DrivenRow {

@@ -1,7 +1,7 @@
 import { countText } from '../../../src/report/number-text.ts';
 import type { Lab } from '../../lab/lab.ts';
-import { type Counted, countedBenchmark } from '../connections/counted-benchmark.ts';
-import { leftAlone, type WideStore } from '../connections/wide-store.ts';
+import { type Counted, countedBenchmark } from '../many-clients/counted-benchmark.ts';
+import { leftAlone, type WideStore } from '../many-clients/wide-store.ts';
 
 export interface OtherRow extends Counted {
   readonly isKept: boolean;

@@ -1,8 +1,8 @@
 import { driven } from '../../lab/driven.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { PUBLISHED_MIX } from '../../lab/mix.ts';
-import { type DrivenRow, drivenRow, usOf } from '../connections/driven-row.ts';
-import { leftAlone, startWideStore, type WideStore } from '../connections/wide-store.ts';
+import { type DrivenRow, drivenRow, usOf } from '../many-clients/driven-row.ts';
+import { leftAlone, startWideStore, type WideStore } from '../many-clients/wide-store.ts';
 import { closedLoopRow } from './closed-loop-rows.ts';
 import { MANNERS, type Manner } from './manner.ts';
 
@@ -59,7 +59,7 @@ async function pair(lab: Lab, wide: WideStore, isTls: boolean): Promise<readonly
 }
 
 /** Of all rounds: processor time is counted in steps of 10 ms, which one round at a low rate has few of. */
-function together(rows: readonly PriceRow[]) {
+export function together(rows: readonly PriceRow[]) {
   const over = (figure: (row: PriceRow) => number): number => rows.reduce((sum, row) => sum + figure(row), 0);
   const seconds = over((row) => row.seconds);
   const perSecond = over((row) => row.answered) / seconds;

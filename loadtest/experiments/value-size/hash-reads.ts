@@ -51,7 +51,7 @@ interface Way {
   readonly shown: string;
 }
 
-const WAYS: readonly Way[] = [
+export const WAYS: readonly Way[] = [
   { words: ['HGETALL', HASH_KEY], fields: BIG_FIELDS, shown: `HGETALL ${HASH_KEY}` },
   hmget(3000, 10_000),
   hmget(300, 100),

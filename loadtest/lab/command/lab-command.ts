@@ -11,15 +11,9 @@ import { inLab } from '../lab.ts';
 import { othersCores, processorTimes } from '../others.ts';
 import { type LabArguments, readArguments } from './arguments.ts';
 import { cannotBegin, messageOf } from './cannot-begin.ts';
-import { usage } from './usage.ts';
+import { type Described, usage } from './usage.ts';
 
-export interface LabCommand {
-  /** As npm knows it: `experiments`. */
-  readonly program: string;
-  readonly about: string;
-  readonly experiments: Readonly<Record<string, Experiment>>;
-  /** Names of those that take further servers. */
-  readonly comparing: readonly string[];
+export interface LabCommand extends Described {
   /** Where `--publish` writes: the page, and the folder of its plots beside it. */
   readonly page: string;
   readonly plots: string;

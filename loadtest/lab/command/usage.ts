@@ -1,14 +1,19 @@
 import { columns } from '../../run/columns.ts';
-import type { LabCommand } from './lab-command.ts';
+import type { Experiment } from '../experiment.ts';
 import { OPTIONS } from './options.ts';
 
+/** What a command is, for whoever types it. */
+export interface Described {
+  /** As npm knows it: `experiments`. */
+  readonly program: string;
+  readonly about: string;
+  readonly experiments: Readonly<Record<string, Experiment>>;
+  /** Names of those that take further servers. */
+  readonly comparing: readonly string[];
+}
+
 /** What a command says of itself. */
-export function usage({
-  program,
-  about,
-  experiments,
-  comparing,
-}: Pick<LabCommand, 'program' | 'about' | 'experiments' | 'comparing'>): string {
+export function usage({ program, about, experiments, comparing }: Described): string {
   const options = OPTIONS.filter(({ name }) => name !== 'server' || comparing.length > 0);
   const names = Object.entries(experiments).map(([name, { varies }]) => [name, varies] as const);
   return [

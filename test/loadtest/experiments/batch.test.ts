@@ -5,7 +5,8 @@ import { gainsOf } from '../../../loadtest/experiments/batch/best-batch.ts';
 import { type BatchFigures, batchLesson } from '../../../loadtest/experiments/batch/lesson.ts';
 import { peakDuring } from '../../../loadtest/experiments/batch/peak-during.ts';
 import { refusalOfTwoSlots } from '../../../loadtest/experiments/batch/slots.ts';
-import { shareTable } from '../../../loadtest/experiments/batch/tables.ts';
+import { batchRow } from '../../../loadtest/experiments/batch/sweep.ts';
+import { shareTable, waysTable } from '../../../loadtest/experiments/batch/tables.ts';
 import { addedMeters, timeShareOf } from '../../../loadtest/experiments/batch/time-share.ts';
 import { shortened } from '../../../loadtest/experiments/batch/ways.ts';
 import type { Limit } from '../../../loadtest/finding/finding.ts';
@@ -13,6 +14,11 @@ import { coresOf } from '../../../loadtest/lab/cores.ts';
 import { inLab } from '../../../loadtest/lab/lab.ts';
 
 const BATCHES = [1, 10, 50, 100, 200, 500];
+
+const RAN = {
+  latencyMs: { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 },
+  ...{ requests: 1, seconds: 1, storeCores: 1, generatorCores: 0.5, command: '' },
+};
 
 function load(clients: number, rates: readonly number[], limit: Limit = 'store') {
   return rates.map((perSecond, at) => {
@@ -102,15 +108,53 @@ test('execution that took longer by the clock than the store had its processor i
 });
 
 test('shares of a command add up to one, and one that is not known stays unknown', () => {
-  const latencyMs = { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 };
-  const rest = { latencyMs, requests: 1, seconds: 1, storeCores: 1, generatorCores: 0.5, command: '' };
-  const [single, ten] = load(10, [1000, 5000]).map((row) => ({ ...rest, ...row, wholeMs: 1, clientBytes: 1 }));
+  const [single, ten] = load(10, [1000, 5000]).map((row) => ({ ...RAN, ...row, wholeMs: 1, clientBytes: 1 }));
   assert.ok(single && ten);
   const unknown = { ...ten, share: { ...ten.share, parsingUs: undefined, executionUs: undefined } };
   const [first, second] = shareTable([single, unknown], 10).rows;
   const [network, parsing, execution] = (first?.values ?? []).slice(3).map(Number);
   assert.ok(Math.abs(Number(network) + Number(parsing) + Number(execution) - 1) < 1e-9);
   assert.equal(second?.values[4], undefined);
+});
+
+test('a row is the run with the higher rate, with the memory and the store time of all of them', () => {
+  const run = (perSecond: number, peak: number | undefined, usedMs: number) => {
+    const stats = { calls: 1000, us: 0 };
+    return {
+      ran: { ...RAN, perSecond, limit: 'store' as const },
+      before: { userMs: 100, systemMs: 0, stats: { calls: 0, us: 0 } },
+      after: { userMs: 100, systemMs: usedMs, stats },
+      peak,
+    };
+  };
+  const row = batchRow(10, 50, [run(2000, 700, 3), run(4000, undefined, 1)]);
+  assert.deepEqual([row.perSecond, row.wholeMs, row.clientBytes, row.share?.networkUs], [4000, 125, 700, 2]);
+  assert.equal(batchRow(10, 50, [run(4000, 300, 1), run(2000, 900, 1)]).perSecond, 4000);
+  assert.equal(batchRow(10, 50, [run(4000, 300, 1), run(2000, 900, 1)]).clientBytes, 900);
+  assert.equal(batchRow(1, 1, [run(5000, undefined, 1)]).clientBytes, undefined);
+});
+
+test('a way of asking is as many times as good as a pipeline of GET for as many keys', () => {
+  const way = (name: 'pipelined GET' | 'MGET', keys: number, keysPerSecond: number) => ({
+    ...{ ...RAN, way: name, keys, keysPerSecond, perSecond: keysPerSecond / keys, storeUsPerKey: 1 },
+    limit: 'store' as const,
+  });
+  const table = waysTable([
+    ...[way('pipelined GET', 10, 1000), way('MGET', 10, 1500)],
+    ...[way('pipelined GET', 100, 4000), way('MGET', 100, 2000)],
+  ]);
+  const at = table.columns.findIndex(({ name }) => name === 'against a pipeline of GET');
+  assert.deepEqual(
+    table.rows.map(({ values }) => values[at]),
+    [1, 1.5, 1, 0.5],
+  );
+});
+
+test('the time of the generator for one GET is its cores over the rate', () => {
+  const [row] = load(10, [2000]);
+  assert.ok(row);
+  const { rows, columns } = shareTable([{ ...RAN, ...row, wholeMs: 1, clientBytes: 1 }], 10);
+  assert.equal(rows[0]?.values[columns.findIndex(({ name }) => name === 'generator')], 250);
 });
 
 test('a hundred names are printed as a shell makes them', () => {

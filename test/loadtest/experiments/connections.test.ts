@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pauseSeconds } from '../../../loadtest/experiments/connections/counted-benchmark.ts';
-import { type DrivenRow, drivenRow } from '../../../loadtest/experiments/connections/driven-row.ts';
 import { type ConnectionsFigures, connectionsLesson } from '../../../loadtest/experiments/connections/lesson.ts';
-import { roomOf, rungsOf } from '../../../loadtest/experiments/connections/room.ts';
+import { POOLS, pipelineOf } from '../../../loadtest/experiments/connections/pool.ts';
 import {
   fullSpeedTable,
   poolTable,
   rateTable,
   threadsTable,
 } from '../../../loadtest/experiments/connections/tables.ts';
+import { awakeCores, pauseSeconds } from '../../../loadtest/experiments/many-clients/counted-benchmark.ts';
+import { type DrivenRow, drivenRow } from '../../../loadtest/experiments/many-clients/driven-row.ts';
+import { roomOf, rungsOf } from '../../../loadtest/experiments/many-clients/room.ts';
 import type { FindingTable } from '../../../loadtest/finding/finding.ts';
 
 const ROOM = { fileLimit: 1e6, maxClients: 1e6, ports: 28_232, addresses: 8, freeBytes: 2 ** 36 };
@@ -126,6 +127,15 @@ test('the smallest pool that comes near the best is named, and the best number o
 test('the time in which redis-benchmark opens connections is no time of load', () => {
   assert.equal(pauseSeconds(50), 0);
   assert.ok(Math.abs(pauseSeconds(10_000) - 7.65) < 1e-9);
+});
+
+test('cores are those of the time in which redis-benchmark did not sleep', () => {
+  const run = { clients: 650, seconds: 2.5, storeCores: 0.4, processorSeconds: 1.5 };
+  assert.deepEqual(awakeCores(run), { storeCores: 0.5, generatorCores: 0.75 });
+});
+
+test('each connection of a pool has as many commands under way as make about a hundred of all', () => {
+  assert.deepEqual(POOLS.map(pipelineOf), [100, 33, 10, 3, 1]);
 });
 
 test('processor time of a command follows from cores and rate, and every kind of error counts', () => {

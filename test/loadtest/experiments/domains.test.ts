@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DomainRow, domainsLesson, gainOf } from '../../../loadtest/experiments/domains/lesson.ts';
-import { limitOfStores } from '../../../loadtest/experiments/one-and-three.ts';
+import { domainTable, publishedUs } from '../../../loadtest/experiments/domains/tables.ts';
+import { figuresOf, limitOfStores } from '../../../loadtest/experiments/one-and-three.ts';
 
 const TWO = { store: '0', generator: '1', storeCount: 1, generatorCount: 1 };
 const EIGHT = { store: '0-3', generator: '4-7', storeCount: 4, generatorCount: 4 };
@@ -56,6 +57,61 @@ test('a loss over a network is not told as a gain that shrank', () => {
   const nothing = domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 670 }), cores(EIGHT));
   assert.equal(nothing.holds, 'yes');
   assert.match(nothing.sentence, /nothing of it is left for INCR \(\+0\.4/);
+});
+
+test('a gain has shrunk when less than half of it is left', () => {
+  const far = (gain: number) => domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 667 * (1 - gain) }), cores(EIGHT));
+  assert.equal(far(0.15).holds, 'yes');
+  const more = far(0.19);
+  assert.equal(more.holds, 'partly');
+  assert.match(more.sentence, /is not the shrinking that was published/);
+});
+
+test('a twentieth is nothing lost, more is a loss', () => {
+  const far = (loss: number) => domainsLesson(rowsOf({ light: 5.54, heavy: 12, far: 667 * (1 + loss) }), cores(EIGHT));
+  assert.equal(far(0.045).holds, 'yes');
+  const lost = far(0.055);
+  assert.equal(lost.holds, 'partly');
+  assert.match(lost.sentence, /a loss where a smaller gain was published/);
+});
+
+test('a table shows a saving as less time, a loss as more, and nothing of one store against itself', () => {
+  const near = rowsOf({ light: 4.18, heavy: 25, far: 660 }).filter(({ isFar }) => !isFar);
+  const { columns, rows } = domainTable('near', near, false);
+  const at = columns.findIndex(({ name }) => name === 'against one store');
+  assert.deepEqual(
+    rows.map(({ values }) => values[at]),
+    ['', -0.5, '', 0.25],
+  );
+  assert.ok(rows.every(({ values }) => values.length === columns.length));
+});
+
+test('what was published stands beside light commands on loopback, with stores on their own cores, and nowhere else', () => {
+  const published = (rows: readonly DomainRow[], isFar: boolean) =>
+    domainTable('', rows, isFar).rows.map((one) => one.published);
+  const each = { shape: 'one store each' } as const;
+  assert.deepEqual(published([row({}), row(each), row({ ...each, weight: 'heavy' })], false), [
+    '8.36 µs, 9.30 µs',
+    '5.54 µs (−33 %), 6.68 µs (−28 %)',
+    undefined,
+  ]);
+  assert.deepEqual(published([row({ isFar: true }), row({ ...each, isFar: true })], true), [undefined, undefined]);
+  const cluster = row({ shape: 'a cluster of three shards' });
+  assert.deepEqual(published([row({ isAnywhere: true }), cluster], false), [undefined, undefined]);
+  assert.deepEqual([row({}), row(each), cluster].map(publishedUs), [8.36, 5.54, undefined]);
+});
+
+test('three clients are done when the slowest is, and their stores were busy while they were asked', () => {
+  const latencyMs = { mean: 1, p50: 1, p95: 1, p99: 2, max: 9 };
+  const clients = [
+    { perSecond: 1000, latencyMs, processorSeconds: 0.4 },
+    { perSecond: 500, latencyMs: { ...latencyMs, p99: 5 }, processorSeconds: 0.6 },
+    { perSecond: 2000, latencyMs, processorSeconds: 0.2 },
+  ];
+  const { usPerOp, generatorCores, ...others } = figuresOf(clients, 1000, 1.5);
+  assert.deepEqual(others, { perSecond: 1500, storeUsPerOp: 500, p99Ms: 5, storeCores: 0.75 });
+  assert.ok(Math.abs(usPerOp - 2e6 / 3000) < 1e-6, `${usPerOp}`);
+  assert.ok(Math.abs(generatorCores - 0.6) < 1e-9, `${generatorCores}`);
 });
 
 test('a gain of pages alone holds in part', () => {

@@ -8,6 +8,7 @@ import {
   type MixRow,
   threeStoresGain,
 } from '../../../loadtest/experiments/engines/lesson.ts';
+import { per100k } from '../../../loadtest/experiments/engines/load.ts';
 import { counterTable, mixTable } from '../../../loadtest/experiments/engines/tables.ts';
 
 import { coresOf } from '../../../loadtest/lab/cores.ts';
@@ -109,6 +110,10 @@ test('Valkey goes by its own version, not by that of Redis beside it; an unknown
   assert.equal(nameOf('redis', { redis_version: '7.0.15' }), REDIS);
   assert.equal(nameOf('/opt/keydb-server', { redis_version: '6.3.4' }), 'keydb-server 6.3.4');
   assert.equal(nameOf('/opt/other', {}), 'other');
+});
+
+test('half a core for 50,000 commands a second is one for 100,000', () => {
+  assert.equal(per100k(0.5, 50_000), 1);
 });
 
 test('what was published stands beside the engine it was published of', () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { medianRun } from '../../../loadtest/experiments/alternately.ts';
 import { commandOf, tcCommand } from '../../../loadtest/experiments/limiter/command.ts';
-import { type LimiterRow, limiterLesson } from '../../../loadtest/experiments/limiter/lesson.ts';
+import { badness, type LimiterRow, limiterLesson } from '../../../loadtest/experiments/limiter/lesson.ts';
 import { limiterStateOf } from '../../../loadtest/experiments/limiter/limiter-state.ts';
 import { retransmitsOf, slowMsOf } from '../../../loadtest/experiments/limiter/measure.ts';
 import { limiterTables, toldNote } from '../../../loadtest/experiments/limiter/tables.ts';
@@ -79,7 +80,7 @@ test('late reads behind a small burst, with bandwidth and a store that are free,
   assert.equal(told.cause, 'burst');
   assert.match(
     told.sentence,
-    /too small.*at 30 % of the rate.*raise burst from 4600 to at least 800000 bytes and its queue/,
+    /too small.*at 30.% of the rate.*raise burst from 4600 to at least 800000 bytes and its queue/,
   );
 });
 
@@ -123,7 +124,7 @@ test('a slow command or two do not explain a fifth of the reads', () => {
   const limiter = { ...SET, burstBytes: 1600, drops: 10, overlimits: 100 };
   const { cause, sentence } = tellLimiter({ ...WELL, lateShare: 0.2, limiter, store: { ...WELL.store, slowMs: 30 } });
   assert.equal(cause, 'burst');
-  assert.match(sentence, /slowlog fills only 3.0 % of the time/);
+  assert.match(sentence, /slowlog fills only 3.% of the time/);
 });
 
 test('a slowlog is as long as its commands took, in microseconds each', () => {
@@ -167,9 +168,19 @@ test('stalls of both kinds and drops with free bandwidth: it holds', () => {
   assert.equal(holds, 'yes');
   assert.match(
     sentence,
-    /tbf p99 10 ms and 0 % late or not asked when right, 150 ms and 10 % when wrong .*up to 300 packets dropped/,
+    /tbf p99 10.ms and 0.% late or not asked when right, 150.ms and 10.% when wrong .*up to 300 packets dropped/,
   );
-  assert.match(sentence, /htb .*without a drop; at most 30 % of the rate/);
+  assert.match(sentence, /htb .*without a drop; at most 30.% of the rate/);
+});
+
+test('of three times the middle one is kept, by late reads and by p99 where none differs in them', () => {
+  const times = (...each: readonly (readonly [number, number])[]) =>
+    medianRun(
+      each.map(([lateShare, p99Ms]) => ({ lateShare, p99Ms })),
+      badness,
+    );
+  assert.deepEqual(times([0, 30], [0, 10], [0, 20]), { lateShare: 0, p99Ms: 20 });
+  assert.deepEqual(times([0.1, 12], [0, 49], [0.2, 14]), { lateShare: 0.1, p99Ms: 12 });
 });
 
 test('a share of late reads is a stall even when the p99 hides it', () => {

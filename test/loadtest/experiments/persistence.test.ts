@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { breakLinks } from '../../../loadtest/experiments/persistence/break-links.ts';
 import { commandOf } from '../../../loadtest/experiments/persistence/command.ts';
-import { evictionBytes, masterFigures, ownLatencyOf } from '../../../loadtest/experiments/persistence/figures.ts';
+import {
+  diskBytesOf,
+  evictionBytes,
+  masterFigures,
+  ownLatencyOf,
+} from '../../../loadtest/experiments/persistence/figures.ts';
 import { type LessonRow, persistenceLesson } from '../../../loadtest/experiments/persistence/lesson.ts';
 import type { PersistenceRow } from '../../../loadtest/experiments/persistence/measure.ts';
 import { masterConfig, replicaConfig, SETUPS } from '../../../loadtest/experiments/persistence/setups.ts';
@@ -56,7 +61,7 @@ test('evictions that outrun the backlog, replicas that cannot come back, a maste
   );
   assert.match(sentence, /evictions alone outran the backlog: 30,000 evictions\/s/);
   assert.match(sentence, /without either x3 was held with 6,990 of 6,999/);
-  assert.match(sentence, /x3 p99 60 ms and 28 ms, .*without either 4.0 ms and 1 ms at most/);
+  assert.match(sentence, /x3 p99 60.ms and 28 ms, .*without either 4.ms and 1 ms at most/);
 });
 
 test('what is written outruns the backlog, and evictions are a small part of it: the sentence says so, and it holds in part', () => {
@@ -156,6 +161,18 @@ test('the longest of what a master noticed is the largest of its longest, and a 
   ];
   assert.deepEqual(ownLatencyOf(latest), { forkMs: 18, longestMs: 34 });
   assert.deepEqual(ownLatencyOf([]), { forkMs: 0, longestMs: 0 });
+});
+
+test('a disk has every snapshot, the log as it is, and what each rewrite of it wrote beside', () => {
+  const info: Readonly<Record<string, number>> = {
+    ...{ rdb_saves: 3, aof_current_size: 500, aof_rewrites: 2, aof_base_size: 40 },
+  };
+  const figure = (name: string): number => info[name] ?? 0;
+  assert.equal(diskBytesOf(figure, 1000), 3580);
+  assert.equal(
+    diskBytesOf(() => 0, 1000),
+    0,
+  );
 });
 
 test('only replicas that have the data are attached', () => {

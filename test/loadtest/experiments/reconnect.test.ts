@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DrivenRow } from '../../../loadtest/experiments/connections/driven-row.ts';
-import { rungsOf } from '../../../loadtest/experiments/connections/room.ts';
+import type { DrivenRow } from '../../../loadtest/experiments/many-clients/driven-row.ts';
+import { rungsOf } from '../../../loadtest/experiments/many-clients/room.ts';
 import { closedLoopRow } from '../../../loadtest/experiments/reconnect/closed-loop-rows.ts';
 import { type ReconnectFigures, reconnectLesson } from '../../../loadtest/experiments/reconnect/lesson.ts';
 import { CLIENTS, MANNERS } from '../../../loadtest/experiments/reconnect/manner.ts';
+import { together } from '../../../loadtest/experiments/reconnect/price.ts';
 import { closedTable, otherTable, priceTable } from '../../../loadtest/experiments/reconnect/tables.ts';
 import type { Limit } from '../../../loadtest/finding/finding.ts';
 import { coresOf } from '../../../loadtest/lab/cores.ts';
@@ -71,6 +72,37 @@ test('one disturbed row does not turn the answer', () => {
   const { rows, prices } = figuresOf({ meanMs: 240, storeCores: 0.4 });
   const disturbed = rows.map((row) => (row.every === 1 && row.clients === 200 ? { ...row, meanMs: 90 } : row));
   assert.equal(reconnectLesson({ rows: disturbed, prices }).holds, 'yes');
+});
+
+test('one number of clients that waited long, or whose store idled, is not all of them', () => {
+  const pairs = (few: readonly [number, number], many: readonly [number, number]) =>
+    reconnectLesson({
+      prices: [],
+      rows: ([few, many] as const).flatMap(([meanMs, storeCores], at) => [
+        { every: undefined, clients: [200, 2000][at] ?? 0, meanMs: 40, storeCores: 1, limit: 'both' as const },
+        { every: 1, clients: [200, 2000][at] ?? 0, meanMs, storeCores, limit: 'generator' as const },
+      ]),
+    }).holds;
+  // 1.2 and 4 times as long are 2.2 between them; 0.7 and 1 of the time 0.84.
+  assert.equal(pairs([48, 1], [160, 1]), 'no');
+  assert.equal(pairs([40, 0.7], [40, 1]), 'no');
+  assert.equal(pairs([80, 1], [160, 1]), 'partly');
+  assert.equal(pairs([40, 0.6], [40, 1]), 'partly');
+});
+
+test('a price is that of all rounds together, each by the time it took', () => {
+  const round: DrivenRow = {
+    ...{ perSecond: 100, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 1, errorShare: 0, connects: 30, seconds: 1 },
+    ...{ answered: 100, storeCores: 0.4, generatorCores: 0.8, storeUs: 1, generatorUs: 1, limit: 'neither' },
+  };
+  const longer = { ...round, seconds: 3, answered: 700, storeCores: 0.2, generatorCores: 0.4, connects: 50, errors: 2 };
+  const of = { manner: EACH, isTls: false, connectsPerSecond: 0 };
+  const price = together([round, longer].map((one) => ({ ...one, ...of })));
+  const near = Object.fromEntries(Object.entries(price).map(([name, value]) => [name, Math.round(value * 1e6) / 1e6]));
+  assert.deepEqual(near, {
+    ...{ perSecond: 200, storeCores: 0.25, generatorCores: 0.5, storeUs: 1250, generatorUs: 2500 },
+    ...{ connectsPerSecond: 20, errors: 3 },
+  });
 });
 
 test('a connection in the middle of its life is closed when its own commands are used up', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shardsCommand } from '../../../loadtest/experiments/shards/command.ts';
+import { countersOf, memoryFigures } from '../../../loadtest/experiments/shards/counters.ts';
 import { type ShardRow, shardsLesson } from '../../../loadtest/experiments/shards/lesson.ts';
 import { settledCommands } from '../../../loadtest/experiments/shards/settled-commands.ts';
 import { PUBLISHED_MIX } from '../../../loadtest/lab/mix.ts';
@@ -37,6 +38,16 @@ test('a driver that was full says nothing about the shards', () => {
 test('shards that share a full core say so', () => {
   assert.match(shardsLesson(rowsOf({ limit: 'store' }), 1).sentence, /all shards shared one core/);
   assert.doesNotMatch(shardsLesson(rowsOf({ limit: 'store' }), 6).sentence, /shared/);
+});
+
+test('hits are a share of the reads between two looks, evictions a rate, of all shards together', async () => {
+  const shard = (keyspace_hits: string, keyspace_misses: string, evicted_keys: string) => ({
+    info: async () => ({ keyspace_hits, keyspace_misses, evicted_keys }),
+  });
+  const before = await countersOf([shard('100', '50', '7'), shard('10', '5', '3')]);
+  assert.deepEqual(before, { hits: 110, misses: 55, evicted: 10 });
+  const after = await countersOf([shard('160', '60', '27'), shard('40', '5', '13')]);
+  assert.deepEqual(memoryFigures(before, after, 2), { hitRatio: 0.9, evictionsPerSecond: 15 });
 });
 
 test('a settled store was filled with what is asked for most, not with the last keys in order', () => {

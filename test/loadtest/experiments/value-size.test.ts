@@ -62,6 +62,11 @@ test('a link that is full beside a busy store is not what was published', () => 
   assert.match(sentence, /the network is full, but the store is not idle/);
 });
 
+test('a store that is busy for half of its time or less is idle beside a full link', () => {
+  const holds = (storeCores: number) => valueSizeLesson({ ...rows(), link: [set(4 * MIB, 1, 28, storeCores)] }).holds;
+  assert.deepEqual([holds(0.45), holds(0.55)], ['yes', 'partly']);
+});
+
 test('without a link the idle processor is not claimed, and the reason is said', () => {
   const { holds, sentence } = valueSizeLesson({ ...rows(), link: 'needs root for network namespaces' });
   assert.equal(holds, 'partly');

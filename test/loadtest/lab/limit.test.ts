@@ -10,6 +10,12 @@ test('what is full is the limit', () => {
   assert.equal(limitOf({ storeCores: 0.5, generatorCores: 0.5 }), 'neither');
 });
 
+test('what others take of a core does not hide that it is full, and four fifths are not full', () => {
+  assert.equal(limitOf({ storeCores: 0.86, generatorCores: 0.8 }), 'store');
+  assert.equal(limitOf({ storeCores: 0.8, generatorCores: 0.86 }), 'generator');
+  assert.equal(limitOf({ storeCores: 0.8, generatorCores: 0.8 }), 'neither');
+});
+
 test('a generator with two threads is not full with one of them', () => {
   const room = { storeCores: 1, generatorCores: 2 };
   assert.equal(limitOf({ storeCores: 0.5, generatorCores: 1 }, room), 'neither');

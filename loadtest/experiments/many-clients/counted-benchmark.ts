@@ -2,7 +2,7 @@ import type { Limit } from '../../finding/finding.ts';
 import { rowOf } from '../../lab/benchmark.ts';
 import { storeCoresDuring } from '../../lab/busy.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
-import { limitOf } from '../../lab/limit.ts';
+import { type Busy, limitOf } from '../../lab/limit.ts';
 import { runProgram } from '../../lab/run-program.ts';
 import { usOf } from './driven-row.ts';
 import { BENCHMARK_KEYS } from './wide-store.ts';
@@ -55,11 +55,7 @@ export async function countedBenchmark(lab: Lab, options: CountedOptions): Promi
       signal: lab.signal,
     }),
   );
-  const awakeSeconds = seconds - pauseSeconds(clients);
-  const busy = {
-    storeCores: (storeCores * seconds) / awakeSeconds,
-    generatorCores: result.processorSeconds / awakeSeconds,
-  };
+  const busy = awakeCores({ clients, seconds, storeCores, processorSeconds: result.processorSeconds });
   const { perSecond, latencyMs } = rowOf(result.output);
   return {
     clients,
@@ -70,6 +66,20 @@ export async function countedBenchmark(lab: Lab, options: CountedOptions): Promi
     storeUs: usOf(busy.storeCores, perSecond),
     limit: limitOf(busy),
     command: `redis-benchmark -p 6379 ${own.join(' ')}`,
+  };
+}
+
+/** @param seconds of the whole run, over which `storeCores` are; `processorSeconds` are the generator's. */
+export function awakeCores(run: {
+  readonly clients: number;
+  readonly seconds: number;
+  readonly storeCores: number;
+  readonly processorSeconds: number;
+}): Busy {
+  const awakeSeconds = run.seconds - pauseSeconds(run.clients);
+  return {
+    storeCores: (run.storeCores * run.seconds) / awakeSeconds,
+    generatorCores: run.processorSeconds / awakeSeconds,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { LabDriven } from '../../lab/driven.ts';
 import type { Errors } from '../../lab/driver/plan.ts';
 
-/** What both experiments want to know of one load by the driver. */
+/** What experiments with many clients want to know of one load by the driver. */
 export interface DrivenRow {
   readonly perSecond: number;
   readonly meanMs: number;

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { busyOf, storeCoresDuring } from '../../../loadtest/lab/busy.ts';
+
+/** A store that had used 500 ms before, and uses so many more whenever it is looked at again. */
+function meter(usedMs: number) {
+  let looks = -1;
+  return {
+    processorMs: () => {
+      looks += 1;
+      return 500 + looks * usedMs;
+    },
+  };
+}
+
+test('cores are what each store used meanwhile over the time that passed, and the busiest one counts', async () => {
+  const startedMs = performance.now();
+  const during = await storeCoresDuring([meter(4), meter(12), meter(0)], () => sleep(25, 'done'));
+  const tookMs = performance.now() - startedMs;
+  assert.equal(during.result, 'done');
+  assert.ok(during.seconds >= 0.02 && during.seconds <= tookMs / 1000, `${during.seconds} s of ${tookMs} ms`);
+  const usedMs = during.eachCores.map((cores) => Math.round(cores * during.seconds * 1e6) / 1000);
+  assert.deepEqual(usedMs, [4, 12, 0]);
+  assert.equal(during.storeCores, during.eachCores[1]);
+});
+
+test('no store used nothing', async () => {
+  assert.equal((await storeCoresDuring([], async () => 1)).storeCores, 0);
+});
+
+test('a generator is as busy as its processor time over its own time', () => {
+  assert.deepEqual(busyOf(0.7, { processorSeconds: 1, seconds: 4 }), { storeCores: 0.7, generatorCores: 0.25 });
+});
