@@ -1,9 +1,8 @@
 import type { Column, FindingTable, Row } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import { limitOf } from '../lab/limit.ts';
-import { calmRow } from './dns/calm-row.ts';
 import { commandOf, fillOf } from './dns/command.ts';
-import { lessonOf, lostShare } from './dns/lesson.ts';
+import { isDisturbed, lessonOf, lostShare } from './dns/lesson.ts';
 import { startNameServer } from './dns/name-server.ts';
 import { cannotResolve, NAME_SERVER } from './dns/namespace.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type Variant,
 } from './dns/row.ts';
 import { fillFirst } from './fill-first.ts';
+import { onceMore } from './once-more.ts';
 
 const VARIANTS: readonly Variant[] = [
   // Nothing is asked: with a resolver that is dead this would be seen.
@@ -51,7 +51,9 @@ export const dns: Experiment = {
     for (const variant of VARIANTS) {
       lab.say(variant.name);
       const measure = (): Promise<DnsRow> => measureRow(lab, { store, server, times }, variant);
-      rows.push(await calmRow(measure, lab.say));
+      const again = (): void =>
+        lab.say(`${variant.name} again: it was disturbed while nothing was cut and no name asked for`);
+      rows.push(await onceMore(measure, isDisturbed, again));
     }
     return {
       title: 'Addresses and names',

@@ -50,14 +50,13 @@ export function persistenceLesson(rows: readonly LessonRow[]): Lesson {
   const isStalled = slow.some(({ longestMs }) => longestMs >= Math.max(STALL_MS, STALL_TIMES * worstOwnMs));
   const isUnfinished = replicated.some(isBegunAgain);
   const hasOutrun = replicated.some(isOutrun);
-  const isHeld = bare.answeredPerSecond >= HELD_SHARE * bare.askedPerSecond && bare.p99Ms <= HELD_P99_MS;
-  const held = `without either x3 ${isHeld ? 'was held' : 'was not held'} with ${countText(bare.answeredPerSecond)} of ${countText(bare.askedPerSecond)} requests/s on one shard at p99 ${durationText(bare.p99Ms)}`;
+  const held = `without either x3 ${isHeld(bare) ? 'was held' : 'was not held'} with ${countText(bare.answeredPerSecond)} of ${countText(bare.askedPerSecond)} requests/s on one shard at p99 ${durationText(bare.p99Ms)}`;
   const stalls = site
     .map(({ times, p99Ms, longestMs }) => `x${times} p99 ${durationText(p99Ms)} and ${longestMs} ms`)
     .join(', ');
   const stalling = `p99 and the longest of the master's own with ${SITE_NAME}: ${stalls}; without either ${durationText(worstP99Ms)} and ${worstOwnMs} ms at most`;
   const told = `${resyncText(replicated)}; ${evictionText(replicated)}; ${held}; ${stalling}`;
-  if (!isHeld) {
+  if (!isHeld(bare)) {
     return {
       holds: 'unseen',
       sentence: `It could not be seen here: this machine does not hold x3 without either, which the others are compared with: ${told}.`,
@@ -79,6 +78,10 @@ export function persistenceLesson(rows: readonly LessonRow[]): Lesson {
   return shown.length === 0
     ? { holds: 'no', sentence: `It does not hold here, as ${listed(missing)}: ${told}.` }
     : { holds: 'partly', sentence: `It holds in part, ${listed(shown)}, but ${listed(missing)}: ${told}.` };
+}
+
+export function isHeld(row: Pick<LessonRow, 'answeredPerSecond' | 'askedPerSecond' | 'p99Ms'>): boolean {
+  return row.answeredPerSecond >= HELD_SHARE * row.askedPerSecond && row.p99Ms <= HELD_P99_MS;
 }
 
 function resyncText(replicated: readonly LessonRow[]): string {

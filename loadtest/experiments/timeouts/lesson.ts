@@ -79,6 +79,7 @@ function adapterWords(
 
 function breakerWords({ lostShare, unsentShare }: Figures, perSecondEach: number): string {
   if (lostShare === 0) return '';
+  if (unsentShare === 0) return '; no breaker took part in that';
   const unsent = `${percentText(unsentShare)} of what it lost as shipped was given up by a breaker before it was sent`;
   if (unsentShare < MOSTLY) return `; ${unsent}, so the breaker is not most of it`;
   const few =

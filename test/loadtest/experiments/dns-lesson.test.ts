@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { calmRow } from '../../../loadtest/experiments/dns/calm-row.ts';
 import { commandOf, fillOf } from '../../../loadtest/experiments/dns/command.ts';
 import { isDisturbed, lessonOf } from '../../../loadtest/experiments/dns/lesson.ts';
 import { dnsRow } from './dns-rows.ts';
@@ -53,25 +52,6 @@ test('a row that lost reads is disturbed only where no name was asked for', () =
   assert.equal(isDisturbed({ kept: lost }), true);
   assert.equal(isDisturbed({ kept: { ...lost, asked: 3 } }), false);
   assert.equal(isDisturbed(ADDRESSES), false);
-});
-
-test('a disturbed row is measured once more, which is said, and no more often', async () => {
-  const disturbed = dnsRow('addresses', 'address', 0.08, { kept: { ...ADDRESSES.kept, answered: 900, failed: 100 } });
-  const measuredAs = async (...rows: readonly (typeof ADDRESSES)[]) => {
-    let measured = 0;
-    const said: string[] = [];
-    const row = await calmRow(
-      async () => rows[measured++] ?? ADDRESSES,
-      (text) => said.push(text),
-    );
-    return { row, measured, said: said.join() };
-  };
-  assert.deepEqual(await measuredAs(HEALTHY), { row: HEALTHY, measured: 1, said: '' });
-  const again = await measuredAs(disturbed, ADDRESSES);
-  assert.deepEqual([again.row, again.measured], [ADDRESSES, 2]);
-  assert.match(again.said, /^addresses again: it was disturbed/);
-  const twice = await measuredAs(disturbed, disturbed, ADDRESSES);
-  assert.deepEqual([twice.row, twice.measured], [disturbed, 2]);
 });
 
 test('a command reads a page that is there, and cuts beside the load only where connections were cut', () => {

@@ -61,6 +61,7 @@ test('its breaker is the reason only when most of the loss was never sent, and s
   assert.match(worst, /70.% of what it lost .* before it was sent: .* 15 commands a second, so a few .* open it/);
   assert.doesNotMatch(own({ lostShare: 0.513, unsentShare: 0.7 }, 400), /a breaker of its own/);
   assert.match(own({ lostShare: 0.513, unsentShare: 0.2 }), /20.% of what it lost .* so the breaker is not most of it/);
+  assert.match(own({ lostShare: 0.1, unsentShare: 0 }), /no breaker took part in that\.$/);
   assert.doesNotMatch(own({ lostShare: 0 }), /breaker/);
 });
 
