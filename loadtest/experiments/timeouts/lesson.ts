@@ -73,7 +73,7 @@ function adapterWords(
         ? ', between both'
         : ', less than either';
   const other =
-    closing === undefined ? '' : ` and ${percentText(closing.lostShare)} with a socket timeout of the deadline`;
+    closing === undefined ? '' : `, and ${percentText(closing.lostShare)} with a socket timeout of the deadline`;
   return `serpcache's own adapter lost ${percentText(shipped.lostShare)} as shipped${place}${other}${breakerWords(shipped, perSecondEach)}.`;
 }
 
