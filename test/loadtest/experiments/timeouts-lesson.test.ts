@@ -50,7 +50,7 @@ test('what our own adapter lost is said, and where it stands between the two', (
   const worst = own({ lostShare: 0.513, unsentShare: 0.7 });
   assert.match(
     worst,
-    /own adapter lost 51\.3.% as shipped, more than either and 45.% with a socket timeout of the deadline/,
+    /own adapter lost 51\.3.% as shipped, more than either, and 45.% with a socket timeout of the deadline/,
   );
   assert.match(own({ lostShare: 0.3 }), /30.% as shipped, between both/);
   assert.match(own({ lostShare: 0.01 }), /1.% as shipped, less than either/);
