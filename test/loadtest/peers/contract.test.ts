@@ -23,8 +23,8 @@ test('there are peers, each with a name of its own', () => {
   assert.ok(PEERS.length >= 8);
 });
 
-/** When its page was last made. */
-const madeAt = new Map<Peer, number>();
+/** When the last page of any peer was made. */
+let lastMadeMs = 0;
 
 for (const peer of PEERS) {
   test(`${peer.name}: a page costs one search, and a hit is the same bytes as the origin's`, async () => {
@@ -46,7 +46,7 @@ for (const peer of PEERS) {
     assert.equal(bed.room.searches() - before, 1);
     await ask(peer);
     assert.equal(bed.room.searches() - before, 1);
-    madeAt.set(peer, performance.now());
+    lastMadeMs = performance.now();
   });
 
   if (peer.keeps === 'shared') {
@@ -72,7 +72,8 @@ for (const peer of PEERS) {
 
 for (const peer of PEERS) {
   test(`${peer.name}: when its time is over a page is asked for again`, async () => {
-    await sleep(Math.max(0, (madeAt.get(peer) ?? 0) + EXPIRED_MS - performance.now()));
+    // Of all peers: serpcache asks for a page anew shortly before its end, which may be just while another is looked at.
+    await sleep(Math.max(0, lastMadeMs + EXPIRED_MS - performance.now()));
     const before = bed.room.searches();
     await ask(peer);
     // Some serve the old page once more and ask behind.
