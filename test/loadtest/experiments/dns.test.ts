@@ -74,12 +74,12 @@ test('a gap is that of the connection without answers longest, one that has not 
   assert.deepEqual([reads.answered, reads.failed, reads.seconds], [3, 1, 0.1]);
 });
 
-test('a second run at once is told that another one has the port, not that root is missing', async (t) => {
+test('a second run at once is told that another one has the port, not that root is missing', async () => {
+  // Where a real run has it already there is nothing to start, and the same to be told.
   const other = await startNameServer(NAME_SERVER).catch(() => undefined);
-  if (other === undefined) return t.skip('port 53 is not for us here');
   try {
     assert.match((await cannotResolve()) ?? '', /^another run of it has UDP port 53/);
   } finally {
-    await other.stop();
+    await other?.stop();
   }
 });
