@@ -1,6 +1,8 @@
-// Runs before every npm script, on whatever Node the machine has, so it is plain JavaScript without dependencies:
-// brings node_modules in line with the lockfile, then makes sure that the scripts will find Node 24.
-// `node src/bootstrap.mjs [dev]`: with `dev` the development dependencies are needed as well.
+// The first word of every npm script: `PATH=$(node src/bootstrap.mjs) && exec node …`. It runs on the machine's own
+// Node, 18 or newer, so it is plain JavaScript without dependencies. It makes sure that there is a Node 24 and that
+// node_modules is what the lockfile says, then prints the PATH in which `node` is that Node.
+// `node src/bootstrap.mjs [dev]`: `dev` installs the development dependencies as well.
+// All other output goes to stderr. Exit status 3: something is missing, and the message says what to do.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -9,84 +11,109 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const LEAST_NODE = 24;
+const LEAST_BOOTSTRAP_NODE = 18;
+const LEAST_NPM = 9;
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const modules = join(root, 'node_modules');
-const wanted = readJson(join(root, 'package-lock.json')).packages;
 const needsDev = process.argv[2] === 'dev';
+
+/**
+ * What npm can install here: a folder with a lockfile, npm's options, and which of the lockfile's packages count.
+ * Node has a folder of its own, so that nobody whose Node is new enough downloads one.
+ */
+const PROJECT = {
+  folder: root,
+  options: needsDev ? ['--include=dev'] : [],
+  counts: (_name, entry) => !entry.optional && !entry.devOptional && (needsDev || !entry.dev),
+};
+const OWN_NODE = {
+  folder: join(root, 'src', 'node'),
+  options: ['--ignore-scripts'],
+  counts: (name) => name === `node-${process.platform}-${process.arch}`,
+};
 
 main().catch((error) => {
   console.error(`serpcache: ${error.message}`);
-  process.exitCode = 1;
+  process.exitCode = 3;
 });
 
 async function main() {
-  if (majorOf(process.version) < 20) throw new Error(`Node ${process.version} is too old: install Node 20 or newer`);
-  if (missingPackage() !== undefined) await exclusively(install);
-  checkNode();
+  if (majorOf(process.version) < LEAST_BOOTSTRAP_NODE) throw new Error(newerNodeNeeded());
+  const path = majorOf(process.version) >= LEAST_NODE ? process.env.PATH : await pathWithOwnNode();
+  await installed(PROJECT);
+  process.stdout.write(`${path}\n`);
 }
 
-function install() {
-  const missing = missingPackage();
-  if (missing === undefined) return; // another start installed it while this one waited
+async function pathWithOwnNode() {
+  const known = Object.keys(packagesOf(OWN_NODE.folder)).map(nameOf);
+  if (!known.some((name) => OWN_NODE.counts(name))) throw new Error(newerNodeNeeded());
+  await installed(OWN_NODE);
+  const bin = join(OWN_NODE.folder, 'node_modules', '.bin');
+  const version = run(join(bin, 'node'), ['--version'], 'pipe');
+  // The package is built for glibc: on a system without it the program does not start.
+  if (version === undefined || majorOf(version) < LEAST_NODE) throw new Error(newerNodeNeeded());
+  return bin + delimiter + process.env.PATH;
+}
+
+function newerNodeNeeded() {
+  const here = `${process.platform} ${process.arch}`;
+  return `Node ${LEAST_NODE} or newer is needed, this is ${process.version}, and there is none to install for ${here}: install it and start again`;
+}
+
+async function installed(target) {
+  if (missingPackage(target) !== undefined) await exclusively(() => install(target));
+}
+
+function install(target) {
+  const missing = missingPackage(target);
+  if (missing === undefined) return; // Another start installed it while this one waited.
   const npm = majorOf(run('npm', ['--version'], 'pipe') ?? '0');
-  if (npm < 9) throw new Error(`npm ${npm === 0 ? 'is missing' : 'is too old'}: install npm 9 or newer`);
-  console.error(`serpcache: installing dependencies with npm ci (missing: ${missing})`);
+  if (npm < LEAST_NPM)
+    throw new Error(`npm ${npm === 0 ? 'is missing' : 'is too old'}: install npm ${LEAST_NPM} or newer`);
+  console.error(`serpcache: installing with npm ci (missing: ${missing})`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  const done = run('npm', ['ci', ...quiet, ...(needsDev ? ['--include=dev'] : [])], 'inherit');
+  // npm run exports its own prefix to its children; the option is stronger.
+  const done = run('npm', ['ci', '--prefix', target.folder, ...quiet, ...target.options], 2);
   if (done === undefined) throw new Error('npm ci failed, see above; nothing was started');
+  const still = missingPackage(target);
+  if (still !== undefined) throw new Error(`npm ci ended well, but ${still} is not what the lockfile says`);
 }
 
 /**
- * The first package of the lockfile that is not installed in that version. npm writes its own list of what it has
- * installed last of all, so an interrupted install has none.
+ * The first package of the lockfile that is not installed in that version. npm writes its own list of installed
+ * packages last, so an interrupted installation has none.
  */
-function missingPackage() {
-  const list = join(modules, '.package-lock.json');
-  const installed = existsSync(list) ? readJson(list).packages : {};
-  for (const [path, entry] of Object.entries(wanted)) {
-    if (path === '' || entry.optional || entry.devOptional || (entry.dev && !needsDev)) continue;
-    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-    const have = installed[path];
-    if (have === undefined || have.version !== entry.version || have.integrity !== entry.integrity) return name;
-    if (!existsSync(join(root, path, 'package.json'))) return name;
+function missingPackage({ folder, counts }) {
+  const list = join(folder, 'node_modules', '.package-lock.json');
+  const have = existsSync(list) ? readJson(list).packages : {};
+  for (const [path, entry] of Object.entries(packagesOf(folder))) {
+    const name = nameOf(path);
+    if (path === '' || !counts(name, entry)) continue;
+    if (have[path]?.version !== entry.version || have[path]?.integrity !== entry.integrity) return name;
+    if (!existsSync(join(folder, path, 'package.json'))) return name;
   }
   return undefined;
 }
 
-/** npm puts node_modules/.bin first in PATH, and node itself is one of the packages. */
-function checkNode() {
-  const own = join(modules, '.bin');
-  const version = run('node', ['--version'], 'pipe', own + delimiter + outerPath());
-  if (version !== undefined && majorOf(version) >= 24) return;
-  throw new Error(
-    `Node 24 is needed and \`node\` is ${version?.trim() ?? 'missing'}: the install script of the npm package "node" ` +
-      'did not run. Allow it with `npm rebuild node --ignore-scripts=false`, or install Node 24 on this machine',
-  );
+function packagesOf(folder) {
+  return readJson(join(folder, 'package-lock.json')).packages;
 }
 
-/** @returns its output ('' when inherited), undefined when it could not run or failed. */
-function run(command, args, stdio, path = outerPath()) {
-  const env = { ...process.env, PATH: path };
-  const shell = process.platform === 'win32'; // npm is a .cmd file there
-  const result = spawnSync(command, args, {
-    cwd: root,
-    env,
-    shell,
-    encoding: 'utf8',
-    stdio: ['ignore', stdio, 'inherit'],
-  });
+function nameOf(path) {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+/** @returns its output ('' when it goes elsewhere), undefined when it could not run or failed. */
+function run(command, args, stdout) {
+  const shell = process.platform === 'win32'; // npm is a .cmd file there.
+  const result = spawnSync(command, args, { cwd: root, shell, encoding: 'utf8', stdio: ['ignore', stdout, 'inherit'] });
   return result.status === 0 ? (result.stdout ?? '') : undefined;
 }
 
-/** PATH without this project's own programs: npm ci removes the very node that would be running it. */
-function outerPath() {
-  const entries = (process.env.PATH ?? '').split(delimiter);
-  return entries.filter((entry) => !entry.startsWith(modules)).join(delimiter);
-}
-
 /**
- * One install at a time per checkout. A listening socket is the lock: the kernel drops it with its owner, so
- * that a killed install leaves nothing to clean up.
+ * One installation at a time per checkout. A listening socket is the lock: the kernel drops it with its owner, so
+ * a killed installation leaves nothing to clean up.
  */
 async function exclusively(task) {
   const name = `serpcache-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;

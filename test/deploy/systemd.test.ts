@@ -13,13 +13,17 @@ function setting(name: string): string {
   return value;
 }
 
-test('the unit runs files of the project, directly', () => {
-  const files = setting('ExecStart').split(' ');
-  assert.equal(files.length, 2);
-  for (const file of files) {
-    assert.ok(file.startsWith(`${setting('WorkingDirectory')}/`));
-    assert.ok(existsSync(join(root, file.slice(setting('WorkingDirectory').length))), `there is no ${file}`);
-  }
+test('the unit runs the Node of src/node on a file of the project, directly', () => {
+  const home = setting('WorkingDirectory');
+  const [node, main = '', ...more] = setting('ExecStart').split(' ');
+  assert.deepEqual(more, []);
+  assert.ok(main.startsWith(`${home}/`));
+  assert.ok(existsSync(join(root, main.slice(home.length))), `there is no ${main}`);
+  assert.equal(node, `${home}/src/node/node_modules/.bin/node`);
+  assert.match(unit, /npm ci --prefix src\/node/);
+  const { packages } = JSON.parse(readFileSync(join(root, 'src/node/package-lock.json'), 'utf8'));
+  const programs = Object.entries<{ bin?: { node?: string } }>(packages).filter(([path]) => path !== '');
+  for (const [path, { bin }] of programs) assert.ok(bin?.node !== undefined, `${path} brings no node`);
 });
 
 test('the unit waits longer for the end than the service takes to drain', () => {

