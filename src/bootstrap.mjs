@@ -27,10 +27,11 @@ const PROJECT = {
   options: needsDev ? ['--include=dev'] : [],
   counts: (_name, entry) => !entry.optional && !entry.devOptional && (needsDev || !entry.dev),
 };
+const NODE_PACKAGE = `node-${process.platform}-${process.arch}`;
 const OWN_NODE = {
   folder: join(root, 'src', 'node'),
   options: ['--ignore-scripts'],
-  counts: (name) => name === `node-${process.platform}-${process.arch}`,
+  counts: (name) => name === NODE_PACKAGE,
 };
 
 main().catch((error) => {
@@ -49,7 +50,8 @@ async function pathWithOwnNode() {
   const known = Object.keys(packagesOf(OWN_NODE.folder)).map(nameOf);
   if (!known.some((name) => OWN_NODE.counts(name))) throw new Error(newerNodeNeeded());
   await installed(OWN_NODE);
-  const bin = join(OWN_NODE.folder, 'node_modules', '.bin');
+  // Not node_modules/.bin: npm 9 links nothing there when it is told to ignore scripts.
+  const bin = join(OWN_NODE.folder, 'node_modules', NODE_PACKAGE, 'bin');
   const version = run(join(bin, 'node'), ['--version'], 'pipe');
   // The package is built for glibc: on a system without it the program does not start.
   if (version === undefined || majorOf(version) < LEAST_NODE) throw new Error(newerNodeNeeded());

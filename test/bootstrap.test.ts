@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 
@@ -30,15 +30,15 @@ interface Project {
   readonly bin: string;
 }
 
-/** Installs as npm does: packages, the programs of src/node, and its own list last of all. */
+/** Installs as npm 9 does without scripts: packages, no links to their programs, and its own list last of all. */
 const INSTALL = `
 echo "$*" >> "$PROJECT/asked"
 [ "$1" = --version ] && echo 9.2.0 && exit
-mkdir -p "$3/node_modules/.bin"
 for name in dependency tool ${OWN_PACKAGE}; do
-  mkdir -p "$3/node_modules/$name"; echo '{}' > "$3/node_modules/$name/package.json"
+  mkdir -p "$3/node_modules/$name/bin"; echo '{}' > "$3/node_modules/$name/package.json"
 done
-printf '#!/bin/sh\\necho v24.21.0\\n' > "$3/node_modules/.bin/node"; chmod +x "$3/node_modules/.bin/node"
+printf '#!/bin/sh\\necho v24.21.0\\n' > "$3/node_modules/${OWN_PACKAGE}/bin/node"
+chmod +x "$3/node_modules/${OWN_PACKAGE}/bin/node"
 cp "$3/package-lock.json" "$3/node_modules/.package-lock.json"
 echo "npm talks on stdout"`;
 
@@ -101,12 +101,13 @@ test('an older Node gets one from the lockfile of src/node, first in PATH, witho
   const { start, asked, folder, bin } = project(context);
   const { code, path, said } = await ended(start({ node: 'v18.20.4' }));
   assert.equal(code, 0, said);
-  const own = join(folder, 'src', 'node', 'node_modules', '.bin');
+  const node = join(folder, 'src', 'node');
+  const own = join(node, 'node_modules', OWN_PACKAGE, 'bin');
   assert.equal(path, `${[own, bin, '/usr/bin', '/bin'].join(delimiter)}\n`);
   assert.deepEqual(
     asked().filter((line) => line.startsWith('ci')),
     [
-      `ci --prefix ${dirname(dirname(own))} --no-audit --no-fund --loglevel=error --ignore-scripts`,
+      `ci --prefix ${node} --no-audit --no-fund --loglevel=error --ignore-scripts`,
       `ci --prefix ${folder} --no-audit --no-fund --loglevel=error`,
     ],
   );
@@ -148,7 +149,7 @@ test('an interrupted installation, another version and a package that is gone ar
 
 test('two that start at once install once', async (context) => {
   const { start, asked, npm } = project(context);
-  npm(INSTALL.replace('mkdir -p "$3/node_modules/.bin"', 'sleep 1; mkdir -p "$3/node_modules/.bin"'));
+  npm(INSTALL.replace('for name', 'sleep 1; for name'));
   const both = await Promise.all([ended(start()), ended(start())]);
   assert.deepEqual(
     both.map(({ code }) => code),
