@@ -38,13 +38,15 @@ for (const corpus of corpora('packages')) {
     let searchd: RunningSearchd;
     let engine: Engine;
     let remove: () => Promise<void>;
+    let packages: readonly Document[];
     let documents: readonly Document[];
     let reading: Reading;
 
     before(async () => {
-      const packages = await corpus.documents();
+      packages = await corpus.documents();
       // The machine's are built whole, some 60,000 of them: once is enough to see that this is no obstacle.
-      documents = toppedUp(corpus.file === undefined ? packages : evenly(packages, FEWEST_DOCUMENTS));
+      if (corpus.file !== undefined) packages = evenly(packages, FEWEST_DOCUMENTS);
+      documents = toppedUp(packages);
       reading = readAll(documents);
       const opened = await openSphinx({ domains: [{ domain: PACKAGES, index: 'packages', documents }] });
       ({ searchd, remove } = opened);
@@ -65,11 +67,11 @@ for (const corpus of corpora('packages')) {
     });
 
     it('are found by what they are about', async () => {
-      const told = evenly(documents, 300).flatMap((document) => {
+      const told = evenly(packages, 300).flatMap((document) => {
         const text = aboutOf(document, reading);
         return text === undefined ? [] : [{ document, text }];
       });
-      assert.ok(told.length > 50, `only ${told.length} of 300 documents have words of their own`);
+      assert.ok(told.length > 20, `only ${told.length} packages have words of their own`);
       for (const { document, text } of told) {
         const page = await search(text, { limit: 100 });
         const found = page.results.find(({ id }) => id === document.id);
@@ -103,7 +105,7 @@ for (const corpus of corpora('packages')) {
 
     it('an abort in the midst of heavy searches touches no search beside them', async () => {
       const [heavy, holding] = common(documents);
-      const light = documents.slice(0, 300).flatMap((document) => aboutOf(document, reading) ?? [])[0] ?? '';
+      const light = evenly(packages, 300).flatMap((document) => aboutOf(document, reading) ?? [])[0] ?? '';
       const expected = (await search(light)).total;
       assert.ok(expected > 0, light);
       let aborted = 0;
