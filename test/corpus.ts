@@ -1,15 +1,205 @@
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+/**
+ * Texts that tests search. Two are on every Debian machine: the demo catalogue, and the package descriptions of apt and
+ * dpkg, read when a test asks. The files of `../shared/data` are used too where they lie beside the project.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { seededRandom, seedOf } from '../src/catalogue/demo/random.ts';
+import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
+import type { Document } from '../src/search/document.ts';
+import type { Attribute, AttributeType } from '../src/search/domain.ts';
 
-const DATA = new URL('../../shared/data/', import.meta.url);
+export interface Corpus {
+  readonly name: CorpusName;
+  readonly kind: 'goods' | 'packages' | 'packages-ru';
+  readonly attributes: readonly Attribute[];
+  /** In a fixed order, each id once. @throws saying what to do when the texts are missing */
+  readonly documents: () => Promise<readonly Document[]>;
+  /** Searches that people made; empty for most corpora. */
+  readonly searches: () => Promise<readonly string[]>;
+  /** The file they come from, a catalogue. */
+  readonly file?: string;
+}
 
-/** Lines of one of the real files that lie beside the project. @throws saying so when it is not there */
-export function corpusLines(name: string): readonly string[] {
-  let packed: Buffer;
-  try {
-    packed = readFileSync(new URL(name, DATA));
-  } catch (cause) {
-    throw new Error(`this test reads ../shared/data/${name}, beside the project, and it is not there`, { cause });
+export type CorpusName = 'demo goods' | 'packages of this machine' | OptionalName;
+type OptionalName = `corpora: ${'goods' | 'packages' | 'Russian packages'}`;
+
+const SHARED = join(import.meta.dirname, '..', '..', 'shared', 'data');
+
+const goods = DEMO_DOMAINS.find(({ name }) => name === 'goods');
+
+const ALWAYS: readonly Corpus[] = [
+  {
+    name: 'demo goods',
+    kind: 'goods',
+    attributes: goods?.attributes ?? [],
+    documents: async () => [...demoDocuments('goods')],
+    searches: async () => [],
+  },
+  {
+    name: 'packages of this machine',
+    kind: 'packages',
+    attributes: attributes('section:string priority:string version:string installedKiB:integer homepage:string'),
+    documents: machinePackages,
+    searches: async () => [],
+  },
+];
+
+const PACKAGE_ATTRIBUTES = 'section:string priority:string version:string installedKiB:integer downloadBytes:integer';
+const OPTIONAL: readonly (Corpus & { readonly file: string })[] = [
+  {
+    ...shared('corpora: goods', 'goods', 'goods.ndjson.gz'),
+    attributes: attributes('brand:string category:string price:number currency:string date:date'),
+    searches: async () => {
+      const [, ...lines] = await linesOf(join(SHARED, 'queries-goods-real.tsv.gz'));
+      return lines.map((line) => line.split('\t')[0] ?? '');
+    },
+  },
+  {
+    ...shared('corpora: packages', 'packages', 'packages.ndjson.gz'),
+    attributes: attributes(`${PACKAGE_ATTRIBUTES} homepage:string`),
+  },
+  {
+    ...shared('corpora: Russian packages', 'packages-ru', 'packages-ru.ndjson.gz'),
+    attributes: attributes('section:string installedKiB:integer downloadBytes:integer'),
+  },
+];
+
+/** The corpora at hand: two, and those whose file lies beside the project. */
+export function corpora(...kinds: readonly Corpus['kind'][]): readonly Corpus[] {
+  const present = [...ALWAYS, ...OPTIONAL.filter(({ file }) => existsSync(file))];
+  return kinds.length === 0 ? present : present.filter(({ kind }) => kinds.includes(kind));
+}
+
+/** Names of the optional corpora that are not at hand: no test runs over them. */
+export function absentCorpora(): readonly string[] {
+  return OPTIONAL.filter(({ file }) => !existsSync(file)).map(({ name }) => name);
+}
+
+/** At most `count` of a list, from all of it alike. */
+export function evenly<T>(list: readonly T[], count: number): readonly T[] {
+  if (list.length <= count) return list;
+  return Array.from({ length: count }, (_, index) => list[Math.floor((index * list.length) / count)] as T);
+}
+
+/**
+ * Searches made of titles: a word, two neighbouring words, and now and then a word with two letters swapped.
+ * The same documents give the same searches, each once.
+ */
+export function searchesOf(documents: readonly Document[], count: number): readonly string[] {
+  const random = seededRandom(seedOf('searches', count));
+  const searches = new Set<string>();
+  for (const { title } of evenly(documents, 2 * count)) {
+    const words = title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const at = random.between(0, words.length - 1);
+    const [word, next] = [words[at], words[at + 1]];
+    if (word === undefined || searches.size === count) continue;
+    if (random.chance(MISSPELLED)) searches.add(misspelled(word, random.between(1, Math.max(1, word.length - 2))));
+    else searches.add(next === undefined || random.chance(0.5) ? word : `${word} ${next}`);
   }
-  return gunzipSync(packed).toString('utf8').trimEnd().split('\n');
+  return [...searches];
+}
+
+const MISSPELLED = 0.1;
+
+function misspelled(word: string, at: number): string {
+  return `${word.slice(0, at)}${word.charAt(at + 1)}${word.charAt(at)}${word.slice(at + 2)}`;
+}
+
+const LISTS = '/var/lib/apt/lists';
+const STATUS = '/var/lib/dpkg/status';
+/** Unpacks whatever apt packs its lists with. */
+const APT_HELPER = '/usr/lib/apt/apt-helper';
+/** The smallest Debian has more packages installed. */
+const FEWEST_PACKAGES = 80;
+
+/**
+ * Packages that apt knows of (some 60,000) and those that are installed (some hundreds, the only ones when the lists
+ * were removed, as container images do). A package named twice has the longer of its descriptions: lists may have but
+ * the first line.
+ */
+async function machinePackages(): Promise<readonly Document[]> {
+  const packages = new Map<string, Document>();
+  const texts = [...(await aptLists()), ...(existsSync(STATUS) ? [await readFile(STATUS, 'utf8')] : [])];
+  for (const stanza of texts.flatMap((text) => text.split('\n\n'))) {
+    const document = packageOf(stanza);
+    if (document === undefined) continue;
+    const known = packages.get(document.id);
+    if (known === undefined || document.description.length > known.description.length) {
+      packages.set(document.id, document);
+    }
+  }
+  if (packages.size < FEWEST_PACKAGES) {
+    throw new Error(`${LISTS} and ${STATUS} describe ${packages.size} packages: run \`apt-get update\` on a Debian`);
+  }
+  return [...packages.values()];
+}
+
+async function aptLists(): Promise<readonly string[]> {
+  if (!existsSync(APT_HELPER) || !existsSync(LISTS)) return [];
+  const names = readdirSync(LISTS).filter((name) => /_main_binary-\w+_Packages(?:\.\w+)?$/.test(name));
+  const texts: string[] = [];
+  for (const name of names.sort()) {
+    const file = join(LISTS, name);
+    try {
+      const { stdout } = await promisify(execFile)(APT_HELPER, ['cat-file', file], { maxBuffer: 2 ** 28 });
+      texts.push(stdout);
+    } catch (error) {
+      // An apt-get beside the tests may have removed a list since.
+      if (existsSync(file)) throw error;
+    }
+  }
+  return texts;
+}
+
+/** A paragraph of a list: `Name: value`, and lines that go on with a value begin with a space. */
+function packageOf(stanza: string): Document | undefined {
+  const field = (name: string): string | undefined =>
+    new RegExp(`^${name}: *(.*(?:\n[ \t].*)*)`, 'm').exec(stanza)?.[1]?.trim();
+  const id = field('Package');
+  const [synopsis = '', ...more] = (field('Description(?:-en)?') ?? '').split('\n');
+  if (id === undefined || synopsis === '') return undefined;
+  const long = more.map((line) => line.trim()).filter((line) => line !== '.');
+  const size = Number(field('Installed-Size'));
+  const texts = { section: field('Section'), priority: field('Priority'), version: field('Version') };
+  const values = { ...texts, homepage: field('Homepage'), installedKiB: Number.isInteger(size) ? size : undefined };
+  return {
+    id,
+    title: `${id}: ${synopsis}`,
+    description: long.length === 0 ? synopsis : long.join(' '),
+    attributes: present(values),
+  };
+}
+
+type Read = Readonly<Record<string, string | number | undefined>>;
+
+function present(values: Read): Document['attributes'] {
+  const kept: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) kept[name] = value;
+  return kept;
+}
+
+function shared(name: OptionalName, kind: Corpus['kind'], file: string) {
+  const path = join(SHARED, file);
+  const documents = async (): Promise<readonly Document[]> =>
+    (await linesOf(path)).map((line) => {
+      const { id, title, description, ...rest } = JSON.parse(line) as Record<string, string | number>;
+      return { id: String(id), title: String(title), description: String(description ?? ''), attributes: rest };
+    });
+  return { name, kind, file: path, documents, searches: async (): Promise<readonly string[]> => [] };
+}
+
+async function linesOf(file: string): Promise<readonly string[]> {
+  return (await promisify(gunzip)(await readFile(file))).toString('utf8').trimEnd().split('\n');
+}
+
+function attributes(table: string): readonly Attribute[] {
+  return table.split(' ').map((text) => {
+    const [name = '', type] = text.split(':');
+    return { name, type: type as AttributeType, facet: true, sort: true };
+  });
 }

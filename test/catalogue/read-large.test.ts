@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { readCatalogue } from '../../src/catalogue/read.ts';
-import { attributes, catalogueFiles } from './files.ts';
+import type { Document } from '../../src/search/document.ts';
+import { corpora, evenly } from '../corpus.ts';
+import { catalogueFiles } from './files.ts';
 
 const files = catalogueFiles();
 const READER = new URL('../../src/catalogue/read.ts', import.meta.url).href;
@@ -64,37 +64,40 @@ describe('a large catalogue', () => {
   });
 });
 
-describe('the real corpora', () => {
-  const directory = join(import.meta.dirname, '../../../shared/data');
-  const corpora: readonly (readonly [file: string, rows: number, types: Parameters<typeof attributes>[0]])[] = [
-    [
-      'goods.ndjson.gz',
-      26_170,
-      { brand: 'string', category: 'string', price: 'number', currency: 'string', date: 'date' },
-    ],
-    [
-      'packages.ndjson.gz',
-      63_436,
-      {
-        section: 'string',
-        priority: 'string',
-        version: 'string',
-        installedKiB: 'integer',
-        downloadBytes: 'integer',
-        homepage: 'string',
-      },
-    ],
-    ['packages-ru.ndjson.gz', 3381, { section: 'string', installedKiB: 'integer', downloadBytes: 'integer' }],
-  ];
-  for (const [file, rows, types] of corpora) {
-    it(`${file}: every row is read`, async () => {
-      assert.ok(existsSync(join(directory, file)), `../shared/data/${file} is missing beside the project`);
-      const seen = new Set<string>();
-      for await (const document of readCatalogue(join(directory, file), { attributes: attributes(types) })) {
-        assert.ok(document.title !== '');
-        seen.add(document.id);
+for (const corpus of corpora()) {
+  describe(`${corpus.name}: every row is read as it is`, () => {
+    /** Space around a title is no part of it. */
+    const isRead = async (file: string, expected: readonly Document[]): Promise<void> => {
+      let row = 0;
+      for await (const document of readCatalogue(file, { attributes: corpus.attributes })) {
+        const wanted = expected[row];
+        assert.deepEqual(document, { ...wanted, title: wanted?.title.trim() });
+        row += 1;
       }
-      assert.equal(seen.size, rows);
+      assert.equal(row, expected.length);
+    };
+    const write = (name: string, lines: readonly string[]): Promise<void> =>
+      writeFile(files.path(name), gzipSync(lines.join('\n'), { level: 1 }));
+
+    it('as NDJSON and as CSV', async () => {
+      const documents = evenly(await corpus.documents(), 10_000);
+      const rows = documents.map(({ attributes: values, ...text }) => ({ ...text, ...values }));
+      await write(
+        'corpus.ndjson.gz',
+        rows.map((row) => JSON.stringify(row)),
+      );
+      await isRead(files.path('corpus.ndjson.gz'), documents);
+      const names = ['id', 'title', 'description', ...corpus.attributes.map(({ name }) => name)];
+      const cells = rows.map((row: Readonly<Record<string, string | number>>) =>
+        names.map((name) => `"${String(row[name] ?? '').replaceAll('"', '""')}"`).join(','),
+      );
+      await write('corpus.csv.gz', [names.join(','), ...cells]);
+      await isRead(files.path('corpus.csv.gz'), documents);
     });
-  }
-});
+
+    if (corpus.file !== undefined) {
+      const { file } = corpus;
+      it('from its own file', async () => isRead(file, await corpus.documents()));
+    }
+  });
+}
