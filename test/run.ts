@@ -1,44 +1,89 @@
 /**
- * `npm test`: installs the servers that are missing, runs node's own runner over every test file, and looks at what
- * that left behind. Arguments are passed on:
- * `npm test -- test/cache`, `npm test -- --test-name-pattern=follower`.
+ * `npm test`: installs the servers that are missing, runs the test files with node's own runner, and judges the run as a
+ * whole: what it ran, what it skipped, and what it left behind.
+ *
+ *     npm test                                          every test file
+ *     npm test -- --quick                               only those that start no server, no browser, no other program
+ *     npm test -- test/cache 'test/http/*budget*'       those of files, folders and patterns
+ *     npm test -- --test-name-pattern=follower          and node's own options
  *
  * Some servers overwrite their own environment, so a child is known by its working directory as well: every temporary
  * folder of this run lies in one place.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { k6Program } from '../loadtest/run/k6-program.ts';
+import floor from './floor.json' with { type: 'json' };
+import { OPTIONAL_FILE, type OptionalSuite } from './optional.ts';
+import { type FinishedRun, judge, type SkippedTest } from './runner/judge.ts';
+import { type WantedRun, wantedRun } from './runner/wanted.ts';
 
 /** Some files start clusters of their own: more at once than this and a small machine only waits. */
 const CONCURRENT_FILES = 2;
 /** The whole run; a test that hangs must not take the machine that runs it along. */
 const LIMIT_MS = 13 * 60_000;
-/** Without a word for so long a file hangs: node's own limit is for tests, and an open handle outlives them. */
+/** Without an event for this time a file hangs: node's own limit is for tests, and an open handle outlives them. */
 const SILENCE_MS = 4 * 60_000;
 /** A server told to stop when the last test ended may still be on its way out. */
 const GRACE_MS = 3000;
+/** Node refuses to start a program from a test file of a quick run, should one have been missed by its imports. */
+const NO_PROGRAMS = [
+  '--permission',
+  '--allow-fs-read=*',
+  '--allow-fs-write=*',
+  '--allow-worker',
+  '--disable-warning=PERM0006',
+];
+/** The arguments are wrong (EX_USAGE of sysexits.h). */
+const USAGE_STATUS = 64;
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-test-'));
 const marker = `SERPCACHE_TEST_RUN=${folder}`;
 
 try {
-  const installed = spawnSync(process.execPath, [join(root, 'loadtest/stack/install.ts')], { stdio: 'inherit' });
-  const code = installed.status === 0 && (await builtK6()) ? await runTests() : 1;
-  const left = await endSurvivors();
-  for (const line of left) console.error(`serpcache: a test left a process running, ended now: ${line}`);
-  process.exitCode = code === 0 && left.length > 0 ? 1 : code;
+  const wanted = wantedRun(process.argv.slice(2), root);
+  if (typeof wanted === 'string') {
+    console.error(`serpcache: ${wanted}`);
+    process.exitCode = USAGE_STATUS;
+  } else process.exitCode = (await completeRun(wanted)) ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
+async function completeRun(wanted: WantedRun): Promise<boolean> {
+  if (wanted.startsPrograms) {
+    const installed = spawnSync(process.execPath, [join(root, 'loadtest/stack/install.ts')], { stdio: 'inherit' });
+    if (installed.status !== 0) return false;
+  }
+  if (wanted.startsK6 && !(await builtK6())) return false;
+  const before = new Set(untrackedFiles());
+  const ran = await runFiles(wanted);
+  const left = (await endSurvivors()).map((line) => `a test left a process running, ended now: ${line}`);
+  const { faults, notes, lastLine } = judge(
+    {
+      ...ran,
+      scope: wanted.scope,
+      narrowed: wanted.narrowed,
+      skipsAllowed: !process.env['CI'] || process.getuid?.() !== 0,
+      optional: optionalSuites(),
+      newFiles: untrackedFiles().filter((file) => !before.has(file)),
+    },
+    floor,
+  );
+  for (const line of [...notes, ...left, ...(ran.stopped ? [] : faults)]) console.log(`serpcache: ${line}`);
+  if (lastLine !== undefined) console.log(`serpcache: ${lastLine}`);
+  return ran.passed && left.length + faults.length === 0;
+}
+
 /** Two files want it at the same time; built beforehand it is built once. */
 async function builtK6(): Promise<boolean> {
-  if (!wantedFiles().some((file) => file.startsWith(join('test', 'loadtest')))) return true;
   try {
     await k6Program(process.env['K6'] || undefined, (text) => console.error(`serpcache: ${text}`));
     return true;
@@ -48,47 +93,75 @@ async function builtK6(): Promise<boolean> {
   }
 }
 
-async function runTests(): Promise<number> {
-  const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
-  const child = spawn(
-    process.execPath,
-    ['--test', `--test-concurrency=${CONCURRENT_FILES}`, ...options, ...wantedFiles()],
-    {
-      cwd: root,
-      stdio: ['inherit', 'pipe', 'inherit'],
-      env: {
-        ...process.env,
-        TMPDIR: folder,
-        SERPCACHE_TEST_RUN: folder,
-        ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
-      },
-    },
-  );
-  // Told to end, node's runner names the files that were running.
-  const stopAfter = (ms: number, why: string): NodeJS.Timeout =>
-    setTimeout(() => {
-      console.error(`serpcache: ${why} ${ms / 60_000} minutes; the tests are stopped`);
-      child.kill('SIGTERM');
-    }, ms);
-  const limit = stopAfter(LIMIT_MS, 'the tests took more than');
-  const silence = stopAfter(SILENCE_MS, 'no test has ended for');
-  child.stdout.on('data', (chunk) => {
-    silence.refresh();
-    process.stdout.write(chunk);
-  });
-  // Ctrl-C reaches the child by itself; this process stays to look after what is left.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  const code = await new Promise<number>((resolve) => child.once('close', (status) => resolve(status ?? 1)));
-  clearTimeout(limit);
-  clearTimeout(silence);
-  return code;
+interface RanFiles extends Pick<FinishedRun, 'testsOf' | 'skips'> {
+  readonly passed: boolean;
+  /** By a limit or a signal, so that some files are missing. */
+  readonly stopped: boolean;
 }
 
-function wantedFiles(): string[] {
-  const paths = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
-  return (paths.length > 0 ? paths : ['test']).flatMap((path) =>
-    statSync(join(root, path)).isDirectory() ? globSync(join(path, '**', '*.test.ts'), { cwd: root }).sort() : [path],
-  );
+async function runFiles({ quick, files, node }: WantedRun): Promise<RanFiles> {
+  const testsOf = new Map<string, number>(files.map((file) => [file, 0]));
+  const skips: SkippedTest[] = [];
+  let passed = false;
+  // When it is aborted, node's runner names the files that were running, and why they were stopped.
+  const stop = new AbortController();
+  const stopAfter = (ms: number, why: string): NodeJS.Timeout =>
+    setTimeout(() => stop.abort(new Error(`${why} ${ms / 60_000} minutes; the tests are stopped`)), ms);
+  const limit = stopAfter(LIMIT_MS, 'the tests took more than');
+  const silence = stopAfter(SILENCE_MS, 'no test has ended for');
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => stop.abort(new Error(signal)));
+
+  const events = run({
+    concurrency: CONCURRENT_FILES,
+    ...node,
+    cwd: root,
+    files,
+    signal: stop.signal,
+    execArgv: quick ? NO_PROGRAMS : [],
+    env: { ...process.env, TMPDIR: folder, SERPCACHE_TEST_RUN: folder },
+  });
+  events.on('data', () => silence.refresh());
+  const skipped = (event: { file?: string; name: string; skip?: string | boolean; todo?: string | boolean }): void => {
+    const kind = event.todo === undefined ? 'skip' : 'todo';
+    const reason = event[kind];
+    if (reason === undefined || reason === false) return;
+    skips.push({ kind, file: shown(event.file), name: event.name, reason: reason === true ? '' : reason });
+  };
+  events.on('test:pass', skipped);
+  events.on('test:fail', (event) => {
+    // A file that failed before it registered a test is no file without tests.
+    if (testsOf.get(shown(event.file)) === 0) testsOf.delete(shown(event.file));
+    skipped(event);
+  });
+  events.on('test:summary', ({ file, counts, success }) => {
+    if (file === undefined) passed = success;
+    else testsOf.set(shown(file), counts.tests);
+  });
+  await pipeline(events, new spec(), process.stdout, { end: false });
+  clearTimeout(limit);
+  clearTimeout(silence);
+  return { testsOf, skips, passed, stopped: stop.signal.aborted };
+}
+
+function shown(file = ''): string {
+  return relative(root, file);
+}
+
+function optionalSuites(): OptionalSuite[] {
+  const file = join(folder, OPTIONAL_FILE);
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as OptionalSuite).map((suite) => ({ ...suite, file: shown(suite.file) }));
+}
+
+/** Files in the project that git neither has nor ignores; where there is no git, everything beside the README. */
+function untrackedFiles(): string[] {
+  const { status, stdout } = spawnSync('git', ['ls-files', '-z', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.split('\0').filter(Boolean) : readdirSync(root);
 }
 
 /** @returns a line for each process that had to be ended. */

@@ -1,8 +1,8 @@
-import { test } from 'node:test';
 import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
 import { startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisSettings } from '../../../src/stores/redis/options.ts';
 import { type StoreUnderTest, storeContract } from '../../contract/store.ts';
+import { optional } from '../../optional.ts';
 import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
 import { ADVISED_USER, secure, USER } from './users.ts';
 
@@ -66,14 +66,13 @@ storeContract(
   ),
 );
 
-const binary = process.env['SERPCACHE_STORE_BINARY'];
-if (binary)
-  storeContract(
-    `standalone ${binary}`,
-    over(() => startStandalone({ flavour: binary }), standaloneOf),
-  );
-else {
-  test('any other server: none was given in SERPCACHE_STORE_BINARY, so the contract did not run over one', (t) => {
-    t.diagnostic('set SERPCACHE_STORE_BINARY to the path of a Redis-protocol server to test it');
-  });
-}
+optional(
+  'store-binary',
+  process.env['SERPCACHE_STORE_BINARY'],
+  'set SERPCACHE_STORE_BINARY to the path of a Redis-protocol server',
+  (flavour) =>
+    storeContract(
+      `standalone ${flavour}`,
+      over(() => startStandalone({ flavour }), standaloneOf),
+    ),
+);

@@ -1,0 +1,98 @@
+import type { OptionalSuite } from '../optional.ts';
+
+/** test/floor.json: the tests that a run without paths and patterns must have at least. */
+export interface Floor {
+  /** Without any optional suite. */
+  readonly tests: number;
+  /** With `--quick`. */
+  readonly quick: number;
+  /** The tests that each optional suite adds to `tests`. */
+  readonly optional: Readonly<Record<string, number>>;
+}
+
+export interface FinishedRun {
+  readonly scope: 'everything' | 'quick' | 'named paths';
+  /** Only the tests that match a pattern, or only those marked `only`, were run. */
+  readonly narrowed: boolean;
+  /** The test files of the run, relative to the project, with the tests each has registered. Without a file that failed. */
+  readonly testsOf: ReadonlyMap<string, number>;
+  readonly skips: readonly SkippedTest[];
+  readonly skipsAllowed: boolean;
+  readonly optional: readonly OptionalSuite[];
+  /** Files in the project that were not there before and that git does not ignore. */
+  readonly newFiles: readonly string[];
+}
+
+export interface SkippedTest {
+  readonly kind: 'skip' | 'todo';
+  readonly file: string;
+  readonly name: string;
+  readonly reason: string;
+}
+
+export interface Judgement {
+  /** Each makes the run fail. */
+  readonly faults: readonly string[];
+  readonly notes: readonly string[];
+  /** The optional suites that were not run; undefined when there is none. */
+  readonly lastLine: string | undefined;
+}
+
+/** Judges the run as a whole. The result of each test is judged by node. */
+export function judge(run: FinishedRun, floor: Floor): Judgement {
+  const tests = [...run.testsOf.values()].reduce((sum, count) => sum + count, 0);
+  const suites = new Map(run.optional.map((suite) => [suite.name, suite]));
+  const absent = [...suites.values()].filter(({ present }) => !present);
+  const complete = run.scope !== 'named paths' && !run.narrowed;
+  const atFloor = complete ? compared(tests, run, floor, suites) : { faults: [], notes: [] };
+  return {
+    faults: [
+      ...(tests === 0 ? [run.narrowed ? 'no test matched' : 'no test ran'] : []),
+      ...(run.narrowed ? [] : emptyFiles(run).map((file) => `${file} registers no test`)),
+      ...atFloor.faults,
+      ...(run.skipsAllowed || run.skips.length === 0
+        ? []
+        : ['as root in CI every test must run: none may be skipped or todo']),
+      ...run.newFiles.map((file) => `the run left a file in the project: ${file}`),
+    ],
+    notes: [
+      ...run.skips.map(({ kind, file, name, reason }) => `${kind}: ${file}: ${name}: ${reason || 'no reason given'}`),
+      ...atFloor.notes,
+    ],
+    lastLine:
+      absent.length === 0
+        ? undefined
+        : `optional suites not run: ${absent.map(({ name, how }) => `${name} (${how})`).join('; ')}`,
+  };
+}
+
+/** A file whose only suite is optional has no test where the suite is absent. */
+function emptyFiles(run: FinishedRun): string[] {
+  const withoutSuite = new Set(run.optional.flatMap(({ present, file }) => (present ? [] : [file])));
+  return [...run.testsOf].flatMap(([file, tests]) => (tests === 0 && !withoutSuite.has(file) ? [file] : []));
+}
+
+function compared(
+  tests: number,
+  { scope }: FinishedRun,
+  floor: Floor,
+  suites: ReadonlyMap<string, OptionalSuite>,
+): { readonly faults: readonly string[]; readonly notes: readonly string[] } {
+  const quick = scope === 'quick';
+  const least = quick ? floor.quick : floor.tests;
+  const added = [...suites.values()].filter(({ present }) => present && !quick);
+  const optional = added.reduce((sum, { name }) => sum + (floor.optional[name] ?? 0), 0);
+  const unknown = [...suites.keys()].filter((name) => floor.optional[name] === undefined);
+  // A quick run leaves out files that register optional suites.
+  const lost = quick ? [] : Object.keys(floor.optional).filter((name) => !suites.has(name));
+  const asked = [`${least}`, ...added.map(({ name }) => `${floor.optional[name] ?? 0} for ${name}`)].join(' and ');
+  const above = tests - least - optional;
+  return {
+    faults: [
+      ...(above < 0 ? [`${tests} tests ran, test/floor.json asks for ${asked}`] : []),
+      ...unknown.map((name) => `test/floor.json does not say how many tests the optional suite ${name} adds`),
+      ...lost.map((name) => `no test file registers the optional suite ${name} of test/floor.json`),
+    ],
+    notes: above > 0 ? [`test/floor.json may be raised: "${quick ? 'quick' : 'tests'}": ${least + above}`] : [],
+  };
+}

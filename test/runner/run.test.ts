@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const RUN = fileURLToPath(new URL('../run.ts', import.meta.url));
+const TEST = "import { test } from 'node:test';\n";
+
+const folder = mkdtempSync(join(tmpdir(), 'serpcache-runner-'));
+after(() => rmSync(folder, { recursive: true }));
+writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+
+interface Ended {
+  readonly status: unknown;
+  readonly out: readonly string[];
+  readonly err: string;
+}
+
+/** `npm test` over files given as text; it always names them, so that it never runs this file. */
+function testRun(
+  files: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<Ended> {
+  const paths = Object.entries(files).map(([name, text]) => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  });
+  // Node's runner refuses to run inside a test file, unless it does not know that it does.
+  const surroundings = { ...process.env, NODE_TEST_CONTEXT: undefined, CI: undefined, ...env };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [RUN, ...paths, ...args], { env: surroundings }, (error, stdout, err) =>
+      resolve({ status: error === null ? 0 : error.code, out: stdout.trimEnd().split('\n'), err }),
+    );
+  });
+}
+
+test("a good run ends with node's own counts", async () => {
+  const { status, out } = await testRun({ 'good.test.ts': `${TEST}test('one', () => {});` });
+  assert.equal(status, 0, out.join('\n'));
+  assert.ok(out.includes('ℹ tests 1') && out.includes('ℹ pass 1'));
+  assert.match(out.at(-1) ?? '', /^ℹ duration_ms /);
+});
+
+test('a test that fails makes the run fail', async () => {
+  const { status, out } = await testRun({ 'bad.test.ts': `${TEST}test('one', () => { throw new Error('no'); });` });
+  assert.equal(status, 1);
+  assert.ok(out.includes('ℹ fail 1'));
+});
+
+test('a pattern that matches nothing makes the run fail', async () => {
+  const files = { 'named.test.ts': `${TEST}test('one', () => {});` };
+  const { status, out } = await testRun(files, ['--test-name-pattern=nothing-like-this']);
+  assert.deepEqual([status, out.at(-1)], [1, 'serpcache: no test matched']);
+  assert.equal((await testRun(files, ['--test-name-pattern=one'])).status, 0);
+});
+
+test('a file that registers no test makes the run fail', async () => {
+  const { status, out } = await testRun({
+    'full.test.ts': `${TEST}test('one', () => {});`,
+    'empty.test.ts': 'export const tests = [];',
+  });
+  assert.equal(status, 1);
+  assert.match(out.at(-1) ?? '', /empty\.test\.ts registers no test$/);
+});
+
+test('a folder without tests is an error of usage', async () => {
+  const { status, err } = await testRun({}, ['test/contract']);
+  assert.equal(status, 64);
+  assert.match(err, /^serpcache: test\/contract has no \*\.test\.ts; imported by test\/\S+\.test\.ts/);
+});
+
+test('a skip is told with its reason; as root in CI it makes the run fail', async () => {
+  const files = { 'skip.test.ts': `${TEST}test('one', { skip: 'no server' }, () => {});` };
+  const free = await testRun(files);
+  assert.equal(free.status, 0);
+  assert.match(free.out.at(-1) ?? '', /^serpcache: skip: .*skip\.test\.ts: one: no server$/);
+  assert.equal((await testRun(files, [], { CI: 'true' })).status, process.getuid?.() === 0 ? 1 : 0);
+});
+
+test('an optional suite runs where its server is; elsewhere the last line names it', async () => {
+  const optional = new URL('../optional.ts', import.meta.url);
+  const text = `${TEST}import { optional } from '${optional}';
+optional('cellar', process.env.CELLAR, 'set CELLAR', (path) => test(path, () => {}));
+test('other', () => {});`;
+  const files = { 'optional.test.ts': text };
+  const absent = await testRun(files);
+  assert.deepEqual([absent.status, absent.out.at(-1)], [0, 'serpcache: optional suites not run: cellar (set CELLAR)']);
+  const present = await testRun(files, [], { CELLAR: '/a' });
+  assert.equal(present.status, 0);
+  assert.ok(present.out.includes('ℹ tests 2'));
+});
+
+test('a test of a quick run cannot start a program that its imports do not show', async () => {
+  const hidden = "const { spawnSync } = process.getBuiltinModule('node:child_process');";
+  const text = `${TEST}${hidden}\ntest('one', () => { spawnSync('true'); });`;
+  const { status, out } = await testRun({ 'hidden.test.ts': text }, ['--quick']);
+  assert.equal(status, 1);
+  assert.ok(
+    out.some((line) => line.includes('--allow-child-process')),
+    out.join('\n'),
+  );
+});

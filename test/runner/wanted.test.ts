@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type WantedRun, wantedRun } from './wanted.ts';
+
+const FILES = {
+  'test/cache/a.test.ts': "import { start } from './start.ts';\nimport '../../src/pure.ts';\n",
+  'test/cache/b.test.ts': "import type { start } from './start.ts';\n",
+  'test/cache/start.ts': "import { spawn } from 'node:child_process';\n",
+  'test/contract/store.ts': 'export const contract = 1;\n',
+  'test/load/k6.test.ts': "import '../../loadtest/run/k6-program.ts';\n",
+  'test/store.test.ts': "import { contract } from './contract/store.ts';\nawait import('../src/pure.ts');\n",
+  'test/worker.test.ts': "new Worker(new URL('./cache/start.ts', import.meta.url));\n",
+  'loadtest/run/k6-program.ts': "import { execFile } from 'node:child_process';\n",
+  'src/pure.ts': 'export {};\n',
+  'src/node_modules/p/p.test.ts': '',
+};
+
+function projectOf(t: TestContext): (...args: readonly string[]) => WantedRun | string {
+  const root = mkdtempSync(join(tmpdir(), 'serpcache-wanted-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const [file, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
+  return (...args) => wantedRun(args, root);
+}
+
+function run(wanted: WantedRun | string): WantedRun {
+  assert.ok(typeof wanted !== 'string', String(wanted));
+  return wanted;
+}
+
+test('without arguments every test file is run', (t) => {
+  const { files, ...rest } = run(projectOf(t)());
+  assert.deepEqual(
+    files,
+    Object.keys(FILES)
+      .filter((file) => /^test.*\.test\.ts$/.test(file))
+      .sort(),
+  );
+  const all = { scope: 'everything', quick: false, narrowed: false, startsPrograms: true, startsK6: true, node: {} };
+  assert.deepEqual(rest, all);
+});
+
+test('a quick run leaves out the files that import, even indirectly, what starts programs', (t) => {
+  const { files, startsPrograms, startsK6, scope } = run(projectOf(t)('--quick'));
+  assert.deepEqual(files, ['test/cache/b.test.ts', 'test/store.test.ts']);
+  assert.deepEqual([scope, startsPrograms, startsK6], ['quick', false, false]);
+});
+
+test('the files of files, folders and patterns are run, each once', (t) => {
+  const wanted = projectOf(t);
+  const { files, scope } = run(wanted('test/store.test.ts', 'test/cache', 'test/*.test.ts'));
+  const expected = ['test/cache/a.test.ts', 'test/cache/b.test.ts', 'test/store.test.ts', 'test/worker.test.ts'];
+  assert.deepEqual([files, scope], [expected, 'named paths']);
+  assert.deepEqual(run(wanted('test/load/')).startsK6, true);
+  assert.deepEqual(run(wanted('test/cache')).startsK6, false);
+  assert.equal(run(wanted('.')).files.length, 5);
+});
+
+test('a path without tests is refused, and the files that import it are named', (t) => {
+  const wanted = projectOf(t);
+  assert.equal(wanted('test/contract'), 'test/contract has no *.test.ts; imported by test/store.test.ts');
+  assert.equal(wanted('test/contract/'), 'test/contract/ has no *.test.ts; imported by test/store.test.ts');
+  assert.equal(
+    wanted('test/cache/start.ts'),
+    'test/cache/start.ts is no *.test.ts; imported by test/cache/a.test.ts, test/worker.test.ts',
+  );
+  assert.equal(wanted('test/nothing'), 'there is no test/nothing');
+  assert.equal(wanted('test/cache', 'test/nothing-*'), 'test/nothing-* has no *.test.ts');
+  assert.equal(
+    wanted('src/pure.ts'),
+    'src/pure.ts is no *.test.ts; imported by test/cache/a.test.ts, test/store.test.ts',
+  );
+});
+
+test('a quick run of files that may all start programs is refused', (t) => {
+  assert.match(String(projectOf(t)('--quick', 'test/load')), /no --quick for them$/);
+});
+
+test("options of node's runner are passed on, in both forms; a selection by name narrows the run", (t) => {
+  const wanted = projectOf(t);
+  const named = run(wanted('--test-name-pattern', 'one', '--test-name-pattern=/two/i', '--test-skip-pattern=three'));
+  assert.deepEqual(named.node, { testNamePatterns: ['one', '/two/i'], testSkipPatterns: ['three'] });
+  assert.deepEqual([named.narrowed, named.scope], [true, 'everything']);
+  assert.deepEqual(run(wanted('--test-only')).narrowed, true);
+  const other = run(wanted('--test-concurrency=1', '--test-timeout=2000'));
+  assert.deepEqual([other.node, other.narrowed], [{ concurrency: 1, timeout: 2000 }, false]);
+});
+
+test('an option that is not known, or has no value, is refused with the list of those that are', (t) => {
+  const wanted = projectOf(t);
+  const known = /; known: --quick, --test-concurrency, .*, and paths$/;
+  assert.match(String(wanted('--watch')), /^Unknown option '--watch'; known: /);
+  for (const argument of ['--watch', '--test-name-pattern', '--quick=yes']) {
+    assert.match(String(wanted(argument)), known);
+  }
+  for (const text of ['x', '0', '-1', '']) assert.equal(typeof wanted(`--test-timeout=${text}`), 'string', text);
+});

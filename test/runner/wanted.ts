@@ -1,0 +1,127 @@
+import { globSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { parseArgs } from 'node:util';
+import { importsOf, sourceFiles } from '../architecture/source.ts';
+import type { FinishedRun } from './judge.ts';
+
+const OPTIONS = {
+  quick: { type: 'boolean' },
+  'test-concurrency': { type: 'string' },
+  'test-name-pattern': { type: 'string', multiple: true },
+  'test-only': { type: 'boolean' },
+  'test-skip-pattern': { type: 'string', multiple: true },
+  'test-timeout': { type: 'string' },
+} as const;
+
+/** A module that imports one of these may start a program. */
+const PROGRAM_STARTERS = ['node:child_process', 'node:cluster', 'playwright-core'];
+/** In the line about a path without tests. */
+const NAMED_IMPORTERS = 5;
+const K6 = join('loadtest', 'run', 'k6-program.ts');
+
+/** The run that the arguments of `npm test` ask for. */
+export interface WantedRun {
+  readonly scope: FinishedRun['scope'];
+  readonly quick: boolean;
+  /** Some tests of the files are left out by their names or by `only`. */
+  readonly narrowed: boolean;
+  /** Relative to the project, in alphabetical order. */
+  readonly files: readonly string[];
+  /** Some file may start a server or a browser. */
+  readonly startsPrograms: boolean;
+  readonly startsK6: boolean;
+  /** Options of node's own runner, as `run` of node:test takes them. */
+  readonly node: {
+    readonly concurrency?: number;
+    readonly only?: true;
+    readonly testNamePatterns?: readonly string[];
+    readonly testSkipPatterns?: readonly string[];
+    readonly timeout?: number;
+  };
+}
+
+/** @returns one line when the arguments ask for nothing that can be run. */
+export function wantedRun(args: readonly string[], root: string): WantedRun | string {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const named = (positionals.length === 0 ? ['test'] : positionals).flatMap((path) => testFilesOf(path, root));
+    const reaches = importGraph(root);
+    const files = [...new Set(named)].sort().filter((file) => !(values.quick && reaches(file, PROGRAM_STARTERS)));
+    if (files.length === 0) throw new UsageError('each of these test files may start a program: no --quick for them');
+    return {
+      scope: positionals.length > 0 ? 'named paths' : values.quick ? 'quick' : 'everything',
+      quick: values.quick ?? false,
+      narrowed: ['test-name-pattern', 'test-only', 'test-skip-pattern'].some((name) => name in values),
+      files,
+      startsPrograms: files.some((file) => reaches(file, PROGRAM_STARTERS)),
+      startsK6: files.some((file) => reaches(file, [K6])),
+      node: {
+        ...counted('concurrency', values['test-concurrency']),
+        ...counted('timeout', values['test-timeout']),
+        ...(values['test-only'] && { only: true }),
+        ...(values['test-name-pattern'] && { testNamePatterns: values['test-name-pattern'] }),
+        ...(values['test-skip-pattern'] && { testSkipPatterns: values['test-skip-pattern'] }),
+      },
+    };
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))) throw error;
+    const known = Object.keys(OPTIONS).map((name) => `--${name}`);
+    return `${error.message.split('. ')[0]}; known: ${known.join(', ')}, and paths`;
+  }
+}
+
+class UsageError extends Error {}
+
+function counted<Name extends string>(name: Name, text: string | undefined): { readonly [key in Name]?: number } {
+  if (text === undefined) return {};
+  if (!/^[1-9]\d*$/.test(text)) throw new UsageError(`--test-${name} is a positive number, not ${text}`);
+  return { [name]: Number(text) } as { readonly [key in Name]: number };
+}
+
+/** The test files of a path: a file, a folder or a pattern. */
+function testFilesOf(path: string, root: string): string[] {
+  const entry = statSync(resolve(root, path), { throwIfNoEntry: false });
+  if (entry === undefined && !/[*?[{]/.test(path)) throw new UsageError(`there is no ${path}`);
+  const pattern = entry?.isDirectory() ? join(path, '**', '*.test.ts') : path;
+  const found = entry?.isFile() ? [path] : globSync(pattern, { cwd: root, exclude: ['**/node_modules/**'] });
+  const files = found.filter((file) => file.endsWith('.test.ts')).map((file) => relative(root, resolve(root, file)));
+  if (files.length > 0) return files;
+  const importers = importersOf(relative(root, resolve(root, path)), root);
+  const more = importers.length > NAMED_IMPORTERS ? ` and ${importers.length - NAMED_IMPORTERS} more` : '';
+  const hint = importers.length === 0 ? '' : `; imported by ${importers.slice(0, NAMED_IMPORTERS).join(', ')}${more}`;
+  throw new UsageError(`${path} ${entry?.isFile() ? 'is' : 'has'} no *.test.ts${hint}`);
+}
+
+/** The test files that import something of a folder, or a file, without tests of its own. */
+function importersOf(path: string, root: string): string[] {
+  const tests = sourceFiles(join(root, 'test')).map((file) => join('test', file));
+  return tests.filter(
+    (file) =>
+      file.endsWith('.test.ts') &&
+      modulesOf(file, root).some((module) => module === path || module.startsWith(path + sep)),
+  );
+}
+
+/** @returns whether a file imports, directly or not, one of the modules. Types are no imports. */
+function importGraph(root: string): (file: string, modules: readonly string[]) => boolean {
+  const imported = new Map<string, readonly string[]>();
+  return (file, modules) => {
+    const seen = new Set([file]);
+    for (const from of seen) {
+      if (modules.includes(from)) return true;
+      const next = imported.get(from) ?? modulesOf(from, root);
+      imported.set(from, next);
+      for (const module of next) seen.add(module);
+    }
+    return false;
+  };
+}
+
+/** The modules that a file imports: its own relative to the project, others by name. */
+function modulesOf(file: string, root: string): string[] {
+  if (!/\.m?[jt]s$/.test(file) || statSync(join(root, file), { throwIfNoEntry: false }) === undefined) return [];
+  return importsOf(join(root, file)).flatMap(({ typesOnly, from }) =>
+    typesOnly ? [] : [from.startsWith('.') ? join(dirname(file), from) : from],
+  );
+}
