@@ -6,7 +6,8 @@ import { assertFits, assertWidensNothing } from '../../e2e/report-look.ts';
 import { journalOf, STAGED } from '../../fakes/journal.ts';
 import { SCENES } from '../../fakes/journal-scenes.ts';
 
-suite('the report in a browser', () => {
+// Each in a browser context of its own.
+suite('the report in a browser', { concurrency: 3 }, () => {
   let browser: TestBrowser;
   before(async () => {
     browser = await startBrowser();
