@@ -52,7 +52,7 @@ export async function startEngineRoom(folder: string, options: EngineRoomOptions
   try {
     const domain = DEMO_DOMAINS.find(({ name }) => name === DOMAIN);
     if (domain === undefined) throw new Error(`the demo has no ${DOMAIN}`);
-    const corpus = [...demoDocuments(DOMAIN)].slice(0, documents);
+    const corpus = [...demoDocuments(DOMAIN).take(documents)];
     const searchd = await startSearchd({
       directory: join(folder, 'searchd'),
       from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: DOMAIN, documents: corpus }] },

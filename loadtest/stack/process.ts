@@ -77,7 +77,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
       await stop(0);
       throw new Error(`${options.name} was not ready in time: ${tail(options.logFile)}`);
     }
-    await sleep(50);
+    await sleep(20);
   }
   if (failure !== undefined || child.pid === undefined) throw new Error(failure);
   return {
@@ -123,16 +123,21 @@ export async function accepts(port: number, host = '127.0.0.1'): Promise<boolean
 /**
  * Free loopback ports, each with `port + 10000` free as well: a cluster node's bus listens there. Both stay below 32768,
  * where the kernel takes ports for outgoing connections: one of those would hold the port when the server wants it.
+ * No port is given twice in one process: servers that start at the same time have not taken theirs yet.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let tries = 0; ports.length < count; tries += 1) {
     if (tries > 2000) throw new Error(`no ${count} free ports on loopback`);
     const port = 11_000 + Math.floor(Math.random() * 11_000);
-    if (!ports.includes(port) && (await isFree(port)) && (await isFree(port + 10_000))) ports.push(port);
+    if (givenPorts.has(port)) continue;
+    givenPorts.add(port);
+    if ((await isFree(port)) && (await isFree(port + 10_000))) ports.push(port);
   }
   return ports;
 }
+
+const givenPorts = new Set<number>();
 
 async function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -47,7 +47,7 @@ export async function startCluster(
   const replicas = masters * (options.replicasPerMaster ?? 0);
   return together(options, masters + replicas, async (add, nodes) => {
     const config = ['cluster-enabled yes', 'cluster-config-file nodes.conf', 'cluster-node-timeout 2000'];
-    for (let index = 0; index < masters + replicas; index += 1) await add(config);
+    await everyOne(Array.from({ length: masters + replicas }, () => add(config)));
     for (const [index, node] of nodes.entries()) {
       // Distinct epochs before they meet: nobody has to quarrel about slots afterwards.
       await node.command('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
@@ -55,8 +55,9 @@ export async function startCluster(
       const first = Math.floor((16_384 * index) / masters);
       await node.command('CLUSTER', 'ADDSLOTSRANGE', first, Math.floor((16_384 * (index + 1)) / masters) - 1);
     }
-    const [hub, ...others] = nodes;
-    for (const node of others) await hub?.command('CLUSTER', 'MEET', node.host, node.port);
+    // Each meets each: gossip alone takes a second or two to carry the news.
+    const pairs = nodes.flatMap((one, index) => nodes.slice(index + 1).map((other) => [one, other] as const));
+    await Promise.all(pairs.map(([one, other]) => one.command('CLUSTER', 'MEET', other.host, other.port)));
     await until('the cluster to know all its nodes', async () => all(nodes, clusterKnows(nodes.length)));
     for (const [index, replica] of nodes.slice(masters).entries()) {
       const id = await nodes[index % masters]?.command('CLUSTER', 'MYID');
@@ -75,18 +76,17 @@ export async function startSentinel(
   let split = 0;
   const stack = await together(options, 1 + options.replicas + options.sentinels, async (add, nodes) => {
     const first = await add([]);
-    for (let index = 0; index < options.replicas; index += 1) await add([`replicaof ${first.host} ${first.port}`]);
+    const replicaOf = [`replicaof ${first.host} ${first.port}`];
+    await everyOne(Array.from({ length: options.replicas }, () => add(replicaOf)));
     split = nodes.length;
     const quorum = Math.floor(options.sentinels / 2) + 1;
     await until('replicas to be in step', async () => all(nodes.slice(1), linkUp));
-    for (let index = 0; index < options.sentinels; index += 1) {
-      const lines = [
-        `sentinel monitor ${master} ${first.host} ${first.port} ${quorum}`,
-        `sentinel down-after-milliseconds ${master} 1500`,
-        `sentinel failover-timeout ${master} 6000`,
-      ];
-      await add(lines, true);
-    }
+    const lines = [
+      `sentinel monitor ${master} ${first.host} ${first.port} ${quorum}`,
+      `sentinel down-after-milliseconds ${master} 1500`,
+      `sentinel failover-timeout ${master} 6000`,
+    ];
+    await everyOne(Array.from({ length: options.sentinels }, () => add(lines, true)));
     const seen = `status=ok,address=${first.address},slaves=${options.replicas},sentinels=${options.sentinels}`;
     await until('sentinels to see each other', async () =>
       all(nodes.slice(split), async (node) => String(await node.command('INFO', 'sentinel')).includes(seen)),
@@ -95,6 +95,12 @@ export async function startSentinel(
   return { ...stack, nodes: stack.nodes.slice(0, split), sentinels: stack.nodes.slice(split), master };
 }
 
+/** Waits for all, also when one fails: what did start must be known to be stopped. */
+async function everyOne(starting: readonly Promise<unknown>[]): Promise<void> {
+  for (const one of await Promise.allSettled(starting)) if (one.status === 'rejected') throw one.reason;
+}
+
+/** Takes the next port at once, so that several may be started at the same time. */
 type Add = (config: readonly string[], sentinel?: boolean) => Promise<RedisNode>;
 
 async function together(
@@ -103,7 +109,9 @@ async function together(
   start: (add: Add, nodes: readonly RedisNode[]) => Promise<void>,
 ): Promise<RedisStack> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'serpcache-redis-'));
+  // In the order of the ports, with gaps where one has not started.
   const nodes: RedisNode[] = [];
+  let begun = 0;
   const stop = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.stop()));
     if (options.directory === undefined) rmSync(directory, { recursive: true, force: true });
@@ -112,8 +120,10 @@ async function together(
     const ports = options.ports ?? (await freePorts(count));
     const tls: Certificates | undefined = options.tls ? await makeCertificates(directory) : undefined;
     const add: Add = async (config, sentinel = false) => {
-      const port = ports[nodes.length];
-      const announcedPort = options.announcedPorts?.[nodes.length];
+      const at = begun;
+      begun += 1;
+      const port = ports[at];
+      const announcedPort = options.announcedPorts?.[at];
       if (port === undefined) throw new Error(`${count} servers need ${count} ports`);
       const node = await startRedisNode({
         flavour: options.flavour,
@@ -126,7 +136,7 @@ async function together(
         ...(tls && { tls }),
         ...(options.acl && { acl: options.acl }),
       });
-      nodes.push(node);
+      nodes[at] = node;
       return node;
     };
     await start(add, nodes);

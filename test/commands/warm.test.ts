@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { adminService } from './admin-service.ts';
 import { callCli } from './run.ts';
@@ -22,75 +22,78 @@ interface Piece {
   readonly last: boolean;
 }
 
-test('a file is sent in pieces of at most 500, no faster than there is room, each line once and in order', async (t) => {
-  const { url, posted } = await adminService(t);
-  const file = queryFile(t, `\n${numbered(2200)}q=стол&page=2\n`);
-  const words = ['warm', 'goods', '--queries', file, '--max-per-second', '200', '--admin', url];
-  const { code, lines } = await callCli(words);
-  assert.equal(code, 0);
-  const [warmUp, ...more] = lines();
-  assert.deepEqual([more.length, warmUp?.['state'], warmUp?.['taken'], warmUp?.['settled']], [0, 'done', 2201, 2201]);
-  const pieces = posted('/admin/warm/warm-1/queries') as Piece[];
-  assert.ok(pieces.every(({ queries }) => queries.length <= 500));
-  assert.ok(pieces.length > 5, 'what there was no room for was sent again');
-  assert.deepEqual(pieces[0]?.queries.slice(0, 2), ['диван 1', 'диван 2']);
-  assert.equal(pieces.at(-1)?.queries.at(-1), 'q=стол&page=2');
-  assert.deepEqual(posted('/admin/warm'), [{ domain: 'goods', from: 'queries', maxPerSecond: 200 }]);
-});
-
-test('a packed file is read, from a line on, and a line too long is skipped', async (t) => {
-  const { url, posted } = await adminService(t);
-  const file = queryFile(t, gzipSync(`${numbered(10)}${'x'.repeat(9000)}\nlast\n`), 'queries.gz');
-  const words = ['warm', 'goods', '--queries', file, '--from-line', '9', '--max-per-second', '500', '--admin', url];
-  const { code, err } = await callCli(words);
-  assert.equal(code, 0);
-  assert.match(err, /skipped: line 11 is too long/);
-  const pieces = posted('/admin/warm/warm-1/queries') as Piece[];
-  assert.deepEqual(pieces, [{ queries: ['диван 9', 'диван 10', 'last'], last: true }]);
-});
-
-test('stopped, it stops the warm-up and prints the command that goes on where it was', async (t) => {
-  const { url, posted, operations } = await adminService(t);
-  const file = queryFile(t, numbered(3000));
-  const stop = new AbortController();
-  const words = ['warm', 'goods', '--queries', file, '--max-per-second', '20', '--admin', url];
-  const { code, err, lines } = await callCli(words, {
-    signal: AbortSignal.any([stop.signal, AbortSignal.timeout(1200)]),
+// Each has a service of its own, whose warm-ups take seconds.
+describe('the warm command', { concurrency: 3 }, () => {
+  test('a file is sent in pieces of at most 500, no faster than there is room, each line once and in order', async (t) => {
+    const { url, posted } = await adminService(t);
+    const file = queryFile(t, `\n${numbered(2200)}q=стол&page=2\n`);
+    const words = ['warm', 'goods', '--queries', file, '--max-per-second', '200', '--admin', url];
+    const { code, lines } = await callCli(words);
+    assert.equal(code, 0);
+    const [warmUp, ...more] = lines();
+    assert.deepEqual([more.length, warmUp?.['state'], warmUp?.['taken'], warmUp?.['settled']], [0, 'done', 2201, 2201]);
+    const pieces = posted('/admin/warm/warm-1/queries') as Piece[];
+    assert.ok(pieces.every(({ queries }) => queries.length <= 500));
+    assert.ok(pieces.length > 5, 'what there was no room for was sent again');
+    assert.deepEqual(pieces[0]?.queries.slice(0, 2), ['диван 1', 'диван 2']);
+    assert.equal(pieces.at(-1)?.queries.at(-1), 'q=стол&page=2');
+    assert.deepEqual(posted('/admin/warm'), [{ domain: 'goods', from: 'queries', maxPerSecond: 200 }]);
   });
-  assert.equal(code, 1);
-  const [warmUp] = operations.warm.list();
-  assert.equal(warmUp?.state, 'stopped');
-  const [result] = lines();
-  assert.equal(result?.['fromLine'], (warmUp?.settled ?? 0) + 1);
-  const resume = `serpcache warm goods --queries '${file}' --max-per-second 20 --admin ${url} --from-line ${result?.['fromLine']}`;
-  assert.equal(result?.['resume'], resume);
-  assert.ok(err.includes(`go on with it: ${resume}\n`), err);
-  assert.deepEqual(posted('/admin/warm/warm-1/stop'), [{}]);
-  assert.ok(Number(result?.['fromLine']) > 1, 'some were settled');
-});
 
-test('without a file it takes what is popular, with progress, to the end', async (t) => {
-  const { url, posted } = await adminService(t);
-  const words = ['warm', 'auto', '--top', '200', '--max-per-second', '100', '--admin', url];
-  const { code, out, err } = await callCli(words, { answers: [] });
-  assert.equal(code, 0);
-  assert.match(out, /^auto: warm-up done, 200 queries in \d+(\.\d)? s: 140 computed, 60 were cached\n$/);
-  assert.match(err, /warming auto .* of 200 queries/);
-  assert.deepEqual(posted('/admin/warm'), [{ domain: 'auto', from: 'popular', maxPerSecond: 100, top: 200 }]);
-  const [again, other] = await Promise.all([callCli(words), callCli([...words, '--top', '300'])]);
-  assert.deepEqual([again.code, other.code].sort(), [0, 1], 'one per domain at a time');
-});
+  test('a packed file is read, from a line on, and a line too long is skipped', async (t) => {
+    const { url, posted } = await adminService(t);
+    const file = queryFile(t, gzipSync(`${numbered(10)}${'x'.repeat(9000)}\nlast\n`), 'queries.gz');
+    const words = ['warm', 'goods', '--queries', file, '--from-line', '9', '--max-per-second', '500', '--admin', url];
+    const { code, err } = await callCli(words);
+    assert.equal(code, 0);
+    assert.match(err, /skipped: line 11 is too long/);
+    const pieces = posted('/admin/warm/warm-1/queries') as Piece[];
+    assert.deepEqual(pieces, [{ queries: ['диван 9', 'диван 10', 'last'], last: true }]);
+  });
 
-test('a warm-up that somebody else stops is exit 1, with the command to go on', async (t) => {
-  const { url, operations } = await adminService(t);
-  const file = queryFile(t, numbered(500));
-  const words = ['warm', 'goods', '--queries', file, '--max-per-second', '5', '--admin', url];
-  const stopIt = setInterval(() => {
+  test('stopped, it stops the warm-up and prints the command that goes on where it was', async (t) => {
+    const { url, posted, operations } = await adminService(t);
+    const file = queryFile(t, numbered(3000));
+    const stop = new AbortController();
+    const words = ['warm', 'goods', '--queries', file, '--max-per-second', '20', '--admin', url];
+    const { code, err, lines } = await callCli(words, {
+      signal: AbortSignal.any([stop.signal, AbortSignal.timeout(1200)]),
+    });
+    assert.equal(code, 1);
     const [warmUp] = operations.warm.list();
-    if ((warmUp?.taken ?? 0) > 0) operations.warm.stop('warm-1');
-  }, 100);
-  t.after(() => clearInterval(stopIt));
-  const { code, err } = await callCli(words);
-  assert.equal(code, 1);
-  assert.match(err, /go on with it: serpcache warm goods .*--from-line \d+\nserpcache warm: somebody stopped it/);
+    assert.equal(warmUp?.state, 'stopped');
+    const [result] = lines();
+    assert.equal(result?.['fromLine'], (warmUp?.settled ?? 0) + 1);
+    const resume = `serpcache warm goods --queries '${file}' --max-per-second 20 --admin ${url} --from-line ${result?.['fromLine']}`;
+    assert.equal(result?.['resume'], resume);
+    assert.ok(err.includes(`go on with it: ${resume}\n`), err);
+    assert.deepEqual(posted('/admin/warm/warm-1/stop'), [{}]);
+    assert.ok(Number(result?.['fromLine']) > 1, 'some were settled');
+  });
+
+  test('without a file it takes what is popular, with progress, to the end', async (t) => {
+    const { url, posted } = await adminService(t);
+    const words = ['warm', 'auto', '--top', '200', '--max-per-second', '100', '--admin', url];
+    const { code, out, err } = await callCli(words, { answers: [] });
+    assert.equal(code, 0);
+    assert.match(out, /^auto: warm-up done, 200 queries in \d+(\.\d)? s: 140 computed, 60 were cached\n$/);
+    assert.match(err, /warming auto .* of 200 queries/);
+    assert.deepEqual(posted('/admin/warm'), [{ domain: 'auto', from: 'popular', maxPerSecond: 100, top: 200 }]);
+    const [again, other] = await Promise.all([callCli(words), callCli([...words, '--top', '300'])]);
+    assert.deepEqual([again.code, other.code].sort(), [0, 1], 'one per domain at a time');
+  });
+
+  test('a warm-up that somebody else stops is exit 1, with the command to go on', async (t) => {
+    const { url, operations } = await adminService(t);
+    const file = queryFile(t, numbered(500));
+    const words = ['warm', 'goods', '--queries', file, '--max-per-second', '5', '--admin', url];
+    const stopIt = setInterval(() => {
+      const [warmUp] = operations.warm.list();
+      if ((warmUp?.taken ?? 0) > 0) operations.warm.stop('warm-1');
+    }, 100);
+    t.after(() => clearInterval(stopIt));
+    const { code, err } = await callCli(words);
+    assert.equal(code, 1);
+    assert.match(err, /go on with it: serpcache warm goods .*--from-line \d+\nserpcache warm: somebody stopped it/);
+  });
 });

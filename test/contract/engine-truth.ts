@@ -3,14 +3,18 @@ import { FACET_VALUES, type FacetCount } from '../../src/search/page.ts';
 import type { Filter, SearchRequest } from '../../src/search/request.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
 
+const wordsHeld = new Map(
+  CONTRACT_DOCUMENTS.map((document) => [document, new Set(words(`${document.title} ${document.description}`))]),
+);
+
 /** What an engine must find, worked out the slow and obvious way. */
 export function matching(text: string, filters: readonly Filter[] = []): readonly Document[] {
   const asked = words(text);
   if (asked.length === 0) return [];
-  return CONTRACT_DOCUMENTS.filter((document) => {
-    const held = new Set(words(`${document.title} ${document.description}`));
-    return asked.every((word) => held.has(word)) && filters.every((filter) => passes(document, filter));
-  });
+  return CONTRACT_DOCUMENTS.filter(
+    (document) =>
+      asked.every((word) => wordsHeld.get(document)?.has(word)) && filters.every((filter) => passes(document, filter)),
+  );
 }
 
 function passes(document: Document, filter: Filter): boolean {

@@ -5,12 +5,15 @@ export const LOW_CONTRAST = `(() => {
     const [r, g, b] = channels(colour).map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
+  // Each element is looked at once, however many have it for a parent.
+  const grounds = new Map([[null, 'rgb(255, 255, 255)']]);
   const ground = (element) => {
-    for (let e = element; e !== null; e = e.parentElement) {
-      const colour = getComputedStyle(e).backgroundColor;
-      if ((channels(colour)[3] ?? 1) > 0) return colour;
-    }
-    return 'rgb(255, 255, 255)';
+    const known = grounds.get(element);
+    if (known !== undefined) return known;
+    const colour = getComputedStyle(element).backgroundColor;
+    const found = (channels(colour)[3] ?? 1) > 0 ? colour : ground(element.parentElement);
+    grounds.set(element, found);
+    return found;
   };
   const low = [];
   for (const element of document.querySelectorAll('body *')) {

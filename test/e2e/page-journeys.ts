@@ -17,7 +17,8 @@ const unasked = (): string => `${QUERY} ${randomUUID()}`;
  * that the browser complained about nothing: no error, no refused script or style.
  */
 export function pageJourneys(name: string, start: () => Promise<PageService>): void {
-  describe(name, () => {
+  // Each in a browser context of its own.
+  describe(name, { concurrency: 3 }, () => {
     let service: PageService;
     let browser: TestBrowser;
     before(async () => {

@@ -22,7 +22,7 @@ describe('over a cluster and searchd', { timeout: 180_000 }, () => {
     cluster = await startCluster({ flavour: 'redis', masters: 3 });
     const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
     assert.ok(domain);
-    const documents = [...demoDocuments('goods')].slice(0, 3000);
+    const documents = [...demoDocuments('goods').take(3000)];
     searchd = await startSearchd({
       directory,
       from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: 'goods', documents }] },

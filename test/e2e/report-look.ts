@@ -18,11 +18,13 @@ export async function assertFits(
   html: string,
   look: (page: Page, widthPx: number, where: string) => Promise<void> = async () => undefined,
 ): Promise<void> {
+  const { page, complaints } = await browser.open();
   for (const [width, colorScheme] of [
     [DESK_PX, 'light'],
     [TELEPHONE_PX, 'dark'],
   ] as const) {
-    const { page, complaints } = await browser.open({ colorScheme, viewport: { width, height: 900 } });
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
     await page.setContent(html);
     const where = `${width} px, ${colorScheme}`;
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, where);
@@ -30,16 +32,17 @@ export async function assertFits(
     await look(page, width, where);
     assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], where);
     assert.deepEqual(complaints, [], where);
-    await page.context().close();
   }
+  await page.context().close();
 }
 
 /** However long the words in it are, nothing has to be moved sideways. */
 export async function assertWidensNothing(browser: TestBrowser, html: string): Promise<void> {
+  const { page } = await browser.open();
   for (const width of [DESK_PX, TELEPHONE_PX]) {
-    const { page } = await browser.open({ viewport: { width, height: 900 } });
+    await page.setViewportSize({ width, height: 900 });
     await page.setContent(html);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
-    await page.context().close();
   }
+  await page.context().close();
 }

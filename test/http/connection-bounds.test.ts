@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { get, listeningServer, parseAnswer, until } from './serve.ts';
 
 const HIT = 'GET /search?q=hit HTTP/1.1\r\nHost: t\r\n\r\n';
@@ -58,44 +58,47 @@ test('a new client beyond the bound is turned away and counted', async (context)
   await until(() => connections.includes('refused'), 'it is counted');
 });
 
-test('near the bound, idle connections make room for new ones', async (context) => {
-  const { port, connections } = await listeningServer(context, { maxConnections: 40 });
-  const idle = Array.from({ length: 38 }, () => open(context, port));
-  for (const client of idle) client.write(HIT);
-  await Promise.all(idle.map((client) => once(client, 'data')));
-  for (const client of idle) client.resume();
-  assert.equal(idle.filter(({ closed }) => closed).length, 0);
-  assert.equal((await get(port, '/search?q=new')).status, 200);
-  const user = open(context, port).resume();
-  const asking = setInterval(() => user.write(HIT), 500);
-  context.after(() => clearInterval(asking));
-  await until(() => idle.every(({ closed }) => closed), 'the idle ones are gone');
-  assert.equal(user.closed, false, 'who asks now and then stays');
-  assert.deepEqual(
-    connections.filter((what) => what !== 'crowded'),
-    [],
-  );
-  const later = open(context, port);
-  later.write(HIT);
-  await once(later, 'data');
-  const crowded = connections.length;
-  assert.equal((await get(port, '/search?q=other')).status, 200);
-  assert.equal(connections.length, crowded, 'it is not crowded any more');
-});
+// Both wait for seconds.
+describe('near the bound', { concurrency: true }, () => {
+  test('idle connections make room for new ones', async (context) => {
+    const { port, connections } = await listeningServer(context, { maxConnections: 40 });
+    const idle = Array.from({ length: 38 }, () => open(context, port));
+    for (const client of idle) client.write(HIT);
+    await Promise.all(idle.map((client) => once(client, 'data')));
+    for (const client of idle) client.resume();
+    assert.equal(idle.filter(({ closed }) => closed).length, 0);
+    assert.equal((await get(port, '/search?q=new')).status, 200);
+    const user = open(context, port).resume();
+    const asking = setInterval(() => user.write(HIT), 500);
+    context.after(() => clearInterval(asking));
+    await until(() => idle.every(({ closed }) => closed), 'the idle ones are gone');
+    assert.equal(user.closed, false, 'who asks now and then stays');
+    assert.deepEqual(
+      connections.filter((what) => what !== 'crowded'),
+      [],
+    );
+    const later = open(context, port);
+    later.write(HIT);
+    await once(later, 'data');
+    const crowded = connections.length;
+    assert.equal((await get(port, '/search?q=other')).status, 200);
+    assert.equal(connections.length, crowded, 'it is not crowded any more');
+  });
 
-test('near the bound, those who send nothing or a byte a second are given little time', async (context) => {
-  const { port, connections } = await listeningServer(context, { maxConnections: 20, drainMs: 100 });
-  const slow = Array.from({ length: 20 }, () => open(context, port).resume());
-  for (const client of slow.slice(10)) client.write('GET /search?q=hit HTTP/1.1\r\nX: ');
-  const dripping = setInterval(() => {
-    for (const client of slow.slice(10)) if (client.writable) client.write('x');
-  }, 100);
-  context.after(() => clearInterval(dripping));
-  const closed = (some: readonly Socket[]): number => some.filter((client) => client.closed).length;
-  // As soon as there is room again, whoever is left has the ten seconds of a calm time.
-  await until(() => closed(slow) >= 2, 'some were given up, long before that');
-  await until(() => connections.includes('slow'), 'it is counted');
-  assert.equal((await get(port, '/search?q=hit')).status, 200);
+  test('those who send nothing or a byte a second are given little time', async (context) => {
+    const { port, connections } = await listeningServer(context, { maxConnections: 20, drainMs: 100 });
+    const slow = Array.from({ length: 20 }, () => open(context, port).resume());
+    for (const client of slow.slice(10)) client.write('GET /search?q=hit HTTP/1.1\r\nX: ');
+    const dripping = setInterval(() => {
+      for (const client of slow.slice(10)) if (client.writable) client.write('x');
+    }, 100);
+    context.after(() => clearInterval(dripping));
+    const closed = (some: readonly Socket[]): number => some.filter((client) => client.closed).length;
+    // As soon as there is room again, whoever is left has the ten seconds of a calm time.
+    await until(() => closed(slow) >= 2, 'some were given up, long before that');
+    await until(() => connections.includes('slow'), 'it is counted');
+    assert.equal((await get(port, '/search?q=hit')).status, 200);
+  });
 });
 
 test('two thousand idle connections and a slow one hold up nobody', async (context) => {

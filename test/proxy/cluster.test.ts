@@ -16,7 +16,8 @@ async function connectThrough(nodes: ProxiedCluster<RespProxy>['nodes']): Promis
   return cluster;
 }
 
-describe('a cluster behind proxies', () => {
+// Each has servers of its own and waits for what these decide.
+describe('a cluster behind proxies', { concurrency: true }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
     it(`${flavour}: every command reaches its node through that node's proxy, redirects as well`, async () => {
       const behind = await startProxiedCluster({ flavour, startProxy: startRespProxy });

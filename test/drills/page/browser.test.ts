@@ -6,16 +6,18 @@ import { assertFits, assertWidensNothing } from '../../e2e/report-look.ts';
 import { journalOf, STAGED } from '../../fakes/journal.ts';
 import { SCENES } from '../../fakes/journal-scenes.ts';
 
-suite('the report in a browser', () => {
+const PAGES = Object.fromEntries(Object.entries(SCENES).map(([name, scene]) => [name, reportPage(scene())]));
+
+// Each in a browser context of its own.
+suite('the report in a browser', { concurrency: 3 }, () => {
   let browser: TestBrowser;
   before(async () => {
     browser = await startBrowser();
   });
   after(() => browser?.close());
 
-  for (const [name, scene] of Object.entries(SCENES)) {
+  for (const [name, html] of Object.entries(PAGES)) {
     test(`${name}: fits a light desk and a dark telephone, and complains of nothing`, async () => {
-      const html = reportPage(scene());
       await assertFits(browser, html);
     });
   }
@@ -31,8 +33,8 @@ suite('the report in a browser', () => {
   test('the browser takes it for well-formed XML as well', async () => {
     const { page } = await browser.open();
     const fault = `(text) => new DOMParser().parseFromString(text, 'application/xml').querySelector('parsererror')?.textContent ?? ''`;
-    for (const scene of Object.values(SCENES)) {
-      const text = JSON.stringify(reportPage(scene()));
+    for (const html of Object.values(PAGES)) {
+      const text = JSON.stringify(html);
       assert.equal(await page.evaluate(`(${fault})(${text})`), '');
     }
     await page.context().close();
@@ -40,7 +42,7 @@ suite('the report in a browser', () => {
 
   test('plots are drawn: the curves have a size, the backdrop that they share is there', async () => {
     const { page } = await browser.open();
-    await page.setContent(reportPage(SCENES['failed-by-guard']?.() ?? assert.fail()));
+    await page.setContent(PAGES['failed-by-guard'] ?? assert.fail());
     const flat = `[...document.querySelectorAll('svg.drawing')].filter((svg) => {
       const has = (query) => [...svg.querySelectorAll(query)].some((part) => part.getBoundingClientRect().width > 100);
       return !has('path') || !has('use');
@@ -53,7 +55,7 @@ suite('the report in a browser', () => {
   test('on paper the colours are those of paper, whatever the screen prefers', async () => {
     const { page } = await browser.open({ colorScheme: 'dark', viewport: { width: 700, height: 900 } });
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-    await page.setContent(reportPage(SCENES['passed']?.() ?? assert.fail()));
+    await page.setContent(PAGES['passed'] ?? assert.fail());
     assert.equal(await page.evaluate('getComputedStyle(document.body).color'), 'rgb(29, 31, 33)');
     assert.equal(await page.evaluate(`getComputedStyle(document.querySelector('table')).display`), 'table');
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 700);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { get, until } from '../serve.ts';
@@ -30,138 +30,141 @@ function watch(context: TestContext, port: number): Watching {
   return { socket, text: () => text, lines };
 }
 
-test('a line comes at once, then one a second, with what happened since', async (context) => {
-  const { listen, post } = adminRig(context);
-  const port = await listen();
-  const startedMs = performance.now();
-  const { text, lines } = watch(context, port);
-  await until(() => lines().length === 1, 'the first line');
-  assert.ok(performance.now() - startedMs < 900, 'before a second is over');
-  assert.match(text(), /^HTTP\/1\.1 200 OK\r\n/);
-  assert.match(text(), /content-type: application\/x-ndjson\r\ncache-control: no-store\r\n/i);
-  await post('/admin/drills', { plan: 'canary', domains: ['goods'], reason: 'rehearsal' });
-  await until(() => lines().length === 3, 'two more');
-  const tookMs = performance.now() - startedMs;
-  assert.ok(tookMs > 1500, `${tookMs} ms`);
-  const [first, , third] = lines();
-  assert.deepEqual([first.domains.length, first.domains[0].figures, first.drills], [2, undefined, []]);
-  assert.deepEqual([third.domains[0].domain, third.drills.length, third.drills[0].running], ['goods', 1, true]);
-  assert.ok(third.domains[0].figures.seconds > 0.5);
-  assert.ok(third.atMs > first.atMs);
-});
+// Each has a listener of its own and waits for lines, one a second.
+describe('the live stream', { concurrency: 3 }, () => {
+  test('a line comes at once, then one a second, with what happened since', async (context) => {
+    const { listen, post } = adminRig(context);
+    const port = await listen();
+    const startedMs = performance.now();
+    const { text, lines } = watch(context, port);
+    await until(() => lines().length === 1, 'the first line');
+    assert.ok(performance.now() - startedMs < 900, 'before a second is over');
+    assert.match(text(), /^HTTP\/1\.1 200 OK\r\n/);
+    assert.match(text(), /content-type: application\/x-ndjson\r\ncache-control: no-store\r\n/i);
+    await post('/admin/drills', { plan: 'canary', domains: ['goods'], reason: 'rehearsal' });
+    await until(() => lines().length === 3, 'two more');
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs > 1500, `${tookMs} ms`);
+    const [first, , third] = lines();
+    assert.deepEqual([first.domains.length, first.domains[0].figures, first.drills], [2, undefined, []]);
+    assert.deepEqual([third.domains[0].domain, third.drills.length, third.drills[0].running], ['goods', 1, true]);
+    assert.ok(third.domains[0].figures.seconds > 0.5);
+    assert.ok(third.atMs > first.atMs);
+  });
 
-test('seventeen are one too many, and a place is free again when somebody leaves', async (context) => {
-  const { listen } = adminRig(context);
-  const port = await listen();
-  const watchers = Array.from({ length: 16 }, () => watch(context, port));
-  await until(() => watchers.every(({ lines }) => lines().length > 0), 'all are watching');
-  const refused = await get(port, '/admin/live', FIELDS);
-  assert.deepEqual([refused.status, refused.problem.code], [503, 'busy']);
-  assert.ok(Number(refused.headers['retry-after']) >= 1);
-  watchers[0]?.socket.destroy();
-  await until(() => !watchers[0]?.socket.readyState.startsWith('open'), 'one has left');
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const next = watch(context, port);
-  await until(() => next.lines().length > 0, 'the next one watches');
-});
+  test('seventeen are one too many, and a place is free again when somebody leaves', async (context) => {
+    const { listen } = adminRig(context);
+    const port = await listen();
+    const watchers = Array.from({ length: 16 }, () => watch(context, port));
+    await until(() => watchers.every(({ lines }) => lines().length > 0), 'all are watching');
+    const refused = await get(port, '/admin/live', FIELDS);
+    assert.deepEqual([refused.status, refused.problem.code], [503, 'busy']);
+    assert.ok(Number(refused.headers['retry-after']) >= 1);
+    watchers[0]?.socket.destroy();
+    await until(() => !watchers[0]?.socket.readyState.startsWith('open'), 'one has left');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const next = watch(context, port);
+    await until(() => next.lines().length > 0, 'the next one watches');
+  });
 
-test('who does not read costs no more than what is on its way, and holds up nobody', async (context) => {
-  const operations = createFakeOperations({ clock: systemClock });
-  const { watch: look } = operations;
-  let looks = 0;
-  // 4 MB a line: more than any kernel takes for a reader who is asleep.
-  const padding = 'x'.repeat(4 * 2 ** 20);
-  const large: typeof look = () => {
-    const watcher = look();
-    return {
-      look: () => {
-        looks += 1;
-        return watcher.look().map((each) => ({ ...each, domain: padding }));
-      },
+  test('who does not read costs no more than what is on its way, and holds up nobody', async (context) => {
+    const operations = createFakeOperations({ clock: systemClock });
+    const { watch: look } = operations;
+    let looks = 0;
+    // 4 MB a line: more than any kernel takes for a reader who is asleep.
+    const padding = 'x'.repeat(4 * 2 ** 20);
+    const large: typeof look = () => {
+      const watcher = look();
+      return {
+        look: () => {
+          looks += 1;
+          return watcher.look().map((each) => ({ ...each, domain: padding }));
+        },
+      };
     };
-  };
-  Object.assign(operations, { watch: large, domains: ['goods'] });
-  const { listen, server } = adminRig(context, { operations });
-  const port = await listen();
-  const accepted: Socket[] = [];
-  server.app.server.on('connection', (socket) => accepted.push(socket));
-  const stuck = connect({ port, host: '127.0.0.1' }).pause();
-  context.after(() => stuck.destroy());
-  stuck.on('error', () => {});
-  stuck.write(LIVE);
-  await until(() => looks === 1, 'the first line is under way');
-  await until(() => (accepted[0]?.writableLength ?? 0) > 0, 'more than the kernel takes');
-  const waiting = accepted[0]?.writableLength ?? 0;
-  const reading = watch(context, port);
-  await until(() => reading.text().length > 3 * padding.length, 'another one reads on');
-  assert.equal(looks, 1 + reading.text().split('"atMs"').length - 1, 'nothing was even made up for the stuck one');
-  assert.equal(accepted[0]?.writableLength, waiting);
-  const before = looks;
-  stuck.resume();
-  await until(() => looks >= before + 3, 'the stuck one has woken up and gets lines again');
-});
+    Object.assign(operations, { watch: large, domains: ['goods'] });
+    const { listen, server } = adminRig(context, { operations });
+    const port = await listen();
+    const accepted: Socket[] = [];
+    server.app.server.on('connection', (socket) => accepted.push(socket));
+    const stuck = connect({ port, host: '127.0.0.1' }).pause();
+    context.after(() => stuck.destroy());
+    stuck.on('error', () => {});
+    stuck.write(LIVE);
+    await until(() => looks === 1, 'the first line is under way');
+    await until(() => (accepted[0]?.writableLength ?? 0) > 0, 'more than the kernel takes');
+    const waiting = accepted[0]?.writableLength ?? 0;
+    const reading = watch(context, port);
+    await until(() => reading.text().length > 3 * padding.length, 'another one reads on');
+    assert.equal(looks, 1 + reading.text().split('"atMs"').length - 1, 'nothing was even made up for the stuck one');
+    assert.equal(accepted[0]?.writableLength, waiting);
+    const before = looks;
+    stuck.resume();
+    await until(() => looks >= before + 3, 'the stuck one has woken up and gets lines again');
+  });
 
-test('closing ends every stream at once and holds up nothing', async (context) => {
-  const { listen, server } = adminRig(context, { drainMs: 5000 });
-  const port = await listen();
-  const watchers = Array.from({ length: 4 }, () => watch(context, port));
-  await until(() => watchers.every(({ lines }) => lines().length > 0), 'all are watching');
-  const startedMs = performance.now();
-  const ended = watchers.map(({ socket }) => once(socket, 'close'));
-  assert.deepEqual(await server.close(), { cut: 0 });
-  await Promise.all(ended);
-  assert.ok(performance.now() - startedMs < 2000, 'long before the drain time');
-  for (const { text } of watchers) assert.ok(text().endsWith('\r\n0\r\n\r\n'), 'to its end');
-});
+  test('closing ends every stream at once and holds up nothing', async (context) => {
+    const { listen, server } = adminRig(context, { drainMs: 5000 });
+    const port = await listen();
+    const watchers = Array.from({ length: 4 }, () => watch(context, port));
+    await until(() => watchers.every(({ lines }) => lines().length > 0), 'all are watching');
+    const startedMs = performance.now();
+    const ended = watchers.map(({ socket }) => once(socket, 'close'));
+    assert.deepEqual(await server.close(), { cut: 0 });
+    await Promise.all(ended);
+    assert.ok(performance.now() - startedMs < 2000, 'long before the drain time');
+    for (const { text } of watchers) assert.ok(text().endsWith('\r\n0\r\n\r\n'), 'to its end');
+  });
 
-test('a list of drills that does not come, or fails, delays no line', async (context) => {
-  const operations = createFakeOperations({ clock: systemClock });
-  let calls = 0;
-  const list = () => {
-    calls += 1;
-    return calls === 1 ? Promise.reject(new Error('away')) : new Promise<never>(() => {});
-  };
-  Object.assign(operations.drills, { list });
-  const { listen } = adminRig(context, { operations });
-  const { lines } = watch(context, await listen());
-  await until(() => lines().length >= 3, 'three lines');
-  assert.equal(calls, 2, 'and it is not asked again while it is asked');
-});
+  test('a list of drills that does not come, or fails, delays no line', async (context) => {
+    const operations = createFakeOperations({ clock: systemClock });
+    let calls = 0;
+    const list = () => {
+      calls += 1;
+      return calls === 1 ? Promise.reject(new Error('away')) : new Promise<never>(() => {});
+    };
+    Object.assign(operations.drills, { list });
+    const { listen } = adminRig(context, { operations });
+    const { lines } = watch(context, await listen());
+    await until(() => lines().length >= 3, 'three lines');
+    assert.equal(calls, 2, 'and it is not asked again while it is asked');
+  });
 
-test('a fault of ours ends the stream it is in and nothing else', async (context) => {
-  const operations = createFakeOperations({ clock: systemClock });
-  const { watch: sound } = operations;
-  let watchers = 0;
-  const broken: typeof sound = () => {
-    watchers += 1;
-    return watchers === 1 ? { look: () => assert.fail('a fault') } : sound();
-  };
-  Object.assign(operations, { watch: broken });
-  const { listen, lines } = adminRig(context, { operations });
-  const port = await listen();
-  const first = watch(context, port);
-  await until(() => first.socket.closed, 'the first one has ended');
-  assert.ok(lines.some(({ msg }) => msg === 'a live stream failed'));
-  const second = watch(context, port);
-  await until(() => second.lines().length > 0, 'the second one goes on');
-});
+  test('a fault of ours ends the stream it is in and nothing else', async (context) => {
+    const operations = createFakeOperations({ clock: systemClock });
+    const { watch: sound } = operations;
+    let watchers = 0;
+    const broken: typeof sound = () => {
+      watchers += 1;
+      return watchers === 1 ? { look: () => assert.fail('a fault') } : sound();
+    };
+    Object.assign(operations, { watch: broken });
+    const { listen, lines } = adminRig(context, { operations });
+    const port = await listen();
+    const first = watch(context, port);
+    await until(() => first.socket.closed, 'the first one has ended');
+    assert.ok(lines.some(({ msg }) => msg === 'a live stream failed'));
+    const second = watch(context, port);
+    await until(() => second.lines().length > 0, 'the second one goes on');
+  });
 
-test('sixty-four connections are served, the next one is not', async (context) => {
-  const { listen } = adminRig(context, { drainMs: 100 });
-  const port = await listen();
-  const streams = Array.from({ length: 16 }, () => watch(context, port));
-  await until(() => streams.every(({ lines }) => lines().length > 0), 'all are watching');
-  const others = Array.from({ length: 48 }, () =>
-    connect({ port, host: '127.0.0.1' })
-      .on('error', () => {})
-      .resume(),
-  );
-  for (const socket of others) context.after(() => socket.destroy());
-  await Promise.all(others.map((socket) => once(socket, 'connect')));
-  const beyond = connect({ port, host: '127.0.0.1' }).on('error', () => {});
-  await once(beyond.resume(), 'close');
-  // They say nothing, and make room; who watches stays.
-  await until(() => others.some(({ destroyed, readyState }) => destroyed || readyState === 'closed'), 'room is made');
-  assert.equal((await get(port, '/healthz')).status, 200);
-  assert.ok(streams.every(({ socket }) => !socket.closed));
+  test('sixty-four connections are served, the next one is not', async (context) => {
+    const { listen } = adminRig(context, { drainMs: 100 });
+    const port = await listen();
+    const streams = Array.from({ length: 16 }, () => watch(context, port));
+    await until(() => streams.every(({ lines }) => lines().length > 0), 'all are watching');
+    const others = Array.from({ length: 48 }, () =>
+      connect({ port, host: '127.0.0.1' })
+        .on('error', () => {})
+        .resume(),
+    );
+    for (const socket of others) context.after(() => socket.destroy());
+    await Promise.all(others.map((socket) => once(socket, 'connect')));
+    const beyond = connect({ port, host: '127.0.0.1' }).on('error', () => {});
+    await once(beyond.resume(), 'close');
+    // They say nothing, and make room; who watches stays.
+    await until(() => others.some(({ destroyed, readyState }) => destroyed || readyState === 'closed'), 'room is made');
+    assert.equal((await get(port, '/healthz')).status, 200);
+    assert.ok(streams.every(({ socket }) => !socket.closed));
+  });
 });

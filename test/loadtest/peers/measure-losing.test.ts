@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { deadEngine } from '../../../loadtest/peers/measure/dead-engine.ts';
 import { outcomeText } from '../../../loadtest/peers/measure/http-plan.ts';
 import { purgeEach } from '../../../loadtest/peers/measure/replicas.ts';
@@ -13,74 +13,77 @@ const PLAN = {
   many: { paths: ['/search?q=a', '/search?q=b', '/search?q=c'], requestsEach: 6 },
 };
 
-test('who coalesces in the process asks the engine once for each replica', async () => {
-  await inScene(async ({ lab, room, start }) => {
-    const { hot, many } = await stampede(lab, room, await start(fakePeer({ coalesces: true }), { count: 3 }), PLAN);
-    assert.equal(hot.queriesPerKey, 3);
-    assert.equal(many.queriesPerKey, 3);
-    assert.equal(hot.failedShare, 0);
-    assert.ok((hot.p50Ms ?? 0) >= 195, `${hot.p50Ms} ms`);
-    assert.equal(room.delayMs(), 0);
-  });
-});
-
-test('who does not coalesce asks for every request', async () => {
-  await inScene(async ({ lab, room, start }) => {
-    const { hot, many } = await stampede(lab, room, await start(fakePeer(), { count: 2 }), PLAN);
-    assert.equal(hot.queriesPerKey, 12);
-    assert.equal(many.queriesPerKey, 6);
-  });
-});
-
-test('who answers nobody has no queries for each page, whatever he asked', async () => {
-  await inScene(async ({ lab, room, start }) => {
-    const slow = { ...room, delay: (ms: number) => (ms > 0 ? room.die() : room.revive()) };
-    const { hot } = await stampede(lab, slow, await start(fakePeer()), PLAN);
-    assert.deepEqual(hot, {
-      queriesPerKey: undefined,
-      p50Ms: undefined,
-      p99Ms: undefined,
-      failedShare: 1,
-      outcome: '503',
-      purgeRefusals: 0,
+// Each has peers and an engine of its own, and waits for pages to expire.
+describe('peers that lose their pages or their engine', { concurrency: 3 }, () => {
+  test('who coalesces in the process asks the engine once for each replica', async () => {
+    await inScene(async ({ lab, room, start }) => {
+      const { hot, many } = await stampede(lab, room, await start(fakePeer({ coalesces: true }), { count: 3 }), PLAN);
+      assert.equal(hot.queriesPerKey, 3);
+      assert.equal(many.queriesPerKey, 3);
+      assert.equal(hot.failedShare, 0);
+      assert.ok((hot.p50Ms ?? 0) >= 195, `${hot.p50Ms} ms`);
+      assert.equal(room.delayMs(), 0);
     });
   });
-});
 
-const DEAD = {
-  ttlSeconds: 1.5,
-  paths: Array.from({ length: 10 }, (_, at) => `/search?q=known${at}`),
-  unseen: ['/search?q=new1', '/search?q=new2'],
-  seconds: 0.3,
-  perSecond: 50,
-};
-
-test('stale pages outlive the engine, and the first answer after its return is fresh', async () => {
-  await inScene(async ({ lab, room, start }) => {
-    const replicas = await start(fakePeer({ servesStale: true }), DEAD);
-    const figures = await deadEngine(lab, room, replicas, DEAD);
-    assert.equal(figures.freshShare ?? 1, 1);
-    assert.equal(figures.expiredShare, 1);
-    assert.equal(figures.unseenOutcome, '503');
-    assert.ok((figures.unseenP50Ms ?? 0) > 0);
-    assert.ok((figures.recoveredSeconds ?? 99) < 5);
+  test('who does not coalesce asks for every request', async () => {
+    await inScene(async ({ lab, room, start }) => {
+      const { hot, many } = await stampede(lab, room, await start(fakePeer(), { count: 2 }), PLAN);
+      assert.equal(hot.queriesPerKey, 12);
+      assert.equal(many.queriesPerKey, 6);
+    });
   });
-});
 
-test('who keeps nothing stale answers nothing once pages are expired', async () => {
-  await inScene(async ({ lab, room, start }) => {
-    const figures = await deadEngine(lab, room, await start(fakePeer(), DEAD), DEAD);
-    assert.equal(figures.freshShare ?? 1, 1);
-    assert.equal(figures.expiredShare, 0);
-    assert.equal(figures.expiredP99Ms, undefined);
+  test('who answers nobody has no queries for each page, whatever he asked', async () => {
+    await inScene(async ({ lab, room, start }) => {
+      const slow = { ...room, delay: (ms: number) => (ms > 0 ? room.die() : room.revive()) };
+      const { hot } = await stampede(lab, slow, await start(fakePeer()), PLAN);
+      assert.deepEqual(hot, {
+        queriesPerKey: undefined,
+        p50Ms: undefined,
+        p99Ms: undefined,
+        failedShare: 1,
+        outcome: '503',
+        purgeRefusals: 0,
+      });
+    });
   });
-});
 
-test('an engine is alive again also when its death could not be measured', async () => {
-  await inScene(async ({ lab, room, start }) => {
-    const replicas = await start(fakePeer());
-    await assert.rejects(deadEngine(lab, room, replicas, { ...DEAD, unseen: ['http://['] }), /Invalid URL/);
-    assert.equal((await fetch(`${room.origin}/search?q=a`)).status, 200);
+  const DEAD = {
+    ttlSeconds: 1.5,
+    paths: Array.from({ length: 10 }, (_, at) => `/search?q=known${at}`),
+    unseen: ['/search?q=new1', '/search?q=new2'],
+    seconds: 0.3,
+    perSecond: 50,
+  };
+
+  test('stale pages outlive the engine, and the first answer after its return is fresh', async () => {
+    await inScene(async ({ lab, room, start }) => {
+      const replicas = await start(fakePeer({ servesStale: true }), DEAD);
+      const figures = await deadEngine(lab, room, replicas, DEAD);
+      assert.equal(figures.freshShare ?? 1, 1);
+      assert.equal(figures.expiredShare, 1);
+      assert.equal(figures.unseenOutcome, '503');
+      assert.ok((figures.unseenP50Ms ?? 0) > 0);
+      assert.ok((figures.recoveredSeconds ?? 99) < 5);
+    });
+  });
+
+  test('who keeps nothing stale answers nothing once pages are expired', async () => {
+    await inScene(async ({ lab, room, start }) => {
+      const figures = await deadEngine(lab, room, await start(fakePeer(), DEAD), DEAD);
+      assert.equal(figures.freshShare ?? 1, 1);
+      assert.equal(figures.expiredShare, 0);
+      assert.equal(figures.expiredP99Ms, undefined);
+    });
+  });
+
+  test('an engine is alive again also when its death could not be measured', async () => {
+    await inScene(async ({ lab, room, start }) => {
+      const replicas = await start(fakePeer());
+      await assert.rejects(deadEngine(lab, room, replicas, { ...DEAD, unseen: ['http://['] }), /Invalid URL/);
+      assert.equal((await fetch(`${room.origin}/search?q=a`)).status, 200);
+    });
   });
 });
 

@@ -18,7 +18,8 @@ function pageOf(record: RunRecord): string {
   return reportPage({ record, judged: judge(record), against: compareRuns(record, runOf()) });
 }
 
-suite('the load report in a browser', () => {
+// Each in a browser context of its own.
+suite('the load report in a browser', { concurrency: 3 }, () => {
   let browser: TestBrowser;
   before(async () => {
     browser = await startBrowser();

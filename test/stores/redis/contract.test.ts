@@ -1,3 +1,4 @@
+import { describe } from 'node:test';
 import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
 import { startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisSettings } from '../../../src/stores/redis/options.ts';
@@ -34,37 +35,44 @@ const over =
     };
   };
 
-for (const flavour of ['redis', 'valkey'] as const) {
-  storeContract(
-    `standalone ${flavour}`,
-    over(() => startStandalone({ flavour }), standaloneOf),
-  );
-  storeContract(
-    `${flavour} cluster of 3`,
-    over(() => startCluster({ flavour, masters: 3 }), clusterOf, 3),
-  );
-}
+/** One test after another within each. */
+const contractOver: typeof storeContract = (name, setUp) =>
+  describe(name, { concurrency: 1 }, () => storeContract(name, setUp));
 
-storeContract(
-  'sentinel',
-  over<SentinelStack>(() => startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 }), sentinelOf),
-);
+// Each over servers of its own, and mostly waiting for what expires.
+describe('over real servers', { concurrency: 4 }, () => {
+  for (const flavour of ['redis', 'valkey'] as const) {
+    contractOver(
+      `standalone ${flavour}`,
+      over(() => startStandalone({ flavour }), standaloneOf),
+    );
+    contractOver(
+      `${flavour} cluster of 3`,
+      over(() => startCluster({ flavour, masters: 3 }), clusterOf, 3),
+    );
+  }
 
-storeContract(
-  'standalone over TLS as an ACL user',
-  over(
-    () => startStandalone({ flavour: 'redis', tls: true, acl: USER }),
-    (stack) => standaloneOf(stack, secure(stack)),
-  ),
-);
-storeContract(
-  'valkey cluster of 3 over TLS as the ACL user of the example',
-  over(
-    () => startCluster({ flavour: 'valkey', masters: 3, tls: true, acl: ADVISED_USER }),
-    (stack) => clusterOf(stack, secure(stack)),
-    3,
-  ),
-);
+  contractOver(
+    'sentinel',
+    over<SentinelStack>(() => startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 }), sentinelOf),
+  );
+
+  contractOver(
+    'standalone over TLS as an ACL user',
+    over(
+      () => startStandalone({ flavour: 'redis', tls: true, acl: USER }),
+      (stack) => standaloneOf(stack, secure(stack)),
+    ),
+  );
+  contractOver(
+    'valkey cluster of 3 over TLS as the ACL user of the example',
+    over(
+      () => startCluster({ flavour: 'valkey', masters: 3, tls: true, acl: ADVISED_USER }),
+      (stack) => clusterOf(stack, secure(stack)),
+      3,
+    ),
+  );
+});
 
 optional(
   'store-binary',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type RedisStack, startCluster, startSentinel, until } from '../../../loadtest/stack/redis.ts';
 import type { Store } from '../../../src/cache/store.ts';
 import { clusterOf, connected, openStore, sentinelOf } from './open.ts';
@@ -30,39 +30,42 @@ const comesBackAt = (store: Store, lost: string | undefined): Promise<void> =>
     return written.kind === 'stored' && read.kind === 'value' && store.locate(NAME).node !== lost;
   });
 
-for (const flavour of ['redis', 'valkey'] as const) {
-  test(`${flavour} sentinel: the master is killed, reads and writes come back by themselves`, async (t) => {
-    const stack = await startSentinel({ flavour, sentinels: 3, replicas: 1 });
+// Each has servers of its own and waits for what these decide.
+describe('a master is lost', { concurrency: true }, () => {
+  for (const flavour of ['redis', 'valkey'] as const) {
+    test(`${flavour} sentinel: the master is killed, reads and writes come back by themselves`, async (t) => {
+      const stack = await startSentinel({ flavour, sentinels: 3, replicas: 1 });
+      await withStore(stack, openStore(sentinelOf(stack)), 1, async (store) => {
+        const lost = store.locate(NAME).node;
+        const killedMs = performance.now();
+        await stack.nodes.find(({ address }) => address === lost)?.kill();
+        await comesBackAt(store, lost);
+        t.diagnostic(`back after ${Math.round(performance.now() - killedMs)} ms (sentinels wait 1500 ms first)`);
+      });
+    });
+  }
+
+  test('sentinel: the master is stopped, its connection reaped, reads and writes come back by themselves', async (t) => {
+    const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
     await withStore(stack, openStore(sentinelOf(stack)), 1, async (store) => {
       const lost = store.locate(NAME).node;
-      const killedMs = performance.now();
-      await stack.nodes.find(({ address }) => address === lost)?.kill();
+      const stoppedMs = performance.now();
+      await stack.nodes.find(({ address }) => address === lost)?.pause();
       await comesBackAt(store, lost);
-      t.diagnostic(`back after ${Math.round(performance.now() - killedMs)} ms (sentinels wait 1500 ms first)`);
+      t.diagnostic(`back after ${Math.round(performance.now() - stoppedMs)} ms (sentinels wait 1500 ms first)`);
     });
   });
-}
 
-test('sentinel: the master is stopped, its connection reaped, reads and writes come back by themselves', async (t) => {
-  const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
-  await withStore(stack, openStore(sentinelOf(stack)), 1, async (store) => {
-    const lost = store.locate(NAME).node;
-    const stoppedMs = performance.now();
-    await stack.nodes.find(({ address }) => address === lost)?.pause();
-    await comesBackAt(store, lost);
-    t.diagnostic(`back after ${Math.round(performance.now() - stoppedMs)} ms (sentinels wait 1500 ms first)`);
-  });
+  for (const how of ['kill', 'pause'] as const) {
+    test(`cluster: a replica takes over for a master after a ${how}, and the store follows`, async (t) => {
+      const stack = await startCluster({ flavour: 'redis', masters: 3, replicasPerMaster: 1 });
+      await withStore(stack, openStore(clusterOf(stack)), 3, async (store) => {
+        const lost = store.locate(NAME).node;
+        const lostMs = performance.now();
+        await stack.nodes.find(({ address }) => address === lost)?.[how]();
+        await comesBackAt(store, lost);
+        t.diagnostic(`back after ${Math.round(performance.now() - lostMs)} ms (the cluster waits 2000 ms first)`);
+      });
+    });
+  }
 });
-
-for (const how of ['kill', 'pause'] as const) {
-  test(`cluster: a replica takes over for a master after a ${how}, and the store follows`, async (t) => {
-    const stack = await startCluster({ flavour: 'redis', masters: 3, replicasPerMaster: 1 });
-    await withStore(stack, openStore(clusterOf(stack)), 3, async (store) => {
-      const lost = store.locate(NAME).node;
-      const lostMs = performance.now();
-      await stack.nodes.find(({ address }) => address === lost)?.[how]();
-      await comesBackAt(store, lost);
-      t.diagnostic(`back after ${Math.round(performance.now() - lostMs)} ms (the cluster waits 2000 ms first)`);
-    });
-  });
-}

@@ -39,92 +39,83 @@ const LIES: Readonly<Record<string, Lie>> = {
   'once a list of a million': once('*1000000\r\n'),
 };
 
-describe('a node that answers garbage', () => {
-  let cluster: ProxiedCluster<RespProxy>;
-  let sick: ProxiedNode<RespProxy>;
-  let store: Store;
-  let events: readonly StoreEvent[];
-  let sickNames: readonly string[];
-  let wellNames: readonly string[];
+interface Scene {
+  readonly sick: ProxiedNode<RespProxy>;
+  readonly store: Store;
+  readonly events: readonly StoreEvent[];
+  readonly sickNames: readonly string[];
+  readonly wellNames: readonly string[];
+}
 
-  before(async () => {
-    cluster = await startProxiedCluster({ flavour: 'redis', startProxy: startRespProxy });
-    [sick] = cluster.shards as readonly [ProxiedNode<RespProxy>];
-  });
-  after(async () => {
-    await cluster?.stop();
-  });
-  beforeEach(async () => {
-    ({ store, events } = openStore({ kind: 'cluster', nodes: cluster.nodes, ...CONNECTION }));
-    await connected(store, 3);
-    sickNames = NAMES.filter((name) => store.locate(name).node === sick.node.address);
-    wellNames = NAMES.filter((name) => store.locate(name).node !== sick.node.address);
-    for (const name of NAMES) assert.equal((await store.write(name, Buffer.from(name), 600_000)).kind, 'stored');
-  });
-  afterEach(async () => {
-    await store.close();
-  });
+const assertNoLie = (read: StoreRead | undefined, name: string): void => {
+  if (read?.kind === 'value') assert.equal(read.value.toString(), name);
+};
+/** Single and bulk reads, a write and a lease, over and over while the fault lasts. */
+const load = async (store: Store, names: readonly string[], untilMs: number, deadlineMs: number): Promise<void> => {
+  for (let turn = 0; performance.now() < untilMs; turn += 1) {
+    const name = names[turn % names.length] ?? '';
+    assertNoLie(await store.read(name, deadlineMs), name);
+    if (turn % 10 === 0) {
+      await store.leases.take(leaseNames(name), 'a', 1000, deadlineMs);
+      const reads = await store.readMany(names, deadlineMs);
+      for (const [index, each] of names.entries()) assertNoLie(reads[index], each);
+    }
+    await sleep(10);
+  }
+};
 
-  const assertNoLie = (read: StoreRead | undefined, name: string): void => {
-    if (read?.kind === 'value') assert.equal(read.value.toString(), name);
-  };
-  /** Single and bulk reads, a write and a lease, over and over while the fault lasts. */
-  const load = async (names: readonly string[], untilMs: number, deadlineMs: number): Promise<void> => {
-    for (let turn = 0; performance.now() < untilMs; turn += 1) {
-      const name = names[turn % names.length] ?? '';
-      assertNoLie(await store.read(name, deadlineMs), name);
-      if (turn % 10 === 0) {
-        await store.leases.take(leaseNames(name), 'a', 1000, deadlineMs);
-        const reads = await store.readMany(names, deadlineMs);
-        for (const [index, each] of names.entries()) assertNoLie(reads[index], each);
-      }
+const assertBorne = async (lie: Lie, { sick, store, events, sickNames, wellNames }: Scene): Promise<void> => {
+  let gets = 0;
+  const opened = sick.proxy.opened();
+  const failures: string[] = [];
+  const untilMs = performance.now() + FAULT_MS;
+  sick.proxy.answer((command) => {
+    if (!['GET', 'EVAL'].includes(String(command[0]).toUpperCase())) return undefined;
+    gets += 1;
+    return lie(gets);
+  });
+  const watch = async (): Promise<void> => {
+    while (performance.now() < untilMs) {
+      const name = wellNames[Math.floor(performance.now()) % wellNames.length] ?? '';
+      const read = await store.read(name, 2000);
+      if (read.kind !== 'value' || read.value.toString() !== name) failures.push(`${name}: ${JSON.stringify(read)}`);
       await sleep(10);
     }
   };
+  try {
+    await Promise.all([load(store, sickNames, untilMs, 50), load(store, sickNames, untilMs, 50), watch()]);
+  } finally {
+    sick.proxy.answer();
+  }
+  assert.deepEqual(failures, []);
+  assert.ok(gets > 0, 'the node was never asked');
+  assert.ok(sick.proxy.opened() - opened <= MAX_OPENED, `${sick.proxy.opened() - opened} connections`);
+  const other = events.find((event) => event.kind === 'breaker' && event.node !== sick.node.address);
+  assert.equal(other, undefined);
 
-  for (const [what, lie] of Object.entries(LIES)) {
-    test(`${what}: its keys miss or are right, the others serve, connections stay few, and it heals`, async () => {
-      let gets = 0;
-      const opened = sick.proxy.opened();
-      const failures: string[] = [];
-      const untilMs = performance.now() + FAULT_MS;
-      sick.proxy.answer((command) => {
-        if (!['GET', 'EVAL'].includes(String(command[0]).toUpperCase())) return undefined;
-        gets += 1;
-        return lie(gets);
-      });
-      const watch = async (): Promise<void> => {
-        while (performance.now() < untilMs) {
-          const name = wellNames[Math.floor(performance.now()) % wellNames.length] ?? '';
-          const read = await store.read(name, 2000);
-          if (read.kind !== 'value' || read.value.toString() !== name)
-            failures.push(`${name}: ${JSON.stringify(read)}`);
-          await sleep(10);
-        }
-      };
-      try {
-        await Promise.all([load(sickNames, untilMs, 50), load(sickNames, untilMs, 50), watch()]);
-      } finally {
-        sick.proxy.answer();
-      }
-      assert.deepEqual(failures, []);
-      assert.ok(gets > 0, 'the node was never asked');
-      assert.ok(sick.proxy.opened() - opened <= MAX_OPENED, `${sick.proxy.opened() - opened} connections`);
-      const other = events.find((event) => event.kind === 'breaker' && event.node !== sick.node.address);
-      assert.equal(other, undefined);
-
-      for (const name of sickNames) {
-        await until(`${name} to be served again`, async () => {
-          const read = await store.read(name, 1000);
-          return read.kind === 'value' && read.value.toString() === name;
-        });
-      }
-      await until('the nodes to be at rest', async () => store.nodes().every(({ outstanding }) => outstanding === 0));
-      assert.ok(sick.proxy.connections() <= 2, 'connections are left behind');
+  for (const name of sickNames) {
+    await until(`${name} to be served again`, async () => {
+      const read = await store.read(name, 1000);
+      return read.kind === 'value' && read.value.toString() === name;
     });
   }
+  await until('the nodes to be at rest', async () => store.nodes().every(({ outstanding }) => outstanding === 0));
+  assert.ok(sick.proxy.connections() <= 2, 'connections are left behind');
+};
 
-  test('two replies for one: the connection ends as soon as a reply does not fit, and then all fit again', async () => {
+const TESTS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+  ...Object.fromEntries(
+    Object.entries(LIES).map(([what, lie]) => [
+      `${what}: its keys miss or are right, the others serve, connections stay few, and it heals`,
+      (scene: Scene) => assertBorne(lie, scene),
+    ]),
+  ),
+  'two replies for one: the connection ends as soon as a reply does not fit, and then all fit again': async ({
+    sick,
+    store,
+    events,
+    sickNames,
+  }) => {
     let gets = 0;
     sick.proxy.answer((command) => {
       if (String(command[0]).toUpperCase() !== 'GET') return undefined;
@@ -159,18 +150,55 @@ describe('a node that answers garbage', () => {
     // By the reply that does not fit, or by one more than was asked for.
     assert.ok(events.some((event) => event.kind === 'connection' && event.state !== 'open'));
     await until('its keys to be served', async () => (await store.read(name(0), 1000)).kind === 'value');
-  });
-
-  test('a stopped node, for longer than its socket is waited for: few connections are opened', async () => {
+  },
+  'a stopped node, for longer than its socket is waited for: few connections are opened': async ({
+    sick,
+    store,
+    sickNames,
+  }) => {
     const opened = sick.proxy.opened();
     await sick.node.pause();
     try {
-      await load(sickNames, performance.now() + 5000, 50);
+      await load(store, sickNames, performance.now() + 5000, 50);
     } finally {
       sick.node.resume();
     }
     // Its own once more, and a refresh a second at most.
     assert.ok(sick.proxy.opened() - opened <= 6, `${sick.proxy.opened() - opened} connections in 5 s`);
     await until('its keys to be served', async () => (await store.read(sickNames[0] ?? '', 1000)).kind === 'value');
-  });
+  },
+};
+
+/** They wait for the end of a fault: some do so at the same time, each over a cluster of its own. */
+const CLUSTERS = 3;
+
+describe('a node that answers garbage', { concurrency: true }, () => {
+  for (let at = 0; at < CLUSTERS; at += 1) {
+    describe(`in cluster ${at + 1}`, { concurrency: 1 }, () => {
+      let cluster: ProxiedCluster<RespProxy>;
+      let scene: Scene;
+      before(async () => {
+        cluster = await startProxiedCluster({ flavour: 'redis', startProxy: startRespProxy });
+      });
+      after(async () => {
+        await cluster?.stop();
+      });
+      beforeEach(async () => {
+        const { store, events } = openStore({ kind: 'cluster', nodes: cluster.nodes, ...CONNECTION });
+        await connected(store, 3);
+        const [sick] = cluster.shards as readonly [ProxiedNode<RespProxy>];
+        const isSick = (name: string): boolean => store.locate(name).node === sick.node.address;
+        const sickNames = NAMES.filter(isSick);
+        const wellNames = NAMES.filter((name) => !isSick(name));
+        scene = { sick, store, events, sickNames, wellNames };
+        for (const name of NAMES) assert.equal((await store.write(name, Buffer.from(name), 600_000)).kind, 'stored');
+      });
+      afterEach(async () => {
+        await scene.store.close();
+      });
+      for (const [name, run] of Object.entries(TESTS).filter((_, index) => index % CLUSTERS === at)) {
+        test(name, () => run(scene));
+      }
+    });
+  }
 });

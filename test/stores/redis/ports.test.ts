@@ -11,6 +11,7 @@ import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './ope
 import { ADVISED_USER, secure, USER } from './users.ts';
 
 const WINDOW_MS = 250;
+const AT_ONCE = 4;
 
 /** The other ports one store serves, over the same servers one after another. */
 function portsOver<S extends RedisStack>(
@@ -19,7 +20,7 @@ function portsOver<S extends RedisStack>(
   settingsOf: (stack: S) => RedisSettings,
   { owners = 1, flushes = true } = {},
 ): void {
-  describe(name, () => {
+  describe(name, { concurrency: 1 }, () => {
     let stack: S | undefined;
     before(async () => {
       stack = await start();
@@ -95,23 +96,26 @@ function portsOver<S extends RedisStack>(
   });
 }
 
-for (const flavour of ['redis', 'valkey'] as const) {
-  portsOver(`standalone ${flavour}`, () => startStandalone({ flavour }), standaloneOf);
-  portsOver(`${flavour} cluster of 3`, () => startCluster({ flavour, masters: 3 }), clusterOf, { owners: 3 });
-}
-portsOver<SentinelStack>(
-  'sentinel',
-  () => startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 }),
-  (stack) => sentinelOf(stack),
-);
-portsOver(
-  'standalone over TLS as an ACL user',
-  () => startStandalone({ flavour: 'redis', tls: true, acl: USER }),
-  (stack) => standaloneOf(stack, secure(stack)),
-);
-portsOver(
-  'valkey cluster of 3 over TLS as the ACL user of the example',
-  () => startCluster({ flavour: 'valkey', masters: 3, tls: true, acl: ADVISED_USER }),
-  (stack) => clusterOf(stack, secure(stack)),
-  { owners: 3, flushes: false },
-);
+// Each over servers of its own, and mostly waiting for what expires.
+describe('the ports of a store', { concurrency: AT_ONCE }, () => {
+  for (const flavour of ['redis', 'valkey'] as const) {
+    portsOver(`standalone ${flavour}`, () => startStandalone({ flavour }), standaloneOf);
+    portsOver(`${flavour} cluster of 3`, () => startCluster({ flavour, masters: 3 }), clusterOf, { owners: 3 });
+  }
+  portsOver<SentinelStack>(
+    'sentinel',
+    () => startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 }),
+    (stack) => sentinelOf(stack),
+  );
+  portsOver(
+    'standalone over TLS as an ACL user',
+    () => startStandalone({ flavour: 'redis', tls: true, acl: USER }),
+    (stack) => standaloneOf(stack, secure(stack)),
+  );
+  portsOver(
+    'valkey cluster of 3 over TLS as the ACL user of the example',
+    () => startCluster({ flavour: 'valkey', masters: 3, tls: true, acl: ADVISED_USER }),
+    (stack) => clusterOf(stack, secure(stack)),
+    { owners: 3, flushes: false },
+  );
+});

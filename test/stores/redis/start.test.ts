@@ -1,111 +1,107 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startSentinel, startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { Store } from '../../../src/cache/store.ts';
-import { CONNECTION, clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
+import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import { CONNECTION, clusterOf, connected, type OpenStore, openStore, sentinelOf, standaloneOf } from './open.ts';
 
 const DOWN = { kind: 'fault', fault: 'store-down' };
 
-describe('a store that starts while its servers are away', () => {
-  let store: Store | undefined;
-  let stack: RedisStack | undefined;
-  afterEach(async () => {
-    await store?.close();
-    await stack?.stop();
-    store = undefined;
-    stack = undefined;
+const assertDown = async (store: Store): Promise<void> => {
+  const startedMs = performance.now();
+  assert.deepEqual(await store.read('a', 50), DOWN);
+  assert.deepEqual(await store.readMany(['a', 'b'], 50), [DOWN, DOWN]);
+  assert.deepEqual(await store.write('a', Buffer.from('1'), 1000), { kind: 'dropped', fault: 'store-down' });
+  assert.ok(performance.now() - startedMs < 1000, 'a store that is down must answer at once');
+};
+const heals = (store: Store): Promise<void> =>
+  until('the store to heal', async () => {
+    await store.write('a', Buffer.from('1'), 60_000);
+    return (await store.read('a', 500)).kind === 'value';
   });
+/** Closed with the test. */
+const opened = (t: TestContext, settings: RedisSettings): OpenStore => {
+  const open = openStore(settings);
+  t.after(open.store.close);
+  return open;
+};
+const started = async (t: TestContext, starting: Promise<RedisStack>): Promise<RedisStack> => {
+  const stack = await starting;
+  t.after(stack.stop);
+  return stack;
+};
 
-  const assertDown = async (): Promise<void> => {
-    const startedMs = performance.now();
-    assert.deepEqual(await store?.read('a', 50), DOWN);
-    assert.deepEqual(await store?.readMany(['a', 'b'], 50), [DOWN, DOWN]);
-    assert.deepEqual(await store?.write('a', Buffer.from('1'), 1000), { kind: 'dropped', fault: 'store-down' });
-    assert.ok(performance.now() - startedMs < 1000, 'a store that is down must answer at once');
-  };
-  const heals = (): Promise<void> =>
-    until('the store to heal', async () => {
-      await store?.write('a', Buffer.from('1'), 60_000);
-      return (await store?.read('a', 500))?.kind === 'value';
-    });
-
-  test('standalone: down at first, well when the server comes', async () => {
+// Each has servers of its own and waits for what these decide.
+describe('a store that starts', { concurrency: true }, () => {
+  test('standalone: down at first, well when the server comes', async (t) => {
     const ports = await freePorts(1);
     const [port = 0] = ports;
-    store = openStore({ kind: 'standalone', nodes: [{ host: '127.0.0.1', port }], database: 0, ...CONNECTION }).store;
-    await assertDown();
-    stack = await startStandalone({ flavour: 'redis', ports });
-    await heals();
+    const { store } = opened(t, {
+      kind: 'standalone',
+      nodes: [{ host: '127.0.0.1', port }],
+      database: 0,
+      ...CONNECTION,
+    });
+    await assertDown(store);
+    await started(t, startStandalone({ flavour: 'redis', ports }));
+    await heals(store);
   });
 
-  test('cluster: down at first, well when the nodes come', async () => {
+  test('cluster: down at first, well when the nodes come', async (t) => {
     const ports = await freePorts(3);
     const nodes = ports.map((port) => ({ host: '127.0.0.1', port }));
-    store = openStore({ kind: 'cluster', nodes, ...CONNECTION }).store;
-    await assertDown();
-    stack = await startCluster({ flavour: 'redis', masters: 3, ports });
-    await heals();
+    const { store } = opened(t, { kind: 'cluster', nodes, ...CONNECTION });
+    await assertDown(store);
+    await started(t, startCluster({ flavour: 'redis', masters: 3, ports }));
+    await heals(store);
   });
 
-  test('sentinel: down at first, well when sentinels and master come', async () => {
+  test('sentinel: down at first, well when sentinels and master come', async (t) => {
     const ports = await freePorts(5);
     const sentinels = ports.slice(2).map((port) => ({ host: '127.0.0.1', port }));
-    store = openStore({ kind: 'sentinel', sentinels, master: 'serpcache', database: 0, ...CONNECTION }).store;
-    await assertDown();
-    stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1, ports });
-    await heals();
+    const { store } = opened(t, { kind: 'sentinel', sentinels, master: 'serpcache', database: 0, ...CONNECTION });
+    await assertDown(store);
+    await started(t, startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1, ports }));
+    await heals(store);
   });
 
-  test('a host name nobody knows is down, not an error', async () => {
+  test('a host name nobody knows is down, not an error', async (t) => {
     const nodes = [{ host: 'no-such-host.invalid', port: 6379 }] as const;
     for (const settings of [
       { kind: 'standalone', nodes, database: 0, ...CONNECTION },
       { kind: 'cluster', nodes, ...CONNECTION },
       { kind: 'sentinel', sentinels: nodes, master: 'm', database: 0, ...CONNECTION },
     ] as const) {
-      store = openStore(settings).store;
-      await assertDown();
-      await store.close();
+      const { store } = opened(t, settings);
+      await assertDown(store);
     }
   });
 
-  test('a wrong password is down, and says so', async () => {
+  test('a wrong password is down, and says so', async (t) => {
     const acl = { username: 'app', password: 'right', rules: '~* +@all' };
-    stack = await startStandalone({ flavour: 'redis', acl });
+    const stack = await started(t, startStandalone({ flavour: 'redis', acl }));
     const wrong = { username: 'app', password: 'wrong' };
     for (const settings of [standaloneOf(stack, wrong), clusterOf(stack, wrong)]) {
-      const opened = openStore(settings);
-      store = opened.store;
+      const { store, events } = opened(t, settings);
       await until('the refusal to be told', async () =>
-        opened.events.some((event) => event.kind === 'connection' && event.detail?.includes('WRONGPASS')),
+        events.some((event) => event.kind === 'connection' && event.detail?.includes('WRONGPASS')),
       );
-      await assertDown();
-      await store.close();
+      await assertDown(store);
     }
   });
 
-  test('a certificate nobody trusts is down, and says so', async () => {
-    stack = await startStandalone({ flavour: 'redis', tls: true });
-    const opened = openStore(standaloneOf(stack, { tls: { rejectUnauthorized: true } }));
-    store = opened.store;
+  test('a certificate nobody trusts is down, and says so', async (t) => {
+    const stack = await started(t, startStandalone({ flavour: 'redis', tls: true }));
+    const { store, events } = opened(t, standaloneOf(stack, { tls: { rejectUnauthorized: true } }));
     await until('the refusal to be told', async () =>
-      opened.events.some((event) => event.kind === 'connection' && event.detail?.includes('certificate')),
+      events.some((event) => event.kind === 'connection' && event.detail?.includes('certificate')),
     );
-    await assertDown();
-  });
-});
-
-describe('a store that starts beside one dead shard', () => {
-  let stack: RedisStack;
-  before(async () => {
-    stack = await startCluster({ flavour: 'redis', masters: 3 });
-  });
-  after(async () => {
-    await stack?.stop();
+    await assertDown(store);
   });
 
-  test('serves the others while one node is stopped, and all of them when it goes on', async () => {
+  test('beside one dead shard it serves the others, and all of them when that goes on', async (t) => {
+    const stack = await started(t, startCluster({ flavour: 'redis', masters: 3 }));
     const [sick] = stack.nodes;
     await sick?.pause();
     const { store } = openStore(clusterOf(stack));
@@ -122,10 +118,8 @@ describe('a store that starts beside one dead shard', () => {
       await store.close();
     }
   });
-});
 
-describe('a cluster that comes back under other addresses', () => {
-  test('is found again from the configured ones', async () => {
+  test('a cluster that comes back under other addresses is found again from the configured ones', async () => {
     const [old, next] = [await freePorts(3), await freePorts(3)];
     const nodes = [...old, ...next].map((port) => ({ host: '127.0.0.1', port }));
     const first = await startCluster({ flavour: 'redis', masters: 3, ports: old });
@@ -160,9 +154,7 @@ describe('a cluster that comes back under other addresses', () => {
       await second?.stop();
     }
   });
-});
 
-describe('sentinels that are silent', () => {
   test('a stopped first sentinel does not keep the store from its master', async () => {
     const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
     await stack.sentinels[0]?.pause();

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { LONG_FOLDERS, orderFiles } from './file-order.ts';
+
+const root = join(import.meta.dirname, '..');
+const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
+
+test('every file is run once, whatever the order', () => {
+  assert.deepEqual(orderFiles(files).sort(), files);
+  assert.deepEqual(orderFiles(['a.test.ts']), ['a.test.ts']);
+});
+
+test('the first file of each long folder is begun before a second one of any, and all others later', () => {
+  const ordered = orderFiles(files);
+  const first = ordered.slice(0, LONG_FOLDERS.length);
+  assert.deepEqual(
+    first.map((file) => LONG_FOLDERS.find((folder) => file.startsWith(`${folder}/`))),
+    LONG_FOLDERS,
+  );
+});
