@@ -12,6 +12,7 @@ import { seededRandom, seedOf } from '../src/catalogue/demo/random.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
 import type { Document } from '../src/search/document.ts';
 import type { Attribute, AttributeType } from '../src/search/domain.ts';
+import { optional } from './optional.ts';
 
 export interface Corpus {
   readonly name: CorpusName;
@@ -71,13 +72,11 @@ const OPTIONAL: readonly (Corpus & { readonly file: string })[] = [
 
 /** The corpora at hand: two, and those whose file lies beside the project. */
 export function corpora(...kinds: readonly Corpus['kind'][]): readonly Corpus[] {
-  const present = [...ALWAYS, ...OPTIONAL.filter(({ file }) => existsSync(file))];
+  const beside = OPTIONAL.filter(({ file }) => existsSync(file));
+  const allBeside = beside.length === OPTIONAL.length ? SHARED : undefined;
+  optional('corpora', allBeside, 'put its files into ../shared/data, beside the clone', () => {});
+  const present = [...ALWAYS, ...beside];
   return kinds.length === 0 ? present : present.filter(({ kind }) => kinds.includes(kind));
-}
-
-/** Names of the optional corpora that are not at hand: no test runs over them. */
-export function absentCorpora(): readonly string[] {
-  return OPTIONAL.filter(({ file }) => !existsSync(file)).map(({ name }) => name);
 }
 
 /** At most `count` of a list, from all of it alike. */

@@ -21,6 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { k6Program } from '../loadtest/run/k6-program.ts';
 import floor from './floor.json' with { type: 'json' };
 import { OPTIONAL_FILE, type OptionalSuite } from './optional.ts';
+import { orderFiles } from './runner/file-order.ts';
 import { type FinishedRun, judge, type SkippedTest } from './runner/judge.ts';
 import { type WantedRun, wantedRun } from './runner/wanted.ts';
 
@@ -116,7 +117,7 @@ async function runFiles({ quick, files, node }: WantedRun): Promise<RanFiles> {
     concurrency: CONCURRENT_FILES,
     ...node,
     cwd: root,
-    files,
+    files: orderFiles(files),
     signal: stop.signal,
     execArgv: quick ? NO_PROGRAMS : [],
     env: { ...process.env, TMPDIR: folder, SERPCACHE_TEST_RUN: folder },

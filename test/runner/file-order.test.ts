@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { LONG_FOLDERS, orderFiles } from './file-order.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '..', '..');
 const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
 
 test('every file is run once, whatever the order', () => {
