@@ -68,7 +68,8 @@ function told(program: K6Program, pinned: string, say: (text: string) => void): 
 async function versionOf(path: string): Promise<string | undefined> {
   try {
     const { stdout } = await run(path, ['version'], { timeout: ANSWER_LIMIT_MS });
-    return /^k6(?:\.exe)? (v\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1];
+    // It calls itself by the name of its file.
+    return /^\S+ (v\d+\.\d+\.\d+\S*) \(.*\bgo1\./.exec(stdout)?.[1];
   } catch {
     return undefined;
   }

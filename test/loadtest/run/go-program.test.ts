@@ -185,7 +185,7 @@ test('when k6 cannot be built, the line says what else helps', async () => {
 });
 
 test('a k6 that was named is taken whatever its version, with a word when it is another one', async () => {
-  const path = program('my-k6', 'echo "k6 v2.0.0 (go1.26.0, linux/amd64)"');
+  const path = program('my-k6', 'echo "my-k6 v2.0.0 (commit/devel, go1.26.0, linux/amd64)"');
   const said: string[] = [];
   assert.deepEqual(await k6Program(path, (text) => said.push(text)), { path, version: 'v2.0.0' });
   assert.equal(said.length, 1);
