@@ -16,7 +16,7 @@ export interface Load {
 }
 
 export interface LoadResult {
-  readonly requestsPerSecond: number;
+  readonly requests: number;
   /** Answers that were not 2xx or 3xx, and broken connections. A benchmark with any is void. */
   readonly errors: number;
 }
@@ -32,10 +32,10 @@ export async function load({ baseUrl, targets, seconds, connections, cpu, direct
   );
   const args = ['-c', `${cpu}`, 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, baseUrl];
   const { stdout } = await promisify(execFile)('taskset', args, { timeout: (seconds + 20) * 1000 });
-  const rate = /Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1];
-  if (rate === undefined) throw new Error(`wrk reported no rate:\n${stdout}`);
+  const requests = /(\d+) requests in /.exec(stdout)?.[1];
+  if (requests === undefined) throw new Error(`wrk reported no requests:\n${stdout}`);
   const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
   const broken = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout);
   const errors = refused + (broken?.slice(1).reduce((sum, each) => sum + Number(each), 0) ?? 0);
-  return { requestsPerSecond: Number(rate), errors };
+  return { requests: Number(requests), errors };
 }

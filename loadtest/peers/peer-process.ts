@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemPath } from '../lab/system-program.ts';
 import { accepts, startProcess } from '../stack/process.ts';
 import type { PeerScene, RunningPeer } from './peer.ts';
 import { processTree } from './process-tree.ts';
@@ -32,7 +33,8 @@ export async function startPeerProcess(scene: PeerScene, options: PeerProcessOpt
     command: 'taskset',
     args: ['-c', scene.cores, options.command, ...options.args],
     cwd: options.cwd ?? scene.folder,
-    env: options.env ?? {},
+    // Debian keeps nginx and varnishd where only root's PATH leads.
+    env: { ...systemPath(), ...options.env },
     logFile: join(scene.folder, 'peer.log'),
     ready,
   });

@@ -1,14 +1,13 @@
 import { goProgram } from '../stack/go-program.ts';
 
 /**
- * The toxiproxy server's path. When it is not in the user's cache yet it is built there with Go, which is installed
- * when the machine has none: half a minute, once.
- * @throws with one clear line when there is no Go, or with what Go said.
+ * The toxiproxy server's path. When it is not in the user's cache yet it is built there, in half a minute.
+ * @throws with one line that says which command helps, or with the words of Go.
  */
 export function toxiproxyProgram(): Promise<string> {
   return goProgram({
     name: 'toxiproxy',
-    // The last that Debian 12's own Go can build.
+    // The last that any Go at hand can build: Debian 12's own is 1.19.
     version: 'v2.5.0',
     module: 'github.com/Shopify/toxiproxy/v2/cmd/server',
     limitMs: 5 * 60_000,

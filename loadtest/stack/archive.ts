@@ -9,12 +9,19 @@ export interface Source {
   readonly withSuite: (suite: string) => string;
 }
 
+export interface Backports {
+  /** Packages that the release has as well still come from there. */
+  readonly options: readonly string[];
+  /** All packages come from backports where it has them: new libraries too, so only where that is wanted. */
+  readonly preferred: readonly string[];
+}
+
 /**
  * Writes a copy of the machine's own Debian source with the suite of backports under `folder`, beside links to all
  * its other sources.
  * @returns options that make apt-get read that instead, or a sentence saying why it cannot be done.
  */
-export function withBackports(folder: string, apt = '/etc/apt', release = '/etc/os-release'): string[] | string {
+export function withBackports(folder: string, apt = '/etc/apt', release = '/etc/os-release'): Backports | string {
   const codename = /^VERSION_CODENAME=["']?(\w+)/m.exec(readFileSync(release, 'utf8'))?.[1];
   if (codename === undefined) return `${release} has no VERSION_CODENAME`;
   const parts = join(apt, 'sources.list.d');
@@ -29,8 +36,16 @@ export function withBackports(folder: string, apt = '/etc/apt', release = '/etc/
   const copy = join(folder, 'sources.list.d');
   mkdirSync(copy, { recursive: true });
   for (const file of files) symlinkSync(join(parts, file), join(copy, file));
-  writeFileSync(join(copy, `serpcache-backports.${debian.format}`), debian.withSuite(`${codename}-backports`));
-  return ['-o', `Dir::Etc::sourceparts=${copy}`];
+  const suite = `${codename}-backports`;
+  writeFileSync(join(copy, `serpcache-backports.${debian.format}`), debian.withSuite(suite));
+  const options = ['-o', `Dir::Etc::sourceparts=${copy}`];
+  return { options, preferred: [...options, '-o', `APT::Default-Release=${suite}`] };
+}
+
+/** The version that `apt-cache policy <package>` says would be installed. */
+export function candidateIn(policy: string): string | undefined {
+  const [, version] = /^ +Candidate: (\S+)/m.exec(policy) ?? [];
+  return version === '(none)' ? undefined : version;
 }
 
 /** Both of apt's formats; only sources of binary packages with the component `main`, and no disabled ones. */

@@ -1,5 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { constants } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { constants, existsSync } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -7,26 +7,47 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+const ANSWER_LIMIT_MS = 10_000;
+/** Debian's Go is 60 MB, and another installation may hold the lock. */
+const INSTALL_LIMIT_MS = 10 * 60_000;
+/** Go 1.21 and later fetch the version that a module asks for (https://go.dev/doc/toolchain). */
+const FETCHES_SINCE = '1.21';
+const FETCHES = /(?:^|\+)auto$/;
+/** Neither folder has to be in PATH: the first is go.dev's, the second Debian's. */
+const GO_FOLDERS = ['/usr/local/go/bin', '/usr/bin'];
+
 export interface GoProgram {
   readonly name: string;
-  /** Of the module, as Go writes it: `v2.5.0`. */
+  /** The module's version as Go writes it: `v2.5.0`. */
   readonly version: string;
-  /** What is built, without version: `go.k6.io/k6`. */
+  /** The package that is built, without version: `go.k6.io/k6`. */
   readonly module: string;
-  /** The oldest Go that builds it, `1.25`; absent: any, so that Debian's own is installed when there is none. */
+  /** The oldest Go that builds it, `1.25`; absent: any. */
   readonly leastGo?: string;
   readonly limitMs: number;
 }
 
+/** Where a Go comes from; tests bring their own. */
+export interface GoSource {
+  /** In the order of preference. */
+  readonly atHand: () => Promise<readonly string[]>;
+  /** @returns undefined when it was installed, else the reason and a command that helps, in one line. */
+  readonly install: (leastGo: string | undefined) => Promise<string | undefined>;
+}
+
+const MACHINE: GoSource = { atHand: () => inPath('go', GO_FOLDERS), install: installGo };
+
 /**
- * The path of a program that is built with Go, once, into the user's cache.
- * @throws with one clear line when no Go at hand can build it, or with what Go said.
+ * The path of a program that is built with Go, once, into the user's cache. The Go is one at hand that is new enough or
+ * fetches one that is, else Debian's own, which is installed.
+ * @throws with one line that says which command helps, or with the words of Go.
  */
-export async function goProgram({ name, version, module, leastGo, limitMs }: GoProgram): Promise<string> {
+export async function goProgram(wanted: GoProgram, source: GoSource = MACHINE): Promise<string> {
+  const { name, version, module, limitMs } = wanted;
   const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'serpcache');
   const program = join(cache, `${name}-${version}`);
   if (await isProgram(program)) return program;
-  const go = await goFor(name, leastGo);
+  const go = await goFor(wanted, source);
 
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'build-'));
@@ -63,39 +84,58 @@ export async function inPath(name: string, further: readonly string[] = []): Pro
   return files.filter((_, at) => there[at]);
 }
 
-async function goFor(name: string, leastGo: string | undefined): Promise<string> {
-  const found = await gosAtHand();
-  if (leastGo === undefined) {
-    const [go] = found.length > 0 || !installGo() ? found : await gosAtHand();
-    if (go === undefined) throw new Error(`${name} is built with Go: put Go into PATH or /usr/local/go/bin`);
-    return go;
-  }
-  // Whatever a distribution would install is too old for a program that asks for a version.
-  const versions = await Promise.all(found.map(versionOf));
-  const newEnough = found.find((_, at) => isAtLeast(versions[at] ?? '0', leastGo));
-  if (newEnough !== undefined) return newEnough;
-  for (const go of found) if (await fetchesNewer(go)) return go;
-  const has = found.map((file, index) => `${file} is ${versions[index] ?? 'something else'}`);
+interface Go {
+  readonly path: string;
+  /** `1.26.8`; undefined when it does not say. */
+  readonly version: string | undefined;
+  /** The setting GOTOOLCHAIN, from wherever Go reads it; empty before Go 1.21. */
+  readonly toolchain: string;
+}
+
+async function goFor({ name, leastGo }: GoProgram, { atHand, install }: GoSource): Promise<string> {
+  const candidates = async (): Promise<readonly Go[]> => Promise.all((await atHand()).map(ask));
+  const before = await candidates();
+  const suited = suitedGo(before, leastGo);
+  if (suited !== undefined) return suited;
+  const problem = await install(leastGo);
+  const found = problem === undefined ? await candidates() : before;
+  const installed = suitedGo(found, leastGo);
+  if (installed !== undefined) return installed;
+  const needed = leastGo === undefined ? 'Go' : `Go ${leastGo} or newer`;
+  const has = found.map(({ path, version = 'no Go', toolchain }) => {
+    const isKept = toolchain !== '' && !FETCHES.test(toolchain);
+    return `${path} is ${version}${isKept ? ` and GOTOOLCHAIN=${toolchain} keeps it from fetching another` : ''}`;
+  });
   throw new Error(
-    `${name} is built with Go ${leastGo} or newer, in PATH or /usr/local/go/bin: ${has.join(', ') || 'there is none'}`,
+    `${name} is built with ${needed}, and ${has.join(', ') || 'there is none'}: ${problem ?? `install ${needed}`}`,
   );
 }
 
-function gosAtHand(): Promise<readonly string[]> {
-  return inPath('go', ['/usr/local/go/bin']);
+/** One that is new enough goes before one that has to fetch another first. */
+function suitedGo(candidates: readonly Go[], leastGo: string | undefined): string | undefined {
+  const known = candidates.flatMap(({ path, version, toolchain }) =>
+    version === undefined ? [] : [{ path, version, toolchain }],
+  );
+  const newEnough = known.find(({ version }) => leastGo === undefined || isAtLeast(version, leastGo));
+  const fetching = known.find(({ version, toolchain }) => isAtLeast(version, FETCHES_SINCE) && FETCHES.test(toolchain));
+  return (newEnough ?? fetching)?.path;
 }
 
-/** `1.26.8`; undefined when it does not say. */
-async function versionOf(go: string): Promise<string | undefined> {
+async function ask(path: string): Promise<Go> {
+  const [said, toolchain] = await Promise.all([answer(path, ['version']), answer(path, ['env', 'GOTOOLCHAIN'])]);
+  return { path, version: /\bgo(\d+\.\d+(?:\.\d+)?)/.exec(said)?.[1], toolchain: toolchain.trim() };
+}
+
+/** @returns '' when it does not answer. */
+async function answer(program: string, args: readonly string[]): Promise<string> {
   try {
-    const { stdout } = await run(go, ['version'], { timeout: 10_000 });
-    return /\bgo(\d+\.\d+(?:\.\d+)?)/.exec(stdout)?.[1];
+    return (await run(program, args, { timeout: ANSWER_LIMIT_MS })).stdout;
   } catch {
-    return undefined;
+    return '';
   }
 }
 
-/** Of versions that are numbers with dots between; what is left out is 0. */
+/** Compares versions that are numbers with dots between; a missing number is 0. */
 export function isAtLeast(version: string, least: string): boolean {
   const [have, need] = [version.split('.').map(Number), least.split('.').map(Number)];
   for (let at = 0; at < Math.max(have.length, need.length); at += 1) {
@@ -105,19 +145,20 @@ export function isAtLeast(version: string, least: string): boolean {
   return true;
 }
 
-/** Go 1.21 and later get the version a module asks for, unless they were told not to (https://go.dev/doc/toolchain). */
-async function fetchesNewer(go: string): Promise<boolean> {
+async function installGo(leastGo: string | undefined): Promise<string | undefined> {
+  const toolchain = process.env['GOTOOLCHAIN'] || 'auto';
+  // Debian's Go is an old one: it has to be allowed to fetch another.
+  if (leastGo !== undefined && !FETCHES.test(toolchain)) return `unset GOTOOLCHAIN, or install Go ${leastGo} or newer`;
+  if (!existsSync('/usr/bin/apt-get')) return `install Go${leastGo === undefined ? '' : ` ${leastGo} or newer`}`;
+  const script = join(import.meta.dirname, 'install.ts');
+  console.error('serpcache: no Go here is new enough: installing golang-go');
   try {
-    const { stdout } = await run(go, ['env', 'GOTOOLCHAIN'], { timeout: 10_000 });
-    return /(?:^|\+)auto$/.test(stdout.trim());
-  } catch {
-    return false;
+    await run(process.execPath, [script, 'go'], { timeout: INSTALL_LIMIT_MS });
+    return undefined;
+  } catch (error) {
+    // Its last line, which says what can be done.
+    return reasonOf(error, INSTALL_LIMIT_MS).replace(/^.*serpcache: /s, '');
   }
-}
-
-function installGo(): boolean {
-  const install = join(import.meta.dirname, 'install.ts');
-  return spawnSync(process.execPath, [install, 'go'], { stdio: 'inherit' }).status === 0;
 }
 
 function reasonOf(error: unknown, limitMs: number): string {

@@ -3,10 +3,10 @@
  * that are missing: `node loadtest/stack/install.ts [redis valkey sphinx …]`, all of them without arguments.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { withBackports } from './archive.ts';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { candidateIn, withBackports } from './archive.ts';
 
 interface Part {
   readonly name: string;
@@ -14,8 +14,10 @@ interface Part {
   readonly programs: readonly string[];
   /** What else it is known by: one that brings no program of its own. */
   readonly files?: readonly string[];
-  /** In Debian 12 it is only in the suite of backports. */
+  /** In Debian 12 it is only in the suite of backports, or only there new enough. */
   readonly backports?: true;
+  /** The oldest version of the first package that will do. */
+  readonly least?: string;
   /** Tests do not need it. */
   readonly byNameOnly?: true;
 }
@@ -42,8 +44,8 @@ const PARTS: readonly Part[] = [
     byNameOnly: true,
   },
   { name: 'varnish', packages: ['varnish'], programs: ['varnishd', 'varnishadm'], byNameOnly: true },
-  // Builds toxiproxy where no other Go is at hand.
-  { name: 'go', packages: ['golang-go'], programs: ['go'], byNameOnly: true },
+  // Go 1.21 is the first that fetches the version a module asks for. Debian 12 itself has 1.19.
+  { name: 'go', packages: ['golang-go'], programs: ['go'], backports: true, least: '2:1.21~', byNameOnly: true },
   { name: 'sphinx', packages: ['sphinxsearch'], programs: ['searchd', 'indexer'] },
   { name: 'chromium', packages: ['chromium'], programs: ['chromium'] },
   { name: 'openssl', packages: ['openssl'], programs: ['openssl'] },
@@ -55,9 +57,14 @@ const POLICY = '/usr/sbin/policy-rc.d';
 const POLICY_TEXT =
   '#!/bin/sh\n# serpcache: no server starts by being installed; removed when its installation ends\nexit 101\n';
 
-const [first, ...others] = process.argv.slice(2);
+/** Programs that are started here are also looked for where Debian keeps those of root. */
+const ROOT_FOLDERS = ['/usr/sbin', '/sbin'];
+
+const [first, callersPath = '', ...others] = process.argv.slice(2);
 const locked = first === '--locked';
 const names = locked ? others : process.argv.slice(2);
+/** sudo has a PATH of its own, but the programs have to be in the caller's. */
+const searchPath = (locked ? callersPath : process.env['PATH']) ?? '';
 process.exitCode = main();
 
 function main(): number {
@@ -67,7 +74,7 @@ function main(): number {
   if (missing.length === 0) return 0;
   const packages = missing.flatMap((part) => part.packages).join(' ');
   if (!existsSync('/usr/bin/apt-get')) return fail(`no apt-get here; install what Debian calls ${packages}`);
-  return locked ? install(missing) : runLocked(packages);
+  return locked ? install(missing) : runLocked(missing);
 }
 
 function missingParts(): Part[] {
@@ -75,33 +82,37 @@ function missingParts(): Part[] {
     names.length === 0
       ? PARTS.filter(({ byNameOnly }) => !byNameOnly)
       : PARTS.filter((part) => names.includes(part.name));
-  return wanted.filter((part) => missingPrograms(part).length > 0);
+  return wanted.filter((part) => lackingOf(part).length > 0);
 }
 
-function missingPrograms(part: Part): string[] {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+/** In words: programs, files, or a package that is too old. */
+function lackingOf({ programs, files = [], packages: [main = ''], least }: Part): string[] {
+  const folders = [...searchPath.split(delimiter), ...ROOT_FOLDERS];
   return [
-    ...part.programs.filter((program) => !folders.some((folder) => isProgram(join(folder, program)))),
-    ...(part.files ?? []).filter((file) => !existsSync(file)),
+    ...programs.filter((program) => !folders.some((folder) => isProgram(join(folder, program)))),
+    ...files.filter((file) => !existsSync(file)),
+    ...(least === undefined || isAtLeast(installedVersion(main), least) ? [] : [`${main} ${least}`]),
   ];
 }
 
 function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
-    return true;
+    // Every folder is executable.
+    return statSync(file).isFile();
   } catch {
     return false;
   }
 }
 
 /** Runs this file again as root, one at a time on this machine; whoever waited finds nothing left to do. */
-function runLocked(packages: string): number {
-  console.error(`serpcache: installing ${packages}`);
+function runLocked(missing: readonly Part[]): number {
+  console.error(`serpcache: installing ${missing.flatMap((part) => part.packages).join(' ')}`);
   const root = process.getuid?.() === 0;
-  const again = ['flock', LOCK, process.execPath, import.meta.filename, '--locked', ...names];
+  const again = ['flock', LOCK, process.execPath, import.meta.filename, '--locked', searchPath, ...names];
   if (!root && spawnSync('sudo', ['-n', 'true']).status !== 0) {
-    return fail(`only root can install: run \`sudo apt-get install ${packages}\`, or allow sudo without a password`);
+    const command = [process.execPath, import.meta.filename, ...missing.map(({ name }) => name)].join(' ');
+    return fail(`only root can install: run \`sudo ${command}\`, or allow sudo without a password`);
   }
   const [command = 'flock', ...rest] = root ? again : ['sudo', '-n', ...again];
   return spawnSync(command, rest, { stdio: 'inherit' }).status ?? 1;
@@ -121,20 +132,9 @@ function install(missing: readonly Part[]): number {
     if (batch.length > 0 && apt([], installCommand(batch), 'quiet') !== '') {
       for (const part of plain) note(failed, part, apt([], installCommand(part.packages)));
     }
-    for (const part of late) {
-      if (apt([], installCommand(part.packages), 'quiet') === '') continue;
-      const options = withBackports(folder);
-      if (typeof options === 'string') note(failed, part, options);
-      else {
-        apt(options, ['update']);
-        note(failed, part, apt(options, installCommand(part.packages)));
-      }
-    }
-    for (const part of missing) {
-      const lacking = missingPrograms(part);
-      if (lacking.length > 0 && failed.size === 0)
-        note(failed, part, `installed, but ${lacking} is not where it should be`);
-    }
+    for (const part of late) note(failed, part, installLate(part, folder));
+    if (failed.size === 0)
+      for (const part of missing) for (const lack of lackingOf(part)) failed.add(whyNot(part, lack));
     return failed.size === 0 ? 0 : fail([...failed].join('\nserpcache: '));
   } finally {
     release();
@@ -145,6 +145,48 @@ function install(missing: readonly Part[]): number {
 
 function note(failed: Set<string>, part: Part, problem: string): void {
   if (problem !== '') failed.add(`cannot install ${part.name} (${part.packages.join(', ')}): ${problem}`);
+}
+
+/** From the machine's own suites when one has it new enough, else from backports. @returns '' or why it failed. */
+function installLate({ packages, least }: Part, folder: string): string {
+  const [main = ''] = packages;
+  const isThere = (options: readonly string[]): boolean => isAtLeast(candidate(main, options), least);
+  if (isThere([])) return apt([], installCommand(packages));
+  const backports = withBackports(folder);
+  if (typeof backports === 'string') return backports;
+  apt(backports.options, ['update']);
+  // Without a preference the release's own version goes before a newer one in backports.
+  const options = least === undefined ? backports.options : backports.preferred;
+  if (least !== undefined && !isThere(options)) return `not even backports have ${main} ${least} or newer`;
+  return apt(options, installCommand(packages));
+}
+
+function candidate(name: string, options: readonly string[]): string | undefined {
+  return candidateIn(output('apt-cache', [...options, 'policy', name]));
+}
+
+function installedVersion(name: string): string | undefined {
+  const shown = output('dpkg-query', ['--status', name]);
+  return /^Status: .* installed$/m.test(shown) ? /^Version: (\S+)/m.exec(shown)?.[1] : undefined;
+}
+
+/** By Debian's rules, where `2:1.21~1` is older than `2:1.21`. */
+function isAtLeast(version: string | undefined, least: string | undefined): boolean {
+  if (version === undefined || least === undefined) return version !== undefined;
+  return spawnSync('dpkg', ['--compare-versions', version, 'ge', least]).status === 0;
+}
+
+/** Why something is lacking although all packages are installed: most often its folder is not in PATH. */
+function whyNot({ name, packages }: Part, lacking: string): string {
+  const files = output('dpkg', ['-L', ...packages]).split('\n');
+  const file = files.find((one) => basename(one) === lacking && isProgram(one));
+  if (file === undefined) return `${name} is installed, but not ${lacking}`;
+  return `${name} is installed, but ${file} is not in PATH: add ${dirname(file)} to it`;
+}
+
+function output(command: string, args: readonly string[]): string {
+  const env = { ...process.env, LC_ALL: 'C' };
+  return spawnSync(command, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).stdout ?? '';
 }
 
 function installCommand(packages: readonly string[]): string[] {

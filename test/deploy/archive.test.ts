@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { parseSources, withBackports } from '../../loadtest/stack/archive.ts';
+import { candidateIn, parseSources, withBackports } from '../../loadtest/stack/archive.ts';
 
 /** A machine with these files in /etc/apt. */
 function machine(t: TestContext, files: Readonly<Record<string, string>>, release = 'VERSION_CODENAME=bookworm\n') {
@@ -39,7 +39,8 @@ test('backports come from the stanza the machine has, key and options included',
     ].join('\n'),
     'sources.list.d/other.list': 'deb https://other.test/apt bookworm main\n',
   });
-  assert.deepEqual(result, ['-o', `Dir::Etc::sourceparts=${copy}`]);
+  const options = ['-o', `Dir::Etc::sourceparts=${copy}`];
+  assert.deepEqual(result, { options, preferred: [...options, '-o', 'APT::Default-Release=bookworm-backports'] });
   assert.deepEqual(readdirSync(copy).sort(), ['debian.sources', 'other.list', 'serpcache-backports.sources']);
   assert.equal(
     added(),
@@ -73,4 +74,12 @@ test('disabled stanzas and those without main are no source', () => {
   assert.equal(parseSources(stanza('Components: main'), 'sources').length, 1);
   assert.equal(parseSources(stanza('Components: main\nEnabled: no'), 'sources').length, 0);
   assert.equal(parseSources(stanza('Components: contrib'), 'sources').length, 0);
+});
+
+test('the version that apt would install is read; a package without one has none', () => {
+  const policy = (candidate: string): string =>
+    `golang-go:\n  Installed: (none)\n  Candidate: ${candidate}\n  Version table:\n     2:1.23~2~bpo12+1 100\n`;
+  assert.equal(candidateIn(policy('2:1.19~1')), '2:1.19~1');
+  assert.equal(candidateIn(policy('(none)')), undefined);
+  assert.equal(candidateIn(''), undefined);
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { k6Program } from '../../../loadtest/run/k6-program.ts';
-import { goProgram, isAtLeast } from '../../../loadtest/stack/go-program.ts';
+import { type GoSource, goProgram, isAtLeast } from '../../../loadtest/stack/go-program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-go-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -46,11 +46,88 @@ test('a program is built into the cache of the user once, under its own name', a
   );
 });
 
-test('a Go that is too old is named in one line, with the version that is needed', async () => {
+/** A machine with these Go programs, where an installation adds another one or says why it cannot. */
+function machine(
+  t: TestContext,
+  atHand: readonly FakeGo[],
+  installed: FakeGo | string,
+): GoSource & { asked: string[] } {
+  const place = mkdtempSync(join(folder, 'machine-'));
+  t.after(() => rmSync(place, { recursive: true }));
+  const found: string[] = [];
+  const add = ({ version, toolchain }: FakeGo): void => {
+    const file = join(place, `go-${version}`);
+    const install = 'echo "echo built with $0" > $GOBIN/server; chmod +x $GOBIN/server';
+    const answers = `version) echo go version go${version} linux/amd64;; env) echo ${toolchain};; install) ${install};;`;
+    writeFileSync(file, `#!/bin/sh\ncase $1 in ${answers} esac\n`, { mode: 0o755 });
+    found.push(file);
+  };
+  atHand.forEach(add);
+  const asked: string[] = [];
+  const install = async (leastGo: string | undefined): Promise<string | undefined> => {
+    asked.push(`install for ${leastGo}`);
+    if (typeof installed === 'string') return installed;
+    add(installed);
+    return undefined;
+  };
+  return { asked, atHand: async () => found, install };
+}
+
+interface FakeGo {
+  readonly version: string;
+  readonly toolchain: string;
+}
+
+const DEBIAN: FakeGo = { version: '1.19.8', toolchain: '' };
+const BACKPORTS: FakeGo = { version: '1.23.5', toolchain: 'auto' };
+const builtWith = (program: string): string | undefined => /go-([\d.]+)/.exec(readFileSync(program, 'utf8'))?.[1];
+
+test('the Go is one that is new enough, else one that fetches a newer, else an installed one', async (t) => {
+  const newEnough = { version: '1.26.0', toolchain: 'local' };
+  const kept = { version: '1.24.1', toolchain: 'local' };
+  const cases = [
+    { atHand: [DEBIAN, kept, BACKPORTS, newEnough], expected: '1.26.0', asked: [] },
+    { atHand: [DEBIAN, kept, BACKPORTS], expected: '1.23.5', asked: [] },
+    // An old one does not fetch, whatever the environment tells it.
+    { atHand: [{ ...DEBIAN, toolchain: 'auto' }, kept], expected: '1.23.5', asked: ['install for 1.25'] },
+    { atHand: [], expected: '1.23.5', asked: ['install for 1.25'] },
+  ];
+  for (const [at, { atHand, expected, asked }] of cases.entries()) {
+    const source = machine(t, atHand, BACKPORTS);
+    const program = await goProgram({ ...MODULE, version: `v2.${at}.0`, leastGo: '1.25' }, source);
+    assert.equal(builtWith(program), expected);
+    assert.deepEqual(source.asked, asked);
+  }
+});
+
+test('any Go builds a program that asks for none, and one is installed where there is none', async (t) => {
+  const old = machine(t, [DEBIAN], BACKPORTS);
+  assert.equal(builtWith(await goProgram({ ...MODULE, version: 'v2.10.0' }, old)), '1.19.8');
+  assert.deepEqual(old.asked, []);
+  const none = machine(t, [], BACKPORTS);
+  assert.equal(builtWith(await goProgram({ ...MODULE, version: 'v2.11.0' }, none)), '1.23.5');
+});
+
+test('when no Go can be had, one line says what there is and which command helps', async (t) => {
+  const kept = { version: '1.23.5', toolchain: 'local' };
+  const refused = machine(t, [DEBIAN, kept], 'only root can install: run `sudo install go`');
+  await assert.rejects(goProgram({ ...MODULE, version: 'v2.20.0', leastGo: '1.25' }, refused), (error: Error) => {
+    assert.match(error.message, /^tool is built with Go 1\.25 or newer, and \S+ is 1\.19\.8, \S+ is 1\.23\.5 and/);
+    assert.match(error.message, /GOTOOLCHAIN=local keeps it from fetching another: only root.*`sudo install go`$/);
+    return true;
+  });
+  // An installation that changes nothing is not tried twice.
+  const useless = machine(t, [], kept);
+  await assert.rejects(goProgram({ ...MODULE, version: 'v2.20.0', leastGo: '1.25' }, useless), {
+    message: /: install Go 1\.25 or newer$/,
+  });
+  assert.equal(useless.asked.length, 1);
+});
+
+test('nothing is installed where GOTOOLCHAIN keeps an installed Go from fetching the version that is needed', async () => {
   fakeGo('1.19.8');
-  const building = goProgram({ ...MODULE, version: 'v2.0.0', leastGo: '99.1' });
-  await assert.rejects(building, (error: Error) => {
-    assert.match(error.message, /tool is built with Go 99\.1 or newer.*bin\/go is 1\.19\.8/);
+  await assert.rejects(goProgram({ ...MODULE, version: 'v2.30.0', leastGo: '99.1' }), (error: Error) => {
+    assert.match(error.message, /bin\/go is 1\.19\.8.*: unset GOTOOLCHAIN, or install Go 99\.1 or newer$/);
     assert.ok(!error.message.includes('\n'));
     return true;
   });
@@ -77,18 +154,38 @@ test('versions are compared by their numbers', () => {
   );
 });
 
-test('the k6 in PATH is taken when it is of the pinned version, and only then', async () => {
+test('a k6 in PATH is taken when it is not too old, with a word when it is not the pinned version', async () => {
   const { config } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'));
-  const path = program('k6', `echo "k6 ${config.k6} (go1.26.0, linux/amd64)"`);
-  const say = (text: string): void => assert.fail(text);
-  assert.deepEqual(await k6Program(undefined, say), { path, version: config.k6 });
-  program('k6', 'echo "k6 v0.57.0 (go1.24.0, linux/amd64)"');
+  const said: string[] = [];
+  const found = (version: string) => {
+    program('k6', `echo "k6 ${version} (go1.26.0, linux/amd64)"`);
+    said.length = 0;
+    return k6Program(undefined, (text) => said.push(text));
+  };
+  const path = join(bin, 'k6');
+  assert.deepEqual(await found(config.k6), { path, version: config.k6 });
+  assert.deepEqual(said, []);
+  for (const version of ['v1.8.0', 'v1.8.0-rc1', 'v1.10.3', 'v2.2.0']) {
+    assert.deepEqual(await found(version), { path, version });
+    assert.deepEqual(said, [`${path} is k6 ${version}; the scripts are tried with ${config.k6}`]);
+  }
   fakeGo('1.26.0', 'echo "echo $2" > $GOBIN/k6; chmod +x $GOBIN/k6');
-  assert.deepEqual(await k6Program(undefined, say), { path: join(cache, `k6-${config.k6}`), version: config.k6 });
+  assert.deepEqual(await found('v1.7.9'), { path: join(cache, `k6-${config.k6}`), version: config.k6 });
+  assert.deepEqual(said, [`${path} is k6 v1.7.9; the scripts need 1.8 or newer`]);
+});
+
+test('when k6 cannot be built, the line says what else helps', async () => {
+  program('k6', 'echo "k6 v0.57.0 (go1.24.0, linux/amd64)"');
+  fakeGo('1.26.0', 'echo "no network" >&2; exit 1');
+  rmSync(cache, { recursive: true });
+  await assert.rejects(
+    k6Program(undefined, () => undefined),
+    { message: 'cannot build k6: no network; or install k6 1.8 or newer, or name one with --k6 FILE (K6)' },
+  );
 });
 
 test('a k6 that was named is taken whatever its version, with a word when it is another one', async () => {
-  const path = program('my-k6', 'echo "k6 v2.0.0 (go1.26.0, linux/amd64)"');
+  const path = program('my-k6', 'echo "my-k6 v2.0.0 (commit/devel, go1.26.0, linux/amd64)"');
   const said: string[] = [];
   assert.deepEqual(await k6Program(path, (text) => said.push(text)), { path, version: 'v2.0.0' });
   assert.equal(said.length, 1);

@@ -1,0 +1,68 @@
+import type { Bench, Started } from './benches.ts';
+import { processorMs } from './processor.ts';
+import { adminUrl, type BenchCores, type Server } from './room.ts';
+import { load } from './wrk.ts';
+
+const WARM_UP_SECONDS = 2;
+/** Short ones in turns, so that what changes on a shared machine meanwhile concerns both servers. */
+const [ROUND_SECONDS, ROUNDS] = [1, 6];
+const CONNECTIONS = 64;
+/** Load on each server at each start, without the warm-up. */
+export const MEASURED_SECONDS = ROUND_SECONDS * ROUNDS;
+
+/** What a server answered. */
+export interface Rates {
+  /** Requests per second of its processor time. */
+  readonly perCpu: number;
+  /** Requests per second; the client is the limit of this one where both servers are nearly equal. */
+  readonly perSecond: number;
+}
+
+export interface StartMeasured {
+  readonly serpcache: Rates;
+  readonly bare: Rates;
+  /** Share of the requests to serpcache that had the outcome of the bench. */
+  readonly share: number;
+}
+
+/** @throws when a request failed, or when too few had the outcome: then nothing was measured. */
+export async function measureStart(
+  bench: Bench,
+  { serpcache, bare, targets }: Started,
+  { folder, cores }: { readonly folder: string; readonly cores: BenchCores },
+): Promise<StartMeasured> {
+  const wrk = async ({ url }: Server, seconds: number): Promise<number> => {
+    const options = { baseUrl: url, targets, seconds, connections: CONNECTIONS, cpu: cores.client, directory: folder };
+    const { requests, errors } = await load(options);
+    if (errors > 0) throw new Error(`${errors} errors of ${requests} requests to ${url}`);
+    return requests;
+  };
+  for (const server of [serpcache, bare]) await wrk(server, WARM_UP_SECONDS);
+  const before = await outcomes(serpcache.url, bench.outcome);
+  const totals = [serpcache, bare].map((server) => ({ server, requests: 0, cpuMs: 0 }));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const total of totals) {
+      const cpuBefore = processorMs(total.server.pid);
+      total.requests += await wrk(total.server, ROUND_SECONDS);
+      total.cpuMs += processorMs(total.server.pid) - cpuBefore;
+    }
+  }
+  const after = await outcomes(serpcache.url, bench.outcome);
+  const share = (after.wanted - before.wanted) / (after.all - before.all);
+  if (!(share >= bench.leastShare))
+    throw new Error(`only ${(share * 100).toFixed(1)} % of the requests were ${bench.outcome}`);
+  const [ours, theirs] = totals.map(({ requests, cpuMs }) => ({
+    perCpu: requests / (cpuMs / 1000),
+    perSecond: requests / MEASURED_SECONDS,
+  }));
+  if (ours === undefined || theirs === undefined) throw new Error('two servers were to be measured');
+  return { serpcache: ours, bare: theirs, share };
+}
+
+/** Counts of the service's own metrics. */
+async function outcomes(url: string, outcome: string): Promise<{ readonly wanted: number; readonly all: number }> {
+  const text = await (await fetch(`${adminUrl(url)}/metrics`)).text();
+  const counts = [...text.matchAll(/^serpcache_requests_total\{(.*)\} (\d+)$/gm)];
+  const sum = (rows: typeof counts): number => rows.reduce((total, [, , count]) => total + Number(count), 0);
+  return { wanted: sum(counts.filter(([, labels]) => labels?.includes(`outcome="${outcome}"`))), all: sum(counts) };
+}

@@ -1,0 +1,115 @@
+/** What a bench starts: service, bare server and stores, each on its processor, ended together. */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { systemClock } from '../../src/clock.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { makeDemoIndexes } from '../../src/first-start.ts';
+import { accepts, freePorts, startProcess } from '../stack/process.ts';
+import type { RedisStack } from '../stack/redis.ts';
+import type { BarePlan } from './bare.ts';
+
+/** Processors, as taskset counts them. */
+export interface BenchCores {
+  readonly server: number;
+  /** Of wrk, and of stores. */
+  readonly client: number;
+}
+
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+}
+
+export interface ServiceOptions {
+  readonly name: string;
+  /** YAML of the domain's store. */
+  readonly store: string;
+  /** `64MiB` */
+  readonly memory: string;
+  /** YAML of a control store. */
+  readonly control?: string;
+}
+
+export interface Room {
+  readonly startService: (options: ServiceOptions) => Promise<Server & { readonly settings: Settings }>;
+  readonly startBare: (plan: Omit<BarePlan, 'port'>) => Promise<Server>;
+  readonly startStores: (starting: Promise<RedisStack>) => Promise<RedisStack>;
+  /** Ends all that was started here, the last first. */
+  readonly close: () => Promise<void>;
+}
+
+type Settings = ReturnType<typeof loadSettings>;
+
+const ROOT = resolve(import.meta.dirname, '..', '..');
+/** Of the admin listener, above the service's own; `freePorts` finds both free. */
+const ADMIN_OFFSET = 10_000;
+
+export function createRoom(folder: string, cores: BenchCores): Room {
+  const cleanUp: (() => Promise<void>)[] = [];
+
+  async function start(name: string, port: number, args: readonly string[], env: Record<string, string>) {
+    const started = await startProcess({
+      name,
+      command: 'taskset',
+      args: ['-c', `${cores.server}`, process.execPath, ...args],
+      cwd: ROOT,
+      env,
+      logFile: join(folder, `${name}.log`),
+      ready: () => accepts(port),
+    });
+    cleanUp.push(() => started.stop());
+    return { url: `http://127.0.0.1:${port}`, pid: started.pid };
+  }
+
+  return {
+    startService: async ({ name, store, memory, control = '' }) => {
+      const file = join(folder, `${name}.yaml`);
+      writeFileSync(file, configOf(store, memory, control));
+      const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: ROOT });
+      await makeDemoIndexes(settings, { clock: systemClock, output: process.stderr });
+      const [port = 0] = await freePorts(1);
+      const ports = { PORT: `${port}`, ADMIN_PORT: `${port + ADMIN_OFFSET}` };
+      const env = { SERPCACHE_CONFIG: file, ...ports, LOG_LEVEL: 'warn' };
+      return { ...(await start(name, port, ['src/main.ts'], env)), settings };
+    },
+    startBare: async (plan) => {
+      const [port = 0] = await freePorts(1);
+      const file = join(folder, 'bare.json');
+      writeFileSync(file, JSON.stringify({ ...plan, port }));
+      return start('bare', port, ['loadtest/bench/bare.ts', file], {});
+    },
+    startStores: async (starting) => {
+      const stack = await starting;
+      cleanUp.push(stack.stop);
+      for (const node of stack.nodes)
+        execFileSync('taskset', ['-cp', `${cores.client}`, `${node.pid()}`], { stdio: 'ignore' });
+      return stack;
+    },
+    close: async () => {
+      for (const stop of cleanUp.splice(0).toReversed()) await stop();
+    },
+  };
+}
+
+export function adminUrl(url: string): string {
+  return url.replace(/\d+$/, (port) => `${Number(port) + ADMIN_OFFSET}`);
+}
+
+function configOf(store: string, memory: string, control: string): string {
+  return `${control}memory: { maxBytes: ${memory} }
+compression: { coding: identity }
+domains:
+  goods:
+    ${store}
+    engine: { kind: sqlite, directory: ${join(ROOT, 'data')}, demo: true }
+    freshness: { ttl: 1h }
+    attributes:
+      category: { type: string, facet: true }
+      brand: { type: string, facet: true }
+      condition: { type: string, facet: true }
+      city: { type: string, facet: true }
+      price: { type: integer, sort: true }
+      date: { type: date, sort: true }
+`;
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exitStatusOf, figureOf, STARTS, type Verdict, verdictOf } from '../../../loadtest/bench/verdict.ts';
+
+const COMMITTED = { figure: 0.62, noise: 0.04 };
+const around = (median: number): readonly number[] => [0.1, median - 0.01, median, median + 0.01, 2];
+
+test('a figure is the median of its starts, its noise the distance to the lowest', () => {
+  assert.deepEqual(figureOf([0.7, 0.58, 0.61, 0.62, 0.66]), { figure: 0.62, noise: 0.04 });
+  assert.deepEqual(figureOf([0.6, 0.64, 0.1, 0.9]), { figure: 0.62, noise: 0.52 });
+  assert.deepEqual(figureOf([1 / 3]), { figure: 0.3333, noise: 0 });
+  assert.throws(() => figureOf([]), /no start was measured/);
+});
+
+test('a bench is slower when its median is below the committed figure by more than the committed noise', () => {
+  const kinds = [0.62, 0.9, 0.58, 0.5799, 0.3].map((median) => verdictOf(around(median), COMMITTED).kind);
+  assert.deepEqual(kinds, ['held', 'held', 'held', 'slower', 'slower']);
+});
+
+test('the lowest of the committed starts is no slower than itself, whatever its digits', () => {
+  for (let at = 60; at < 400; at += 1) {
+    const lowest = at / 401;
+    const committed = figureOf([lowest, lowest + 0.1234567, lowest + 0.2]);
+    assert.equal(verdictOf(around(lowest), committed).kind, 'held', `${lowest}`);
+  }
+});
+
+test('fewer than five starts are not judged, however slow they were', () => {
+  const starts = around(0.1).slice(0, STARTS - 1);
+  assert.deepEqual(verdictOf(starts, COMMITTED), {
+    kind: 'not judged',
+    reason: 'measured 4 of at least 5 starts',
+  });
+});
+
+test('without a committed figure nothing is judged', () => {
+  const verdict = verdictOf(around(0.6), undefined);
+  assert.ok(verdict.kind === 'not judged' && verdict.reason.startsWith('not committed yet'));
+});
+
+test('the exit status is 1 for one bench that is slower, 2 when one was not judged, 0 when all held', () => {
+  const held: Verdict = { kind: 'held', committed: COMMITTED };
+  const slower: Verdict = { kind: 'slower', committed: COMMITTED };
+  const unknown: Verdict = { kind: 'not judged', reason: 'errors' };
+  const statuses = [[held, held], [held, slower, unknown], [held, unknown], []].map(exitStatusOf);
+  assert.deepEqual(statuses, [0, 1, 2, 2]);
+});
