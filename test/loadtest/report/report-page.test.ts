@@ -39,7 +39,8 @@ suite('the report of any run', () => {
     });
 
     test(`${name}: shows no number that is none`, () => {
-      assert.equal(/.{0,80}(?:NaN|Infinity|undefined|null|\[object).{0,40}/.exec(page)?.[0], undefined);
+      const at = page.search(/NaN|Infinity|undefined|null|\[object/);
+      assert.equal(at, -1, page.slice(Math.max(0, at - 80), at + 60));
     });
 
     test(`${name}: is small enough to be mailed`, () => {
