@@ -22,15 +22,20 @@ const MARKER = /^<!-- (\/?)finding: (\S+) -->[ \t]*\r?$/gm;
 /** Folders that only one machine has. `/path/…` stands for the reader's own. */
 const MACHINE_PATH = /(?<![\w./:-])\/(?:home|root|work|tmp|Users|private|mnt|srv|opt|var)\/[^\s'"]*/;
 
-/** The record as text: what fits into a line stands in one, so that a change shows as the lines that changed. */
+/**
+ * The record as text: what fits into a line stands in one, and so does a list of values, so that a change shows as the
+ * lines that changed.
+ */
 export function recordText(record: object): string {
+  const isLeaf = (value: unknown): boolean => typeof value !== 'object' || value === null;
   const written = (value: unknown, indent: string): string => {
     const line = JSON.stringify(value) ?? 'null';
-    if (typeof value !== 'object' || value === null || indent.length + line.length <= 118) return line;
+    const isList = Array.isArray(value) && value.every((one) => isLeaf(one) && String(one).length <= 40);
+    if (isLeaf(value) || isList || indent.length + line.length <= 118) return line;
     const inner = `${indent}  `;
     const items = Array.isArray(value)
       ? value.map((one) => written(one, inner))
-      : Object.entries(value)
+      : Object.entries(value as object)
           .filter(([, one]) => one !== undefined)
           .map(([name, one]) => `${JSON.stringify(name)}: ${written(one, inner)}`);
     const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];

@@ -100,8 +100,8 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
 
 function baseWords({ rps, from, saturationRps, saturated }: BaseRate): string {
   if (from === 'told' || saturationRps === undefined) return `x1 is ${perSecondText(rps)}.`;
-  const why = saturated === undefined ? '' : ` ${saturated}`;
-  return `x1 is ${perSecondText(rps)}: an eighth of ${perSecondText(saturationRps)}, the highest rate of warm searches.${why}`;
+  const why = saturated === undefined ? '' : ` (${saturated.replace(/\.$/, '')})`;
+  return `x1 is ${perSecondText(rps)}: an eighth of ${perSecondText(saturationRps)}, the highest rate of warm searches${why}.`;
 }
 
 function queryWords({ summary }: RunRecord): string {

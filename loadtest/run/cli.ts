@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { checkSections } from '../finding/publish-section.ts';
+import type { RunRecord } from '../record.ts';
 import { publishRun } from '../report/run-section.ts';
 import { readArguments } from './arguments.ts';
 import { calibrate } from './calibrate.ts';
@@ -42,13 +43,22 @@ async function main(): Promise<number> {
     const ran = await run(read.options, { say, signal: stopping.signal, calibrate });
     const { record, text } = await keepResults(ran);
     console.log(text);
-    if (read.options.isPublished) publishRun(record, PAGE);
-    return record.exitCode;
+    return read.options.isPublished && !isPublished(record) ? record.exitCode || COULD_NOT_RUN : record.exitCode;
   } catch (error) {
     console.error(`loadtest: ${error instanceof Error ? error.message : error}`);
     return COULD_NOT_RUN;
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.removeListener(signal, stop);
+  }
+}
+
+function isPublished(record: RunRecord): boolean {
+  try {
+    publishRun(record, PAGE);
+    return true;
+  } catch (error) {
+    console.error(`loadtest: not published: ${error instanceof Error ? error.message : error}`);
+    return false;
   }
 }
 
