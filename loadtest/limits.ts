@@ -1,34 +1,43 @@
 /**
- * `node loadtest/limits.ts [--json]`: the permit with its limits against a model of an engine that does eight queries at
- * once and keeps the others in a line of its own. Virtual time and seeded chance, so it repeats to the digit and puts no
- * load on anything. About a minute.
+ * `node loadtest/limits.ts [--json] [--publish]`: the permit with its limits against a model of an engine that does eight
+ * queries at once and keeps the others in a line of its own. Virtual time and seeded chance, so it repeats to the digit
+ * and puts no load on anything. About a minute.
  */
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { durationText, percentText } from '../src/report/number-text.ts';
 import { createAimdLimit } from '../src/resilience/aimd-limit.ts';
 import { createGradientLimit } from '../src/resilience/gradient-limit.ts';
 import { createFixedLimit } from '../src/resilience/limit.ts';
 import { seededRandom } from '../test/fakes/clock.ts';
+import type { Column, FindingRecord, FindingTable, Lesson, Row } from './finding/finding.ts';
+import { originOf } from './finding/machine-words.ts';
+import { printFinding } from './finding/print-finding.ts';
+import { publishFinding } from './finding/publish.ts';
+import { recordText } from './finding/publish-section.ts';
 import { type Figures, figuresOf, together } from './limits/figures.ts';
 import { type Contender, runOnce, type Scenario } from './limits/run.ts';
 
 const LOADS = [0.5, 1, 2, 5, 10];
 const SEEDS = [1, 2];
 
+const TOO_HIGH = 'fixed 64';
 const LIMITS: Readonly<Record<string, Contender['limit']>> = {
-  'fixed 64': createFixedLimit,
+  [TOO_HIGH]: createFixedLimit,
   'fixed 8': () => createFixedLimit({ ceiling: () => 8 }),
   aimd: (parts) => createAimdLimit({ ...parts, slowMs: parts.deadlineMs / 2 }),
   gradient: createGradientLimit,
 };
 
 const engine = { deadlineMs: 800, ceiling: 64, maxQueued: 512, atOnce: 8, seconds: 30, fromSeconds: 8 };
+const FAST = '10 ms';
 const CASES: Readonly<
   Record<string, { readonly loads: readonly number[]; readonly scenario: Omit<Scenario, 'load'> }>
 > = {
   '200 ms': { loads: LOADS, scenario: { ...engine, meanMs: 200, spread: 0.4, costly: 0 } },
   '5 % cost ×10': { loads: LOADS, scenario: { ...engine, meanMs: 200, spread: 0.4, costly: 0.05 } },
   'long tail': { loads: LOADS, scenario: { ...engine, meanMs: 200, spread: 0.9, costly: 0 } },
-  '10 ms': { loads: LOADS, scenario: { ...engine, meanMs: 10, spread: 0.8, costly: 0, seconds: 12 } },
+  [FAST]: { loads: LOADS, scenario: { ...engine, meanMs: 10, spread: 0.8, costly: 0, seconds: 12 } },
 };
 const STEP = {
   ...engine,
@@ -43,7 +52,7 @@ const STEPS: Readonly<Record<string, Scenario>> = {
   '20 ms → 200 ms → 20 ms': { ...STEP, meanMs: 20 },
 };
 
-interface Row {
+interface Measured {
   readonly case: string;
   readonly limit: string;
   readonly shedding: boolean;
@@ -51,72 +60,131 @@ interface Row {
   readonly figures: Figures;
 }
 
-async function measure(name: string, scenario: Scenario, limit: string, shedding: boolean): Promise<Row> {
+async function measure(name: string, scenario: Scenario, limit: string, shedding: boolean): Promise<Measured> {
   const contender = { shedding, limit: LIMITS[limit] ?? createFixedLimit };
   const figures: Figures[] = [];
   for (const seed of SEEDS) figures.push(figuresOf(await runOnce(scenario, contender, seededRandom(seed)), scenario));
   return { case: name, limit, shedding, load: scenario.load, figures: together(figures) };
 }
 
-const show = (value: number | undefined, digits = 0): string =>
-  value === undefined || Number.isNaN(value) ? '–' : value.toFixed(digits);
+const [QUEUED_LOADS, REFUSED_LOADS] = [
+  [1, 5],
+  [2, 10],
+];
+const COLUMNS: readonly Column[] = [
+  ...LOADS.map((load): Column => ({ name: `good ÷ capacity at ${load} ×`, unit: 'share' })),
+  ...QUEUED_LOADS.map((load): Column => ({ name: `p99 of good at ${load} ×`, unit: 'ms' })),
+  ...REFUSED_LOADS.flatMap((load): Column[] => [
+    { name: `p99 of shed at ${load} ×`, unit: 'ms' },
+    { name: 'longest', unit: 'ms' },
+  ]),
+  { name: 'mean limit at 5 ×', unit: 'count' },
+  { name: 'found after', unit: 'seconds' },
+];
 
-function line(cells: readonly string[]): void {
-  const widths = [24, 9, 10, 30, 16, 19, 8, 9];
-  console.log(cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' '));
-}
+/** A finding has no word for a mean of nothing. */
+const known = (value = Number.NaN): number | undefined => (Number.isNaN(value) ? undefined : value);
 
-async function loads(): Promise<Row[]> {
-  const rows: Row[] = [];
-  const by = (few: readonly Row[], load: number): Figures | undefined => few.find((row) => row.load === load)?.figures;
-  if (!values.json)
-    line([
-      'engine',
-      'limit',
-      'queue',
-      `good ÷ capacity at ×${LOADS.join(' ×')}`,
-      'p99 good ×1/×5',
-      'shed p99/max ×2, ×10',
-      'limit ×5',
-      'found s',
-    ]);
+async function loads(): Promise<readonly Measured[]> {
+  const measured: Measured[] = [];
   for (const [name, { loads: each, scenario }] of Object.entries(CASES))
     for (const limit of Object.keys(LIMITS))
-      for (const shedding of [true, false]) {
-        const few: Row[] = [];
-        for (const load of each) few.push(await measure(name, { ...scenario, load }, limit, shedding));
-        rows.push(...few);
-        if (values.json) continue;
-        const [one, two, five, ten] = [by(few, 1), by(few, 2), by(few, 5), by(few, 10)];
-        line([
-          name,
-          limit,
-          shedding ? 'shedding' : 'plain',
-          few.map(({ figures }) => show(figures.good, 2)).join('  '),
-          `${show(one?.p99GoodMs)} / ${show(five?.p99GoodMs)}`,
-          `${show(two?.p99ShedMs)}/${show(two?.longestShedMs)}, ${show(ten?.p99ShedMs)}/${show(ten?.longestShedMs)}`,
-          show(five?.meanLimit, 1),
-          show(five?.foundAfterSeconds, 1),
-        ]);
-      }
-  return rows;
+      for (const shedding of [true, false])
+        for (const load of each) measured.push(await measure(name, { ...scenario, load }, limit, shedding));
+  return measured;
 }
 
-async function steps(): Promise<Row[]> {
-  const rows: Row[] = [];
-  if (!values.json)
-    console.log(
-      '\nTen times slower for 10 s under ×2, with shedding: seconds until good answers are back at 0.9 of before (–: there were none)',
-    );
+async function steps(): Promise<readonly Measured[]> {
+  const measured: Measured[] = [];
   for (const [name, scenario] of Object.entries(STEPS))
-    for (const limit of Object.keys(LIMITS)) {
-      const row = await measure(name, scenario, limit, true);
-      rows.push(row);
-      if (!values.json) line([name, limit, `${show(row.figures.recoveredAfterSeconds, 1)} s`]);
-    }
-  return rows;
+    for (const limit of Object.keys(LIMITS)) measured.push(await measure(name, scenario, limit, true));
+  return measured;
 }
 
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
-const rows = [...(await loads()), ...(await steps())];
-if (values.json) console.log(JSON.stringify(rows, undefined, 2));
+function loadTable(name: string, measured: readonly Measured[]): FindingTable {
+  const rows = Map.groupBy(
+    measured.filter((one) => one.case === name),
+    ({ limit, shedding }) => `${limit}, ${shedding ? 'shedding' : 'plain queue'}`,
+  );
+  return {
+    title: `Engine: ${name}`,
+    columns: COLUMNS,
+    rows: Array.from(rows, ([row, few]): Row => {
+      const at = (load: number): Figures | undefined => few.find((one) => one.load === load)?.figures;
+      const values = [
+        ...LOADS.map((load) => at(load)?.good),
+        ...QUEUED_LOADS.map((load) => at(load)?.p99GoodMs),
+        ...REFUSED_LOADS.flatMap((load) => [at(load)?.p99ShedMs, at(load)?.longestShedMs]),
+        ...[at(5)?.meanLimit, at(5)?.foundAfterSeconds],
+      ];
+      return { name: row, values: values.map(known) };
+    }),
+  };
+}
+
+function stepTable(measured: readonly Measured[]): FindingTable {
+  return {
+    title: 'Ten times slower for 10 s under 2 ×, with shedding: until good answers are back at 0.9 of before',
+    columns: Object.keys(STEPS).map((name): Column => ({ name, unit: 'seconds' })),
+    rows: Object.keys(LIMITS).map((limit): Row => {
+      const own = measured.filter((one) => one.limit === limit);
+      return { name: limit, values: own.map(({ figures }) => known(figures.recoveredAfterSeconds)) };
+    }),
+  };
+}
+
+const ADAPTIVE = ['aimd', 'gradient'];
+/** One part of the defence alone gives next to nothing when both together give more than this multiple of it. */
+const NEXT_TO_NOTHING = 5;
+
+/** Only an engine that is slower than its queue is long needs both: before a fast one a full queue ends within the deadline. */
+function lessonOf(measured: readonly Measured[]): Lesson {
+  const over = measured.filter((one) => one.case !== FAST && one.load > 1);
+  const goods = (isMeant: (one: Measured) => boolean): readonly number[] =>
+    over.filter(isMeant).map(({ figures }) => figures.good);
+  const both = Math.min(...goods(({ limit, shedding }) => shedding && ADAPTIVE.includes(limit)));
+  const plain = Math.max(...goods(({ shedding }) => !shedding));
+  const tooHigh = Math.max(...goods(({ limit, shedding }) => shedding && limit === TOO_HIGH));
+  const p99 = (limit: string): string => {
+    const own = measured.find((one) => one.case === FAST && one.load === 5 && one.shedding && one.limit === limit);
+    return durationText(known(own?.figures.p99GoodMs));
+  };
+  const words = [
+    `asked for more than it can do, an engine of 200 ms behind an adaptive limit with shedding gives at least ${percentText(both)} of its capacity in good answers`,
+    `any limit with a plain queue gives at most ${percentText(plain)}`,
+    `shedding before a limit that is far too high (${TOO_HIGH}) gives at most ${percentText(tooHigh)}`,
+    `at 5 × of a fast engine (${FAST}) the p99 of good answers is ${p99('gradient')} with gradient and ${p99('aimd')} with AIMD`,
+  ].join('; ');
+  return both > NEXT_TO_NOTHING * Math.max(plain, tooHigh)
+    ? { holds: 'yes', sentence: `Holds: ${words}.` }
+    : { holds: 'no', sentence: `It does not hold: ${words}.` };
+}
+
+const { values } = parseArgs({
+  options: { json: { type: 'boolean', default: false }, publish: { type: 'boolean', default: false } },
+});
+const root = join(import.meta.dirname, '..');
+const origin = await originOf(root, ['node']);
+const startedMs = performance.now();
+const [loaded, stepped] = [await loads(), await steps()];
+const record: FindingRecord = {
+  version: 1,
+  finding: {
+    name: 'limits',
+    title: 'Permits: a limit that adapts and a queue that sheds need each other',
+    published: '',
+    tables: [...Object.keys(CASES).map((name) => loadTable(name, loaded)), stepTable(stepped)],
+    charts: [],
+    notes: [
+      `A model engine that does ${engine.atOnce} queries at once; deadline ${engine.deadlineMs} ms, ceiling ${engine.ceiling}; virtual time, ${SEEDS.length} seeds. The limits and the permit are the real ones.`,
+      'Good: answered before the deadline, as a share of what the engine can do at best. A dash: there were none.',
+      'Found after: from the start until the limit stayed for a second within 0.75–2 × what the engine does at once, at 5 ×.',
+    ],
+    lesson: lessonOf(loaded),
+  },
+  ...origin,
+  tookSeconds: (performance.now() - startedMs) / 1000,
+  command: 'node loadtest/limits.ts',
+};
+console.log(values.json ? recordText(record) : printFinding(record));
+if (values.publish) publishFinding(record, join(root, 'loadtest', 'README.md'));

@@ -12,6 +12,8 @@ export interface RunRecord {
   readonly id: string;
   /** As a person would type it to repeat the run. */
   readonly command: string;
+  /** Of the code that was measured: see `commitOf`. Absent: it was measured outside of a repository. */
+  readonly commit?: string;
   readonly stack: 'local' | 'none';
   readonly machine: Machine;
   readonly summary: ScriptSummary;
@@ -34,6 +36,8 @@ export interface Machine {
   /** `Linux 6.1, x64`: nothing that names a host. */
   readonly system: string;
   readonly k6: string;
+  /** All of it with the versions of the servers, in one line: see `machineWords`. */
+  readonly words?: string;
   /** Processors the generator was kept on, and the service: as taskset takes them; absent: not pinned. */
   readonly generatorCpus?: string;
   readonly serviceCpus?: string;

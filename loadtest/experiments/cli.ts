@@ -12,7 +12,6 @@ const status = await labCommand(
     experiments: EXPERIMENTS,
     comparing: ['engines'],
     page: join(import.meta.dirname, 'README.md'),
-    plots: join(import.meta.dirname, 'plots'),
     programs: ['redis-server', 'valkey-server'],
   },
   process.argv.slice(2),

@@ -4,32 +4,41 @@ import type { FindingRecord, FindingTable } from './finding.ts';
 import { othersWords } from './others-words.ts';
 import { plotFile } from './plot-files.ts';
 import { prose } from './prose.ts';
-import { cellsOf, commandsOf } from './table-cells.ts';
+import { PLOTS, RECORDS } from './publish-section.ts';
+import { type Cells, cellsOf, commandsOf } from './table-cells.ts';
 
-/** What an experiment found, for a README: nothing that was measured is taken for markup. @param plotsPath from the page. */
-export function findingMarkdown(record: FindingRecord, plotsPath: string): string {
+/** What an experiment found, for a README: nothing that was measured is taken for markup. */
+export function findingMarkdown(record: FindingRecord): string {
   const { name, title, published, tables, charts, notes, lesson } = record.finding;
-  const folder = plotsPath === '' || plotsPath.endsWith('/') ? plotsPath : `${plotsPath}/`;
   const blocks = [
     `## ${prose(title)}`,
     published === '' ? '' : `Published: ${prose(published)}`,
     ...tables.flatMap((table) => [bold(table.title), markdownTable(table)]),
-    ...charts.map((chart) => `![${prose(chart.title)}](${encodeURI(folder)}${plotFile(name, chart.id)})`),
+    ...charts.map((chart) => `![${prose(chart.title)}](${PLOTS}/${plotFile(name, chart.id)})`),
     commandBlock(tables),
     notes.map((note) => `- ${prose(note)}`).join('\n'),
-    `${code(record.command)}: ${measured(record)}.${othersWords(record.othersCores)}`,
+    `${measuredWords(record, name)}${othersWords(record.othersCores)}`,
     bold(lesson.sentence),
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }
 
-function measured({ machine, startedAt, tookSeconds }: FindingRecord): string {
+/** How figures came about, in a sentence that leads to all of them. @param name of the section. */
+export function measuredWords(
+  { command, machine, startedAt, tookSeconds, commit }: Omit<FindingRecord, 'version' | 'finding'>,
+  name: string,
+): string {
   const day = prose(startedAt.slice(0, 10));
-  return `measured on ${day} in ${durationText(tookSeconds * 1000)} on ${prose(machine)}`;
+  const at = commit === undefined ? '' : `, commit ${code(commit)}`;
+  const took = durationText(tookSeconds * 1000);
+  return `${code(command)}: measured on ${day} in ${took} on ${prose(machine)}${at} ([all figures](${RECORDS}/${name}.json)).`;
 }
 
 function markdownTable(table: FindingTable): string {
-  const { titles, rows, isFigure } = cellsOf(table);
+  return tableOfCells(cellsOf(table));
+}
+
+export function tableOfCells({ titles, rows, isFigure }: Cells): string {
   const written = (cells: readonly string[]): string => `| ${cells.map(prose).join(' | ')} |`;
   const rule = `|${isFigure.map((one) => (one ? '---:' : '---')).join('|')}|`;
   return [written(titles), rule, ...rows.map(written)].join('\n');
@@ -58,7 +67,7 @@ function bold(text: string): string {
   return words === '' ? '' : `**${words}**`;
 }
 
-function code(text: string): string {
+export function code(text: string): string {
   const plain = plainText(text).trim().replaceAll('<!--', '<! --');
   const ticks = '`'.repeat(longestTicks(plain) + 1);
   const gap = plain.startsWith('`') || plain.endsWith('`') ? ' ' : '';

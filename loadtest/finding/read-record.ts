@@ -3,6 +3,7 @@ import type { FindingRecord } from './finding.ts';
 import { findingMarkdown } from './finding-markdown.ts';
 import { drawnCharts } from './plot-files.ts';
 import { printFinding } from './print-finding.ts';
+import { parseRecord } from './publish-section.ts';
 
 /** A finding that was kept. @throws with one line when the file is not there, of another version, or damaged. */
 export function readFinding(file: string): FindingRecord {
@@ -16,7 +17,7 @@ export function readFinding(file: string): FindingRecord {
     const read = record as FindingRecord;
     // What is missing shows here, and not half-way through a page.
     printFinding(read);
-    findingMarkdown(read, '');
+    findingMarkdown(read);
     drawnCharts(read.finding);
     return read;
   } catch (error) {
@@ -32,10 +33,7 @@ function parsed(file: string): unknown {
     throw new Error(`${file} cannot be read`);
   }
   try {
-    // Inside a list JSON has no other word for what was not measured.
-    return JSON.parse(text, (_, value: unknown) =>
-      Array.isArray(value) ? value.map((one: unknown) => (one === null ? undefined : one)) : value,
-    );
+    return parseRecord(text);
   } catch {
     throw new Error(`${file} is no JSON`);
   }

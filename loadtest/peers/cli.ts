@@ -12,7 +12,6 @@ const status = await labCommand(
     experiments: { peers },
     comparing: [],
     page: join(import.meta.dirname, 'README.md'),
-    plots: join(import.meta.dirname, 'plots'),
     programs: ['node', 'nginx', 'varnishd', 'redis-server', 'searchd'],
   },
   process.argv.slice(2),

@@ -13,6 +13,13 @@ const OWN_STORE: Readonly<Record<number, string>> = {
 };
 const MANAGED_STORE: Readonly<Record<number, string>> = { 4: 'errors and delay rise' };
 
+/** The rung of that ladder in words, for one column; a dash where nothing was told or another script was run. */
+export function publishedWords({ summary }: RunRecord, { summary: { step } }: StepFigures): string {
+  if (summary.script !== 'x-load' || step.multiplier === undefined) return UNKNOWN;
+  const managed = MANAGED_STORE[step.multiplier];
+  return OWN_STORE[step.multiplier] ?? (managed === undefined ? UNKNOWN : `a managed store: ${managed}`);
+}
+
 /** What somebody else's ladder came to, rung by rung beside this one; of the script that climbs the same rungs. */
 export function publishedLadder({ summary }: RunRecord, { steps, verdict }: Judged): Markup | undefined {
   const rungs = steps.filter(({ summary: { step } }) => step.multiplier !== undefined);

@@ -20,6 +20,7 @@ export interface RunOptions {
   readonly out: string;
   readonly keepStack: boolean;
   readonly pin: boolean;
+  readonly isPublished: boolean;
 }
 
 export type Arguments =
@@ -61,7 +62,7 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
     if (entry?.base === 'measured' && given('base-rps') === undefined) {
       faults.push('--base-rps (or BASE_RPS) is missing: x1 is only measured on the local stack');
     }
-    for (const name of ['replicas', 'keep-stack', 'pin']) {
+    for (const name of ['replicas', 'keep-stack', 'pin', 'publish']) {
       if (values[name] !== undefined) faults.push(`--${name} goes with --stack local`);
     }
   }
@@ -82,6 +83,7 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
       out: given('out') ?? 'loadtest/results',
       keepStack: values['keep-stack'] === true,
       pin: values['pin'] === true,
+      isPublished: values['publish'] === true,
     },
   };
 }

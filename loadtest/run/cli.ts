@@ -2,12 +2,17 @@
  * `npm run loadtest -- <script>`: runs a k6 script of loadtest/k6 against the local stack, which it starts and takes down,
  * or against addresses that were named, and leaves a folder with the report. See usage.ts.
  */
+import { join } from 'node:path';
+import { checkSections } from '../finding/publish-section.ts';
+import type { RunRecord } from '../record.ts';
+import { publishRun } from '../report/run-section.ts';
 import { readArguments } from './arguments.ts';
 import { calibrate } from './calibrate.ts';
 import { keepResults } from './keep-results.ts';
 import { run } from './run.ts';
 import { usage } from './usage.ts';
 
+const PAGE = join(import.meta.dirname, '..', 'README.md');
 const WRONG_ARGUMENTS = 64;
 const COULD_NOT_RUN = 3;
 
@@ -34,15 +39,26 @@ async function main(): Promise<number> {
   // Never `once`: who presses Ctrl-C twice must not leave a stack behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   try {
+    if (read.options.isPublished) checkSections(PAGE, [read.options.script]);
     const ran = await run(read.options, { say, signal: stopping.signal, calibrate });
     const { record, text } = await keepResults(ran);
     console.log(text);
-    return record.exitCode;
+    return read.options.isPublished && !isPublished(record) ? record.exitCode || COULD_NOT_RUN : record.exitCode;
   } catch (error) {
     console.error(`loadtest: ${error instanceof Error ? error.message : error}`);
     return COULD_NOT_RUN;
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.removeListener(signal, stop);
+  }
+}
+
+function isPublished(record: RunRecord): boolean {
+  try {
+    publishRun(record, PAGE);
+    return true;
+  } catch (error) {
+    console.error(`loadtest: not published: ${error instanceof Error ? error.message : error}`);
+    return false;
   }
 }
 

@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { commitOf } from '../finding/machine-words.ts';
 import { compareRuns } from '../judge/compare.ts';
 import { withinLimit } from '../judge/engine-limit.ts';
 import { finalVerdict } from '../judge/generator.ts';
@@ -40,13 +41,15 @@ export async function keepResults(ran: Ran): Promise<Kept> {
       `k6 left no summary in ${folder.path}${why}:\n${await tailOf(join(folder.path, K6_FILES.log))}`,
     );
   }
-  const machine = machineHere(program.version, pins);
+  const machine = await machineHere(program.version, pins);
   const verdict = unlessCut(end, withinLimit(finalVerdict(summary.verdict, { summary, samples, machine }), samples));
+  const commit = commitOf(join(import.meta.dirname, '..', '..'));
   const record: RunRecord = {
     version: 1,
     id: folder.id,
     // Nobody's seed was drawn: whoever repeats the run wants the same searches.
     command: commandLine({ ...options, numbers: { ...options.numbers, seed: summary.queries.seed } }),
+    ...(commit !== undefined && { commit }),
     stack: options.stack,
     machine,
     summary,

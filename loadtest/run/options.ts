@@ -42,6 +42,7 @@ export const OPTIONS: readonly OptionEntry[] = [
   { name: 'k6', value: 'FILE', variable: 'K6', help: 'a k6 program; else one in PATH, else it is built with Go' },
   { name: 'out', value: 'FOLDER', help: 'where results are kept: loadtest/results' },
   { name: 'keep-stack', help: 'leave the local stack running' },
+  { name: 'publish', help: 'write tables, plots and record into loadtest/README.md; with --stack local' },
   { name: 'pin', help: 'keep k6 and serpcache on cores of their own' },
   { name: 'help', help: 'this' },
 ];

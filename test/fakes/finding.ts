@@ -20,6 +20,7 @@ export function findingOf({ finding, record }: FindingWish = {}): FindingRecord 
     machine: '2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15, Valkey 8.0.1',
     startedAt: '2026-11-21T14:03:12.480Z',
     tookSeconds: 107.3,
+    commit: '0123abc',
     command: 'npm run experiments -- batch',
     ...record,
     finding: {

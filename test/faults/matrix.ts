@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { originOf } from '../../loadtest/finding/machine-words.ts';
 import { type Bed, startBed } from './bed.ts';
 import { brokenPromises, invalidity } from './judge.ts';
 import type { Selection } from './registry.ts';
@@ -28,6 +29,8 @@ export async function runMatrix({ rows, figures }: Selection, options: MatrixOpt
   const { checkout, print, repeated = REPEATED, documents = DOCUMENTS } = options;
   const verdicts: Verdict[] = [];
   const results: unknown[] = [];
+  const origin = await originOf(checkout, ['node', 'redis-server', 'searchd']);
+  const secondsSince = (startedAt: string): number => (Date.now() - Date.parse(startedAt)) / 1000;
   if (rows.length > 0) print(tableHead());
   for (const layout of ['plain', 'distributed'] as const) {
     const own = rows.filter((row) => (row.layout ?? 'plain') === layout);
@@ -47,10 +50,12 @@ export async function runMatrix({ rows, figures }: Selection, options: MatrixOpt
       await bed.stop();
     }
   }
+  const tookSeconds = secondsSince(origin.startedAt);
   let held = verdicts.every(({ broken, invalid }) => broken.length === 0 && invalid === undefined);
   for (const figure of figures) {
+    const startedAt = new Date().toISOString();
     const result = await figure.run({ checkout });
-    results.push({ figure: figure.name, ...result });
+    results.push({ figure: figure.name, startedAt, tookSeconds: secondsSince(startedAt), ...result });
     print(`\n${figure.name}: ${figure.says}`);
     for (const row of result.table)
       print(
@@ -64,7 +69,7 @@ export async function runMatrix({ rows, figures }: Selection, options: MatrixOpt
   if (options.jsonFile !== undefined) {
     writeFileSync(
       options.jsonFile,
-      `${JSON.stringify({ rows: verdicts.map(withoutSamples), figures: results }, null, 1)}\n`,
+      `${JSON.stringify({ ...origin, tookSeconds, seed: options.seed, rows: verdicts.map(withoutSamples), figures: results }, null, 1)}\n`,
     );
   }
   return held;
@@ -94,6 +99,7 @@ async function judged(bed: Bed, row: Row, seed: number): Promise<Verdict> {
 
 function withoutSamples({ report, ...verdict }: Verdict): object {
   if (report === undefined) return verdict;
-  const { samples: _, ...figures } = report satisfies Report;
-  return { ...verdict, ...figures };
+  // A verdict has broken promises of that name.
+  const { samples: _, broken: brokenConnections, ...figures } = report satisfies Report;
+  return { ...figures, brokenConnections, ...verdict };
 }

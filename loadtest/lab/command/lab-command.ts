@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { FindingRecord } from '../../finding/finding.ts';
 import { keepFinding } from '../../finding/keep-finding.ts';
-import { machineWords } from '../../finding/machine-words.ts';
+import { commitOf, machineWords } from '../../finding/machine-words.ts';
 import { printFinding } from '../../finding/print-finding.ts';
 import { publishFinding } from '../../finding/publish.ts';
 import { type Cores, coresOf } from '../cores.ts';
@@ -14,9 +14,8 @@ import { cannotBegin, messageOf } from './cannot-begin.ts';
 import { type Described, usage } from './usage.ts';
 
 export interface LabCommand extends Described {
-  /** Where `--publish` writes: the page, and the folder of its plots beside it. */
+  /** Where `--publish` writes, and beside it plots and records. */
   readonly page: string;
-  readonly plots: string;
   /** Programs whose versions the figures depend on. */
   readonly programs: readonly string[];
 }
@@ -24,7 +23,8 @@ export interface LabCommand extends Described {
 const [NOT_MEASURED, WRONG_ARGUMENTS] = [1, 64];
 /** A couple of minutes is what one may take; what has not ended by then hangs. */
 const LIMIT_MS = 12 * 60_000;
-const INSTALL = join(import.meta.dirname, '..', '..', 'stack', 'install.ts');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
 
 /** Runs what was asked for, one after the other. @returns the exit status: 0 when every row of all of them was measured. */
 export async function labCommand(command: LabCommand, argv: readonly string[], allowed: string): Promise<number> {
@@ -51,13 +51,22 @@ export async function labCommand(command: LabCommand, argv: readonly string[], a
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   const cores = coresOf(allowed);
   if (cores.store === cores.generator) say('one processor for stores and generators: every row is limited by both');
+  const commit = commitOf(ROOT);
   const failed: string[] = [];
   for (const name of read.arguments.names) {
     if (stopping.signal.aborted) {
       failed.push(`${name}: not begun`);
       continue;
     }
-    const problem = await one({ command, name, read: read.arguments, cores, allowed, stopping: stopping.signal });
+    const problem = await one({
+      command,
+      name,
+      read: read.arguments,
+      cores,
+      allowed,
+      commit,
+      stopping: stopping.signal,
+    });
     if (problem !== undefined) failed.push(`${name}: ${problem}`);
   }
   for (const line of failed) console.error(`${command.program}: not measured: ${line}`);
@@ -71,6 +80,7 @@ interface Step {
   readonly cores: Cores;
   /** Processors this process may use, as taskset lists them. */
   readonly allowed: string;
+  readonly commit: string | undefined;
   readonly stopping: AbortSignal;
 }
 
@@ -92,7 +102,7 @@ async function one(step: Step): Promise<string | undefined> {
     const problems = [
       ...(await problemOf(async () => say(`kept in ${await keepFinding(record, read.out, Date.now())}`))),
       // Also when it could not be kept: it was measured, and printed.
-      ...(await problemOf(() => read.isPublished && publishFinding(record, command.page, command.plots))),
+      ...(await problemOf(() => read.isPublished && publishFinding(record, command.page))),
     ];
     const unmeasured = record.finding.tables.flatMap(({ rows }) =>
       rows.filter(({ values }) => values.every((value) => value === undefined)).map((row) => row.name),
@@ -114,7 +124,7 @@ async function problemOf(work: () => unknown): Promise<string[]> {
 }
 
 async function measure(step: Step, experiment: Experiment): Promise<FindingRecord> {
-  const { command, name, read, cores, allowed, stopping } = step;
+  const { command, name, read, cores, allowed, commit, stopping } = step;
   const before = processorTimes(allowed);
   const startedAt = new Date().toISOString();
   const startedMs = performance.now();
@@ -136,6 +146,7 @@ async function measure(step: Step, experiment: Experiment): Promise<FindingRecor
     startedAt,
     tookSeconds: (performance.now() - startedMs) / 1000,
     ...(others !== undefined && { othersCores: others }),
+    ...(commit !== undefined && { commit }),
     command: `npm run ${command.program} -- ${name}${read.rowSeconds === undefined ? '' : ` --seconds ${read.rowSeconds}`}`,
   };
 }

@@ -29,7 +29,6 @@ function hostile(word: string): string {
       },
       record: { machine: word, command: word, startedAt: word },
     }),
-    'plots',
   );
 }
 
@@ -39,7 +38,7 @@ function proseOf(page: string): string {
 }
 
 test('a table has as many cells in each row as titles, figures at the right', () => {
-  for (const page of [findingMarkdown(findingOf(), 'plots'), ...MARKUP.map(hostile)]) {
+  for (const page of [findingMarkdown(findingOf()), ...MARKUP.map(hostile)]) {
     const tables = proseOf(page)
       .split('\n\n')
       .filter((block) => block.startsWith('|'));
@@ -49,11 +48,11 @@ test('a table has as many cells in each row as titles, figures at the right', ()
       assert.equal(new Set(cells).size, 1, table);
     }
   }
-  assert.match(findingMarkdown(findingOf(), 'plots'), /^\|---\|---:\|---:\|---:\|---:\|---\|---\|$/m);
+  assert.match(findingMarkdown(findingOf()), /^\|---\|---:\|---:\|---:\|---:\|---\|---\|$/m);
 });
 
 test('rows stand beside what was published, and say what limited them', () => {
-  const page = findingMarkdown(findingOf(), 'plots');
+  const page = findingMarkdown(findingOf());
   assert.match(
     page.replaceAll('\u00a0', ' '),
     /^\| pipeline of 10 \| 402,118\/s \| 2\.1 ms \| 2 MiB \| 52 % \| generator \| 8k\/s, 22 ms \|$/m,
@@ -61,25 +60,25 @@ test('rows stand beside what was published, and say what limited them', () => {
   assert.match(page, /^\| Lua of 10 \| – \| Valkey \|$/m);
 });
 
-test('plots are named as their files are, from the page', () => {
-  const page = findingMarkdown(findingOf(), 'pictures of it/plots');
-  assert.match(page, /^!\[Commands a second, by commands in a pipeline\]\(pictures%20of%20it\/plots\/batch\.svg\)$/m);
-  assert.match(page, /\(pictures%20of%20it\/plots\/batch-asks\.svg\)$/m);
-  assert.match(findingMarkdown(findingOf(), ''), /\]\(batch\.svg\)$/m);
+test('plots and the record are named as their files are, from the page', () => {
+  const page = findingMarkdown(findingOf());
+  assert.match(page, /^!\[Commands a second, by commands in a pipeline\]\(plots\/batch\.svg\)$/m);
+  assert.match(page, /\(plots\/batch-asks\.svg\)$/m);
+  assert.match(page, /Valkey 8\.0\.1, commit `0123abc` \(\[all figures\]\(records\/batch\.json\)\)\.$/m);
 });
 
 test('the sentence that it all comes to is the last, in bold, and the command is before it', () => {
-  const lines = findingMarkdown(findingOf(), 'plots').trimEnd().split('\n');
+  const lines = findingMarkdown(findingOf()).trimEnd().split('\n');
   assert.match(lines.at(-1) ?? '', /^\*\*A batch of 200 .*\.\*\*$/);
   assert.match(lines.at(-3) ?? '', /^`npm run experiments -- batch`: measured on 2026-11-21 in .* on 2 shared cores, /);
 });
 
 test('commands are folded away, each with the names of its rows, and none is no block', () => {
-  const page = findingMarkdown(findingOf(), 'plots');
+  const page = findingMarkdown(findingOf());
   assert.match(page, /<details><summary>[^\n]*<\/summary>\n\n```sh\n# pipeline of 1\nredis-benchmark [^\n]* -P 1\n#/);
   assert.match(page, /\n```\n\n<\/details>\n/);
   const table = { title: 'one', columns: [], rows: [{ name: 'a', values: [] }] };
-  assert.doesNotMatch(findingMarkdown(findingOf({ finding: { tables: [table] } }), 'plots'), /details|```/);
+  assert.doesNotMatch(findingMarkdown(findingOf({ finding: { tables: [table] } })), /details|```/);
 });
 
 test('where rows of several tables have commands, each list has the title of its table', () => {
@@ -88,7 +87,7 @@ test('where rows of several tables have commands, each list has the title of its
     columns: [],
     rows: [{ name: 'a', values: [], command: title }],
   });
-  const page = findingMarkdown(findingOf({ finding: { tables: [table('one'), table('two')] } }), 'plots');
+  const page = findingMarkdown(findingOf({ finding: { tables: [table('one'), table('two')] } }));
   assert.match(page, /```sh\n## one\n# a\none\n\n## two\n# a\ntwo\n```/);
 });
 
@@ -98,7 +97,7 @@ test('nothing that was measured is markup, a marker, or the end of a block', () 
     assert.doesNotMatch(page, /<!--|\p{Bidi_Control}|[^\P{Cc}\n]/u, word);
     const prose = proseOf(page);
     assert.deepEqual(prose.match(/<[^>]*>/g), ['<details>', '<summary>', '</summary>', '</details>'], word);
-    assert.doesNotMatch(prose, /(?<!\\)[~$`_]|(?<![\\!])\[|(?<!\\)\](?!\(plots)/, word);
+    assert.doesNotMatch(prose, /(?<!\\)[~$`_]|(?<![\\!])\[(?!all figures)|(?<!\\)\](?!\((?:plots|records)\/)/, word);
     assert.equal(prose.match(/^(?:#|>|\d+[.)] )/gm)?.length, 1, word);
     assert.equal(prose.match(/^-/gm)?.length, 1, word);
     assert.doesNotMatch(prose, /^- (?:[#>+-]|\d+[.)] )/m, word);
@@ -107,12 +106,9 @@ test('nothing that was measured is markup, a marker, or the end of a block', () 
 
 test('a fence is longer than any in its commands', () => {
   const table = { title: 'one', columns: [], rows: [{ name: 'a', values: [], command: '`````' }] };
-  assert.match(
-    findingMarkdown(findingOf({ finding: { tables: [table] } }), 'plots'),
-    /^``````sh\n# a\n`````\n``````$/m,
-  );
+  assert.match(findingMarkdown(findingOf({ finding: { tables: [table] } })), /^``````sh\n# a\n`````\n``````$/m);
 });
 
 test('where nothing was published, nothing is said to be', () => {
-  assert.doesNotMatch(findingMarkdown(findingOf({ finding: { published: '' } }), 'plots'), /Published/);
+  assert.doesNotMatch(findingMarkdown(findingOf({ finding: { published: '' } })), /Published/);
 });

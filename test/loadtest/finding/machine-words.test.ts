@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { machineWords } from '../../../loadtest/finding/machine-words.ts';
+import { commitOf, machineWords } from '../../../loadtest/finding/machine-words.ts';
 import { versionWords } from '../../../loadtest/finding/program-words.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-words-'));
@@ -62,4 +63,28 @@ test('an endless line is shortened, and steers no terminal', () => {
   const words = versionWords('/opt/odd', `${'a'.repeat(500)} 1.${'2'.repeat(500)}`) ?? assert.fail();
   assert.ok(words.length < 100, String(words.length));
   assert.doesNotMatch(versionWords('/opt/odd', '\u001b[31mred\u0007 1.2.3') ?? '', /\p{Cc}/u);
+});
+
+test('a commit is marked when code differs from it, and not when only pages, plots and records do', () => {
+  const checkout = mkdtempSync(join(folder, 'checkout-'));
+  const git = (...words: readonly string[]): void => {
+    const asSomebody = ['-c', 'user.name=a', '-c', 'user.email=a@example.org', '-c', 'commit.gpgsign=false'];
+    const { status, stderr } = spawnSync('git', ['-C', checkout, ...asSomebody, ...words], { encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+  };
+  assert.equal(commitOf(checkout), undefined);
+  git('init', '--quiet');
+  mkdirSync(join(checkout, 'records'));
+  writeFileSync(join(checkout, 'code.ts'), 'one');
+  writeFileSync(join(checkout, 'records', 'x.json'), '{}');
+  git('add', '.');
+  git('commit', '--quiet', '-m', 'first');
+  const commit = commitOf(checkout) ?? '';
+  assert.match(commit, /^[0-9a-f]{7}$/);
+  for (const file of [join('records', 'x.json'), 'README.md', 'faults.json'])
+    writeFileSync(join(checkout, file), 'new');
+  assert.equal(commitOf(checkout), commit);
+  assert.equal(commitOf(join(checkout, 'records')), undefined);
+  writeFileSync(join(checkout, 'other.ts'), 'new');
+  assert.equal(commitOf(checkout), `${commit}-dirty`);
 });

@@ -61,7 +61,7 @@ test('a command is one line however long it is, and stands once for all of its r
 test('what others took of the machine is said where it shows, and nothing where it does not', () => {
   const told = (othersCores?: number): boolean => {
     const record = findingOf({ record: { ...(othersCores !== undefined && { othersCores }) } });
-    const both = [printFinding(record).replaceAll('\n  ', ' '), findingMarkdown(record, 'plots')].map((text) =>
+    const both = [printFinding(record).replaceAll('\n  ', ' '), findingMarkdown(record)].map((text) =>
       /\. Meanwhile others took 0\.42 of the machine's cores: rates are lower/.test(text),
     );
     assert.equal(both[0], both[1]);

@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { checkPage, publishFinding } from '../../../loadtest/finding/publish.ts';
-import { asksChart, findingOf, rateChart } from '../../fakes/finding.ts';
+import { checkPage, findingSection, publishFinding } from '../../../loadtest/finding/publish.ts';
+import { MAX_RECORD_BYTES } from '../../../loadtest/finding/publish-section.ts';
+import { asksChart, type FindingWish, findingOf, rateChart } from '../../fakes/finding.ts';
 
 const [START, END] = ['<!-- finding: batch -->', '<!-- /finding: batch -->'];
 const OTHER = '<!-- finding: batch-lua -->\nkept\n<!-- /finding: batch-lua -->';
@@ -18,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 function published(page: string, record = findingOf()): string {
   const file = join(folder, 'README.md');
   writeFileSync(file, page);
-  publishFinding(record, file, join(folder, 'plots'));
+  publishFinding(record, file);
   return readFileSync(file, 'utf8');
 }
 
@@ -72,19 +73,38 @@ test('a page whose markers are not one pair in their order is left as it is, and
   }
 });
 
-test('of a page and its plots all are written, or none', () => {
+test('its record is written beside the page, and the page can be rendered from it again', () => {
+  const page = published(`${START}\n${END}\n`);
+  const record = readFileSync(join(folder, 'records', 'batch.json'), 'utf8');
+  const { name, markdown, plots: drawn } = findingSection(record);
+  assert.equal(page, `${START}\n${markdown}${END}\n`);
+  assert.deepEqual([name, ...drawn.keys()].sort(), ['batch', ...plots()].sort());
+});
+
+test('a record with a path of one machine, too large, or of no commit is not published', () => {
+  for (const [wish, fault] of [
+    [{ record: { command: 'npm run experiments -- batch --server /home/user/x' } }, /names \/home\/user\/x, which/],
+    [{ finding: { notes: ['x'.repeat(MAX_RECORD_BYTES)] } }, /bytes, more than 200000$/],
+    [{ record: { commit: undefined } }, /does not say which commit was measured$/],
+  ] as const) {
+    assert.throws(() => published(`${START}\n${END}\n`, findingOf(wish as FindingWish)), { message: fault });
+    assert.deepEqual(readdirSync(folder), ['README.md']);
+  }
+});
+
+test('of a page, its plots and its record all are written, or none', () => {
   published(`${START}\n${END}\n`);
   const before = readFileSync(join(folder, 'README.md'), 'utf8');
   const other = findingOf({ finding: { title: 'Another', charts: [{ ...rateChart(), title: 'Another' }] } });
   const plot = readFileSync(join(folder, 'plots', 'batch.svg'), 'utf8');
-  for (const file of ['README.md', join('plots', 'batch.svg')]) {
+  for (const file of ['README.md', join('plots', 'batch.svg'), join('records', 'batch.json')]) {
     // Nothing can be written there.
     mkdirSync(join(folder, `${file}.new`));
-    assert.throws(() => publishFinding(other, join(folder, 'README.md'), join(folder, 'plots')), { code: 'EISDIR' });
+    assert.throws(() => publishFinding(other, join(folder, 'README.md')), { code: 'EISDIR' });
     assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), before);
     assert.equal(readFileSync(join(folder, 'plots', 'batch.svg'), 'utf8'), plot);
     rmSync(join(folder, `${file}.new`), { recursive: true });
-    assert.deepEqual(readdirSync(folder).sort(), ['README.md', 'plots']);
+    assert.deepEqual(readdirSync(folder).sort(), ['README.md', 'plots', 'records']);
     assert.deepEqual(plots(), ['batch-asks.svg', 'batch.svg']);
   }
 });

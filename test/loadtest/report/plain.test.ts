@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/record.ts';
 import { runText } from '../../../loadtest/report/print-run.ts';
-import { readmeTables } from '../../../loadtest/report/readme-tables.ts';
+import { runTables } from '../../../loadtest/report/run-section.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { hostileRun, SCENES } from './scenes.ts';
 
@@ -76,7 +76,7 @@ test('no words from outside steer a terminal', () => {
 
 test('the tables of a README have as many cells in each row as titles, whatever a step is called', () => {
   for (const record of [runOf({ breaksAt: 4, isAborted: true }), runOf({ script: 'flush-survival' }), hostileRun()]) {
-    for (const table of readmeTables(record, judge(record)).trimEnd().split('\n\n')) {
+    for (const table of runTables(record, judge(record)).trimEnd().split('\n\n')) {
       const cells = table.split('\n').map((row) => row.replaceAll('\\|', '').split('|').length);
       assert.equal(new Set(cells).size, 1, table);
       assert.doesNotMatch(table, /<(?:script|img)|\u202e/u);
@@ -85,9 +85,9 @@ test('the tables of a README have as many cells in each row as titles, whatever 
 });
 
 test('a README has a row for each step, and one for each loss', () => {
-  const ladder = readmeTables(runOf(), judge(runOf()));
-  assert.match(ladder, /^\| x5 \| 3,750\/s \| 3,750\/s \| 0\.6 ms \| .* \| held \|$/m);
+  const ladder = runTables(runOf(), judge(runOf()));
+  assert.match(ladder, /^\| x5 \| 3,750\/s \| 3,750\/s \| 0\.6 ms \| .* \| held \| – \|$/m);
   assert.equal(ladder.split('\n\n').length, 1);
   const record = runOf({ script: 'flush-survival' });
-  assert.equal(readmeTables(record, judge(record)).match(/^\| flush \| .* keys \| \+/gm)?.length, 3);
+  assert.equal(runTables(record, judge(record)).match(/^\| flush \| .* keys \| \\\+/gm)?.length, 3);
 });

@@ -1,0 +1,174 @@
+/**
+ * `node test/faults/publish.ts [--commit HASH] <file of npm run faults -- --json>`: writes the matrix and the figures of that
+ * file into README.md, with their records beside it. Broken and invalid rows are shown as what they are. A part of the
+ * matrix is refused: it would replace the whole one.
+ *   --commit HASH   of the code that was measured, for a file that does not say it
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Column, Finding, FindingRecord, FindingTable, Lesson, Row } from '../../loadtest/finding/finding.ts';
+import { publishFinding } from '../../loadtest/finding/publish.ts';
+import { countText } from '../../src/report/number-text.ts';
+import { FAMILIES, FIGURES, type FigureResult } from './registry.ts';
+import type { PhaseReport, Report } from './report.ts';
+import { PHASES } from './samples.ts';
+
+/** What `--json` holds: numbers that were not measured are null in it. */
+export interface FaultsFile extends Pick<FindingRecord, 'machine' | 'startedAt' | 'tookSeconds' | 'commit'> {
+  readonly seed: number;
+  readonly rows: readonly RowResult[];
+  readonly figures: readonly (FigureResult & Pick<FindingRecord, 'startedAt' | 'tookSeconds'> & { figure: string })[];
+}
+
+/** Without the members of a report: the row could not be run. */
+export interface RowResult extends Partial<Omit<Report, 'broken' | 'samples'>> {
+  readonly name: string;
+  readonly broken: readonly string[];
+  readonly invalid?: string;
+  readonly tries?: readonly unknown[];
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'promise', unit: 'text' },
+  { name: 'hits before', unit: 'share' },
+  { name: 'during', unit: 'share' },
+  { name: 'of the control', unit: 'share' },
+  { name: 'no page during', unit: 'share' },
+  { name: 'p95 during ÷ before', unit: 'times' },
+  { name: 'engine searches per key', unit: 'times' },
+  { name: 'back after', unit: 'ms' },
+  { name: 'wrong', unit: 'count' },
+  { name: 'hung', unit: 'count' },
+  { name: 'tries', unit: 'count' },
+];
+
+/** The matrix, if the file has rows, then its figures. @throws when some rows of the matrix are missing. */
+export function findingsOf(file: FaultsFile): readonly FindingRecord[] {
+  const { machine, commit, seed, rows, figures } = file;
+  const origin = { version: 1, machine, ...(commit !== undefined && { commit }) } as const;
+  const { startedAt, tookSeconds } = file;
+  const command = `npm run faults${seed === 1 ? '' : ` -- --seed ${seed}`}`;
+  return [
+    ...(rows.length === 0 ? [] : [{ ...origin, startedAt, tookSeconds, command, finding: matrixFinding(rows) }]),
+    ...figures.map(({ figure, table, verdicts, ...when }) => ({
+      ...{ ...origin, startedAt: when.startedAt, tookSeconds: when.tookSeconds },
+      command: `npm run faults -- --only ${figure}`,
+      finding: figureFinding(figure, { table, verdicts }),
+    })),
+  ];
+}
+
+function matrixFinding(rows: readonly RowResult[]): Finding {
+  const missing = Object.values(FAMILIES)
+    .flat()
+    .filter(({ name }) => !rows.some((row) => row.name === name));
+  if (missing.length > 0) {
+    throw new Error(`a part of the matrix: ${missing.map(({ name }) => name).join(', ')} are missing`);
+  }
+  const tables = Object.entries(FAMILIES).map(
+    ([family, own]): FindingTable => ({
+      title: family,
+      columns: COLUMNS,
+      rows: own.flatMap(({ name }) => rows.filter((row) => row.name === name)).map(rowOf),
+    }),
+  );
+  const unkept = rows.filter((row) => promiseOf(row) !== 'kept');
+  return {
+    ...{ name: 'matrix', title: 'The matrix: each fault in turn', published: '', tables, charts: [] },
+    notes: [
+      'Hits and pages: shares of the searches, of the process under test and of the control for the same searches while the fault lasts.',
+      'Back after: from the end of the fault until recovered. The window in which it is looked for is a second and a half.',
+      ...unkept.map((row) => `${row.name}, ${promiseOf(row)}: ${[row.invalid ?? [], row.broken].flat().join('; ')}`),
+    ],
+    lesson: matrixLesson(rows),
+  };
+}
+
+function rowOf(row: RowResult): Row {
+  const { name, subject, control, engine, recoveredAfterMs, wrong, hung, tries } = row;
+  const ratio = (read: (phase: PhaseReport) => number): number | undefined =>
+    subject === undefined ? undefined : known(read(subject.fault) / read(subject.before));
+  return {
+    name,
+    values: [
+      promiseOf(row),
+      ...[subject?.before.hitRatio, subject?.fault.hitRatio, control?.fault.hitRatio].map(known),
+      known(subject?.fault.unanswered),
+      ratio(({ p95Ms }) => p95Ms ?? Number.NaN),
+      engine === undefined ? undefined : engine.searches / Math.max(1, engine.distinct),
+      known(recoveredAfterMs),
+      ...[wrong?.length, known(hung), tries?.length],
+    ],
+  };
+}
+
+function promiseOf({ broken, invalid }: RowResult): 'kept' | 'broken' | 'not seen' {
+  if (invalid !== undefined) return 'not seen';
+  return [broken].flat().length > 0 ? 'broken' : 'kept';
+}
+
+function matrixLesson(rows: readonly RowResult[]): Lesson {
+  const named = (promise: string): string =>
+    rows
+      .filter((row) => promiseOf(row) === promise)
+      .map(({ name }) => name)
+      .join(', ');
+  const sum = (read: (row: RowResult) => number | undefined): string =>
+    countText(rows.reduce((total, row) => total + (read(row) ?? 0), 0));
+  const requests = sum(({ subject }) =>
+    subject === undefined ? 0 : PHASES.reduce((total, phase) => total + subject[phase].requests, 0),
+  );
+  const answers = `of ${requests} requests ${sum(({ wrong }) => wrong?.length)} got a wrong answer and ${sum(({ hung }) => hung)} none`;
+  const [broken, unseen] = [named('broken'), named('not seen')];
+  const rest = unseen === '' ? '' : `; not seen: ${unseen}`;
+  if (broken !== '') return { holds: 'no', sentence: `It does not hold: broken by ${broken}${rest}; ${answers}.` };
+  return unseen === ''
+    ? { holds: 'yes', sentence: `Holds: each of ${rows.length} rows kept its promise; ${answers}.` }
+    : { holds: 'partly', sentence: `Holds in part${rest}; ${answers}.` };
+}
+
+function figureFinding(name: string, { table, verdicts }: FigureResult): Finding {
+  const says = FIGURES.find((figure) => figure.name === name)?.says ?? '';
+  const [first = '', ...names] = [...new Set(table.flatMap((row) => Object.keys(row)))];
+  const kept = verdicts.filter(({ holds }) => holds).length;
+  return {
+    name,
+    title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}: ${says}`,
+    published: '',
+    tables: [
+      {
+        title: '',
+        columns: names.map((column) => ({ name: column, unit: isCount(table, column) ? 'count' : 'text' })),
+        rows: table.map((row) => ({
+          name: String(row[first] ?? ''),
+          values: names.map((column) => row[column] ?? undefined),
+        })),
+      },
+    ],
+    charts: [],
+    notes: verdicts.map((verdict) => `${verdict.holds ? 'Kept' : 'Broken'}: ${verdict.says}`),
+    lesson: {
+      holds: kept === verdicts.length ? 'yes' : kept === 0 ? 'no' : 'partly',
+      sentence: `${kept} of ${verdicts.length} promises of this figure are kept.`,
+    },
+  };
+}
+
+function isCount(table: FigureResult['table'], column: string): boolean {
+  return table.every((row) => Number.isInteger(row[column] ?? 0));
+}
+
+/** JSON has no NaN: a ratio of nothing is null in it. */
+function known(value: number | null | undefined): number | undefined {
+  return value === null || value === undefined || !Number.isFinite(value) ? undefined : value;
+}
+
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({ options: { commit: { type: 'string' } }, allowPositionals: true });
+  const [path] = positionals;
+  if (path === undefined) throw new Error('node test/faults/publish.ts [--commit HASH] <file of --json>');
+  const told = values.commit === undefined ? {} : { commit: values.commit };
+  const file = { ...told, ...(JSON.parse(readFileSync(path, 'utf8')) as FaultsFile) };
+  for (const finding of findingsOf(file)) publishFinding(finding, join(import.meta.dirname, 'README.md'));
+}

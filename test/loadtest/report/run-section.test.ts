@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { MAX_RECORD_BYTES, parseRecord, recordText } from '../../../loadtest/finding/publish-section.ts';
+import { judge } from '../../../loadtest/judge/judge.ts';
+import type { RunRecord } from '../../../loadtest/record.ts';
+import { publishRun, runSection, runTables } from '../../../loadtest/report/run-section.ts';
+import { plotSvg } from '../../../loadtest/report/standalone.ts';
+import { pack, runOfThinned, type ThinnedRun, thinRun, unpack } from '../../../loadtest/report/thin-run.ts';
+import { runOf } from '../../fakes/load-run.ts';
+
+const COMMIT = { commit: '0123abc' };
+const SCRIPTS = ['x-load', 'flush-survival'] as const;
+
+function kept(record: RunRecord): RunRecord {
+  return runOfThinned(parseRecord(recordText(thinRun({ ...COMMIT, ...record }))) as ThinnedRun);
+}
+
+for (const script of SCRIPTS) {
+  test(`${script}: a thinned run has the tables, the verdict and the plots of the whole one`, () => {
+    const whole = runOf({ script });
+    const thinned = kept(whole);
+    assert.equal(runTables(thinned, judge(thinned)), runTables(whole, judge(whole)));
+    assert.equal(judge(thinned).binding.words, judge(whole).binding.words);
+    for (const plot of ['rate', 'latency', 'processors', 'outcomes', 'places'] as const) {
+      // Rounding moves a line by less than a pixel.
+      const drawn = (record: RunRecord) =>
+        plotSvg({ record, judged: judge(record) }, plot)?.replaceAll(/(?<= d=")[^"]*/g, '');
+      assert.ok(drawn(thinned) === drawn(whole) && drawn(whole) !== undefined, plot);
+    }
+  });
+}
+
+test('a run that is too long keeps every second, and as many samples as fit', () => {
+  const long = { ...COMMIT, ...runOf({ script: 'flush-survival', holdSeconds: 80 }) };
+  const text = recordText(thinRun(long));
+  const { sampleStride } = thinRun(long);
+  assert.ok(sampleStride > 1 && Buffer.byteLength(text) <= MAX_RECORD_BYTES, `${sampleStride}, ${text.length}`);
+  const thinned = runOfThinned(parseRecord(text) as ThinnedRun);
+  assert.equal(thinned.seconds.length, long.seconds.length);
+  assert.equal(thinned.samples.length, Math.ceil(long.samples.length / sampleStride));
+  assert.match(runSection(text).markdown, new RegExp(`One sample of ${sampleStride} is kept there`));
+});
+
+test('records of one shape are packed into a table and unpacked as they were, whatever some of them lack', () => {
+  const records = [
+    { atMs: 1, parts: [{ name: 'a', n: 0.5 }, { name: 'b' }], by: {}, same: 'x' },
+    { atMs: 2, parts: [], by: { ok: 3 }, same: 'x' },
+    { atMs: 3, parts: [{ name: 'b', n: 1 }], by: { ok: 0 }, same: 'x' },
+  ];
+  const packed = parseRecord(JSON.stringify(pack(records)));
+  assert.deepEqual(unpack(packed as ReturnType<typeof pack>), records);
+});
+
+test('the searches of a published run name no folder, and its record no address of another machine', () => {
+  const { summary } = runOf();
+  const queries = { ...summary.queries, file: '/home/user/queries.tsv' };
+  const text = recordText(thinRun({ ...COMMIT, ...runOf(), summary: { ...summary, queries } }));
+  assert.doesNotMatch(text, /\/home/);
+  assert.throws(() => thinRun({ ...COMMIT, ...runOf({ stack: 'none' }) }), /not measured on the local stack/);
+});
+
+test('a run is published with its plots and its record, unless it is invalid or of no known commit', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'serpcache-run-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const page = join(folder, 'README.md');
+  const [start, end] = ['<!-- finding: x-load -->', '<!-- /finding: x-load -->'];
+  writeFileSync(page, `${start}\n${end}\n`);
+  assert.throws(() => publishRun({ ...COMMIT, ...runOf({ starvedAt: 4 }) }, page), /is invalid: it says nothing/);
+  assert.throws(() => publishRun(runOf(), page), /does not say which commit was measured/);
+  assert.equal(readFileSync(page, 'utf8'), `${start}\n${end}\n`);
+  publishRun({ ...COMMIT, ...runOf() }, page);
+  const { markdown, plots } = runSection(readFileSync(join(folder, 'records', 'x-load.json'), 'utf8'));
+  assert.equal(readFileSync(page, 'utf8'), `${start}\n${markdown}${end}\n`);
+  assert.deepEqual(readdirSync(join(folder, 'plots')).sort(), [...plots.keys()].sort());
+  assert.match(markdown, /^## x-load: passed\n/);
+  assert.match(markdown, /4 cores, 8 GiB, Linux 6\.1, x64, k6 v1\.8\.1, commit `0123abc` \(\[all figures\]/);
+});

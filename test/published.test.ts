@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { test } from 'node:test';
+import type { FindingRecord } from '../loadtest/finding/finding.ts';
+import { overviewOf, withOverview } from '../loadtest/finding/overview.ts';
+import { findingSection } from '../loadtest/finding/publish.ts';
+import {
+  PLOTS,
+  parseRecord,
+  RECORDS,
+  recordFault,
+  type Section,
+  sectionsOf,
+  withSection,
+} from '../loadtest/finding/publish-section.ts';
+import { runSection } from '../loadtest/report/run-section.ts';
+import type { ThinnedRun } from '../loadtest/report/thin-run.ts';
+
+const root = join(import.meta.dirname, '..');
+const tracked = (pattern: string): readonly string[] =>
+  globSync(pattern, { cwd: root, exclude: ['**/node_modules', 'data', 'loadtest/results'] })
+    .filter((file) => !/(?:^|\/)node_modules\//.test(file))
+    .sort();
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const pages = tracked('**/*.md');
+const published = pages.filter((page) => sectionsOf(read(page)).length > 0);
+
+interface Published {
+  readonly file: string;
+  readonly text: string;
+  readonly record: FindingRecord | ThinnedRun;
+  readonly section: Section;
+}
+
+function recordsOf(page: string): readonly Published[] {
+  return tracked(join(dirname(page), RECORDS, '*.json')).map((file) => {
+    const text = read(file);
+    const record = parseRecord(text) as FindingRecord | ThinnedRun;
+    return { file, text, record, section: 'run' in record ? runSection(text) : findingSection(text) };
+  });
+}
+
+test('a page has a section for each record beside it, and a record for each section', () => {
+  const all = published.flatMap((page) => recordsOf(page).map(({ file }) => file));
+  assert.deepEqual(tracked(`**/${RECORDS}/*.json`), all.sort(), 'records without a page');
+  for (const page of published) {
+    const own = recordsOf(page);
+    const names = own.map(({ section }) => section.name);
+    assert.deepEqual(names.toSorted(), [...sectionsOf(read(page))].sort(), page);
+    assert.deepEqual(
+      names,
+      own.map(({ file }) => basename(file, '.json')),
+    );
+  }
+});
+
+for (const page of published) {
+  test(`${page}: each section is what its record renders to, byte for byte`, () => {
+    const text = read(page);
+    for (const { section } of recordsOf(page)) assert.ok(withSection(text, section, page) === text, section.name);
+  });
+
+  test(`${page}: the plots are those of its records, byte for byte, and there are no others`, () => {
+    const folder = join(root, dirname(page), PLOTS);
+    const drawn = new Map(recordsOf(page).flatMap(({ section }) => [...section.plots]));
+    assert.deepEqual(existsSync(folder) ? readdirSync(folder).sort() : [], [...drawn.keys()].sort());
+    for (const [file, svg] of drawn) assert.ok(readFileSync(join(folder, file), 'utf8') === svg, file);
+  });
+
+  test(`${page}: the overview is made of its records`, () => {
+    const text = read(page);
+    const place = overviewOf(text);
+    if (place === undefined) return;
+    const empty = `${text.slice(0, text.indexOf('\n', place.from) + 1)}${text.slice(place.to)}`;
+    const records = recordsOf(page).map(({ record }) => record as FindingRecord);
+    const names = sectionsOf(text);
+    assert.equal(
+      records.reduce((shown, record) => withOverview(shown, record, names), empty),
+      text,
+    );
+  });
+}
+
+const MACHINE = /^\d+ (?:shared )?cores?, \d+ GiB, [A-Z]\w+ \d+\.\d+(?:, \w+)?(?:, [\w+ -]+ \S+)*$/;
+/** Addresses that name no machine: loopback, and those that network namespaces and documentation use. */
+const ANYBODYS = /^(?:127\.|0\.0\.0\.0|10\.|192\.0\.2\.|198\.(?:18|19|51\.100)\.|203\.0\.113\.)/;
+
+test('a record says command, commit, time and machine, and names no host and no path of one machine', () => {
+  for (const { file, text, record } of published.flatMap(recordsOf)) {
+    assert.equal(recordFault(text), undefined, file);
+    assert.equal(record.version, 1, file);
+    assert.match(record.command, /^(?:npm run|node) \S/, file);
+    assert.match(record.commit ?? '', /^[0-9a-f]{7,40}(?:-dirty)?$/, file);
+    assert.match(record.startedAt, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/, file);
+    assert.match(record.machine, MACHINE, file);
+    const addresses = [...text.matchAll(/(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/g)].map(([address]) => address);
+    assert.deepEqual(
+      addresses.filter((address) => !ANYBODYS.test(address)),
+      [],
+      file,
+    );
+    const hosts = [...text.matchAll(/https?:\/\/([^\s/:"'\\]+)/g)].map(([, host = '']) => host);
+    assert.deepEqual(
+      hosts.filter((host) => host !== 'localhost' && !ANYBODYS.test(host)),
+      [],
+      file,
+    );
+  }
+});
+
+/** Tables whose columns, beside the first, hold figures: `| row | 93 → 89 | 1.2 ms |`. Fences and sections are left out. */
+function figureTables(text: string): readonly string[] {
+  const own = text
+    .replaceAll(/^<!-- (finding: \S+|overview) -->[\s\S]*?^<!-- \/\1 -->/gm, '')
+    .replaceAll(/^(`{3,})[\s\S]*?^\1/gm, '');
+  return [...own.matchAll(/^\|.*\|[ \t]*\n\|[-:| ]+\|[ \t]*\n(?:\|.*\|[ \t]*(?:\n|$))+/gm)]
+    .map(([table]) => table)
+    .filter((table) => {
+      const rows = table
+        .trimEnd()
+        .split('\n')
+        .slice(2)
+        .map((row) => row.split(/(?<!\\)\|/).slice(2, -1));
+      const columns = (rows[0] ?? []).map((_, at) => rows.map((row) => (row[at] ?? '').trim()));
+      return columns.some((cells) => {
+        const known = cells.filter((cell) => cell !== '');
+        return known.length > 0 && known.filter(isFigure).length > known.length / 2;
+      });
+    });
+}
+
+/** A number comes before any letter, and little else: `**1.00** (3)`, `≤ 6`, `1½ min`, `.69`. */
+function isFigure(cell: string): boolean {
+  return cell.length <= 40 && /^[^\p{L}`]*\d/u.test(cell);
+}
+
+test('tables of measured figures stand between markers, where a record renders them', () => {
+  const row = '| a | b |\n|---|---|\n| x | **1.2** ms |\n';
+  assert.equal(figureTables(row).length, 1);
+  assert.equal(figureTables(`<!-- finding: x -->\n${row}<!-- /finding: x -->`).length, 0);
+  assert.equal(figureTables('| a | b |\n|---|---|\n| x | waits for 50 ms |\n').length, 0);
+  for (const page of pages) assert.deepEqual(figureTables(read(page)), [], page);
+});
