@@ -5,6 +5,7 @@ import { personOf, targetOf } from '../bed.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { percentile } from '../samples.ts';
 import { type Verdict, verdictOf } from '../verdict.ts';
+import type { Holds } from './figure.ts';
 
 /** One search sent to one process, and what came of it. */
 export interface Asked {
@@ -108,6 +109,9 @@ export function quantileMs(asked: readonly Asked[], p: number): number {
 
 /** A generator later than this was not the open loop the figure is about. */
 export const MOST_LAG_MS = 60;
+
+/** A generator that was late has not measured what the figure is about; no promise of the service is broken by that. */
+export const keptUp = (lagMs: number): Holds => (lagMs <= MOST_LAG_MS ? true : 'not measured');
 
 /** A machine that was busy once may be idle now: measured again, a few times, while the generator lagged. */
 export async function unhurried<T extends { readonly lagMs: number }>(
