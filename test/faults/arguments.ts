@@ -55,7 +55,7 @@ export function readArguments(words: readonly string[]): Arguments {
 function parse(words: readonly string[]) {
   try {
     return parseArgs({
-      args: [...words],
+      args: withNegatives(words),
       options: {
         only: { type: 'string' },
         repeat: { type: 'string', default: '1' },
@@ -69,6 +69,18 @@ function parse(words: readonly string[]) {
     const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
     return `${line}; allowed: --only, --repeat, --seed, --json, --checkout, --list`;
   }
+}
+
+/** `--repeat -1` as `--repeat=-1`: parseArgs takes the number for another option, and says nothing of what is allowed. */
+function withNegatives(words: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const word of words) {
+    const last = joined.at(-1);
+    if (last !== undefined && /^--(?:repeat|seed)$/.test(last) && /^-\d/.test(word))
+      joined.push(`${joined.pop()}=${word}`);
+    else joined.push(word);
+  }
+  return joined;
 }
 
 function wholeFault(option: string, text: string, least: number, most: number): string | undefined {

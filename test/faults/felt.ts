@@ -127,7 +127,7 @@ export function restarted(nodes: Nodes): Felt {
     'run_id',
     (bed) =>
       Promise.all(
-        nodes(bed).map(async (node) => /^run_id:(\w+)/m.exec(String(await node.command('INFO', 'server')))?.[1]),
+        nodes(bed).map(async (node) => /^run_id:(\w{8})/m.exec(String(await node.command('INFO', 'server')))?.[1]),
       ),
     (before, during) =>
       during.length > 0 && during.every((id, at) => id !== undefined && before[at] !== undefined && id !== before[at]),
@@ -144,13 +144,13 @@ export function flushed(nodes: Nodes): Felt {
   return all(held, infoGrew('cmdstat_flushall', nodes));
 }
 
-/** Ids of the subject's connections, node by node. A connection that only asks for the map of slots comes and goes. */
+/** Ids of the subject's connections, node by node. Those that only ask for the map of slots have another name. */
 async function connectionsOf(bed: Bed): Promise<readonly (readonly string[])[]> {
   return Promise.all(
     bed.store().nodes.map(async (node) =>
       String(await node.command('CLIENT', 'LIST'))
         .split('\n')
-        .filter((line) => line !== '' && !/cmd=client|refresher/.test(line))
+        .filter((line) => line.includes(' name=serpcache-'))
         .map((line) => /^id=(\d+)/.exec(line)?.[1] ?? ''),
     ),
   );

@@ -44,7 +44,7 @@ export function echo(
   });
 }
 
-/** Whether something accepts connections there, and at an engine's port what it says to them. */
+/** What an engine says to a new connection at that port. */
 export type Greeting = 'accepted' | EngineError['code'];
 
 export async function greetingOf(port: number): Promise<Greeting> {

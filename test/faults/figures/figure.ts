@@ -27,5 +27,5 @@ export function measured(value: number, holds: (value: number) => boolean): Hold
 /** Nothing of the kind was found among that many. */
 export function none(found: readonly unknown[], among: number): Holds {
   if (found.length > 0) return false;
-  return among > 0 ? true : 'not measured';
+  return Number.isFinite(among) && among > 0 ? true : 'not measured';
 }

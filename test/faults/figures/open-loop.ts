@@ -111,7 +111,8 @@ export function quantileMs(asked: readonly Asked[], p: number): number {
 export const MOST_LAG_MS = 60;
 
 /** A generator that was late has not measured what the figure is about; no promise of the service is broken by that. */
-export const keptUp = (lagMs: number): Holds => (lagMs <= MOST_LAG_MS ? true : 'not measured');
+export const keptUp = (lagMs: number): Holds =>
+  Number.isFinite(lagMs) && lagMs <= MOST_LAG_MS ? true : 'not measured';
 
 /** A machine that was busy once may be idle now: measured again, a few times, while the generator lagged. */
 export async function unhurried<T extends { readonly lagMs: number }>(

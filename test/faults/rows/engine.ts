@@ -1,4 +1,5 @@
 import type { EngineLevers } from '../../../loadtest/proxy/engine-proxy.ts';
+import { accepts } from '../../../loadtest/stack/process.ts';
 import type { Bed } from '../bed.ts';
 import { NO_LEVERS } from '../bed.ts';
 import { all, allNodes, felt, flushed, grew, processesAre, refusedByEngineProxy } from '../felt.ts';
@@ -27,9 +28,9 @@ const turnsAway = felt(
 );
 
 const agentRefuses = felt(
-  'a new connection to the agent',
-  async ({ engine: { agent } }) => (agent === undefined ? 'there is none' : greetingOf(agent.port)),
-  (before, during) => before === 'accepted' && during === 'engine-unavailable',
+  'whether the agent accepts connections',
+  async ({ engine: { agent } }) => agent !== undefined && (await accepts(agent.port)),
+  (before, during) => before && !during,
 );
 
 /** The engine dies, hangs, crawls and refuses. What was asked before is answered all the same. */

@@ -118,6 +118,8 @@ function evictionStorm(): Row {
       // As much as it holds now, the buffers of 2,000 clients included: from here on every value costs others.
       const used = Number(/^used_memory:(\d+)/m.exec(String(await node.command('INFO', 'memory')))?.[1]);
       await node.command('CONFIG', 'SET', 'maxmemory', used);
+      // On a busy machine all of this takes the time of the fault, and nothing would be evicted yet.
+      await sleep(EVICTING_MS);
     },
     end: async (bed) => {
       for (const crowd of crowds.splice(0)) await crowd.disperse();
@@ -128,5 +130,6 @@ function evictionStorm(): Row {
   };
 }
 
+const EVICTING_MS = 1000;
 /** Its slot, 3300, is the first master's. */
 const TAG = 'b';
