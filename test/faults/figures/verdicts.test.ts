@@ -8,6 +8,7 @@ import { type Amplification, PATIENT_MS } from './amplification-wave.ts';
 import type { FigureResult } from './figure.ts';
 import { resultOf as fullLoss } from './full-loss.ts';
 import type { LossFigures } from './full-loss-run.ts';
+import { unhurried } from './open-loop.ts';
 import { type Cell, resultOf as overload, type Part } from './overload-verdict.ts';
 import type { Pair } from './stalled-pairs.ts';
 import { resultOf as stalledShard } from './stalled-shard.ts';
@@ -196,4 +197,14 @@ test('a stall that no read of its shard felt proves nothing of the others', () =
     verdicts.slice(0, 2).map(({ holds }) => holds),
     ['not measured', 'not measured'],
   );
+});
+
+test('a figure that is measured again keeps the wrong answers and the faults of each try', async () => {
+  const tries = [
+    { lagMs: 500, wrong: ['стул'], faults: [] },
+    { lagMs: 400, wrong: [], faults: ['hung'] },
+    { lagMs: 3, wrong: ['стол'], faults: [] },
+  ];
+  const measured = await unhurried(async () => tries.shift() ?? assert.fail('one try more than was wanted'));
+  assert.deepEqual(measured, { lagMs: 3, wrong: ['стул', 'стол'], faults: ['hung'] });
 });
