@@ -159,7 +159,7 @@ const AT_ONCE = 6;
 /** A process that was asked everything once did not answer everything as it should. */
 export class WarmUpError extends Error {
   override readonly name = 'WarmUpError';
-  /** What counts against the subject although the row has not begun. */
+  /** Counts against the subject although the row has not begun. */
   readonly harm: readonly string[];
 
   constructor(message: string, harm: readonly string[]) {

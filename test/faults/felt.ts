@@ -156,7 +156,7 @@ async function connectionsOf(bed: Bed): Promise<readonly (readonly string[])[]> 
   );
 }
 
-/** What the nodes say of the connections that stood before: that `some` or `all` of them have ended. */
+/** The nodes say that `some` or `all` of the connections that stood before have ended. */
 export function connectionsEnded(how: 'some' | 'all'): Felt {
   return felt('connections the nodes hold', connectionsOf, (before, during) => {
     const now = new Set(during.flatMap((ids, at) => ids.map((id) => `${at} ${id}`)));

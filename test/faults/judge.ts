@@ -31,7 +31,7 @@ export function invalidity(report: Report): string | undefined {
   return report.controlFaults[0] === undefined ? undefined : `the control: ${report.controlFaults[0]}`;
 }
 
-/** What no circumstance excuses, so it counts in a row that is invalid as well: wrong, hung and dishonest answers. */
+/** Wrong, hung and dishonest answers: no circumstance excuses them, so they count in an invalid row as well. */
 export function harmOf({ wrong, hung, dishonest }: Pick<Report, 'wrong' | 'hung' | 'dishonest'>): readonly string[] {
   const harm: string[] = [];
   if (wrong.length > 0) harm.push(`${wrong.length} wrong answers, such as ${wrong[0]}`);

@@ -30,7 +30,7 @@ const DOCUMENTS = 4000;
 interface Measured {
   readonly verdicts: Verdict[];
   readonly figures: (FigureResult & { readonly figure: string })[];
-  /** What could not be done at all: a bed that did not start, a figure that broke off. */
+  /** Beds that did not start, and figures that broke off. */
   readonly failures: string[];
 }
 

@@ -6,7 +6,7 @@ import { INDEX } from './configuration.ts';
 /** One command and its reply, over a connection of its own. */
 export interface Exchange {
   readonly ms: number;
-  /** Of the reply. */
+  /** Bytes of the reply. */
   readonly bytes: number;
   /** In how many pieces it was read. */
   readonly pieces: number;
@@ -44,7 +44,7 @@ export function echo(
   });
 }
 
-/** What an engine says to a new connection at that port. */
+/** The answer of the engine at that port to a new connection. */
 export type Greeting = 'accepted' | EngineError['code'];
 
 export async function greetingOf(port: number): Promise<Greeting> {

@@ -30,11 +30,11 @@ export interface Row {
   readonly bounds?: Partial<Bounds>;
   /** Proof that the fault happened: a row whose fault did not happen says nothing. */
   readonly felt: Felt;
-  /** What else must hold, when all is over. */
+  /** Further promises, judged when all is over. */
   readonly check?: (report: Report, bed: Bed) => Promise<Partial<Judgement>> | Partial<Judgement>;
 }
 
-/** What was found out about a row's promises. */
+/** Findings about a row's promises. */
 export interface Judgement {
   /** Each text a broken promise. */
   readonly broken: readonly string[];

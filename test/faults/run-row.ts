@@ -90,7 +90,7 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
       await sleep(Math.max(0, faultEndsMs - clock.monotonicMs()));
       trace = await traceOf();
     } catch (error) {
-      // What began is taken back even so: the next row has the same bed.
+      // The fault is taken back even so: the next row has the same bed.
       await row.end?.(bed).catch(() => undefined);
       throw error;
     }

@@ -14,7 +14,7 @@ export function samplesWith(change: (n: number) => Partial<Sample> = () => ({}))
   );
 }
 
-/** A row in which nobody noticed the fault. */
+/** A row whose fault had no effect. */
 export function reportWith(over: Partial<Report> = {}, samples = samplesWith()): Report {
   return {
     row: 'test',

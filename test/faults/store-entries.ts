@@ -38,7 +38,7 @@ export async function replaceByLists(store: SubjectStore): Promise<void> {
   }
 }
 
-/** Of every entry under our names, a hash of what is stored; `another type` where it is no string. */
+/** A hash of every stored entry, by name; of `another type` where the value is no string. */
 export async function contentsOf(store: SubjectStore): Promise<ReadonlyMap<string, string>> {
   const contents = new Map<string, string>();
   for (const node of store.nodes) {

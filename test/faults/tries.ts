@@ -13,13 +13,13 @@ export interface Try {
   readonly invalid?: string;
 }
 
-/** What all tries of a row come to. */
+/** The result of all tries of a row. */
 export interface Verdict {
   readonly name: string;
   readonly tries: readonly Try[];
-  /** Of the last try that got so far. */
+  /** Report of the last try that has one. */
   readonly report: Report | undefined;
-  /** What counts, of all tries. Empty: no promise was found broken. */
+  /** Broken promises that count, of all tries. Empty: none was found. */
   readonly broken: readonly string[];
   /** Why the last try says nothing. */
   readonly invalid?: string;
@@ -57,7 +57,7 @@ export function outcomeOf({ broken, invalid }: Pick<Verdict, 'broken' | 'invalid
   return invalid === undefined ? 'green' : 'invalid';
 }
 
-/** What each try said; nothing for a row that was green at once. */
+/** The findings of each try; nothing for a row that was green at once. */
 export function tryLines(verdict: Verdict): readonly string[] {
   if (verdict.tries.length === 1 && outcomeOf(verdict) === 'green') return [];
   return verdict.tries.flatMap((one, at) => [

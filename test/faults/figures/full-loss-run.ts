@@ -50,7 +50,7 @@ export interface LossFigures extends Loss {
     readonly gap: number;
     readonly guards: readonly GuardState[];
   };
-  /** From the loss on, of the fleet. */
+  /** Requests to the fleet from the loss on. */
   readonly requests: number;
   readonly faults: readonly string[];
   readonly wrong: readonly string[];

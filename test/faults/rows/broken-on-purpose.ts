@@ -6,7 +6,7 @@ import { rewriteEntries } from '../store-entries.ts';
 import { TRIES } from '../tries.ts';
 import { overwritten } from './store-values.ts';
 
-/** Wrong pages are served for so long before the first try is given up. */
+/** Time in which wrong pages are served before the first try is given up. */
 const SERVED_MS = 1500;
 
 /**

@@ -48,7 +48,7 @@ export const CLIENTS: readonly Row[] = [
         deaf: true,
       }),
     ),
-    felt: felt('connections with answers nobody reads', unreadConnections, (before, during) => during - before >= 90),
+    felt: felt('connections with unread answers', unreadConnections, (before, during) => during - before >= 90),
     bounds: { peakRssRatio: 3 },
   },
   {

@@ -34,7 +34,7 @@ function mirrorRow({
   readonly name: string;
   readonly says: string;
   readonly hurt: (bed: Bed) => Promise<void>;
-  /** Of the searchd that was hurt. */
+  /** State of the searchd that was hurt. */
   readonly state: 'gone' | 'stopped';
   readonly heal: (bed: Bed) => Promise<void>;
   readonly bounds: NonNullable<Row['bounds']>;

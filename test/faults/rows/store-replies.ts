@@ -4,7 +4,7 @@ import { type Crowd, gatherCrowd } from '../crowd.ts';
 import { allNodes, answeredByProxies, felt, firstNode, infoGrew } from '../felt.ts';
 import type { Row } from '../row.ts';
 
-const slotsAreServedByNobody = felt(
+const clusterIsDown = felt(
   'cluster_state',
   (bed) =>
     Promise.all(
@@ -48,7 +48,7 @@ export const STORE_REPLIES: readonly Row[] = [
     says: 'slots that nobody serves (CLUSTERDOWN) cost their own keys a miss',
     begin: (bed) => everySlot(bed, 'DELSLOTSRANGE', true),
     end: (bed) => everySlot(bed, 'ADDSLOTSRANGE', false),
-    felt: slotsAreServedByNobody,
+    felt: clusterIsDown,
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 30 },
     spoilsStore: true,
   },

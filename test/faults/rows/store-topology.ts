@@ -16,7 +16,7 @@ const promoted = felt(
   (before, during) => before === 'replica' && during === 'master',
 );
 
-/** What the first node had when it was ready after its last start. */
+/** The first node had no keys when it was ready after its last start. */
 const loadedNothing = felt(
   'keys loaded at the start',
   async (bed) =>
