@@ -18,7 +18,7 @@ const BOUND_MS = 3000;
 export function echo(
   { host, port }: { readonly host: string; readonly port: number },
   payloadBytes: number,
-  boundMs = BOUND_MS,
+  boundMs: number,
 ): Promise<Exchange> {
   const payload = 'x'.repeat(payloadBytes);
   const wanted = `$${payloadBytes}\r\n${payload}\r\n`.length;

@@ -5,10 +5,14 @@ import type { Row } from '../row.ts';
 import { STORE_NAME, type SubjectStore } from '../stores.ts';
 
 /** An ECHO to every node through what stands before it, as the subject would send it. */
-function echoes(what: string, payloadBytes: number, proves: (before: Exchange, during: Exchange) => boolean): Felt {
+function echoes(
+  what: string,
+  { payloadBytes, boundMs }: { readonly payloadBytes: number; readonly boundMs: number },
+  proves: (before: Exchange, during: Exchange) => boolean,
+): Felt {
   return felt(
     `${what} of a reply of ${payloadBytes} bytes`,
-    (bed) => Promise.all(bed.store().addresses.map((address) => echo(address, payloadBytes))),
+    (bed) => Promise.all(bed.store().addresses.map((address) => echo(address, payloadBytes, boundMs))),
     (before, during) => {
       const pairs = during.flatMap((one, at) => before.slice(at, at + 1).map((first) => proves(first, one)));
       return pairs.length > 0 && pairs.every(Boolean);
@@ -16,14 +20,28 @@ function echoes(what: string, payloadBytes: number, proves: (before: Exchange, d
   );
 }
 
-const repliesAreLate = echoes('delay', 1, (before, during) => before.ms < 150 && during.bytes > 0 && during.ms >= 190);
+const BOUND_MS = 3000;
+const repliesAreLate = echoes(
+  'delay',
+  { payloadBytes: 1, boundMs: BOUND_MS },
+  (before, during) => before.ms < 150 && during.bytes > 0 && during.ms >= 190,
+);
 const linesAreThin = echoes(
   'delay',
-  32_768,
+  { payloadBytes: 32_768, boundMs: BOUND_MS },
   (before, during) => before.ms < 200 && during.bytes > 0 && during.ms >= 400,
 );
-const repliesComeInPieces = echoes('pieces', 1000, (before, during) => during.pieces >= 5 * before.pieces);
-const everythingIsSwallowed = echoes('loss', 1, (before, during) => before.bytes > 0 && during.bytes === 0);
+const repliesComeInPieces = echoes(
+  'pieces',
+  { payloadBytes: 1000, boundMs: BOUND_MS },
+  (before, during) => before.pieces > 0 && during.pieces >= 5 * before.pieces,
+);
+// Nothing comes however long it is waited for, and the fault lasts meanwhile.
+const everythingIsSwallowed = echoes(
+  'loss',
+  { payloadBytes: 1, boundMs: 300 },
+  (before, during) => before.bytes > 0 && during.bytes === 0,
+);
 
 /** Between the service and its store: late, cut, thin and in pieces. */
 export const STORE_NETWORK: readonly Row[] = [
