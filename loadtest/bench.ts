@@ -11,10 +11,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BENCHES, type Bench } from './bench/benches.ts';
-import { commitHere, committedOf, readCommitted, writeCommitted } from './bench/committed.ts';
+import { committedOf, readCommitted, writeCommitted } from './bench/committed.ts';
 import { MEASURED_SECONDS, measureStart, type StartMeasured } from './bench/measure.ts';
 import { type BenchCores, createRoom, type Room } from './bench/room.ts';
 import { COMMITTED_STARTS, exitStatusOf, figureOf, STARTS, type Verdict, verdictOf } from './bench/verdict.ts';
+import { commitOf } from './finding/machine-words.ts';
 import { processorsOf } from './judge/processors.ts';
 import { processorsHere } from './run/pins.ts';
 import { inPath } from './stack/go-program.ts';
@@ -41,7 +42,7 @@ async function main(words: readonly string[]): Promise<number> {
   // By exiting: all servers end with this process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(2));
   const verdicts: Verdict[] = [];
-  const commit = commitHere();
+  const commit = commitOf(join(import.meta.dirname, '..'));
   for (const [name, bench] of Object.entries(BENCHES)) {
     if (named.length === 0 || named.includes(name))
       verdicts.push(await run({ name, bench, folder, cores, commit, isCommitting }));

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { machineWords } from '../finding/machine-words.ts';
@@ -66,11 +65,4 @@ export async function committedOf({ name, commit, starts, seconds, startedAt }: 
     machine: await machineWords(['node', 'redis-server', 'wrk']),
     startedAt,
   };
-}
-
-/** `066071a`, or `066071a-dirty` with changes that are not committed, a new committed figure among them. */
-export function commitHere(): string | undefined {
-  const words = ['describe', '--always', '--dirty', '--abbrev=7', '--exclude=*'];
-  const { status, stdout } = spawnSync('git', words, { cwd: import.meta.dirname, encoding: 'utf8' });
-  return status === 0 ? stdout.trim() : undefined;
 }

@@ -7,11 +7,12 @@ import { type Queries, queriesOf } from '../../loadtest/traffic/queries.ts';
 import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
 import { type EngineServer, type EngineServerOptions, startEngineServer } from './engine-server.ts';
 import { isReady, onGround, someGoods } from './ground.ts';
+import { harmOf } from './judge.ts';
 import type { ServiceProcess } from './process.ts';
 import { createReference, type Reference } from './reference.ts';
 import type { Row } from './row.ts';
 import { type StoreKind, type SubjectStore, startStore } from './stores.ts';
-import { verdictOf } from './verdict.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
 
 /**
  * What every row runs on: the subject, whose store and engine are hurt, and the control, which has a store and an engine
@@ -31,7 +32,10 @@ export interface Bed {
   /** The next search nobody ever asked. */
   readonly once: () => string;
   readonly reference: Reference;
-  /** An empty store, both processes with the row's configuration, and every repeated search asked once of both. */
+  /**
+   * An empty store, both processes with the row's configuration, and every repeated search asked once of both.
+   * @throws WarmUpError when one gets no page or a wrong one.
+   */
   readonly prepare: (row: Row) => Promise<void>;
   /** Starts the subject again as the row began it, on the same ports. */
   readonly restartSubject: () => Promise<void>;
@@ -113,7 +117,10 @@ export function startBed({ checkout, repeated, documents, layout }: BedOptions):
         if (control.config() !== controlConfig) {
           for (const node of controlStore.nodes) await node.command('FLUSHALL');
           await control.start(controlConfig);
-          await askAll(control, queries.repeated, reference);
+          await askAll(control, queries.repeated, ({ text, verdict }) => {
+            reference.learn(text, verdict);
+            return [];
+          });
         }
         const mirrors = row.mirrored === true ? { mirrors: [`127.0.0.1:${witness.port}`] } : {};
         await subject.start(
@@ -125,7 +132,11 @@ export function startBed({ checkout, repeated, documents, layout }: BedOptions):
             { ...changes, engine: { ...changes.engine, ...mirrors } },
           ),
         );
-        await askAll(subject, queries.repeated);
+        await askAll(subject, queries.repeated, ({ text, verdict }) => {
+          const wrong = reference.agrees(text, verdict) === false ? [`${text} in the warm-up`] : [];
+          const dishonest = verdict.kind === 'dishonest' ? [`${text}: ${verdict.why}`] : [];
+          return harmOf({ wrong, hung: verdict.kind === 'hung' ? 1 : 0, dishonest });
+        });
       },
       restartSubject: () => subject.start(subject.config() ?? ''),
       stop,
@@ -145,8 +156,24 @@ export const NO_LEVERS: EngineLevers = { delayMs: 0, capacity: Number.POSITIVE_I
 
 const AT_ONCE = 6;
 
-/** Once ready, every text once. What the control says is what the engine says. @throws when one gets no page. */
-async function askAll(service: ServiceProcess, texts: readonly string[], reference?: Reference): Promise<void> {
+/** A process that was asked everything once did not answer everything as it should. */
+export class WarmUpError extends Error {
+  override readonly name = 'WarmUpError';
+  /** Counts against the subject although the row has not begun. */
+  readonly harm: readonly string[];
+
+  constructor(message: string, harm: readonly string[]) {
+    super(message);
+    this.harm = harm;
+  }
+}
+
+/** Once ready, every text once. @param note what the answer says against the process. @throws WarmUpError */
+async function askAll(
+  service: ServiceProcess,
+  texts: readonly string[],
+  note: (answer: { readonly text: string; readonly verdict: Verdict }) => readonly string[],
+): Promise<void> {
   await isReady(service);
   const client = createClient({ baseUrl: service.url, boundMs: HUNG_MS, maxConnections: AT_ONCE });
   const rest = texts.values();
@@ -154,8 +181,10 @@ async function askAll(service: ServiceProcess, texts: readonly string[], referen
   const worker = async (): Promise<void> => {
     for (const text of rest) {
       const verdict = verdictOf(await client.get(targetOf(text), personOf(asked++)), text);
-      if (verdict.kind !== 'page') throw new Error(`warm-up: ${text}: ${JSON.stringify(verdict)}`);
-      reference?.learn(text, verdict);
+      const harm = note({ text, verdict });
+      if (verdict.kind !== 'page' || harm.length > 0) {
+        throw new WarmUpError(`warm-up: ${text}: ${JSON.stringify(verdict)}`, harm);
+      }
     }
   };
   try {

@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Connections that only exist, or trickle: what badly behaved clients are made of. */
 export interface Crowd {
-  /** How many are open now. */
-  readonly open: () => number;
+  /** How many were ever connected. */
+  readonly connected: () => number;
   /** How many the other side has closed. */
   readonly closed: () => number;
+  /** How often one of them has trickled. */
+  readonly writes: () => number;
   /** Resolves when all have gone, a few at a time. */
   readonly disperse: () => Promise<void>;
 }
@@ -29,13 +31,16 @@ const BETWEEN_MS = 8;
 /** Resolves when all are connected or were refused. */
 export async function gatherCrowd({ port, size, greeting, trickle, deaf = false }: CrowdOptions): Promise<Crowd> {
   const sockets = new Set<Socket>();
+  let connected = 0;
   let closed = 0;
+  let writes = 0;
   let dispersing = false;
   const join = (): Promise<void> =>
     new Promise((resolve) => {
       const socket = connect({ port, host: '127.0.0.1' });
       sockets.add(socket);
       socket.once('connect', () => {
+        connected += 1;
         if (greeting !== undefined) socket.write(greeting);
         if (deaf) socket.pause();
         else socket.resume();
@@ -60,14 +65,17 @@ export async function gatherCrowd({ port, size, greeting, trickle, deaf = false 
       : setInterval(() => {
           let member = 0;
           for (const socket of sockets) {
-            if (member % TICKS === tick % TICKS && socket.writable && !socket.writableNeedDrain)
+            if (member % TICKS === tick % TICKS && socket.writable && !socket.writableNeedDrain) {
               socket.write(trickle(member));
+              writes += 1;
+            }
             member += 1;
           }
           tick += 1;
         }, 1000 / TICKS);
   return {
-    open: () => sockets.size,
+    connected: () => connected,
+    writes: () => writes,
     closed: () => closed,
     disperse: async () => {
       dispersing = true;

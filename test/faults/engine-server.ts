@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
@@ -10,6 +11,10 @@ import { INDEX } from './configuration.ts';
 /** A searchd that can be ended and started again on the same port with the same indexes. */
 export interface EngineServer {
   readonly port: number;
+  /** The process that runs, or the last one. */
+  readonly pid: () => number;
+  /** How often it has taken new indexes, by its own log. */
+  readonly rotations: () => Promise<number>;
   /** Resolves when it is gone. */
   readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
   readonly pause: () => Promise<void>;
@@ -43,6 +48,9 @@ export async function startEngineServer(options: EngineServerOptions): Promise<E
   return {
     port,
     agent,
+    pid: () => searchd.process.pid,
+    rotations: async () =>
+      (await readFile(join(directory, 'searchd.log'), 'utf8')).split('all indexes done').length - 1,
     end: async (signal) => {
       runs = false;
       searchd.process.signal(signal);

@@ -1,57 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brokenPromises, invalidity } from './judge.ts';
+import { harmOf, invalidity, judge } from './judge.ts';
 import { phaseReports, type Report } from './report.ts';
 import { BOUNDS, type Bounds } from './row.ts';
-import { PHASES, type Sample } from './samples.ts';
-
-const hit: Sample['verdict'] = { kind: 'page', outcome: 'hit-l1', hash: 'x', degraded: false };
-const engine: Sample['verdict'] = { kind: 'page', outcome: 'engine', hash: 'x', degraded: false };
-
-/** A hundred samples a phase; those of `fault` may be changed. */
-function samplesWith(change: (n: number) => Partial<Sample> = () => ({})): Sample[] {
-  return PHASES.flatMap((phase) =>
-    Array.from({ length: 100 }, (_, n): Sample => {
-      const sample = { arrival: n, phase, sentMs: n, durationMs: 3, text: `${n}`, known: n % 20 !== 0, verdict: hit };
-      return phase === 'fault' ? { ...sample, ...change(n) } : sample;
-    }),
-  );
-}
-
-function reportWith(over: Partial<Report> = {}, samples = samplesWith()): Report {
-  return {
-    row: 'test',
-    subject: phaseReports(samples),
-    control: phaseReports(samplesWith()),
-    wrong: [],
-    hung: 0,
-    broken: [],
-    dishonest: [],
-    controlFaults: [],
-    recoveredAfterMs: 1500,
-    engine: {
-      searches: 10,
-      distinct: 10,
-      mostOfOne: 1,
-      uncounted: 0,
-      probes: 0,
-      refused: 0,
-      atEngine: 0,
-      mostAtEngine: 1,
-      waiting: 0,
-      mostWaiting: 0,
-    },
-    rssBeforeBytes: 2 ** 27,
-    peakRssBytes: 2 ** 27,
-    connectionsOpened: 0,
-    generatorLagP99Ms: 3,
-    samples,
-    ...over,
-  };
-}
+import { ENGINE, reportWith, samplesWith } from './sample-report.ts';
+import type { Sample } from './samples.ts';
 
 test('a fault nobody noticed breaks no promise', () => {
-  assert.deepEqual(brokenPromises(reportWith(), BOUNDS), []);
+  assert.deepEqual(judge(reportWith(), BOUNDS), { broken: [], unmeasured: [] });
+  assert.deepEqual(harmOf(reportWith()), []);
   assert.equal(invalidity(reportWith()), undefined);
 });
 
@@ -87,7 +44,7 @@ const cases: readonly (readonly [promise: RegExp, report: Report, bounds?: Parti
     /hit ratio during/,
     reportWith(
       {},
-      samplesWith((n) => (n < 60 ? { verdict: engine } : {})),
+      samplesWith((n) => (n < 60 ? { verdict: ENGINE } : {})),
     ),
     { hitRatioDuring: 0.5 },
   ],
@@ -106,7 +63,9 @@ const cases: readonly (readonly [promise: RegExp, report: Report, bounds?: Parti
 ];
 for (const [promise, report, bounds] of cases) {
   test(`a broken promise is named, and no other: ${promise.source}`, () => {
-    const broken = brokenPromises(report, { ...BOUNDS, ...bounds });
+    const judgement = judge(report, { ...BOUNDS, ...bounds });
+    const broken = [...harmOf(report), ...judgement.broken];
+    assert.deepEqual(judgement.unmeasured, []);
     assert.equal(broken.length, 1, broken.join('; '));
     assert.match(broken[0] ?? '', promise);
   });
@@ -115,6 +74,75 @@ for (const [promise, report, bounds] of cases) {
 test('a row says nothing when its generator lagged or its control was disturbed', () => {
   assert.match(invalidity(reportWith({ generatorLagP99Ms: 500 })) ?? '', /lagged/);
   assert.match(invalidity(reportWith({ controlFaults: ['стул: shed'] })) ?? '', /control/);
-  const disturbed = phaseReports(samplesWith((n) => (n % 10 === 1 ? { verdict: engine } : {})));
+  const disturbed = phaseReports(samplesWith((n) => (n % 10 === 1 ? { verdict: ENGINE } : {})));
   assert.match(invalidity(reportWith({ control: disturbed })) ?? '', /missed, too/);
+});
+
+test('a row that was given up, or whose fault left no trace, says nothing', () => {
+  assert.match(invalidity(reportWith({ failure: 'no store' })) ?? '', /could not be run: no store/);
+  const trace = { felt: false, evidence: 'process: runs → runs' };
+  assert.match(invalidity(reportWith({ trace })) ?? '', /no trace: process: runs → runs/);
+});
+
+test('a row whose generator or control had nothing to do says nothing', () => {
+  assert.match(invalidity(reportWith({ generatorLagP99Ms: Number.NaN })) ?? '', /sent nothing/);
+  const idle = phaseReports(samplesWith().filter(({ phase }) => phase !== 'steady'));
+  assert.match(invalidity(reportWith({ control: idle })) ?? '', /not asked in every phase/);
+});
+
+const DEGRADED: Sample['verdict'] = { kind: 'page', outcome: 'lifeboat', hash: 'x', degraded: true };
+
+const without: readonly (readonly [promises: readonly string[], report: Report, bounds?: Partial<Bounds>])[] = [
+  [
+    ['unanswered before the fault', 'p95 once recovered'],
+    reportWith(
+      {},
+      samplesWith().filter(({ phase }) => phase !== 'before'),
+    ),
+  ],
+  [
+    ['unanswered during', 'unanswered during, of searches asked before', 'hit ratio during', 'slowest answer'],
+    reportWith(
+      {},
+      samplesWith().filter(({ phase }) => phase !== 'fault'),
+    ),
+  ],
+  [
+    ['unanswered during, of searches asked before'],
+    reportWith(
+      {},
+      samplesWith(() => ({ known: false })),
+    ),
+  ],
+  [
+    ['unanswered after', 'slowest answer'],
+    reportWith(
+      {},
+      samplesWith().filter(({ phase }) => phase !== 'after'),
+    ),
+  ],
+  [
+    ['unanswered once recovered', 'p95 once recovered'],
+    reportWith(
+      {},
+      samplesWith().filter(({ phase }) => phase !== 'steady'),
+    ),
+  ],
+  [['wrong answers'], reportWith({ samples: samplesWith().map((each) => ({ ...each, verdict: DEGRADED })) })],
+  [['engine searches per text'], reportWith({ engine: { ...reportWith().engine, searches: 0, distinct: 0 } })],
+  [['peak memory'], reportWith({ peakRssBytes: Number.NaN })],
+  [['peak memory'], reportWith({ rssBeforeBytes: Number.NaN })],
+  [['connections opened'], reportWith({ connectionsOpened: undefined }), { connectionsOpened: 10 }],
+];
+for (const [promises, report, bounds] of without) {
+  test(`without samples a promise is neither kept nor broken: ${promises.join(', ')}`, () => {
+    assert.deepEqual(judge(report, { ...BOUNDS, ...bounds }), { broken: [], unmeasured: promises });
+  });
+}
+
+test('a row without any answer has kept no promise about answers', () => {
+  const { unmeasured } = judge(reportWith({ control: phaseReports([]) }, []), BOUNDS);
+  for (const promise of ['wrong answers', 'broken connections', 'unanswered during', 'p95 once recovered']) {
+    assert.ok(unmeasured.includes(promise), promise);
+  }
 });

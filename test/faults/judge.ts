@@ -1,6 +1,6 @@
 import { ENGINE_DEADLINE_MS } from './configuration.ts';
 import type { Report } from './report.ts';
-import { BOUNDS, type Bounds } from './row.ts';
+import { BOUNDS, type Bounds, type Judgement } from './row.ts';
 import { PHASES } from './samples.ts';
 
 /** Below these a ratio says more of the machine than of the service. */
@@ -16,29 +16,44 @@ export function calmBoundMs(beforeMs: number, controlMs: number, ratio = BOUNDS.
   return Math.max(P95_FLOOR_MS, ratio * Math.max(beforeMs, controlMs));
 }
 
-/** Why a row says nothing: its own instruments failed. */
+/** Why a row says nothing: it was given up, its fault did not happen, or its own instruments failed. */
 export function invalidity(report: Report): string | undefined {
+  if (report.failure !== undefined) return `the row could not be run: ${report.failure}`;
+  if (!report.trace.felt) return `the fault left no trace: ${report.trace.evidence}`;
+  if (Number.isNaN(report.generatorLagP99Ms)) return 'the generator sent nothing';
   if (report.generatorLagP99Ms > MAX_LAG_MS) {
     return `the generator lagged: p99 ${Math.round(report.generatorLagP99Ms)} ms`;
   }
-  const control = Math.min(...PHASES.map((phase) => report.control[phase].knownHitRatio).filter((ratio) => ratio >= 0));
+  const held = PHASES.map((phase) => report.control[phase].knownHitRatio);
+  if (held.some(Number.isNaN)) return 'the control was not asked in every phase';
+  const control = Math.min(...held);
   if (control < MIN_CONTROL_HITS) return `the control missed, too: it held ${percent(control)} of what it had`;
   return report.controlFaults[0] === undefined ? undefined : `the control: ${report.controlFaults[0]}`;
 }
 
-/** @returns every broken promise, in words. */
-export function brokenPromises(report: Report, bounds: Bounds): readonly string[] {
+/** Wrong, hung and dishonest answers: no circumstance excuses them, so they count in an invalid row as well. */
+export function harmOf({ wrong, hung, dishonest }: Pick<Report, 'wrong' | 'hung' | 'dishonest'>): readonly string[] {
+  const harm: string[] = [];
+  if (wrong.length > 0) harm.push(`${wrong.length} wrong answers, such as ${wrong[0]}`);
+  if (hung > 0) harm.push(`${hung} hung requests`);
+  if (dishonest.length > 0) harm.push(`${dishonest.length} answers nobody can act on, such as ${dishonest[0]}`);
+  return harm;
+}
+
+/** Every promise of the bounds. */
+export function judge(report: Report, bounds: Bounds): Judgement {
   const { fault, after, steady, before } = report.subject;
   const broken: string[] = [];
-  const atMost = (what: string, value: number, bound: number, show: (value: number) => string = plain): void => {
-    // NaN is a share of nothing.
-    if (value > bound) broken.push(`${what}: ${show(value)}, at most ${show(bound)}`);
+  const unmeasured: string[] = [];
+  const measured = (what: string, value: number, holds: boolean, told: string): void => {
+    if (Number.isNaN(value)) unmeasured.push(what);
+    else if (!holds) broken.push(`${what}: ${told}`);
   };
+  const atMost = (what: string, value: number, bound: number, show: (value: number) => string = plain): void =>
+    measured(what, value, !(value > bound), `${show(value)}, at most ${show(bound)}`);
 
-  if (report.wrong.length > 0) broken.push(`${report.wrong.length} wrong answers, such as ${report.wrong[0]}`);
-  if (report.hung > 0) broken.push(`${report.hung} hung requests`);
-  if (report.dishonest.length > 0) {
-    broken.push(`${report.dishonest.length} answers nobody can act on, such as ${report.dishonest[0]}`);
+  if (!report.samples.some(({ verdict }) => verdict.kind === 'page' && !verdict.degraded)) {
+    unmeasured.push('wrong answers');
   }
   const refused = new Set(report.samples.flatMap(({ verdict }) => (verdict.kind === 'shed' ? [verdict.code] : [])));
   const unexpected = [...refused].filter((code) => !bounds.refusals.includes(code));
@@ -53,25 +68,28 @@ export function brokenPromises(report: Report, bounds: Bounds): readonly string[
   atMost('unanswered after', after.unanswered, bounds.unansweredAfter, percent);
   atMost('unanswered once recovered', steady.unanswered, 0, percent);
   const hits = fault.hitRatio / report.control.fault.hitRatio;
-  if (hits < bounds.hitRatioDuring) {
-    broken.push(`hit ratio during: ${percent(hits)} of the control's, at least ${percent(bounds.hitRatioDuring)}`);
-  }
+  const least = bounds.hitRatioDuring;
+  measured('hit ratio during', hits, !(hits < least), `${percent(hits)} of the control's, at least ${percent(least)}`);
   // Nobody who asks waits past what the engine's deadline promises, whatever the fault.
-  const slowest = Math.max(fault.maxMs || 0, after.maxMs || 0);
-  atMost('slowest answer', slowest, ENGINE_DEADLINE_MS + SLACK_MS, milliseconds);
+  atMost('slowest answer', Math.max(fault.maxMs, after.maxMs), ENGINE_DEADLINE_MS + SLACK_MS, milliseconds);
 
   const recovered = report.recoveredAfterMs;
   if (recovered === undefined) broken.push(`not recovered within ${bounds.recoverySeconds} s`);
   else {
     atMost('recovery', recovered / 1000, bounds.recoverySeconds, seconds);
     const bound = calmBoundMs(before.p95Ms, report.control.steady.p95Ms, bounds.p95Ratio);
-    atMost('p95 once recovered', steady.p95Ms, bound, milliseconds);
+    if (Number.isNaN(bound)) unmeasured.push('p95 once recovered');
+    else atMost('p95 once recovered', steady.p95Ms, bound, milliseconds);
   }
   atMost('engine searches per text', report.engine.searches / report.engine.distinct, bounds.searchesPerKey);
   const rssBound = Math.max(bounds.peakRssRatio * report.rssBeforeBytes, report.rssBeforeBytes + RSS_FLOOR_BYTES);
-  atMost('peak memory', report.peakRssBytes, rssBound, mebibytes);
-  atMost('connections opened', report.connectionsOpened ?? 0, bounds.connectionsOpened);
-  return broken;
+  if (Number.isNaN(rssBound)) unmeasured.push('peak memory');
+  else atMost('peak memory', report.peakRssBytes, rssBound, mebibytes);
+  // Not every store is reached through something that counts; then a row promises nothing about it.
+  if (Number.isFinite(bounds.connectionsOpened)) {
+    atMost('connections opened', report.connectionsOpened ?? Number.NaN, bounds.connectionsOpened);
+  }
+  return { broken, unmeasured };
 }
 
 /** On a busy machine a timer is late. */

@@ -14,6 +14,8 @@ export interface ServiceProcess {
   readonly running: () => RunningProcess | undefined;
   /** Steps its wall clock, by so much in all, from the next reading on. */
   readonly stepClock: (byMs: number) => void;
+  /** Its wall clock as it tells it itself, ahead of this machine's. */
+  readonly clockAheadMs: () => Promise<number>;
   /** The most memory it held since it was started, bytes. */
   readonly peakRssBytes: () => number;
   /** Sum over all series of a metric whose labels contain every one given. */
@@ -85,6 +87,22 @@ export function createServiceProcess({
       });
     },
     stepClock: (byMs) => writeFileSync(clockFile, `${byMs}`),
+    clockAheadMs: async () => {
+      const leave = new AbortController();
+      const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(5000)]);
+      const { body } = await fetch(`${adminUrl}/admin/live`, { signal });
+      let text = '';
+      try {
+        for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+          text += part;
+          const told = /"atMs":(\d+)/.exec(text)?.[1];
+          if (told !== undefined) return Number(told) - Date.now();
+        }
+        throw new Error('/admin/live ended without a line');
+      } finally {
+        leave.abort();
+      }
+    },
     peakRssBytes: () => {
       const status = running === undefined ? '' : read(`/proc/${running.pid}/status`);
       return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) * 1024;

@@ -10,7 +10,8 @@ import { parseArgs } from 'node:util';
 import type { Column, Finding, FindingRecord, FindingTable, Lesson, Row } from '../../loadtest/finding/finding.ts';
 import { publishFinding } from '../../loadtest/finding/publish.ts';
 import { countText } from '../../src/report/number-text.ts';
-import { FAMILIES, FIGURES, type FigureResult } from './registry.ts';
+import type { FigureResult } from './figures/figure.ts';
+import { FAMILIES, FIGURES } from './registry.ts';
 import type { PhaseReport, Report } from './report.ts';
 import { PHASES } from './samples.ts';
 
@@ -41,6 +42,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'wrong', unit: 'count' },
   { name: 'hung', unit: 'count' },
   { name: 'tries', unit: 'count' },
+  { name: 'trace of the fault', unit: 'text' },
 ];
 
 /** The matrix, if the file has rows, then its figures. @throws when some rows of the matrix are missing. */
@@ -78,6 +80,7 @@ function matrixFinding(rows: readonly RowResult[]): Finding {
     ...{ name: 'matrix', title: 'The matrix: each fault in turn', published: '', tables, charts: [] },
     notes: [
       'Hits and pages: shares of the searches, of the process under test and of the control for the same searches while the fault lasts.',
+      'Trace of the fault: what its injector or the server that was hurt said of it, before → during.',
       'Back after: from the end of the fault until recovered. The window in which it is looked for is a second and a half.',
       ...unkept.map((row) => `${row.name}, ${promiseOf(row)}: ${[row.invalid ?? [], row.broken].flat().join('; ')}`),
     ],
@@ -86,7 +89,7 @@ function matrixFinding(rows: readonly RowResult[]): Finding {
 }
 
 function rowOf(row: RowResult): Row {
-  const { name, subject, control, engine, recoveredAfterMs, wrong, hung, tries } = row;
+  const { name, subject, control, engine, recoveredAfterMs, wrong, hung, tries, trace } = row;
   const ratio = (read: (phase: PhaseReport) => number): number | undefined =>
     subject === undefined ? undefined : known(read(subject.fault) / read(subject.before));
   return {
@@ -98,7 +101,7 @@ function rowOf(row: RowResult): Row {
       ratio(({ p95Ms }) => p95Ms ?? Number.NaN),
       engine === undefined ? undefined : engine.searches / Math.max(1, engine.distinct),
       known(recoveredAfterMs),
-      ...[wrong?.length, known(hung), tries?.length],
+      ...[wrong?.length, known(hung), tries?.length, trace?.evidence],
     ],
   };
 }
@@ -128,10 +131,13 @@ function matrixLesson(rows: readonly RowResult[]): Lesson {
     : { holds: 'partly', sentence: `Holds in part${rest}; ${answers}.` };
 }
 
+const PROMISE = { true: 'Kept', false: 'Broken', 'not measured': 'Not measured' } as const;
+
 function figureFinding(name: string, { table, verdicts }: FigureResult): Finding {
   const says = FIGURES.find((figure) => figure.name === name)?.says ?? '';
   const [first = '', ...names] = [...new Set(table.flatMap((row) => Object.keys(row)))];
-  const kept = verdicts.filter(({ holds }) => holds).length;
+  const kept = verdicts.filter(({ holds }) => holds === true).length;
+  const broken = verdicts.some(({ holds }) => holds === false);
   return {
     name,
     title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}: ${says}`,
@@ -147,9 +153,9 @@ function figureFinding(name: string, { table, verdicts }: FigureResult): Finding
       },
     ],
     charts: [],
-    notes: verdicts.map((verdict) => `${verdict.holds ? 'Kept' : 'Broken'}: ${verdict.says}`),
+    notes: verdicts.map(({ holds, says }) => `${PROMISE[`${holds}`]}: ${says}`),
     lesson: {
-      holds: kept === verdicts.length ? 'yes' : kept === 0 ? 'no' : 'partly',
+      holds: kept > 0 ? (kept === verdicts.length ? 'yes' : 'partly') : broken ? 'no' : 'unseen',
       sentence: `${kept} of ${verdicts.length} promises of this figure are kept.`,
     },
   };

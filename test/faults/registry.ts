@@ -1,9 +1,11 @@
 import { ABLATION } from './figures/ablation.ts';
 import { AMPLIFICATION } from './figures/amplification.ts';
+import type { Figure } from './figures/figure.ts';
 import { FULL_LOSS } from './figures/full-loss.ts';
 import { OVERLOAD } from './figures/overload.ts';
 import { STALLED_SHARD } from './figures/stalled-shard.ts';
 import type { Row } from './row.ts';
+import { brokenOnPurpose } from './rows/broken-on-purpose.ts';
 import { CLIENTS } from './rows/clients.ts';
 import { ENGINE } from './rows/engine.ts';
 import { MIRRORS } from './rows/mirrors.ts';
@@ -27,18 +29,8 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   process: PROCESS,
 };
 
-/** A measurement that is not one row: a table, and a verdict for each figure that was promised. */
-export interface Figure {
-  readonly name: string;
-  readonly says: string;
-  readonly run: (options: { readonly checkout: string }) => Promise<FigureResult>;
-}
-
-export interface FigureResult {
-  /** Printed as a table: the keys of the first row are its head. */
-  readonly table: readonly Readonly<Record<string, string | number>>[];
-  readonly verdicts: readonly { readonly says: string; readonly holds: boolean }[];
-}
+/** Run by name alone: they are no part of the matrix, and they are not meant to be green. */
+export const BY_NAME: readonly Row[] = [brokenOnPurpose()];
 
 /** Run by name, or with `figures`: each takes minutes. */
 export const FIGURES: readonly Figure[] = [AMPLIFICATION, OVERLOAD, FULL_LOSS, STALLED_SHARD, ABLATION];
@@ -49,23 +41,23 @@ export interface Selection {
 }
 
 /**
- * What `--only a,b` means: names of rows, families and figures. Nothing: every row.
+ * What `--only a,b` means: names of rows, families and figures. Nothing: every row of the matrix.
  * @throws naming what is not known and what is.
  */
 export function select(names: readonly string[]): Selection {
   const all = Object.values(FAMILIES).flat();
   if (names.length === 0) return { rows: all, figures: [] };
-  const rows: Row[] = [];
-  const figures: Figure[] = [];
+  const rows = new Set<Row>();
+  const figures = new Set<Figure>();
   for (const name of names) {
-    const family = FAMILIES[name] ?? all.filter((row) => row.name === name);
+    const family = FAMILIES[name] ?? [...all, ...BY_NAME].filter((row) => row.name === name);
     const measured = name === 'figures' ? FIGURES : FIGURES.filter((figure) => figure.name === name);
     if (family.length + measured.length === 0) {
-      const known = [...Object.keys(FAMILIES), ...all.map((row) => row.name), ...FIGURES.map((figure) => figure.name)];
-      throw new Error(`there is no ${name}; known: ${known.join(', ')}`);
+      const named = [...all, ...FIGURES, ...BY_NAME].map((each) => each.name);
+      throw new Error(`there is no ${name}; known: ${[...Object.keys(FAMILIES), 'figures', ...named].join(', ')}`);
     }
-    rows.push(...family.filter((row) => !rows.includes(row)));
-    figures.push(...measured);
+    for (const row of family) rows.add(row);
+    for (const figure of measured) figures.add(figure);
   }
-  return { rows, figures };
+  return { rows: [...rows], figures: [...figures] };
 }

@@ -1,4 +1,5 @@
 import type { EngineCounts } from '../../loadtest/proxy/engine-proxy.ts';
+import type { Trace } from './felt.ts';
 import { isHit, PHASES, type Phase, percentile, type Sample, share } from './samples.ts';
 
 /** What happened to one process in one phase. */
@@ -23,6 +24,10 @@ export interface PhaseReport {
 /** One row, run once: what the verdict is read from, and what the JSON file holds. */
 export interface Report {
   readonly row: string;
+  /** Whether the fault happened, and by what evidence. */
+  readonly trace: Trace;
+  /** Why the row was given up half-way; what was measured by then is here all the same. */
+  readonly failure?: string;
   readonly subject: Readonly<Record<Phase, PhaseReport>>;
   readonly control: Readonly<Record<Phase, PhaseReport>>;
   /** Pages that are not what the engine says, each with its text and outcome. */

@@ -1,5 +1,6 @@
 import type { Bed, BedOptions } from './bed.ts';
 import type { Changes } from './configuration.ts';
+import type { Felt } from './felt.ts';
 import type { Report } from './report.ts';
 import type { StoreKind } from './stores.ts';
 
@@ -27,10 +28,18 @@ export interface Row {
   /** The store cannot be used again afterwards. */
   readonly spoilsStore?: boolean;
   readonly bounds?: Partial<Bounds>;
-  /** Whether the fault left the trace it must: a row whose fault did not happen says nothing. Asked when all is over. */
-  readonly felt?: (report: Report, bed: Bed) => Promise<boolean> | boolean;
-  /** What else must hold, when all is over: each text a broken promise. */
-  readonly check?: (report: Report, bed: Bed) => Promise<readonly string[]> | readonly string[];
+  /** Proof that the fault happened: a row whose fault did not happen says nothing. */
+  readonly felt: Felt;
+  /** Further promises, judged when all is over. */
+  readonly check?: (report: Report, bed: Bed) => Promise<Partial<Judgement>> | Partial<Judgement>;
+}
+
+/** Findings about a row's promises. */
+export interface Judgement {
+  /** Each text a broken promise. */
+  readonly broken: readonly string[];
+  /** Promises about which there were no samples: neither kept nor broken. */
+  readonly unmeasured: readonly string[];
 }
 
 /** What may happen at most. Wrong answers, hung requests and dishonest errors may never. */

@@ -6,6 +6,7 @@ import { seededRandom } from '../../src/catalogue/demo/random.ts';
 import { systemClock } from '../../src/clock.ts';
 import { type Bed, personOf, targetOf } from './bed.ts';
 import { HUNG_MS } from './configuration.ts';
+import type { Trace } from './felt.ts';
 import { calmBoundMs } from './judge.ts';
 import { createRecovery } from './recovery.ts';
 import { phaseReports, type Report } from './report.ts';
@@ -23,7 +24,10 @@ const STEADY_LOOKS = 6;
 const WINDOW = 300;
 const POINTS = 0.02;
 
-/** Runs one row on a bed: the same stream to both, the fault, its end, and on until recovered or given up. */
+/**
+ * Runs one row on a bed: the same stream to both, the fault, its end, and on until recovered or given up. A row that
+ * fails half-way is reported with what was measured by then. @throws when it cannot be prepared.
+ */
 export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> {
   await bed.prepare(row);
   const clock = systemClock;
@@ -66,30 +70,51 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
     },
   });
 
-  try {
+  let trace: Trace = { felt: false, evidence: 'the fault was not injected' };
+  let failure: string | undefined;
+  let healedMs = 0;
+  let steadyFrom = Number.POSITIVE_INFINITY;
+  let rssBeforeBytes = Number.NaN;
+  let openedBefore: number | undefined;
+
+  const play = async (): Promise<void> => {
     await sleep(BEFORE_MS);
-    const rssBeforeBytes = bed.subject.peakRssBytes();
-    const openedBefore = bed.store().opened();
+    rssBeforeBytes = bed.subject.peakRssBytes();
+    openedBefore = bed.store().opened();
     bed.engineProxy.resetCounts();
+    const traceOf = await row.felt.watch(bed);
     const faultEndsMs = clock.monotonicMs() + (row.faultMs ?? FAULT_MS);
     phase = 'fault';
-    await row.begin(bed);
-    await sleep(Math.max(0, faultEndsMs - clock.monotonicMs()));
+    try {
+      await row.begin(bed);
+      await sleep(Math.max(0, faultEndsMs - clock.monotonicMs()));
+      trace = await traceOf();
+    } catch (error) {
+      // The fault is taken back even so: the next row has the same bed.
+      await row.end?.(bed).catch(() => undefined);
+      throw error;
+    }
     await row.end?.(bed);
     phase = 'after';
     const healed = arrivals;
     recovery.begin(healed);
-    const healedMs = clock.monotonicMs();
+    healedMs = clock.monotonicMs();
     const giveUpMs = healedMs + ({ ...BOUNDS, ...row.bounds }.recoverySeconds + WINDOW / RATE_PER_SECOND + 2) * 1000;
     while (recovery.recoveredAt() === undefined && clock.monotonicMs() < giveUpMs) await sleep(50);
     phase = 'steady';
-    let steadyFrom = arrivals;
+    steadyFrom = arrivals;
     await sleep(STEADY_MS);
     // A burst of late answers just after is not yet a state that stays: another look, a few times.
     for (let look = 1; look < STEADY_LOOKS && !isCalm(samples, steadyFrom); look += 1) {
       steadyFrom = arrivals;
       await sleep(STEADY_MS);
     }
+  };
+
+  try {
+    await play().catch((error: unknown) => {
+      failure = error instanceof Error ? error.message : String(error);
+    });
     stream.stop();
     await Promise.all(pending);
     for (const all of Object.values(samples)) {
@@ -104,6 +129,8 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
     await learnRest(bed, samples.subject, clients.control);
     return {
       row: row.name,
+      trace,
+      ...(failure === undefined ? {} : { failure }),
       subject: phaseReports(samples.subject),
       control: phaseReports(samples.control),
       ...faultsOf(bed, samples),
@@ -153,12 +180,15 @@ function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; 
   const broken: string[] = [];
   const dishonest: string[] = [];
   let hung = 0;
+  let unknown = 0;
   for (const { text, verdict } of subject) {
     if (verdict.kind === 'hung') hung += 1;
     else if (verdict.kind === 'broken') broken.push(verdict.why);
     else if (verdict.kind === 'dishonest') dishonest.push(`${text}: ${verdict.why}`);
-    else if (verdict.kind === 'page' && bed.reference.agrees(text, verdict) !== true) {
-      wrong.push(`${text} (${verdict.outcome})`);
+    else if (verdict.kind === 'page') {
+      const agrees = bed.reference.agrees(text, verdict);
+      if (agrees === false) wrong.push(`${text} (${verdict.outcome})`);
+      else if (agrees === undefined) unknown += 1;
     }
   }
   const controlFaults = [
@@ -166,6 +196,8 @@ function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; 
       .filter(({ verdict }) => verdict.kind !== 'page')
       .map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
     ...bed.reference.contradictions().map((text) => `two different pages for ${text}`),
+    // Not wrong: there is nothing to compare them with.
+    ...(unknown > 0 ? [`no page to compare ${unknown} pages with`] : []),
   ];
   return { wrong, hung, broken, dishonest, controlFaults };
 }

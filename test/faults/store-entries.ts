@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { SubjectStore } from './stores.ts';
@@ -35,6 +36,22 @@ export async function replaceByLists(store: SubjectStore): Promise<void> {
       for (const name of await namesOn(client)) await client.multi().del(name).rpush(name, 'not', 'an', 'entry').exec();
     });
   }
+}
+
+/** A hash of every stored entry, by name; of `another type` where the value is no string. */
+export async function contentsOf(store: SubjectStore): Promise<ReadonlyMap<string, string>> {
+  const contents = new Map<string, string>();
+  for (const node of store.nodes) {
+    await onNode(node, async (client) => {
+      const names = await namesOn(client);
+      const values = await Promise.all(names.map((name) => client.getBuffer(name).catch(() => 'another type')));
+      for (const [at, name] of names.entries()) {
+        const value = values[at];
+        if (value !== null && value !== undefined) contents.set(name, hash('sha1', value));
+      }
+    });
+  }
+  return contents;
 }
 
 /** Names of entries the node holds. */

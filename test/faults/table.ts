@@ -1,13 +1,4 @@
-import type { Report } from './report.ts';
-
-export interface Verdict {
-  readonly name: string;
-  readonly report: Report | undefined;
-  /** Empty: the promise was kept. */
-  readonly broken: readonly string[];
-  /** The row says nothing: why. */
-  readonly invalid?: string;
-}
+import { outcomeOf, type Verdict } from './tries.ts';
 
 const WIDTHS = [20, 8, 7, 6, 6, 6, 9, 20, 16, 8, 7, 7] as const;
 const HEAD = [
@@ -25,13 +16,16 @@ const HEAD = [
   'back s',
 ];
 
+const SHOWN = { red: 'RED', invalid: 'INVALID', green: 'green' } as const;
+
 export function tableHead(): string {
   return line(HEAD);
 }
 
 /** `b/f/s`: before, while the fault lasts, once recovered. `no page`: of the searches while it lasts. */
-export function tableLine({ name, report, broken, invalid }: Verdict): string {
-  const verdict = invalid !== undefined ? 'INVALID' : broken.length > 0 ? 'RED' : 'green';
+export function tableLine(whole: Verdict): string {
+  const { name, report } = whole;
+  const verdict = SHOWN[outcomeOf(whole)];
   if (report === undefined) return line([name, verdict]);
   const { before, fault, after, steady } = report.subject;
   const phases = [before, fault, after, steady];

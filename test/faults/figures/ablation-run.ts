@@ -26,6 +26,8 @@ export interface Scenario {
 export interface Worth {
   readonly scenario: string;
   readonly without: readonly Defence[];
+  readonly requests: number;
+  readonly pages: number;
   /** Of all requests, those that got a page, and those whose page was fresh and at hand. */
   readonly answered: number;
   readonly hits: number;
@@ -77,6 +79,8 @@ export async function measureWorth(bed: NarrowBed, scenario: Scenario, without: 
     return {
       scenario: scenario.name,
       without,
+      requests: asked.length,
+      pages: pages.length,
       answered: pages.length / asked.length,
       hits: asked.filter(isHit).length / asked.length,
       p50Ms: quantileMs(pages, 0.5),

@@ -2,7 +2,6 @@ import { createZipf } from '../../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 import type { Defence } from '../../../src/config/settings.ts';
 import { createReference } from '../reference.ts';
-import type { Figure, FigureResult } from '../registry.ts';
 import {
   type Amplification,
   ENGINE_DELAY_MS,
@@ -11,6 +10,7 @@ import {
   PATIENT_MS,
   type Wave,
 } from './amplification-wave.ts';
+import { type Figure, type FigureResult, type FigureVerdict, measured, none } from './figure.ts';
 import { startFleetBed } from './fleet-bed.ts';
 import { startVisitors } from './visitors.ts';
 
@@ -50,9 +50,9 @@ export const AMPLIFICATION: Figure = {
     try {
       await learn(bed, reference);
       visitors.ask(true);
-      const measured: Amplification[] = [];
-      for (const wave of WAVES) measured.push(await measureWave(bed, visitors, wave));
-      return resultOf(measured);
+      const waves: Amplification[] = [];
+      for (const wave of WAVES) waves.push(await measureWave(bed, visitors, wave));
+      return resultOf(waves);
     } finally {
       await visitors.stop();
       await bed.stop();
@@ -66,13 +66,12 @@ const NAMES: Readonly<Record<Wave['kind'], string>> = {
   storeless: 'L1 lost, no store',
 };
 
-function resultOf(measured: readonly Amplification[]): FigureResult {
-  const whole = measured.filter(
-    ({ without, storeDeadlineMs }) => without.length === 0 && storeDeadlineMs === PATIENT_MS,
-  );
-  const faults = measured.flatMap(({ visitors }) => visitors.faults);
+export function resultOf(waves: readonly Amplification[]): FigureResult {
+  const whole = waves.filter(({ without, storeDeadlineMs }) => without.length === 0 && storeDeadlineMs === PATIENT_MS);
+  const faults = waves.flatMap(({ visitors }) => visitors.faults);
+  const answers = waves.map(({ visitors }) => visitors.pages + visitors.refused);
   return {
-    table: measured.map((each) => ({
+    table: waves.map((each) => ({
       wave: NAMES[each.kind],
       without: each.without.join(', ') || '–',
       'store deadline ms': each.storeDeadlineMs,
@@ -89,7 +88,7 @@ function resultOf(measured: readonly Amplification[]): FigureResult {
       ...whole.map((each) => verdictOf(each)),
       {
         says: `every answer is the engine's page or an honest refusal${faults[0] === undefined ? '' : `; not ${faults[0]}`}`,
-        holds: faults.length === 0,
+        holds: none(faults, Math.min(...answers)),
       },
     ],
   };
@@ -97,13 +96,13 @@ function resultOf(measured: readonly Amplification[]): FigureResult {
 
 const ratio = ({ searches, distinct }: Pick<Amplification, 'searches' | 'distinct'>): number => searches / distinct;
 
-function verdictOf(each: Amplification): FigureResult['verdicts'][number] {
-  const measured = `${NAMES[each.kind]}: ${ratio(each).toFixed(2)} engine searches per distinct one`;
+function verdictOf(each: Amplification): FigureVerdict {
+  const perKey = `${NAMES[each.kind]}: ${ratio(each).toFixed(2)} engine searches per distinct one`;
   // Without a store processes know nothing of each other: a mean would hide that one of them asked twice.
   return each.kind === 'storeless'
     ? {
-        says: `${measured}, ${each.mostOfOne} of one at most, for ${PROCESSES} processes`,
-        holds: each.mostOfOne <= PROCESSES,
+        says: `${perKey}, ${each.mostOfOne} of one at most, for ${PROCESSES} processes`,
+        holds: measured(ratio(each), () => each.mostOfOne <= PROCESSES),
       }
-    : { says: `${measured}, at most 1.00`, holds: ratio(each).toFixed(2) === '1.00' };
+    : { says: `${perKey}, at most 1.00`, holds: measured(ratio(each), (value) => value.toFixed(2) === '1.00') };
 }

@@ -44,7 +44,14 @@ export interface LossFigures extends Loss {
   /** What a cache would have needed whose engine computes whatever is missing at once. */
   readonly idealMs: number | undefined;
   /** Seconds after it. */
-  readonly steady: { readonly refused: number; readonly gap: number; readonly guards: readonly GuardState[] };
+  readonly steady: {
+    readonly requests: number;
+    readonly refused: number;
+    readonly gap: number;
+    readonly guards: readonly GuardState[];
+  };
+  /** Requests to the fleet from the loss on. */
+  readonly requests: number;
   readonly faults: readonly string[];
   readonly wrong: readonly string[];
   readonly lagMs: number;
@@ -113,10 +120,12 @@ export async function lose(bed: NarrowBed, loss: Loss, setup: LossSetup): Promis
       recoveredMs: watch.recoveredMs(),
       idealMs: watch.idealMs(),
       steady: {
+        requests: steady.fleet.length,
         refused: steady.fleet.filter((one) => !isPage(one)).length,
         gap: gapOf(steady),
         guards: await Promise.all(services.map(guardOf)),
       },
+      requests: struck.fleet.length + steady.fleet.length,
       faults: loop.asked.filter(isFault).map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
       wrong: await watch.wrong(),
       lagMs: loop.lagMs(),

@@ -1,8 +1,8 @@
 import { DEFENCES } from '../../../src/config/settings.ts';
-import type { Figure, FigureResult } from '../registry.ts';
+import { type Figure, type FigureResult, type Holds, measured, none } from './figure.ts';
 import { type Loss, type LossFigures, type LossSetup, lose } from './full-loss-run.ts';
 import { perSecondOf, startNarrowBed } from './narrow-bed.ts';
-import { MOST_LAG_MS, shown, unhurried } from './open-loop.ts';
+import { keptUp, MOST_LAG_MS, shown, unhurried } from './open-loop.ts';
 
 const PROCESSES = 2;
 const SEARCHES = 800;
@@ -31,9 +31,9 @@ export const FULL_LOSS: Figure = {
   run: async ({ checkout }) => {
     const bed = await startNarrowBed({ checkout, services: PROCESSES, searches: SEARCHES });
     try {
-      const measured: LossFigures[] = [];
-      for (const loss of LOSSES) measured.push(await unhurried(() => lose(bed, loss, SETUP)));
-      return resultOf(measured);
+      const losses: LossFigures[] = [];
+      for (const loss of LOSSES) losses.push(await unhurried(() => lose(bed, loss, SETUP)));
+      return resultOf(losses);
     } finally {
       await bed.stop();
     }
@@ -42,9 +42,9 @@ export const FULL_LOSS: Figure = {
 
 const NAMES: Readonly<Record<Loss['of'], string>> = { store: 'L2', both: 'L2 and L1' };
 
-function resultOf(measured: readonly LossFigures[]): FigureResult {
-  const whole = measured.filter(({ without }) => without.length === 0);
-  return { table: measured.map(rowOf), verdicts: whole.flatMap(verdictsOf) };
+export function resultOf(losses: readonly LossFigures[]): FigureResult {
+  const whole = losses.filter(({ without }) => without.length === 0);
+  return { table: losses.map(rowOf), verdicts: whole.flatMap(verdictsOf) };
 }
 
 const boundMs = ({ hot }: LossFigures): number => (PATIENCE * hot * 1000) / CAPACITY;
@@ -81,31 +81,33 @@ const HELD_ANSWERED = 0.99;
 function verdictsOf(loss: LossFigures): FigureResult['verdicts'] {
   const lost = `${NAMES[loss.of]} lost`;
   const latched = loss.steady.guards.filter(({ breaker, overloaded }) => breaker !== 'closed' || overloaded);
+  const noState: Holds =
+    loss.steady.refused > 0 ? false : none(latched, Math.min(loss.steady.requests, loss.steady.guards.length));
   const held = {
     says: `${lost}: ${percent(loss.heldAnswered)} % of ${loss.heldRequests} requests for what the process held answered, at least 99`,
-    holds: loss.heldAnswered >= HELD_ANSWERED,
+    holds: measured(loss.heldAnswered, (share) => share >= HELD_ANSWERED),
   };
   return [
     {
       says: `${lost}: never more than ${loss.mostInFlight} at the engine, the limit is ${SETUP.maxConcurrent}`,
-      holds: loss.mostInFlight <= SETUP.maxConcurrent,
+      holds: loss.engineSearches > 0 ? loss.mostInFlight <= SETUP.maxConcurrent : 'not measured',
     },
     ...(loss.of === 'both' ? [] : [held]),
     {
       says: `${lost}: hits as the control's within 2 points after ${seconds(loss.recoveredMs)} s, at most ${seconds(boundMs(loss))}: ${PATIENCE} × ${loss.hot} hot keys ÷ ${shown(CAPACITY)} a second`,
-      holds: (loss.recoveredMs ?? Number.POSITIVE_INFINITY) <= boundMs(loss),
+      holds: loss.hot > 0 ? (loss.recoveredMs ?? Number.POSITIVE_INFINITY) <= boundMs(loss) : 'not measured',
     },
     {
-      says: `${lost}: no state stays: ${loss.steady.refused} refused in the seconds after, ${latched.length} guards not at rest`,
-      holds: loss.steady.refused === 0 && latched.length === 0,
+      says: `${lost}: no state stays: ${loss.steady.refused} of ${loss.steady.requests} refused in the seconds after, ${latched.length} guards not at rest`,
+      holds: noState,
     },
     {
       says: `${lost}: ${loss.wrong.length} wrong answers, ${loss.faults.length} nobody can act on${loss.faults[0] === undefined ? '' : `, such as ${loss.faults[0]}`}`,
-      holds: loss.wrong.length + loss.faults.length === 0,
+      holds: none([...loss.wrong, ...loss.faults], loss.requests),
     },
     {
       says: `${lost}: the generator kept up: p99 of its lateness ${shown(loss.lagMs)} ms, at most ${MOST_LAG_MS}`,
-      holds: loss.lagMs <= MOST_LAG_MS,
+      holds: keptUp(loss.lagMs),
     },
   ];
 }

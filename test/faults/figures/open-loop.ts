@@ -5,6 +5,7 @@ import { personOf, targetOf } from '../bed.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { percentile } from '../samples.ts';
 import { type Verdict, verdictOf } from '../verdict.ts';
+import type { Holds } from './figure.ts';
 
 /** One search sent to one process, and what came of it. */
 export interface Asked {
@@ -109,13 +110,25 @@ export function quantileMs(asked: readonly Asked[], p: number): number {
 /** A generator later than this was not the open loop the figure is about. */
 export const MOST_LAG_MS = 60;
 
-/** A machine that was busy once may be idle now: measured again, a few times, while the generator lagged. */
-export async function unhurried<T extends { readonly lagMs: number }>(
-  measure: () => Promise<T>,
-  tries = 3,
-): Promise<T> {
+/** A generator that was late has not measured what the figure is about; no promise of the service is broken by that. */
+export const keptUp = (lagMs: number): Holds =>
+  Number.isFinite(lagMs) && lagMs <= MOST_LAG_MS ? true : 'not measured';
+
+interface Lagged {
+  readonly lagMs: number;
+  readonly wrong: readonly string[];
+  readonly faults: readonly string[];
+}
+
+/**
+ * A machine that was busy once may be idle now: measured again, a few times, while the generator lagged. Wrong answers
+ * and answers nobody can act on count in every try.
+ */
+export async function unhurried<T extends Lagged>(measure: () => Promise<T>, tries = 3): Promise<T> {
   const measured = await measure();
-  return measured.lagMs <= MOST_LAG_MS || tries <= 1 ? measured : unhurried(measure, tries - 1);
+  if (measured.lagMs <= MOST_LAG_MS || tries <= 1) return measured;
+  const again = await unhurried(measure, tries - 1);
+  return { ...again, wrong: [...measured.wrong, ...again.wrong], faults: [...measured.faults, ...again.faults] };
 }
 
 /** Rounded for a table; a dash for a figure about nobody. */

@@ -2,8 +2,8 @@ import { createClient } from '../../../loadtest/traffic/client.ts';
 import { seededRandom } from '../../../src/catalogue/demo/random.ts';
 import { targetOf } from '../bed.ts';
 import { type Changes, HUNG_MS } from '../configuration.ts';
-import type { Figure } from '../registry.ts';
 import { verdictOf } from '../verdict.ts';
+import type { Figure } from './figure.ts';
 import { guardOf } from './held.ts';
 import { type NarrowBed, perSecondOf, startNarrowBed, type Width } from './narrow-bed.ts';
 import { type Asked, unhurried } from './open-loop.ts';
@@ -90,7 +90,7 @@ async function measure(
         const figures = await overload({ url, ratePerSecond: load * capacity, random, next });
         const { maxConcurrent } = await guardOf(service);
         bed.engineProxy.cut();
-        return { ...figures, engine, limiter: name, load, maxConcurrent, wrong: await wrongOf(bed, figures.pages) };
+        return { ...figures, engine, limiter: name, load, maxConcurrent, ...(await compare(bed, figures.pages)) };
       };
       // An engine that is overwhelmed on the CPU it shares makes the generator late by itself.
       cells.push(width === AS_IT_IS ? await once() : await unhurried(once));
@@ -102,15 +102,18 @@ async function measure(
 const COMPARED = 20;
 
 /** The control asks searchd the same. */
-async function wrongOf({ control }: NarrowBed, pages: readonly Asked[]): Promise<readonly string[]> {
+async function compare({ control }: NarrowBed, pages: readonly Asked[]): Promise<Pick<Cell, 'compared' | 'wrong'>> {
   const client = createClient({ baseUrl: control.url, boundMs: HUNG_MS, maxConnections: 4 });
   const step = Math.max(1, Math.floor(pages.length / COMPARED));
   const wrong: string[] = [];
+  let compared = 0;
   for (const { text, target, verdict } of pages.filter((_, at) => at % step === 0)) {
     const says = verdictOf(await client.get(target), text);
     // An engine that was thrown down may not have got up yet.
-    if (verdict.kind === 'page' && says.kind === 'page' && verdict.hash !== says.hash) wrong.push(target);
+    if (verdict.kind !== 'page' || says.kind !== 'page') continue;
+    compared += 1;
+    if (verdict.hash !== says.hash) wrong.push(target);
   }
   client.close();
-  return wrong;
+  return { compared, wrong };
 }

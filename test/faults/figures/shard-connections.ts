@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
+import { CLOSE_WAIT, ESTABLISHED, type KernelSocket, socketsAt } from '../kernel-sockets.ts';
 
 /** Connections to the nodes of a store as the nodes and the kernel count them, without the counter's own. */
 export interface Connections {
@@ -11,7 +11,7 @@ export interface Connections {
    * the node alone as well: what its client has closed stays with a node that does not look.
    */
   readonly most: () => readonly MostConnections[];
-  /** From now on: how long until the first of the connections that stand now has ended, ms; Infinity while they stand. */
+  /** How long until the first of the connections that stand now has ended, ms; Infinity while they stand, NaN without any. */
   readonly follow: () => Promise<() => number>;
   readonly stop: () => void;
 }
@@ -27,8 +27,6 @@ export interface MostConnections {
 }
 
 const SAMPLE_MS = 25;
-const ESTABLISHED = '01';
-const CLOSE_WAIT = '08';
 /** The counter's. */
 const OWN = 1;
 const OWN_NAME = 'counter';
@@ -44,10 +42,12 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
   let followed: readonly string[] = [];
   let followedSinceMs = 0;
   let firstGoneMs = Number.POSITIVE_INFINITY;
+  const ports = new Set(nodes.map(({ port }) => port));
   const sample = (): void => {
-    const sockets = socketsOf(nodes);
+    // The kernel establishes connections that a stopped process never accepts.
+    const sockets = socketsAt(ports);
     most = most.map((before, at) => {
-      const own = sockets.filter(({ port }) => port === nodes[at]?.port);
+      const own = sockets.filter(({ localPort }) => localPort === nodes[at]?.port);
       const established = own.filter(({ state }) => state === ESTABLISHED).length - OWN;
       const closed = own.filter(({ state }) => state === CLOSE_WAIT).length;
       return {
@@ -55,7 +55,7 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
         held: Math.max(before.held, established + closed),
       };
     });
-    const standing = new Set(sockets.filter(({ state }) => state === ESTABLISHED).map(({ name }) => name));
+    const standing = new Set(sockets.filter(({ state }) => state === ESTABLISHED).map(nameOf));
     if (firstGoneMs === Number.POSITIVE_INFINITY && !followed.every((name) => standing.has(name))) {
       firstGoneMs = performance.now() - followedSinceMs;
     }
@@ -86,7 +86,7 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
         return `${to} ${from}`;
       });
       followedSinceMs = performance.now();
-      firstGoneMs = Number.POSITIVE_INFINITY;
+      firstGoneMs = followed.length === 0 ? Number.NaN : Number.POSITIVE_INFINITY;
       return () => firstGoneMs;
     },
     stop: () => {
@@ -96,23 +96,4 @@ export async function watchConnections(nodes: readonly RedisNode[]): Promise<Con
   };
 }
 
-interface KernelSocket {
-  /** The node's, and with the other end's the connection's name. */
-  readonly port: number;
-  readonly name: string;
-  readonly state: string;
-}
-
-/** The kernel's view of the nodes' ends. It establishes connections a stopped process never accepts. */
-function socketsOf(nodes: readonly RedisNode[]): readonly KernelSocket[] {
-  const ports = new Set(nodes.map(({ port }) => port));
-  const portOf = (address: string): number => Number.parseInt(address.slice(address.indexOf(':') + 1), 16);
-  return readFileSync('/proc/net/tcp', 'utf8')
-    .split('\n')
-    .slice(1)
-    .map((line) => {
-      const [, local = '', remote = '', state = ''] = line.trim().split(/\s+/);
-      return { port: portOf(local), name: `${portOf(local)} ${portOf(remote)}`, state };
-    })
-    .filter(({ port }) => ports.has(port));
-}
+const nameOf = ({ localPort, remotePort }: KernelSocket): string => `${localPort} ${remotePort}`;

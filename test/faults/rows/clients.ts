@@ -1,38 +1,45 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
-import type { Bed } from '../bed.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { type Crowd, gatherCrowd } from '../crowd.ts';
+import { connectionsToSubject, felt, unreadConnections } from '../felt.ts';
 import type { Row } from '../row.ts';
 
 /** Clients that hold, trickle, do not read, or ask only what nobody asked. Everybody else notices nothing. */
 export const CLIENTS: readonly Row[] = [
-  crowdRow({
+  {
     name: 'idle-clients',
     says: '10,000 connections that say nothing cost memory in proportion and nobody time',
     faultMs: 6000,
     changes: { public: { maxConnections: 12_000 } },
-    gather: (port) => gatherCrowd({ port, size: 10_000 }),
+    ...withCrowd((port) => gatherCrowd({ port, size: 10_000 })),
+    felt: felt('connections to the subject', connectionsToSubject, (before, during) => during - before >= 9900),
     // About 20 KiB of node and kernel for each.
     bounds: { peakRssRatio: 3 },
-  }),
-  crowdRow({
+  },
+  {
     name: 'slowloris',
     says: 'headers that never end are cut off, and nobody waits for them',
     faultMs: 14_000,
-    gather: (port) =>
-      gatherCrowd({
-        port,
-        size: 1000,
-        greeting: 'GET /search?q=x HTTP/1.1\r\nHost: slow\r\n',
-        trickle: (member) => `X-${member}: y\r\n`,
-      }),
-    check: (crowd) => (crowd.closed() >= 900 ? [] : [`${crowd.closed()} of 1000 trickling connections were closed`]),
-  }),
-  crowdRow({
+    ...withCrowd(
+      (port) =>
+        gatherCrowd({
+          port,
+          size: 1000,
+          greeting: 'GET /search?q=x HTTP/1.1\r\nHost: slow\r\n',
+          trickle: (member) => `X-${member}: y\r\n`,
+        }),
+      {
+        // A header of each, after the first ones.
+        proves: ({ connected, writes }) => connected >= 990 && writes >= 1000,
+        check: ({ closed }) => (closed >= 900 ? [] : [`${closed} of 1000 trickling connections were closed`]),
+      },
+    ),
+  },
+  {
     name: 'deaf-clients',
     says: 'clients that ask and do not read their answers hold a bounded part of memory',
     faultMs: 5000,
-    gather: (port) =>
+    ...withCrowd((port) =>
       gatherCrowd({
         port,
         size: 100,
@@ -40,13 +47,18 @@ export const CLIENTS: readonly Row[] = [
         greeting: `GET /search?q=${encodeURIComponent('кресло')}&limit=100 HTTP/1.1\r\nHost: deaf\r\n\r\n`.repeat(30),
         deaf: true,
       }),
+    ),
+    felt: felt('connections with unread answers', unreadConnections, (before, during) => during - before >= 90),
     bounds: { peakRssRatio: 3 },
-  }),
+  },
   {
     name: 'crowded-out',
     says: 'more connections than are allowed are refused, and those that are there go on',
     changes: { public: { maxConnections: 600 } },
-    ...withCrowd((port) => gatherCrowd({ port, size: 1500 })),
+    ...withCrowd((port) => gatherCrowd({ port, size: 1500 }), {
+      proves: ({ connected }) => connected > 600,
+      check: ({ closed }) => (closed >= 900 ? [] : [`${closed} of 1500 connections were closed, 600 are allowed`]),
+    }),
     // A new connection of the stream's may be refused like anybody's; the old ones may not.
     bounds: { brokenConnections: 0.02, unansweredDuring: 0.1, knownUnansweredDuring: 0.1, unansweredAfter: 0.05 },
   },
@@ -61,49 +73,58 @@ export const CLIENTS: readonly Row[] = [
   },
 ];
 
-function crowdRow(given: {
-  readonly name: string;
-  readonly says: string;
-  readonly faultMs: number;
-  readonly changes?: Row['changes'];
-  readonly bounds?: Row['bounds'];
-  readonly gather: (port: number) => Promise<Crowd>;
-  readonly check?: (crowd: Crowd) => readonly string[];
-}): Row {
-  const { gather, check, changes = {}, bounds = {}, ...row } = given;
-  return { ...row, changes, bounds, ...withCrowd(gather, check) };
+interface CrowdCounts {
+  readonly connected: number;
+  readonly closed: number;
+  readonly writes: number;
 }
 
+/** The crowd stays from the beginning of the fault to its end; what it counted is told when it goes. */
 function withCrowd(
   gather: (port: number) => Promise<Crowd>,
-  check: (crowd: Crowd) => readonly string[] = () => [],
-): Required<Pick<Row, 'begin' | 'end' | 'check'>> {
-  const crowds = new WeakMap<Bed, Crowd>();
+  {
+    proves = () => false,
+    check = () => [],
+  }: {
+    readonly proves?: (during: CrowdCounts) => boolean;
+    readonly check?: (atEnd: CrowdCounts) => readonly string[];
+  } = {},
+): Required<Pick<Row, 'begin' | 'end' | 'felt' | 'check'>> {
+  let crowd: Crowd | undefined;
   let broken: readonly string[] = [];
+  const counts = (): CrowdCounts => ({
+    connected: crowd?.connected() ?? 0,
+    closed: crowd?.closed() ?? 0,
+    writes: crowd?.writes() ?? 0,
+  });
   return {
     begin: async (bed) => {
-      crowds.set(bed, await gather(Number(new URL(bed.subject.url).port)));
+      crowd = await gather(Number(new URL(bed.subject.url).port));
     },
-    end: async (bed) => {
-      const crowd = crowds.get(bed);
-      if (crowd === undefined) return;
-      broken = check(crowd);
-      await crowd.disperse();
+    end: async () => {
+      broken = check(counts());
+      const gone = crowd;
+      crowd = undefined;
+      await gone?.disperse();
     },
-    check: () => broken,
+    felt: felt('what the crowd counted', counts, (before, during) => before.connected === 0 && proves(during)),
+    check: () => ({ broken }),
   };
 }
 
 const CRAWLS_PER_SECOND = 200;
+/** 50 at once and 5 a second. */
+const MOST_CRAWLED = 150;
 
 /** It comes from one address; the stream's people come from many. */
-function crawler(): Required<Pick<Row, 'begin' | 'end' | 'check'>> {
+function crawler(): Required<Pick<Row, 'begin' | 'end' | 'felt' | 'check'>> {
+  /** By status; 0 without an answer. */
   const statuses = new Map<number, number>();
+  const total = (): number => [...statuses.values()].reduce((sum, count) => sum + count, 0);
   let crawling = Promise.resolve();
   let leave = (): void => {};
   return {
     begin: async (bed) => {
-      statuses.clear();
       const client = createClient({ baseUrl: bed.subject.url, boundMs: HUNG_MS, maxConnections: 64 });
       const open = new Set<Promise<void>>();
       const crawl = async (): Promise<void> => {
@@ -125,14 +146,27 @@ function crawler(): Required<Pick<Row, 'begin' | 'end' | 'check'>> {
       leave();
       await crawling;
     },
+    felt: {
+      watch: (bed) => {
+        statuses.clear();
+        return felt('searches of the crawler that ended', total, (_before, during) => during > 2 * MOST_CRAWLED).watch(
+          bed,
+        );
+      },
+    },
     check: () => {
-      const total = [...statuses.values()].reduce((sum, count) => sum + count, 0);
       const answered = statuses.get(200) ?? 0;
       const refused = statuses.get(429) ?? 0;
       const told = [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
-      // 50 at once and 5 a second.
-      if (answered > 150) return [`the crawler got ${answered} new pages of ${total} (${told}), at most 150`];
-      return refused + answered === total ? [] : [`the crawler was refused otherwise than by 429: ${told}`];
+      if (total() === 0) return { unmeasured: ['what the crawler got'] };
+      return {
+        broken: [
+          ...(answered > MOST_CRAWLED
+            ? [`the crawler got ${answered} new pages (${told}), at most ${MOST_CRAWLED}`]
+            : []),
+          ...(refused + answered < total() ? [`the crawler was refused otherwise than by 429: ${told}`] : []),
+        ],
+      };
     },
   };
 }

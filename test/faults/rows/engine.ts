@@ -1,10 +1,37 @@
 import type { EngineLevers } from '../../../loadtest/proxy/engine-proxy.ts';
+import { accepts } from '../../../loadtest/stack/process.ts';
+import type { Bed } from '../bed.ts';
 import { NO_LEVERS } from '../bed.ts';
-import { refused } from '../felt.ts';
-import type { Row } from '../row.ts';
+import { all, allNodes, felt, flushed, grew, processesAre, refusedByEngineProxy } from '../felt.ts';
+import { greetingOf, quickestSearchMs } from '../probe.ts';
+import type { Report } from '../report.ts';
+import type { Judgement, Row } from '../row.ts';
 
 /** Searches nobody asked before are one in twenty: they alone need the engine. */
 const NEW_ONES: Row['bounds'] = { unansweredDuring: 0.12, unansweredAfter: 0.12, recoverySeconds: 15 };
+
+const searchd = (bed: Bed): readonly number[] => [bed.engine.pid()];
+
+/** The same search by the proxy and past it, each at its quickest. */
+const tenTimesSlower = felt(
+  'ms of a search, by the proxy and past it',
+  async (bed) => [await quickestSearchMs(bed.engineProxy.port), await quickestSearchMs(bed.engine.port)],
+  ([, direct = 0], [proxied = 0, directNow = 0]) => proxied >= 10 * Math.max(direct, directNow),
+);
+
+/** New connections are dismissed, and none of the subject's is left. */
+const turnsAway = felt(
+  'a new connection to the engine, and how many there are',
+  async (bed) => ({ greeting: await greetingOf(bed.engineProxy.port), connections: bed.engineProxy.connections() }),
+  (before, during) =>
+    before.greeting === 'accepted' && during.greeting === 'engine-overloaded' && during.connections === 0,
+);
+
+const agentRefuses = felt(
+  'whether the agent accepts connections',
+  async ({ engine: { agent } }) => agent !== undefined && (await accepts(agent.port)),
+  (before, during) => before && !during,
+);
 
 /** The engine dies, hangs, crawls and refuses. What was asked before is answered all the same. */
 export const ENGINE: readonly Row[] = [
@@ -13,7 +40,7 @@ export const ENGINE: readonly Row[] = [
     says: 'without searchd (kill −9) every search asked before is answered, new ones are refused at once',
     begin: (bed) => bed.engine.end('SIGKILL'),
     end: (bed) => bed.engine.start(),
-    felt: refused,
+    felt: processesAre('gone', searchd),
     bounds: NEW_ONES,
     check: refusesAtOnce,
   },
@@ -22,7 +49,7 @@ export const ENGINE: readonly Row[] = [
     says: 'a searchd that hangs (SIGSTOP) costs new searches their deadline at most, and searches asked before nothing',
     begin: (bed) => bed.engine.pause(),
     end: async (bed) => bed.engine.resume(),
-    felt: refused,
+    felt: processesAre('stopped', searchd),
     bounds: NEW_ONES,
   },
   {
@@ -30,7 +57,7 @@ export const ENGINE: readonly Row[] = [
     says: 'a searchd that is told to leave (SIGTERM) and comes back costs new searches meanwhile',
     begin: (bed) => bed.engine.end('SIGTERM'),
     end: (bed) => bed.engine.start(),
-    felt: refused,
+    felt: processesAre('gone', searchd),
     bounds: NEW_ONES,
     check: refusesAtOnce,
   },
@@ -38,11 +65,13 @@ export const ENGINE: readonly Row[] = [
     name: 'engine-rotated',
     says: 'an index rotation costs nothing',
     begin: (bed) => bed.engine.rotate(),
+    felt: grew('rotations in the log of searchd', async (bed) => [await bed.engine.rotations()]),
   },
   {
     name: 'engine-10x-slower',
     says: 'an engine ten times slower still answers what it can within its deadline',
     ...levers({ multiply: 10, delayMs: 20 }),
+    felt: tenTimesSlower,
     bounds: { recoverySeconds: 10 },
   },
   {
@@ -53,7 +82,7 @@ export const ENGINE: readonly Row[] = [
       bed.engineProxy.cut();
     },
     end: async (bed) => bed.engineProxy.maxedOut(false),
-    felt: refused,
+    felt: turnsAway,
     bounds: NEW_ONES,
     check: refusesAtOnce,
   },
@@ -61,14 +90,14 @@ export const ENGINE: readonly Row[] = [
     name: 'engine-1064',
     says: 'an engine that calls everything a syntax error costs new searches a refusal, and nobody a wrong page',
     ...levers({ fail: "index goods: P08: syntax error, unexpected TOK_KEYWORD near ''" }),
-    felt: refused,
+    felt: refusedByEngineProxy,
     bounds: { ...NEW_ONES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
   },
   {
     name: 'engine-index-gone',
     says: 'an engine that knows the index no longer costs new searches a refusal',
     ...levers({ fail: "unknown local index 'goods' in search request" }),
-    felt: refused,
+    felt: refusedByEngineProxy,
     bounds: { ...NEW_ONES, refusals: ['overloaded', 'engine-open', 'engine-unavailable', 'engine-rejected'] },
   },
   {
@@ -80,7 +109,11 @@ export const ENGINE: readonly Row[] = [
       bed.engine.agent?.cut();
     },
     end: async (bed) => bed.engine.agent?.refuse(false),
-    felt: ({ subject }) => Object.keys(subject.fault.outcomes).some((outcome) => outcome.endsWith('degraded')),
+    felt: agentRefuses,
+    check: ({ subject }) => {
+      const outcomes = Object.keys(subject.fault.outcomes);
+      return outcomes.some((outcome) => outcome.endsWith('degraded')) ? {} : { unmeasured: ['degraded pages'] };
+    },
     // Degraded pages live five seconds in L1, and were of searches nobody asks again.
     bounds: { recoverySeconds: 15 },
   },
@@ -94,6 +127,10 @@ export const ENGINE: readonly Row[] = [
       await Promise.all(bed.store().nodes.map((node) => node.command('FLUSHALL')));
     },
     end: async (bed) => bed.engineProxy.set(NO_LEVERS),
+    felt: all(
+      flushed(allNodes),
+      grew('most searches that waited for the engine', (bed) => [bed.engineProxy.counts().mostWaiting]),
+    ),
     bounds: {
       unansweredDuring: 0.3,
       knownUnansweredDuring: 0.3,
@@ -112,11 +149,12 @@ function levers(given: Partial<EngineLevers>): Pick<Row, 'begin' | 'end'> {
 }
 
 /** Where nothing can come of waiting, nobody waits: refusals in under a tenth of the engine's deadline. */
-function refusesAtOnce({ subject }: Parameters<NonNullable<Row['check']>>[0]): string[] {
+function refusesAtOnce({ subject }: Report): Partial<Judgement> {
   const { shedP95Ms } = subject.fault;
+  if (Number.isNaN(shedP95Ms)) return { unmeasured: ['how soon refusals come'] };
   return shedP95Ms > REFUSED_WITHIN_MS
-    ? [`refusals took ${Math.round(shedP95Ms)} ms (p95), at most ${REFUSED_WITHIN_MS}`]
-    : [];
+    ? { broken: [`refusals took ${Math.round(shedP95Ms)} ms (p95), at most ${REFUSED_WITHIN_MS}`] }
+    : {};
 }
 
 const REFUSED_WITHIN_MS = 80;

@@ -1,7 +1,47 @@
 import type { Toxic } from '../../../loadtest/proxy/toxiproxy.ts';
-import { missed, reconnected } from '../felt.ts';
+import { connectionsEnded, type Felt, felt, nodesAreLeft } from '../felt.ts';
+import { type Exchange, echo } from '../probe.ts';
 import type { Row } from '../row.ts';
 import { STORE_NAME, type SubjectStore } from '../stores.ts';
+
+/** An ECHO to every node through what stands before it, as the subject would send it. */
+function echoes(
+  what: string,
+  { payloadBytes, boundMs }: { readonly payloadBytes: number; readonly boundMs: number },
+  proves: (before: Exchange, during: Exchange) => boolean,
+): Felt {
+  return felt(
+    `${what} of a reply of ${payloadBytes} bytes`,
+    (bed) => Promise.all(bed.store().addresses.map((address) => echo(address, payloadBytes, boundMs))),
+    (before, during) => {
+      const pairs = during.flatMap((one, at) => before.slice(at, at + 1).map((first) => proves(first, one)));
+      return pairs.length > 0 && pairs.every(Boolean);
+    },
+  );
+}
+
+const BOUND_MS = 3000;
+const repliesAreLate = echoes(
+  'delay',
+  { payloadBytes: 1, boundMs: BOUND_MS },
+  (before, during) => before.ms < 150 && during.bytes > 0 && during.ms >= 190,
+);
+const linesAreThin = echoes(
+  'delay',
+  { payloadBytes: 32_768, boundMs: BOUND_MS },
+  (before, during) => before.ms < 200 && during.bytes > 0 && during.ms >= 400,
+);
+const repliesComeInPieces = echoes(
+  'pieces',
+  { payloadBytes: 1000, boundMs: BOUND_MS },
+  (before, during) => before.pieces > 0 && during.pieces >= 5 * before.pieces,
+);
+// Nothing comes however long it is waited for, and the fault lasts meanwhile.
+const everythingIsSwallowed = echoes(
+  'loss',
+  { payloadBytes: 1, boundMs: 300 },
+  (before, during) => before.bytes > 0 && during.bytes === 0,
+);
 
 /** Between the service and its store: late, cut, thin and in pieces. */
 export const STORE_NETWORK: readonly Row[] = [
@@ -10,7 +50,7 @@ export const STORE_NETWORK: readonly Row[] = [
     store: 'behind-toxics',
     says: 'a store 200 ms away is a miss after the read deadline, and its late replies still fill L1',
     ...toxic({ kind: 'latency', latencyMs: 200 }),
-    felt: missed,
+    felt: repliesAreLate,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 20 },
   },
   {
@@ -23,7 +63,7 @@ export const STORE_NETWORK: readonly Row[] = [
     end: async (bed) => {
       for (const proxy of bed.store().tcp) proxy.reset(0);
     },
-    felt: reconnected,
+    felt: connectionsEnded('some'),
     bounds: { hitRatioDuring: 0.7, connectionsOpened: 200 },
   },
   {
@@ -31,7 +71,7 @@ export const STORE_NETWORK: readonly Row[] = [
     store: 'behind-toxics',
     says: 'a store behind a thin line (50 KiB/s a connection) costs misses, not memory and not time',
     ...toxic({ kind: 'bandwidth', kibPerSecond: 50 }),
-    felt: missed,
+    felt: linesAreThin,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
   },
   {
@@ -39,7 +79,7 @@ export const STORE_NETWORK: readonly Row[] = [
     store: 'behind-toxics',
     says: 'replies that come byte by byte are put together',
     ...toxic({ kind: 'slicer', averageBytes: 1, delayUs: 1 }),
-    felt: missed,
+    felt: repliesComeInPieces,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 40 },
   },
   {
@@ -52,18 +92,18 @@ export const STORE_NETWORK: readonly Row[] = [
     end: async (bed) => {
       for (const proxy of bed.store().tcp) proxy.resume();
     },
-    felt: missed,
+    felt: everythingIsSwallowed,
     bounds: { hitRatioDuring: 0.4, connectionsOpened: 20 },
   },
   {
     name: 'cut-once',
     store: 'behind-tcp',
     says: 'every connection to the store cut at once costs a moment',
-    faultMs: 0,
+    faultMs: 500,
     begin: async (bed) => {
       for (const proxy of bed.store().tcp) proxy.cut();
     },
-    felt: reconnected,
+    felt: connectionsEnded('all'),
     bounds: { connectionsOpened: 20 },
   },
   {
@@ -75,7 +115,7 @@ export const STORE_NETWORK: readonly Row[] = [
       for (const proxy of bed.store().tcp) proxy.cut();
     },
     end: async (bed) => bed.names.set(STORE_NAME, ['127.0.0.1']),
-    felt: missed,
+    felt: nodesAreLeft,
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 15, connectionsOpened: 20 },
   },
   {
@@ -87,7 +127,7 @@ export const STORE_NETWORK: readonly Row[] = [
       for (const proxy of bed.store().tcp) proxy.cut();
     },
     end: async (bed) => bed.names.set(STORE_NAME, ['127.0.0.1']),
-    felt: missed,
+    felt: nodesAreLeft,
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 20, connectionsOpened: 20 },
   },
 ];

@@ -1,7 +1,10 @@
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Bed } from '../bed.ts';
-import { missed } from '../felt.ts';
+import { allNodes, firstNode, flushed, processesAre, restarted } from '../felt.ts';
 import type { Row } from '../row.ts';
+
+const victimPids = (bed: Bed): readonly number[] => firstNode(bed).map((node) => node.pid());
+const allPids = (bed: Bed): readonly number[] => allNodes(bed).map((node) => node.pid());
 
 /** Nodes of the store die, stop, and lose what they hold. The hit ratio pays, nobody else. */
 export const STORE_NODES: readonly Row[] = [
@@ -10,7 +13,7 @@ export const STORE_NODES: readonly Row[] = [
     says: 'a killed store node costs its own keys a miss, and what it held is back after its return',
     begin: (bed) => victim(bed).kill(),
     end: (bed) => victim(bed).restart(),
-    felt: missed,
+    felt: processesAre('gone', victimPids),
     bounds: { hitRatioDuring: 0.6, recoverySeconds: 20 },
   },
   {
@@ -18,7 +21,7 @@ export const STORE_NODES: readonly Row[] = [
     says: 'a store node that stops answering (SIGSTOP) costs its own keys a miss, and nothing once it goes on',
     begin: (bed) => victim(bed).pause(),
     end: async (bed) => victim(bed).resume(),
-    felt: missed,
+    felt: processesAre('stopped', victimPids),
     bounds: { hitRatioDuring: 0.6, recoverySeconds: 10 },
   },
   {
@@ -26,7 +29,7 @@ export const STORE_NODES: readonly Row[] = [
     says: 'a store node that restarts costs a moment',
     faultMs: 0,
     begin: (bed) => victim(bed).restart(),
-    felt: missed,
+    felt: restarted(firstNode),
     bounds: { hitRatioDuring: 0.5, recoverySeconds: 20 },
   },
   {
@@ -38,7 +41,7 @@ export const STORE_NODES: readonly Row[] = [
     end: async (bed) => {
       await Promise.all(bed.store().nodes.map((node) => node.restart()));
     },
-    felt: missed,
+    felt: processesAre('gone', allPids),
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   },
   {
@@ -50,7 +53,7 @@ export const STORE_NODES: readonly Row[] = [
     end: async (bed) => {
       for (const node of bed.store().nodes) node.resume();
     },
-    felt: missed,
+    felt: processesAre('stopped', allPids),
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 15 },
   },
   {
@@ -60,7 +63,7 @@ export const STORE_NODES: readonly Row[] = [
     begin: async (bed) => {
       await victim(bed).command('FLUSHALL');
     },
-    felt: missed,
+    felt: flushed(firstNode),
     bounds: { hitRatioDuring: 0.6, recoverySeconds: 20 },
   },
   {
@@ -70,7 +73,7 @@ export const STORE_NODES: readonly Row[] = [
     begin: async (bed) => {
       await Promise.all(bed.store().nodes.map((node) => node.command('FLUSHALL')));
     },
-    felt: missed,
+    felt: flushed(allNodes),
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   },
 ];

@@ -1,8 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bed } from '../bed.ts';
 import { type Crowd, gatherCrowd } from '../crowd.ts';
-import { answeredByProxies, missed } from '../felt.ts';
+import { allNodes, answeredByProxies, felt, firstNode, infoGrew } from '../felt.ts';
 import type { Row } from '../row.ts';
+
+const clusterIsDown = felt(
+  'cluster_state',
+  (bed) =>
+    Promise.all(
+      allNodes(bed).map(
+        async (node) => /^cluster_state:(\w+)/m.exec(String(await node.command('CLUSTER', 'INFO')))?.[1],
+      ),
+    ),
+  (before, during) => before.every((state) => state === 'ok') && during.every((state) => state === 'fail'),
+);
 
 /** The store answers, but not what was asked for. */
 export const STORE_REPLIES: readonly Row[] = [
@@ -21,7 +32,7 @@ export const STORE_REPLIES: readonly Row[] = [
     store: 'behind-resp',
     says: 'a store that is still loading is a miss, quickly',
     ...refusing((name) => (DATA.has(name) ? '-LOADING Redis is loading the dataset in memory\r\n' : undefined)),
-    felt: missed,
+    felt: answeredByProxies,
     bounds: { hitRatioDuring: 0.4 },
   },
   {
@@ -29,7 +40,7 @@ export const STORE_REPLIES: readonly Row[] = [
     says: 'a store without memory (OOM, noeviction) goes on being read, and takes writes when it has room',
     begin: (bed) => configure(bed, ['maxmemory-policy', 'noeviction'], ['maxmemory', '1']),
     end: (bed) => configure(bed, ['maxmemory', '256mb'], ['maxmemory-policy', 'allkeys-lru']),
-    felt: async (_report, bed) => (await bed.subject.metric('serpcache_not_stored_total')) > 0,
+    felt: infoGrew('errorstat_OOM', allNodes),
     bounds: { hitRatioDuring: 0.9 },
   },
   {
@@ -37,7 +48,7 @@ export const STORE_REPLIES: readonly Row[] = [
     says: 'slots that nobody serves (CLUSTERDOWN) cost their own keys a miss',
     begin: (bed) => everySlot(bed, 'DELSLOTSRANGE', true),
     end: (bed) => everySlot(bed, 'ADDSLOTSRANGE', false),
-    felt: missed,
+    felt: clusterIsDown,
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 30 },
     spoilsStore: true,
   },
@@ -107,20 +118,18 @@ function evictionStorm(): Row {
       // As much as it holds now, the buffers of 2,000 clients included: from here on every value costs others.
       const used = Number(/^used_memory:(\d+)/m.exec(String(await node.command('INFO', 'memory')))?.[1]);
       await node.command('CONFIG', 'SET', 'maxmemory', used);
+      // On a busy machine all of this takes the time of the fault, and nothing would be evicted yet.
+      await sleep(EVICTING_MS);
     },
     end: async (bed) => {
       for (const crowd of crowds.splice(0)) await crowd.disperse();
       await configure(bed, ['maxmemory', '256mb'], ['maxmemory-clients', '25%']);
     },
-    felt: async (_report, bed) => (await evicted(bed)) > 0,
+    felt: infoGrew('evicted_keys', firstNode),
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   };
 }
 
+const EVICTING_MS = 1000;
 /** Its slot, 3300, is the first master's. */
 const TAG = 'b';
-
-async function evicted(bed: Bed): Promise<number> {
-  const infos = await Promise.all(bed.store().nodes.map((node) => node.command('INFO', 'stats')));
-  return infos.reduce<number>((sum, info) => sum + Number(/^evicted_keys:(\d+)/m.exec(String(info))?.[1]), 0);
-}

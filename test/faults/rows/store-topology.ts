@@ -3,9 +3,35 @@ import { until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { migrateSlot } from '../../stores/redis/migration.ts';
 import type { Bed } from '../bed.ts';
-import { missed } from '../felt.ts';
+import { all, felt, firstNode, processesAre, restarted } from '../felt.ts';
 import type { Row } from '../row.ts';
 import { namesOf } from '../store-entries.ts';
+
+const masterPids = (bed: Bed): readonly number[] => firstNode(bed).map((node) => node.pid());
+
+/** The first master's replica has its place. */
+const promoted = felt(
+  'role of the replica',
+  async (bed) => ((await isMaster(shard(bed).replica)) ? 'master' : 'replica'),
+  (before, during) => before === 'replica' && during === 'master',
+);
+
+/** The first node had no keys when it was ready after its last start. */
+const loadedNothing = felt(
+  'keys loaded at the start',
+  async (bed) =>
+    Number(
+      /^rdb_last_load_keys_loaded:(\d+)/m.exec(String(await shard(bed).master.command('INFO', 'persistence')))?.[1],
+    ),
+  (_before, during) => during === 0,
+);
+
+/** Slots of the first node and of the second, as each says of itself. */
+const slotsMoved = felt(
+  'slots of the first two nodes',
+  (bed) => Promise.all(bed.store().nodes.slice(0, 2).map(slotsOf)),
+  ([from = 0, to = 0], [fromNow = 0, toNow = 0]) => fromNow < from && toNow - to === from - fromNow,
+);
 
 /** Who owns which keys changes while they are asked for. */
 export const STORE_TOPOLOGY: readonly Row[] = [
@@ -19,6 +45,7 @@ export const STORE_TOPOLOGY: readonly Row[] = [
       await replica.command('CLUSTER', 'FAILOVER');
       await until('the replica to be master', async () => isMaster(replica), 10_000);
     },
+    felt: promoted,
     bounds: { hitRatioDuring: 0.6 },
   },
   {
@@ -32,7 +59,7 @@ export const STORE_TOPOLOGY: readonly Row[] = [
       await until('the replica to be master', async () => isMaster(replica), 20_000);
     },
     end: async (bed) => shard(bed).master.restart(),
-    felt: missed,
+    felt: all(processesAre('gone', masterPids), promoted),
     bounds: { hitRatioDuring: 0.5, recoverySeconds: 25 },
   },
   {
@@ -46,7 +73,7 @@ export const STORE_TOPOLOGY: readonly Row[] = [
       await master.kill();
       await master.restart();
     },
-    felt: missed,
+    felt: all(restarted(firstNode), loadedNothing),
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   },
   {
@@ -54,6 +81,7 @@ export const STORE_TOPOLOGY: readonly Row[] = [
     spoilsStore: true,
     says: 'slots that move under load (ASK, then MOVED) cost next to nothing',
     begin: moveSlots,
+    felt: slotsMoved,
     bounds: { hitRatioDuring: 0.9, recoverySeconds: 20 },
   },
 ];
@@ -84,4 +112,16 @@ function shard(bed: Bed): { readonly master: RedisNode; readonly replica: RedisN
 
 async function isMaster(node: RedisNode): Promise<boolean> {
   return String(await node.command('ROLE')).startsWith('master');
+}
+
+async function slotsOf(node: RedisNode): Promise<number> {
+  const own = String(await node.command('CLUSTER', 'NODES'))
+    .split('\n')
+    .find((line) => line.includes('myself'));
+  // Ranges follow eight fields; a slot on its way stands in brackets and counts once, in its range.
+  const ranges = own?.trim().split(' ').slice(8) ?? [];
+  return ranges
+    .filter((range) => !range.startsWith('['))
+    .map((range) => range.split('-').map(Number))
+    .reduce((sum, [first = 0, last = first]) => sum + last - first + 1, 0);
 }

@@ -1,8 +1,22 @@
 import { ENTRY_VERSION } from '../../../src/cache/codec.ts';
 import type { Changes } from '../configuration.ts';
-import { missed, missedFor } from '../felt.ts';
+import { felt } from '../felt.ts';
 import type { Row } from '../row.ts';
-import { replaceByLists, rewriteEntries, type Spoil } from '../store-entries.ts';
+import { contentsOf, replaceByLists, rewriteEntries, type Spoil } from '../store-entries.ts';
+
+/**
+ * Half of the entries that stood before stand there with other bytes. Not all: those that are asked most are written
+ * anew at once.
+ */
+export const overwritten = felt(
+  'entries with other bytes than before',
+  (bed) => contentsOf(bed.store()),
+  (before, during) => before.size > 0 && changed(before, during) >= before.size / 2,
+  (before, during) => `${changed(before, during)} of ${before.size}`,
+);
+
+const changed = (before: ReadonlyMap<string, string>, during: ReadonlyMap<string, string>): number =>
+  [...before].filter(([name, content]) => during.has(name) && during.get(name) !== content).length;
 
 /** What lies under our names is not what we wrote: each is a counted miss, never an answer, and is written anew. */
 export const STORE_VALUES: readonly Row[] = [
@@ -45,7 +59,7 @@ export const STORE_VALUES: readonly Row[] = [
     says: 'lists under our names are a miss each, and no reason to give the node up',
     faultMs: 500,
     begin: async (bed) => replaceByLists(bed.store()),
-    felt: missed,
+    felt: overwritten,
     // SET overwrites a value of any type, so these heal like the others.
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   },
@@ -61,7 +75,11 @@ function spoiltRow(name: string, says: string, spoil: Spoil, reason = 'corrupt',
       const rewritten = await rewriteEntries(bed.store(), spoil);
       if (rewritten === 0) throw new Error('nothing was stored');
     },
-    felt: missedFor(reason),
+    felt: overwritten,
+    check: async (_report, bed) => {
+      const counted = await bed.subject.metric('serpcache_misses_total', { reason });
+      return counted > 0 ? {} : { broken: [`no miss was counted as ${reason}`] };
+    },
     bounds: { hitRatioDuring: 0.4, recoverySeconds: 40 },
   };
 }

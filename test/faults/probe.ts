@@ -1,0 +1,85 @@
+import { connect } from 'node:net';
+import { openConnection } from '../../src/engines/sphinx/connection.ts';
+import { EngineError } from '../../src/search/engine.ts';
+import { INDEX } from './configuration.ts';
+
+/** One command and its reply, over a connection of its own. */
+export interface Exchange {
+  readonly ms: number;
+  /** Bytes of the reply. */
+  readonly bytes: number;
+  /** In how many pieces it was read. */
+  readonly pieces: number;
+}
+
+const BOUND_MS = 3000;
+
+/** ECHO of that many bytes by a store node, through whatever stands before it. Waits no longer than `boundMs`. */
+export function echo(
+  { host, port }: { readonly host: string; readonly port: number },
+  payloadBytes: number,
+  boundMs: number,
+): Promise<Exchange> {
+  const payload = 'x'.repeat(payloadBytes);
+  const wanted = `$${payloadBytes}\r\n${payload}\r\n`.length;
+  const startMs = performance.now();
+  return new Promise((resolve) => {
+    let bytes = 0;
+    let pieces = 0;
+    const socket = connect({ host, port, noDelay: true });
+    const end = (): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ ms: Math.round(performance.now() - startMs), bytes, pieces });
+    };
+    const timer = setTimeout(end, boundMs);
+    socket.once('connect', () => socket.write(`*2\r\n$4\r\nECHO\r\n$${payloadBytes}\r\n${payload}\r\n`));
+    socket.on('data', (part) => {
+      bytes += part.length;
+      pieces += 1;
+      if (bytes >= wanted) end();
+    });
+    socket.once('error', end);
+    socket.once('close', end);
+  });
+}
+
+/** The answer of the engine at that port to a new connection. */
+export type Greeting = 'accepted' | EngineError['code'];
+
+export async function greetingOf(port: number): Promise<Greeting> {
+  return withConnection(port, async () => 'accepted' as const).catch(codeOf);
+}
+
+/** The quickest of some searches at an engine's port. The engine proxy counts them as probes. */
+export async function quickestSearchMs(port: number): Promise<number> {
+  return withConnection(port, async (send) => {
+    const durationsMs: number[] = [];
+    for (let search = 0; search < SEARCHES; search += 1) {
+      const startMs = performance.now();
+      await send(`SELECT doc_id FROM ${INDEX} WHERE MATCH('serpcacheprobe')`);
+      durationsMs.push(performance.now() - startMs);
+    }
+    return Math.min(...durationsMs);
+  });
+}
+
+const SEARCHES = 5;
+
+async function withConnection<T>(
+  port: number,
+  use: (send: (sql: string) => Promise<unknown>) => Promise<T>,
+): Promise<T> {
+  const options = { host: '127.0.0.1', port, connectTimeoutMs: BOUND_MS, onClose: () => undefined };
+  const connection = await openConnection(options, AbortSignal.timeout(2 * BOUND_MS));
+  try {
+    return await use(connection.send);
+  } finally {
+    connection.destroy();
+  }
+}
+
+function codeOf(error: unknown): Greeting {
+  if (error instanceof EngineError) return error.code;
+  throw error;
+}

@@ -1,0 +1,49 @@
+import { phaseReports, type Report } from './report.ts';
+import { PHASES, type Sample } from './samples.ts';
+
+export const HIT: Sample['verdict'] = { kind: 'page', outcome: 'hit-l1', hash: 'x', degraded: false };
+export const ENGINE: Sample['verdict'] = { kind: 'page', outcome: 'engine', hash: 'x', degraded: false };
+
+/** A hundred samples a phase; those of `fault` may be changed. */
+export function samplesWith(change: (n: number) => Partial<Sample> = () => ({})): Sample[] {
+  return PHASES.flatMap((phase) =>
+    Array.from({ length: 100 }, (_, n): Sample => {
+      const sample = { arrival: n, phase, sentMs: n, durationMs: 3, text: `${n}`, known: n % 20 !== 0, verdict: HIT };
+      return phase === 'fault' ? { ...sample, ...change(n) } : sample;
+    }),
+  );
+}
+
+/** A row whose fault had no effect. */
+export function reportWith(over: Partial<Report> = {}, samples = samplesWith()): Report {
+  return {
+    row: 'test',
+    trace: { felt: true, evidence: 'process: runs → gone' },
+    subject: phaseReports(samples),
+    control: phaseReports(samplesWith()),
+    wrong: [],
+    hung: 0,
+    broken: [],
+    dishonest: [],
+    controlFaults: [],
+    recoveredAfterMs: 1500,
+    engine: {
+      searches: 10,
+      distinct: 10,
+      mostOfOne: 1,
+      uncounted: 0,
+      probes: 0,
+      refused: 0,
+      atEngine: 0,
+      mostAtEngine: 1,
+      waiting: 0,
+      mostWaiting: 0,
+    },
+    rssBeforeBytes: 2 ** 27,
+    peakRssBytes: 2 ** 27,
+    connectionsOpened: 0,
+    generatorLagP99Ms: 3,
+    samples,
+    ...over,
+  };
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Bed, WarmUpError } from './bed.ts';
+import type { Figure, Holds } from './figures/figure.ts';
+import { EXIT, runMatrix } from './matrix.ts';
+import type { Report } from './report.ts';
+import type { Row } from './row.ts';
+import { reportWith } from './sample-report.ts';
+
+const NO_TRACE = { felt: false, evidence: 'process: runs → runs' };
+const bed = { stop: async () => undefined } as Bed;
+
+const row: Row = {
+  name: 'some-row',
+  says: 'something',
+  begin: async () => undefined,
+  felt: { watch: async () => async () => NO_TRACE },
+};
+
+interface Run {
+  readonly status: number;
+  readonly lines: string;
+  readonly seeds: readonly number[];
+  readonly json: string;
+}
+
+/** The matrix over one row whose tries end as told, one after the other; an error is thrown. */
+async function runOf(
+  tries: readonly (Report | Error)[],
+  over: Partial<Row> = {},
+  figures: Figure[] = [],
+): Promise<Run> {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-tries-'));
+  const jsonFile = join(directory, 'out.json');
+  const lines: string[] = [];
+  const seeds: number[] = [];
+  try {
+    const status = await runMatrix(
+      { rows: tries.length === 0 ? [] : [{ ...row, ...over }], figures },
+      {
+        checkout: directory,
+        repeat: 1,
+        seed: 7,
+        jsonFile,
+        print: (line) => lines.push(line),
+        parts: {
+          startBed: async () => bed,
+          runRow: async (_bed, _row, seed) => {
+            const one = tries[seeds.length];
+            seeds.push(seed);
+            if (one === undefined) throw new Error('one try more than was wanted');
+            if (one instanceof Error) throw one;
+            return one;
+          },
+        },
+      },
+    );
+    return { status, lines: lines.join('\n'), seeds, json: readFileSync(jsonFile, 'utf8') };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const green = reportWith();
+const traceless = reportWith({ trace: NO_TRACE });
+
+test('a row that is valid at once is run once', async () => {
+  const { status, seeds, lines } = await runOf([green]);
+  assert.equal(status, EXIT.passed);
+  assert.deepEqual(seeds, [7]);
+  assert.match(lines, /^some-row +green/m);
+  assert.match(lines, /felt: process: runs → gone/);
+});
+
+test('an invalid row is tried again with another seed, and is green when a try is', async () => {
+  const { status, seeds, lines } = await runOf([traceless, green]);
+  assert.equal(status, EXIT.passed);
+  assert.deepEqual(seeds, [7, 1007]);
+  assert.match(lines, /try 1 \(seed 7\): invalid\n +says nothing: the fault left no trace: process: runs → runs/);
+  assert.match(lines, /try 2 \(seed 1007\): green/);
+});
+
+test('a row whose tries are all invalid is undecided, not broken', async () => {
+  const slow = reportWith({ trace: NO_TRACE, recoveredAfterMs: 60_000 });
+  const { status, seeds, lines } = await runOf([slow, slow, slow]);
+  assert.equal(status, EXIT.undecided);
+  assert.equal(seeds.length, 3);
+  assert.match(lines, /^some-row +INVALID/m);
+  assert.match(lines, /not counted: recovery: 60.0 s/);
+});
+
+const harms: readonly (readonly [harm: RegExp, over: Partial<Report>])[] = [
+  [/1 wrong answers, such as стул/, { wrong: ['стул (hit-l2)'] }],
+  [/1 hung requests/, { hung: 1 }],
+  [/1 answers nobody can act on, such as 500/, { dishonest: ['500'] }],
+];
+for (const [harm, over] of harms) {
+  test(`no later try takes back what an invalid try has shown: ${harm.source}`, async () => {
+    const { status, lines, json } = await runOf([reportWith({ trace: NO_TRACE, ...over }), green]);
+    assert.equal(status, EXIT.broken);
+    assert.match(lines, /^some-row +RED/m);
+    assert.match(lines, new RegExp(`try 1 \\(seed 7\\): red\n +broken: ${harm.source}`));
+    assert.match(lines, /try 2 \(seed 1007\): green/);
+    const [written] = JSON.parse(json).rows;
+    assert.match(written.broken[0], harm);
+    assert.equal(written.tries.length, 2);
+    assert.match(written.tries[0].invalid, /no trace/);
+    assert.match(written.tries[0].harm[0], harm);
+    assert.equal(written.tries[0].report.samples, undefined);
+  });
+}
+
+test('a try that was given up half-way counts what its samples had shown', async () => {
+  const { status, lines } = await runOf([reportWith({ failure: 'no store', wrong: ['стул (hit-l2)'] }), green]);
+  assert.equal(status, EXIT.broken);
+  assert.match(lines, /says nothing: the row could not be run: no store/);
+});
+
+test('a wrong answer of the warm-up counts, and a warm-up that was refused does not', async () => {
+  const refused = await runOf([new WarmUpError('warm-up: стул: shed', []), green]);
+  assert.equal(refused.status, EXIT.passed);
+  const wrong = await runOf([new WarmUpError('warm-up: стул', ['1 wrong answers']), green]);
+  assert.equal(wrong.status, EXIT.broken);
+  assert.match(wrong.lines, /try 1 \(seed 7\): red\n +broken: 1 wrong answers/);
+});
+
+test('a promise broken in a valid try is not tried again', async () => {
+  const { status, seeds } = await runOf([reportWith({ recoveredAfterMs: 60_000 }), green]);
+  assert.equal(status, EXIT.broken);
+  assert.equal(seeds.length, 1);
+});
+
+test('a check of the row breaks it, and a check without samples or with an error makes the try invalid', async () => {
+  const broken = await runOf([green], { check: () => ({ broken: ['its own promise'] }) });
+  assert.equal(broken.status, EXIT.broken);
+  const idle = await runOf([green, green, green], { check: () => ({ unmeasured: ['refusals'] }) });
+  assert.equal(idle.status, EXIT.undecided);
+  assert.match(idle.lines, /says nothing: there were no samples of: refusals/);
+  const check = (): never => {
+    throw new Error('no metrics');
+  };
+  const failed = await runOf([reportWith({ hung: 1 }), green, green], { check });
+  assert.equal(failed.status, EXIT.broken);
+  assert.match(failed.lines, /says nothing: there were no samples of: what the row checks itself: no metrics/);
+});
+
+function figureThat(holds: Holds): Figure {
+  return {
+    name: 'some-figure',
+    says: 'something',
+    run: async () => ({ table: [], verdicts: [{ says: 'a promise', holds }] }),
+  };
+}
+
+test('a verdict of a figure that was not measured is printed as such and decides nothing', async () => {
+  const kept = await runOf([], {}, [figureThat(true)]);
+  assert.equal(kept.status, EXIT.passed);
+  const broken = await runOf([], {}, [figureThat('not measured'), figureThat(false)]);
+  assert.equal(broken.status, EXIT.broken);
+  const undecided = await runOf([], {}, [figureThat('not measured')]);
+  assert.equal(undecided.status, EXIT.undecided);
+  assert.match(undecided.lines, /NOT MEASURED: a promise/);
+});
+
+test('a figure that breaks off could not be done, and what was measured is written all the same', async () => {
+  const figure: Figure = { name: 'some-figure', says: 'something', run: () => Promise.reject(new Error('no searchd')) };
+  const { status, lines, json } = await runOf([green], {}, [figure]);
+  assert.equal(status, EXIT.notDone);
+  assert.match(lines, /could not be done: some-figure: no searchd/);
+  assert.equal(JSON.parse(json).rows[0].name, 'some-row');
+  assert.deepEqual(JSON.parse(json).failures, ['some-figure: no searchd']);
+});
