@@ -3,9 +3,9 @@ import { createClient } from '../../loadtest/traffic/client.ts';
 import { startStream } from '../../loadtest/traffic/stream.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { seededRandom } from '../../src/catalogue/demo/random.ts';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Bed, personOf, targetOf } from './bed.ts';
-import { HUNG_MS } from './configuration.ts';
+import { BUSY_MS, HUNG_MS } from './configuration.ts';
 import type { Trace } from './felt.ts';
 import { calmBoundMs } from './judge.ts';
 import { createRecovery } from './recovery.ts';
@@ -38,6 +38,7 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
     control: createClient({ baseUrl: bed.control.url, boundMs: HUNG_MS, maxConnections: 4096 }),
   };
   const pending = new Set<Promise<void>>();
+  const stalls = watchStalls(clock);
   let phase: Phase = 'before';
   let arrivals = 0;
   const sentAt: number[] = [];
@@ -46,10 +47,12 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
   const rank = createZipf({ size: bed.queries.repeated.length, exponent: 1 });
   const ask = async (who: 'subject' | 'control', arrival: number, text: string, known: boolean): Promise<void> => {
     const sentMs = clock.monotonicMs();
+    const stalledBeforeMs = stalls.totalMs();
     const during = phase;
     const verdict = verdictOf(await clients[who].get(targetOf(text), personOf(arrival)), text);
     const durationMs = clock.monotonicMs() - sentMs;
-    const sample: Sample = { arrival, phase: during, sentMs, durationMs, text, known, verdict };
+    const stalledMs = stalls.totalMs() - stalledBeforeMs;
+    const sample: Sample = { arrival, phase: during, sentMs, durationMs, text, known, verdict, stalledMs };
     samples[who].push(sample);
     if (who === 'control') bed.reference.learn(text, verdict);
     recovery.add(who, arrival, { hit: isHit(sample), answered: verdict.kind === 'page' });
@@ -144,8 +147,25 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
     };
   } finally {
     stream.stop();
+    stalls.stop();
     for (const client of Object.values(clients)) client.close();
   }
+}
+
+const TICK_MS = 20;
+const LATE_MS = 30;
+
+/** Time in which this process did not come to its timers: an answer that came meanwhile is found after its bound. */
+function watchStalls(clock: Clock): { readonly totalMs: () => number; readonly stop: () => void } {
+  let tickedMs = clock.monotonicMs();
+  let totalMs = 0;
+  const lateMs = (): number => Math.max(0, clock.monotonicMs() - tickedMs - TICK_MS - LATE_MS);
+  const timer = setInterval(() => {
+    totalMs += lateMs();
+    tickedMs = clock.monotonicMs();
+  }, TICK_MS);
+  // A timer that is late may run before the tick that notices it.
+  return { totalMs: () => totalMs + lateMs(), stop: () => clearInterval(timer) };
 }
 
 /** Whether answers are as quick as before the fault, or as quick as the control's. */
@@ -181,8 +201,10 @@ function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; 
   const dishonest: string[] = [];
   let hung = 0;
   let unknown = 0;
-  for (const { text, verdict } of subject) {
-    if (verdict.kind === 'hung') hung += 1;
+  let stalledMs = 0;
+  for (const { text, verdict, ...sample } of subject) {
+    if (verdict.kind === 'hung' && sample.stalledMs > BUSY_MS) stalledMs = Math.max(stalledMs, sample.stalledMs);
+    else if (verdict.kind === 'hung') hung += 1;
     else if (verdict.kind === 'broken') broken.push(verdict.why);
     else if (verdict.kind === 'dishonest') dishonest.push(`${text}: ${verdict.why}`);
     else if (verdict.kind === 'page') {
@@ -196,6 +218,8 @@ function faultsOf(bed: Bed, { subject, control }: { subject: readonly Sample[]; 
       .filter(({ verdict }) => verdict.kind !== 'page')
       .map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
     ...bed.reference.contradictions().map((text) => `two different pages for ${text}`),
+    // Not hung: the answer may have been there while the generator did not look.
+    ...(stalledMs > 0 ? [`the generator stood still for ${Math.round(stalledMs)} ms`] : []),
     // Not wrong: there is nothing to compare them with.
     ...(unknown > 0 ? [`no page to compare ${unknown} pages with`] : []),
   ];

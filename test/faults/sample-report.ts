@@ -8,7 +8,16 @@ export const ENGINE: Sample['verdict'] = { kind: 'page', outcome: 'engine', hash
 export function samplesWith(change: (n: number) => Partial<Sample> = () => ({})): Sample[] {
   return PHASES.flatMap((phase) =>
     Array.from({ length: 100 }, (_, n): Sample => {
-      const sample = { arrival: n, phase, sentMs: n, durationMs: 3, text: `${n}`, known: n % 20 !== 0, verdict: HIT };
+      const sample = {
+        stalledMs: 0,
+        arrival: n,
+        phase,
+        sentMs: n,
+        durationMs: 3,
+        text: `${n}`,
+        known: n % 20 !== 0,
+        verdict: HIT,
+      };
       return phase === 'fault' ? { ...sample, ...change(n) } : sample;
     }),
   );

@@ -14,6 +14,8 @@ export interface Sample {
   /** Asked before the row began, so that a cache may be expected to hold it. */
   readonly known: boolean;
   readonly verdict: Verdict;
+  /** For this long, while it was waited for, the generator itself stood still: then a late answer is its own doing. */
+  readonly stalledMs: number;
 }
 
 export function isHit({ verdict }: Sample): boolean {

@@ -33,7 +33,8 @@ const linesAreThin = echoes(
 );
 const repliesComeInPieces = echoes(
   'pieces',
-  { payloadBytes: 1000, boundMs: BOUND_MS },
+  // Short replies come together again on the way.
+  { payloadBytes: 32_768, boundMs: BOUND_MS },
   (before, during) => before.pieces > 0 && during.pieces >= 5 * before.pieces,
 );
 // Nothing comes however long it is waited for, and the fault lasts meanwhile.
