@@ -80,7 +80,7 @@ interface FakeGo {
 
 const DEBIAN: FakeGo = { version: '1.19.8', toolchain: '' };
 const BACKPORTS: FakeGo = { version: '1.23.5', toolchain: 'auto' };
-const builtWith = (program: string): string | undefined => /go-([\d.]+)/.exec(readFileSync(program, 'utf8'))?.[1];
+const builtWith = (program: string): string | undefined => /\/go-([\d.]+)$/m.exec(readFileSync(program, 'utf8'))?.[1];
 
 test('the Go is one that is new enough, else one that fetches a newer, else an installed one', async (t) => {
   const newEnough = { version: '1.26.0', toolchain: 'local' };
