@@ -59,13 +59,14 @@ export function startFleet(): Promise<Fleet> {
     const [{ nodes }, controlNode, searchd] = await Promise.all([cluster, control, engine]);
     const config = JSON.stringify({
       admin: { token: TOKEN },
-      public: { drain: '2s' },
+      // A machine that runs other tests as well is not a process that is overloaded.
+      public: { drain: '2s', maxLoopDelay: '2s' },
       log: { hitSample: 0 },
       drills: { lease: `${LEASE_MS}ms` },
       control: { kind: 'standalone', nodes: [controlNode.address] },
       domains: {
         goods: {
-          // A machine that runs other tests as well is not a store that is slow.
+          // Nor a store that is slow.
           store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, deadline: '500ms' },
           engine: { kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
           // Nothing lapses by itself: what is lost is lost by an operator.
