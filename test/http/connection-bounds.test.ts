@@ -54,8 +54,14 @@ test('a new client beyond the bound is turned away and counted', async (context)
   const { port, connections } = await listeningServer(context, { maxConnections: 2 });
   const [first, second] = [open(context, port), open(context, port)];
   await Promise.all([once(first, 'connect'), once(second, 'connect')]);
-  await once(open(context, port).resume(), 'close');
+  let said = '';
+  const third = open(context, port).on('data', (chunk) => {
+    said += chunk;
+  });
+  await once(third, 'close');
+  assert.equal(said, '');
   await until(() => connections.includes('refused'), 'it is counted');
+  assert.deepEqual([first?.readyState, second?.readyState], ['open', 'open']);
 });
 
 test('near the bound, idle connections make room for new ones', async (context) => {
