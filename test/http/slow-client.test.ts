@@ -49,7 +49,7 @@ for (const [what, bytes] of [
     const [other, client] = [open(context, patient.port), open(context, port)];
     await Promise.all([once(other.socket, 'connect'), once(client.socket, 'connect')]);
     for (const { socket } of [other, client]) socket.write(bytes);
-    await once(client.socket, 'close');
+    await until(() => client.socket.closed, 'the server closes it');
     const answer = parseAnswer(client.text());
     assert.deepEqual([client.ended(), answer.status, answer.problem.code], ['closed', 408, 'request-timeout']);
     assert.deepEqual(connections, ['slow']);
@@ -70,7 +70,7 @@ test('an idle connection is closed after its keep-alive time, without a word', a
   await until(() => [other, client].every(({ text }) => text().endsWith('}')), 'both are answered');
   const answered = client.text();
   assert.equal(client.ended(), undefined, 'it is kept');
-  await once(client.socket, 'close');
+  await until(() => client.socket.closed, 'the server closes it');
   assert.deepEqual([client.ended(), client.text()], ['closed', answered]);
   assert.equal(parseAnswer(answered).status, 200);
   assert.deepEqual(connections, []);
