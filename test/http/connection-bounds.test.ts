@@ -147,7 +147,13 @@ test('a client that has half closed its connection holds none', async (context) 
   }
   const count = (): Promise<number> =>
     new Promise((resolve) => server.app.server.getConnections((_, open) => resolve(open)));
-  while ((await count()) > 0);
+  let held = await count();
+  await until(() => {
+    void count().then((open) => {
+      held = open;
+    });
+    return held === 0;
+  }, 'all are closed');
 });
 
 function open(context: { after: (end: () => void) => void }, port: number): Socket {
