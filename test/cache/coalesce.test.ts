@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFlights } from '../../src/cache/coalesce.ts';
+import { idle } from '../fakes/idle.ts';
 
 test('a thousand callers of one key are one flight and get the same object', async () => {
   const flights = createFlights<object>();
@@ -59,6 +60,6 @@ test('a start that throws at once frees its key', async () => {
 test('a failed flight nobody waits for is no unhandled rejection', async () => {
   const flights = createFlights<string>();
   flights.join('k', async () => Promise.reject(new Error('nobody')));
-  await new Promise((resolve) => setImmediate(resolve));
+  await idle();
   assert.equal(flights.size(), 0);
 });

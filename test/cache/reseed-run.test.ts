@@ -5,6 +5,7 @@ import { unflushed } from '../../src/cache/rules.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
+import { idle } from '../fakes/idle.ts';
 import { nameOf } from './reseed-scene.ts';
 
 function run(t: TestContext, { entries, node }: { entries: number; node: string }): ReseedRun {
@@ -42,7 +43,7 @@ test('a large L1 is walked in slices, though nothing in it is for the node', asy
 
 test('told to stop it ends at once, also while it waits for its rate', async (t) => {
   const { finished, stop } = run(t, { entries: 10, node: 'a:1' });
-  for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  await idle();
   stop();
   assert.deepEqual(await finished, { stored: 1, kept: 0, dropped: 0, end: 'stopped' });
 });

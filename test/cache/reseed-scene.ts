@@ -7,6 +7,7 @@ import type { SeedItem, SeedResult, StoreEpoch } from '../../src/cache/store.ts'
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
+import { idle } from '../fakes/idle.ts';
 
 /** Keys are numbers: the number is the bucket, and odd ones live on the second node. */
 export interface ReseedScene {
@@ -96,17 +97,13 @@ export function scene(t: TestContext, options: Partial<ReseederOptions> = {}): R
       return entry;
     },
     pass: async (ms) => {
-      await settled();
+      await idle();
       for (let passed = 0; passed < ms; passed += 50) {
         clock.advance(50);
         t.mock.timers.tick(50);
-        await settled();
+        await idle();
       }
     },
   };
   return made;
-}
-
-async function settled(): Promise<void> {
-  for (let i = 0; i < 6; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }

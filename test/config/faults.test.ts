@@ -99,13 +99,19 @@ domains:
   auto:
     engine: { kind: sphinx, host: s, password: "${secret}\${NOPE}" }
     store: { kind: sentinel, sentinels: [s:1], sentinelPassword: [${secret}], password: 12345678 }
+  realty:
+    engine: { kind: sphinx, host: s, password: 12345678 }
+    store: { kind: sentinel, sentinels: [s:1], sentinelPassword: 12345678 }
 `;
   const error = faultsOf(yaml, {
     env: { DB_PASSWORD: secret, STORE_PASSWORD: secret.repeat(200), ADMIN_TOKEN: `${secret} 8` },
   });
   const printed = `${error.message}${error.stack}${JSON.stringify(error.faults)}`;
   assert.doesNotMatch(printed, /hunter|12345678/);
-  for (const path of ['ADMIN_TOKEN', 'public.port', 'domains.goods.store.username', 'domains.auto.store.password']) {
+  for (const path of [
+    ...['ADMIN_TOKEN', 'public.port', 'domains.goods.store.username', 'domains.auto.store.password'],
+    ...['domains.realty.engine.password', 'domains.realty.store.sentinelPassword'],
+  ]) {
     assert.equal(error.faults.find((fault) => fault.path === path)?.value, '***', path);
   }
 });

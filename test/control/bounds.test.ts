@@ -7,6 +7,7 @@ import { emptyDocument, MAX_RANGES } from '../../src/control/document.ts';
 import { suppress } from '../../src/control/suppress.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../fakes/clock.ts';
+import { idle } from '../fakes/idle.ts';
 import { ASKED } from './rehearsal.ts';
 import { createScene } from './scene.ts';
 
@@ -54,7 +55,8 @@ test('a drill of more ranges than a document may hold is refused, at its start a
   assert.throws(() => changeOverlay(full, ASKED.drill, { ranges: more }), { code: 'control-full' });
 });
 
-test('closing waits for the poll under way, and nothing is asked after it', async () => {
+test('closing waits for the poll under way, and nothing is asked after it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const memory = createMemoryControlStore({ clock });
   const reply = Promise.withResolvers<void>();
@@ -81,11 +83,12 @@ test('closing waits for the poll under way, and nothing is asked after it', asyn
   const closing = control.close().then(() => {
     isClosed = true;
   });
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await idle();
   assert.deepEqual([isClosed, reads], [false, 1]);
   reply.resolve();
   await closing;
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  t.mock.timers.tick(60_000);
+  await idle();
   assert.equal(reads, 1);
 });
 

@@ -48,6 +48,7 @@ test('whatever bytes are there, they are a document or a fault with words', () =
   const check = (value: Buffer, tag: string): void => {
     const decoded = decodeDocument({ tag, value });
     if (decoded.kind === 'fault') assert.ok(decoded.detail.length > 0);
+    else assert.equal(tagOf(decoded.document), tag, 'a document is the one that its tag names');
   };
   fc.assert(fc.property(fc.uint8Array(), fc.string(), (bytes, tag) => check(Buffer.from(bytes), tag)));
   fc.assert(fc.property(fc.json(), (json) => check(Buffer.from(json), '1-a')));

@@ -4,6 +4,7 @@ import type { ControlStore, ControlValue } from '../../src/control/control-store
 import { createControl, type PollingControl } from '../../src/control/create-control.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
 import { seededRandom } from '../fakes/clock.ts';
+import { idle } from '../fakes/idle.ts';
 
 /** What one process meets when it asks the store. `deaf`: what it asks is done, but no reply comes. */
 export type Weather = 'well' | 'away' | 'deaf';
@@ -59,15 +60,12 @@ export function createScene(t: TestContext): Scene {
       reports: (...args) => ask(() => memory.reports(...args), fault),
     };
   };
-  const settled = async (): Promise<void> => {
-    for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
-  };
   const pass = async (ms: number): Promise<void> => {
-    await settled();
+    await idle();
     for (let passed = 0; passed < ms; passed += STEP_MS) {
       nowMs += STEP_MS;
       t.mock.timers.tick(STEP_MS);
-      await settled();
+      await idle();
     }
   };
   const until = async (holds: () => boolean, maxMs = 60_000): Promise<number> => {

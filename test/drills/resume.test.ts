@@ -63,6 +63,7 @@ test('a resumed stage that had not begun is flushed with a floor of its own', as
       .at(-1)
       ?.ranges.map(({ floor = 0 }) => floor) ?? [];
   assert.equal(last?.stage, 2);
+  assert.ok(floors(stopped).length > 0);
   assert.ok(Math.max(...floors(resumed)) > Math.max(...floors(stopped)));
   assert.ok(floors(stopped).every((floor) => floors(resumed).includes(floor)));
 });

@@ -7,7 +7,11 @@ import { createFakeStore } from './store.ts';
 storeContract('the fake in memory', async () => {
   const store = createFakeStore();
   const lose = async (): Promise<void> => store.lose();
-  return { store, owners: store.nodes().map(({ node }) => node), lose, stop: store.close };
+  const stall = async (): Promise<() => void> => {
+    store.meet({ kind: 'slow', replyAfterMs: 50 });
+    return () => store.meet({ kind: 'none' });
+  };
+  return { store, owners: store.nodes().map(({ node }) => node), stall, lose, stop: store.close };
 });
 
 test('the fake answers with the fault it was told to have, and is well again when told so', async () => {

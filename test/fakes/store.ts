@@ -101,7 +101,8 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
 
   const values = { get: value, set: keep };
   const faultNow = () => WRITE_FAULTS[trouble.kind];
-  const leases = createFakeLeases(values, clock, faultNow);
+  // A take that is not answered in time holds nothing in the end: here it takes nothing at all.
+  const leases = createFakeLeases(values, clock, () => (trouble.kind === 'slow' ? 'store-slow' : faultNow()));
   const fleet = createFakeFleet(values, clock, NODE, faultNow);
 
   return {

@@ -10,6 +10,7 @@ import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { createFakeContent, type FakeContent } from '../fakes/content.ts';
 import { entryOf } from '../fakes/entry.ts';
+import { idle } from '../fakes/idle.ts';
 import { bucketOf } from './bucket.ts';
 
 export interface FlushScene {
@@ -81,16 +82,12 @@ export function flushScene(t: TestContext, given: FlushSceneOptions = {}): Flush
       }),
     held: () => nodes.flatMap((node) => content.held(node)),
     pass: async (ms) => {
-      await settled();
+      await idle();
       for (let passed = 0; passed < ms; passed += 50) {
         clock.advance(50);
         t.mock.timers.tick(50);
-        await settled();
+        await idle();
       }
     },
   };
-}
-
-async function settled(): Promise<void> {
-  for (let i = 0; i < 6; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { estimateSurvival } from '../../src/flush/survival.ts';
+import { estimateSurvival, survivable } from '../../src/flush/survival.ts';
 import { figuresBetween } from '../../src/meter/figures.ts';
 import type { Figures } from '../../src/meter/reading.ts';
 
@@ -55,6 +55,10 @@ test('losing f* of the keys at once asks the engine for what it can do, and no m
       if (survivable === 0) assert.ok(calls >= 800 * (1 - 1e-9));
     }),
   );
+});
+
+test('an engine that is full can lose nothing, and one that no key relieves can lose all', () => {
+  assert.deepEqual([survivable(1, 2), survivable(1, 1), survivable(1.5, 1), survivable(0.99, 1)], [0, 1, 1, 0]);
 });
 
 test('without traffic, or with an engine that is never asked, nothing is guessed', () => {

@@ -10,6 +10,7 @@ import { keyOf, storedNameOf } from '../../src/search/key.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
+import { idle } from '../fakes/idle.ts';
 
 const HALF = [{ from: 0, to: 5000 }];
 
@@ -72,7 +73,7 @@ test('what is stale or suppressed stays, and nobody walks for it', async (t) => 
   const scene = sweepScene(t, 300);
   scene.follow((document) => raiseFreshFloors(document, HALF, 0));
   scene.follow((document) => suppress(document, ['1'], 0));
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await idle();
   assert.deepEqual([scene.events, scene.held().length], [[], 300]);
 });
 
@@ -83,7 +84,7 @@ test('a flush that comes during a walk is walked for as well', async (t) => {
   await scene.swept(2);
   assert.deepEqual(scene.held(), []);
   scene.sweeper.documentChanged();
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await idle();
   assert.equal(scene.events.length, 2);
 });
 

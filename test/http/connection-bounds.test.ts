@@ -54,8 +54,14 @@ test('a new client beyond the bound is turned away and counted', async (context)
   const { port, connections } = await listeningServer(context, { maxConnections: 2 });
   const [first, second] = [open(context, port), open(context, port)];
   await Promise.all([once(first, 'connect'), once(second, 'connect')]);
-  await once(open(context, port).resume(), 'close');
+  let said = '';
+  const third = open(context, port).on('data', (chunk) => {
+    said += chunk;
+  });
+  await once(third, 'close');
+  assert.equal(said, '');
   await until(() => connections.includes('refused'), 'it is counted');
+  assert.deepEqual([first?.readyState, second?.readyState], ['open', 'open']);
 });
 
 // Both wait for seconds.
@@ -144,7 +150,13 @@ test('a client that has half closed its connection holds none', async (context) 
   }
   const count = (): Promise<number> =>
     new Promise((resolve) => server.app.server.getConnections((_, open) => resolve(open)));
-  while ((await count()) > 0);
+  let held = await count();
+  await until(() => {
+    void count().then((open) => {
+      held = open;
+    });
+    return held === 0;
+  }, 'all are closed');
 });
 
 function open(context: { after: (end: () => void) => void }, port: number): Socket {

@@ -1,15 +1,40 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
 import { createPressure, type Pressure } from '../../src/http/pressure.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { until } from './serve.ts';
 
-/** Far above what a busy test machine delays a loop by. */
-const CALM = 60_000;
+/** Between two samples of the event loop. */
+const SAMPLE_MS = 50;
 
-test('searches in flight are bounded, and a place that was left is taken again', (context) => {
-  const pressure = start(context, { maxInFlight: 2 });
+interface Scene {
+  readonly pressure: Pressure;
+  /** An event loop that is never late. */
+  readonly pass: (ms: number) => void;
+  /** One sample comes so much later than it should. */
+  readonly stall: (lateMs: number) => void;
+}
+
+function scene(t: TestContext, bounds: { maxInFlight?: number; maxLoopDelayMs?: number }): Scene {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const clock = createFakeClock();
+  const pressure = createPressure({ clock, maxInFlight: 100, maxLoopDelayMs: 1000, ...bounds });
+  t.after(pressure.close);
+  const stall = (lateMs: number): void => {
+    clock.advance(SAMPLE_MS + lateMs);
+    t.mock.timers.tick(SAMPLE_MS);
+  };
+  return {
+    pressure,
+    stall,
+    pass: (ms) => {
+      for (let passed = 0; passed < ms; passed += SAMPLE_MS) stall(0);
+    },
+  };
+}
+
+test('searches in flight are bounded, and a place that was left is taken again', (t) => {
+  const { pressure } = scene(t, { maxInFlight: 2 });
   assert.deepEqual([pressure.enter(), pressure.enter(), pressure.enter()], [true, true, false]);
   const { inFlight, maxInFlight, state } = pressure.status();
   assert.deepEqual([inFlight, maxInFlight, state], [2, 2, 'down']);
@@ -17,85 +42,82 @@ test('searches in flight are bounded, and a place that was left is taken again',
   assert.deepEqual([pressure.enter(), pressure.enter()], [true, false]);
 });
 
-test('near the bound it stops being ready after a while, and is again when there is room', async (context) => {
-  const pressure = start(context, { maxInFlight: 4 });
+test('near the bound it stops being ready after half a second, and is again when there is room', (t) => {
+  const { pressure, pass } = scene(t, { maxInFlight: 4 });
   for (let i = 0; i < 3; i += 1) pressure.enter();
+  pass(500);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['ok', true]);
-  await until(() => !pressure.status().ready, 'it is near its bound');
-  assert.equal(pressure.status().state, 'degraded');
+  pass(SAMPLE_MS);
+  assert.deepEqual([pressure.status().state, pressure.status().ready], ['degraded', false]);
   assert.equal(pressure.enter(), true, 'nobody is refused yet');
   assert.equal(pressure.status().state, 'down');
   pressure.leave();
   pressure.leave();
-  await until(() => pressure.status().ready, 'there is room');
-  assert.equal(pressure.status().state, 'ok');
+  pass(SAMPLE_MS);
+  assert.deepEqual([pressure.status().state, pressure.status().ready], ['ok', true]);
 });
 
-test('half a second at the bound sheds without anybody looking elsewhere', async (context) => {
-  const clock = createFakeClock();
-  const pressure = start(context, { maxInFlight: 2 }, clock);
+test('half a second at the bound sheds without anybody looking elsewhere', (t) => {
+  const { pressure, pass } = scene(t, { maxInFlight: 2 });
   pressure.enter();
   pressure.enter();
-  // Real timers, of which several sample the same moment.
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  clock.advance(499);
+  pass(500);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['down', true]);
-  clock.advance(1);
+  pass(SAMPLE_MS);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['down', false]);
 });
 
-test('a long stall of the event loop sheds, and is forgotten within a second', async (context) => {
-  const pressure = start(context, { maxLoopDelayMs: 300 });
-  await turns(2);
-  assert.equal(pressure.enter(), true);
-  stall(1000);
-  await turns(1);
-  assert.equal(pressure.enter(), false);
-  assert.equal(pressure.status().state, 'down');
-  const [overMs] = [performance.now()];
-  await until(() => pressure.status().state === 'ok', 'it has recovered');
-  // On a machine that has time for the timers: four samples of 50 ms.
-  assert.ok(performance.now() - overMs < 3000);
-  assert.equal(pressure.enter(), true);
+test('a burst that comes again and again, with room in between, is never called sustained', (t) => {
+  const { pressure, pass } = scene(t, { maxInFlight: 2 });
+  for (let burst = 0; burst < 5; burst += 1) {
+    for (let i = 0; i < 2; i += 1) pressure.enter();
+    pass(400);
+    for (let i = 0; i < 2; i += 1) pressure.leave();
+    pass(SAMPLE_MS);
+    assert.equal(pressure.status().ready, true);
+  }
 });
 
-test('one pause below twice the bound sheds nothing, the same again and again does', async (context) => {
-  const pressure = start(context, { maxLoopDelayMs: 400 });
-  await turns(2);
-  stall(650);
-  await turns(1);
+test('a long stall of the event loop sheds, and is forgotten within a second', (t) => {
+  const { pressure, pass, stall } = scene(t, { maxLoopDelayMs: 300 });
+  pass(500);
   assert.equal(pressure.enter(), true);
-  for (let i = 0; i < 3; i += 1) {
-    stall(650);
-    await turns(1);
-  }
+  stall(60_000);
+  assert.equal(pressure.enter(), false);
+  assert.equal(pressure.status().state, 'down');
+  pass(300);
+  assert.equal(pressure.status().state, 'down');
+  pass(SAMPLE_MS);
+  assert.deepEqual([pressure.status().state, pressure.status().ready], ['ok', true]);
+  assert.equal(pressure.enter(), true);
+  pass(450);
+  assert.ok(pressure.status().loopDelayMs < 1, `${pressure.status().loopDelayMs} ms after 0.8 s`);
+});
+
+test('one pause below twice the bound sheds nothing, the same again and again does', (t) => {
+  const { pressure, stall } = scene(t, { maxLoopDelayMs: 400 });
+  stall(790);
+  assert.deepEqual([pressure.enter(), pressure.status().loopDelayMs], [true, 395]);
+  for (let i = 0; i < 3; i += 1) stall(790);
   assert.equal(pressure.enter(), false);
   assert.equal(pressure.status().ready, false);
 });
 
-test('nothing keeps the process alive for it, and once closed it measures nothing', async (context) => {
-  const pressure = start(context, { maxLoopDelayMs: 100 });
+test('once closed it measures nothing', (t) => {
+  const { pressure, stall } = scene(t, {});
+  stall(500);
+  assert.equal(pressure.status().loopDelayMs, 250);
   pressure.close();
   stall(500);
-  await turns(1);
-  assert.equal(pressure.status().loopDelayMs, 0);
+  assert.equal(pressure.status().loopDelayMs, 250);
 });
 
-function start(
-  context: { after: (end: () => void) => void },
-  bounds: { maxInFlight?: number; maxLoopDelayMs?: number },
-  clock: Clock = systemClock,
-): Pressure {
-  const pressure = createPressure({ clock, maxInFlight: 100, maxLoopDelayMs: CALM, ...bounds });
-  context.after(pressure.close);
-  return pressure;
-}
-
-function stall(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
-
-/** Through the timers that are due, and a little further. */
-async function turns(count: number): Promise<void> {
-  for (let i = 0; i < count; i += 1) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+test('it keeps no process alive', (t) => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const control = setInterval(() => undefined, 60_000);
+  assert.equal(timers(), before + 1, 'a timer that does is seen');
+  clearInterval(control);
+  t.after(createPressure({ clock: systemClock, maxInFlight: 100, maxLoopDelayMs: 1000 }).close);
+  assert.equal(timers(), before);
+});

@@ -1,12 +1,41 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { test } from 'node:test';
+import { connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
 import { listeningServer, parseAnswer, until } from './serve.ts';
 
-const timeouts = { headersTimeoutMs: 300, requestTimeoutMs: 300, keepAliveTimeoutMs: 300 };
+const SHORT_MS = 300;
+/** Never reached: what is closed was closed by something else. */
+const LONG_MS = 600_000;
+const slow = { headersTimeoutMs: SHORT_MS, requestTimeoutMs: SHORT_MS, keepAliveTimeoutMs: LONG_MS };
+const idle = { headersTimeoutMs: LONG_MS, requestTimeoutMs: LONG_MS, keepAliveTimeoutMs: SHORT_MS };
+
+interface Client {
+  readonly socket: Socket;
+  readonly text: () => string;
+  /** The server's end of the connection, as the client saw it; undefined while it is open. */
+  readonly ended: () => 'closed' | 'broken' | undefined;
+}
+
+function open(context: TestContext, port: number): Client {
+  const socket = connect({ port, host: '127.0.0.1' });
+  context.after(() => socket.destroy());
+  let text = '';
+  let ended: 'closed' | 'broken' | undefined;
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.on('end', () => {
+    ended = 'closed';
+  });
+  socket.on('error', () => {
+    ended = 'broken';
+  });
+  return { socket, text: () => text, ended: () => ended };
+}
 
 for (const [what, bytes] of [
+  ['nothing at all', ''],
   ['half a request line', 'GET /sea'],
   ['half a header', 'GET /search?q=a HTTP/1.1\r\nHost: t\r\n'],
   [
@@ -14,51 +43,36 @@ for (const [what, bytes] of [
     'POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"s',
   ],
 ] as const) {
-  test(`${what} is given up with 408`, async (context) => {
-    const { port, search, lines } = await listeningServer(context, { timeouts });
-    const client = connect({ port, host: '127.0.0.1' });
-    let text = '';
-    client.on('data', (chunk) => {
-      text += chunk;
-    });
-    client.on('error', () => {});
-    client.write(bytes);
-    await once(client, 'close');
-    const answer = parseAnswer(text);
-    assert.deepEqual([answer.status, answer.problem.code], [408, 'request-timeout']);
+  test(`a connection that sends ${what} is given up with 408, by the timeout for requests`, async (context) => {
+    const { port, search, lines, connections } = await listeningServer(context, { timeouts: slow });
+    const patient = await listeningServer(context, { timeouts: idle, drainMs: 100 });
+    const [other, client] = [open(context, patient.port), open(context, port)];
+    await Promise.all([once(other.socket, 'connect'), once(client.socket, 'connect')]);
+    for (const { socket } of [other, client]) socket.write(bytes);
+    await until(() => client.socket.closed, 'the server closes it');
+    const answer = parseAnswer(client.text());
+    assert.deepEqual([client.ended(), answer.status, answer.problem.code], ['closed', 408, 'request-timeout']);
+    assert.deepEqual(connections, ['slow']);
     assert.equal(search.asked.single.length + search.asked.many.length, 0);
     assert.deepEqual(
       lines.filter(({ level }) => Number(level) >= 40),
       [],
     );
+    assert.deepEqual([other.ended(), other.text()], [undefined, ''], 'where only the other timeout is short');
   });
 }
 
-test('a connection that sends nothing is closed', async (context) => {
-  const { port } = await listeningServer(context, { timeouts });
-  const client = connect({ port, host: '127.0.0.1' });
-  client.on('error', () => {}).resume();
-  await once(client, 'close');
-});
-
-test('an idle connection is closed after its keep-alive time', async (context) => {
-  const { port } = await listeningServer(context, { timeouts });
-  const client = connect({ port, host: '127.0.0.1' });
-  client.on('error', () => {}).resume();
-  client.write('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
-  await once(client, 'close');
-});
-
-test('connections are bounded', async (context) => {
-  const { port } = await listeningServer(context, { maxConnections: 2 });
-  const open = (): ReturnType<typeof connect> => connect({ port, host: '127.0.0.1' }).on('error', () => {});
-  const [first, second] = [open(), open()];
-  await Promise.all([once(first, 'connect'), once(second, 'connect')]);
-  let closed = false;
-  open().on('close', () => {
-    closed = true;
-  });
-  await until(() => closed, 'the third was turned away');
-  first.destroy();
-  second.destroy();
+test('an idle connection is closed after its keep-alive time, without a word', async (context) => {
+  const { port, connections } = await listeningServer(context, { timeouts: idle });
+  const patient = await listeningServer(context, { timeouts: slow, drainMs: 100 });
+  const [other, client] = [open(context, patient.port), open(context, port)];
+  for (const { socket } of [other, client]) socket.write('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
+  await until(() => [other, client].every(({ text }) => text().endsWith('}')), 'both are answered');
+  const answered = client.text();
+  assert.equal(client.ended(), undefined, 'it is kept');
+  await until(() => client.socket.closed, 'the server closes it');
+  assert.deepEqual([client.ended(), client.text()], ['closed', answered]);
+  assert.equal(parseAnswer(answered).status, 200);
+  assert.deepEqual(connections, []);
+  assert.equal(other.ended(), undefined, 'where only the other timeouts are short');
 });

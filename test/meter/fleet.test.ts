@@ -4,6 +4,7 @@ import type { Overlay } from '../../src/control/document.ts';
 import { createFleetReadings, type FleetReadings } from '../../src/meter/fleet.ts';
 import { createMeter } from '../../src/meter/meter.ts';
 import { createFakeClock } from '../fakes/clock.ts';
+import { idle } from '../fakes/idle.ts';
 
 const OVERLAY: Overlay = {
   drill: 'd',
@@ -21,14 +22,20 @@ interface Scene {
   readonly reports: Map<string, unknown>;
   overlay: Overlay | undefined;
   away: boolean;
+  readonly pass: (ms: number) => Promise<void>;
 }
 
 function scene(t: TestContext): Scene {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const reports = new Map<string, unknown>();
   const made: Scene = {
     reports,
     overlay: OVERLAY,
     away: false,
+    pass: async (ms) => {
+      t.mock.timers.tick(ms);
+      await idle();
+    },
     process: (processId) => {
       const engine = () => ({ inFlight: 0, queued: 0, maxConcurrent: 2, ceiling: 2, breaker: 'closed' as const });
       const readings = createFleetReadings({
@@ -39,7 +46,7 @@ function scene(t: TestContext): Scene {
         },
         meter: createMeter({ buckets: 10, engine, clock: createFakeClock() }),
         processId,
-        intervalMs: 10,
+        intervalMs: 400,
       });
       t.after(readings.close);
       return readings;
@@ -48,12 +55,11 @@ function scene(t: TestContext): Scene {
   return made;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 test('every process of a drill is heard, with the cohorts of its overlay', async (t) => {
-  const { process, reports } = scene(t);
+  const { process, reports, pass } = scene(t);
   const [owner] = [process('a'), process('b')];
-  while (reports.size < 2) await pause(5);
+  await pass(400);
+  assert.equal(reports.size, 2);
   const collected = await owner.collect();
   assert.deepEqual([...(collected?.keys() ?? [])].sort(), ['a', 'b']);
   assert.equal(collected?.get('b')?.cohorts.length, 1);
@@ -63,8 +69,11 @@ test('without a drill nobody reports', async (t) => {
   const made = scene(t);
   made.overlay = undefined;
   made.process('a');
-  await pause(50);
+  await made.pass(4000);
   assert.equal(made.reports.size, 0);
+  made.overlay = OVERLAY;
+  await made.pass(400);
+  assert.deepEqual([...made.reports.keys()], ['process:a'], 'but it looks on');
 });
 
 test('what others keep in the same place, and what cannot be read, is no reading', async (t) => {

@@ -83,8 +83,10 @@ test('labels are few, and nodes are on gauges only', async (context) => {
     [...used].filter((label) => !known.includes(label)),
     [],
   );
-  for (const { name, labels } of samples) {
-    if (labels['node'] !== undefined || labels['endpoint'] !== undefined) assert.equal(types.get(name), 'gauge', name);
+  for (const label of ['node', 'endpoint']) {
+    const having = samples.filter(({ labels }) => labels[label] !== undefined);
+    assert.ok(having.length > 0, label);
+    for (const { name } of having) assert.equal(types.get(name), 'gauge', name);
   }
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeadlinePassed, withinDeadline } from '../../src/resilience/deadline.ts';
+import { idle } from '../fakes/idle.ts';
 
 const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
@@ -24,7 +25,7 @@ test('past the deadline the wait ends, and the promise’s later rejection is no
     (error) => error instanceof DeadlinePassed && error.message === 'no answer within 5 ms',
   );
   late.reject(new Error('too late'));
-  await new Promise((resolve) => setImmediate(resolve));
+  await idle();
 });
 
 test('a deadline already passed still takes what has settled', async () => {

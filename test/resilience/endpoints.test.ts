@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEADLINE_MS, guardRig, HARD_DEADLINE_MS, Lost } from './guard-rig.ts';
+import { idle } from '../fakes/idle.ts';
+import { DEADLINE_MS, guardRig, HARD_DEADLINE_MS, Lost, timedGuardRig } from './guard-rig.ts';
 
 const lose = async (): Promise<never> => Promise.reject(new Lost('connection refused'));
 
@@ -104,7 +105,7 @@ test('calls go to the least busy endpoint', async (t) => {
   const { run, guard } = guardRig(t, { endpoints: 2 });
   const slow = Promise.withResolvers<string>();
   const first = run(() => slow.promise);
-  await new Promise((resolve) => setImmediate(resolve));
+  await idle();
   const busy = guard.endpoints.list().findIndex(({ inFlight }) => inFlight === 1);
   for (let i = 0; i < 4; i += 1) assert.equal(await run(async (endpoint) => endpoint), 1 - busy);
   slow.resolve('late');
@@ -112,7 +113,7 @@ test('calls go to the least busy endpoint', async (t) => {
 });
 
 test('an endpoint that stalls stays busy past its deadline, and the other gets the searches', async (t) => {
-  const { guard, run } = guardRig(t, { endpoints: 2, maxConcurrent: 4, abortEndsWork: false });
+  const { guard, run, pass } = timedGuardRig(t, { endpoints: 2, maxConcurrent: 4, abortEndsWork: false });
   const stuck = (_: number, signal: AbortSignal): Promise<never> =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
   let stalled: number | undefined;
@@ -123,11 +124,11 @@ test('an endpoint that stalls stays busy past its deadline, and the other gets t
   const ended = assert.rejects(first, /cut/);
   // Past the deadline, then past the hard one: the engine works on, as far as anybody knows.
   for (const waitMs of [DEADLINE_MS + 50, HARD_DEADLINE_MS]) {
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await pass(waitMs);
     for (let i = 0; i < 6; i += 1) assert.notEqual(await run(async (endpoint) => endpoint), stalled);
   }
   await ended;
   assert.equal(guard.endpoints.list()[stalled ?? 0]?.inFlight, 1);
-  await new Promise((resolve) => setTimeout(resolve, HARD_DEADLINE_MS));
+  await pass(HARD_DEADLINE_MS);
   assert.equal(guard.endpoints.list()[stalled ?? 0]?.inFlight, 0);
 });

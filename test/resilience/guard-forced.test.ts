@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Shed } from '../../src/resilience/guard.ts';
+import { idle } from '../fakes/idle.ts';
 import { guardRig as rig } from './guard-rig.ts';
 
 const breakerOpen = (error: unknown): boolean => error instanceof Shed && error.why === 'breaker-open';
@@ -31,7 +32,7 @@ test('who waits for a place when it is forced open is shed when its turn comes, 
   const first = run(() => going.promise);
   const second = run(async () => assert.fail('must not be asked'));
   const refused = assert.rejects(second, breakerOpen);
-  await new Promise((resolve) => setTimeout(resolve, 1));
+  await idle();
   dead = true;
   going.resolve('ok');
   assert.equal(await first, 'ok');

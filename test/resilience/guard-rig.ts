@@ -8,6 +8,8 @@ import { createFixedLimit, type Limit } from '../../src/resilience/limit.ts';
 import { createPermit, type Permit } from '../../src/resilience/permit.ts';
 import { createRetryBudget } from '../../src/resilience/retry-budget.ts';
 import { EngineError } from '../../src/search/engine.ts';
+import { createFakeClock } from '../fakes/clock.ts';
+import { idle } from '../fakes/idle.ts';
 
 /** An error by which the engine proved to be alive. */
 export class Alive extends Error {}
@@ -88,6 +90,28 @@ export function guardRig(t: TestContext | undefined, options: GuardRigOptions = 
     });
   const run: GuardRig['run'] = async (call, signal) => (await admit(signal)).run(call);
   return { guard, permit, events, run, admit };
+}
+
+export interface TimedGuardRig extends GuardRig {
+  /** Lets time pass in steps of 10 ms, and everything that is ready happen. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+/** The same with its clock and its timers, opossum's too, in the test's hand. */
+export function timedGuardRig(t: TestContext, options: Omit<GuardRigOptions, 'clock'> = {}): TimedGuardRig {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const clock = createFakeClock();
+  return {
+    ...guardRig(t, { ...options, clock }),
+    pass: async (ms) => {
+      await idle();
+      for (let passed = 0; passed < ms; passed += 10) {
+        clock.advance(10);
+        t.mock.timers.tick(10);
+        await idle();
+      }
+    },
+  };
 }
 
 function opossum(

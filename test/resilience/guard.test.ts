@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Shed } from '../../src/resilience/guard.ts';
-import { Alive, guardRig as rig } from './guard-rig.ts';
+import { idle } from '../fakes/idle.ts';
+import { Alive, DEADLINE_MS, HARD_DEADLINE_MS, guardRig as rig, timedGuardRig as timed } from './guard-rig.ts';
 
 const fails = async (): Promise<never> => Promise.reject(new Error('down'));
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** Longer than an open breaker waits before its probe. */
+const RESET_MS = 110;
+const untilAborted = (_: number, signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
 const why = (error: unknown): string => (error instanceof Shed ? error.why : String(error));
 
 test('failures open the breaker; then calls are shed without starting, and a probe closes it', async (t) => {
-  const { guard, events, run } = rig(t);
+  const { guard, events, run, pass } = timed(t);
   for (let i = 0; i < 4; i += 1) await assert.rejects(run(fails), /down/);
   assert.equal(guard.endpoints.state(), 'open');
   assert.ok(guard.endpoints.retryAfterMs() > 0);
@@ -16,7 +20,7 @@ test('failures open the breaker; then calls are shed without starting, and a pro
     run(async () => assert.fail('must not be asked')),
     (error) => why(error) === 'breaker-open',
   );
-  await sleep(130);
+  await pass(RESET_MS);
   assert.equal(await run(async () => 'ok'), 'ok');
   assert.equal(guard.endpoints.state(), 'closed');
   const states = events.flatMap((event) => (event.kind === 'breaker' ? [event.state] : []));
@@ -24,12 +28,12 @@ test('failures open the breaker; then calls are shed without starting, and a pro
 });
 
 test('half-open lets one probe pass; the others are shed, and none of them closes it', async (t) => {
-  const { guard, run } = rig(t);
+  const { guard, run, pass } = timed(t);
   for (let i = 0; i < 4; i += 1) await assert.rejects(run(fails), /down/);
-  await sleep(130);
+  await pass(RESET_MS);
   const probe = Promise.withResolvers<string>();
   const first = run(() => probe.promise);
-  await sleep(1);
+  await idle();
   await assert.rejects(
     run(async () => 'second'),
     (error) => why(error) === 'breaker-open',
@@ -51,7 +55,7 @@ test('an error by which the engine proved to be alive opens nothing', async (t) 
 });
 
 test('a refusal by the permit is no success: it cannot close a breaker', async (t) => {
-  const { guard, run } = rig(t, { maxConcurrent: 1, maxQueued: 0 });
+  const { guard, run, pass } = timed(t, { maxConcurrent: 1, maxQueued: 0 });
   const busy = Promise.withResolvers<void>();
   const running = run(() => busy.promise);
   await assert.rejects(
@@ -62,7 +66,7 @@ test('a refusal by the permit is no success: it cannot close a breaker', async (
   await running;
   for (let i = 0; i < 3; i += 1) await assert.rejects(run(fails), /down/);
   assert.equal(guard.endpoints.state(), 'open');
-  await sleep(130);
+  await pass(RESET_MS);
   const held = Promise.withResolvers<void>();
   const probe = run(() => held.promise);
   await assert.rejects(
@@ -76,37 +80,49 @@ test('a refusal by the permit is no success: it cannot close a breaker', async (
 });
 
 test('a late reply is delivered, and booked as a failure', async (t) => {
-  const { events, run } = rig(t);
-  const late = Array.from({ length: 6 }, () => run(async () => sleep(400).then(() => 'late')));
+  const { guard, run, pass } = timed(t);
+  const reply = Promise.withResolvers<string>();
+  const late = Array.from({ length: 6 }, () => run(() => reply.promise));
+  await pass(DEADLINE_MS - 10);
+  assert.equal(guard.endpoints.state(), 'closed');
+  await pass(20);
+  assert.equal(guard.endpoints.state(), 'open');
+  reply.resolve('late');
   assert.deepEqual(await Promise.all(late), Array(6).fill('late'));
-  assert.ok(events.some((event) => event.kind === 'breaker' && event.state === 'open'));
+  assert.equal(guard.endpoints.state(), 'open');
 });
 
 test('a reply in time is a success however long the queue was before it', async (t) => {
-  const { guard, run } = rig(t, { maxConcurrent: 1, maxQueued: 8 });
-  const results = await Promise.allSettled(Array.from({ length: 8 }, () => run(async () => sleep(100))));
-  assert.ok(
-    results.some(({ status }) => status === 'rejected'),
-    'some expired in the queue',
-  );
+  const { guard, run, pass } = timed(t, { maxConcurrent: 1, maxQueued: 8 });
+  const replied = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
+  const asked = Promise.allSettled(Array.from({ length: 8 }, () => run(replied)));
+  await pass(1000);
+  const results = await asked;
+  const expired = results.filter((result) => result.status === 'rejected' && why(result.reason) === 'queue-expired');
+  const answered = results.filter(({ status }) => status === 'fulfilled');
+  assert.deepEqual([answered.length, expired.length], [3, 5], 'the third waited for most of the deadline');
   assert.equal(guard.endpoints.state(), 'closed');
 });
 
 test('the hard deadline aborts the call; where work ends with it the permit is free at once', async (t) => {
-  const { guard, run } = rig(t, { maxConcurrent: 1 });
-  const aborted = (_: number, signal: AbortSignal): Promise<never> =>
-    new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
-  await assert.rejects(run(aborted), /cut/);
+  const { guard, run, pass } = timed(t, { maxConcurrent: 1 });
+  const cut = assert.rejects(run(untilAborted), /cut/);
+  await pass(HARD_DEADLINE_MS - 10);
+  assert.equal(guard.permit.inFlight(), 1);
+  await pass(10);
+  await cut;
   assert.equal(guard.permit.inFlight(), 0);
 });
 
 test('where the engine works on after an abort, the permit is held one hard deadline more', async (t) => {
-  const { guard, run } = rig(t, { maxConcurrent: 1, abortEndsWork: false });
-  const aborted = (_: number, signal: AbortSignal): Promise<never> =>
-    new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
-  await assert.rejects(run(aborted), /cut/);
+  const { guard, run, pass } = timed(t, { maxConcurrent: 1, abortEndsWork: false });
+  const cut = assert.rejects(run(untilAborted), /cut/);
+  await pass(HARD_DEADLINE_MS);
+  await cut;
   assert.equal(guard.permit.inFlight(), 1);
-  await sleep(700);
+  await pass(HARD_DEADLINE_MS - 10);
+  assert.equal(guard.permit.inFlight(), 1);
+  await pass(10);
   assert.equal(guard.permit.inFlight(), 0);
 });
 
@@ -133,16 +149,15 @@ test('a call that throws before its first await gives its permit back', async (t
 });
 
 test('while every permit is held by a call past its deadline, others are shed at once instead of queueing', async (t) => {
-  const { guard, run } = rig(t, { maxConcurrent: 2, maxQueued: 8 });
+  const { guard, run, pass } = timed(t, { maxConcurrent: 2, maxQueued: 8 });
   const stuck = Promise.withResolvers<void>();
   const held = [run(() => stuck.promise), run(() => stuck.promise)];
-  await sleep(330);
-  const startedMs = performance.now();
+  await pass(DEADLINE_MS);
+  // No time passes: this ends without a timer.
   await assert.rejects(
     run(async () => 'x'),
     (error) => why(error) === 'stalled',
   );
-  assert.ok(performance.now() - startedMs < 150);
   stuck.resolve();
   await Promise.all(held);
   assert.equal(await run(async () => 'ok'), 'ok');

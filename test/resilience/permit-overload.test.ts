@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Asked, DEADLINE_MS, type PermitRig, permitRig, settled, states } from './permit-rig.ts';
+import { idle } from '../fakes/idle.ts';
+import { type Asked, DEADLINE_MS, type PermitRig, permitRig, states } from './permit-rig.ts';
 
 /** Takes its place for so long whenever it gets one. */
 async function serve(rig: PermitRig, asked: readonly Asked[], holdMs: number, ms: number): Promise<void> {
@@ -23,7 +24,7 @@ for (const [places, holdMs] of [
   test(`a burst of fifty on ${places} idle places of ${holdMs} ms is answered whole`, async (t) => {
     const rig = permitRig(t, places);
     const asked = Array.from({ length: 50 }, () => rig.ask());
-    await settled();
+    await idle();
     await serve(rig, asked, holdMs, 300);
     assert.equal(asked.filter(({ state }) => state === 'released').length, 50);
     assert.equal(rig.permit.overloaded(), false);
@@ -35,7 +36,7 @@ for (const isKnown of [false, true])
     const rig = permitRig(t, places);
     if (isKnown) await serve(rig, [rig.ask()], holdMs, holdMs + 5);
     const asked = Array.from({ length: 30 }, () => rig.ask());
-    await settled();
+    await idle();
     await serve(rig, asked, holdMs, DEADLINE_MS + holdMs);
     const done = asked.filter(({ state }) => state === 'released');
     assert.ok(done.length > 2 * places, `${done.length} of ${(DEADLINE_MS / holdMs) * places} that are possible`);
@@ -94,21 +95,21 @@ test('under overload the newest goes first, refreshes are refused, and it ends w
   await load({ rig, asked }, 2000, 5);
   const refresh = rig.ask({ priority: 'refresh' });
   const [older, newer] = [rig.ask(), rig.ask()];
-  await settled();
+  await idle();
   assert.equal(refresh.state, 'queue-full');
   assert.equal(rig.permit.overloaded(), true);
   asked.find(({ state }) => state === 'runs')?.release();
-  await settled();
+  await idle();
   assert.equal(states([older, newer]), 'waits runs');
   newer.release();
-  await settled();
+  await idle();
   await load({ rig, asked: [...asked, older] }, 200, 0);
   assert.equal(rig.permit.overloaded(), false);
   assert.deepEqual([rig.permit.inFlight(), rig.permit.queued()], [0, 0]);
   const later = [rig.ask(), rig.ask(), rig.ask(), rig.ask()];
-  await settled();
+  await idle();
   later[0]?.release();
-  await settled();
+  await idle();
   assert.equal(states(later), 'released runs runs waits', 'oldest first again');
 });
 
@@ -130,7 +131,7 @@ test('a queue without shedding is first come, first served until the deadline', 
   assert.equal(states(asked), 'runs waits waits waits waits queue-full');
   assert.equal(rig.permit.overloaded(), false);
   asked[0]?.release();
-  await settled();
+  await idle();
   assert.equal(asked[1]?.state, 'runs');
   await rig.pass(1);
   assert.equal(states(asked.slice(2, 5)), 'queue-expired queue-expired queue-expired');

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PRIORITIES } from '../../src/resilience/priority.ts';
-import { permitRig, settled, states } from './permit-rig.ts';
+import { idle } from '../fakes/idle.ts';
+import { permitRig, states } from './permit-rig.ts';
 
 test('people go before a refresh, a refresh before a warm-up, a warm-up before a shadow', async (t) => {
   const { ask } = permitRig(t, 1);
   const first = ask();
   const asked = PRIORITIES.toReversed().map((priority) => ask({ priority }));
-  await settled();
+  await idle();
   first.release();
   for (const expected of [
     'waits waits waits runs',
@@ -15,7 +16,7 @@ test('people go before a refresh, a refresh before a warm-up, a warm-up before a
     'waits runs released released',
     'runs released released released',
   ]) {
-    await settled();
+    await idle();
     assert.equal(states(asked), expected);
     asked.find(({ state }) => state === 'runs')?.release();
   }
@@ -27,10 +28,10 @@ test('refreshes use half the places at the most, warm-ups and shadows together a
     ...['warm-up', 'shadow', 'warm-up'].map((priority) => ask({ priority: priority as 'warm-up' | 'shadow' })),
     ...Array.from({ length: 4 }, () => ask({ priority: 'refresh' })),
   ];
-  await settled();
+  await idle();
   assert.equal(states(low), 'runs runs waits runs runs waits waits');
   const people = Array.from({ length: 5 }, () => ask());
-  await settled();
+  await idle();
   assert.equal(states(people), 'runs runs runs runs waits', 'the other half is for people');
   assert.equal(permit.inFlight(), 8);
 });
@@ -40,7 +41,7 @@ test('with two or three places each kind may use one', async (t) => {
     await t.test(priority, async (t) => {
       const { ask } = permitRig(t, 3);
       const asked = [ask({ priority }), ask({ priority })];
-      await settled();
+      await idle();
       assert.equal(states(asked), 'runs waits');
     });
   }
@@ -49,15 +50,15 @@ test('with two or three places each kind may use one', async (t) => {
 test('with one place a refresh runs when nobody else waits', async (t) => {
   const { ask } = permitRig(t, 1);
   const alone = ask({ priority: 'refresh' });
-  await settled();
+  await idle();
   assert.equal(alone.state, 'runs');
   const [refresh, person] = [ask({ priority: 'refresh' }), ask()];
-  await settled();
+  await idle();
   alone.release();
-  await settled();
+  await idle();
   assert.equal(states([refresh, person]), 'waits runs');
   person.release();
-  await settled();
+  await idle();
   assert.equal(refresh.state, 'runs');
 });
 
@@ -65,7 +66,7 @@ test('a refresh that waits for its part of the places delays nobody', async (t) 
   const { ask } = permitRig(t, 4);
   const refreshes = Array.from({ length: 3 }, () => ask({ priority: 'refresh' }));
   const person = ask();
-  await settled();
+  await idle();
   assert.equal(states([...refreshes, person]), 'runs runs waits runs');
 });
 
@@ -74,7 +75,7 @@ test('in a full queue the oldest of the least urgent makes room', async (t) => {
   ask();
   const asked = [ask(), ask({ priority: 'shadow' }), ask({ priority: 'shadow' })];
   asked.push(ask(), ask(), ask({ priority: 'refresh' }));
-  await settled();
+  await idle();
   assert.equal(states(asked), 'waits queue-full queue-full waits waits queue-full');
 });
 
@@ -83,14 +84,14 @@ test('what is spare is what a refresh could take: nothing while people wait', as
   assert.equal(rig.permit.spare(), 4);
   rig.ask();
   rig.ask({ priority: 'refresh' });
-  await settled();
+  await idle();
   assert.equal(rig.permit.spare(), 3);
   for (let one = 0; one < 5; one += 1) rig.ask();
-  await settled();
+  await idle();
   assert.equal(rig.permit.spare(), 1);
   rig.ask();
   rig.ask();
-  await settled();
+  await idle();
   assert.equal(rig.permit.spare(), 0);
   rig.max = 16;
   assert.equal(rig.permit.spare(), 0, 'a person waits still');

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PRIORITIES, type Priority } from '../../src/resilience/priority.ts';
-import { type Asked, DEADLINE_MS, permitRig, settled } from './permit-rig.ts';
+import { idle } from '../fakes/idle.ts';
+import { type Asked, DEADLINE_MS, permitRig } from './permit-rig.ts';
 
 const step = fc.oneof(
   fc.record({
@@ -45,7 +46,7 @@ for (const shedding of [true, false])
           else if (one.do === 'leave') guests[one.which]?.leave.abort();
           else if (one.do === 'pass') await rig.pass(one.ms);
           else rig.max = one.max;
-          await settled();
+          await idle();
           const running = inState('runs');
           const waiting = inState('waits');
           assert.equal(rig.permit.inFlight(), running.length);

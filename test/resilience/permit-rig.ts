@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test';
 import { createPermit, type Permit, type PermitOptions, Refused } from '../../src/resilience/permit.ts';
 import type { Priority } from '../../src/resilience/priority.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
+import { idle } from '../fakes/idle.ts';
 
 /** A permit whose time passes in whole milliseconds, timers included, when the test says so. */
 export interface PermitRig {
@@ -36,7 +37,7 @@ export function permitRig(t: TestContext, max: number, options: Partial<PermitOp
       for (let passed = 0; passed < ms; passed += 1) {
         clock.advance(1);
         t.mock.timers.tick(1);
-        await settled();
+        await idle();
       }
     },
     ask: ({ priority = 'people', deadlineMs = DEADLINE_MS, signal } = {}) => {
@@ -70,11 +71,6 @@ export function permitRig(t: TestContext, max: number, options: Partial<PermitOp
     },
   };
   return rig;
-}
-
-/** Lets every promise settle. */
-export function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 export function states(asked: readonly Asked[]): string {

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { type Asked, permitRig, settled, states } from './permit-rig.ts';
+import { idle } from '../fakes/idle.ts';
+import { type Asked, permitRig, states } from './permit-rig.ts';
 
 test('no more run at once than allowed, and first come is first served', async (t) => {
   const { permit, ask, pass } = permitRig(t, 2);
   const asked = Array.from({ length: 5 }, () => ask());
-  await settled();
+  await idle();
   assert.equal(states(asked), 'runs runs waits waits waits');
   asked[0]?.release();
-  await settled();
+  await idle();
   assert.equal(states(asked), 'released runs runs waits waits');
   assert.deepEqual([permit.inFlight(), permit.queued(), permit.max()], [2, 2, 2]);
   for (const one of asked.slice(1)) {
     one.release();
-    await settled();
+    await idle();
   }
   await pass(1);
   assert.deepEqual([permit.inFlight(), permit.queued()], [0, 0]);
@@ -32,7 +33,7 @@ test('releasing twice gives back one place', async (t) => {
 test('without a queue, whoever finds no place is refused at once', async (t) => {
   const { permit, ask } = permitRig(t, 1, { maxQueued: 0 });
   const [, second] = [ask(), ask()];
-  await settled();
+  await idle();
   assert.equal(second.state, 'queue-full');
   assert.equal(permit.queued(), 0);
 });
@@ -40,7 +41,7 @@ test('without a queue, whoever finds no place is refused at once', async (t) => 
 test('in a full queue the oldest makes room for the newest', async (t) => {
   const { ask } = permitRig(t, 1, { maxQueued: 2 });
   const asked = [ask(), ask(), ask(), ask()];
-  await settled();
+  await idle();
   assert.equal(states(asked), 'runs queue-full waits waits');
 });
 
@@ -59,7 +60,7 @@ test('a waiter past its deadline leaves the queue by itself', async (t) => {
 test('who comes with its deadline passed gets a free place, and is not queued', async (t) => {
   const { ask } = permitRig(t, 1);
   const asked = [ask({ deadlineMs: 0 }), ask({ deadlineMs: 0 })];
-  await settled();
+  await idle();
   assert.equal(states(asked), 'runs queue-expired');
 });
 
@@ -68,10 +69,10 @@ test('an abort leaves the queue, takes no place when it was there before, and gi
   const leaving = new AbortController();
   const running = ask({ signal: leaving.signal });
   const waiting = ask({ signal: leaving.signal });
-  await settled();
+  await idle();
   leaving.abort();
   const late = ask({ signal: leaving.signal });
-  await settled();
+  await idle();
   assert.equal(states([running, waiting, late]), 'runs left left');
   assert.deepEqual([permit.inFlight(), permit.queued()], [1, 0]);
   assert.equal(getEventListeners(leaving.signal, 'abort').length, 0);
@@ -80,22 +81,22 @@ test('an abort leaves the queue, takes no place when it was there before, and gi
 test('nobody is admitted while more run than may, nor stranded when more may', async (t) => {
   const rig = permitRig(t, 4);
   const asked = Array.from({ length: 10 }, () => rig.ask());
-  await settled();
+  await idle();
   rig.max = 2;
   asked[0]?.release();
   asked[1]?.release();
-  await settled();
+  await idle();
   assert.deepEqual([rig.permit.inFlight(), rig.permit.queued()], [2, 6]);
   asked[2]?.release();
-  await settled();
+  await idle();
   assert.equal(rig.permit.inFlight(), 2, 'one for one');
   rig.max = 4;
   asked[3]?.release();
-  await settled();
+  await idle();
   assert.equal(rig.permit.inFlight(), 4, 'a release admits as many as fit');
   rig.max = 6;
   const newcomer = rig.ask();
-  await settled();
+  await idle();
   assert.deepEqual([rig.permit.inFlight(), rig.permit.queued()], [6, 1]);
   assert.equal(newcomer.state, 'waits', 'a newcomer admits who was there before');
 });
@@ -107,7 +108,7 @@ test('a maximum below one, or none at all, counts as one', async (t) => {
     assert.equal(rig.permit.max(), 1);
   }
   const one: Asked = rig.ask();
-  await settled();
+  await idle();
   assert.equal(one.state, 'runs');
 });
 
@@ -116,10 +117,10 @@ test('an empty queue keeps no timer', async (t) => {
   const timers = t.mock.method(globalThis, 'setTimeout');
   const cleared = t.mock.method(globalThis, 'clearTimeout');
   const [first, second] = [ask(), ask()];
-  await settled();
+  await idle();
   assert.equal(timers.mock.callCount(), 1, 'one for the queue');
   first.release();
-  await settled();
+  await idle();
   assert.equal(second.state, 'runs');
   assert.ok(cleared.mock.calls.some((call) => call.arguments[0] === timers.mock.calls[0]?.result));
   await pass(1);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
+import { idle } from '../fakes/idle.ts';
 import { rig } from './rig.ts';
 import { pageOf } from './scripted.ts';
-
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 test('a page is as old as the start of the engine call, by both clocks', async (t) => {
   const { search, engine, clock, prepare } = rig(t);
@@ -25,7 +24,7 @@ test('the wait for a permit is no part of a page’s age or cost', async (t) => 
   engine.answer = async (text) => busy.promise.then(() => pageOf(text));
   const holder = search.search(prepare('занято'));
   const waiting = search.search(prepare('диван'));
-  await settled();
+  await idle();
   clock.advance(100);
   engine.answer = async (text) => pageOf(text);
   busy.resolve();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntryRules } from '../../src/cache/rules.ts';
 import { EngineError } from '../../src/search/engine.ts';
+import { idle } from '../fakes/idle.ts';
 import { rig } from './rig.ts';
 import { pageOf } from './scripted.ts';
 
@@ -36,7 +36,7 @@ for (const store of [undefined, false] as const) {
       return pageOf(text);
     };
     const batch = search.searchMany([prepare('диван'), prepare('кресло')]);
-    await sleep(20);
+    await idle();
     begin();
     gate.resolve();
     const [first, second] = await batch;
@@ -59,7 +59,7 @@ for (const store of [undefined, false] as const) {
       throw new EngineError('engine-unavailable', 'away');
     };
     const asked = search.search(prepare('диван'));
-    await sleep(20);
+    await idle();
     begin();
     gate.resolve();
     await assert.rejects(asked, /cannot be reached/);

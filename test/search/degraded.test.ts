@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
 import { Unanswered } from '../../src/search/failure.ts';
+import { idle } from '../fakes/idle.ts';
 import { type Rig, type RigOptions, rig, transcript } from './rig.ts';
 import { pageOf, scriptedEngine } from './scripted.ts';
 
 const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'lost'));
-const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 const bodyOf = (answer: { entry: { body: Buffer } }): Record<string, unknown> => JSON.parse(String(answer.entry.body));
 
 function withLifeboat(t: TestContext, options: RigOptions = {}): Rig & { readonly boat: string[] } {
@@ -21,7 +21,7 @@ test('with the engine down and nothing stored the lifeboat answers, and says so 
   assert.equal(transcript(answer), 'lifeboat · l2 uri-miss 503 (lifeboat) · l1 uri-miss');
   assert.equal(bodyOf(answer)['degraded'], true);
   assert.equal(answer.entry.degraded, true);
-  await turn();
+  await idle();
   assert.equal(store.values.size, 0);
   assert.equal(search.fromMemory(prepare('shoes')), undefined, 'it is stored nowhere');
   assert.ok(events.some((event) => event.kind === 'lifeboat' && event.result === 'whole'));
@@ -58,7 +58,8 @@ test('a whole stale page is served rather than a part of a new one', async (t) =
 });
 
 test('while the engine is in trouble an old page is served at once; while it is well it is computed anew', async (t) => {
-  const { search, engine, prepare, clock } = rig(t, { maxConcurrent: 1 });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { search, engine, prepare, clock } = rig(t, { maxConcurrent: 1, deadlineMs: 400 });
   await search.search(prepare('shoes'));
   clock.advance(130_000);
   const gate = Promise.withResolvers<void>();
@@ -67,8 +68,10 @@ test('while the engine is in trouble an old page is served at once; while it is 
     return pageOf(text);
   };
   const stuck = search.search(prepare('stuck')).catch((error: unknown) => error);
+  await idle();
   // Past its deadline it holds the only permit.
-  await new Promise((resolve) => setTimeout(resolve, 450));
+  t.mock.timers.tick(400);
+  await idle();
   assert.equal(transcript(await search.search(prepare('shoes'))), 'stale · l1 hit');
   gate.resolve();
   await stuck;
@@ -77,7 +80,7 @@ test('while the engine is in trouble an old page is served at once; while it is 
   for (let i = 0; i < 100 && !outcomes.has('hit-l1'); i += 1) {
     outcomes.add((await search.search(prepare('shoes'))).outcome);
     clock.advance(20);
-    await turn();
+    await idle();
   }
   assert.ok(outcomes.has('hit-l1'), 'well again, it is computed anew');
 });
@@ -98,9 +101,9 @@ test('a client over its budget is refused, unless a page or a flight is there al
     return pageOf(text);
   };
   const leader = search.search(prepare('boots'));
-  await turn();
+  await idle();
   const follower = search.search(prepare('boots'), broke);
-  await turn();
+  await idle();
   gate.resolve();
   assert.deepEqual([(await leader).outcome, (await follower).outcome], ['engine', 'collapsed']);
 });
@@ -136,7 +139,7 @@ test('what a batch has at hand does not wait behind what must be computed, nor i
   const other = sibling();
   for (const prepared of kept) await other.search(prepared);
   engine.answer = async (text) => {
-    await turn();
+    await idle();
     clock.advance(200);
     return pageOf(text);
   };

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { type EntryRules, unflushed } from '../../src/cache/rules.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { Unanswered } from '../../src/search/failure.ts';
+import { idle } from '../fakes/idle.ts';
 import { rig, transcript } from './rig.ts';
 import { EMPTY_PAGE, pageOf } from './scripted.ts';
 
 const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 const code = (error: unknown): string => (error instanceof Unanswered ? error.code : String(error));
 
 test('the same search three times: engine, then L1; after a restart L2, then L1', async (t) => {
@@ -47,7 +47,7 @@ test('a thousand at once are one engine query, and the followers say so', async 
 test('a thousand at once are one store read', async (t) => {
   const { search, sibling, store, prepare } = rig(t);
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   store.reads.length = 0;
   const restarted = sibling();
   const answers = await Promise.all(Array.from({ length: 1000 }, () => restarted.search(prepare('диван'))));
@@ -61,7 +61,7 @@ test('a stale entry is served at once while one refresh runs, and the next is fr
   clock.advance(110_000);
   const stale = await Promise.all(Array.from({ length: 50 }, () => search.search(prepare('диван'))));
   assert.ok(stale.every((answer) => transcript(answer) === 'stale · l1 hit' && answer.remainingMs === -10_000));
-  await settled();
+  await idle();
   assert.equal(engine.asked.length, 2);
   assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
   assert.deepEqual(
@@ -77,9 +77,9 @@ test('a refresh takes what another process has put into the store', async (t) =>
   await other.search(prepare('диван'));
   clock.advance(110_000);
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   assert.equal(transcript(await other.search(prepare('диван'))), 'stale · l1 hit');
-  await settled();
+  await idle();
   assert.equal(transcript(await other.search(prepare('диван'))), 'hit-l1 · l1 hit');
   assert.equal(engine.asked.length, 2);
 });
@@ -87,11 +87,11 @@ test('a refresh takes what another process has put into the store', async (t) =>
 test('a stale entry from the store is served and refreshed', async (t) => {
   const { search, sibling, engine, clock, prepare } = rig(t);
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   clock.advance(110_000);
   const restarted = sibling();
   assert.equal(transcript(await restarted.search(prepare('диван'))), 'stale · l2 hit · l1 uri-miss');
-  await settled();
+  await idle();
   assert.equal(engine.asked.length, 2);
 });
 
@@ -102,12 +102,12 @@ test('a refresh that failed is not tried again for a second', async (t) => {
   engine.answer = down;
   for (let i = 0; i < 20; i += 1) {
     assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
-    await settled();
+    await idle();
   }
   assert.equal(engine.asked.length, 2);
   clock.advance(1001);
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   assert.equal(engine.asked.length, 3);
 });
 
@@ -126,7 +126,7 @@ test('a partial page is served as degraded, stays in L1 briefly and never enters
   const answer = await search.search(prepare('диван'));
   assert.equal(transcript(answer), 'engine · l2 uri-miss (unseen) · l1 uri-miss stored');
   assert.equal(JSON.parse(answer.entry.body.toString()).degraded, true);
-  await settled();
+  await idle();
   assert.equal(store.values.size, 0);
   assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
   clock.advance(5_000);
@@ -140,7 +140,7 @@ test('a partial page never replaces a whole one that may still be served', async
   clock.advance(110_000);
   engine.answer = async (text) => pageOf(text, 'agent dead');
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   const answer = await search.search(prepare('диван'));
   assert.deepEqual([answer.outcome, answer.entry.degraded], ['stale', false]);
 });
@@ -159,7 +159,7 @@ test('an operator’s bypass asks the engine and overwrites both tiers', async (
   engine.answer = async () => pageOf('новый диван');
   const answer = await search.bypass(prepare('диван'));
   assert.equal(transcript(answer), 'engine · l2 bypass stored (bypass) · l1 bypass stored');
-  await settled();
+  await idle();
   for (const process of [search, sibling()]) {
     assert.match((await process.search(prepare('диван'))).entry.body.toString(), /новый диван/);
   }
@@ -170,7 +170,7 @@ test('a bypass asks the engine even while a flight of that key is up', async (t)
   const reply = Promise.withResolvers<void>();
   engine.answer = async () => reply.promise.then(() => pageOf('старый'));
   const before = search.search(prepare('диван'));
-  await settled();
+  await idle();
   engine.answer = async () => pageOf('новый');
   const bypassed = await search.bypass(prepare('диван'));
   assert.deepEqual([bypassed.outcome, JSON.parse(bypassed.entry.body.toString()).results[0].id], ['engine', 'новый']);
@@ -203,7 +203,7 @@ test('flushed and suppressed entries are misses with their reason', async (t) =>
 test('a batch reads the store once for all, shares flights, and each item fails for itself', async (t) => {
   const { search, sibling, engine, store, prepare } = rig(t);
   for (const q of ['a', 'b']) await search.search(prepare(q));
-  await settled();
+  await idle();
   const restarted = sibling();
   await restarted.search(prepare('a'));
   engine.answer = async (text) => (text === 'bad' ? down() : pageOf(text));
@@ -243,7 +243,7 @@ test('a search whose page was called outdated gets it at once, as stale without 
   generation = 2;
   const stale = await search.search(prepare('диван'));
   assert.deepEqual([stale.outcome, stale.entry.generation, stale.remainingMs], ['stale', 1, -1]);
-  await settled();
+  await idle();
   const fresh = await search.search(prepare('диван'));
   assert.deepEqual([fresh.outcome, fresh.entry.generation], ['hit-l1', 2]);
 });

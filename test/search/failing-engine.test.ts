@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
 import { Unanswered } from '../../src/search/failure.ts';
+import { idle } from '../fakes/idle.ts';
 import { rig, transcript } from './rig.ts';
 import { pageOf } from './scripted.ts';
 
 const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 const code = (error: unknown): string => (error instanceof Unanswered ? error.code : String(error));
 
 test('past its stale window an entry is served only when the engine fails, and says why', async (t) => {
@@ -27,7 +27,7 @@ test('a refresh that brought only a part is not tried again for a second', async
   engine.answer = async (text) => pageOf(text, 'agent dead');
   for (let i = 0; i < 10; i += 1) {
     assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
-    await settled();
+    await idle();
   }
   assert.equal(engine.asked.length, 2);
 });
@@ -35,7 +35,7 @@ test('a refresh that brought only a part is not tried again for a second', async
 test('an entry only the store holds is served too when the engine fails', async (t) => {
   const { search, sibling, engine, clock, prepare } = rig(t);
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   clock.advance(200_000);
   engine.answer = down;
   const answer = await sibling().search(prepare('диван'));
@@ -75,7 +75,7 @@ test('a slow engine answers the client with a deadline, and its late page is kep
   const follower = search.search(prepare('диван'));
   reply.resolve();
   assert.equal((await follower).outcome, 'collapsed');
-  await settled();
+  await idle();
   assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
   assert.equal(engine.asked.length, 1);
   assert.ok(events.some((event) => event.kind === 'engine'));
@@ -86,7 +86,7 @@ test('more than the engine may take are shed, newest first served', async (t) =>
   const reply = Promise.withResolvers<void>();
   engine.answer = async (text) => reply.promise.then(() => pageOf(text));
   const tried = ['a', 'b', 'c'].map((q) => search.search(prepare(q)).then(({ outcome }) => outcome, code));
-  await settled();
+  await idle();
   reply.resolve();
   assert.deepEqual(await Promise.all(tried), ['engine', 'overloaded', 'engine']);
 });

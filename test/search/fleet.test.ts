@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DomainSearch } from '../../src/search/domain-search.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { Unanswered } from '../../src/search/failure.ts';
+import { idle } from '../fakes/idle.ts';
 import { type Rig, rig, transcript } from './rig.ts';
 import { pageOf } from './scripted.ts';
 
 const leases = ({ events }: Rig): string[] => events.flatMap((event) => (event.kind === 'lease' ? [event.result] : []));
-const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** An engine that answers when told to. */
 function held(made: Rig): () => void {
@@ -23,9 +24,9 @@ test('two processes that miss one key ask the engine once; the second gets the f
   const letGo = held(made);
   const other = made.sibling();
   const first = made.search.search(made.prepare('shoes'));
-  await turn();
+  await idle();
   const second = other.search(made.prepare('shoes'));
-  await turn();
+  await idle();
   letGo();
   const answers = await Promise.all([first, second]);
   assert.deepEqual(made.engine.asked, ['shoes']);
@@ -43,9 +44,9 @@ test('whoever waits for another process holds no permit', async (t) => {
   const letGo = held(made);
   const other = made.sibling();
   const first = made.search.search(made.prepare('shoes'));
-  await turn();
+  await idle();
   const second = other.search(made.prepare('shoes'));
-  await turn();
+  await idle();
   made.engine.answer = async (text) => pageOf(text);
   assert.equal((await other.search(made.prepare('boots'))).outcome, 'engine');
   letGo();
@@ -61,9 +62,9 @@ test('when the engine fails its first asker, the waiting process asks for itself
   };
   const other = made.sibling();
   const first = assert.rejects(made.search.search(made.prepare('shoes')), Unanswered);
-  await turn();
+  await idle();
   const second = other.search(made.prepare('shoes'));
-  await turn();
+  await idle();
   gate.resolve();
   await first;
   made.engine.answer = async (text) => pageOf(text);
@@ -85,7 +86,7 @@ test('the lease is given back on every way out: stored, too large, partial, fail
   };
   for (const [way, go] of Object.entries(ways)) {
     await go();
-    await turn();
+    await idle();
     assert.deepEqual(made.store.leases.held(), [], way);
   }
 });
@@ -98,9 +99,9 @@ test('a page that cannot be stored does not make the others queue for it', async
     return pageOf(text, 'agent dead');
   };
   const first = made.search.search(made.prepare('shoes'));
-  await turn();
+  await idle();
   const others = [made.sibling(), made.sibling()].map((process) => process.search(made.prepare('shoes')));
-  await turn();
+  await idle();
   gate.resolve();
   const outcomes = (await Promise.all([first, ...others])).map(({ outcome }) => outcome);
   assert.deepEqual(outcomes, ['engine', 'engine', 'engine']);
@@ -117,20 +118,33 @@ test('without the store every process asks for itself, at once', async (t) => {
 });
 
 test('too many that wait are shed, and none waits past its deadline', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const made = rig(t, { maxLeaseWaiters: 1, deadlineMs: 150 });
   held(made);
   const other = made.sibling();
+  const pass = async (ms: number): Promise<void> => {
+    made.clock.advance(ms);
+    t.mock.timers.tick(ms);
+    await idle();
+  };
+  const codes: string[] = [];
+  const ask = (from: DomainSearch, q: string): Promise<unknown> =>
+    from.search(made.prepare(q)).catch((error: Unanswered) => codes.push(error.code));
   const queries = ['a', 'b'];
-  const first = queries.map((q) => made.search.search(made.prepare(q)).catch((error: Unanswered) => error.code));
-  await turn();
-  const startedMs = performance.now();
-  const waiting = queries.map((q) => other.search(made.prepare(q)).catch((error: Unanswered) => error.code));
-  assert.deepEqual((await Promise.all(waiting)).sort(), ['engine-deadline', 'overloaded']);
-  assert.ok(performance.now() - startedMs < 1000);
+  const asked = queries.map((q) => ask(made.search, q));
+  await idle();
+  await pass(50);
+  asked.push(...queries.map((q) => ask(other, q)));
+  await idle();
+  assert.deepEqual(codes, ['overloaded'], 'at once');
   assert.ok(leases(made).includes('crowded'));
-  await Promise.all(first);
-  // The flight itself waits on the clock of the test.
-  made.clock.advance(1000);
+  await pass(100);
+  assert.deepEqual(codes, ['overloaded', 'engine-deadline', 'engine-deadline'], 'those that asked first');
+  await pass(49);
+  assert.equal(codes.length, 3);
+  await pass(1);
+  assert.deepEqual(codes.slice(3), ['engine-deadline']);
+  await Promise.all(asked);
 });
 
 test('a wave of stale entries is refreshed once by the whole fleet', async (t) => {
@@ -141,14 +155,14 @@ test('a wave of stale entries is refreshed once by the whole fleet', async (t) =
   made.clock.advance(110_000);
   const letGo = held(made);
   for (const process of fleet) assert.equal((await process.search(made.prepare('shoes'))).outcome, 'stale');
-  await turn();
+  await idle();
   letGo();
-  await turn();
+  await idle();
   assert.equal(made.engine.asked.length, 2);
   // The others find the new page in the store as soon as somebody asks them again.
   made.clock.advance(1500);
   for (const process of fleet) await process.search(made.prepare('shoes'));
-  await turn();
+  await idle();
   for (const process of fleet) assert.equal((await process.search(made.prepare('shoes'))).outcome, 'hit-l1');
   assert.equal(made.engine.asked.length, 2);
 });
@@ -157,11 +171,11 @@ test('an owner that lost its lease overwrites nothing', async (t) => {
   const made = rig(t);
   const letGo = held(made);
   const first = made.search.search(made.prepare('shoes'));
-  await turn();
+  await idle();
   made.store.leases.forget();
   letGo();
   assert.equal((await first).outcome, 'engine');
-  await turn();
+  await idle();
   assert.equal(made.store.values.size, 0);
   assert.ok(leases(made).includes('fenced'));
 });

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
+import { idle } from '../fakes/idle.ts';
 import { type Rig, rig, transcript } from './rig.ts';
 import { pageOf } from './scripted.ts';
-
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 /** A rig whose store holds a page for `диван`, and from now on is slow: its reply comes when the test sends it. */
 async function slowStore(t: TestContext): Promise<Rig & { readonly reply: () => void }> {
   const made = rig(t);
   await made.search.search(made.prepare('диван'));
-  await settled();
+  await idle();
   const late = Promise.withResolvers<Buffer | undefined>();
   made.store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
   const reply = (): void => late.resolve(made.store.values.get(made.prepare('диван').storeName));
@@ -26,10 +25,10 @@ test('a late store reply does not overtake an engine call that has started', asy
   const waiting = restarted.search(prepare('диван')).finally(() => {
     answered = true;
   });
-  await settled();
+  await idle();
   assert.equal(engine.asked.length, 2);
   reply();
-  await settled();
+  await idle();
   assert.equal(answered, false);
   page.resolve();
   const answer = await waiting;
@@ -44,9 +43,9 @@ test('a late store reply in L1 answers when the started engine call then fails',
   const page = Promise.withResolvers<never>();
   engine.answer = () => page.promise;
   const waiting = sibling().search(prepare('диван'));
-  await settled();
+  await idle();
   reply();
-  await settled();
+  await idle();
   page.reject(new EngineError('engine-unavailable', 'ECONNRESET'));
   assert.equal((await waiting).outcome, 'stale');
 });
@@ -58,12 +57,12 @@ test('a refresh waits in the queue for as long as a client would', async (t) => 
   const busy = Promise.withResolvers<void>();
   engine.answer = async (text) => busy.promise.then(() => pageOf(text));
   const holder = search.search(prepare('занято'));
-  await settled();
+  await idle();
   assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
-  await settled();
+  await idle();
   busy.resolve();
   await holder;
-  await settled();
+  await idle();
   assert.deepEqual(
     events.flatMap((event) => (event.kind === 'refresh' ? [event.result] : [])),
     ['from-engine'],
@@ -78,7 +77,7 @@ test('the synchronous way through L1 gives fresh pages only, and starts no refre
   for (const stepMs of [110_000, 90_000]) {
     clock.advance(stepMs);
     assert.equal(search.fromMemory(prepare('диван')), undefined);
-    await settled();
+    await idle();
     assert.equal(engine.asked.length, 1);
   }
 });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
+import { idle } from '../fakes/idle.ts';
 import { rig, transcript } from './rig.ts';
 import { pageOf } from './scripted.ts';
-
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 test('a store that is down, slow or full costs a miss with its reason, nothing else', async (t) => {
   const { search, lastMiss, store, prepare } = rig(t);
@@ -20,21 +19,21 @@ test('a store that is down, slow or full costs a miss with its reason, nothing e
 test('a late store reply settles the flight while the engine has not started', async (t) => {
   const { search, sibling, engine, store, prepare } = rig(t, { maxConcurrent: 1 });
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   const restarted = sibling();
   const busy = Promise.withResolvers<void>();
   engine.answer = async (text) => busy.promise.then(() => pageOf(text));
   const holder = restarted.search(prepare('занято'));
-  await settled();
+  await idle();
   const late = Promise.withResolvers<Buffer | undefined>();
   store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
   const waiting = restarted.search(prepare('диван'));
-  await settled();
+  await idle();
   late.resolve(store.values.get(prepare('диван').storeName));
   assert.equal((await waiting).outcome, 'hit-l2');
   busy.resolve();
   await holder;
-  await settled();
+  await idle();
   assert.deepEqual(engine.asked, ['диван', 'занято']);
   assert.equal((await restarted.search(prepare('диван'))).outcome, 'hit-l1');
 });
@@ -42,32 +41,40 @@ test('a late store reply settles the flight while the engine has not started', a
 test('a late store reply answers though the engine refused at once', async (t) => {
   const { search, sibling, engine, store, prepare } = rig(t);
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   const restarted = sibling();
   engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
   for (let i = 0; i < 8; i += 1) await restarted.search(prepare(`нет ${i}`)).catch(() => undefined);
   const late = Promise.withResolvers<Buffer | undefined>();
   store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
   const waiting = restarted.search(prepare('диван'));
-  await new Promise((resolve) => setImmediate(resolve));
+  await idle();
   late.resolve(store.values.get(prepare('диван').storeName));
   assert.equal((await waiting).outcome, 'hit-l2');
 });
 
-test('a refusal does not wait for a store that stays silent', async (t) => {
+test('a refusal waits a moment and no longer for a store that stays silent', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const { search, engine, store, prepare } = rig(t);
   engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
   for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
   store.fault = { kind: 'fault', fault: 'store-slow', late: new Promise(() => undefined) };
-  const startedMs = performance.now();
-  await assert.rejects(search.search(prepare('диван')), { code: 'engine-open' });
-  assert.ok(performance.now() - startedMs < 350, 'well before the deadline of 400 ms');
+  let refused = false;
+  const asked = assert.rejects(search.search(prepare('диван')), { code: 'engine-open' }).then(() => {
+    refused = true;
+  });
+  await idle();
+  assert.equal(refused, false, 'a reply may still come soon');
+  t.mock.timers.tick(100);
+  await idle();
+  assert.equal(refused, true, 'long before the deadline of 400 ms');
+  await asked;
 });
 
 test('a stale entry that arrived late is served when the engine fails', async (t) => {
   const { search, sibling, engine, store, clock, prepare } = rig(t);
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   clock.advance(200_000);
   const restarted = sibling();
   const failing = Promise.withResolvers<never>();
@@ -75,9 +82,9 @@ test('a stale entry that arrived late is served when the engine fails', async (t
   const late = Promise.withResolvers<Buffer | undefined>();
   store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
   const waiting = restarted.search(prepare('диван'));
-  await settled();
+  await idle();
   late.resolve(store.values.get(prepare('диван').storeName));
-  await settled();
+  await idle();
   failing.reject(new EngineError('engine-unavailable', 'down'));
   assert.equal((await waiting).outcome, 'stale');
 });
@@ -85,7 +92,7 @@ test('a stale entry that arrived late is served when the engine fails', async (t
 test('values that are not entries are misses with a reason, and are overwritten', async (t) => {
   const { search, sibling, store, prepare } = rig(t);
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   const name = prepare('диван').storeName;
   const newer = Buffer.from(store.values.get(name) ?? '');
   newer[2] = 9;
@@ -100,7 +107,7 @@ test('values that are not entries are misses with a reason, and are overwritten'
     store.values.set(name, value);
     const answer = await sibling().search(prepare('диван'));
     assert.equal(transcript(answer), `engine · l2 uri-miss stored (${reason}) · l1 uri-miss stored`);
-    await settled();
+    await idle();
     assert.equal((await sibling().search(prepare('диван'))).outcome, 'hit-l2');
   }
 });
@@ -108,7 +115,7 @@ test('values that are not entries are misses with a reason, and are overwritten'
 test('an entry for another question under our name is never an answer', async (t) => {
   const { search, sibling, store, prepare } = rig(t);
   await search.search(prepare('диван'));
-  await settled();
+  await idle();
   store.values.set(prepare('стол').storeName, store.values.get(prepare('диван').storeName) ?? Buffer.alloc(0));
   const answer = await sibling().search(prepare('стол'));
   assert.deepEqual([answer.outcome, answer.reason], ['engine', 'corrupt']);

@@ -3,6 +3,7 @@ import type { WarmEvent } from '../../src/warm/events.ts';
 import type { WarmUp, WarmUps } from '../../src/warm/warm.ts';
 import { createWarmUps } from '../../src/warm/warm-ups.ts';
 import { createFakeClock, type FakeClock, seededRandom } from '../fakes/clock.ts';
+import { idle } from '../fakes/idle.ts';
 
 export interface WarmScene {
   readonly warmUps: WarmUps;
@@ -82,11 +83,11 @@ export function warmScene(t: TestContext, popular: readonly string[] | Error = [
       return found;
     },
     pass: async (ms) => {
-      await settled();
+      await idle();
       for (let passed = 0; passed < ms; passed += 10) {
         clock.advance(10);
         t.mock.timers.tick(10);
-        await settled();
+        await idle();
       }
     },
   };
@@ -95,8 +96,4 @@ export function warmScene(t: TestContext, popular: readonly string[] | Error = [
 
 export function numbered(count: number, word = 'query'): readonly string[] {
   return Array.from({ length: count }, (_, place) => `${word} ${place}`);
-}
-
-async function settled(): Promise<void> {
-  for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }

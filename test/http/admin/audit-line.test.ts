@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { OperationRefused } from '../../../src/control/refusal.ts';
+import { idle } from '../../fakes/idle.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { sendBytes, until } from '../serve.ts';
 import { type AdminRig, adminRig, bearer, TOKEN } from './rig.ts';
@@ -74,10 +75,14 @@ for (const [what, bytes, expected] of [
 }
 
 test('a request that is cut off before its end leaves a line', async (context) => {
-  const { listen, entries } = adminRig(context);
+  const { listen, entries, server } = adminRig(context);
+  const accepted: Socket[] = [];
+  server.app.server.on('connection', (socket) => accepted.push(socket));
   const port = await listen();
-  const cut = await cutOff(context, port, `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: 20\r\n`)}{"rea`);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  const bytes = `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: 20\r\n`)}{"rea`;
+  const cut = await cutOff(context, port, bytes);
+  await until(() => accepted[0]?.bytesRead === bytes.length, 'the server has read it');
+  await idle();
   assert.equal(entries.length, 0);
   cut();
   await until(() => entries.length > 0, 'a line');
@@ -118,7 +123,7 @@ for (const [what, fail, result] of [
     assert.equal(entries.length, 0, 'nobody knows yet');
     release();
     await until(() => entries.length > 0, 'a line');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await idle();
     assert.deepEqual(
       entries.map((entry) => [entry.action, entry.reason, entry.result]),
       [['halt', 'now', result]],

@@ -38,13 +38,14 @@ describe('the live stream', { concurrency: 3 }, () => {
     const startedMs = performance.now();
     const { text, lines } = watch(context, port);
     await until(() => lines().length === 1, 'the first line');
-    assert.ok(performance.now() - startedMs < 900, 'before a second is over');
+    const firstMs = performance.now() - startedMs;
     assert.match(text(), /^HTTP\/1\.1 200 OK\r\n/);
     assert.match(text(), /content-type: application\/x-ndjson\r\ncache-control: no-store\r\n/i);
     await post('/admin/drills', { plan: 'canary', domains: ['goods'], reason: 'rehearsal' });
     await until(() => lines().length === 3, 'two more');
-    const tookMs = performance.now() - startedMs;
-    assert.ok(tookMs > 1500, `${tookMs} ms`);
+    const moreMs = performance.now() - startedMs - firstMs;
+    assert.ok(moreMs > 1500, `${moreMs} ms for two more`);
+    assert.ok(firstMs < moreMs / 2, `${firstMs} ms for the first, ${moreMs} ms for two more`);
     const [first, , third] = lines();
     assert.deepEqual([first.domains.length, first.domains[0].figures, first.drills], [2, undefined, []]);
     assert.deepEqual([third.domains[0].domain, third.drills.length, third.drills[0].running], ['goods', 1, true]);
@@ -53,16 +54,18 @@ describe('the live stream', { concurrency: 3 }, () => {
   });
 
   test('seventeen are one too many, and a place is free again when somebody leaves', async (context) => {
-    const { listen } = adminRig(context);
+    const { listen, server } = adminRig(context);
     const port = await listen();
+    const accepted: Socket[] = [];
+    server.app.server.on('connection', (socket) => accepted.push(socket));
     const watchers = Array.from({ length: 16 }, () => watch(context, port));
     await until(() => watchers.every(({ lines }) => lines().length > 0), 'all are watching');
+    const watching = [...accepted];
     const refused = await get(port, '/admin/live', FIELDS);
     assert.deepEqual([refused.status, refused.problem.code], [503, 'busy']);
     assert.ok(Number(refused.headers['retry-after']) >= 1);
     watchers[0]?.socket.destroy();
-    await until(() => !watchers[0]?.socket.readyState.startsWith('open'), 'one has left');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => watching.some(({ closed }) => closed), 'the server has seen one leave');
     const next = watch(context, port);
     await until(() => next.lines().length > 0, 'the next one watches');
   });
@@ -108,11 +111,9 @@ describe('the live stream', { concurrency: 3 }, () => {
     const port = await listen();
     const watchers = Array.from({ length: 4 }, () => watch(context, port));
     await until(() => watchers.every(({ lines }) => lines().length > 0), 'all are watching');
-    const startedMs = performance.now();
     const ended = watchers.map(({ socket }) => once(socket, 'close'));
     assert.deepEqual(await server.close(), { cut: 0 });
     await Promise.all(ended);
-    assert.ok(performance.now() - startedMs < 2000, 'long before the drain time');
     for (const { text } of watchers) assert.ok(text().endsWith('\r\n0\r\n\r\n'), 'to its end');
   });
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createSampler, type SamplerEvent } from '../../../loadtest/sample/create-sampler.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
 
@@ -135,7 +134,16 @@ test('one that was stopped before it began stays stopped', async () => {
   const sampler = createSampler({ ...NOTHING, processes, everyMs: 1 });
   const samples = await sampler.stop();
   sampler.start();
-  await sleep(20);
+  // One that was not stopped, begun later, shows that there was time enough.
+  let others = 0;
+  const beside = createSampler({
+    ...NOTHING,
+    processes: () => [{ name: `${++others}`, pid: process.pid }],
+    everyMs: 1,
+  });
+  beside.start();
+  await until('another to look', async () => others >= 5);
+  await beside.stop();
   assert.deepEqual([samples.length, looks], [1, 1]);
 });
 
@@ -156,20 +164,21 @@ test('the machine and named processes are looked at; nothing else is in a sample
 });
 
 test('a run longer than the bound is thinned out and looked at ever more rarely', async () => {
-  let looks = 0;
+  const seenMs: number[] = [];
   const processes = () => {
-    looks += 1;
-    return [{ name: `${looks}`, pid: process.pid }];
+    seenMs.push(performance.now());
+    return [{ name: `${seenMs.length}`, pid: process.pid }];
   };
   const sampler = createSampler({ ...NOTHING, processes, everyMs: 5, maxSamples: 2 });
   sampler.start();
-  // At steady distances there would be a hundred and twenty; doubled each time, eight.
-  await sleep(600);
+  await until('seven looks', async () => seenMs.length >= 7);
+  const [before = 0, after = 0] = seenMs.slice(5, 7);
   const samples = await sampler.stop();
-  assert.ok(looks > 2 && looks < 20, `${looks} looks`);
+  // A busy machine makes a distance longer, never shorter.
+  assert.ok(after - before >= 8 * 5, `${after - before} ms between the sixth look and the seventh`);
   assert.deepEqual(
     samples.map((sample) => sample.processes[0]?.name),
-    ['1', `${looks}`],
+    ['1', `${seenMs.length}`],
   );
 });
 

@@ -25,6 +25,13 @@ const over =
       ...(owners > 1 && {
         keySlot: async (name: string) => Number(await stack.nodes[0]?.command('CLUSTER', 'KEYSLOT', name)),
       }),
+      async stall() {
+        const stalled = stack.nodes.slice(0, owners);
+        await Promise.all(stalled.map((node) => node.pause()));
+        return () => {
+          for (const node of stalled) node.resume();
+        };
+      },
       async lose(address) {
         await stack.nodes.find((node) => node.address === address)?.command('FLUSHALL');
       },

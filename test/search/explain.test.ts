@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type EntryRules, unflushed } from '../../src/cache/rules.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+import { type Explanation, explain, type TierExplanation } from '../../src/search/explain.ts';
+import type { Forward } from '../../src/search/forward.ts';
+import { prepareSearch } from '../../src/search/prepare.ts';
+import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
+import { createFakeClock } from '../fakes/clock.ts';
+import { entryOf } from '../fakes/entry.ts';
+import { createFakeStore } from '../fakes/store.ts';
+
+const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };
+const PARAMETERS = { pairs: [['q', 'диван']] } as const;
+const LIVES = { freshForMs: 100_000, revalidateForMs: 20_000, errorForMs: 600_000 };
+
+function scene() {
+  const clock = createFakeClock();
+  const store = createFakeStore({ clock });
+  const memory = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 });
+  const name = prepareSearch(PARAMETERS, [DOMAIN]);
+  const entry = entryOf(clock, { ...LIVES, canonical: name.canonical, generation: 3, costMs: 40 });
+  const made = {
+    ...{ clock, store, memory, name, entry },
+    rules: unflushed as EntryRules,
+    lastMiss: undefined as ReturnType<Forward['lastMiss']>,
+    explain: (alone = false): Promise<Explanation> =>
+      explain(PARAMETERS, {
+        ...{ domain: DOMAIN, memory, clock, rules: made.rules, storeDeadlineMs: 50 },
+        ...(!alone && { store }),
+        forward: { lastMiss: (key) => (key === name.key ? made.lastMiss : undefined) },
+      }),
+    states: async (): Promise<readonly TierExplanation['state'][]> =>
+      (await made.explain()).tiers.map(({ state }) => state),
+  };
+  return made;
+}
+
+test('a search nobody has asked is absent from both tiers, and was never missed', async () => {
+  const { explain: told } = scene();
+  const { tiers, ...rest } = await told();
+  assert.deepEqual(tiers, [
+    { tier: 'l1', state: 'absent' },
+    { tier: 'l2', state: 'absent' },
+  ]);
+  assert.ok(!('lastMiss' in rest));
+  assert.deepEqual((await told(true)).tiers, [{ tier: 'l1', state: 'absent' }], 'without a store');
+});
+
+test('an entry is told with its age, what is left of its life, and what it cost, in each tier that holds it', async () => {
+  const { memory, store, name, entry, clock, explain: told } = scene();
+  await store.write(name.storeName, entry.encoded, 3_600_000);
+  clock.advance(30_000);
+  const { tiers } = await told();
+  assert.deepEqual(tiers[0], { tier: 'l1', state: 'absent' });
+  assert.deepEqual(tiers[1], {
+    ...{ tier: 'l2', state: 'fresh', bytes: entry.encoded.length, coding: 'identity' },
+    ...{ ageSeconds: 30, freshForSeconds: 70, generation: 3, engineCostMs: 40 },
+    ...{ etag: entry.etag, results: entry.fingerprints.length },
+  });
+  memory.set(name.key, entry);
+  assert.deepEqual((await told()).tiers[0], { ...tiers[1], tier: 'l1' });
+});
+
+test('the states follow each other as an entry grows old', async () => {
+  const { memory, name, entry, clock, states } = scene();
+  memory.set(name.key, entry);
+  const seen: string[] = [];
+  for (const stepMs of [99_999, 1, 20_000, 580_000]) {
+    clock.advance(stepMs);
+    seen.push(`${(await states())[0]}`);
+  }
+  assert.deepEqual(seen, ['fresh', 'stale', 'failing', 'lapsed']);
+});
+
+test('rules of operators are named; what is only outdated is stale while it would be fresh', async () => {
+  const made = scene();
+  made.memory.set(made.name.key, made.entry);
+  const seen: string[] = [];
+  for (const verdict of ['flushed', 'suppressed', 'outdated', 'whole'] as const) {
+    made.rules = { ...unflushed, judge: () => verdict };
+    seen.push(`${(await made.states())[0]}`);
+  }
+  assert.deepEqual(seen, ['flushed', 'suppressed', 'stale', 'fresh']);
+});
+
+test('a store that fails, and bytes that are no entry of this search, are told as that', async () => {
+  const { store, name, explain: told, states } = scene();
+  await store.write(name.storeName, Buffer.from('nonsense'), 60_000);
+  assert.deepEqual((await told()).tiers[1], { tier: 'l2', state: 'corrupt', bytes: 8 });
+  store.meet({ kind: 'open' });
+  assert.deepEqual((await told()).tiers[1], { tier: 'l2', state: 'fault', detail: 'node-open' });
+  store.meet({ kind: 'none' });
+  assert.deepEqual(await states(), ['absent', 'corrupt']);
+});
+
+test('the last miss is told with its reason and how long ago it was', async () => {
+  const made = scene();
+  made.lastMiss = { reason: 'store-slow', atMs: made.clock.monotonicMs() };
+  made.clock.advance(42_000);
+  assert.deepEqual((await made.explain()).lastMiss, { reason: 'store-slow', secondsAgo: 42 });
+});
