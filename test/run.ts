@@ -25,8 +25,8 @@ import { orderFiles } from './runner/file-order.ts';
 import { type FinishedRun, judge, type SkippedTest } from './runner/judge.ts';
 import { type WantedRun, wantedRun } from './runner/wanted.ts';
 
-/** Some files start clusters of their own: more at once than this and a small machine only waits. */
-const CONCURRENT_FILES = 2;
+/** Files mostly wait for servers and lifetimes: with three at once two cores are busy, with more they are late. */
+const CONCURRENT_FILES = 3;
 /** Those that start no program wait more than they compute. */
 const CONCURRENT_QUICK_FILES = 3;
 /** The whole run; a test that hangs must not take the machine that runs it along. */

@@ -60,7 +60,7 @@ export async function onGround<T>(name: string, build: (ground: Ground) => Promi
 export function someGoods(count: number): { readonly domain: SearchDomain; readonly documents: readonly Document[] } {
   const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
   if (domain === undefined) throw new Error('the demo has no goods');
-  return { domain: { ...domain, answerProfile: '' }, documents: [...demoDocuments('goods')].slice(0, count) };
+  return { domain: { ...domain, answerProfile: '' }, documents: [...demoDocuments('goods').take(count)] };
 }
 
 export async function isReady({ url }: ServiceProcess): Promise<void> {
