@@ -17,8 +17,7 @@ const unasked = (): string => `${QUERY} ${randomUUID()}`;
  * that the browser complained about nothing: no error, no refused script or style.
  */
 export function pageJourneys(name: string, start: () => Promise<PageService>): void {
-  // Each in a browser context of its own.
-  describe(name, { concurrency: 3 }, () => {
+  describe(name, () => {
     let service: PageService;
     let browser: TestBrowser;
     before(async () => {
