@@ -6,6 +6,8 @@ import { type Selection, select } from './registry.ts';
 export type Arguments =
   | { readonly kind: 'run'; readonly selection: Selection; readonly options: RunOptions }
   | { readonly kind: 'list' }
+  /** The evidence of each row, without its fault. */
+  | { readonly kind: 'no fault'; readonly rows: Selection['rows']; readonly checkout: string }
   /** Each fault names the option and what it takes. */
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
@@ -20,6 +22,7 @@ export const USAGE = `npm run faults: every fault of the matrix in turn, on real
   --only a,b      rows, families or figures by name     --list    what there is
   --repeat n      the whole selection n times (1-100)   --seed n  of the stream (0-999999999)
   --json file     everything measured                   --checkout dir   test another checkout of serpcache
+  --no-fault      inject nothing: no row may find evidence of its fault
 exit status: 0 every promise kept, 1 a promise broken, 2 undecided (a row or figure said nothing), 3 could not be done,
 64 wrong arguments`;
 
@@ -43,6 +46,7 @@ export function readArguments(words: readonly string[]): Arguments {
   if (typeof selection === 'string') faults.push(selection);
   if (typeof selection === 'string' || faults.length > 0) return { kind: 'wrong', faults };
   if (given.list) return { kind: 'list' };
+  if (given['no-fault']) return { kind: 'no fault', rows: selection.rows, checkout: resolve(given.checkout) };
   const options = {
     checkout: resolve(given.checkout),
     repeat: Number(given.repeat),
@@ -63,11 +67,12 @@ function parse(words: readonly string[]) {
         json: { type: 'string' },
         checkout: { type: 'string', default: CHECKOUT },
         list: { type: 'boolean', default: false },
+        'no-fault': { type: 'boolean', default: false },
       },
     }).values;
   } catch (error) {
     const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return `${line}; allowed: --only, --repeat, --seed, --json, --checkout, --list`;
+    return `${line}; allowed: --only, --repeat, --seed, --json, --checkout, --list, --no-fault`;
   }
 }
 

@@ -1,6 +1,7 @@
 /** `npm run faults`: every fault of the matrix in turn, on real servers. The options are in arguments.ts. */
 import { readArguments, USAGE } from './arguments.ts';
 import { EXIT, runMatrix } from './matrix.ts';
+import { readWithoutFaults } from './no-fault.ts';
 import { BY_NAME, FAMILIES, FIGURES } from './registry.ts';
 
 // Told to end, the servers it started end with it.
@@ -22,6 +23,11 @@ switch (read.kind) {
       console.log(title);
       for (const { name, says } of each) console.log(`  ${name.padEnd(22)} ${says}`);
     }
+    break;
+  case 'no fault':
+    process.exitCode = (await readWithoutFaults(read.rows, { checkout: read.checkout, print: console.log }))
+      ? EXIT.passed
+      : EXIT.broken;
     break;
   case 'run':
     process.exitCode = await runMatrix(read.selection, { ...read.options, print: console.log });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { LONG_FOLDERS, orderFiles } from './file-order.ts';
+import { LAST_FOLDERS, LONG_FOLDERS, orderFiles } from './file-order.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
@@ -19,4 +19,15 @@ test('the first file of each long folder is begun before a second one of any, an
     first.map((file) => LONG_FOLDERS.find((folder) => file.startsWith(`${folder}/`))),
     LONG_FOLDERS,
   );
+});
+
+test('the fault matrix begins when only short files are left', () => {
+  const ordered = orderFiles(files);
+  const matrix = ordered.findIndex((file) => file.startsWith('test/faults/'));
+  assert.ok(matrix > 0 && matrix < ordered.length - 1);
+  for (const file of ordered.slice(matrix))
+    assert.ok(
+      LAST_FOLDERS.some((folder) => file.startsWith(`${folder}/`)),
+      file,
+    );
 });
