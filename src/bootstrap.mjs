@@ -3,7 +3,7 @@
 // node_modules is what the lockfile says, then prints the PATH in which `node` is that Node.
 // `node src/bootstrap.mjs [dev]`: `dev` installs the development dependencies as well.
 // All other output goes to stderr. Exit status 3: something is missing, and the message says what to do.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -41,9 +41,15 @@ main().catch((error) => {
 
 async function main() {
   if (majorOf(process.version) < LEAST_BOOTSTRAP_NODE) throw new Error(newerNodeNeeded());
-  const path = majorOf(process.version) >= LEAST_NODE ? process.env.PATH : await pathWithOwnNode();
   await installed(PROJECT);
+  const path = majorOf(machineNode()) >= LEAST_NODE ? (process.env.PATH ?? '') : await pathWithOwnNode();
   process.stdout.write(`${path}\n`);
+}
+
+/** The version of the Node that the script would start. npm ci may just have removed the one that runs this. */
+function machineNode() {
+  const isInstalled = process.execPath.startsWith(join(root, 'node_modules'));
+  return isInstalled ? (run('node', ['--version']) ?? '') : process.version;
 }
 
 async function pathWithOwnNode() {
@@ -52,7 +58,7 @@ async function pathWithOwnNode() {
   await installed(OWN_NODE);
   // Not node_modules/.bin: npm 9 links nothing there when it is told to ignore scripts.
   const bin = join(OWN_NODE.folder, 'node_modules', NODE_PACKAGE, 'bin');
-  const version = run(join(bin, 'node'), ['--version'], 'pipe');
+  const version = run(join(bin, 'node'), ['--version']);
   // The package is built for glibc: on a system without it the program does not start.
   if (version === undefined || majorOf(version) < LEAST_NODE) throw new Error(newerNodeNeeded());
   return bin + delimiter + process.env.PATH;
@@ -67,17 +73,17 @@ async function installed(target) {
   if (missingPackage(target) !== undefined) await exclusively(() => install(target));
 }
 
-function install(target) {
+async function install(target) {
   const missing = missingPackage(target);
   if (missing === undefined) return; // Another start installed it while this one waited.
-  const npm = majorOf(run('npm', ['--version'], 'pipe') ?? '0');
+  const npm = majorOf(run('npm', ['--version']) ?? '0');
   if (npm < LEAST_NPM)
     throw new Error(`npm ${npm === 0 ? 'is missing' : 'is too old'}: install npm ${LEAST_NPM} or newer`);
   console.error(`serpcache: installing with npm ci (missing: ${missing})`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   // npm run exports its own prefix to its children; the option is stronger.
-  const done = run('npm', ['ci', '--prefix', target.folder, ...quiet, ...target.options], 2);
-  if (done === undefined) throw new Error('npm ci failed, see above; nothing was started');
+  const done = await ended('npm', ['ci', '--prefix', target.folder, ...quiet, ...target.options]);
+  if (!done) throw new Error('npm ci failed, see above; nothing was started');
   const still = missingPackage(target);
   if (still !== undefined) throw new Error(`npm ci ended well, but ${still} is not what the lockfile says`);
 }
@@ -106,11 +112,26 @@ function nameOf(path) {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-/** @returns its output ('' when it goes elsewhere), undefined when it could not run or failed. */
-function run(command, args, stdout) {
-  const shell = process.platform === 'win32'; // npm is a .cmd file there.
-  const result = spawnSync(command, args, { cwd: root, shell, encoding: 'utf8', stdio: ['ignore', stdout, 'inherit'] });
-  return result.status === 0 ? (result.stdout ?? '') : undefined;
+/** npm is a .cmd file on Windows. */
+const shell = process.platform === 'win32';
+
+/** @returns its output, undefined when it could not run or failed. */
+function run(command, args) {
+  const result = spawnSync(command, args, { cwd: root, shell, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  return result.status === 0 ? result.stdout : undefined;
+}
+
+/**
+ * Whether a command ended well; its output goes to stderr. A signal is passed on and waited for: an installation that
+ * went on without this process would go on without its lock.
+ */
+function ended(command, args) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, shell, stdio: ['ignore', 2, 2] });
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+    child.once('error', () => resolve(false));
+    child.once('close', (status) => resolve(status === 0));
+  });
 }
 
 /**
@@ -120,13 +141,15 @@ function run(command, args, stdout) {
 async function exclusively(task) {
   const name = `serpcache-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
   const address = { linux: `\0${name}`, win32: `\\\\.\\pipe\\${name}` }[process.platform] ?? join(tmpdir(), name);
+  const waiting = new Set();
   for (let told = false; ; told = true) {
-    const server = await listen(address);
+    const server = await listen(address, waiting);
     if (server !== undefined) {
       try {
-        return task();
+        return await task();
       } finally {
         server.close();
+        for (const socket of waiting) socket.destroy();
       }
     }
     if (!told) console.error('serpcache: waiting for another npm ci in this checkout');
@@ -134,9 +157,9 @@ async function exclusively(task) {
   }
 }
 
-function listen(address) {
+function listen(address, waiting) {
   return new Promise((resolve, reject) => {
-    const server = createServer();
+    const server = createServer((socket) => waiting.add(socket.on('error', () => {})));
     server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error)));
     server.listen(address, () => resolve(server));
   });

@@ -107,8 +107,8 @@ test('an older Node gets one from the lockfile of src/node, first in PATH, witho
   assert.deepEqual(
     asked().filter((line) => line.startsWith('ci')),
     [
-      `ci --prefix ${node} --no-audit --no-fund --loglevel=error --ignore-scripts`,
       `ci --prefix ${folder} --no-audit --no-fund --loglevel=error`,
+      `ci --prefix ${node} --no-audit --no-fund --loglevel=error --ignore-scripts`,
     ],
   );
 });
@@ -156,6 +156,20 @@ test('two that start at once install once', async (context) => {
     [0, 0],
   );
   assert.equal(asked().filter((line) => line.startsWith('ci')).length, 1);
+});
+
+test('told to end, it ends npm first: no second installation begins beside one that goes on', async (context) => {
+  const { start, npm, asked } = project(context);
+  npm(`${INSTALL.split('\n')[1]}
+[ "$1" = --version ] && echo 9.2.0 && exit
+trap 'sleep 0.3; echo stopped >> "$PROJECT/asked"; exit 1' TERM
+while :; do sleep 0.05; done`);
+  const child = start();
+  const end = ended(child);
+  while (!asked().some((line) => line.startsWith('ci'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  child.kill('SIGTERM');
+  const { code, path } = await end;
+  assert.deepEqual([code, path, asked().at(-1)], [3, '', 'stopped']);
 });
 
 for (const [what, options, given, expected] of [

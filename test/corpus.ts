@@ -70,11 +70,12 @@ const OPTIONAL: readonly (Corpus & { readonly file: string })[] = [
   },
 ];
 
-/** The corpora at hand: two, and those whose file lies beside the project. */
+/** The corpora at hand: two, and those of ../shared/data when all their files are there. */
 export function corpora(...kinds: readonly Corpus['kind'][]): readonly Corpus[] {
-  const beside = OPTIONAL.filter(({ file }) => existsSync(file));
-  const allBeside = beside.length === OPTIONAL.length ? SHARED : undefined;
-  optional('corpora', allBeside, 'put its files into ../shared/data, beside the clone', () => {});
+  // All or none: the floor knows how many tests they add together.
+  const beside = OPTIONAL.every(({ file }) => existsSync(file)) ? OPTIONAL : [];
+  const folder = beside.length > 0 ? SHARED : undefined;
+  optional('corpora', folder, 'put all its files into ../shared/data, beside the clone', () => {});
   const present = [...ALWAYS, ...beside];
   return kinds.length === 0 ? present : present.filter(({ kind }) => kinds.includes(kind));
 }

@@ -115,31 +115,46 @@ function figureTables(text: string): readonly string[] {
   const own = text
     .replaceAll(/^<!-- (finding: \S+|overview) -->[\s\S]*?^<!-- \/\1 -->/gm, '')
     .replaceAll(/^(`{3,})[\s\S]*?^\1/gm, '');
-  return [...own.matchAll(/^\|.*\|[ \t]*\n\|[-:| ]+\|[ \t]*\n(?:\|.*\|[ \t]*(?:\n|$))+/gm)]
-    .map(([table]) => table)
+  return tablesOf(own.split('\n'))
     .filter((table) => {
-      const rows = table
-        .trimEnd()
-        .split('\n')
-        .slice(2)
-        .map((row) => row.split(/(?<!\\)\|/).slice(2, -1));
-      const columns = (rows[0] ?? []).map((_, at) => rows.map((row) => (row[at] ?? '').trim()));
+      const rows = table.slice(2).map((row) => cellsOf(row).slice(1));
+      const columns = (rows[0] ?? []).map((_, at) => rows.map((row) => row[at] ?? ''));
       return columns.some((cells) => {
         const known = cells.filter((cell) => cell !== '');
         return known.length > 0 && known.filter(isFigure).length > known.length / 2;
       });
-    });
+    })
+    .map((table) => table.join('\n'));
 }
 
-/** A number comes before any letter, and little else: `**1.00** (3)`, `≤ 6`, `1½ min`, `.69`. */
+/** The lines of each table: a row of titles, a row of dashes, and all rows up to a line without a bar. */
+function tablesOf(lines: readonly string[]): readonly (readonly string[])[] {
+  return lines.flatMap((line, at) => {
+    if (!line.includes('|') || !/^[\s|:-]*-[\s|:-]*$/.test(lines[at + 1] ?? '')) return [];
+    const end = lines.findIndex((row, below) => below > at + 1 && !row.includes('|'));
+    return [lines.slice(at, end === -1 ? undefined : end)];
+  });
+}
+
+function cellsOf(row: string): readonly string[] {
+  const inner = row
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '');
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim());
+}
+
+/** A number comes first, or after a word that says how exact it is: `**1.00** (3)`, `≤ 6`, `1½ min`, `.69`, `p95 12 ms`. */
 function isFigure(cell: string): boolean {
-  return cell.length <= 40 && /^[^\p{L}`]*\d/u.test(cell);
+  return cell.length <= 40 && /^(?:about|over|some|under|p\d+)?[^\p{L}`]*\d/u.test(cell);
 }
 
 test('tables of measured figures stand between markers, where a record renders them', () => {
   const row = '| a | b |\n|---|---|\n| x | **1.2** ms |\n';
   assert.equal(figureTables(row).length, 1);
   assert.equal(figureTables(`<!-- finding: x -->\n${row}<!-- /finding: x -->`).length, 0);
+  assert.equal(figureTables('a | b\n---|---\nx | about 128 ms\n\ntext').length, 1, 'without outer bars');
+  assert.equal(figureTables('  | a | b |\n  |:---|---:|\n  | x | p95 12 ms |').length, 1, 'indented');
   assert.equal(figureTables('| a | b |\n|---|---|\n| x | waits for 50 ms |\n').length, 0);
   for (const page of pages) assert.deepEqual(figureTables(read(page)), [], page);
 });

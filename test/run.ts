@@ -25,10 +25,8 @@ import { orderFiles } from './runner/file-order.ts';
 import { type FinishedRun, judge, type SkippedTest } from './runner/judge.ts';
 import { type WantedRun, wantedRun } from './runner/wanted.ts';
 
-/** Files mostly wait for servers and lifetimes: with three at once two cores are busy, with more they are late. */
+/** Files mostly wait, for servers and lifetimes: three at once keep two cores busy, more would be late. */
 const CONCURRENT_FILES = 3;
-/** Those that start no program wait more than they compute. */
-const CONCURRENT_QUICK_FILES = 3;
 /** The whole run; a test that hangs must not take the machine that runs it along. */
 const LIMIT_MS = 13 * 60_000;
 /** Without an event for this time a file hangs: node's own limit is for tests, and an open handle outlives them. */
@@ -42,6 +40,8 @@ const NO_PROGRAMS = [
   '--allow-fs-write=*',
   '--allow-worker',
   '--disable-warning=PERM0006',
+  // Node 25 and later deny the network as well.
+  ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
 ];
 /** The arguments are wrong (EX_USAGE of sysexits.h). */
 const USAGE_STATUS = 64;
@@ -116,7 +116,7 @@ async function runFiles({ quick, files, node }: WantedRun): Promise<RanFiles> {
     process.on(signal, () => stop.abort(new Error(signal)));
 
   const events = run({
-    concurrency: quick ? CONCURRENT_QUICK_FILES : CONCURRENT_FILES,
+    concurrency: CONCURRENT_FILES,
     ...node,
     cwd: root,
     files: orderFiles(files),

@@ -31,6 +31,8 @@ export function figureOf(starts: readonly number[]): Figure {
 export function verdictOf(starts: readonly number[], committed: Figure | undefined): Verdict {
   if (starts.length < STARTS)
     return { kind: 'not judged', reason: `measured ${starts.length} of at least ${STARTS} starts` };
+  if (!starts.every((start) => Number.isFinite(start) && start > 0))
+    return { kind: 'not judged', reason: 'a start without requests or processor time says nothing' };
   if (committed === undefined) return { kind: 'not judged', reason: 'not committed yet: `npm run bench -- --commit`' };
   const { figure } = figureOf(starts);
   const limit = rounded(committed.figure - committed.noise);

@@ -27,7 +27,8 @@ export interface RowResult extends Partial<Omit<Report, 'broken' | 'samples'>> {
   readonly name: string;
   readonly broken: readonly string[];
   readonly invalid?: string;
-  readonly tries?: readonly unknown[];
+  /** Absent in a file of before they were kept. */
+  readonly tries?: readonly { readonly report?: Pick<Report, 'subject' | 'wrong' | 'hung'> }[];
 }
 
 const COLUMNS: readonly Column[] = [
@@ -107,8 +108,9 @@ function rowOf(row: RowResult): Row {
 }
 
 function promiseOf({ broken, invalid }: RowResult): 'kept' | 'broken' | 'not seen' {
-  if (invalid !== undefined) return 'not seen';
-  return [broken].flat().length > 0 ? 'broken' : 'kept';
+  // A wrong answer of any try counts, also when the last try was invalid.
+  if (broken.length > 0) return 'broken';
+  return invalid === undefined ? 'kept' : 'not seen';
 }
 
 function matrixLesson(rows: readonly RowResult[]): Lesson {
@@ -117,8 +119,10 @@ function matrixLesson(rows: readonly RowResult[]): Lesson {
       .filter((row) => promiseOf(row) === promise)
       .map(({ name }) => name)
       .join(', ');
-  const sum = (read: (row: RowResult) => number | undefined): string =>
-    countText(rows.reduce((total, row) => total + (read(row) ?? 0), 0));
+  type Counts = Partial<Pick<Report, 'subject' | 'wrong' | 'hung'>>;
+  const reports = rows.flatMap((row): readonly Counts[] => row.tries?.map(({ report }) => report ?? {}) ?? [row]);
+  const sum = (read: (report: Counts) => number | undefined): string =>
+    countText(reports.reduce((total, report) => total + (read(report) ?? 0), 0));
   const requests = sum(({ subject }) =>
     subject === undefined ? 0 : PHASES.reduce((total, phase) => total + subject[phase].requests, 0),
   );

@@ -119,6 +119,12 @@ test('a skip is told with its reason, and fails where none is allowed', () => {
   assert.deepEqual(forbidden.notes, notes);
 });
 
+test('a run in which every test was skipped fails, wherever it runs', () => {
+  const skips = [{ kind: 'skip', file: 'test/a.test.ts', name: 'one', reason: 'needs root' }] as const;
+  const one = { scope: 'named paths', testsOf: new Map([['test/a.test.ts', 1]]), optional: [] } as const;
+  assert.deepEqual(judged({ ...one, skips }).faults, ['every test was skipped or todo']);
+});
+
 test('a file that the run left in the project fails', () => {
   assert.deepEqual(judged({ newFiles: ['.building-1'] }).faults, ['the run left a file in the project: .building-1']);
 });

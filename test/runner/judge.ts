@@ -48,6 +48,7 @@ export function judge(run: FinishedRun, floor: Floor): Judgement {
   return {
     faults: [
       ...(tests === 0 ? [run.narrowed ? 'no test matched' : 'no test ran'] : []),
+      ...(tests > 0 && run.skips.length >= tests ? ['every test was skipped or todo'] : []),
       ...(run.narrowed ? [] : emptyFiles(run).map((file) => `${file} registers no test`)),
       ...atFloor.faults,
       ...(run.skipsAllowed || run.skips.length === 0

@@ -58,7 +58,8 @@ test('the files of files, folders and patterns are run, each once', (t) => {
   assert.deepEqual([files, scope], [expected, 'named paths']);
   assert.deepEqual(run(wanted('test/load/')).startsK6, true);
   assert.deepEqual(run(wanted('test/cache')).startsK6, false);
-  assert.equal(run(wanted('.')).files.length, 5);
+  assert.deepEqual([run(wanted('.')).files.length, run(wanted('.')).scope], [5, 'everything']);
+  assert.equal(run(wanted('test')).scope, 'everything', 'the floor judges it');
 });
 
 test('a path without tests is refused, and the files that import it are named', (t) => {
@@ -98,5 +99,6 @@ test('an option that is not known, or has no value, is refused with the list of 
   for (const argument of ['--watch', '--test-name-pattern', '--quick=yes']) {
     assert.match(String(wanted(argument)), known);
   }
+  assert.match(String(wanted('--test-name-pattern=/(/')), /^a pattern of --test-name-pattern .*Invalid regular/);
   for (const text of ['x', '0', '-1', '']) assert.equal(typeof wanted(`--test-timeout=${text}`), 'string', text);
 });

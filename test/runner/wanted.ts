@@ -46,10 +46,15 @@ export function wantedRun(args: readonly string[], root: string): WantedRun | st
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const named = (positionals.length === 0 ? ['test'] : positionals).flatMap((path) => testFilesOf(path, root));
     const reaches = importGraph(root);
-    const files = [...new Set(named)].sort().filter((file) => !(values.quick && reaches(file, PROGRAM_STARTERS)));
+    const patterns = [...(values['test-name-pattern'] ?? []), ...(values['test-skip-pattern'] ?? [])];
+    for (const pattern of patterns) parsePattern(pattern);
+    const chosen = [...new Set(named)].sort();
+    // `npm test -- test` names every file: the floor judges it as well.
+    const everything = positionals.length === 0 || chosen.join() === testFilesOf('test', root).sort().join();
+    const files = chosen.filter((file) => !(values.quick && reaches(file, PROGRAM_STARTERS)));
     if (files.length === 0) throw new UsageError('each of these test files may start a program: no --quick for them');
     return {
-      scope: positionals.length > 0 ? 'named paths' : values.quick ? 'quick' : 'everything',
+      scope: !everything ? 'named paths' : values.quick ? 'quick' : 'everything',
       quick: values.quick ?? false,
       narrowed: ['test-name-pattern', 'test-only', 'test-skip-pattern'].some((name) => name in values),
       files,
@@ -65,6 +70,8 @@ export function wantedRun(args: readonly string[], root: string): WantedRun | st
     };
   } catch (error) {
     if (error instanceof UsageError) return error.message;
+    if (error instanceof SyntaxError)
+      return `a pattern of --test-name-pattern or --test-skip-pattern: ${error.message}`;
     if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))) throw error;
     const known = Object.keys(OPTIONS).map((name) => `--${name}`);
     return `${error.message.split('. ')[0]}; known: ${known.join(', ')}, and paths`;
@@ -72,6 +79,12 @@ export function wantedRun(args: readonly string[], root: string): WantedRun | st
 }
 
 class UsageError extends Error {}
+
+/** As node reads it: `/one/i` is a regular expression. @throws SyntaxError */
+function parsePattern(pattern: string): void {
+  const [, source, flags] = /^\/(.*)\/([a-z]*)$/s.exec(pattern) ?? [];
+  new RegExp(source ?? pattern, flags);
+}
 
 function counted<Name extends string>(name: Name, text: string | undefined): { readonly [key in Name]?: number } {
   if (text === undefined) return {};

@@ -145,8 +145,10 @@ function toppedUp(packages: readonly Document[]): readonly Document[] {
 /** Rare words of its title that stand in its description as well, by which at most a few documents can be meant. */
 function aboutOf(document: Document, { words, holdingAll }: Reading): string | undefined {
   const described = new Set(wordsIn(document.description));
+  // searchd keeps the letters of other languages apart: ö is no o.
+  const typed = document.title.toLowerCase();
   const own = [...new Set(wordsIn(document.title))]
-    .filter((word) => described.has(word) && /^(?:[a-z]{3,}|[а-я]{3,})$/.test(word))
+    .filter((word) => described.has(word) && typed.includes(word) && /^(?:[a-z]{3,}|[а-я]{3,})$/.test(word))
     .sort((a, b) => (words.get(a)?.length ?? 0) - (words.get(b)?.length ?? 0))
     .slice(0, 3);
   return own.length > 0 && holdingAll(own).length <= 20 ? own.join(' ') : undefined;
