@@ -15,11 +15,11 @@ export interface Started {
 export interface Bench {
   readonly title: string;
   readonly baseline: string;
-  /** Of nearly all requests that are measured. */
+  /** The outcome that nearly all measured requests must have. */
   readonly outcome: string;
   /** The smallest share of them; with less, something else was measured. */
   readonly leastShare: number;
-  /** What all starts share is started in `room`. @returns a start of both servers, in a room of its own. */
+  /** Starts in `room` the parts that all starts share. @returns a start of both servers, in a room of its own. */
   readonly prepare: (room: Room) => Promise<(room: Room) => Promise<Started>>;
 }
 

@@ -10,7 +10,7 @@ export interface CommittedFigure extends Figure {
   /** Load on each of both servers, at each start. */
   readonly seconds: number;
   readonly command: string;
-  /** Of the code that was measured; absent outside of a repository. */
+  /** Commit of the measured code; absent outside of a repository. */
   readonly commit?: string;
   readonly machine: string;
   readonly startedAt: string;

@@ -10,7 +10,7 @@ const CONNECTIONS = 64;
 /** Load on each server at each start, without the warm-up. */
 export const MEASURED_SECONDS = ROUND_SECONDS * ROUNDS;
 
-/** What a server answered. */
+/** The answers of one server. */
 export interface Rates {
   /** Requests per second of its processor time. */
   readonly perCpu: number;

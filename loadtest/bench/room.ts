@@ -1,4 +1,4 @@
-/** What a bench starts: service, bare server and stores, each on its processor, ended together. */
+/** The processes of a bench: service, bare server and stores, each on its processor, ended together. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import type { BarePlan } from './bare.ts';
 /** Processors, as taskset counts them. */
 export interface BenchCores {
   readonly server: number;
-  /** Of wrk, and of stores. */
+  /** The processor of wrk and of the stores. */
   readonly client: number;
 }
 
@@ -42,7 +42,7 @@ export interface Room {
 type Settings = ReturnType<typeof loadSettings>;
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
-/** Of the admin listener, above the service's own; `freePorts` finds both free. */
+/** Port of the admin listener, above the service's own; `freePorts` finds both free. */
 const ADMIN_OFFSET = 10_000;
 
 export function createRoom(folder: string, cores: BenchCores): Room {

@@ -99,7 +99,7 @@ export interface FindingRecord {
   readonly tookSeconds: number;
   /** Cores that others kept busy meanwhile, on processors we could use, stolen ones among them. Absent: nobody could look. */
   readonly othersCores?: number;
-  /** Of the code that was measured: see `commitOf`. Absent: it was measured outside of a repository. */
+  /** Commit of the measured code: see `commitOf`. Absent outside of a repository. */
   readonly commit?: string;
   /** That runs it again with the same settings. */
   readonly command: string;

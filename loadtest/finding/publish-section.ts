@@ -10,7 +10,7 @@ export const MAX_RECORD_BYTES = 200_000;
 /** One part of a page that is rendered from a record, and stands between the markers of its name. */
 export interface Section {
   readonly name: string;
-  /** What `<name>.json` beside the page will hold. */
+  /** Text of `<name>.json` beside the page. */
   readonly record: string;
   readonly markdown: string;
   /** By the file's name: `<name>.svg` or `<name>-<id>.svg`. */

@@ -4,7 +4,7 @@ import { overviewOf, withOverview } from './overview.ts';
 import { drawnCharts } from './plot-files.ts';
 import { checkSections, parseRecord, publishSection, recordText, type Section } from './publish-section.ts';
 
-/** What a page shows of a finding. It is rendered from the text of the record, as a reader of the record can do. */
+/** The section of a page for a finding. It is rendered from the text of the record, as a reader of the record can do. */
 export function findingSection(record: string): Section {
   const read = parseRecord(record) as FindingRecord;
   return { name: read.finding.name, record, markdown: findingMarkdown(read), plots: drawnCharts(read.finding) };

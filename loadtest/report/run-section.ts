@@ -41,7 +41,7 @@ export function publishRun(record: RunRecord, page: string): void {
   publishSection(runSection(recordText(thinRun(record))), page);
 }
 
-/** What a page shows of a run. It is rendered from the text of the record, as a reader of the record can do. */
+/** The section of a page for a run. It is rendered from the text of the record, as a reader of the record can do. */
 export function runSection(record: string): Section {
   const thinned = parseRecord(record) as ThinnedRun;
   const { name } = thinned;

@@ -41,7 +41,7 @@ export async function readWithoutFaults(
   return held;
 }
 
-/** What grows by traffic alone grows: searches that were asked before, and some that were not. */
+/** Searches that were asked before, and some that were not: counters that traffic alone raises must rise. */
 async function traffic(bed: Bed): Promise<void> {
   const client = createClient({ baseUrl: bed.subject.url, boundMs: HUNG_MS, maxConnections: 4 });
   for (const text of bed.queries.repeated) await client.get(targetOf(text));

@@ -15,7 +15,7 @@ import { FAMILIES, FIGURES } from './registry.ts';
 import type { PhaseReport, Report } from './report.ts';
 import { PHASES } from './samples.ts';
 
-/** What `--json` holds: numbers that were not measured are null in it. */
+/** The file of `--json`: numbers that were not measured are null in it. */
 export interface FaultsFile extends Pick<FindingRecord, 'machine' | 'startedAt' | 'tookSeconds' | 'commit'> {
   readonly seed: number;
   readonly rows: readonly RowResult[];
