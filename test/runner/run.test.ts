@@ -75,7 +75,8 @@ test('a folder without tests is an error of usage', async () => {
 });
 
 test('a skip is told with its reason; as root in CI it makes the run fail', async () => {
-  const files = { 'skip.test.ts': `${TEST}test('one', { skip: 'no server' }, () => {});` };
+  const text = `${TEST}test('one', { skip: 'no server' }, () => {});\ntest('two', () => {});`;
+  const files = { 'skip.test.ts': text };
   const free = await testRun(files);
   assert.equal(free.status, 0);
   assert.match(free.out.at(-1) ?? '', /^serpcache: skip: .*skip\.test\.ts: one: no server$/);
