@@ -56,9 +56,11 @@ export interface Measured {
 }
 
 export async function committedOf({ name, commit, starts, seconds, startedAt }: Measured): Promise<CommittedFigure> {
+  // The figure is that of the starts as they are written.
+  const written = starts.map((start) => Number(start.toFixed(4)));
   return {
-    ...figureOf(starts),
-    starts: starts.map((start) => Number(start.toFixed(4))),
+    ...figureOf(written),
+    starts: written,
     seconds,
     command: `npm run bench -- ${name} --commit`,
     ...(commit !== undefined && { commit }),
