@@ -12,7 +12,7 @@ export interface RunRecord {
   readonly id: string;
   /** As a person would type it to repeat the run. */
   readonly command: string;
-  /** Of the code that was measured: see `commitOf`. Absent: it was measured outside of a repository. */
+  /** Commit of the measured code: see `commitOf`. Absent outside of a repository. */
   readonly commit?: string;
   readonly stack: 'local' | 'none';
   readonly machine: Machine;

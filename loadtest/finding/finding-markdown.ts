@@ -7,7 +7,7 @@ import { prose } from './prose.ts';
 import { PLOTS, RECORDS } from './publish-section.ts';
 import { type Cells, cellsOf, commandsOf } from './table-cells.ts';
 
-/** What an experiment found, for a README: nothing that was measured is taken for markup. */
+/** The section of a README for a finding. Measured text is escaped, so it is never markup. */
 export function findingMarkdown(record: FindingRecord): string {
   const { name, title, published, tables, charts, notes, lesson } = record.finding;
   const blocks = [

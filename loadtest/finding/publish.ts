@@ -12,7 +12,7 @@ export function findingSection(record: string): Section {
 
 /**
  * Writes a finding into its page, with its plots and its record beside it. @throws as `publishSection` does, and when the
- * finding was measured for less time than it should be or nobody can say which code was measured.
+ * finding was measured for less time than it should be or the commit of the measured code is unknown.
  */
 export function publishFinding(record: FindingRecord, page: string): void {
   const { name } = record.finding;

@@ -34,7 +34,7 @@ const SHOWN_FIGURES: readonly StepFigure[] = [
 
 /**
  * Writes a run into a page, with its plots and its record beside it. @throws as `publishSection` does, when the run is
- * invalid, was not made on the local stack, or when nobody can say which code was measured.
+ * invalid, was not made on the local stack, or when the commit of the measured code is unknown.
  */
 export function publishRun(record: RunRecord, page: string): void {
   if (record.verdict.kind === 'invalid') throw new Error(`${record.id} is invalid: it says nothing about the service`);

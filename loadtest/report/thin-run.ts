@@ -40,7 +40,7 @@ type Leaf = unknown;
 const UNREAD =
   /\/(?:keys|receivedBytes|sentBytes|connectionsOpened|sheds|misses|memory\w+|loopLagP99Ms|flushedShare|stolenSeconds|outcomes|storeCommands)(?:[/#]|$)/;
 
-/** @throws when nobody can say which code was measured, or when the run was not made on the local stack. */
+/** @throws when the commit of the measured code is unknown, or when the run was not made on the local stack. */
 export function thinRun(record: RunRecord): ThinnedRun {
   const { command, commit, seconds, samples, summary, ...rest } = record;
   if (commit === undefined) throw new Error(`${record.id} does not say which commit was measured`);
