@@ -59,7 +59,7 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
   let learner: Learner | undefined;
   let heardMs = nowMs();
   let stageFromMs = heardMs;
-  const lately = (atLeastMs: number): Figures | undefined => lookout.over({ atLeastMs, enough: () => true });
+  const lately = (atLeastMs: number): Figures | undefined => lookout.over({ atLeastMs });
   return {
     hear: async (during) => {
       const readings = await domain.readings.collect();

@@ -11,12 +11,8 @@ const ENOUGH_CONTROL = 100;
 /** A cache that hits always has no engine calls to multiply: the factor counts from one a second. */
 const LEAST_CALLS_PER_SECOND = 1;
 
-export const RECENT: Stretch = { atLeastMs: WINDOW_MS, enough: ({ searches }) => searches >= ENOUGH_SEARCHES };
-const RECENT_CONTROL: Stretch = {
-  atLeastMs: WINDOW_MS,
-  enough: ({ cohorts }) => (cohorts[0]?.searches ?? 0) >= ENOUGH_CONTROL,
-};
-const RECENT_ENGINE: Stretch = { atLeastMs: WINDOW_MS, enough: () => true };
+export const RECENT: Stretch = { atLeastMs: WINDOW_MS, atLeastSearches: ENOUGH_SEARCHES };
+const RECENT_CONTROL: Stretch = { atLeastMs: WINDOW_MS, atLeastSearches: ENOUGH_CONTROL, cohorts: [0] };
 
 /** What a guard watches now; undefined where it cannot be told. @param baseline absent while that is being measured. */
 export function guardValue(figure: GuardFigure, lookout: Lookout, baseline: Figures | undefined): number | undefined {
@@ -28,7 +24,7 @@ export function guardValue(figure: GuardFigure, lookout: Lookout, baseline: Figu
     case 'engineInFlightShare':
       return lookout.inFlightShare(WINDOW_MS);
     case 'engineRateFactor':
-      return baseline && factorOf(lookout.over(RECENT_ENGINE), baseline);
+      return baseline && factorOf(lookout.over({ atLeastMs: WINDOW_MS }), baseline);
     case 'hitRatioDrop':
       return baseline && pointsLost(lookout.over(RECENT_CONTROL), baseline);
   }
@@ -51,7 +47,9 @@ export function valueOver(
     case 'engineRateFactor':
       return baseline && factorOf(measured, baseline);
     case 'hitRatioDrop':
-      return baseline && RECENT_CONTROL.enough(measured) ? pointsLost(measured, baseline) : undefined;
+      return baseline && (measured.cohorts[0]?.searches ?? 0) >= ENOUGH_CONTROL
+        ? pointsLost(measured, baseline)
+        : undefined;
   }
 }
 

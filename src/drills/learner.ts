@@ -1,8 +1,8 @@
 import type { Figures } from '../meter/reading.ts';
 import { type Circle, stageTitle } from './circle.ts';
-import { RECENT, WINDOW_MS } from './guard-values.ts';
+import { WINDOW_MS } from './guard-values.ts';
 import type { Learned, StageLearned } from './journal.ts';
-import { type Lookout, shareInFlight } from './lookout.ts';
+import { type Lookout, type Stretch, shareInFlight } from './lookout.ts';
 import type { Plan } from './plan.ts';
 import { survivableShare } from './survivable.ts';
 
@@ -52,10 +52,9 @@ export function createLearner({ domain, plan, circle, baseline }: LearnerOptions
     const moved = isTold ? Math.min(0, (control?.hitRatio ?? 0) - (before?.hitRatio ?? 0)) : 0;
     return (past + moved - ratio) * 100 <= withinPoints;
   };
-  const enoughOf =
-    (places: readonly number[]) =>
-    (figures: Figures): boolean =>
-      searchesOf(figures, places) >= ENOUGH_OF_COHORT;
+  const stretchOf = (atLeastMs: number, cohorts: readonly number[]): Stretch => {
+    return { atLeastMs, atLeastSearches: ENOUGH_OF_COHORT, cohorts };
+  };
   const fractions = plan.stages.flatMap(({ kind }, place) => (kind === 'fraction' ? [place + 1] : []));
   // Nodes and blackouts have one cohort for all their stages.
   const flushed = fractions.length > 0 ? fractions : [plan.stages.length];
@@ -67,7 +66,7 @@ export function createLearner({ domain, plan, circle, baseline }: LearnerOptions
     note: (nowMs, lookout, inStage) => {
       const draft = drafts.at(-1);
       if (draft === undefined) return { refilled: false };
-      const recent = lookout.over({ ...RECENT, enough: () => true });
+      const recent = lookout.over({ atLeastMs: WINDOW_MS });
       if (recent !== undefined) {
         draft.peak = Math.max(draft.peak, recent.engineCallsPerSecond);
         for (const share of shareInFlight(recent)) {
@@ -77,19 +76,18 @@ export function createLearner({ domain, plan, circle, baseline }: LearnerOptions
         }
       }
       const place = draft.stage + 1;
-      const enough = enoughOf([place]);
       if (inStage) {
         // The worst comes first, before every process is heard to follow.
-        const moment = lookout.over({ atLeastMs: MOMENT_MS, enough }, draft.startedMs)?.cohorts[place]?.hitRatio;
+        const moment = lookout.over(stretchOf(MOMENT_MS, [place]), draft.startedMs)?.cohorts[place]?.hitRatio;
         if (moment !== undefined) draft.lowest = Math.min(draft.lowest ?? 1, moment);
       }
-      const now = lookout.over({ atLeastMs: WINDOW_MS / 2, enough }, draft.fromMs);
+      const now = lookout.over(stretchOf(WINDOW_MS / 2, [place]), draft.fromMs);
       const ratio = now?.cohorts[place]?.hitRatio;
       if (now === undefined || ratio === undefined) return { refilled: false };
       if (inStage) {
         draft.end = ratio;
         // No stage touches it, so it may be looked at as far back as a handful of searches lie.
-        const control = lookout.over({ atLeastMs: WINDOW_MS / 2, enough: enoughOf([0]) })?.cohorts[0]?.hitRatio;
+        const control = lookout.over(stretchOf(WINDOW_MS / 2, [0]))?.cohorts[0]?.hitRatio;
         if (control !== undefined) draft.control = control;
       }
       const refilled = draft.refillMs === undefined && isBack(ratio, baseline.cohorts[place]?.hitRatio, now);
@@ -98,7 +96,7 @@ export function createLearner({ domain, plan, circle, baseline }: LearnerOptions
     },
     refillMs: (stage) => drafts.find((draft) => draft.stage === stage)?.refillMs,
     isRecovered: (lookout) => {
-      const now = lookout.over({ atLeastMs: WINDOW_MS, enough: enoughOf(flushed) }, drafts.at(-1)?.fromMs);
+      const now = lookout.over(stretchOf(WINDOW_MS, flushed), drafts.at(-1)?.fromMs);
       return now !== undefined && isBack(ratioOf(now, flushed), ratioOf(baseline, flushed), now);
     },
     learned: (after) => {

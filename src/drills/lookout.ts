@@ -1,4 +1,4 @@
-import { figuresBetween } from '../meter/figures.ts';
+import { figuresBetween, searchesBetween } from '../meter/figures.ts';
 import type { Figures, MeterReading } from '../meter/reading.ts';
 
 export type Readings = ReadonlyMap<string, MeterReading>;
@@ -8,8 +8,8 @@ export interface Lookout {
   /** What happened since the reading before; undefined at the first. */
   readonly add: (nowMs: number, readings: Readings) => Figures | undefined;
   /**
-   * Over the last `stretch.atLeastMs`, or longer until there is `enough`, but nothing before `fromMs`. Undefined when all
-   * that is remembered is not enough.
+   * Over the last `stretch.atLeastMs`, or longer until there were enough searches, but nothing before `fromMs`. Undefined
+   * when all that is remembered is not enough.
    */
   readonly over: (stretch: Stretch, fromMs?: number) => Figures | undefined;
   /** Engine calls in flight ÷ the fleet's ceiling, on average over the last `ms`. */
@@ -18,7 +18,9 @@ export interface Lookout {
 
 export interface Stretch {
   readonly atLeastMs: number;
-  readonly enough: (figures: Figures) => boolean;
+  readonly atLeastSearches?: number;
+  /** By their places: only their searches are counted. */
+  readonly cohorts?: readonly number[];
 }
 
 interface Kept {
@@ -43,15 +45,17 @@ export function createLookout(): Lookout {
       if (kept.length > MAX_KEPT) kept.shift();
       return figures;
     },
-    over: ({ atLeastMs, enough }, fromMs = Number.NEGATIVE_INFINITY) => {
+    over: ({ atLeastMs, atLeastSearches = 0, cohorts }, fromMs = Number.NEGATIVE_INFINITY) => {
       const latest = kept.at(-1);
       if (latest === undefined) return undefined;
       for (let place = kept.length - 2; place >= 0; place -= 1) {
         const start = kept[place];
         if (start === undefined || start.atMs < fromMs) return undefined;
         if (latest.atMs - start.atMs < atLeastMs - TIMER_MS) continue;
-        const figures = figuresBetween(start.readings, latest.readings);
-        if (enough(figures)) return figures;
+        // All figures at every reading that is kept would be most of what a drill costs.
+        const isEnough =
+          atLeastSearches === 0 || searchesBetween(start.readings, latest.readings, cohorts) >= atLeastSearches;
+        if (isEnough) return figuresBetween(start.readings, latest.readings);
       }
       return undefined;
     },

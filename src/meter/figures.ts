@@ -19,12 +19,7 @@ interface Pair {
  * came, died or fell silent between them is left out, since what it did in just that time is not known.
  */
 export function figuresBetween(before: Readings, after: Readings): Figures {
-  const pairs = [...after].flatMap(([id, now]): Pair[] => {
-    const then = before.get(id);
-    return then !== undefined && now.atMs > then.atMs ? [{ before: then, after: now }] : [];
-  });
-  const grownIn = (some: readonly Pair[], of: (reading: MeterReading) => number): number =>
-    sum(some.map((pair) => Math.max(0, of(pair.after) - of(pair.before))));
+  const pairs = pairsOf(before, after);
   const grown = (of: (reading: MeterReading) => number): number => grownIn(pairs, of);
   const perSecond = (of: (reading: MeterReading) => number): number =>
     sum(
@@ -34,9 +29,7 @@ export function figuresBetween(before: Readings, after: Readings): Figures {
     );
   const level = (of: (engine: EngineReading) => number): number => sum(pairs.map(({ after: now }) => of(now.engine)));
 
-  const outcomes = Object.fromEntries(
-    OUTCOMES.map((outcome) => [outcome, grown((reading) => reading.outcomes[outcome])]),
-  ) as Record<Outcome, number>;
+  const outcomes = outcomesOf(pairs);
   const searches = sum(Object.values(outcomes));
   const durations = [...DURATION_BOUNDS_MS, 0].map((_, place) => grown((reading) => reading.durations[place] ?? 0));
   const calls = grown((reading) => reading.engine.calls);
@@ -67,13 +60,44 @@ export function figuresBetween(before: Readings, after: Readings): Figures {
     engineCeiling: level((engine) => engine.ceiling),
     breakersOpen: level((engine) => (engine.breaker === 'closed' ? 0 : 1)),
     cohorts: Array.from({ length: cohorts }, (_, at): CohortFigures => {
-      // A process that had not heard of the drill yet has nothing to be compared with.
-      const both = pairs.filter((pair) => pair.before.cohorts.length > at && pair.after.cohorts.length > at);
-      const searched = grownIn(both, (reading) => reading.cohorts[at]?.searches ?? 0);
-      const hit = grownIn(both, (reading) => reading.cohorts[at]?.hits ?? 0);
+      const searched = grownInCohort(pairs, at, 'searches');
+      const hit = grownInCohort(pairs, at, 'hits');
       return { searches: searched, ...ratio('hitRatio', hit, searched) };
     }),
   };
+}
+
+/**
+ * Searches of `figuresBetween`, and nothing else of it: cheap enough to ask of every reading that is kept.
+ * @param cohorts the searches of these alone, by their places
+ */
+export function searchesBetween(before: Readings, after: Readings, cohorts?: readonly number[]): number {
+  const pairs = pairsOf(before, after);
+  return cohorts === undefined
+    ? sum(Object.values(outcomesOf(pairs)))
+    : sum(cohorts.map((at) => grownInCohort(pairs, at, 'searches')));
+}
+
+function pairsOf(before: Readings, after: Readings): readonly Pair[] {
+  return [...after].flatMap(([id, now]): Pair[] => {
+    const then = before.get(id);
+    return then !== undefined && now.atMs > then.atMs ? [{ before: then, after: now }] : [];
+  });
+}
+
+function grownIn(pairs: readonly Pair[], of: (reading: MeterReading) => number): number {
+  return sum(pairs.map((pair) => Math.max(0, of(pair.after) - of(pair.before))));
+}
+
+function outcomesOf(pairs: readonly Pair[]): Record<Outcome, number> {
+  const grown = OUTCOMES.map((outcome) => [outcome, grownIn(pairs, (reading) => reading.outcomes[outcome])]);
+  return Object.fromEntries(grown) as Record<Outcome, number>;
+}
+
+/** A process that had not heard of the drill yet has nothing to be compared with. */
+function grownInCohort(pairs: readonly Pair[], at: number, what: 'searches' | 'hits'): number {
+  const both = pairs.filter((pair) => pair.before.cohorts.length > at && pair.after.cohorts.length > at);
+  return grownIn(both, (reading) => reading.cohorts[at]?.[what] ?? 0);
 }
 
 function sum(values: readonly number[]): number {

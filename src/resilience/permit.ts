@@ -41,6 +41,13 @@ export class Refused extends Error {
   }
 }
 
+/** One error for each reason: its stack says nothing, and to capture one is most of what a refusal costs. */
+const REFUSALS: Readonly<Record<Refused['why'], Refused>> = {
+  'queue-full': new Refused('queue-full'),
+  'queue-expired': new Refused('queue-expired'),
+  left: new Refused('left'),
+};
+
 export interface PermitOptions {
   /** May change at any time, also below what runs; less than 1 counts as 1. */
   readonly max: () => number;
@@ -120,7 +127,7 @@ export function createPermit(options: PermitOptions): Permit {
         },
         refuse: (why) => {
           signal?.removeEventListener('abort', leave);
-          reject(new Refused(why));
+          reject(REFUSALS[why]);
         },
       };
       signal?.addEventListener('abort', leave, { once: true });
@@ -131,14 +138,14 @@ export function createPermit(options: PermitOptions): Permit {
 
   return {
     acquire: async ({ deadlineAtMs, priority, signal }) => {
-      if (signal?.aborted) throw new Refused('left');
+      if (signal?.aborted) throw REFUSALS.left;
       // Before whoever waits is looked at: a place that has just been added is not a refresh's while a person stands here.
       if (priority === 'people' && people.length === 0 && places.room('people') > 0) return places.take('people');
       // The places may have become more since the last release.
       if (waiting.size() > 0) settle(clock.monotonicMs());
       if (places.room(priority) > 0) return places.take(priority);
-      if (deadlineAtMs <= clock.monotonicMs()) throw new Refused('queue-expired');
-      if (queue.overloaded() && priority !== 'people') throw new Refused('queue-full');
+      if (deadlineAtMs <= clock.monotonicMs()) throw REFUSALS['queue-expired'];
+      if (queue.overloaded() && priority !== 'people') throw REFUSALS['queue-full'];
       return wait(priority, deadlineAtMs, signal);
     },
     inFlight: places.inFlight,

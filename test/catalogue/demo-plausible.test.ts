@@ -202,18 +202,21 @@ describe('what people search for', () => {
   for (const [query, documents, atLeast] of searches) {
     it(`«${query}» stands in at least ${atLeast} ads, word by word`, () => {
       const words = query.split(' ');
-      const found = documents.filter(({ title, description }) => {
-        const said = wordsOf(`${title} ${description}`);
-        return words.every((word) => said.some((each) => each.startsWith(word)));
+      const found = documents.filter((document) => {
+        const said = foldedOf(document);
+        // Most documents have one of the words nowhere: to split them all takes ten times as long.
+        if (!words.every((word) => said.includes(word))) return false;
+        const each = said.split(/[^\p{L}\p{N}]+/u);
+        return words.every((word) => each.some((one) => one.startsWith(word)));
       });
       assert.ok(found.length >= atLeast, `${found.length}`);
     });
   }
 });
 
-function wordsOf(said: string): readonly string[] {
-  return said
-    .toLowerCase()
-    .replaceAll('ё', 'е')
-    .split(/[^\p{L}\p{N}]+/u);
+const folded = new WeakMap<Document, string>();
+function foldedOf(document: Document): string {
+  const text = folded.get(document) ?? `${document.title} ${document.description}`.toLowerCase().replaceAll('ё', 'е');
+  folded.set(document, text);
+  return text;
 }

@@ -21,16 +21,16 @@ async function looked() {
 
 test('a stretch is as short as it may be, and as long as it takes to see enough', async () => {
   const lookout = await looked();
-  assert.equal(lookout.over({ atLeastMs: 2000, enough: () => true })?.seconds, 2);
-  assert.equal(lookout.over({ atLeastMs: 2000, enough: ({ searches }) => searches > 49 })?.seconds, 5);
-  assert.equal(lookout.over({ atLeastMs: 2000, enough: ({ searches }) => searches > 1000 }), undefined);
+  assert.equal(lookout.over({ atLeastMs: 2000 })?.seconds, 2);
+  assert.equal(lookout.over({ atLeastMs: 2000, atLeastSearches: 50 })?.seconds, 5);
+  assert.equal(lookout.over({ atLeastMs: 2000, atLeastSearches: 1001 }), undefined);
 });
 
 test('a stretch does not reach back before what is asked about began', async () => {
   const lookout = await looked();
-  assert.equal(lookout.over({ atLeastMs: 2000, enough: () => true }, 9000), undefined);
-  assert.equal(lookout.over({ atLeastMs: 2000, enough: ({ searches }) => searches > 49 }, 6000), undefined);
-  assert.equal(lookout.over({ atLeastMs: 2000, enough: ({ searches }) => searches > 39 }, 6000)?.seconds, 4);
+  assert.equal(lookout.over({ atLeastMs: 2000 }, 9000), undefined);
+  assert.equal(lookout.over({ atLeastMs: 2000, atLeastSearches: 50 }, 6000), undefined);
+  assert.equal(lookout.over({ atLeastMs: 2000, atLeastSearches: 40 }, 6000)?.seconds, 4);
 });
 
 /** 1000 searches a second, 100 of them engine calls of 10 ms on 8 places: the engine could do eight times as much. */

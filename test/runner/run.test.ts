@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -105,4 +106,40 @@ test('a test of a quick run cannot start a program that its imports do not show'
     out.some((line) => line.includes('--allow-child-process')),
     out.join('\n'),
   );
+});
+
+test('a process that a test leaves running is ended, and makes the run fail', async () => {
+  const left = "spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref();";
+  const text = `${TEST}import { spawn } from 'node:child_process';\ntest('one', () => { ${left} });`;
+  const { status, out } = await testRun({ 'left.test.ts': text });
+  assert.equal(status, 1);
+  const [, pid] = /^serpcache: a test left a process running, ended now: (\d+) sleep 600$/.exec(out.at(-1) ?? '') ?? [];
+  assert.ok(pid !== undefined, out.join('\n'));
+  assert.equal(existsSync(`/proc/${pid}/cwd`), false);
+});
+
+test('a file that a test leaves in the project makes the run fail', async (t) => {
+  const file = fileURLToPath(new URL('left-by-a-test', import.meta.url));
+  t.after(() => rmSync(file, { force: true }));
+  const text = `${TEST}import { writeFileSync } from 'node:fs';\ntest('one', () => writeFileSync('${file}', ''));`;
+  const { status, out } = await testRun({ 'file.test.ts': text });
+  assert.equal(status, 1);
+  assert.match(out.at(-1) ?? '', /test\/runner\/left-by-a-test/);
+});
+
+test('a run that is told to stop ends its tests and fails', async () => {
+  const path = join(folder, 'hangs.test.ts');
+  writeFileSync(
+    path,
+    `${TEST}test('one', () => {});\ntest('two', () => new Promise(() => setInterval(() => {}, 1000)));`,
+  );
+  const run = spawn(process.execPath, [RUN, path], { env: { ...process.env, NODE_TEST_CONTEXT: undefined } });
+  const closed = once(run, 'close');
+  let out = '';
+  run.stdout.on('data', (text) => {
+    if (out === '') run.kill('SIGTERM');
+    out += text;
+  });
+  assert.deepEqual(await closed, [1, null], out);
+  assert.match(out, /SIGTERM/);
 });

@@ -15,10 +15,20 @@ import { parseRequest } from '../../../src/search/parameters.ts';
 const DEMO: readonly SearchDomain[] = DEMO_DOMAINS.map((domain) => ({ ...domain, answerProfile: '' }));
 const COUNT = 1000;
 
-/** Generated once for all tests: it is most of what a file costs. */
+/** The first documents of a domain: enough for COUNT queries, and a file of the whole demo takes a second. */
+async function* someOf(...[domain, corpora]: Parameters<typeof documentsOf>): AsyncGenerator<Document> {
+  let left = 5000;
+  for await (const document of documentsOf(domain, corpora)) {
+    yield document;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+/** The same, generated once for all tests. */
 const generated = new Map<string, Promise<readonly Document[]>>();
 async function* demoOf(...[domain, corpora]: Parameters<typeof documentsOf>): AsyncGenerator<Document> {
-  const documents = generated.get(domain.name) ?? Array.fromAsync(documentsOf(domain, corpora));
+  const documents = generated.get(domain.name) ?? Array.fromAsync(someOf(domain, corpora));
   generated.set(domain.name, documents);
   yield* await documents;
 }
@@ -40,7 +50,7 @@ async function written(
 }
 
 test('a file of the demo is what k6 reads, and the service takes every line of it', async () => {
-  const queries = await written('of/demo.tsv');
+  const queries = await written('of/demo.tsv', { documents: documentsOf });
   assert.equal(queries.length, COUNT);
   for (const { domain: name, text, parameters } of queries) {
     const domain = DEMO.find((each) => each.name === name);
@@ -52,7 +62,7 @@ test('a file of the demo is what k6 reads, and the service takes every line of i
 
 test('the same catalogue gives the same file', async () => {
   await written('first.tsv');
-  await written('second.tsv', { documents: documentsOf });
+  await written('second.tsv', { documents: someOf });
   assert.equal(readFileSync(join(folder, 'first.tsv'), 'utf8'), readFileSync(join(folder, 'second.tsv'), 'utf8'));
 });
 
