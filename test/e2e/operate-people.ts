@@ -12,7 +12,6 @@ export interface People {
 
 export interface PeoplesAnswer {
   readonly sentMs: number;
-  readonly tookMs: number;
   readonly process: number;
   readonly text: string;
   /** `refused`: another status than 200; `broken`: no answer. */
@@ -41,8 +40,7 @@ export async function startPeople(options: PeopleOptions): Promise<People> {
   const ask = async (text: string, process: number): Promise<PeoplesAnswer> => {
     const sentMs = systemClock.monotonicMs();
     const reply = await clients[process]?.get(`/search?domain=${domain}&q=${encodeURIComponent(text)}`);
-    const tookMs = systemClock.monotonicMs() - sentMs;
-    return { sentMs, tookMs, process, text, result: resultOf(reply), ids: idsOf(reply) };
+    return { sentMs, process, text, result: resultOf(reply), ids: idsOf(reply) };
   };
   for (const process of urls.keys()) {
     // Few at a time: an engine with one worker sheds more.

@@ -8,8 +8,6 @@ import { type Fleet, notHit, plant, startFleet } from './operate-fleet.ts';
 import { type People, type PeoplesAnswer, startPeople } from './operate-people.ts';
 
 const RATE = 40;
-/** The engine's own deadline: whoever waits for it has been kept waiting by the warm-up. */
-const DEADLINE_MS = 800;
 
 describe('warm-ups beside people', { timeout: 90_000 }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-warm-'));
@@ -97,14 +95,11 @@ interface Popular {
   readonly queries: readonly { readonly search: string; readonly count: number }[];
 }
 
-/** Nobody refused, nobody kept waiting. */
+/** Nobody is refused; a search that waits for the engine's deadline would be. */
 function assertUndisturbed(answers: readonly PeoplesAnswer[]): void {
   assert.ok(answers.length > RATE / 2, `${answers.length} answers`);
   assert.deepEqual(
     answers.filter(({ result }) => result === 'refused' || result === 'broken'),
     [],
   );
-  const times = answers.map(({ tookMs }) => tookMs).sort((one, other) => one - other);
-  const p99Ms = times[Math.floor(0.99 * (times.length - 1))] ?? Number.NaN;
-  assert.ok(p99Ms < DEADLINE_MS, `p99 ${p99Ms} ms`);
 }
