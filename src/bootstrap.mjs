@@ -127,8 +127,10 @@ function run(command, args) {
  */
 function ended(command, args) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, shell, stdio: ['ignore', 2, 2] });
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+    let child;
+    // Before the child runs: a signal that came in between would end this process alone.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child?.kill(signal));
+    child = spawn(command, args, { cwd: root, shell, stdio: ['ignore', 2, 2] });
     child.once('error', () => resolve(false));
     child.once('close', (status) => resolve(status === 0));
   });

@@ -160,9 +160,9 @@ test('two that start at once install once', async (context) => {
 
 test('told to end, it ends npm first: no second installation begins beside one that goes on', async (context) => {
   const { start, npm, asked } = project(context);
-  npm(`${INSTALL.split('\n')[1]}
-[ "$1" = --version ] && echo 9.2.0 && exit
+  npm(`[ "$1" = --version ] && echo 9.2.0 && exit
 trap 'sleep 0.3; echo stopped >> "$PROJECT/asked"; exit 1' TERM
+${INSTALL.split('\n')[1]}
 while :; do sleep 0.05; done`);
   const child = start();
   const end = ended(child);
