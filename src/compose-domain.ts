@@ -100,6 +100,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   });
 
   const { deadlineMs } = engineSettings;
+  const { patienceMs } = settings;
   const shared = { domain: name, clock, random, observe: observeSearch, deadlineMs };
   const health = createEngineHealth({
     engines: engine.engines,
@@ -143,7 +144,14 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const refresh = createRefresh({ ...shared, missPath, hasStore: tiers.hasStore, breakerRetryAfterMs });
   const lifeboat = boat === undefined ? {} : { lifeboat: boat.lifeboat };
   const warm = createWarmer({ ...shared, tiers, missPath });
-  const { forward, lastMiss } = createForward({ ...shared, tiers, missPath, ...lifeboat, breakerRetryAfterMs });
+  const { forward, lastMiss } = createForward({
+    ...shared,
+    patienceMs,
+    tiers,
+    missPath,
+    ...lifeboat,
+    breakerRetryAfterMs,
+  });
   const popularity = createPopularity<PreparedSearch>({ ...settings.popularity, clock });
   const search = createDomainSearch({
     tiers,
@@ -151,7 +159,6 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     refresh,
     engineTroubled: engine.guard.troubled,
     note: (prepared) => popularity.note(prepared.key, prepared),
-    deadlineMs,
     batchConcurrency: engine.guard.permit.max,
     clock,
   });

@@ -54,7 +54,7 @@ const SLOW_SHARE = 0.5;
 
 /** @param fleet that shares the engine. */
 export async function composeEngine(
-  { name, engine: settings, without }: Pick<DomainSettings, 'name' | 'engine' | 'without'>,
+  { name, engine: settings, patienceMs, without }: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'without'>,
   domain: SearchDomain,
   fleet: Pick<Fleet, 'live' | 'rank'>,
   given: EngineComposition,
@@ -104,6 +104,7 @@ export async function composeEngine(
     max: () => Math.max(1, Math.min(limit.current(), Math.floor(ceiling() * rampFactor()))),
     maxQueued,
     deadlineMs,
+    patienceMs,
     clock,
     shedding: !without.includes('shedding'),
   });

@@ -36,12 +36,17 @@ export async function composeLifeboat(
     limit: 'fixed',
     snippetLength,
   } as const;
-  const composed = await composeEngine({ name: `${name} lifeboat`, engine, without: [] }, domain, ALONE, {
-    ...given,
-    observeGuard: () => undefined,
-    // It is what a drill of a dead engine counts on.
-    forcedOpen: () => false,
-  });
+  const composed = await composeEngine(
+    { name: `${name} lifeboat`, engine, patienceMs: deadlineMs, without: [] },
+    domain,
+    ALONE,
+    {
+      ...given,
+      observeGuard: () => undefined,
+      // It is what a drill of a dead engine counts on.
+      forcedOpen: () => false,
+    },
+  );
   const [only] = composed.engines;
   if (only === undefined) throw new Error('a lifeboat without an engine');
   const { guard, close } = composed;

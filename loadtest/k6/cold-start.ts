@@ -17,8 +17,8 @@ const load = script({
   purpose: 'Everything flushed for good, then x1 at once without a ramp: how long until it is warm.',
   mix: SITE_MIX,
   isWarmed: false,
-  // The engine's deadline, and a little.
-  slowSeconds: 1,
+  // The patience, and a little.
+  slowSeconds: 2.2,
   prepare: (scene) => flushFirst(scene, 'cold-start'),
   steps: ({ baseRps: ratePerSecond, stepSeconds }) =>
     inTurn([

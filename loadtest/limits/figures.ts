@@ -17,9 +17,9 @@ export interface Figures {
 const LOOKS_PER_SECOND = 10;
 
 export function figuresOf(run: Run, scenario: Scenario): Figures {
-  const { fromSeconds, seconds, deadlineMs } = scenario;
+  const { fromSeconds, seconds, deadlineMs, patienceMs } = scenario;
   // Who came in the last moments may have no answer yet.
-  const toSeconds = seconds - deadlineMs / 1000;
+  const toSeconds = seconds - patienceMs / 1000;
   const counted = run.requests.filter(
     ({ arrivedAtMs }) => arrivedAtMs >= fromSeconds * 1000 && arrivedAtMs < toSeconds * 1000,
   );

@@ -7,6 +7,8 @@ export interface Scenario {
   /** Arrivals, as a multiple of what the engine can do when it is well. */
   readonly load: number;
   readonly deadlineMs: number;
+  /** How long a client waits in all. */
+  readonly patienceMs: number;
   readonly ceiling: number;
   readonly maxQueued: number;
   readonly atOnce: number;
@@ -72,6 +74,7 @@ function start(
     max: limit.current,
     maxQueued: scenario.maxQueued,
     deadlineMs,
+    patienceMs: scenario.patienceMs,
     clock: time.clock,
     shedding,
   });
@@ -97,7 +100,7 @@ function start(
     const one: Request = { arrivedAtMs, shed: false };
     requests.push(one);
     try {
-      const release = await permit.acquire({ deadlineAtMs: arrivedAtMs + deadlineMs, priority: 'people' });
+      const release = await permit.acquire({ deadlineAtMs: arrivedAtMs + scenario.patienceMs, priority: 'people' });
       await call();
       release();
     } catch {

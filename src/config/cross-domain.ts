@@ -28,6 +28,10 @@ export function checkDomain(name: string, domain: DraftDomain): readonly RawFaul
   if (name === 'constructor') report([], name, 'another name: this one is reserved');
   checkSizes(domain, report);
   if (domain.engine !== undefined) checkEngine(domain.engine, report);
+  const deadline = domain.engine?.deadline;
+  if (domain.patience !== undefined && deadline !== undefined && domain.patience < deadline) {
+    report(['patience'], formatDuration(domain.patience), `at least engine.deadline (${formatDuration(deadline)})`);
+  }
   for (const attribute of Object.keys(domain.attributes ?? {})) {
     if (!RESERVED_ATTRIBUTES.includes(attribute)) continue;
     report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);

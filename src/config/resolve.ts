@@ -41,6 +41,8 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
   };
 }
 
+const DEFAULT_PATIENCE_MS = 2000;
+
 function resolveDomain(
   name: string,
   domain: DomainConfig,
@@ -56,6 +58,7 @@ function resolveDomain(
     memory: { maxBytes, emptyMaxBytes: domain.memory.emptyMaxBytes ?? emptyShare(maxBytes) },
     store: resolveStore(domain.store, tlsFiles),
     engine: resolveEngine(name, domain.engine, cwd),
+    patienceMs: domain.patience ?? Math.max(DEFAULT_PATIENCE_MS, domain.engine.deadline),
     freshness: {
       ttlMs: freshness.ttl,
       staleWhileRevalidateMs: freshness.staleWhileRevalidate,

@@ -3,7 +3,7 @@ import { choice, duration, flag, fraction, integer, optional, size, text } from 
 import { engine, lifeboat } from './schema-engine.ts';
 import { adminListener, audit, compression, drills, log, memory, publicListener } from './schema-process.ts';
 import { controlStore, counterStore, store } from './schema-store.ts';
-import { closed, DAY, GIB, HOUR, KIB, MIB, SECOND, section } from './sections.ts';
+import { closed, DAY, GIB, HOUR, KIB, MIB, MINUTE, SECOND, section } from './sections.ts';
 import { DEFENCES } from './settings.ts';
 
 const attribute = Type.Object(
@@ -88,6 +88,13 @@ const domain = Type.Object(
       description: 'Parameters and headers beside the query that change the answer, by name.',
       'x-allowed': 'a lower-case letter, then letters, digits, _ and -, 63 at most',
     }),
+    patience: optional(
+      duration('How long a client waits in all: a burst that the engine clears within it is answered, not refused.', {
+        min: 1,
+        max: MINUTE,
+        words: "2s, or the engine's `deadline` where that is longer",
+      }),
+    ),
     maxLeaseWaiters: integer("Searches of this process that may wait for another process's page; more are shed.", {
       default: 256,
       minimum: 1,

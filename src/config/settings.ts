@@ -67,6 +67,8 @@ export interface DomainSettings {
   };
   readonly store: StoreSettings;
   readonly engine: EngineSettings;
+  /** The longest that a client waits in all; at least the engine's deadline. */
+  readonly patienceMs: number;
   readonly freshness: FreshnessSettings;
   /** Larger entries are served, not stored, and counted. */
   readonly maxEntryBytes: number;

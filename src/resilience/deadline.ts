@@ -12,19 +12,43 @@ export class DeadlinePassed extends Error {
  * The promise itself is left alone, and its later rejection is not unhandled.
  */
 export function withinDeadline<T>(promise: Promise<T>, afterMs: number): Promise<T> {
+  return withinPatience(promise, { patienceMs: afterMs });
+}
+
+export interface Patience {
+  /** From now. */
+  readonly patienceMs: number;
+  /** Ends the wait `deadlineMs` after `asked` is resolved, or from now where it is already, if that is earlier. */
+  readonly call?: { readonly asked: Promise<void>; readonly deadlineMs: number };
+}
+
+/** The same for work that waits in a queue before it begins. */
+export function withinPatience<T>(promise: Promise<T>, { patienceMs, call }: Patience): Promise<T> {
   return new Promise((resolve, reject) => {
-    // Timers run before sockets are read: after a blocked loop the reply lies there already, so it gets one turn more.
-    const pass = (): void => {
-      setImmediate(() => reject(new DeadlinePassed(afterMs)));
+    const timers: NodeJS.Timeout[] = [];
+    let settled = false;
+    const passAfter = (afterMs: number): void => {
+      // Timers run before sockets are read: after a blocked loop the reply lies there already, so it gets one turn more.
+      const pass = (): void => {
+        setImmediate(() => reject(new DeadlinePassed(afterMs)));
+      };
+      timers.push(setTimeout(pass, Math.max(0, afterMs)));
     };
-    const timer = setTimeout(pass, Math.max(0, afterMs));
+    const end = (): void => {
+      settled = true;
+      for (const timer of timers) clearTimeout(timer);
+    };
+    passAfter(patienceMs);
+    void call?.asked.then(() => {
+      if (!settled) passAfter(call.deadlineMs);
+    });
     promise.then(
       (value) => {
-        clearTimeout(timer);
+        end();
         resolve(value);
       },
       (error: unknown) => {
-        clearTimeout(timer);
+        end();
         reject(error);
       },
     );

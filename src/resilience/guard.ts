@@ -136,6 +136,8 @@ export function createGuard(options: GuardOptions): Guard {
     const deadline = setTimeout(() => {
       isOverdue = true;
       overdue += 1;
+      // A queue may be given longer than the deadline, but not behind an engine that has stopped.
+      if (overdue >= permit.max()) permit.refuseAll();
     }, deadlineMs);
     const hardDeadline = setTimeout(() => hard.abort(), hardDeadlineMs);
     const end = (): void => {

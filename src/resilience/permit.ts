@@ -21,6 +21,8 @@ export interface Permit {
     /** Leaves the queue; has no effect once a place was given. */
     readonly signal?: AbortSignal;
   }) => Promise<() => void>;
+  /** Refuses everybody who waits: no slot will be free in time. */
+  readonly refuseAll: () => void;
   readonly inFlight: () => number;
   readonly queued: () => number;
   /** What may run at once now. */
@@ -52,23 +54,26 @@ export interface PermitOptions {
   /** May change at any time, also below what runs; less than 1 counts as 1. */
   readonly max: () => number;
   readonly maxQueued: number;
-  /** Of the engine: the bounds of waiting are parts of it. */
+  /** Of the engine: the bounds of waiting under overload are parts of it. */
   readonly deadlineMs: number;
+  /** The longest that a client waits in all: a burst may take as long to clear. At least `deadlineMs`. */
+  readonly patienceMs: number;
   readonly clock: Clock;
   /** False: first come, first served, bounded by deadlines and `maxQueued` alone. For comparison. */
   readonly shedding?: boolean;
 }
 
 export function createPermit(options: PermitOptions): Permit {
-  const { clock, deadlineMs, maxQueued, shedding = true } = options;
+  const { clock, deadlineMs, patienceMs, maxQueued, shedding = true } = options;
   const waiting = createWaiting();
   const people = waiting.line('people');
   const places = createPlaces({
     max: options.max,
+    guessMs: deadlineMs / 4,
     monotonicMs: clock.monotonicMs,
     onRelease: () => settle(clock.monotonicMs()),
   });
-  const queue = createStandingQueue({ deadlineMs, clearingMs: places.clearingMs, promisedMs: places.promisedMs });
+  const queue = createStandingQueue({ deadlineMs, patienceMs, answeredMs: places.answeredMs });
   const alarm = createAlarm({ clock, ring: (nowMs) => settle(nowMs) });
 
   const refuse = (who: readonly Waiter[], why: Refused['why']): void => {
@@ -87,6 +92,7 @@ export function createPermit(options: PermitOptions): Permit {
     if (shedding) shed(nowMs);
     for (let waiter = next(); waiter !== undefined; waiter = next()) {
       waiting.remove(waiter);
+      if (waiter.priority === 'people') queue.served();
       waiter.admit();
     }
     if (people.length === 0 && places.room('people') > 0) queue.over();
@@ -147,6 +153,13 @@ export function createPermit(options: PermitOptions): Permit {
       if (deadlineAtMs <= clock.monotonicMs()) throw REFUSALS['queue-expired'];
       if (queue.overloaded() && priority !== 'people') throw REFUSALS['queue-full'];
       return wait(priority, deadlineAtMs, signal);
+    },
+    refuseAll: () => {
+      refuse(
+        PRIORITIES.flatMap((priority) => waiting.line(priority)),
+        'queue-expired',
+      );
+      settle(clock.monotonicMs());
     },
     inFlight: places.inFlight,
     queued: waiting.size,

@@ -8,13 +8,15 @@ export interface Places {
   readonly room: (priority: Priority) => number;
   /** Idempotent release. */
   readonly take: (priority: Priority) => () => void;
-  /** Until `waiting` more would all have started, as things go; 0 while nothing is known. */
-  readonly clearingMs: (waiting: number) => number;
-  /** The same where it is a promise: who runs is taken to be half done, which is what they are on average. */
-  readonly promisedMs: (waiting: number) => number;
+  /**
+   * Until `waiting` more would all have started and the last of them ended, at the mean duration of calls. The calls under way tell of an engine that has become slower before the first of them is back.
+   */
+  readonly answeredMs: (waiting: number) => number;
 }
 
 export interface PlacesOptions {
+  /** A call's duration until the first has ended. */
+  readonly guessMs: number;
   /** May change at any time; less than 1 counts as 1. */
   readonly max: () => number;
   readonly monotonicMs: () => number;
@@ -23,6 +25,8 @@ export interface PlacesOptions {
 
 /** Of all places, what a priority and everything less urgent may hold together: people always find most of them. */
 const SHARE: Readonly<Record<Priority, number>> = { people: 1, refresh: 1 / 2, 'warm-up': 1 / 4, shadow: 1 / 4 };
+/** From the mean age of the calls under way to their duration: 1 just before they end together, 2 when they began in turn. */
+const AGE_FACTOR = 1.5;
 /** Of the newest stay in the mean of all. */
 const STAY_WEIGHT = 0.1;
 
@@ -33,6 +37,7 @@ export function createPlaces(options: PlacesOptions): Places {
   /** Of those who run. */
   let sumOfStartsMs = 0;
   let meanStayMs: number | undefined;
+  const callMs = (): number => Math.max(meanStayMs ?? options.guessMs, AGE_FACTOR * meanAgeMs());
 
   const max = (): number => {
     const asked = options.max();
@@ -53,7 +58,6 @@ export function createPlaces(options: PlacesOptions): Places {
 
   /** Who runs longer than the mean tells of an engine that has just become slow, before the first of them is back. */
   const meanAgeMs = (): number => (inFlight === 0 ? 0 : monotonicMs() - sumOfStartsMs / inFlight);
-  const startedMs = (waiting: number, stayMs: number): number => (waiting * Math.max(meanStayMs ?? 0, stayMs)) / max();
 
   return {
     inFlight: () => inFlight,
@@ -77,7 +81,6 @@ export function createPlaces(options: PlacesOptions): Places {
         onRelease();
       };
     },
-    clearingMs: (waiting) => startedMs(waiting, meanAgeMs()),
-    promisedMs: (waiting) => startedMs(waiting, 2 * meanAgeMs()),
+    answeredMs: (waiting) => callMs() * (1 + waiting / max()),
   };
 }

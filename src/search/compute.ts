@@ -1,7 +1,7 @@
 import type { Entry } from '../cache/entry.ts';
 import type { Lease, Leases } from '../cache/lease.ts';
 import type { EntryRules } from '../cache/rules.ts';
-import type { Kept, Tiers } from '../cache/tiers.ts';
+import type { Kept, Lookup, Tiers } from '../cache/tiers.ts';
 import { DeadlinePassed } from '../resilience/deadline.ts';
 import { type Admission, type Guard, Shed } from '../resilience/guard.ts';
 import type { PreparedSearch } from './answer.ts';
@@ -89,14 +89,15 @@ export function createCompute(options: ComputeOptions): Compute {
     return encodePage(prepared, shown, { generation, createdAtMs, bornMs, costMs }, options);
   };
 
-  /** What another process stored, if it is what this flight wants. */
-  const asWanted = (prepared: PreparedSearch, value: Buffer | undefined, task: ComputeTask): Computed | undefined => {
-    if (value === undefined || task.newerThanMs === undefined) return undefined;
-    const opened = tiers.open(prepared, value);
-    if (opened.kind !== 'found' || opened.freshness !== 'fresh') return undefined;
-    if (opened.entry.createdAtMs <= task.newerThanMs) return undefined;
-    return { entry: opened.entry, from: 'fleet', stored: { l1: true, l2: false } };
+  /** A page that somebody else computed, if it is what this flight wants. */
+  const asWanted = (found: Lookup, { newerThanMs }: ComputeTask): Computed | undefined => {
+    if (newerThanMs === undefined || found.kind !== 'found' || found.freshness !== 'fresh') return undefined;
+    if (found.entry.createdAtMs <= newerThanMs) return undefined;
+    return { entry: found.entry, from: 'fleet', stored: { l1: true, l2: false } };
   };
+
+  const fromStored = (prepared: PreparedSearch, value: Buffer | undefined, task: ComputeTask): Computed | undefined =>
+    value === undefined || task.newerThanMs === undefined ? undefined : asWanted(tiers.open(prepared, value), task);
 
   const computeWith = async (
     prepared: PreparedSearch,
@@ -131,6 +132,12 @@ export function createCompute(options: ComputeOptions): Compute {
     const { errand } = task;
     for (;;) {
       const admission = await admitted(task);
+      // L1 again: the page may have come by another way while this flight waited for its permit.
+      const held = asWanted(tiers.fromMemory(prepared), task);
+      if (held !== undefined) {
+        admission.leave();
+        return held;
+      }
       // A bypass wants the engine's page and nobody else's: there is nothing to share.
       if (leases === undefined || task.newerThanMs === undefined) {
         return computeWith(prepared, admission, task, undefined);
@@ -138,7 +145,7 @@ export function createCompute(options: ComputeOptions): Compute {
       const taken = await leases.take(prepared.storeName);
       if (taken.kind !== 'held') {
         const lease = taken.kind === 'mine' ? taken.lease : undefined;
-        const found = taken.kind === 'mine' ? asWanted(prepared, taken.value, task) : undefined;
+        const found = taken.kind === 'mine' ? fromStored(prepared, taken.value, task) : undefined;
         if (found === undefined && !errand.left()) return computeWith(prepared, admission, task, lease);
         lease?.release();
         admission.leave();
@@ -146,12 +153,13 @@ export function createCompute(options: ComputeOptions): Compute {
         return found;
       }
       admission.leave();
+      errand.ask();
       // Nobody waits for a refresh: whoever asks next finds the page in the store.
       if (errand.priority() !== 'people') throw new Shed('leased');
       const waited = await leases.wait(prepared.storeName, errand.deadlineAtMs, errand.left);
       if (waited.kind === 'ended')
         throw waited.why === 'crowded' ? new Shed('queue-full') : new DeadlinePassed(options.deadlineMs);
-      const found = waited.kind === 'value' ? asWanted(prepared, waited.value, task) : undefined;
+      const found = waited.kind === 'value' ? fromStored(prepared, waited.value, task) : undefined;
       if (found !== undefined) return found;
     }
   };

@@ -2,7 +2,7 @@ import type { Entry } from '../cache/entry.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
 import { type Answer, lifeLeftMs, type PreparedSearch, type TierStep } from './answer.ts';
-import type { Forward, Missed } from './forward.ts';
+import type { Forward, Leave, Missed } from './forward.ts';
 import type { Refresh } from './refresh.ts';
 import type { MayMiss } from './search.ts';
 import { forwarded, HIT } from './steps.ts';
@@ -31,8 +31,6 @@ export interface DomainSearchOptions {
   readonly engineTroubled: () => boolean;
   /** Told of every search, before it is answered: how popular queries are known. */
   readonly note: (prepared: PreparedSearch) => void;
-  /** The engine's. */
-  readonly deadlineMs: number;
   /** Items of one batch on the miss path at once: as many as there are permits, so that a batch overloads no idle engine. */
   readonly batchConcurrency: () => number;
   readonly clock: Clock;
@@ -71,6 +69,10 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
     return answer(found.entry, 'stale', steps, timings);
   };
 
+  /** L1 once more: while the store was read, or a batch waited for its turn, the page may have come. */
+  const missedBoth = async (prepared: PreparedSearch, missed: Missed, leave: Leave): Promise<Answer> =>
+    fromHeld(prepared, tiers.fromMemory(prepared)) ?? forward(prepared, missed, leave);
+
   return {
     fromMemory: (prepared) => {
       const held = tiers.fromMemory(prepared);
@@ -87,7 +89,7 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
       const startedMs = clock.monotonicMs();
       const found = await tiers.fromStore(prepared);
       const missed = { held, found, l2Ms: clock.monotonicMs() - startedMs };
-      return fromFound(prepared, missed) ?? forward(prepared, missed, { mayMiss });
+      return fromFound(prepared, missed) ?? missedBoth(prepared, missed, { mayMiss, sinceMs: startedMs });
     },
     bypass: async (prepared) => {
       const bypassed: Lookup = { kind: 'missed', reason: 'bypass' };
@@ -111,9 +113,8 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
       // Everything at hand first: it must not wait behind what has to be computed.
       const ready = many.map((prepared, i) => near[i] ?? fromFound(prepared, looked[i]));
       const finish = (prepared: PreparedSearch, i: number): Promise<Answer> => {
-        // The batch as a whole has one deadline for beginning its items, so that it ends within two.
-        const tooLate = clock.monotonicMs() - startedMs > options.deadlineMs;
-        return forward(prepared, looked[i] ?? { held: UNSEEN }, { mayMiss, tooLate });
+        // The client waits for the batch as a whole.
+        return missedBoth(prepared, looked[i] ?? { held: UNSEEN }, { mayMiss, sinceMs: startedMs });
       };
       const settled = await inTurns(
         many.map((prepared, i) => async () => ready[i] ?? finish(prepared, i)),
@@ -127,7 +128,7 @@ export function createDomainSearch(options: DomainSearchOptions): DomainSearch {
       const again = many.filter(gone);
       if (again.length === 0) return settled;
       const results = await inTurns(
-        again.map((prepared) => () => forward(prepared, { held: UNSEEN }, { mayMiss })),
+        again.map((prepared) => () => missedBoth(prepared, { held: UNSEEN }, { mayMiss, sinceMs: startedMs })),
         options.batchConcurrency(),
       );
       const anew = new Map(again.map((prepared, i) => [prepared, results[i]]));

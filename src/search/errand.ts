@@ -14,6 +14,10 @@ export interface Errand {
   /** Somebody joined since the turn began. */
   readonly renewed: () => boolean;
   readonly press: (priority: Priority, deadlineAtMs: number) => void;
+  /** The engine is asked now, by this process or by another one that holds the lease. */
+  readonly ask: () => void;
+  /** Resolved by the first `ask`. */
+  readonly asked: Promise<void>;
   /** The answer came from elsewhere. */
   readonly leave: () => void;
   readonly left: () => boolean;
@@ -25,6 +29,7 @@ export function createErrand(first: Priority, firstDeadlineAtMs: number): Errand
   let left = false;
   let renewed = false;
   let turn = new AbortController();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   return {
     priority: () => priority,
     deadlineAtMs: () => deadlineAtMs,
@@ -41,6 +46,8 @@ export function createErrand(first: Priority, firstDeadlineAtMs: number): Errand
       priority = wanted;
       turn.abort();
     },
+    ask,
+    asked,
     leave: () => {
       left = true;
       turn.abort();

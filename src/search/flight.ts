@@ -9,7 +9,7 @@ import { createErrand, type Errand } from './errand.ts';
 
 /** The miss path of one domain: one flight per key, for people and for refreshes alike. */
 export interface MissPath {
-  /** Joins the key's flight or starts it. The flight outlives its clients: each waits no longer than its own deadline. */
+  /** Joins the key's flight or starts it. The flight outlives its clients: each waits no longer than its own patience. */
   readonly fly: (prepared: PreparedSearch, found: Lookup | undefined, deadlineAtMs: number) => Flight;
   /** The same, past whatever flight of that key is up and whatever is stored: an operator wants the engine's page. */
   readonly flyAnew: (prepared: PreparedSearch, found: Lookup | undefined, deadlineAtMs: number) => Flight;
@@ -31,6 +31,8 @@ export interface BehindOptions {
 export interface Flight {
   readonly result: Promise<Landed>;
   readonly leads: boolean;
+  /** Resolved when the engine's call has begun, in whichever process. */
+  readonly asked: Promise<void>;
 }
 
 export interface Landed {
@@ -68,6 +70,7 @@ export function createMissPath({ tiers, compute, coalesce }: MissPathOptions): M
     let started = false;
     const onStart = (): void => {
       started = true;
+      errand.ask();
     };
     const newer = newerThanMs === undefined ? {} : { newerThanMs };
     const computed: Promise<Landed> = compute(prepared, { errand, onStart, storeIsUp: storeIsUp(found), ...newer });
@@ -97,8 +100,10 @@ export function createMissPath({ tiers, compute, coalesce }: MissPathOptions): M
       result.then(land, land);
       return result;
     });
-    if (!flight.leads) errands.get(key)?.press(errand.priority(), errand.deadlineAtMs());
-    return flight;
+    if (flight.leads) return { ...flight, asked: errand.asked };
+    const joined = errands.get(key);
+    joined?.press(errand.priority(), errand.deadlineAtMs());
+    return { ...flight, asked: (joined ?? errand).asked };
   };
 
   const keyOf = (prepared: PreparedSearch): string => {

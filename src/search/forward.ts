@@ -3,7 +3,7 @@ import type { Entry } from '../cache/entry.ts';
 import type { MissReason } from '../cache/reason.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../clock.ts';
-import { withinDeadline } from '../resilience/deadline.ts';
+import { withinPatience } from '../resilience/deadline.ts';
 import { Shed } from '../resilience/guard.ts';
 import { type Answer, lifeLeftMs, type PreparedSearch, type TierStep } from './answer.ts';
 import type { SearchEvent } from './events.ts';
@@ -34,8 +34,8 @@ export interface Missed {
 export interface Leave {
   /** Absent: whatever it needs. */
   readonly mayMiss?: MayMiss | undefined;
-  /** Its time is up: only what is there already may answer. */
-  readonly tooLate?: boolean;
+  /** Monotonic, default now: when the client began to wait. */
+  readonly sinceMs?: number;
 }
 
 export interface ForwardOptions {
@@ -43,7 +43,8 @@ export interface ForwardOptions {
   readonly tiers: Tiers;
   readonly missPath: MissPath;
   readonly lifeboat?: Lifeboat;
-  /** The client's deadline on the miss path, from the moment both tiers have missed. */
+  /** How long a client waits in all, and how long for the engine's call. */
+  readonly patienceMs: number;
   readonly deadlineMs: number;
   readonly breakerRetryAfterMs: () => number;
   readonly clock: Clock;
@@ -81,12 +82,16 @@ export function createForward(options: ForwardOptions): Forward {
   const landedAnswer = async (
     prepared: PreparedSearch,
     missed: Missed,
-    { result, leads }: Flight,
+    { result, leads, asked: call }: Flight,
+    deadlineAtMs: number,
     reason: MissReason,
   ): Promise<Answer> => {
     const { held, found, l2Ms } = missed;
     const startedMs = clock.monotonicMs();
-    const { entry, from, stored } = await withinDeadline(result, options.deadlineMs);
+    const { entry, from, stored } = await withinPatience(result, {
+      patienceMs: deadlineAtMs - startedMs,
+      call: { asked: call, deadlineMs: options.deadlineMs },
+    });
     // A part of the page is worth less than the whole of an older one.
     if (entry.degraded) {
       remember(prepared, PARTIAL_STATUS);
@@ -150,12 +155,12 @@ export function createForward(options: ForwardOptions): Forward {
 
   return {
     lastMiss: lastMisses.get,
-    forward: async (prepared, missed, { mayMiss, tooLate = false } = {}) => {
+    forward: async (prepared, missed, { mayMiss, sinceMs = clock.monotonicMs() } = {}) => {
       const { held, found } = missed;
       const reason = missReason(held, found, notStorable.get(prepared.key) === true);
       observe({ kind: 'miss', domain, reason });
       lastMisses.set(prepared.key, { reason, atMs: clock.monotonicMs() });
-      const deadlineAtMs = clock.monotonicMs() + options.deadlineMs;
+      const deadlineAtMs = sinceMs + options.patienceMs;
       const fly = reason === 'bypass' ? missPath.flyAnew : missPath.fly;
       const useless = uselessUntil.get(prepared.key);
       if (useless !== undefined && clock.monotonicMs() < useless.untilMs) {
@@ -163,9 +168,9 @@ export function createForward(options: ForwardOptions): Forward {
         if (stale !== undefined) return stale;
       }
       try {
-        if (tooLate) throw new Shed('queue-expired');
+        if (clock.monotonicMs() >= deadlineAtMs) throw new Shed('queue-expired');
         if (mayMiss !== undefined && !missPath.isUp(prepared.key) && !mayMiss(prepared)) throw overBudget();
-        return await landedAnswer(prepared, missed, fly(prepared, found, deadlineAtMs), reason);
+        return await landedAnswer(prepared, missed, fly(prepared, found, deadlineAtMs), deadlineAtMs, reason);
       } catch (error) {
         const failure = toUnanswered(error, options.breakerRetryAfterMs());
         if (!(failure instanceof Unanswered)) throw failure;

@@ -8,6 +8,11 @@ testFaults([
     [['domains.goods.engine.deadline', '4s', /at most hardDeadline \(3s\)/]],
   ],
   [
+    'a patience below the engine’s deadline is a fault, also against a default',
+    goods('engine: { kind: sphinx, host: s, deadline: 900ms }\npatience: 800ms'),
+    [['domains.goods.patience', '800ms', /at least engine\.deadline \(900ms\)/]],
+  ],
+  [
     'a store deadline that outlasts its socket is a fault',
     withStore('{ kind: cluster, nodes: [a:1], deadline: 3s }'),
     [['domains.goods.store.deadline', '3s', /less than socketTimeout \(3s\)/]],

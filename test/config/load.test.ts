@@ -94,6 +94,7 @@ domains:
         maxQueued: 256,
         snippetLength: 200,
       },
+      patienceMs: 2000,
       freshness: {
         ttlMs: 300_000,
         staleWhileRevalidateMs: 60_000,

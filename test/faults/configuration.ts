@@ -50,6 +50,7 @@ export function configurationOf({ store, engine }: Endpoints, changes: Changes):
           city: { type: 'string', facet: true },
           price: { type: 'integer', sort: true },
         },
+        patience: `${PATIENCE_MS}ms`,
         ...changes.domain,
       },
     },
@@ -61,5 +62,8 @@ export const ENGINE_DEADLINE_MS = 800;
 /** Allowed for a busy machine. */
 export const BUSY_MS = 1000;
 
-/** Past it a request counts as hung: twice what the service promises, and a second for a busy machine. */
-export const HUNG_MS = 2 * ENGINE_DEADLINE_MS + BUSY_MS;
+/** How long a client waits in all: the default of the configuration. */
+export const PATIENCE_MS = 2000;
+
+/** A request without an answer after this time counts as hung: the service promises one within the patience. */
+export const HUNG_MS = PATIENCE_MS + BUSY_MS;

@@ -8,6 +8,7 @@ import { seededRandom } from '../fakes/clock.ts';
 const ENGINE: Scenario = {
   load: 3,
   deadlineMs: 800,
+  patienceMs: 2000,
   ceiling: 64,
   maxQueued: 512,
   atOnce: 8,
@@ -49,8 +50,9 @@ test('a long tail of slow searches is not taken for load: the engine keeps its e
 });
 
 test('an engine of one is not asked for more than a few at once', async () => {
-  const mean = await limits({ ...ENGINE, atOnce: 1, seconds: 20 }, 13);
-  assert.ok(mean(8) <= 4, `${mean(8)}`);
+  const means: number[] = [];
+  for (const seed of [13, 14, 15, 16, 17]) means.push((await limits({ ...ENGINE, atOnce: 1, seconds: 20 }, seed))(8));
+  assert.ok(means.reduce((sum, mean) => sum + mean, 0) / means.length <= 4, `${means}`);
 });
 
 test('an engine that has become ten times slower by itself is used as before, and so it is when it is fast again', async () => {

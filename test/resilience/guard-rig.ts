@@ -31,6 +31,8 @@ export interface GuardRigOptions {
   readonly abortEndsWork?: boolean;
   /** The hard one is 2.4 times as long. */
   readonly deadlineMs?: number;
+  /** Default: the deadline. */
+  readonly patienceMs?: number;
   /** Failures that open a breaker, and how long it waits before a probe. */
   readonly opensAfter?: number;
   readonly resetMs?: number;
@@ -51,6 +53,7 @@ export const HARD_DEADLINE_MS = 600;
 /** A guard over real parts, with breakers that open after four failures and are probed after 100 ms unless told otherwise. */
 export function guardRig(t: TestContext | undefined, options: GuardRigOptions = {}): GuardRig {
   const { clock = systemClock, maxConcurrent = 8, burst = 10, deadlineMs = DEADLINE_MS } = options;
+  const { patienceMs = deadlineMs } = options;
   const events: GuardEvent[] = [];
   const observe = (event: GuardEvent): void => {
     events.push(event);
@@ -60,7 +63,7 @@ export function guardRig(t: TestContext | undefined, options: GuardRigOptions = 
     return { name, breaker: options.breaker ?? opossum(name, clock, observe, options) };
   });
   const max = (): number => maxConcurrent;
-  const made = createPermit({ max, maxQueued: options.maxQueued ?? 8, deadlineMs, clock });
+  const made = createPermit({ max, maxQueued: options.maxQueued ?? 8, deadlineMs, patienceMs, clock });
   const permit = options.permit?.(made) ?? made;
   const guard = createGuard({
     target: 'engine',
@@ -84,7 +87,7 @@ export function guardRig(t: TestContext | undefined, options: GuardRigOptions = 
   t?.after(guard.close);
   const admit: GuardRig['admit'] = (signal) =>
     guard.admit({
-      deadlineAtMs: clock.monotonicMs() + deadlineMs,
+      deadlineAtMs: clock.monotonicMs() + patienceMs,
       priority: 'people',
       ...(signal === undefined ? {} : { signal }),
     });

@@ -93,14 +93,12 @@ test('a late reply is delivered, and booked as a failure', async (t) => {
 });
 
 test('a reply in time is a success however long the queue was before it', async (t) => {
-  const { guard, run, pass } = timed(t, { maxConcurrent: 1, maxQueued: 8 });
+  const { guard, run, pass } = timed(t, { maxConcurrent: 1, maxQueued: 8, patienceMs: 4 * DEADLINE_MS });
   const replied = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
   const asked = Promise.allSettled(Array.from({ length: 8 }, () => run(replied)));
   await pass(1000);
-  const results = await asked;
-  const expired = results.filter((result) => result.status === 'rejected' && why(result.reason) === 'queue-expired');
-  const answered = results.filter(({ status }) => status === 'fulfilled');
-  assert.deepEqual([answered.length, expired.length], [3, 5], 'the third waited for most of the deadline');
+  const answered = (await asked).filter(({ status }) => status === 'fulfilled');
+  assert.equal(answered.length, 8, 'the last waited for nearly three deadlines');
   assert.equal(guard.endpoints.state(), 'closed');
 });
 

@@ -9,7 +9,7 @@ export interface PermitRig {
   readonly permit: Permit;
   readonly clock: FakeClock;
   readonly pass: (ms: number) => Promise<void>;
-  /** Asks and tells what became of it. The deadline is the engine's from now, unless given. */
+  /** Asks and tells what became of it. The deadline is its patience from now, unless given. */
   readonly ask: (options?: { priority?: Priority; deadlineMs?: number; signal?: AbortSignal }) => Asked;
   /** May be changed at any time. */
   max: number;
@@ -24,11 +24,20 @@ export interface Asked {
 }
 
 export const DEADLINE_MS = 800;
+export const PATIENCE_MS = 2000;
 
 export function permitRig(t: TestContext, max: number, options: Partial<PermitOptions> = {}): PermitRig {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
-  const permit = createPermit({ max: () => rig.max, maxQueued: 100, deadlineMs: DEADLINE_MS, clock, ...options });
+  const { patienceMs = PATIENCE_MS } = options;
+  const permit = createPermit({
+    max: () => rig.max,
+    maxQueued: 100,
+    deadlineMs: DEADLINE_MS,
+    patienceMs,
+    clock,
+    ...options,
+  });
   const rig: PermitRig = {
     permit,
     clock,
@@ -40,7 +49,7 @@ export function permitRig(t: TestContext, max: number, options: Partial<PermitOp
         await idle();
       }
     },
-    ask: ({ priority = 'people', deadlineMs = DEADLINE_MS, signal } = {}) => {
+    ask: ({ priority = 'people', deadlineMs = patienceMs, signal } = {}) => {
       const askedAtMs = clock.monotonicMs();
       let give = (): void => undefined;
       const asked: Asked = {

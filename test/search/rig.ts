@@ -39,6 +39,8 @@ export interface Rig {
 export interface RigOptions {
   readonly store?: false;
   readonly deadlineMs?: number;
+  /** Default: the deadline. */
+  readonly patienceMs?: number;
   readonly maxConcurrent?: number;
   readonly maxQueued?: number;
   readonly maxEntryBytes?: number;
@@ -143,7 +145,8 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
             deadlineMs: 100,
           }),
         };
-  const { forward, lastMiss } = createForward({ ...shared, missPath, ...lifeboat });
+  const { patienceMs = deadlineMs } = options;
+  const { forward, lastMiss } = createForward({ ...shared, patienceMs, missPath, ...lifeboat });
   const search = createDomainSearch({
     ...shared,
     forward,

@@ -11,8 +11,8 @@ export function drilled(
     name: drilling.script,
     mix: SITE_MIX,
     isWarmed: true,
-    // The engine's deadline, and a little.
-    slowSeconds: 1,
+    // The patience, and a little.
+    slowSeconds: 2.2,
     prepare: (scene) => checkDrillable(scene, drilling),
     operator: (scene) => operateDrills(scene, drilling),
     teardown: endDrills,

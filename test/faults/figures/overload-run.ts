@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { personOf, targetOf } from '../bed.ts';
-import { ENGINE_DEADLINE_MS, HUNG_MS } from '../configuration.ts';
+import { ENGINE_DEADLINE_MS, HUNG_MS, PATIENCE_MS } from '../configuration.ts';
 import { verdictOf } from '../verdict.ts';
 import { type Asked, isFault, isPage, isShed, type OpenLoop, quantileMs, startOpenLoop } from './open-loop.ts';
 
@@ -29,7 +29,8 @@ export interface NewSearch {
   readonly target?: string;
 }
 
-const SETTLE_MS = 3500;
+/** A load that stays is told from a burst after one patience, and what was promised until then takes up to another. */
+const SETTLE_MS = 2 * PATIENCE_MS;
 const MEASURE_MS = 6500;
 
 /** Nobody waits for anybody: arrivals at that rate, each a search nobody asked before. */

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Unanswered } from '../../src/search/failure.ts';
+import { idle } from '../fakes/idle.ts';
+import { type Rig, type RigOptions, rig } from './rig.ts';
+import { pageOf } from './scripted.ts';
+
+interface Timed extends Rig {
+  /** What became of each search, in the order of their answers. */
+  readonly answers: string[];
+  readonly ask: (q: string) => void;
+  /** Ends the engine's oldest call. */
+  readonly reply: () => Promise<void>;
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+/** One slot; a call of the engine ends when the test says so, and time passes when it says so. */
+function timed(t: TestContext, options: RigOptions): Timed {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const made = rig(t, { maxConcurrent: 1, deadlineMs: 400, patienceMs: 1000, store: false, ...options });
+  const calls: (() => void)[] = [];
+  made.engine.answer = (text) =>
+    new Promise((resolve) => {
+      calls.push(() => resolve(pageOf(text)));
+    });
+  const answers: string[] = [];
+  return {
+    ...made,
+    answers,
+    ask: (q) => {
+      made.search.search(made.prepare(q)).then(
+        ({ outcome }) => answers.push(`${q} ${outcome}`),
+        (error: unknown) => answers.push(`${q} ${error instanceof Unanswered ? error.code : error}`),
+      );
+    },
+    reply: async () => {
+      calls.shift()?.();
+      await idle();
+    },
+    pass: async (ms) => {
+      for (let passed = 0; passed < ms; passed += 10) {
+        made.clock.advance(10);
+        t.mock.timers.tick(10);
+        await idle();
+      }
+    },
+  };
+}
+
+test('a client may wait for its turn for longer than the engine’s deadline, and then for its call as long as that', async (t) => {
+  const { ask, pass, reply, answers } = timed(t, {});
+  ask('one');
+  ask('two');
+  await pass(390);
+  await reply();
+  assert.deepEqual(answers, ['one engine']);
+  await pass(390);
+  assert.deepEqual(answers, ['one engine'], 'its call has run for 390 ms');
+  await pass(20);
+  assert.deepEqual(answers, ['one engine', 'two engine-deadline']);
+});
+
+test('a client past its patience leaves, and its page is stored all the same', async (t) => {
+  const { ask, pass, reply, answers, engine } = timed(t, { patienceMs: 900 });
+  for (const q of ['one', 'two', 'three']) ask(q);
+  await pass(200);
+  await reply();
+  await pass(390);
+  await reply();
+  assert.deepEqual(answers, ['one engine', 'two engine']);
+  await pass(300);
+  assert.deepEqual(answers.length, 2, 'it has waited for 890 ms, and its call for 300');
+  await pass(20);
+  assert.deepEqual(answers.slice(2), ['three engine-deadline']);
+  await reply();
+  ask('three');
+  await idle();
+  assert.deepEqual(answers.slice(3), ['three hit-l1']);
+  assert.equal(engine.asked.length, 3);
+});
+
+test('a client that cannot be served within its patience hears of it while others are', async (t) => {
+  const { ask, pass, answers } = timed(t, {});
+  for (const q of ['one', 'two', 'three', 'four', 'five', 'six']) ask(q);
+  await pass(300);
+  assert.deepEqual(
+    answers,
+    ['three', 'four', 'five', 'six'].map((q) => `${q} overloaded`),
+  );
+});
+
+test('behind an engine that has stopped nobody waits for the patience', async (t) => {
+  const { ask, pass, answers } = timed(t, {});
+  ask('one');
+  ask('two');
+  await pass(410);
+  assert.deepEqual(answers.toSorted(), ['one engine-deadline', 'two overloaded']);
+});
+
+test('one who joins a call that is late already waits for it as long as the deadline', async (t) => {
+  const { ask, pass, reply, answers } = timed(t, {});
+  ask('one');
+  await pass(500);
+  ask('one');
+  await pass(390);
+  await reply();
+  assert.deepEqual(answers, ['one engine-deadline', 'one collapsed']);
+});
+
+test('a page that came into L1 while the store was read is served from there, and costs no budget', async (t) => {
+  const { search, engine, store, prepare } = rig(t);
+  const read = Promise.withResolvers<void>();
+  Object.assign(store, { read: () => read.promise.then(() => ({ kind: 'absent' })) });
+  const asked = search.search(prepare('диван'), () => assert.fail('the budget was asked'));
+  await search.bypass(prepare('диван'));
+  read.resolve();
+  assert.equal((await asked).outcome, 'hit-l1');
+  assert.deepEqual(engine.asked, ['диван']);
+});
+
+test('a page that came into L1 while a flight waited for its permit is taken from there', async (t) => {
+  const { search, engine, prepare } = rig(t, { maxConcurrent: 1 });
+  const first = Promise.withResolvers<void>();
+  engine.answer = async (text) => {
+    if (text === 'стол') await first.promise;
+    return pageOf(text);
+  };
+  const batch = search.searchMany([prepare('стол'), prepare('диван')]);
+  await idle();
+  first.resolve();
+  await search.bypass(prepare('диван'));
+  const results = await batch;
+  const outcomes = results.map((result) => (result.status === 'fulfilled' ? result.value.outcome : result.reason));
+  assert.deepEqual(outcomes, ['engine', 'collapsed']);
+  assert.deepEqual(engine.asked, ['стол', 'диван']);
+});
