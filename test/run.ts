@@ -19,6 +19,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { k6Program } from '../loadtest/run/k6-program.ts';
+import { manticoreFolder } from '../loadtest/stack/sphinx.ts';
 import floor from './floor.json' with { type: 'json' };
 import { OPTIONAL_FILE, type OptionalSuite } from './optional.ts';
 import { orderFiles } from './runner/file-order.ts';
@@ -63,7 +64,7 @@ try {
 async function completeRun(wanted: WantedRun): Promise<boolean> {
   if (wanted.startsPrograms) {
     const installed = spawnSync(process.execPath, [join(root, 'loadtest/stack/install.ts')], { stdio: 'inherit' });
-    if (installed.status !== 0) return false;
+    if (installed.status !== 0 || !unpackedManticore()) return false;
   }
   if (wanted.startsK6 && !(await builtK6())) return false;
   const before = new Set(untrackedFiles());
@@ -89,6 +90,17 @@ async function completeRun(wanted: WantedRun): Promise<boolean> {
 async function builtK6(): Promise<boolean> {
   try {
     await k6Program(process.env['K6'] || undefined, (text) => console.error(`serpcache: ${text}`));
+    return true;
+  } catch (error) {
+    console.error(`serpcache: ${error instanceof Error ? error.message : error}`);
+    return false;
+  }
+}
+
+/** Several files want it at the same time; unpacked beforehand it is unpacked once. */
+function unpackedManticore(): boolean {
+  try {
+    process.env['SERPCACHE_MANTICORE'] = manticoreFolder() ?? '';
     return true;
   } catch (error) {
     console.error(`serpcache: ${error instanceof Error ? error.message : error}`);

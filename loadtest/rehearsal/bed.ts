@@ -35,7 +35,7 @@ export async function layBed(say: (text: string) => void): Promise<Bed> {
     ...replica,
     clockAheadMs: CLOCKS_AHEAD_MS[at] ?? 0,
     // What lapses by itself must not be taken for what a drill has done.
-    env: { LOCAL_TTL: '30m' },
+    env: { ...replica.env, LOCAL_TTL: '30m' },
   }));
   const plan: StackPlan = { ...read, replicas };
   try {

@@ -41,7 +41,7 @@ export function planLocalStack({ replicas, env: wished }: LocalStackWish): Stack
   }
   // Whoever set the variable wants it so.
   const env = Object.fromEntries(Object.entries(wished).filter(([name]) => !process.env[name]));
-  return { ...read, replicas: read.replicas.map((replica) => ({ ...replica, env })) };
+  return { ...read, replicas: read.replicas.map((replica) => ({ ...replica, env: { ...replica.env, ...env } })) };
 }
 
 /** @throws when it cannot be started; what was is ended. */

@@ -11,8 +11,10 @@ import { down, endReplicas, processesOf, startPart, stopPart, up } from './stack
 import { statusTable, urls } from './status.ts';
 
 const USAGE = `npm run stack -- <command>
-  up [--replicas n]  start what is not running: a Redis and a Valkey cluster of three, a control store, searchd with its
-                  indexes, and n processes of serpcache (one, or as many as before)
+  up [--replicas n] [--engine e]
+                  start what is not running: a Redis and a Valkey cluster of three, a control store, searchd with its
+                  indexes (of sphinx or manticore; as before, or sphinx), and n processes of serpcache (one, or as many
+                  as before)
   status          every part, whether it runs, and where; exit status 1 when one does not
   down            end everything and remove what it wrote
   start <part>…   goods-1, searchd, serpcache, …; also restart, stop (SIGTERM), kill (SIGKILL),
@@ -26,7 +28,7 @@ const LOCKED = '--locked';
 const given = process.argv.slice(2);
 const { values, positionals } = parseArgs({
   args: given.filter((argument) => argument !== LOCKED),
-  options: { replicas: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  options: { replicas: { type: 'string' }, engine: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
   allowPositionals: true,
   strict: false,
 });
@@ -47,7 +49,7 @@ async function main(): Promise<number> {
   }
   if (process.platform !== 'linux') throw new Error('the local stack needs Linux: it finds its servers in /proc');
   const replicas = wantedReplicas(values.replicas);
-  const plan = readPlan(process.env, replicas);
+  const plan = readPlan(process.env, replicas, wantedEngine(values.engine));
   if (command === 'status') return status(plan);
   // Two commands at once would start the same part twice; flock is on every Linux, and is let go however it ends.
   if (!given.includes(LOCKED)) {
@@ -80,6 +82,11 @@ function wantedReplicas(text: unknown): number | undefined {
   const count = Number(text);
   if (command === 'up' && Number.isInteger(count) && count >= 1 && count <= MAX_REPLICAS) return count;
   throw new Error(`--replicas goes with \`up\` and takes a number from 1 to ${MAX_REPLICAS}, not ${text}`);
+}
+
+function wantedEngine(text: unknown): string | undefined {
+  if (text === undefined || (command === 'up' && (text === 'sphinx' || text === 'manticore'))) return text;
+  throw new Error(`--engine goes with \`up\` and takes sphinx or manticore, not ${text}`);
 }
 
 function chosenParts(plan: StackPlan): readonly PartPlan[] {

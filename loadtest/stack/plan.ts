@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import type { Flavour } from './redis-node.ts';
+import type { SearchServer } from './sphinx.ts';
 
 /** What the local stack consists of, read from the very file serpcache is started with. */
 export interface StackPlan {
@@ -17,6 +18,8 @@ export interface StackPlan {
   /** The store of control documents and counters: one small server that evicts nothing. */
   readonly control: PartPlan;
   readonly searchd: PartPlan;
+  /** Neither server can read the other's indexes. */
+  readonly engine: SearchServer['dialect'];
   /** What searchd serves. */
   readonly indexes: readonly { readonly domain: SearchDomain; readonly index: string }[];
   /** At least one. They share everything above; each has a folder, and so drill reports and an audit, of its own. */
@@ -51,6 +54,7 @@ export interface PartPlan {
 }
 
 const ROOT = join(import.meta.dirname, '..', '..');
+const FOLDER = join(ROOT, 'data', 'stack');
 
 /** The corpora beside the project; without them the demo catalogue does. */
 const CORPORA = join(ROOT, '..', 'shared', 'data');
@@ -63,12 +67,18 @@ export const MAX_REPLICAS = 5;
 
 /**
  * @param replicas of serpcache; absent: as many as were started last, or one.
+ * @param engine absent: what the indexes were built with, or Sphinx.
  * @throws ConfigError, or Error when the file describes something this stack cannot start.
  */
-export function readPlan(env: Readonly<Record<string, string | undefined>>, replicas?: number): StackPlan {
+export function readPlan(
+  env: Readonly<Record<string, string | undefined>>,
+  replicas?: number,
+  engine: string | undefined = builtEngine(),
+): StackPlan {
   const corpora = existsSync(join(CORPORA, 'goods.ndjson.gz')) ? CORPORA : undefined;
   const config = corpora === undefined ? 'deploy/local-demo.yaml' : 'deploy/local.yaml';
-  const settings = loadSettings({ env: { ...env, SERPCACHE_CONFIG: config }, cwd: ROOT });
+  const chosen = engine === undefined ? {} : { LOCAL_ENGINE: engine };
+  const settings = loadSettings({ env: { ...env, ...chosen, SERPCACHE_CONFIG: config }, cwd: ROOT });
   return planOf(config, corpora, settings, replicas);
 }
 
@@ -78,7 +88,7 @@ function planOf(
   settings: Settings,
   replicas: number | undefined,
 ): StackPlan {
-  const folder = join(ROOT, 'data', 'stack');
+  const folder = FOLDER;
   const { control } = settings;
   if (control.kind !== 'standalone') throw new Error(`${config}: the control store is not one server`);
   const clusters = settings.domains.map((domain, index): ClusterPlan => {
@@ -93,15 +103,16 @@ function planOf(
     return { domain: domain.name, flavour, folder: home, nodes };
   });
   const indexes = settings.domains.map(({ name, attributes, context, engine }) => {
-    if (engine.kind !== 'sphinx') throw new Error(`${config}: the engine of ${name} is not sphinx`);
+    if (engine.kind === 'sqlite') throw new Error(`${config}: the engine of ${name} is neither sphinx nor manticore`);
     return {
       domain: { name, attributes, context, answerProfile: '' },
       index: engine.index,
+      kind: engine.kind,
       port: engine.endpoints[0].port,
     };
   });
   const [first] = indexes;
-  if (first === undefined || indexes.some(({ port }) => port !== first.port)) {
+  if (first === undefined || indexes.some(({ port, kind }) => port !== first.port || kind !== first.kind)) {
     throw new Error(`${config}: all domains must use one searchd`);
   }
   const part = (name: string, program: string, port: number): PartPlan => {
@@ -118,11 +129,12 @@ function planOf(
       logFile: join(folder, 'control', 'server.log'),
     },
     searchd: part('searchd', 'searchd', first.port),
+    engine: first.kind,
     indexes,
     replicas: Array.from({ length: replicas ?? startedReplicas(folder) }, (_, at) => ({
       ...part(replicaName(at), 'node', settings.public.port + at * PORTS_APART),
       adminPort: settings.admin.port + at * PORTS_APART,
-      env: {},
+      env: { LOCAL_ENGINE: first.kind },
       clockAheadMs: 0,
     })),
     ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),
@@ -134,6 +146,14 @@ const PORTS_APART = 10;
 
 function replicaName(at: number): string {
   return at === 0 ? 'serpcache' : `serpcache-${at + 1}`;
+}
+
+/** Written when searchd has answered from its indexes, with the name of the server: a build that was cut short is done again. */
+export const BUILT_FILE = join(FOLDER, 'searchd', 'built');
+
+/** The server that the indexes of the stack were built with. */
+export function builtEngine(): string | undefined {
+  return existsSync(BUILT_FILE) ? readFileSync(BUILT_FILE, 'utf8') : undefined;
 }
 
 /** A replica that was started once has a folder until `down`. */

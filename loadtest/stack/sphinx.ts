@@ -1,12 +1,50 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { type SphinxSource, type SphinxSourceOptions, writeSphinxSource } from '../../src/engines/sphinx/source.ts';
 import { freePorts, type RunningProcess, startProcess } from './process.ts';
 
 const run = promisify(execFile);
+
+/** The programs `searchd` and `indexer`: those of Sphinx are in PATH, those of Manticore in a folder of their own. */
+export type SearchServer = { readonly dialect: 'sphinx' } | { readonly dialect: 'manticore'; readonly folder: string };
+
+export const SPHINX: SearchServer = { dialect: 'sphinx' };
+
+/** What to do to have Manticore run. */
+export const MANTICORE_NEEDS = 'set SERPCACHE_MANTICORE to a folder with searchd and indexer of Manticore Search';
+
+/** Beside the clone: unpacks Manticore, if that is not done yet, and prints the folder. */
+const UNPACKER = join(import.meta.dirname, '..', '..', '..', 'shared', 'tools', 'manticore');
+const UNPACKER_LIMIT_MS = 120_000;
+
+/**
+ * The folder that SERPCACHE_MANTICORE names, or the one that the unpacker beside the clone prints. Undefined where there is
+ * neither, or where the variable is empty. @throws when the folder or the unpacker is of no use
+ */
+export function manticoreFolder(): string | undefined {
+  const named = process.env['SERPCACHE_MANTICORE'];
+  if (named === '' || (named === undefined && !existsSync(UNPACKER))) return undefined;
+  const folder = named === undefined ? unpacked() : resolve(named);
+  const missing = ['searchd', 'indexer'].filter((program) => !existsSync(join(folder, program)));
+  if (missing.length > 0) throw new Error(`${folder} has no ${missing.join(' and no ')}: ${MANTICORE_NEEDS}`);
+  return folder;
+}
+
+function unpacked(): string {
+  const { status, stdout, stderr, error } = spawnSync(UNPACKER, { encoding: 'utf8', timeout: UNPACKER_LIMIT_MS });
+  if (status === 0) return stdout.trim();
+  const why = error?.message ?? stderr.trim().split('\n').at(-1);
+  throw new Error(`${UNPACKER} failed: ${why}; an empty SERPCACHE_MANTICORE does without Manticore`);
+}
+
+/** The name or the path to start it by. */
+export function programOf(name: 'searchd' | 'indexer', server: SearchServer): string {
+  return server.dialect === 'manticore' ? join(server.folder, name) : name;
+}
 
 export interface SearchdOptions {
   /** Holds the configuration, the indexes and the logs. */
@@ -20,6 +58,8 @@ export interface SearchdOptions {
   readonly maxConnections?: number;
   /** Its indexes are there already. */
   readonly built?: boolean;
+  /** Sphinx when absent. */
+  readonly server?: SearchServer;
   /** Let it outlive this process (the local stack). */
   readonly detached?: boolean;
 }
@@ -44,7 +84,7 @@ const HOST = '127.0.0.1';
  * @throws with the program's own words when indexer or searchd is missing or refuses.
  */
 export async function startSearchd(options: SearchdOptions): Promise<RunningSearchd> {
-  const { directory, from } = options;
+  const { directory, from, server = SPHINX } = options;
   await mkdir(directory, { recursive: true });
   const port = 'configFile' in from ? from.port : (options.port ?? (await freePorts(1))[0]);
   if (port === undefined) throw new Error('no free port');
@@ -54,15 +94,15 @@ export async function startSearchd(options: SearchdOptions): Promise<RunningSear
       : await writeSphinxSource({
           directory,
           domains: from.domains,
-          searchd: { host: HOST, port, maxConnections: options.maxConnections ?? 64 },
+          searchd: { dialect: server.dialect, host: HOST, port, maxConnections: options.maxConnections ?? 64 },
         });
   const configFile = 'configFile' in from ? from.configFile : (source?.configFile ?? '');
-  if (!options.built) await buildIndexes(configFile);
+  if (!options.built) await buildIndexes(configFile, { server });
 
   const logFile = join(directory, 'searchd.log');
   const searchd = await startProcess({
     name: 'searchd',
-    command: 'searchd',
+    command: programOf('searchd', server),
     args: ['--config', configFile, '--nodetach'],
     cwd: directory,
     logFile: join(directory, 'searchd.out'),
@@ -72,7 +112,7 @@ export async function startSearchd(options: SearchdOptions): Promise<RunningSear
 
   const rotate = async (): Promise<void> => {
     const before = await rotations(logFile);
-    await buildIndexes(configFile, ['--rotate']);
+    await buildIndexes(configFile, { server, args: ['--rotate'] });
     const deadline = performance.now() + 60_000;
     while ((await rotations(logFile)) <= before) {
       if (performance.now() > deadline) throw new Error('searchd did not take the new indexes within a minute');
@@ -92,9 +132,13 @@ export async function startSearchd(options: SearchdOptions): Promise<RunningSear
 }
 
 /** The one command that builds every index of a configuration. */
-export async function buildIndexes(configFile: string, args: readonly string[] = []): Promise<string> {
+export async function buildIndexes(
+  configFile: string,
+  { server = SPHINX, args = [] }: { readonly server?: SearchServer; readonly args?: readonly string[] } = {},
+): Promise<string> {
   try {
-    const { stdout } = await run('indexer', ['--config', configFile, '--all', ...args], { maxBuffer: 4 * 2 ** 20 });
+    const words = ['--config', configFile, '--all', ...args];
+    const { stdout } = await run(programOf('indexer', server), words, { maxBuffer: 4 * 2 ** 20 });
     return stdout;
   } catch (error) {
     const said = error instanceof Error && 'stdout' in error ? String(error.stdout).trim().split('\n').slice(-6) : [];
@@ -115,7 +159,9 @@ function greets(port: number): Promise<boolean> {
   });
 }
 
-async function rotations(logFile: string): Promise<number> {
+/** How often a searchd has taken new indexes, by its log. */
+export async function rotations(logFile: string): Promise<number> {
   const log = await readFile(logFile, 'utf8').catch(() => '');
-  return log.split('all indexes done').length;
+  // Manticore calls an index a table.
+  return log.split(/rotating (?:index: all indexes|table: all tables) done/).length - 1;
 }

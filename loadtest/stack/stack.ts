@@ -3,11 +3,19 @@ import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { documentsOf } from './corpus.ts';
 import { endOwned, findOwned, type OwnedProcess } from './owned.ts';
-import { type ClusterPlan, type PartPlan, partsOf, type ReplicaPlan, type StackPlan } from './plan.ts';
+import {
+  BUILT_FILE,
+  builtEngine,
+  type ClusterPlan,
+  type PartPlan,
+  partsOf,
+  type ReplicaPlan,
+  type StackPlan,
+} from './plan.ts';
 import { accepts, startProcess } from './process.ts';
 import { startCluster } from './redis.ts';
 import { startRedisNode } from './redis-node.ts';
-import { startSearchd } from './sphinx.ts';
+import { MANTICORE_NEEDS, manticoreFolder, type SearchServer, SPHINX, startSearchd } from './sphinx.ts';
 
 /** Says, in a few words, what is being done. */
 export type Say = (text: string) => void;
@@ -16,8 +24,19 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Starts what is not running; whatever runs stays as it is. @throws with one clear line; `down` cleans up after it. */
 export async function up(plan: StackPlan, say: Say): Promise<void> {
+  const built = builtEngine() ?? plan.engine;
+  if (built !== plan.engine) {
+    throw new Error(
+      `the indexes of this stack are of ${built}: \`npm run stack -- down\` first, then up with ${plan.engine}`,
+    );
+  }
+  const server = serverOf(plan);
   const install = join(import.meta.dirname, 'install.ts');
-  const installed = spawnSync(process.execPath, [install, 'redis', 'valkey', 'sphinx'], { stdio: 'inherit' });
+  const installed = spawnSync(
+    process.execPath,
+    [install, 'redis', 'valkey', ...(server === SPHINX ? ['sphinx'] : [])],
+    { stdio: 'inherit' },
+  );
   if (installed.status !== 0) throw new Error('a server of the stack cannot be installed, see above');
   for (const cluster of plan.clusters) if (!isFormed(cluster)) await discard(cluster);
   await checkPorts(partsOf(plan).filter((part) => !isRunning(part)));
@@ -115,9 +134,10 @@ async function discard(cluster: ClusterPlan): Promise<void> {
   rmSync(cluster.folder, { recursive: true, force: true });
 }
 
-async function upSearchd({ searchd, indexes, corpora }: StackPlan, say: Say): Promise<void> {
+async function upSearchd(plan: StackPlan, say: Say): Promise<void> {
+  const { searchd, indexes, corpora, engine } = plan;
   if (isRunning(searchd)) return;
-  const built = existsSync(builtFile(searchd));
+  const built = builtEngine() !== undefined;
   say(built ? 'searchd: starting' : `searchd: indexing ${indexes.map(({ domain }) => domain.name).join(' and ')}`);
   const configFile = join(searchd.folder, 'sphinx.conf');
   await startSearchd({
@@ -127,14 +147,17 @@ async function upSearchd({ searchd, indexes, corpora }: StackPlan, say: Say): Pr
       : { domains: indexes.map((index) => ({ ...index, documents: documentsOf(index.domain, corpora) })) },
     port: searchd.port,
     built,
+    server: serverOf(plan),
     detached: true,
   });
-  writeFileSync(builtFile(searchd), '');
+  writeFileSync(BUILT_FILE, engine);
 }
 
-/** Written when searchd has answered from its indexes: a build that was cut short is done again. */
-function builtFile(searchd: PartPlan): string {
-  return join(searchd.folder, 'built');
+function serverOf({ engine }: StackPlan): SearchServer {
+  if (engine === 'sphinx') return SPHINX;
+  const folder = manticoreFolder();
+  if (folder === undefined) throw new Error(`there is no Manticore here: ${MANTICORE_NEEDS}`);
+  return { dialect: 'manticore', folder };
 }
 
 async function upReplica(plan: StackPlan, replica: ReplicaPlan, say: Say): Promise<void> {

@@ -12,14 +12,15 @@ import { domainNamed, wholeNumber } from './words.ts';
 /** What the indexer needs to build the configured domains' indexes: its input, and one configuration for it and searchd. */
 export const sphinxSource: Command = {
   name: 'sphinx-source',
-  usage: '--out <directory> [--host H] [--port N] [--max-children N] [<domain>=<file.ndjson|csv[.gz]> …]',
-  summary: "write the Sphinx indexer's input and configuration; a demo domain without a file gets the demo catalogue",
+  usage: '--out <directory> [--host H] [--port N] [--max-connections N] [<domain>=<file.ndjson|csv[.gz]> …]',
+  summary:
+    'write the input and the configuration of the indexer of Sphinx or Manticore; a demo domain without a file gets the demo catalogue',
   run: async (args, context) => {
     const options = {
       out: { type: 'string' },
       host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string', default: '9306' },
-      'max-children': { type: 'string', default: '64' },
+      'max-connections': { type: 'string', default: '64' },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     if (values.out === undefined) throw new UsageError('sphinx-source takes --out <directory>');
@@ -27,6 +28,7 @@ export const sphinxSource: Command = {
     const files = new Map(positionals.map(fileOf));
     for (const name of files.keys()) domainNamed(name, settings);
     const wanted = files.size === 0 ? settings.domains : settings.domains.filter(({ name }) => files.has(name));
+    const dialect = dialectOf(wanted);
     const { clock, stderr: output } = context;
     const progress = createProgress({ label: 'writing', output, clock });
     const written = new Map<string, number>();
@@ -38,9 +40,10 @@ export const sphinxSource: Command = {
         documents: documentsOf(domain, files.get(domain.name), context),
       })),
       searchd: {
+        dialect,
         host: values.host,
         port: wholeNumber('--port', values.port),
-        maxConnections: wholeNumber('--max-children', values['max-children']),
+        maxConnections: wholeNumber('--max-connections', values['max-connections']),
       },
       progress: (domain, documents) => {
         written.set(domain, documents);
@@ -56,6 +59,19 @@ export const sphinxSource: Command = {
     context.stdout.write(`indexer --config ${configFile} --all\nsearchd --config ${configFile}\n`);
   },
 };
+
+/** Embedded domains get indexes of Sphinx. */
+function dialectOf(domains: readonly DomainSettings[]): 'sphinx' | 'manticore' {
+  const named = (kind: string): readonly string[] =>
+    domains.filter(({ engine }) => engine.kind === kind).map(({ name }) => name);
+  const [sphinx, manticore] = [named('sphinx'), named('manticore')];
+  if (sphinx.length > 0 && manticore.length > 0) {
+    throw new UsageError(
+      `the engine of ${sphinx.join(', ')} is sphinx, of ${manticore.join(', ')} manticore: name the domains of one of them, each as <domain>=<file>`,
+    );
+  }
+  return manticore.length > 0 ? 'manticore' : 'sphinx';
+}
 
 function fileOf(word: string): [domain: string, file: string] {
   const at = word.indexOf('=');

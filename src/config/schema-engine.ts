@@ -84,7 +84,7 @@ export const engine = Type.Union(
         maxMatches: integer('Most results reachable by paging.', { default: 1000, minimum: 1, maximum: 100_000 }),
         ...engineLimits,
       },
-      closed('Sphinx or Manticore over SphinxQL.'),
+      closed('Sphinx or Manticore over SphinxQL; the kind names the server that listens.'),
     ),
   ],
   { description: 'What computes the pages of this domain.', 'x-discriminator': 'kind' },

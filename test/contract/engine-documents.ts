@@ -1,5 +1,6 @@
 import type { Document } from '../../src/search/document.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
+import { nastyTitles } from './nasty.ts';
 
 /** What every engine adapter indexes before it meets the contract. Generated, so that the truth about it is known. */
 export const CONTRACT_DOMAIN: SearchDomain = {
@@ -112,7 +113,33 @@ export const FORGERIES: readonly (readonly [open: string, close: string])[] = [
 export const EMOJI_TITLE = 'Самокат 🚲 👩‍👩‍👧 𝒜𠮷 🇷🇺 <i>"складной"</i> & \'Co\'';
 export const SCRIPT = '<script>alert("x")</script>';
 
+/**
+ * Titles with quotes, slashes and operators of query languages, and one longer than what engines highlight. Each stands in two
+ * documents: as its own description, and with a description that has none of its words.
+ */
+export const HARD_TITLES: readonly Document[] = [
+  'Экран 17" (IPS) 60Hz',
+  'Адаптер 802.11 b/g, USB 2.0',
+  'Приставка TV~2 и пульт',
+  '-foo без минуса -bar',
+  '(x незакрытая скобка',
+  'Printer @price x @(title) y',
+  '"near" NEAR/3 MAYBE "кавычки',
+  "O'Reilly's | книги & журналы",
+  'C:\\папка\\файл\\',
+  'l=r =точно ^начало конец$',
+  '<<раньше<< !кроме !ещё',
+  'wi-fi c++ at&t asp.net c# foo_bar',
+  '50% скидка* за ?штуку',
+  `${'Очень длинное заглавие '.repeat(40)}кончилось`,
+  ...nastyTitles(150),
+].flatMap((title, index) => [
+  { id: `title-${index}`, title, description: title, attributes: {} },
+  { id: `mk${index}`, title, description: `Примета номер ${index}: mk${index}.`, attributes: {} },
+]);
+
 const SPECIAL: readonly Document[] = [
+  ...HARD_TITLES,
   ...HARD_IDS.map((id, index) => ({
     id,
     title: `Опознание номер ${index}`,

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ResultPage } from '../../src/search/page.ts';
 import type { Searching } from './engine.ts';
-import { COLOURS, COMMON, CONTRACT_DOCUMENTS, EMOJI_TITLE, FORGERIES, NOUNS, SCRIPT } from './engine-documents.ts';
+import {
+  COLOURS,
+  COMMON,
+  CONTRACT_DOCUMENTS,
+  EMOJI_TITLE,
+  FORGERIES,
+  HARD_TITLES,
+  NOUNS,
+  SCRIPT,
+} from './engine-documents.ts';
 import { ask, fold, matching, words } from './engine-truth.ts';
 import { nastyTexts } from './nasty.ts';
 
@@ -31,7 +40,9 @@ export function textContract(search: Searching): void {
     ]) {
       const expected = matching(`${first} ${second}`).length;
       assert.ok(expected > 0 && expected < matching(first ?? '').length);
-      assert.equal((await search(ask(`${first} ${second}`))).total, expected);
+      const { total, results } = await search(ask(`${first} ${second}`));
+      assert.equal(total, expected);
+      for (const { snippet } of results) assert.match(snippet, /<em>/, `${first} ${second}`);
       assert.equal((await search(ask(`${second} ${first}`))).total, expected);
     }
     assert.equal((await search(ask('кроссовки велосипед'))).total, 0);
@@ -51,6 +62,33 @@ export function textContract(search: Searching): void {
       '/гитара/',
     ]) {
       assert.equal((await search(ask(text))).total, expected, text);
+    }
+  });
+
+  it('punctuation between words separates them, as a space does', async () => {
+    const expected = matching('кроссовки красный').length;
+    for (const mark of '!"$%&\'()*+,-./:;<=>?@[\\]^_`{|}~#«»„“”‘’—–…№§°') {
+      for (const gap of [mark, mark + mark, ` ${mark}`, `${mark} `]) {
+        assert.equal((await search(ask(`кроссовки${gap}красный`))).total, expected, JSON.stringify(gap));
+      }
+    }
+  });
+
+  it('finds a document by its title, whatever is in it, and gives the title whole, and its words marked', async () => {
+    for (const { id, title, description } of HARD_TITLES) {
+      const { results } = await search(ask(firstWords(title), { limit: 100 }));
+      const found = results.find((result) => result.id === id);
+      assert.equal(found?.title, title);
+      if (description === title) assert.match(found.snippet, /<em>/, title);
+    }
+  });
+
+  it('marks each word where it stands, also when no part of the document has them all', async () => {
+    for (const { id, title } of HARD_TITLES.filter(({ title, description }) => description !== title)) {
+      const { results } = await search(ask(`${firstWords(title)} ${id}`, { limit: 100 }));
+      const found = results.find((result) => result.id === id);
+      assert.equal(found?.title, title);
+      assert.match(found.snippet, new RegExp(`<em>[^<]*${id}\\b`), title);
     }
   });
 
@@ -132,12 +170,25 @@ export function textContract(search: Searching): void {
         const page = await search(ask(text, { highlight: index % 2 === 0, limit: 5 }));
         assertSafe(page);
         assert.ok(Number.isSafeInteger(page.total) && page.total >= page.results.length);
+        for (const { id, title, snippet } of page.results) {
+          assert.equal(title, TITLES.get(id));
+          const shown = new Set(words(snippet.replace(/<\/?em>/g, '')));
+          const isMarked = index % 2 === 0 && words(text).some((word) => shown.has(word));
+          assert.ok(snippet.includes('<em>') || !isMarked, snippet);
+        }
       } catch (error) {
         failures.push(`${JSON.stringify(text)}: ${String(error)}`);
       }
     }
     assert.deepEqual(failures.slice(0, 10), [], `${failures.length} of ${2 * texts.length} failed`);
   });
+}
+
+const TITLES = new Map(CONTRACT_DOCUMENTS.map(({ id, title }) => [id, title]));
+
+/** As text reaches an engine: folded, and shorter than the longest that may be asked. */
+function firstWords(title: string): string {
+  return fold(title).split(' ').slice(0, 12).join(' ');
 }
 
 /** `<em>` is balanced, not nested, and the only markup; every ampersand begins an entity. */

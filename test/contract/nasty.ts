@@ -35,6 +35,17 @@ export function nastyTexts(count = 1700): readonly string[] {
   return [...texts].slice(0, count);
 }
 
+/** Titles of two words of their own each, with parts of query languages around them. The same each time. */
+export function nastyTitles(count: number): readonly string[] {
+  const random = xorshift(0x7171e5);
+  const parts = [...OPERATORS, ...KEYWORDS];
+  const gap = (): string => {
+    const part = parts[Math.floor(random() * parts.length)] ?? '';
+    return [part, ` ${part}`, `${part} `, ` ${part} `][Math.floor(random() * 4)] ?? '';
+  };
+  return Array.from({ length: count }, (_, index) => canonicalText(`${gap()}qz${index}${gap()}vj${index}${gap()}`));
+}
+
 /** The shape in which text reaches an engine, case apart: no controls, no lone surrogates, single spaces, ≤ 256 characters. */
 function canonicalText(text: string): string {
   const clean = text

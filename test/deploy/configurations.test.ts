@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readPlan } from '../../loadtest/stack/plan.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
 
@@ -35,6 +36,16 @@ for (const file of ['deploy/local.yaml', 'deploy/local-demo.yaml']) {
     assert.equal(settings.admin.host, '127.0.0.1');
   });
 }
+
+test('the local stack runs on Manticore when asked to, in every process of serpcache', () => {
+  const { engine, replicas } = readPlan({}, 2, 'manticore');
+  assert.equal(engine, 'manticore');
+  assert.deepEqual(
+    replicas.map(({ env }) => env),
+    [{ LOCAL_ENGINE: 'manticore' }, { LOCAL_ENGINE: 'manticore' }],
+  );
+  assert.throws(() => readPlan({}, 1, 'solr'), /sphinx or manticore/);
+});
 
 test('deploy/production.example.yaml loads with the variables it names, and needs each of them', () => {
   const env = {

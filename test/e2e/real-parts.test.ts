@@ -6,162 +6,177 @@ import { after, before, describe, test } from 'node:test';
 import { type RedisStack, startCluster } from '../../loadtest/stack/redis.ts';
 import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
+import { eachServer } from '../engines/sphinx/open.ts';
 import { ask, explained, type Service, startService, until } from './service.ts';
 
 /**
  * The life of a search over a real Redis Cluster and a real searchd, each part taken away and given back in turn. The
  * tests are one story, told in order.
  */
-describe('over a cluster and searchd', { timeout: 180_000 }, () => {
-  let cluster: RedisStack;
-  let searchd: RunningSearchd;
-  let service: Service;
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-e2e-sphinx-'));
+eachServer((name, server) => {
+  describe(`over a cluster and searchd of ${name}`, { timeout: 180_000 }, () => {
+    let cluster: RedisStack;
+    let searchd: RunningSearchd;
+    let service: Service;
+    const directory = mkdtempSync(join(tmpdir(), 'serpcache-e2e-sphinx-'));
 
-  before(async () => {
-    cluster = await startCluster({ flavour: 'redis', masters: 3 });
-    const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
-    assert.ok(domain);
-    const documents = [...demoDocuments('goods').take(3000)];
-    searchd = await startSearchd({
-      directory,
-      from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: 'goods', documents }] },
-    });
-    const nodes = cluster.nodes.map(({ address }) => `"${address}"`).join(', ');
-    service = await startService(`  goods:
+    before(async () => {
+      cluster = await startCluster({ flavour: 'redis', masters: 3 });
+      const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
+      assert.ok(domain);
+      const documents = [...demoDocuments('goods').take(3000)];
+      searchd = await startSearchd({
+        directory,
+        server,
+        from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: 'goods', documents }] },
+      });
+      const nodes = cluster.nodes.map(({ address }) => `"${address}"`).join(', ');
+      const engine = `kind: ${server.dialect}, host: 127.0.0.1, port: ${searchd.port}, index: goods, idAttribute: doc_id`;
+      service = await startService(`  goods:
     store: { kind: cluster, nodes: [${nodes}] }
-    engine: { kind: sphinx, host: 127.0.0.1, port: ${searchd.port}, index: goods, idAttribute: doc_id, maxConcurrent: 4 }
+    engine: { ${engine}, maxConcurrent: 4 }
     attributes:
       category: { type: string, facet: true }
       city: { type: string, facet: true }
       price: { type: integer, sort: true }
 `);
-    await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
-  });
-  after(async () => {
-    await service?.stop();
-    await searchd?.stop();
-    await cluster?.stop();
-    rmSync(directory, { recursive: true, force: true });
-  });
-
-  test('first the engine, then L1; after a restart L2, then L1: the same bytes and ETag, per coding', async () => {
-    const seen: { step: string; gzip: string | null; identity: string | null; body: string }[] = [];
-    const look = async (step: string): Promise<void> => {
-      const [zipped, plain] = [
-        await ask(service, 'Кроссовки', '&facet=city', { 'accept-encoding': 'gzip' }),
-        await ask(service, 'кроссовки ', '&facet=city&utm_source=x', { 'accept-encoding': 'identity' }),
-      ];
-      assert.equal(zipped.headers.get('content-encoding'), 'gzip');
-      assert.equal(zipped.body, plain.body);
-      seen.push({ step: `${step}: ${zipped.cacheStatus}`, gzip: zipped.etag, identity: plain.etag, body: plain.body });
-    };
-    await look('first');
-    await look('again');
-    await service.restart();
-    await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
-    await look('restarted');
-    const [first, again, restarted] = seen;
-    assert.match(first?.step ?? '', /serpcache-l2; fwd=uri-miss; stored.*, serpcache-l1; fwd=uri-miss; stored/);
-    assert.match(again?.step ?? '', /^again: serpcache-l1; hit; ttl=\d+$/);
-    assert.match(restarted?.step ?? '', /^restarted: serpcache-l2; hit; ttl=\d+, serpcache-l1; fwd=uri-miss$/);
-    for (const each of [again, restarted]) {
-      assert.deepEqual([each?.gzip, each?.identity, each?.body], [first?.gzip, first?.identity, first?.body]);
-    }
-    assert.ok(first?.gzip?.endsWith('-gz"') && first.identity === first.gzip.replace('-gz"', '"'));
-    assert.ok(JSON.parse(first?.body ?? '').results.length > 0);
-  });
-
-  test('a killed node costs only its own keys, quickly, and heals by itself', async () => {
-    const queries = Array.from({ length: 30 }, (_, i) => `кроссовки ${i + 30}`);
-    for (const q of queries) assert.equal((await ask(service, q)).status, 200);
-    const owner = new Map<string, string | undefined>();
-    for (const q of queries) owner.set(q, (await explained(service, q)).node);
-    const victim = cluster.nodes[0];
-    assert.ok(victim);
-    await service.restart();
-    await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
-    await victim.kill();
-    const replies = new Map<string, Awaited<ReturnType<typeof ask>>>();
-    for (const q of queries) replies.set(q, await ask(service, q));
-    for (const [q, reply] of replies) {
-      assert.equal(reply.status, 200);
-      const lost = owner.get(q) === victim.address;
-      assert.match(reply.cacheStatus, lost ? /l2; fwd=uri-miss;.*(store-down|node-open)/ : /l2; hit/, q);
-    }
-    assert.ok(
-      queries.some((q) => owner.get(q) === victim.address) && queries.some((q) => owner.get(q) !== victim.address),
-    );
-    assert.equal((await readiness(service)).status, 'degraded');
-    await victim.restart();
-    await until('readiness after the node is back', async () => (await readiness(service)).status === 'ready', 40_000);
-    const lost = queries.find((q) => owner.get(q) === victim.address) ?? '';
-    // The killed node forgot its keys: asked with another limit, the query is new to L1 and gets stored there again.
-    await until('its keys to be kept again', async () => {
-      const limit = 1 + Math.floor(Math.random() * 99);
-      await ask(service, lost, `&limit=${limit}`);
-      return (await victim.command('DBSIZE')) !== 0;
+      await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
     });
-  });
-
-  test('without searchd cached queries answer, others get a 503 with Retry-After, and it heals by itself', async () => {
-    assert.equal((await ask(service, 'кроссовки', '&facet=city')).status, 200);
-    searchd.process.signal('SIGKILL');
-    await searchd.process.ended;
-    assert.match((await ask(service, 'кроссовки', '&facet=city')).cacheStatus, /hit/);
-    for (let i = 0; i < 30; i += 1) {
-      const refused = await ask(service, `неизвестное ${i}`);
-      assert.equal(refused.status, 503);
-      assert.match(refused.headers.get('content-type') ?? '', /^application\/problem\+json/);
-      assert.ok(Number(refused.headers.get('retry-after')) >= 1);
-      assert.match(refused.headers.get('cache-control') ?? '', /no-store/);
-      assert.doesNotMatch(refused.body, /ECONNREFUSED|127\.0\.0\.1/);
-    }
-    let tried = 0;
-    await until('the breaker to open', async () => {
-      tried += 1;
-      return JSON.parse((await ask(service, `ещё неизвестнее ${tried}`)).body).code === 'engine-open';
+    after(async () => {
+      await service?.stop();
+      await searchd?.stop();
+      await cluster?.stop();
+      rmSync(directory, { recursive: true, force: true });
     });
-    const again = await startSearchd({
-      directory,
-      from: { configFile: searchd.configFile, port: searchd.port },
-      built: true,
+
+    test('first the engine, then L1; after a restart L2, then L1: the same bytes and ETag, per coding', async () => {
+      const seen: { step: string; gzip: string | null; identity: string | null; body: string }[] = [];
+      const look = async (step: string): Promise<void> => {
+        const [zipped, plain] = [
+          await ask(service, 'Кроссовки', '&facet=city', { 'accept-encoding': 'gzip' }),
+          await ask(service, 'кроссовки ', '&facet=city&utm_source=x', { 'accept-encoding': 'identity' }),
+        ];
+        assert.equal(zipped.headers.get('content-encoding'), 'gzip');
+        assert.equal(zipped.body, plain.body);
+        seen.push({
+          step: `${step}: ${zipped.cacheStatus}`,
+          gzip: zipped.etag,
+          identity: plain.etag,
+          body: plain.body,
+        });
+      };
+      await look('first');
+      await look('again');
+      await service.restart();
+      await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
+      await look('restarted');
+      const [first, again, restarted] = seen;
+      assert.match(first?.step ?? '', /serpcache-l2; fwd=uri-miss; stored.*, serpcache-l1; fwd=uri-miss; stored/);
+      assert.match(again?.step ?? '', /^again: serpcache-l1; hit; ttl=\d+$/);
+      assert.match(restarted?.step ?? '', /^restarted: serpcache-l2; hit; ttl=\d+, serpcache-l1; fwd=uri-miss$/);
+      for (const each of [again, restarted]) {
+        assert.deepEqual([each?.gzip, each?.identity, each?.body], [first?.gzip, first?.identity, first?.body]);
+      }
+      assert.ok(first?.gzip?.endsWith('-gz"') && first.identity === first.gzip.replace('-gz"', '"'));
+      assert.ok(JSON.parse(first?.body ?? '').results.length > 0);
     });
-    searchd = again;
-    await until(
-      'searches to be answered again',
-      async () => (await ask(service, `кроссовки ${Math.random()}`)).status === 200,
-    );
-    await until('the breaker to close', async () => (await readiness(service)).status === 'ready');
-  });
 
-  test('a batch says of each item where it came from', async () => {
-    const response = await fetch(`${service.url}/msearch`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ searches: [{ q: 'кроссовки', facet: ['city'] }, { q: 'диван' }, { q: '' }] }),
+    test('a killed node costs only its own keys, quickly, and heals by itself', async () => {
+      const queries = Array.from({ length: 30 }, (_, i) => `кроссовки ${i + 30}`);
+      for (const q of queries) assert.equal((await ask(service, q)).status, 200);
+      const owner = new Map<string, string | undefined>();
+      for (const q of queries) owner.set(q, (await explained(service, q)).node);
+      const victim = cluster.nodes[0];
+      assert.ok(victim);
+      await service.restart();
+      await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
+      await victim.kill();
+      const replies = new Map<string, Awaited<ReturnType<typeof ask>>>();
+      for (const q of queries) replies.set(q, await ask(service, q));
+      for (const [q, reply] of replies) {
+        assert.equal(reply.status, 200);
+        const lost = owner.get(q) === victim.address;
+        assert.match(reply.cacheStatus, lost ? /l2; fwd=uri-miss;.*(store-down|node-open)/ : /l2; hit/, q);
+      }
+      assert.ok(
+        queries.some((q) => owner.get(q) === victim.address) && queries.some((q) => owner.get(q) !== victim.address),
+      );
+      assert.equal((await readiness(service)).status, 'degraded');
+      await victim.restart();
+      await until(
+        'readiness after the node is back',
+        async () => (await readiness(service)).status === 'ready',
+        40_000,
+      );
+      const lost = queries.find((q) => owner.get(q) === victim.address) ?? '';
+      // The killed node forgot its keys: asked with another limit, the query is new to L1 and gets stored there again.
+      await until('its keys to be kept again', async () => {
+        const limit = 1 + Math.floor(Math.random() * 99);
+        await ask(service, lost, `&limit=${limit}`);
+        return (await victim.command('DBSIZE')) !== 0;
+      });
     });
-    const { results } = (await response.json()) as { results: { status: number }[] };
-    const statuses = results.map(({ status }) => status);
-    assert.deepEqual(statuses, [200, 200, 400]);
-  });
 
-  test('the metrics page has what happened, under the names operators know', async () => {
-    const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
-    for (const name of ['hit-l1', 'hit-l2', 'engine', 'shed', 'failed', 'rejected']) {
-      assert.match(text, new RegExp(`^serpcache_requests_total\\{.*outcome="${name}".*\\} [1-9]`, 'm'), name);
-    }
-    assert.match(text, /^redis_pipeline_duration_seconds\{quantile="0.99",type="read"\} \d/m);
-    assert.match(text, /^redis_pipeline_batch_size_summary\{.*type="read".*\} \d/m);
-    assert.match(text, /^redis_pipeline_execution_failures\{type="read"\} \d/m);
-  });
+    test('without searchd cached queries answer, others get a 503 with Retry-After, and it heals by itself', async () => {
+      assert.equal((await ask(service, 'кроссовки', '&facet=city')).status, 200);
+      searchd.process.signal('SIGKILL');
+      await searchd.process.ended;
+      assert.match((await ask(service, 'кроссовки', '&facet=city')).cacheStatus, /hit/);
+      for (let i = 0; i < 30; i += 1) {
+        const refused = await ask(service, `неизвестное ${i}`);
+        assert.equal(refused.status, 503);
+        assert.match(refused.headers.get('content-type') ?? '', /^application\/problem\+json/);
+        assert.ok(Number(refused.headers.get('retry-after')) >= 1);
+        assert.match(refused.headers.get('cache-control') ?? '', /no-store/);
+        assert.doesNotMatch(refused.body, /ECONNREFUSED|127\.0\.0\.1/);
+      }
+      let tried = 0;
+      await until('the breaker to open', async () => {
+        tried += 1;
+        return JSON.parse((await ask(service, `ещё неизвестнее ${tried}`)).body).code === 'engine-open';
+      });
+      const again = await startSearchd({
+        directory,
+        from: { configFile: searchd.configFile, port: searchd.port },
+        built: true,
+        server,
+      });
+      searchd = again;
+      await until(
+        'searches to be answered again',
+        async () => (await ask(service, `кроссовки ${Math.random()}`)).status === 200,
+      );
+      await until('the breaker to close', async () => (await readiness(service)).status === 'ready');
+    });
 
-  test('nothing of all that was logged as an error', () => {
-    const errors = service
-      .log()
-      .split('\n')
-      .filter((line) => /"level":"(error|fatal)"/.test(line));
-    assert.deepEqual(errors, []);
+    test('a batch says of each item where it came from', async () => {
+      const response = await fetch(`${service.url}/msearch`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ searches: [{ q: 'кроссовки', facet: ['city'] }, { q: 'диван' }, { q: '' }] }),
+      });
+      const { results } = (await response.json()) as { results: { status: number }[] };
+      const statuses = results.map(({ status }) => status);
+      assert.deepEqual(statuses, [200, 200, 400]);
+    });
+
+    test('the metrics page has what happened, under the names operators know', async () => {
+      const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
+      for (const name of ['hit-l1', 'hit-l2', 'engine', 'shed', 'failed', 'rejected']) {
+        assert.match(text, new RegExp(`^serpcache_requests_total\\{.*outcome="${name}".*\\} [1-9]`, 'm'), name);
+      }
+      assert.match(text, /^redis_pipeline_duration_seconds\{quantile="0.99",type="read"\} \d/m);
+      assert.match(text, /^redis_pipeline_batch_size_summary\{.*type="read".*\} \d/m);
+      assert.match(text, /^redis_pipeline_execution_failures\{type="read"\} \d/m);
+    });
+
+    test('nothing of all that was logged as an error', () => {
+      const errors = service
+        .log()
+        .split('\n')
+        .filter((line) => /"level":"(error|fatal)"/.test(line));
+      assert.deepEqual(errors, []);
+    });
   });
 });
 

@@ -31,6 +31,8 @@ const wrong: readonly (readonly [words: readonly string[], fault: RegExp])[] = [
   ],
   [['--json', tmpdir()], /^--json takes a file that can be written/],
   [['--checkout', tmpdir()], /^--checkout takes the folder of a serpcache/],
+  [['--engine', 'solr'], /^--engine takes sphinx or manticore, not "solr"$/],
+  [['--engine', 'manticore', '--only', 'overload'], /^--engine manticore takes rows, not figures$/],
 ];
 for (const [words, fault] of wrong) {
   test(`a wrong argument is named, with what is allowed: ${words.join(' ')}`, () => {

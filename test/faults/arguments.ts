@@ -1,13 +1,14 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { MANTICORE_NEEDS, manticoreFolder, type SearchServer } from '../../loadtest/stack/sphinx.ts';
 import { type Selection, select } from './registry.ts';
 
 export type Arguments =
   | { readonly kind: 'run'; readonly selection: Selection; readonly options: RunOptions }
   | { readonly kind: 'list' }
   /** The evidence of each row, without its fault. */
-  | { readonly kind: 'no fault'; readonly rows: Selection['rows']; readonly checkout: string }
+  | ({ readonly kind: 'no fault'; readonly rows: Selection['rows'] } & Pick<RunOptions, 'checkout' | 'server'>)
   /** Each fault names the option and what it takes. */
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
@@ -16,13 +17,15 @@ export interface RunOptions {
   readonly repeat: number;
   readonly seed: number;
   readonly jsonFile?: string;
+  /** Sphinx when absent. */
+  readonly server?: SearchServer;
 }
 
 export const USAGE = `npm run faults: every fault of the matrix in turn, on real servers
   --only a,b      rows, families or figures by name     --list    what there is
   --repeat n      the whole selection n times (1-100)   --seed n  of the stream (0-999999999)
   --json file     everything measured                   --checkout dir   test another checkout of serpcache
-  --no-fault      inject nothing: no row may find evidence of its fault
+  --engine e      the rows on sphinx or manticore       --no-fault inject nothing: no row may find evidence of its fault
 exit status: 0 every promise kept, 1 a promise broken, 2 undecided (a row or figure said nothing), 3 could not be done,
 64 wrong arguments`;
 
@@ -44,11 +47,15 @@ export function readArguments(words: readonly string[]): Arguments {
   check(given.json === undefined ? undefined : jsonFault(given.json));
   const selection = selectionOf(given.only);
   if (typeof selection === 'string') faults.push(selection);
-  if (typeof selection === 'string' || faults.length > 0) return { kind: 'wrong', faults };
+  const server = serverOf(given.engine, selection);
+  if (typeof server === 'string') faults.push(server);
+  if (typeof selection === 'string' || typeof server === 'string' || faults.length > 0)
+    return { kind: 'wrong', faults };
   if (given.list) return { kind: 'list' };
-  if (given['no-fault']) return { kind: 'no fault', rows: selection.rows, checkout: resolve(given.checkout) };
+  const subject = { checkout: resolve(given.checkout), ...(server === undefined ? {} : { server }) };
+  if (given['no-fault']) return { kind: 'no fault', rows: selection.rows, ...subject };
   const options = {
-    checkout: resolve(given.checkout),
+    ...subject,
     repeat: Number(given.repeat),
     seed: Number(given.seed),
     ...(given.json === undefined ? {} : { jsonFile: resolve(given.json) }),
@@ -66,13 +73,14 @@ function parse(words: readonly string[]) {
         seed: { type: 'string', default: '1' },
         json: { type: 'string' },
         checkout: { type: 'string', default: CHECKOUT },
+        engine: { type: 'string' },
         list: { type: 'boolean', default: false },
         'no-fault': { type: 'boolean', default: false },
       },
     }).values;
   } catch (error) {
     const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return `${line}; allowed: --only, --repeat, --seed, --json, --checkout, --list, --no-fault`;
+    return `${line}; allowed: --only, --repeat, --seed, --json, --checkout, --engine, --list, --no-fault`;
   }
 }
 
@@ -117,5 +125,18 @@ function selectionOf(only: string | undefined): Selection | string {
     return select(names);
   } catch (error) {
     return `--only: ${error instanceof Error ? error.message : error}`;
+  }
+}
+
+function serverOf(engine: string | undefined, selection: Selection | string): SearchServer | string | undefined {
+  if (engine === undefined || engine === 'sphinx') return undefined;
+  if (engine !== 'manticore') return `--engine takes sphinx or manticore, not "${engine}"`;
+  if (typeof selection !== 'string' && selection.figures.length > 0)
+    return '--engine manticore takes rows, not figures';
+  try {
+    const folder = manticoreFolder();
+    return folder === undefined ? `--engine manticore: ${MANTICORE_NEEDS}` : { dialect: 'manticore', folder };
+  } catch (error) {
+    return `--engine manticore: ${error instanceof Error ? error.message : error}`;
   }
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createDnsNames, type DnsNames } from '../../loadtest/proxy/dns-names.ts';
 import { type EngineLevers, type EngineProxy, startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
 import { startStandalone } from '../../loadtest/stack/redis.ts';
+import { SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { createClient } from '../../loadtest/traffic/client.ts';
 import { type Queries, queriesOf } from '../../loadtest/traffic/queries.ts';
 import { type Changes, configurationOf, HUNG_MS } from './configuration.ts';
@@ -50,13 +51,15 @@ export interface BedOptions {
   readonly documents: number;
   /** Of both searchds. */
   readonly layout: EngineServerOptions['layout'];
+  /** Sphinx when absent. */
+  readonly server?: EngineServerOptions['server'];
 }
 
-export function startBed({ checkout, repeated, documents, layout }: BedOptions): Promise<Bed> {
+export function startBed({ checkout, repeated, documents, layout, server = SPHINX }: BedOptions): Promise<Bed> {
   return onGround('faults', async ({ directory, keep, services, stop }) => {
     const goods = someGoods(documents);
     const startEngine = async (name: string): Promise<EngineServer> =>
-      keep(await startEngineServer({ directory: join(directory, name), ...goods, layout }));
+      keep(await startEngineServer({ directory: join(directory, name), ...goods, layout, server }));
     const engine = await startEngine('engine');
     const witness = await startEngine('witness');
     const engineProxy = keep(await startEngineProxy({ target: { host: '127.0.0.1', port: engine.port } }));
@@ -110,7 +113,7 @@ export function startBed({ checkout, repeated, documents, layout }: BedOptions):
         const controlConfig = configurationOf(
           {
             store: { kind: 'standalone', nodes: controlStore.nodes.map(({ host, port }) => ({ host, port })) },
-            engine: { host: '127.0.0.1', port: witness.port },
+            engine: { kind: server.dialect, host: '127.0.0.1', port: witness.port },
           },
           changes,
         );
@@ -127,7 +130,7 @@ export function startBed({ checkout, repeated, documents, layout }: BedOptions):
           configurationOf(
             {
               store: { kind: own.kind, nodes: own.addresses },
-              engine: { host: engineProxy.host, port: engineProxy.port },
+              engine: { kind: server.dialect, host: engineProxy.host, port: engineProxy.port },
             },
             { ...changes, engine: { ...changes.engine, ...mirrors } },
           ),

@@ -25,7 +25,7 @@ switch (read.kind) {
     }
     break;
   case 'no fault':
-    process.exitCode = (await readWithoutFaults(read.rows, { checkout: read.checkout, print: console.log }))
+    process.exitCode = (await readWithoutFaults(read.rows, { ...read, print: console.log }))
       ? EXIT.passed
       : EXIT.broken;
     break;

@@ -16,7 +16,8 @@ export interface Changes {
 
 export interface Endpoints {
   readonly store: { readonly kind: 'cluster' | 'standalone'; readonly nodes: readonly HostPort[] };
-  readonly engine: HostPort;
+  /** Sphinx when no kind is named. */
+  readonly engine: HostPort & { readonly kind?: 'sphinx' | 'manticore' };
 }
 
 export const INDEX = 'goods';

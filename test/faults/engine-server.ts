@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
-import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
+import { type RunningSearchd, rotations, type SearchServer, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { writeSphinxSource } from '../../src/engines/sphinx/source.ts';
 import type { Document } from '../../src/search/document.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
@@ -33,24 +33,24 @@ export interface EngineServerOptions {
   readonly documents: readonly Document[];
   /** `distributed`: one half local, one behind an agent, which is the same searchd by another port. */
   readonly layout: 'plain' | 'distributed';
+  readonly server: SearchServer;
 }
 
 const MAX_CONNECTIONS = 32;
 
 export async function startEngineServer(options: EngineServerOptions): Promise<EngineServer> {
-  const { directory } = options;
+  const { directory, server } = options;
   const [port = 0, agentPort = 0] = await freePorts(2);
   const agent =
     options.layout === 'plain' ? undefined : await startTcpProxy({ target: { host: '127.0.0.1', port: agentPort } });
   const configFile = await writeConfiguration(options, { port, agentPort, agent: agent?.address });
-  let searchd: RunningSearchd = await startSearchd({ directory, from: { configFile, port } });
+  let searchd: RunningSearchd = await startSearchd({ directory, from: { configFile, port }, server });
   let runs = true;
   return {
     port,
     agent,
     pid: () => searchd.process.pid,
-    rotations: async () =>
-      (await readFile(join(directory, 'searchd.log'), 'utf8')).split('all indexes done').length - 1,
+    rotations: () => rotations(join(directory, 'searchd.log')),
     end: async (signal) => {
       runs = false;
       searchd.process.signal(signal);
@@ -60,7 +60,7 @@ export async function startEngineServer(options: EngineServerOptions): Promise<E
     resume: () => searchd.process.signal('SIGCONT'),
     start: async () => {
       if (runs) return;
-      searchd = await startSearchd({ directory, from: { configFile, port }, built: true });
+      searchd = await startSearchd({ directory, from: { configFile, port }, built: true, server });
       runs = true;
     },
     rotate: () => searchd.rotate(),
@@ -72,7 +72,7 @@ export async function startEngineServer(options: EngineServerOptions): Promise<E
 }
 
 async function writeConfiguration(
-  { directory, domain, documents, layout }: EngineServerOptions,
+  { directory, domain, documents, layout, server }: EngineServerOptions,
   { port, agentPort, agent }: { readonly port: number; readonly agentPort: number; readonly agent: string | undefined },
 ): Promise<string> {
   const halves = ['even', 'odd'].map((index, parity) => ({
@@ -83,7 +83,7 @@ async function writeConfiguration(
   const { configFile } = await writeSphinxSource({
     directory,
     domains: layout === 'plain' ? [{ domain, index: INDEX, documents }] : halves,
-    searchd: { host: '127.0.0.1', port, maxConnections: MAX_CONNECTIONS },
+    searchd: { dialect: server.dialect, host: '127.0.0.1', port, maxConnections: MAX_CONNECTIONS },
   });
   if (agent === undefined) return configFile;
   const generated = await readFile(configFile, 'utf8');

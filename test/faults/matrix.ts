@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { originOf } from '../../loadtest/finding/machine-words.ts';
+import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { type Bed, startBed, WarmUpError } from './bed.ts';
 import type { Figure, FigureResult } from './figures/figure.ts';
 import { harmOf, invalidity, judge } from './judge.ts';
@@ -16,6 +17,8 @@ export interface MatrixOptions {
   readonly seed: number;
   readonly print: (line: string) => void;
   readonly jsonFile?: string;
+  /** That rows run on; Sphinx when absent. */
+  readonly server?: SearchServer;
   /** Searches that are repeated, and documents indexed. */
   readonly repeated?: number;
   readonly documents?: number;
@@ -44,7 +47,7 @@ interface Measured {
 /** Rows on one bed, then figures, each with whatever it needs. @returns the exit status. */
 export async function runMatrix({ rows, figures }: Selection, options: MatrixOptions): Promise<number> {
   const { checkout, print } = options;
-  const origin = await originOf(checkout, ['node', 'redis-server', 'searchd']);
+  const origin = await originOf(checkout, ['node', 'redis-server', programOf('searchd', options.server ?? SPHINX)]);
   const measured: Measured = { verdicts: [], figures: [], failures: [] };
   const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
     try {
@@ -74,7 +77,8 @@ async function runRows(
   { verdicts }: Measured,
 ): Promise<void> {
   const { checkout, print, repeated = REPEATED, documents = DOCUMENTS, parts = { startBed, runRow } } = options;
-  const bed = await parts.startBed({ checkout, repeated, documents, layout });
+  const server = options.server === undefined ? {} : { server: options.server };
+  const bed = await parts.startBed({ checkout, repeated, documents, layout, ...server });
   try {
     for (let round = 0; round < options.repeat; round += 1) {
       for (const row of rows) {

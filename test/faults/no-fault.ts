@@ -1,4 +1,5 @@
 import { createClient } from '../../loadtest/traffic/client.ts';
+import type { RunOptions } from './arguments.ts';
 import { type Bed, startBed, targetOf } from './bed.ts';
 import { HUNG_MS } from './configuration.ts';
 import type { Felt } from './felt.ts';
@@ -13,11 +14,11 @@ const SMALL_BED = { repeated: 60, documents: 600 };
  */
 export async function readWithoutFaults(
   rows: readonly Row[],
-  { checkout, print }: { readonly checkout: string; readonly print: (line: string) => void },
+  { print, ...subject }: Pick<RunOptions, 'checkout' | 'server'> & { readonly print: (line: string) => void },
 ): Promise<boolean> {
   let held = true;
   for (const [layout, own] of Map.groupBy(rows, (row) => row.layout ?? 'plain')) {
-    const bed = await startBed({ checkout, ...SMALL_BED, layout });
+    const bed = await startBed({ ...subject, ...SMALL_BED, layout });
     try {
       for (const [first, ...others] of Map.groupBy(own, ({ store }) => store).values()) {
         if (first === undefined) continue;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type EngineProxy, startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
 import { until } from '../../loadtest/stack/redis.ts';
+import { SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { type Connection, openConnection } from '../../src/engines/sphinx/connection.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../contract/engine.ts';
 import { openSphinx } from '../engines/sphinx/open.ts';
@@ -16,6 +17,7 @@ describe('a proxy before searchd that knows its searches', () => {
   let connections: Connection[] = [];
   before(async () => {
     opened = await openSphinx({
+      server: SPHINX,
       domains: [{ domain: CONTRACT_DOMAIN, index: 'contract', documents: CONTRACT_DOCUMENTS.slice(0, 100) }],
     });
     proxy = await startEngineProxy({ target: opened.searchd, maxWaiting: 5 });

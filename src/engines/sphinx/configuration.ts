@@ -1,6 +1,6 @@
 import type { Attribute, SearchDomain } from '../../search/domain.ts';
 import { BLEND_CHARS, CHARSET_TABLE, IGNORE_CHARS, NGRAM_CHARS } from './charset.ts';
-import { checkAttributeName, checkIndexName } from './names.ts';
+import { checkAttributeName, checkIndexName, type Dialect } from './names.ts';
 
 /** Attribute of every generated index that holds the document's own id: the engine's `idAttribute`. */
 export const ID_ATTRIBUTE = 'doc_id';
@@ -8,6 +8,7 @@ export const ID_ATTRIBUTE = 'doc_id';
 export interface ConfigurationOptions {
   readonly domains: readonly { readonly domain: SearchDomain; readonly index: string }[];
   readonly searchd: {
+    readonly dialect: Dialect;
     readonly host: string;
     readonly port: number;
     /** Most connections at once, idle ones included. */
@@ -76,7 +77,6 @@ function indexBlock(index: string, directory: string): string {
   type = plain
   source = ${index}
   path = ${directory}/data/${index}
-  docinfo = extern
 
   # Keeps the words themselves, which word parts and suggestions need; crc only keeps hashes.
   dict = keywords
@@ -112,6 +112,9 @@ function indexer(): string {
 `;
 }
 
+/** The directive that bounds the connections. Neither server knows the other's: Manticore ignores `max_children`. */
+const MAX_CONNECTIONS: Readonly<Record<Dialect, string>> = { sphinx: 'max_children', manticore: 'max_connections' };
+
 function daemon(directory: string, searchd: ConfigurationOptions['searchd']): string {
   return `searchd
 {
@@ -122,25 +125,21 @@ function daemon(directory: string, searchd: ConfigurationOptions['searchd']): st
   # No real-time indexes, so no binary log.
   binlog_path =
 
-  # One thread per connection, the only other choice of 2.2.11 is none.
-  workers = threads
   # Every connection counts, idle ones too: the pools of all serpcache processes together must stay below. This is no
   # admission control: past 4-8 searches at once searchd only gets slower, so serpcache's maxConcurrent is what limits.
-  max_children = ${searchd.maxConnections}
+  ${MAX_CONNECTIONS[searchd.dialect]} = ${searchd.maxConnections}
   # Connections not yet taken: with the default of 5 a burst of 32 waits for seconds, with this 11-61 ms. After a restart of
   # either side all come at once.
   listen_backlog = 128
 
   # indexer --rotate swaps an index without an error for anybody; the old files go.
   seamless_rotate = 1
-  preopen_indexes = 1
   unlink_old = 1
 
   # Text compares without case, and ё as е, for other clients as well; serpcache asks for it in each connection.
   collation_server = utf8_general_ci
 
-  # Ends half-sent requests; idle connections may stay longer than serpcache keeps them (60 s).
-  read_timeout = 5
+  # Idle connections may stay longer than serpcache keeps them (60 s).
   client_timeout = 300
   max_packet_size = 8M
   # A word part may stand for thousands of words: bounds what one query can cost.

@@ -31,7 +31,7 @@ export interface ConnectionOptions {
  */
 const COLLATION = 'SET collation_connection=utf8_general_ci';
 
-/** @throws EngineError `engine-unavailable`, `engine-overloaded` when searchd is at max_children, `engine-timeout` on abort. */
+/** @throws EngineError `engine-unavailable`, `engine-overloaded` when searchd has no connection left, `engine-timeout` on abort. */
 export function openConnection(options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
   return new Promise((resolve, reject) => {
     // Our own socket: destroying it is the only way to end a query at once, mysql2's destroy() waits for the reply.
@@ -41,6 +41,8 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
       ...(options.user === undefined ? {} : { user: options.user }),
       ...(options.password === undefined ? {} : { password: options.password }),
       connectTimeout: 0,
+      // Without a database there is nothing to name: Manticore refuses the empty name that mysql2 sends (errno 1046).
+      flags: ['-CONNECT_WITH_DB'],
       multipleStatements: true,
       rowsAsArray: true,
       supportBigNumbers: true,

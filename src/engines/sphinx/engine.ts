@@ -8,6 +8,7 @@ import { createConnections } from './connections.ts';
 import { isAgentFault } from './errors.ts';
 import { type MatchText, matchText, relaxedMatchText } from './escape.ts';
 import type { SphinxEvent } from './events.ts';
+import type { Dialect } from './names.ts';
 import { emptyPage, pageOf } from './reply.ts';
 import { createMarks } from './snippet.ts';
 import { createStatements } from './statement.ts';
@@ -25,18 +26,18 @@ export interface SphinxOptions {
   readonly domain: SearchDomain;
   readonly connectTimeoutMs: number;
   readonly hardDeadlineMs: number;
-  /** The sum over all processes and domains must stay below searchd's max_children. */
+  /** The sum over all processes and domains must stay below searchd's max_children (Manticore: max_connections). */
   readonly maxConnections: number;
   readonly maxMatches: number;
   readonly snippetLength: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe?: (event: SphinxEvent) => void;
-  readonly dialect: 'sphinx' | 'manticore';
+  readonly dialect: Dialect;
 }
 
 /** Raised when the same request may get another page: it is part of every key. */
-export const SPHINX_REVISION = 1;
+export const SPHINX_REVISION = 2;
 
 /** A word no index holds: it costs a look-up. */
 const PROBE_TEXT: MatchText = { match: 'serpcacheprobe', words: 'serpcacheprobe' };

@@ -1,8 +1,10 @@
+import type { Dialect } from './names.ts';
+
 /** Text prepared for `MATCH('…')`: operators are escaped, so that every character is text. */
 export interface MatchText {
   /** Goes between the quotes of MATCH after `quote`. */
   readonly match: string;
-  /** The same words without syntax, for SNIPPET. */
+  /** The same words without syntax. */
   readonly words: string;
 }
 
@@ -12,7 +14,9 @@ const BLENDED = /[-+.#&_]/g;
 const TOKEN = /[\p{L}\p{N}]/u;
 /** Word parts are expensive in searchd (45 ms against 2 ms over 31k documents), so nobody may ask for them. */
 const WILDCARDS = /[*?%]/g;
-const OPERATORS = /[\\()|\-!@~"&/^$=<]/g;
+const OPERATORS = /[\\()|\-!@~"&/^$<]/g;
+/** Sphinx 2.2.11 makes one word of `l\=r`, although `=` is not in the `charset_table`. */
+const EXACT_FORM = /=/g;
 /** C0, DEL, C1, line separators and lone surrogates: searchd reads an escaped NUL as the digit 0. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
 
@@ -34,13 +38,21 @@ export function relaxedMatchText(text: string): MatchText | undefined {
   return loose === strict ? undefined : prepared(loose);
 }
 
+/**
+ * The words for `SNIPPET(…, '…')`, after `quote`. Sphinx marks each of them wherever it stands. Manticore takes a query, gives
+ * empty text for a wrong one, and marks nothing in a field without a match: a quorum of one word matches any of them.
+ */
+export function snippetQuery({ match, words }: MatchText, dialect: Dialect): string {
+  return dialect === 'sphinx' ? words : `"${match}"/1`;
+}
+
 /** A SphinxQL string literal. */
 export function quote(text: string): string {
   return `'${text.replace(UNPRINTABLE, ' ').replace(/[\\']/g, '\\$&')}'`;
 }
 
 function plain(text: string): string {
-  return text.replace(UNPRINTABLE, ' ').replace(WILDCARDS, ' ').toLowerCase();
+  return text.replace(UNPRINTABLE, ' ').replace(WILDCARDS, ' ').replace(EXACT_FORM, ' ').toLowerCase();
 }
 
 /** `-кабель` and `кабель.` are words with punctuation; `c++` and `c#` are words. */

@@ -1,3 +1,6 @@
+/** The two servers that speak SphinxQL, where they differ. */
+export type Dialect = 'sphinx' | 'manticore';
+
 /** What the indexer refuses as an attribute, and three words over which searchd accepts no expression. */
 const RESERVED: ReadonlySet<string> = new Set(
   'and as by div facet false from id in is limit mod not null or order select true count distinct weight'.split(' '),

@@ -5,7 +5,7 @@ import type { SearchRequest } from '../../search/request.ts';
 import { partialWarning } from './errors.ts';
 import { withoutFloat32Noise } from './float32.ts';
 import { isMissing, isMissingDay } from './missing.ts';
-import { beginning, highlighted, type Marks, unmarked } from './snippet.ts';
+import { beginning, highlighted, type Marks } from './snippet.ts';
 import { LEADING_COLUMNS as AT } from './statement.ts';
 
 /** One row, every column as text: 64-bit integers pass through no number, 4-byte characters through no wrong decoder. */
@@ -73,9 +73,9 @@ function resultOf(row: Row, request: SearchRequest, { domain, snippetLength, mar
   const description = text(AT.description);
   return {
     id: text(AT.id),
-    title: request.highlight ? unmarked(title, marks) : title,
+    title,
     snippet: request.highlight
-      ? highlighted({ title, description }, marks, snippetLength)
+      ? highlighted({ title: text(AT.attributes + domain.attributes.length), description }, marks, snippetLength)
       : beginning(description.trim() === '' ? title : description, snippetLength),
     score: Number(text(AT.score)),
     attributes,

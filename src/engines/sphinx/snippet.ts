@@ -41,7 +41,7 @@ export function beginning(text: string, length: number): string {
   return `${escapeHtml(gap > cut.length / 2 ? cut.slice(0, gap) : cut)}…`;
 }
 
-export function unmarked(text: string, marks: Marks): string {
+function unmarked(text: string, marks: Marks): string {
   return text.replaceAll(marks.open, '').replaceAll(marks.close, '');
 }
 

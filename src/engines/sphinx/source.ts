@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Document } from '../../search/document.ts';
 import type { Attribute, SearchDomain } from '../../search/domain.ts';
-import { sphinxConfiguration } from './configuration.ts';
+import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
 import { withoutFloat32Noise } from './float32.ts';
 import { MISSING, MISSING_BELOW } from './missing.ts';
 
@@ -17,7 +17,7 @@ export interface SphinxSourceOptions {
     readonly index: string;
     readonly documents: Iterable<Document> | AsyncIterable<Document>;
   }[];
-  readonly searchd: { readonly host: string; readonly port: number; readonly maxConnections: number };
+  readonly searchd: ConfigurationOptions['searchd'];
   /** After every document. */
   readonly progress?: (domain: string, documents: number) => void;
 }

@@ -2,9 +2,9 @@ import type { Attribute, SearchDomain } from '../../search/domain.ts';
 import { FACET_VALUES } from '../../search/page.ts';
 import type { SearchRequest } from '../../search/request.ts';
 import { condition } from './condition.ts';
-import { type MatchText, quote } from './escape.ts';
+import { type MatchText, quote, snippetQuery } from './escape.ts';
 import { MISSING_BELOW } from './missing.ts';
-import { checkAttributeName, checkIndexName } from './names.ts';
+import { checkAttributeName, checkIndexName, type Dialect } from './names.ts';
 import type { Marks } from './snippet.ts';
 
 export interface StatementOptions {
@@ -17,10 +17,13 @@ export interface StatementOptions {
   readonly maxMatches: number;
   readonly snippetLength: number;
   readonly marks: Marks;
-  readonly dialect: 'sphinx' | 'manticore';
+  readonly dialect: Dialect;
 }
 
-/** Columns in front of the declared attributes in each row, in this order. */
+/**
+ * Columns in front of the declared attributes in each row, in this order. Behind them, when asked to highlight, stands the
+ * marked title: the title itself is never taken from SNIPPET, which cuts it and may fail without a word.
+ */
 export const LEADING_COLUMNS = { id: 0, score: 1, title: 2, description: 3, attributes: 4 } as const;
 
 /** searchd looks further than this only at the price of memory: `max_matches=200000000` took 6 s to allocate. */
@@ -84,8 +87,10 @@ export function createStatements(options: StatementOptions): Statements {
     const select = [
       idAttribute ?? 'id',
       'WEIGHT() AS _weight',
-      ...(request.highlight ? snippets(text.words, options) : ['title', 'description']),
+      'title',
+      request.highlight ? marked('description', options.snippetLength, text, options) : 'description',
       ...domain.attributes.map((declared) => declared.name),
+      ...(request.highlight ? [marked('title', TITLE_LIMIT, text, options)] : []),
       ...computed,
     ].join(', ');
     const offset = (request.page - 1) * request.limit;
@@ -121,9 +126,9 @@ function facetOf({ name: facet, type }: Attribute, filters: readonly string[], f
   return `SELECT ${select} ${from} GROUP BY ${group} ORDER BY _count DESC, ${group} ASC LIMIT ${FACET_VALUES + 1}`;
 }
 
-function snippets(words: string, { marks, snippetLength }: StatementOptions): readonly string[] {
-  const made = (field: string, limit: number): string =>
-    `SNIPPET(${field}, ${quote(words)}, 'before_match=${marks.open}', 'after_match=${marks.close}', ` +
-    `'limit=${limit}', 'chunk_separator= … ', 'html_strip_mode=none') AS _${field}`;
-  return [made('title', TITLE_LIMIT), made('description', snippetLength)];
+function marked(field: string, limit: number, text: MatchText, { marks, dialect }: StatementOptions): string {
+  return (
+    `SNIPPET(${field}, ${quote(snippetQuery(text, dialect))}, 'before_match=${marks.open}', 'after_match=${marks.close}', ` +
+    `'limit=${limit}', 'chunk_separator= … ', 'html_strip_mode=none') AS _${field}`
+  );
 }

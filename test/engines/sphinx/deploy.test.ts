@@ -9,7 +9,7 @@ const FILE = new URL('../../../deploy/sphinx/sphinx.conf', import.meta.url);
 it('deploy/sphinx/sphinx.conf is what sphinx-source writes for the demo domains', async () => {
   const expected = sphinxConfiguration({
     domains: DEMO_DOMAINS.map((domain) => ({ domain: { ...domain, answerProfile: '' }, index: domain.name })),
-    searchd: { host: '127.0.0.1', port: 9306, maxConnections: 64 },
+    searchd: { dialect: 'sphinx', host: '127.0.0.1', port: 9306, maxConnections: 64 },
     directory: '/var/lib/serpcache/sphinx',
   });
   const found = await readFile(FILE, 'utf8').catch(() => 'no such file');

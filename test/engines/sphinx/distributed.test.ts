@@ -12,129 +12,131 @@ import type { Filter, SearchRequest, Sort } from '../../../src/search/request.ts
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, counted, matching } from '../../contract/engine-truth.ts';
-import { engineDefaults, temporaryDirectory } from './open.ts';
+import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
 
 const PATIENCE_MS = 20_000;
 const HALVES = ['even', 'odd'] as const;
 const half = (parity: number) => CONTRACT_DOCUMENTS.filter((_, at) => at % 2 === parity);
 
-describe('a distributed index', () => {
-  let directory: string;
-  let searchd: RunningSearchd;
-  const engines: Engine[] = [];
+eachServer((name, server) => {
+  describe(`a distributed index of ${name}`, () => {
+    let directory: string;
+    let searchd: RunningSearchd;
+    const engines: Engine[] = [];
 
-  before(async () => {
-    directory = await temporaryDirectory();
-    const [port = 0, agentPort = 0, deadPort = 0] = await freePorts(3);
-    const { configFile } = await writeSphinxSource({
-      directory,
-      domains: HALVES.map((index, parity) => ({ domain: CONTRACT_DOMAIN, index, documents: half(parity) })),
-      searchd: { host: '127.0.0.1', port, maxConnections: 32 },
+    before(async () => {
+      directory = await temporaryDirectory();
+      const [port = 0, agentPort = 0, deadPort = 0] = await freePorts(3);
+      const { configFile } = await writeSphinxSource({
+        directory,
+        domains: HALVES.map((index, parity) => ({ domain: CONTRACT_DOMAIN, index, documents: half(parity) })),
+        searchd: { dialect: server.dialect, host: '127.0.0.1', port, maxConnections: 32 },
+      });
+      const distributed = (name: string, ...parts: string[]): string =>
+        [`index ${name}`, '{', 'type = distributed', 'agent_connect_timeout = 500', ...parts, '}', ''].join('\n');
+      const generated = await readFile(configFile, 'utf8');
+      await writeFile(
+        configFile,
+        [
+          // It is its own agent. A distributed index must come after the ones it is made of.
+          generated.replace('searchd\n{', `searchd\n{\n  listen = 127.0.0.1:${agentPort}`),
+          distributed('whole', 'local = even', `agent = 127.0.0.1:${agentPort}:odd`),
+          distributed('crippled', 'local = even', `agent = 127.0.0.1:${deadPort}:odd`),
+          distributed('dead', `agent = 127.0.0.1:${deadPort}:even`, `agent = 127.0.0.1:${deadPort}:odd`),
+        ].join('\n'),
+      );
+      searchd = await startSearchd({ directory, from: { configFile, port }, server });
     });
-    const distributed = (name: string, ...parts: string[]): string =>
-      [`index ${name}`, '{', 'type = distributed', 'agent_connect_timeout = 500', ...parts, '}', ''].join('\n');
-    const generated = await readFile(configFile, 'utf8');
-    await writeFile(
-      configFile,
-      [
-        // It is its own agent. A distributed index must come after the ones it is made of.
-        generated.replace('searchd\n{', `searchd\n{\n  listen = 127.0.0.1:${agentPort}`),
-        distributed('whole', 'local = even', `agent = 127.0.0.1:${agentPort}:odd`),
-        distributed('crippled', 'local = even', `agent = 127.0.0.1:${deadPort}:odd`),
-        distributed('dead', `agent = 127.0.0.1:${deadPort}:even`, `agent = 127.0.0.1:${deadPort}:odd`),
-      ].join('\n'),
-    );
-    searchd = await startSearchd({ directory, from: { configFile, port } });
-  });
-  after(async () => {
-    for (const engine of engines) await engine.close();
-    await searchd?.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
-
-  function open(index: string): {
-    search: (text: string) => Promise<ResultPage>;
-    ask: (request: SearchRequest) => Promise<ResultPage>;
-    retries: () => string[];
-  } {
-    const events: SphinxEvent[] = [];
-    const engine = createSphinxEngine({
-      ...engineDefaults(searchd.port),
-      domain: CONTRACT_DOMAIN,
-      index,
-      observe: (event) => events.push(event),
+    after(async () => {
+      for (const engine of engines) await engine.close();
+      await searchd?.stop();
+      await rm(directory, { recursive: true, force: true });
     });
-    engines.push(engine);
-    return {
-      search: (text) => engine.search(ask(text, { facets: ['city'] }), AbortSignal.timeout(PATIENCE_MS)),
-      ask: (request) => engine.search(request, AbortSignal.timeout(PATIENCE_MS)),
-      retries: () => events.flatMap((event) => (event.kind === 'retry' ? [event.result] : [])),
-    };
-  }
 
-  it('with all of its agents gives whole pages, facets and folded text included', async () => {
-    const { search, retries } = open('whole');
-    const page = await search(COMMON);
-    assert.equal(page.total, matching(COMMON).length);
-    assert.equal(page.partial, undefined);
-    assert.deepEqual(page.facets['city'], counted(matching(COMMON), 'city'));
-    assert.deepEqual(retries(), []);
-  });
-
-  it('folds, computes and sorts over agents as over an index of its own', async () => {
-    const { ask: askIt } = open('whole');
-    const filters: readonly Filter[] = [
-      { kind: 'strings', attribute: 'city', values: ['орел', 'москва'] },
-      { kind: 'numbers', attribute: 'rooms', values: [0, 1, 2] },
-      { kind: 'range', attribute: 'price', from: 100.5, to: 9000 },
-    ];
-    const sort: Sort = { by: 'attribute', attribute: 'posted', descending: true };
-    const page = await askIt(ask(COMMON, { filters, sort, facets: ['city', 'rooms', 'posted'], limit: 100 }));
-    const expected = matching(COMMON, filters);
-    assert.ok(expected.length > 5);
-    assert.equal(page.partial, undefined);
-    assert.equal(page.total, expected.length);
-    for (const facet of ['city', 'rooms', 'posted']) assert.deepEqual(page.facets[facet], counted(expected, facet));
-    const prices: readonly Filter[] = [{ kind: 'numbers', attribute: 'price', values: [79.19, 158.38] }];
-    const priced = await askIt(ask(COMMON, { filters: prices, sort, facets: ['city'] }));
-    assert.equal(priced.total, matching(COMMON, prices).length);
-    assert.deepEqual(priced.facets['city'], counted(matching(COMMON, prices), 'city'));
-    for (const { name: attribute, type } of CONTRACT_DOMAIN.attributes) {
-      for (const descending of [false, true]) {
-        const sorted = await askIt(ask('чайник', { sort: { by: 'attribute', attribute, descending }, limit: 100 }));
-        assert.equal(sorted.partial, undefined, attribute);
-        assert.equal(sorted.total, matching('чайник').length, attribute);
-        const values = sorted.results.map(({ attributes }) => attributes[attribute]);
-        const held = values.filter((value) => value !== undefined);
-        assert.deepEqual(values.slice(0, held.length), held, `${attribute}: missing ones come last`);
-        if (type === 'string') continue;
-        const inOrder = held.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-        assert.deepEqual(held, descending ? inOrder.toReversed() : inOrder, attribute);
-      }
+    function open(index: string): {
+      search: (text: string) => Promise<ResultPage>;
+      ask: (request: SearchRequest) => Promise<ResultPage>;
+      retries: () => string[];
+    } {
+      const events: SphinxEvent[] = [];
+      const engine = createSphinxEngine({
+        ...engineDefaults(searchd.port, server),
+        domain: CONTRACT_DOMAIN,
+        index,
+        observe: (event) => events.push(event),
+      });
+      engines.push(engine);
+      return {
+        search: (text) => engine.search(ask(text, { facets: ['city'] }), AbortSignal.timeout(PATIENCE_MS)),
+        ask: (request) => engine.search(request, AbortSignal.timeout(PATIENCE_MS)),
+        retries: () => events.flatMap((event) => (event.kind === 'retry' ? [event.result] : [])),
+      };
     }
-  });
 
-  it('with a dead agent gives, after one more attempt, a page that says it is partial', async () => {
-    const { search, retries } = open('crippled');
-    const page = await search(COMMON);
-    const all = matching(COMMON);
-    const there = half(0).filter((document) => all.includes(document));
-    assert.equal(page.total, there.length);
-    assert.match(page.partial ?? '', /agent 127\.0\.0\.1:\d+: /);
-    assert.deepEqual(retries(), ['partial']);
-  });
+    it('with all of its agents gives whole pages, facets and folded text included', async () => {
+      const { search, retries } = open('whole');
+      const page = await search(COMMON);
+      assert.equal(page.total, matching(COMMON).length);
+      assert.equal(page.partial, undefined);
+      assert.deepEqual(page.facets['city'], counted(matching(COMMON), 'city'));
+      assert.deepEqual(retries(), []);
+    });
 
-  it('with all agents dead is unavailable after one more attempt, although searchd calls it a parse error', async () => {
-    const { search, retries } = open('dead');
-    await assert.rejects(search(COMMON), { name: 'EngineError', code: 'engine-unavailable', message: /agent/ });
-    assert.deepEqual(retries(), ['failed']);
-  });
+    it('folds, computes and sorts over agents as over an index of its own', async () => {
+      const { ask: askIt } = open('whole');
+      const filters: readonly Filter[] = [
+        { kind: 'strings', attribute: 'city', values: ['орел', 'москва'] },
+        { kind: 'numbers', attribute: 'rooms', values: [0, 1, 2] },
+        { kind: 'range', attribute: 'price', from: 100.5, to: 9000 },
+      ];
+      const sort: Sort = { by: 'attribute', attribute: 'posted', descending: true };
+      const page = await askIt(ask(COMMON, { filters, sort, facets: ['city', 'rooms', 'posted'], limit: 100 }));
+      const expected = matching(COMMON, filters);
+      assert.ok(expected.length > 5);
+      assert.equal(page.partial, undefined);
+      assert.equal(page.total, expected.length);
+      for (const facet of ['city', 'rooms', 'posted']) assert.deepEqual(page.facets[facet], counted(expected, facet));
+      const prices: readonly Filter[] = [{ kind: 'numbers', attribute: 'price', values: [79.19, 158.38] }];
+      const priced = await askIt(ask(COMMON, { filters: prices, sort, facets: ['city'] }));
+      assert.equal(priced.total, matching(COMMON, prices).length);
+      assert.deepEqual(priced.facets['city'], counted(matching(COMMON, prices), 'city'));
+      for (const { name: attribute, type } of CONTRACT_DOMAIN.attributes) {
+        for (const descending of [false, true]) {
+          const sorted = await askIt(ask('чайник', { sort: { by: 'attribute', attribute, descending }, limit: 100 }));
+          assert.equal(sorted.partial, undefined, attribute);
+          assert.equal(sorted.total, matching('чайник').length, attribute);
+          const values = sorted.results.map(({ attributes }) => attributes[attribute]);
+          const held = values.filter((value) => value !== undefined);
+          assert.deepEqual(values.slice(0, held.length), held, `${attribute}: missing ones come last`);
+          if (type === 'string') continue;
+          const inOrder = held.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+          assert.deepEqual(held, descending ? inOrder.toReversed() : inOrder, attribute);
+        }
+      }
+    });
 
-  it('asks again no more often than the retry budget allows', async () => {
-    const { search, retries } = open('crippled');
-    for (let asked = 0; asked < 30; asked += 1) assert.notEqual((await search('гитара')).partial, undefined);
-    const tried = retries().filter((result) => result === 'partial').length;
-    assert.ok(tried >= 10 && tried <= 13, `${tried} retries`);
-    assert.equal(retries().filter((result) => result === 'spent').length, 30 - tried);
+    it('with a dead agent gives, after one more attempt, a page that says it is partial', async () => {
+      const { search, retries } = open('crippled');
+      const page = await search(COMMON);
+      const all = matching(COMMON);
+      const there = half(0).filter((document) => all.includes(document));
+      assert.equal(page.total, there.length);
+      assert.match(page.partial ?? '', /agent 127\.0\.0\.1:\d+: /);
+      assert.deepEqual(retries(), ['partial']);
+    });
+
+    it('with all agents dead is unavailable after one more attempt, although searchd calls it a parse error', async () => {
+      const { search, retries } = open('dead');
+      await assert.rejects(search(COMMON), { name: 'EngineError', code: 'engine-unavailable', message: /agent/ });
+      assert.deepEqual(retries(), ['failed']);
+    });
+
+    it('asks again no more often than the retry budget allows', async () => {
+      const { search, retries } = open('crippled');
+      for (let asked = 0; asked < 30; asked += 1) assert.notEqual((await search('гитара')).partial, undefined);
+      const tried = retries().filter((result) => result === 'partial').length;
+      assert.ok(tried >= 10 && tried <= 13, `${tried} retries`);
+      assert.equal(retries().filter((result) => result === 'spent').length, 30 - tried);
+    });
   });
 });

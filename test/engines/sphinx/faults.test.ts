@@ -11,199 +11,202 @@ import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, matching } from '../../contract/engine-truth.ts';
 import { eventually } from './eventually.ts';
-import { engineDefaults, openSphinx } from './open.ts';
+import { eachServer, engineDefaults, openSphinx } from './open.ts';
 
 const PATIENCE_MS = 20_000;
 /** An aborted search keeps its thread in searchd until it is done, so there must be more than connections. */
 const PLENTY = 64;
 
-describe('searchd in trouble', () => {
-  let searchd: RunningSearchd;
-  let directory: string;
-  let remove: () => Promise<void>;
-  const engines: Engine[] = [];
+eachServer((name, server) => {
+  describe(`searchd of ${name} in trouble`, () => {
+    let searchd: RunningSearchd;
+    let directory: string;
+    let remove: () => Promise<void>;
+    const engines: Engine[] = [];
 
-  before(async () => {
-    ({ searchd, directory, remove } = await openSphinx({
-      domains: [{ domain: CONTRACT_DOMAIN, index: 'contract', documents: CONTRACT_DOCUMENTS }],
-      maxConnections: PLENTY,
-    }));
-  });
-  after(async () => {
-    for (const engine of engines) await engine.close();
-    await searchd?.stop();
-    await remove?.();
-  });
-
-  /** An engine, and how many connections it holds. */
-  function open(given: Partial<SphinxOptions> = {}): { engine: Engine; held: () => number; events: SphinxEvent[] } {
-    const events: SphinxEvent[] = [];
-    const engine = createSphinxEngine({
-      ...engineDefaults(searchd.port),
-      domain: CONTRACT_DOMAIN,
-      index: 'contract',
-      maxConnections: 4,
-      observe: (event) => events.push(event),
-      ...given,
+    before(async () => {
+      ({ searchd, directory, remove } = await openSphinx({
+        server,
+        domains: [{ domain: CONTRACT_DOMAIN, index: 'contract', documents: CONTRACT_DOCUMENTS }],
+        maxConnections: PLENTY,
+      }));
     });
-    engines.push(engine);
-    const count = (state: string) =>
-      events.filter((event) => event.kind === 'connection' && event.state === state).length;
-    return { engine, events, held: () => count('open') - count('closed') };
-  }
-
-  async function answers(engine: Engine, text = 'гитара'): Promise<void> {
-    const page = await engine.search(ask(text), AbortSignal.timeout(PATIENCE_MS));
-    assert.equal(page.total, matching(text).length);
-  }
-
-  async function refused(promise: Promise<unknown>, ...codes: EngineErrorCode[]): Promise<void> {
-    await assert.rejects(promise, (error) => {
-      assert.ok(error instanceof Error && 'code' in error, String(error));
-      assert.ok(
-        codes.some((code) => code === error.code),
-        `${error.code}: ${error.message}`,
-      );
-      return true;
+    after(async () => {
+      for (const engine of engines) await engine.close();
+      await searchd?.stop();
+      await remove?.();
     });
-  }
 
-  it('stopped: every search ends with its signal, no connection leaks, and it works again when it goes on', async () => {
-    const { engine, held } = open({ connectTimeoutMs: 400 });
-    await Promise.all([answers(engine), answers(engine, 'чайник'), answers(engine, 'монитор')]);
-    const alive = held();
-    assert.ok(alive >= 1 && alive <= 4);
-    await searchd.process.pause();
-    try {
-      const startedMs = performance.now();
-      // Three find a connection that stalls, the rest wait for one or cannot open one.
-      const searches = Array.from({ length: 8 }, () => engine.search(ask('гитара'), AbortSignal.timeout(300)));
-      await Promise.all(searches.map((search) => refused(search, 'engine-timeout', 'engine-unavailable')));
-      assert.ok(performance.now() - startedMs < PATIENCE_MS);
-      assert.equal(held(), 0);
-      await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
-    } finally {
-      searchd.process.signal('SIGCONT');
+    /** An engine, and how many connections it holds. */
+    function open(given: Partial<SphinxOptions> = {}): { engine: Engine; held: () => number; events: SphinxEvent[] } {
+      const events: SphinxEvent[] = [];
+      const engine = createSphinxEngine({
+        ...engineDefaults(searchd.port, server),
+        domain: CONTRACT_DOMAIN,
+        index: 'contract',
+        maxConnections: 4,
+        observe: (event) => events.push(event),
+        ...given,
+      });
+      engines.push(engine);
+      const count = (state: string) =>
+        events.filter((event) => event.kind === 'connection' && event.state === state).length;
+      return { engine, events, held: () => count('open') - count('closed') };
     }
-    // First searchd has to greet all who came meanwhile and left.
-    await eventually(() => answers(engine));
-    await Promise.all(Array.from({ length: 8 }, () => answers(engine)));
-    assert.ok(held() <= 4);
-    await engine.close();
-  });
 
-  it('a search given up while searchd was stopped leaves nothing behind for the next one', async () => {
-    const { engine, events } = open({ maxConnections: 1 });
-    await answers(engine);
-    for (let round = 0; round < 3; round += 1) {
+    async function answers(engine: Engine, text = 'гитара'): Promise<void> {
+      const page = await engine.search(ask(text), AbortSignal.timeout(PATIENCE_MS));
+      assert.equal(page.total, matching(text).length);
+    }
+
+    async function refused(promise: Promise<unknown>, ...codes: EngineErrorCode[]): Promise<void> {
+      await assert.rejects(promise, (error) => {
+        assert.ok(error instanceof Error && 'code' in error, String(error));
+        assert.ok(
+          codes.some((code) => code === error.code),
+          `${error.code}: ${error.message}`,
+        );
+        return true;
+      });
+    }
+
+    it('stopped: every search ends with its signal, no connection leaks, and it works again when it goes on', async () => {
+      const { engine, held } = open({ connectTimeoutMs: 400 });
+      await Promise.all([answers(engine), answers(engine, 'чайник'), answers(engine, 'монитор')]);
+      const alive = held();
+      assert.ok(alive >= 1 && alive <= 4);
       await searchd.process.pause();
-      const given = engine.search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(50));
-      await refused(given, 'engine-timeout').finally(() => searchd.process.signal('SIGCONT'));
-      await answers(engine, 'чайник');
-    }
-    assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'discarded').length, 3);
-    await engine.close();
-  });
-
-  it('searches aborted at any moment never delay or corrupt the others', async () => {
-    const { engine, held } = open();
-    const words = ['гитара', 'чайник', 'монитор', 'велосипед'];
-    for (let round = 0; round < 60; round += 1) {
-      const word = words[round % words.length] ?? COMMON;
-      const controller = new AbortController();
-      const aborted = engine
-        .search(ask(COMMON, { limit: 100, facets: ['city'] }), controller.signal)
-        .catch((error) => error);
-      const kept = engine.search(ask(word), AbortSignal.timeout(PATIENCE_MS));
-      await sleep((round % 10) / 3);
-      controller.abort();
-      assert.equal((await kept).total, matching(word).length);
-      const outcome = await aborted;
-      assert.ok(outcome.total === matching(COMMON).length || outcome.code === 'engine-timeout', String(outcome));
+      try {
+        const startedMs = performance.now();
+        // Three find a connection that stalls, the rest wait for one or cannot open one.
+        const searches = Array.from({ length: 8 }, () => engine.search(ask('гитара'), AbortSignal.timeout(300)));
+        await Promise.all(searches.map((search) => refused(search, 'engine-timeout', 'engine-unavailable')));
+        assert.ok(performance.now() - startedMs < PATIENCE_MS);
+        assert.equal(held(), 0);
+        await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
+      } finally {
+        searchd.process.signal('SIGCONT');
+      }
+      // First searchd has to greet all who came meanwhile and left.
+      await eventually(() => answers(engine));
+      await Promise.all(Array.from({ length: 8 }, () => answers(engine)));
       assert.ok(held() <= 4);
-    }
-    await engine.close();
-    assert.equal(held(), 0);
-  });
+      await engine.close();
+    });
 
-  it('more searches than connections and queue are refused at once, the rest answered', async () => {
-    const { engine } = open({ maxConnections: 2 });
-    const outcomes = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)).then(
-          () => 'answered',
-          (error) => error.code,
+    it('a search given up while searchd was stopped leaves nothing behind for the next one', async () => {
+      const { engine, events } = open({ maxConnections: 1 });
+      await answers(engine);
+      for (let round = 0; round < 3; round += 1) {
+        await searchd.process.pause();
+        const given = engine.search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(50));
+        await refused(given, 'engine-timeout').finally(() => searchd.process.signal('SIGCONT'));
+        await answers(engine, 'чайник');
+      }
+      assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'discarded').length, 3);
+      await engine.close();
+    });
+
+    it('searches aborted at any moment never delay or corrupt the others', async () => {
+      const { engine, held } = open();
+      const words = ['гитара', 'чайник', 'монитор', 'велосипед'];
+      for (let round = 0; round < 60; round += 1) {
+        const word = words[round % words.length] ?? COMMON;
+        const controller = new AbortController();
+        const aborted = engine
+          .search(ask(COMMON, { limit: 100, facets: ['city'] }), controller.signal)
+          .catch((error) => error);
+        const kept = engine.search(ask(word), AbortSignal.timeout(PATIENCE_MS));
+        await sleep((round % 10) / 3);
+        controller.abort();
+        assert.equal((await kept).total, matching(word).length);
+        const outcome = await aborted;
+        assert.ok(outcome.total === matching(COMMON).length || outcome.code === 'engine-timeout', String(outcome));
+        assert.ok(held() <= 4);
+      }
+      await engine.close();
+      assert.equal(held(), 0);
+    });
+
+    it('more searches than connections and queue are refused at once, the rest answered', async () => {
+      const { engine } = open({ maxConnections: 2 });
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, () =>
+          engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)).then(
+            () => 'answered',
+            (error) => error.code,
+          ),
         ),
-      ),
-    );
-    assert.equal(outcomes.filter((outcome) => outcome === 'answered').length, 4);
-    assert.equal(outcomes.filter((outcome) => outcome === 'engine-overloaded').length, 6);
-    await answers(engine);
-    await engine.close();
-  });
-
-  it('an idle connection is closed before searchd would, and a new one opened when needed', async () => {
-    const events: SphinxEvent[] = [];
-    const connections = createConnections({
-      ...engineDefaults(searchd.port),
-      idleMs: 50,
-      target: 'test',
-      observe: (event) => events.push(event),
+      );
+      assert.equal(outcomes.filter((outcome) => outcome === 'answered').length, 4);
+      assert.equal(outcomes.filter((outcome) => outcome === 'engine-overloaded').length, 6);
+      await answers(engine);
+      await engine.close();
     });
-    for (let round = 1; round <= 2; round += 1) {
-      await connections.ask('SHOW META; SHOW META', AbortSignal.timeout(PATIENCE_MS));
-      await eventually(async () => assert.deepEqual(connections.counts(), { open: 0, idle: 0, waiting: 0 }));
-      assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'open').length, round);
-    }
-    connections.close();
-  });
 
-  it('an unknown index is rejected, not unavailable', async () => {
-    const { engine } = open({ index: 'nosuch' });
-    await refused(engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)), 'engine-rejected');
-    await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-rejected');
-    await engine.close();
-  });
-
-  it('an empty statement is refused before it leaves, because it would crash searchd', async () => {
-    const options = { ...engineDefaults(searchd.port), onClose: () => {} };
-    const connection = await openConnection(options, AbortSignal.timeout(PATIENCE_MS));
-    for (const sql of ['', ' ', '\n', '\t ']) await assert.rejects(connection.send(sql), /empty statement/);
-    assert.equal((await connection.send('SHOW META; SHOW META')).length, 2);
-    connection.destroy();
-    await refused(connection.send('SHOW META'), 'engine-unavailable');
-  });
-
-  it('killed: unavailable at once, and healed by itself when searchd is back', async () => {
-    const { engine, held } = open();
-    await answers(engine);
-    const underWay = engine
-      .search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(PATIENCE_MS))
-      .catch((error) => error.code);
-    searchd.process.signal('SIGKILL');
-    await searchd.process.ended;
-    const outcome = await underWay;
-    assert.ok(typeof outcome !== 'string' || outcome === 'engine-unavailable', String(outcome));
-    await refused(engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
-    await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
-    assert.equal(held(), 0);
-    const { configFile, port } = searchd;
-    searchd = await startSearchd({ directory, from: { configFile, port }, built: true });
-    await answers(engine);
-    await engine.probe(AbortSignal.timeout(PATIENCE_MS));
-    await engine.close();
-  });
-
-  it('a new index under load breaks no search and no connection', async () => {
-    const { engine, events } = open();
-    let rotated = false;
-    const rotating = searchd.rotate().finally(() => {
-      rotated = true;
+    it('an idle connection is closed before searchd would, and a new one opened when needed', async () => {
+      const events: SphinxEvent[] = [];
+      const connections = createConnections({
+        ...engineDefaults(searchd.port, server),
+        idleMs: 50,
+        target: 'test',
+        observe: (event) => events.push(event),
+      });
+      for (let round = 1; round <= 2; round += 1) {
+        await connections.ask('SHOW META; SHOW META', AbortSignal.timeout(PATIENCE_MS));
+        await eventually(async () => assert.deepEqual(connections.counts(), { open: 0, idle: 0, waiting: 0 }));
+        assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'open').length, round);
+      }
+      connections.close();
     });
-    while (!rotated) await Promise.all([answers(engine), answers(engine, 'чайник'), sleep(10)]);
-    await rotating;
-    await answers(engine);
-    assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'closed').length, 0);
-    await engine.close();
+
+    it('an unknown index is rejected, not unavailable', async () => {
+      const { engine } = open({ index: 'nosuch' });
+      await refused(engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)), 'engine-rejected');
+      await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-rejected');
+      await engine.close();
+    });
+
+    it('an empty statement is refused before it leaves, because it would crash searchd', async () => {
+      const options = { ...engineDefaults(searchd.port, server), onClose: () => {} };
+      const connection = await openConnection(options, AbortSignal.timeout(PATIENCE_MS));
+      for (const sql of ['', ' ', '\n', '\t ']) await assert.rejects(connection.send(sql), /empty statement/);
+      assert.equal((await connection.send('SHOW META; SHOW META')).length, 2);
+      connection.destroy();
+      await refused(connection.send('SHOW META'), 'engine-unavailable');
+    });
+
+    it('killed: unavailable at once, and healed by itself when searchd is back', async () => {
+      const { engine, held } = open();
+      await answers(engine);
+      const underWay = engine
+        .search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(PATIENCE_MS))
+        .catch((error) => error.code);
+      searchd.process.signal('SIGKILL');
+      await searchd.process.ended;
+      const outcome = await underWay;
+      assert.ok(typeof outcome !== 'string' || outcome === 'engine-unavailable', String(outcome));
+      await refused(engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
+      await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
+      assert.equal(held(), 0);
+      const { configFile, port } = searchd;
+      searchd = await startSearchd({ directory, from: { configFile, port }, built: true, server });
+      await answers(engine);
+      await engine.probe(AbortSignal.timeout(PATIENCE_MS));
+      await engine.close();
+    });
+
+    it('a new index under load breaks no search and no connection', async () => {
+      const { engine, events } = open();
+      let rotated = false;
+      const rotating = searchd.rotate().finally(() => {
+        rotated = true;
+      });
+      while (!rotated) await Promise.all([answers(engine), answers(engine, 'чайник'), sleep(10)]);
+      await rotating;
+      await answers(engine);
+      assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'closed').length, 0);
+      await engine.close();
+    });
   });
 });

@@ -10,7 +10,7 @@ import type { Engine } from '../../../src/search/engine.ts';
 import type { ResultPage } from '../../../src/search/page.ts';
 import type { Filter, SearchRequest } from '../../../src/search/request.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { engineDefaults, temporaryDirectory } from './open.ts';
+import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
 
 const DOMAIN: SearchDomain = {
   name: 'foreign',
@@ -62,78 +62,80 @@ searchd
 }
 `;
 
-describe('an index made by others', () => {
-  let directory: string;
-  let searchd: RunningSearchd;
-  let engine: Engine;
+eachServer((name, server) => {
+  describe(`an index made by others for ${name}`, () => {
+    let directory: string;
+    let searchd: RunningSearchd;
+    let engine: Engine;
 
-  before(async () => {
-    directory = await temporaryDirectory();
-    await mkdir(join(directory, 'data'));
-    const [port = 0] = await freePorts(1);
-    const configFile = join(directory, 'their.conf');
-    await writeFile(configFile, configuration(directory, port));
-    await writeFile(join(directory, 'rows.tsv'), ROWS.map((row) => `${row.join('\t')}\n`).join(''));
-    searchd = await startSearchd({ directory, from: { configFile, port } });
-    const { idAttribute: _, ...defaults } = engineDefaults(port);
-    engine = createSphinxEngine({ ...defaults, domain: DOMAIN, index: 'plain' });
-  });
-  after(async () => {
-    await engine?.close();
-    await searchd?.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
+    before(async () => {
+      directory = await temporaryDirectory();
+      await mkdir(join(directory, 'data'));
+      const [port = 0] = await freePorts(1);
+      const configFile = join(directory, 'their.conf');
+      await writeFile(configFile, configuration(directory, port));
+      await writeFile(join(directory, 'rows.tsv'), ROWS.map((row) => `${row.join('\t')}\n`).join(''));
+      searchd = await startSearchd({ directory, from: { configFile, port }, server });
+      const { idAttribute: _, ...defaults } = engineDefaults(port, server);
+      engine = createSphinxEngine({ ...defaults, domain: DOMAIN, index: 'plain' });
+    });
+    after(async () => {
+      await engine?.close();
+      await searchd?.stop();
+      await rm(directory, { recursive: true, force: true });
+    });
 
-  const search = (text: string, rest: Partial<SearchRequest> = {}): Promise<ResultPage> =>
-    engine.search(ask(text, { domain: 'foreign', ...rest }), AbortSignal.timeout(20_000));
-  const ids = async (...filters: Filter[]): Promise<string[]> =>
-    (await search('кот', { filters })).results.map(({ id }) => id).sort();
+    const search = (text: string, rest: Partial<SearchRequest> = {}): Promise<ResultPage> =>
+      engine.search(ask(text, { domain: 'foreign', ...rest }), AbortSignal.timeout(20_000));
+    const ids = async (...filters: Filter[]): Promise<string[]> =>
+      (await search('кот', { filters })).results.map(({ id }) => id).sort();
 
-  it('gives its numeric ids, whole, and its attributes, zero included', async () => {
-    const { results } = await search('рыжий');
-    assert.deepEqual(
-      results.map(({ id, title, attributes }) => ({ id, title, attributes })),
-      [
-        {
-          id: '9007199254740993',
-          title: 'Кот рыжий',
-          attributes: { city: 'Орёл', rooms: 0, hits: 5, price: 10.5, posted: '1970-01-01' },
-        },
-      ],
-    );
-  });
+    it('gives its numeric ids, whole, and its attributes, zero included', async () => {
+      const { results } = await search('рыжий');
+      assert.deepEqual(
+        results.map(({ id, title, attributes }) => ({ id, title, attributes })),
+        [
+          {
+            id: '9007199254740993',
+            title: 'Кот рыжий',
+            attributes: { city: 'Орёл', rooms: 0, hits: 5, price: 10.5, posted: '1970-01-01' },
+          },
+        ],
+      );
+    });
 
-  it('is filtered without folded copies of its texts, and by whole numbers of any type', async () => {
-    assert.deepEqual(await ids({ kind: 'strings', attribute: 'city', values: ['орел'] }), ['12', '9007199254740993']);
-    assert.deepEqual(await ids({ kind: 'numbers', attribute: 'rooms', values: [0, 4_000_000_000] }), [
-      '13',
-      '9007199254740993',
-    ]);
-    assert.deepEqual(await ids({ kind: 'range', attribute: 'rooms', from: -5, to: 3 }), ['12', '9007199254740993']);
-    assert.deepEqual(await ids({ kind: 'range', attribute: 'hits', from: 6.5, to: 8 }), ['12']);
-    assert.deepEqual(await ids({ kind: 'numbers', attribute: 'hits', values: [7] }), ['12']);
-    assert.deepEqual(await ids({ kind: 'numbers', attribute: 'hits', values: [5, 9] }), ['13', '9007199254740993']);
-    assert.deepEqual(await ids({ kind: 'range', attribute: 'price', to: 10.5 }), ['13', '9007199254740993']);
-  });
+    it('is filtered without folded copies of its texts, and by whole numbers of any type', async () => {
+      assert.deepEqual(await ids({ kind: 'strings', attribute: 'city', values: ['орел'] }), ['12', '9007199254740993']);
+      assert.deepEqual(await ids({ kind: 'numbers', attribute: 'rooms', values: [0, 4_000_000_000] }), [
+        '13',
+        '9007199254740993',
+      ]);
+      assert.deepEqual(await ids({ kind: 'range', attribute: 'rooms', from: -5, to: 3 }), ['12', '9007199254740993']);
+      assert.deepEqual(await ids({ kind: 'range', attribute: 'hits', from: 6.5, to: 8 }), ['12']);
+      assert.deepEqual(await ids({ kind: 'numbers', attribute: 'hits', values: [7] }), ['12']);
+      assert.deepEqual(await ids({ kind: 'numbers', attribute: 'hits', values: [5, 9] }), ['13', '9007199254740993']);
+      assert.deepEqual(await ids({ kind: 'range', attribute: 'price', to: 10.5 }), ['13', '9007199254740993']);
+    });
 
-  it('takes any second of a day for that day', async () => {
-    assert.deepEqual(await ids({ kind: 'numbers', attribute: 'posted', values: [0] }), ['9007199254740993']);
-    assert.deepEqual(await ids({ kind: 'range', attribute: 'posted', from: 1, to: 1 }), ['12']);
-    const { facets } = await search('кот', { facets: ['posted', 'rooms'] });
-    assert.deepEqual(
-      facets['posted']?.map(({ value }) => value),
-      ['1970-01-01', '1970-01-02', '2023-11-14'],
-    );
-    assert.deepEqual(
-      facets['rooms']?.map(({ value }) => value),
-      [0, 3, 4_000_000_000],
-    );
-  });
+    it('takes any second of a day for that day', async () => {
+      assert.deepEqual(await ids({ kind: 'numbers', attribute: 'posted', values: [0] }), ['9007199254740993']);
+      assert.deepEqual(await ids({ kind: 'range', attribute: 'posted', from: 1, to: 1 }), ['12']);
+      const { facets } = await search('кот', { facets: ['posted', 'rooms'] });
+      assert.deepEqual(
+        facets['posted']?.map(({ value }) => value),
+        ['1970-01-01', '1970-01-02', '2023-11-14'],
+      );
+      assert.deepEqual(
+        facets['rooms']?.map(({ value }) => value),
+        [0, 3, 4_000_000_000],
+      );
+    });
 
-  it('is sorted by every attribute', async () => {
-    for (const { name: attribute } of DOMAIN.attributes) {
-      const { results } = await search('кот', { sort: { by: 'attribute', attribute, descending: false } });
-      assert.equal(results.length, 3, attribute);
-    }
+    it('is sorted by every attribute', async () => {
+      for (const { name: attribute } of DOMAIN.attributes) {
+        const { results } = await search('кот', { sort: { by: 'attribute', attribute, descending: false } });
+        assert.equal(results.length, 3, attribute);
+      }
+    });
   });
 });

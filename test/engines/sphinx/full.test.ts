@@ -5,36 +5,39 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { eventually } from './eventually.ts';
-import { openSphinx } from './open.ts';
+import { eachServer, openSphinx } from './open.ts';
 
 const PATIENCE_MS = 20_000;
-const MAX_CHILDREN = 6;
+const MOST_CONNECTIONS = 6;
 
-describe('searchd full', () => {
-  let opened: Awaited<ReturnType<typeof openSphinx>>;
-  before(async () => {
-    opened = await openSphinx({
-      domains: [{ domain: CONTRACT_DOMAIN, index: 'contract', documents: CONTRACT_DOCUMENTS.slice(0, 50) }],
-      maxConnections: MAX_CHILDREN,
+eachServer((name, server) => {
+  describe(`searchd of ${name} full`, () => {
+    let opened: Awaited<ReturnType<typeof openSphinx>>;
+    before(async () => {
+      opened = await openSphinx({
+        server,
+        domains: [{ domain: CONTRACT_DOMAIN, index: 'contract', documents: CONTRACT_DOCUMENTS.slice(0, 50) }],
+        maxConnections: MOST_CONNECTIONS,
+      });
     });
-  });
-  after(async () => {
-    await opened?.searchd.stop();
-    await opened?.remove();
-  });
+    after(async () => {
+      await opened?.searchd.stop();
+      await opened?.remove();
+    });
 
-  it('refuses as overload (max_children), and answers once there is room', async () => {
-    const crowd = await occupyAll(opened.searchd.port, MAX_CHILDREN);
-    const engine = opened.engine({ domain: CONTRACT_DOMAIN, index: 'contract' });
-    const search = () => engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS));
-    try {
-      await assert.rejects(search(), { name: 'EngineError', code: 'engine-overloaded' });
-      await assert.rejects(engine.probe(AbortSignal.timeout(PATIENCE_MS)), { code: 'engine-overloaded' });
-    } finally {
-      for (const socket of crowd) socket.destroy();
-    }
-    await eventually(async () => assert.ok((await search()).total > 0));
-    await engine.close();
+    it('refuses as overload (max_children, max_connections), and answers once there is room', async () => {
+      const crowd = await occupyAll(opened.searchd.port, MOST_CONNECTIONS);
+      const engine = opened.engine({ domain: CONTRACT_DOMAIN, index: 'contract' });
+      const search = () => engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS));
+      try {
+        await assert.rejects(search(), { name: 'EngineError', code: 'engine-overloaded' });
+        await assert.rejects(engine.probe(AbortSignal.timeout(PATIENCE_MS)), { code: 'engine-overloaded' });
+      } finally {
+        for (const socket of crowd) socket.destroy();
+      }
+      await eventually(async () => assert.ok((await search()).total > 0));
+      await engine.close();
+    });
   });
 });
 

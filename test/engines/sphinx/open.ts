@@ -1,14 +1,31 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
+import {
+  MANTICORE_NEEDS,
+  manticoreFolder,
+  type RunningSearchd,
+  type SearchServer,
+  SPHINX,
+  startSearchd,
+} from '../../../loadtest/stack/sphinx.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { createSphinxEngine, type SphinxOptions } from '../../../src/engines/sphinx/engine.ts';
 import type { SphinxSourceOptions } from '../../../src/engines/sphinx/source.ts';
 import type { Engine } from '../../../src/search/engine.ts';
+import { optional } from '../../optional.ts';
+
+/** Registers tests for Sphinx, and for Manticore where this machine has it. */
+export function eachServer(register: (name: 'Sphinx' | 'Manticore', server: SearchServer) => void): void {
+  register('Sphinx', SPHINX);
+  optional('Manticore', manticoreFolder(), MANTICORE_NEEDS, (folder) =>
+    register('Manticore', { dialect: 'manticore', folder }),
+  );
+}
 
 /** A searchd of its own with indexes built from documents, and engines over it. */
 export async function openSphinx(options: {
+  readonly server: SearchServer;
   readonly domains: SphinxSourceOptions['domains'];
   readonly maxConnections?: number;
 }): Promise<{
@@ -17,10 +34,12 @@ export async function openSphinx(options: {
   engine: (given: Pick<SphinxOptions, 'domain' | 'index'> & Partial<SphinxOptions>) => Engine;
   remove: () => Promise<void>;
 }> {
+  const { server } = options;
   const directory = await temporaryDirectory();
   const remove = () => rm(directory, { recursive: true, force: true });
   const searchd = await startSearchd({
     directory,
+    server,
     from: { domains: options.domains },
     ...(options.maxConnections === undefined ? {} : { maxConnections: options.maxConnections }),
   }).catch(async (error: unknown) => {
@@ -30,12 +49,15 @@ export async function openSphinx(options: {
   return {
     searchd,
     directory,
-    engine: (given) => createSphinxEngine({ ...engineDefaults(searchd.port), ...given }),
+    engine: (given) => createSphinxEngine({ ...engineDefaults(searchd.port, server), ...given }),
     remove,
   };
 }
 
-export function engineDefaults(port: number): Omit<SphinxOptions, 'domain' | 'index'> {
+export function engineDefaults(
+  port: number,
+  { dialect }: SearchServer = SPHINX,
+): Omit<SphinxOptions, 'domain' | 'index'> {
   return {
     host: '127.0.0.1',
     port,
@@ -48,7 +70,7 @@ export function engineDefaults(port: number): Omit<SphinxOptions, 'domain' | 'in
     snippetLength: 240,
     clock: systemClock,
     random: Math.random,
-    dialect: 'sphinx',
+    dialect,
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { RunningSearchd } from '../../../loadtest/stack/sphinx.ts';
+import { type RunningSearchd, SPHINX } from '../../../loadtest/stack/sphinx.ts';
 import { demoDocuments } from '../../../src/catalogue/demo.ts';
 import type { Document } from '../../../src/search/document.ts';
 import type { SearchDomain } from '../../../src/search/domain.ts';
@@ -48,7 +48,10 @@ for (const corpus of corpora('packages')) {
       if (corpus.file !== undefined) packages = evenly(packages, FEWEST_DOCUMENTS);
       documents = toppedUp(packages);
       reading = readAll(documents);
-      const opened = await openSphinx({ domains: [{ domain: PACKAGES, index: 'packages', documents }] });
+      const opened = await openSphinx({
+        server: SPHINX,
+        domains: [{ domain: PACKAGES, index: 'packages', documents }],
+      });
       ({ searchd, remove } = opened);
       engine = opened.engine({ domain: PACKAGES, index: 'packages', maxMatches: MAX_MATCHES });
     });

@@ -61,6 +61,18 @@ it('numbers, dates and ids come back as they were given', () => {
   });
 });
 
+it('with highlights the title is what the index has, and its marks are in the snippet', () => {
+  const title = `${'длинное '.repeat(80)}17" кот`;
+  const marked = `17" ${marks.open}кот${marks.close}`;
+  const row = ['1', '2', title, 'без слова', '0', '0', '0', marked];
+  const { results } = pageOf(
+    [[row], META],
+    { ...request, facets: [], highlight: true },
+    { domain, marks, snippetLength: 40 },
+  );
+  assert.deepEqual([results[0]?.title, results[0]?.snippet], [title, '17&quot; <em>кот</em> … без слова']);
+});
+
 it('zero is a value and what the index has for missing is none', () => {
   const missing = '-4611686018427387904';
   const { results } = page([

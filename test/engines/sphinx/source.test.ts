@@ -3,12 +3,13 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { buildIndexes, type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
+import { sphinxConfiguration } from '../../../src/engines/sphinx/configuration.ts';
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { numericId, writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { Document } from '../../../src/search/document.ts';
 import type { SearchDomain } from '../../../src/search/domain.ts';
 import type { SearchRequest } from '../../../src/search/request.ts';
-import { engineDefaults, temporaryDirectory } from './open.ts';
+import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
 
 const SHOP: SearchDomain = {
   name: 'shop',
@@ -30,7 +31,28 @@ const document = (id: string, rest: Partial<Document> = {}): Document => ({
   ...rest,
 });
 
-const SEARCHD = { host: '127.0.0.1', port: 9306, maxConnections: 64 };
+const SEARCHD = { dialect: 'sphinx', host: '127.0.0.1', port: 9306, maxConnections: 64 } as const;
+
+describe('the configuration of searchd', () => {
+  const configuration = (dialect: 'sphinx' | 'manticore'): string =>
+    sphinxConfiguration({
+      domains: [{ domain: SHOP, index: 'shop' }],
+      searchd: { ...SEARCHD, dialect },
+      directory: '/srv/x',
+    });
+
+  it('bounds the connections by the directive that the server has', () => {
+    assert.match(configuration('sphinx'), /^ {2}max_children = 64$/m);
+    assert.match(configuration('manticore'), /^ {2}max_connections = 64$/m);
+    assert.doesNotMatch(configuration('manticore'), /^ *max_children/m);
+  });
+
+  it('has no directive that Manticore has dropped or will drop', () => {
+    for (const dialect of ['sphinx', 'manticore'] as const) {
+      assert.doesNotMatch(configuration(dialect), /^ *(?:docinfo|workers|preopen_indexes|read_timeout) /m);
+    }
+  });
+});
 
 describe('the numeric id of a document', () => {
   it('is its id where that is a decimal below 2^63', () => {
@@ -138,89 +160,110 @@ describe('the indexer’s input', () => {
   });
 });
 
-describe('the generated index', () => {
-  let directory: string;
-  let searchd: RunningSearchd;
-  before(async () => {
-    directory = await temporaryDirectory();
-    searchd = await startSearchd({
-      directory,
-      from: {
-        domains: [
-          {
-            domain: SHOP,
-            index: 'shop',
-            documents: [
-              document('9007199254740992', { title: 'Кабель-мышь', description: 'C++ и AT&T' }),
-              document('9007199254740993', { title: 'Кабель и мышь', description: 'язык C, ASP.NET' }),
-              document('9007199254740994', { title: 'İstanbul Straße Łódź', description: 'cafe\u0301 naïve' }),
-              document('9007199254740995', { title: '東京タワー', description: 'снимок foo_bar' }),
-              document('big', { title: 'ЁЛКИ', attributes: { brand: 'Ёж', stock: -(2 ** 53) + 1, price: 12_500_000 } }),
-              document('small', { title: 'ёлка', attributes: { brand: 'ЕЖ', stock: 2 ** 53 - 1, price: 0 } }),
-            ],
-          },
-          { domain: { ...SHOP, name: 'bare', attributes: [] }, index: 'bare', documents: [document('1')] },
-        ],
-      },
+eachServer((name, server) => {
+  describe(`the generated index of ${name}`, () => {
+    let directory: string;
+    let searchd: RunningSearchd;
+    before(async () => {
+      directory = await temporaryDirectory();
+      searchd = await startSearchd({
+        directory,
+        server,
+        from: {
+          domains: [
+            {
+              domain: SHOP,
+              index: 'shop',
+              documents: [
+                document('9007199254740992', { title: 'Кабель-мышь', description: 'C++ и AT&T' }),
+                document('9007199254740993', { title: 'Кабель и мышь', description: 'язык C, ASP.NET' }),
+                document('9007199254740994', { title: 'İstanbul Straße Łódź', description: 'cafe\u0301 naïve' }),
+                document('9007199254740995', { title: '東京タワー', description: 'снимок foo_bar' }),
+                document('big', {
+                  title: 'ЁЛКИ',
+                  attributes: { brand: 'Ёж', stock: -(2 ** 53) + 1, price: 12_500_000 },
+                }),
+                document('small', { title: 'ёлка', attributes: { brand: 'ЕЖ', stock: 2 ** 53 - 1, price: 0 } }),
+              ],
+            },
+            { domain: { ...SHOP, name: 'bare', attributes: [] }, index: 'bare', documents: [document('1')] },
+          ],
+        },
+      });
+    });
+    after(async () => {
+      await searchd?.stop();
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    async function found(text: string, rest: Partial<SearchRequest> = {}, index = 'shop'): Promise<string[]> {
+      const domain = index === 'shop' ? SHOP : { ...SHOP, attributes: [] };
+      const engine = createSphinxEngine({ ...engineDefaults(searchd.port, server), domain, index });
+      const request = {
+        domain: 'shop',
+        text,
+        page: 1,
+        limit: 20,
+        filters: [],
+        facets: [],
+        highlight: true,
+        context: [],
+      };
+      const page = await engine.search({ ...request, sort: { by: 'relevance' }, ...rest }, AbortSignal.timeout(20_000));
+      await engine.close();
+      assert.equal(page.partial, undefined);
+      return page.results.map(({ id }) => id).sort();
+    }
+
+    it('is served from a configuration in which the server finds no directive to warn of', async () => {
+      const said = await readFile(searchd.process.logFile, 'utf8');
+      assert.match(said, /accepting connections/);
+      assert.doesNotMatch(said, /deprecated|removed|unknown key/);
+    });
+
+    it('tells ids beyond 2^53 apart', async () => {
+      assert.deepEqual(await found('кабель'), ['9007199254740992', '9007199254740993']);
+    });
+
+    it('finds hyphenated and punctuated words whole first, by their parts otherwise', async () => {
+      assert.deepEqual(await found('кабель-мышь'), ['9007199254740992']);
+      assert.deepEqual(await found('мышь-кабель'), ['9007199254740992', '9007199254740993']);
+      assert.deepEqual(await found('c++'), ['9007199254740992']);
+      assert.deepEqual(await found('at&t'), ['9007199254740992']);
+      assert.deepEqual(await found('.net'), ['9007199254740993']);
+      assert.deepEqual(await found('foo_bar'), ['9007199254740995']);
+      assert.deepEqual(await found('bar'), ['9007199254740995']);
+    });
+
+    it('folds letters beyond Russian and English, and scripts without spaces', async () => {
+      for (const text of ['i\u0307stanbul', 'straße', 'łódź', 'café', 'naïve']) {
+        assert.deepEqual(await found(text), ['9007199254740994'], text);
+      }
+      for (const text of ['東京', 'タワー', '京']) assert.deepEqual(await found(text), ['9007199254740995'], text);
+    });
+
+    it('holds extremes, and finds text attributes without case and with ё as е', async () => {
+      const exact = (values: number[]) => ({ filters: [{ kind: 'numbers' as const, attribute: 'stock', values }] });
+      assert.deepEqual(await found('елка', exact([2 ** 53 - 1])), ['small']);
+      assert.deepEqual(await found('елка', exact([-(2 ** 53) + 1])), ['big']);
+      assert.deepEqual(await found('елка', { filters: [{ kind: 'strings', attribute: 'brand', values: ['еж'] }] }), [
+        'big',
+        'small',
+      ]);
+      assert.deepEqual(await found('елка', { filters: [{ kind: 'numbers', attribute: 'price', values: [0] }] }), [
+        'small',
+      ]);
+    });
+
+    it('without attributes answers like any other', async () => {
+      assert.deepEqual(await found('елка', {}, 'bare'), []);
+      assert.deepEqual(await found('товар', {}, 'bare'), ['1']);
     });
   });
-  after(async () => {
-    await searchd?.stop();
-    await rm(directory, { recursive: true, force: true });
+
+  it(`what the indexer of ${name} refuses is said in its own words`, async () => {
+    const directory = await temporaryDirectory();
+    await assert.rejects(buildIndexes(join(directory, 'nosuch.conf'), { server }), /indexer failed: .*nosuch\.conf/s);
+    await rm(directory, { recursive: true });
   });
-
-  async function found(text: string, rest: Partial<SearchRequest> = {}, index = 'shop'): Promise<string[]> {
-    const domain = index === 'shop' ? SHOP : { ...SHOP, attributes: [] };
-    const engine = createSphinxEngine({ ...engineDefaults(searchd.port), domain, index });
-    const request = { domain: 'shop', text, page: 1, limit: 20, filters: [], facets: [], highlight: true, context: [] };
-    const page = await engine.search({ ...request, sort: { by: 'relevance' }, ...rest }, AbortSignal.timeout(20_000));
-    await engine.close();
-    assert.equal(page.partial, undefined);
-    return page.results.map(({ id }) => id).sort();
-  }
-
-  it('tells ids beyond 2^53 apart', async () => {
-    assert.deepEqual(await found('кабель'), ['9007199254740992', '9007199254740993']);
-  });
-
-  it('finds hyphenated and punctuated words whole first, by their parts otherwise', async () => {
-    assert.deepEqual(await found('кабель-мышь'), ['9007199254740992']);
-    assert.deepEqual(await found('мышь-кабель'), ['9007199254740992', '9007199254740993']);
-    assert.deepEqual(await found('c++'), ['9007199254740992']);
-    assert.deepEqual(await found('at&t'), ['9007199254740992']);
-    assert.deepEqual(await found('.net'), ['9007199254740993']);
-    assert.deepEqual(await found('foo_bar'), ['9007199254740995']);
-    assert.deepEqual(await found('bar'), ['9007199254740995']);
-  });
-
-  it('folds letters beyond Russian and English, and scripts without spaces', async () => {
-    for (const text of ['i\u0307stanbul', 'straße', 'łódź', 'café', 'naïve']) {
-      assert.deepEqual(await found(text), ['9007199254740994'], text);
-    }
-    for (const text of ['東京', 'タワー', '京']) assert.deepEqual(await found(text), ['9007199254740995'], text);
-  });
-
-  it('holds extremes, and finds text attributes without case and with ё as е', async () => {
-    const exact = (values: number[]) => ({ filters: [{ kind: 'numbers' as const, attribute: 'stock', values }] });
-    assert.deepEqual(await found('елка', exact([2 ** 53 - 1])), ['small']);
-    assert.deepEqual(await found('елка', exact([-(2 ** 53) + 1])), ['big']);
-    assert.deepEqual(await found('елка', { filters: [{ kind: 'strings', attribute: 'brand', values: ['еж'] }] }), [
-      'big',
-      'small',
-    ]);
-    assert.deepEqual(await found('елка', { filters: [{ kind: 'numbers', attribute: 'price', values: [0] }] }), [
-      'small',
-    ]);
-  });
-
-  it('without attributes answers like any other', async () => {
-    assert.deepEqual(await found('елка', {}, 'bare'), []);
-    assert.deepEqual(await found('товар', {}, 'bare'), ['1']);
-  });
-});
-
-it('what the indexer refuses is said in its own words', async () => {
-  const directory = await temporaryDirectory();
-  await assert.rejects(buildIndexes(join(directory, 'nosuch.conf')), /indexer failed: .*nosuch\.conf/s);
-  await rm(directory, { recursive: true });
 });

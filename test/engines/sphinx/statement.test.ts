@@ -78,6 +78,13 @@ it('asks Manticore, and only it, to count to the end', () => {
   assert.doesNotMatch(statement() ?? '', /cutoff/);
 });
 
+it('a highlighted title comes beside the title itself, which SNIPPET cuts', () => {
+  assert.match(
+    statement({ highlight: true }) ?? '',
+    /^SELECT id, WEIGHT\(\) AS _weight, title, SNIPPET\(description, 'кот', [^)]*\) AS _description, city, rooms, price, posted, SNIPPET\(title, 'кот', [^)]*\) AS _title FROM/,
+  );
+});
+
 it('what can match nothing is not asked', () => {
   assert.equal(statement({ filters: [{ kind: 'numbers', attribute: 'rooms', values: [1.5] }] }), undefined);
   assert.equal(statement({ filters: [{ kind: 'strings', attribute: 'city', values: [''] }] }), undefined);
