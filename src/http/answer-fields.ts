@@ -8,6 +8,7 @@ export interface AnswerFieldOptions {
   readonly vary: string;
   readonly requestId: string;
   readonly clientMaxAgeMs: number;
+  readonly nowMs: number;
   readonly elapsedMs: number;
 }
 
@@ -16,7 +17,7 @@ export interface AnswerFieldOptions {
  * Everything that differs from request to request is here, so that the body is the same bytes for all.
  */
 export function answerFields(answer: Answer, options: AnswerFieldOptions): string[] {
-  const { cacheControl, age } = freshnessFields(answer, options.clientMaxAgeMs);
+  const { cacheControl, age } = freshnessFields(answer, options);
   return [
     'cache-control',
     cacheControl,
