@@ -28,7 +28,10 @@ export function checkDomain(name: string, domain: DraftDomain): readonly RawFaul
   if (name === 'constructor') report([], name, 'another name: this one is reserved');
   checkSizes(domain, report);
   if (domain.engine !== undefined) checkEngine(domain.engine, report);
-  for (const attribute of Object.keys(domain.attributes ?? {})) {
+  for (const [attribute, declared] of Object.entries(domain.attributes ?? {})) {
+    if (declared?.currency !== undefined && (declared.type === 'string' || declared.type === 'date')) {
+      report(['attributes', attribute, 'currency'], declared.currency, 'a currency with type integer or number only');
+    }
     if (!RESERVED_ATTRIBUTES.includes(attribute)) continue;
     report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
   }
