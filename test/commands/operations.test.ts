@@ -13,7 +13,7 @@ test('purge takes the words as one query, and says what text was flushed', async
     /^goods: every page of "красные кроссовки" is flushed, revision 1\n {2}2 pages in the memory of this process;.*\n {2}watch: .*reason="flushed".*\n {2}watch: GET \/admin\/explain\?domain=goods&q=/,
   );
   const script = await callCli(['purge', 'goods', '--admin', url, '--reason', 'r', '--', '-минус']);
-  assert.deepEqual(script.lines(), [{ domain: 'goods', text: '-минус', revision: 2, generation: 3 }]);
+  assert.partialDeepStrictEqual(script.lines(), [{ domain: 'goods', text: '-минус', revision: 2, generation: 3 }]);
   assert.deepEqual(posted('/admin/purge')[1], { domain: 'goods', q: '-минус', reason: 'r' });
 });
 
