@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MISS_REASONS } from '../../../src/cache/reason.ts';
-import type { PageModel, Shown } from '../../../src/http/page/assets/view/model.mjs';
+import type { AnswerBody, PageModel, Shown } from '../../../src/http/page/assets/view/model.mjs';
 import { pageView } from '../../../src/http/page/assets/view/page.mjs';
 import { placeFrom } from '../../../src/http/page/assets/view/place.mjs';
 import { provenanceOf } from '../../../src/http/page/assets/view/provenance.mjs';
@@ -40,11 +40,12 @@ test('a Russian answer is Russian, wherever it came from and whatever missed', (
   const results = [
     { id: '1', title: 'Диван', snippet: 'Диван', score: 1, attributes: { city: 'Тула', price: 5, date: '2026-05-03' } },
   ];
-  const answer = {
-    ...{ query: 'диван', domain: 'goods', page: 2, limit: 1, total: 40, totalRelation: 'gte', degraded: true },
+  const answer: AnswerBody = {
+    ...{ query: 'диван', domain: 'goods', page: 2, limit: 1, total: 40, degraded: true },
+    totalRelation: 'gte',
     results,
     facets: { city: [{ value: 'Тула', count: 3 }] },
-  } as const;
+  };
   for (const detail of [...MISS_REASONS, 'lifeboat']) {
     for (const status of [
       `serpcache-l1; fwd=uri-miss; stored; detail=${detail}`,
@@ -64,10 +65,11 @@ test('a Russian answer is Russian, wherever it came from and whatever missed', (
 });
 
 test('a Russian page without results is Russian', () => {
-  const answer = {
-    ...{ query: 'диван', domain: 'goods', page: 1, limit: 20, total: 0, totalRelation: 'eq' },
+  const answer: AnswerBody = {
+    ...{ query: 'диван', domain: 'goods', page: 1, limit: 20, total: 0 },
+    totalRelation: 'eq',
     ...{ results: [], facets: {} },
-  } as const;
+  };
   assert.deepEqual(latinIn('q=диван', { kind: 'answer', answer, provenance: provenanceOf('', '') }), []);
 });
 
