@@ -74,16 +74,16 @@ test('a Russian page without results is Russian', () => {
 });
 
 for (const code of [...Object.keys(PROBLEMS), 'unreachable', 'slow', 'other', 'never-heard-of']) {
-  test(`a Russian refusal is Russian: ${code}`, () => {
+  test(`a Russian refusal is Russian but for what is written in an address: ${code}`, () => {
     const shown = { kind: 'failure', code, detail: 'In English.', retryAfterSeconds: 3 } as const;
     assert.deepEqual(
-      latinIn('q=диван', shown).filter((word) => !['true', 'false'].includes(word)),
+      latinIn('q=диван', shown).filter((word) => !['true', 'false', 'city', 'price', 'date'].includes(word)),
       [],
     );
   });
 }
 
-test('a Russian refusal names the parameter, and an English one says what the service said', () => {
+test('a Russian refusal names the parameter and what is allowed, and an English one says what the service said', () => {
   const place = placeFrom(new URLSearchParams('q=a'), SITE);
   const shown = {
     kind: 'failure',
@@ -92,7 +92,7 @@ test('a Russian refusal names the parameter, and an English one says what the se
     parameter: 'sort',
   } as const;
   const textIn = (language: 'ru' | 'en') => pageView({ site: SITE, place, language, shown }).map(toHtml).join('');
-  assert.match(textIn('ru'), /Параметр: sort\./);
+  assert.match(textIn('ru'), /Допустимы: price, date\. Параметр: sort\./);
   assert.doesNotMatch(textIn('ru'), /must be/);
   assert.match(textIn('en'), /sort must be one of: price/);
 });

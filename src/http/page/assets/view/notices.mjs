@@ -51,7 +51,7 @@ export function startView({ site, language }) {
 export function failureView({ site, place, language }, failure) {
   const { code, retryAfterSeconds } = failure;
   const words = wordsIn(language);
-  const detail = failureDetail(failure, language);
+  const detail = failureDetail(failure, language, domainOf(site, place.domain).attributes);
   const way = wayOut(code, place, site);
   return h(
     'section',

@@ -113,7 +113,7 @@ const RUSSIAN_HINTS = {
   'invalid-query': 'В запросе от 1 до 256 символов, без управляющих.',
   'unknown-domain': 'Разделы перечислены вверху страницы.',
   'invalid-page': 'Номер страницы — целое число от 1; на странице от 1 до 100 результатов, показываем первую тысячу.',
-  'invalid-sort': 'Выбрать порядок можно над списком результатов.',
+  'invalid-sort': 'Порядок задаётся именем свойства, по убыванию — со знаком минус.',
   'invalid-filter': 'Проверьте значения: числа — цифрами, даты — как 2026-05-03, каждое свойство — один раз.',
   'invalid-facet': 'Считаются только свойства этого раздела.',
   'invalid-highlight': 'Допустимы true и false.',
@@ -125,12 +125,23 @@ const RUSSIAN_HINTS = {
  * What was wrong and what is allowed, in the language of the page.
  * @param {import('./model.mjs').Failure} failure
  * @param {Language} language
+ * @param {readonly import('../../../../search/domain.ts').Attribute[]} attributes Of the domain that was asked.
  */
-export function failureDetail({ code, detail, parameter }, language) {
+export function failureDetail({ code, detail, parameter }, language, attributes) {
   if (language === 'en') return detail;
   const hint = RUSSIAN_HINTS[code];
   if (hint === undefined) return undefined;
-  return parameter === undefined ? hint : `${hint} Параметр: ${parameter}.`;
+  const names = attributes.filter((attribute) => isAllowed(code, attribute)).map(({ name }) => name);
+  const allowed = names.length === 0 ? '' : ` Допустимы: ${names.join(', ')}.`;
+  return `${hint}${allowed}${parameter === undefined ? '' : ` Параметр: ${parameter}.`}`;
+}
+
+/**
+ * @param {string} code
+ * @param {import('../../../../search/domain.ts').Attribute} attribute
+ */
+function isAllowed(code, { sort, facet }) {
+  return code === 'invalid-filter' || (code === 'invalid-sort' && sort) || (code === 'invalid-facet' && facet);
 }
 
 /**
