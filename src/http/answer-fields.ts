@@ -1,6 +1,7 @@
 import type { Answer } from '../search/answer.ts';
 import { cacheStatus } from './cache-status.ts';
 import { freshnessFields } from './freshness.ts';
+import { EVERY_ANSWER } from './security-headers.ts';
 
 export interface AnswerFieldOptions {
   /** With quotes and the suffix of the coding served. */
@@ -34,7 +35,7 @@ export function answerFields(answer: Answer, options: AnswerFieldOptions): strin
     'x-request-id',
     options.requestId,
     'x-content-type-options',
-    'nosniff',
+    EVERY_ANSWER['x-content-type-options'],
   ];
 }
 

@@ -1,3 +1,6 @@
+/** On every answer of both listeners: no browser guesses a type. */
+export const EVERY_ANSWER = { 'x-content-type-options': 'nosniff' } as const;
+
 /** A `Content-Security-Policy`: nothing is allowed but what is named. */
 export function contentPolicy(allowed: Readonly<Record<string, string>>): string {
   const closed = ['form-action', 'base-uri', 'frame-ancestors'].filter((directive) => !(directive in allowed));
@@ -16,7 +19,7 @@ export const OWN_FILES = {
 /** A document that brings its styles with it and asks for nothing. */
 export const INLINE_STYLES = { 'style-src': "'unsafe-inline'", 'img-src': 'data:' };
 
-/** Fields of an HTML document. `X-Content-Type-Options` is on every answer, see app.ts. */
+/** Fields of an HTML document, beside those of every answer. */
 export function documentFields(policy: string) {
   return {
     'content-type': 'text/html; charset=utf-8',
