@@ -50,10 +50,14 @@ export function composeDomainOperations(
     observe: observeFlush,
   });
   const sweeping = setInterval(sweeper.documentChanged, SWEEP_MS).unref();
+  const holds = async (storeName: string): Promise<boolean | undefined> => {
+    const read = await store?.read(storeName, settings.store.kind === 'none' ? 0 : settings.store.deadlineMs);
+    return read === undefined || read.kind === 'fault' ? undefined : read.kind === 'value';
+  };
   const flush = createFlush({
     domain: name,
     control,
-    ...(store === undefined ? {} : { content: store.content }),
+    ...(store === undefined ? {} : { content: store.content, holds }),
     memory,
     bucketOf: (key) => storedNameOf(key, name).bucket,
     dedicated,
@@ -79,16 +83,16 @@ export function composeDomainOperations(
   return {
     control,
     flush,
-    canonicalText: (typed) =>
-      prepareSearch(
-        {
-          pairs: [
-            ['q', typed],
-            ['domain', name],
-          ],
-        },
-        [domain],
-      ).request.text,
+    pagesOf: (typed) => {
+      const pairs = [
+        ['q', typed],
+        ['domain', name],
+      ] as const;
+      const { request, canonical, storeName } = prepareSearch({ pairs }, [domain]);
+      // No `&` of the text is left as it is in a canonical form.
+      const [canonicalStart = ''] = canonical.split('&', 1);
+      return { text: request.text, canonicalStart, firstStoreName: storeName };
+    },
     popular: shared.top,
     drilled: {
       name,

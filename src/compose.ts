@@ -6,6 +6,7 @@ import { type ComposedDomain, composeDomain } from './compose-domain.ts';
 import { composeDomainOperations } from './compose-domain-operations.ts';
 import { composeOperations } from './compose-operations.ts';
 import { composeStores } from './compose-stores.ts';
+import { listenFault } from './config/faults.ts';
 import type { Settings } from './config/settings.ts';
 import { summaryOf } from './control/summary.ts';
 import { createAdminServer } from './http/admin-server.ts';
@@ -129,10 +130,14 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   let binding: Promise<{ publicUrl: string; adminUrl: string }> | undefined;
   let closing: Promise<void> | undefined;
   const bind = async (): Promise<{ publicUrl: string; adminUrl: string }> => {
-    const adminUrl = await adminServer.listen(settings.admin);
+    const adminUrl = await adminServer.listen(settings.admin).catch((error) => {
+      throw listenFault(error, { listener: 'admin', ...settings.admin }) ?? error;
+    });
     // A process that serves before its store is there misses everything and asks the engine for what the fleet has.
     await Promise.all(parts.map((part) => part.connected(STORE_WAIT_MS)));
-    const publicUrl = await publicServer.listen(settings.public);
+    const publicUrl = await publicServer.listen(settings.public).catch((error) => {
+      throw listenFault(error, { listener: 'public', ...settings.public }) ?? error;
+    });
     return { publicUrl, adminUrl };
   };
   const close = async (): Promise<void> => {
@@ -160,13 +165,13 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** How the page for people presents itself: over the demo catalogue, with roubles and a few searches to begin with. */
+/** How the page for people presents itself: over the demo catalogue, with a few searches to begin with. */
 function pageOf({ domains, admin, public: { host } }: Settings): NonNullable<PublicServerOptions['page']> {
   const isDemo = domains.every(({ engine }) => engine.kind === 'sqlite' && engine.demo);
   // Whoever reads a page on this machine's own address can open the other listener there as well.
   const isOpen = admin.host === host && admin.token === undefined;
   return {
-    ...(isDemo ? { currency: 'RUB', examples: DEMO_SEARCHES } : {}),
+    ...(isDemo ? { examples: DEMO_SEARCHES } : {}),
     ...(isOpen ? { explainUrl: `http://${admin.host}:${admin.port}/admin/explain` } : {}),
   };
 }

@@ -36,7 +36,14 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
     reads: ['config/settings.ts', 'control/control-store.ts'],
   },
   http: {
-    uses: ['search', 'cache/coding.ts', 'cache/reason.ts', 'control/refusal.ts', 'control/document.ts'],
+    uses: [
+      'search',
+      'cache/coding.ts',
+      'cache/reason.ts',
+      'control/refusal.ts',
+      'control/document.ts',
+      'config/suggest.ts',
+    ],
     reads: [
       'cache/entry.ts',
       'config/settings.ts',

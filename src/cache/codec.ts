@@ -75,6 +75,11 @@ export function encodeEntry(parts: EntryParts, clock: Clock): Entry {
   return { ...decoded.entry, bornMs: parts.bornMs ?? decoded.entry.bornMs };
 }
 
+/** The canonical form that an entry carries: the question it answers. */
+export function canonicalIn({ encoded }: Pick<Entry, 'encoded'>): string {
+  return encoded.toString('utf8', HEADER_BYTES, HEADER_BYTES + encoded.readUInt32BE(46));
+}
+
 /**
  * Verifies everything before anything is believed: magic, version, lengths, checksum and the canonical form (so that a
  * hash collision or a foreign value is a miss, never a wrong answer). Never throws. Copies nothing: `body` is a view.

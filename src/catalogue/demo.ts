@@ -91,6 +91,7 @@ function domain(name: DemoDomain, table: string) {
       type: type as AttributeType,
       facet: uses.includes('facet'),
       sort: uses.includes('sort'),
+      ...(attribute === 'price' ? { currency: 'RUB' } : {}),
     };
   });
   return { name, attributes, context: [] };

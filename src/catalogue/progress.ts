@@ -90,15 +90,15 @@ function bar(share: number): string {
   return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
 }
 
-/** 3.2 s, 1:05, 2:00:09. */
+/** 3.2 s, 1:05 min, 2:00:09 h. */
 function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   const two = (value: number) => String(value).padStart(2, '0');
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor(whole / 60) % 60;
-  if (hours > 0) return `${hours}:${two(minutes)}:${two(whole % 60)}`;
-  return `${minutes}:${two(whole % 60)}`;
+  if (hours > 0) return `${hours}:${two(minutes)}:${two(whole % 60)} h`;
+  return `${minutes}:${two(whole % 60)} min`;
 }
 
 function grouped(value: number): string {

@@ -4,7 +4,7 @@ import type { Erasure, FlushPreview } from '../flush/flush.ts';
 import { erasureText, followErasure } from './admin/erasure.ts';
 import { percent } from './admin/format.ts';
 import { type Desk, operatorCommand } from './admin/operator-command.ts';
-import { previewText } from './admin/preview-text.ts';
+import { type AffectedAnswer, affectedLines, previewText } from './admin/preview-text.ts';
 import { type Command, UsageError } from './command.ts';
 
 interface FlushAnswer {
@@ -12,6 +12,7 @@ interface FlushAnswer {
   readonly mode: string;
   readonly revision: number;
   readonly generation: number;
+  readonly affected: AffectedAnswer;
   readonly erasure?: Erasure;
 }
 
@@ -81,8 +82,12 @@ export const flush: Command = operatorCommand({
 async function finish(desk: Desk, done: FlushAnswer, fraction: number): Promise<void> {
   const erasure = done.mode === 'erase' ? await followErasure(desk, done.domain, done.erasure) : undefined;
   const whole = erasure === undefined ? done : { ...done, erasure };
-  const said = `${done.domain}: ${percent(fraction)} flushed (${done.mode}), revision ${done.revision}, generation ${done.generation}`;
-  desk.output.result(whole, () => (erasure === undefined ? said : `${said}\n${erasureText(erasure)}`));
+  const said = [
+    `${done.domain}: ${percent(fraction)} flushed (${done.mode}), revision ${done.revision}, generation ${done.generation}`,
+    ...affectedLines(done.affected),
+    ...(erasure === undefined ? [] : [erasureText(erasure)]),
+  ];
+  desk.output.result(whole, () => said.join('\n'));
   if (erasure !== undefined && erasure.state !== 'done') {
     throw new Error(`the erasure is ${erasure.state}; what was not removed is flushed all the same: a miss`);
   }

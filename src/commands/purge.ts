@@ -1,4 +1,5 @@
 import { operatorCommand } from './admin/operator-command.ts';
+import { type AffectedAnswer, affectedLines } from './admin/preview-text.ts';
 import type { Command } from './command.ts';
 
 interface PurgeAnswer {
@@ -6,6 +7,7 @@ interface PurgeAnswer {
   readonly text: string;
   readonly revision: number;
   readonly generation: number;
+  readonly affected: AffectedAnswer;
 }
 
 export const purge: Command = operatorCommand({
@@ -18,6 +20,7 @@ export const purge: Command = operatorCommand({
     const [domain, q] = words.positionals;
     const body = { domain, q, ...(reason === undefined ? {} : { reason }) };
     const done = await client.post<PurgeAnswer>('/admin/purge', body);
-    output.result(done, () => `${done.domain}: every page of "${done.text}" is flushed, revision ${done.revision}`);
+    const said = `${done.domain}: every page of "${done.text}" is flushed, revision ${done.revision}`;
+    output.result(done, () => [said, ...affectedLines(done.affected)].join('\n'));
   },
 });

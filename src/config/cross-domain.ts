@@ -32,7 +32,10 @@ export function checkDomain(name: string, domain: DraftDomain): readonly RawFaul
   if (domain.patience !== undefined && deadline !== undefined && domain.patience < deadline) {
     report(['patience'], formatDuration(domain.patience), `at least engine.deadline (${formatDuration(deadline)})`);
   }
-  for (const attribute of Object.keys(domain.attributes ?? {})) {
+  for (const [attribute, declared] of Object.entries(domain.attributes ?? {})) {
+    if (declared?.currency !== undefined && (declared.type === 'string' || declared.type === 'date')) {
+      report(['attributes', attribute, 'currency'], declared.currency, 'a currency with type integer or number only');
+    }
     if (!RESERVED_ATTRIBUTES.includes(attribute)) continue;
     report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
   }

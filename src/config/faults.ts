@@ -33,6 +33,42 @@ function describe(source: string, faults: readonly Fault[]): string {
   return [heading, ...lines].join('\n');
 }
 
+/** One of the two listeners, as the configuration names its address. */
+export interface ListenerAddress {
+  readonly listener: 'public' | 'admin';
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Why an address cannot be bound, as a fault of the setting that names it. Undefined for any other error. */
+export function listenFault(error: unknown, { listener, host, port }: ListenerAddress): ConfigError | undefined {
+  const prefix = listener === 'admin' ? 'ADMIN_' : '';
+  const ofPort = (value: string, allowed: string) =>
+    new ConfigError('addresses', [{ path: `${prefix}PORT (${listener}.port)`, value: `${port} ${value}`, allowed }]);
+  const ofHost = (value: string) => {
+    const allowed = 'an address or name of this machine, such as 127.0.0.1; 0.0.0.0 for all its addresses';
+    return new ConfigError('addresses', [
+      { path: `${prefix}HOST (${listener}.host)`, value: `${host} ${value}`, allowed },
+    ]);
+  };
+  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+    case 'EADDRINUSE':
+      return ofPort(
+        `is taken by another process on ${host}`,
+        'a free port, or 0 for any; PORT=8090 ADMIN_PORT=8091 starts a second service beside the first',
+      );
+    case 'EACCES':
+      return ofPort('may not be bound by this user', 'a port from 1024 to 65535, or 0 for a free one');
+    case 'EADDRNOTAVAIL':
+      return ofHost('is no address of this machine');
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return ofHost('cannot be resolved');
+    default:
+      return undefined;
+  }
+}
+
 export type Path = readonly (string | number)[];
 
 /** What the steps of loading collect; load.ts turns it into a `Fault` with its line or its variable. */

@@ -11,6 +11,12 @@ const attribute = Type.Object(
     type: choice(['string', 'integer', 'number', 'date'], 'What its values are; `date` is written YYYY-MM-DD.'),
     facet: flag('May be counted: `facet=name`.', { default: false }),
     sort: flag('May order results: `sort=name`, `sort=-name`.', { default: false }),
+    currency: optional(
+      text('Of an amount of money, for the search page. A document’s own attribute `currency` stands above it.', {
+        pattern: '^[A-Z]{3}$',
+        'x-allowed': 'an ISO 4217 code such as EUR or RUB',
+      }),
+    ),
   },
   closed('One attribute of the documents of this domain.'),
 );
@@ -38,7 +44,7 @@ const freshness = Type.Object(
     staleIfError: duration('After that it is served when the engine fails.', { default: '1h', min: 0, max: 30 * DAY }),
     emptyTtl: duration('Instead of `ttl` for pages without results.', { default: '30s', min: 0, max: DAY }),
     degradedTtl: duration('Instead of `ttl` for partial pages; in L1 only.', { default: '5s', min: 0, max: HOUR }),
-    clientMaxAge: duration('`max-age` sent downstream: what a purge removed lives on there no longer.', {
+    clientMaxAge: duration('`max-age` − `Age` sent downstream: a purged page lives on there no longer.', {
       default: '30s',
       min: 0,
       max: DAY,

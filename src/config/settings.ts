@@ -113,7 +113,7 @@ export interface FreshnessSettings {
   readonly staleIfErrorMs: number;
   readonly emptyTtlMs: number;
   readonly degradedTtlMs: number;
-  /** `max-age` sent downstream: what a purge removed must not live on there. */
+  /** `max-age` − `Age` sent downstream: what a purge removed must not live on there. */
   readonly clientMaxAgeMs: number;
   /** 0–0.5: each lifetime is spread by ± this share. */
   readonly jitter: number;

@@ -8,6 +8,7 @@ import { bucketsIn } from '../control/ranges.ts';
 import { OperationRefused } from '../control/refusal.ts';
 import { lift, suppress } from '../control/suppress.ts';
 import type { Figures } from '../meter/reading.ts';
+import { countInMemory, countInStore, countPurged } from './affected.ts';
 import { checkErase } from './check-erase.ts';
 import { checkIds, checkIndexVersion, checkText } from './check-words.ts';
 import type { StoreContent } from './content.ts';
@@ -24,6 +25,8 @@ export interface FlushOptions {
   readonly content?: StoreContent;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
   readonly bucketOf: (key: string) => number;
+  /** Whether the store holds a name; undefined when it cannot be told. Absent as `content` is. */
+  readonly holds?: (storeName: string) => Promise<boolean | undefined>;
   /** Nothing else lives on the servers of the store. */
   readonly dedicated: boolean;
   /** The control document is not kept in this store. */
@@ -76,11 +79,13 @@ export function createFlush(options: FlushOptions): Flush {
     throw new OperationRefused('drill-running', words);
   };
 
-  const raiseAll = async (ask: FlushAsk, ranges: readonly BucketRange[]): Promise<FlushDone> => {
+  const raiseAll = async (ask: FlushAsk, ranges: readonly BucketRange[]): ReturnType<Flush['flush']> => {
+    const memory = await countInMemory(ranges, options);
     const changed = await control.change((document) => raise(document, ask, ranges));
     const { generation } = changed.after;
     observe({ kind: 'flushed', domain, mode: ask.mode, buckets: bucketsIn(ranges), generation });
-    return { ...changed, ranges };
+    // The floor is up: what the store still holds is flushed, and counting it delays nobody but the operator.
+    return { ...changed, ranges, affected: { memory, store: await countInStore(ask.mode, ranges, options) } };
   };
 
   const everywhere = (changed: Changed): FlushDone => ({ ...changed, ranges: [] });
@@ -93,11 +98,13 @@ export function createFlush(options: FlushOptions): Flush {
       const erase = { ranges, by: ask.by ?? 'unlink' };
       return erasures.after(erase, followMs, () => raiseAll(ask, ranges));
     },
-    purge: async (text) => {
+    purge: async (query) => {
+      const { text } = query;
       checkText(text);
+      const affected = await countPurged(query, options);
       const changed = await control.change((document) => purge(document, text, clock.wallMs()));
       observe({ kind: 'purged', domain, generation: changed.after.generation });
-      return everywhere(changed);
+      return { ...everywhere(changed), affected };
     },
     suppress: async (ids, lifted = false) => {
       checkIds(ids);

@@ -9,9 +9,9 @@ export interface Flush {
    * when the floor is raised; an erasure goes on behind it, see `erasure`.
    * @throws OperationRefused: invalid-fraction, control-full, not-dedicated, drill-running, control-unavailable …
    */
-  readonly flush: (ask: FlushAsk) => Promise<FlushDone>;
+  readonly flush: (ask: FlushAsk) => Promise<FlushDone & { readonly affected: Affected }>;
   /** Every page of one query. @throws OperationRefused control-full, invalid-request */
-  readonly purge: (text: string) => Promise<FlushDone>;
+  readonly purge: (query: QueryPages) => Promise<FlushDone & { readonly affected: PurgedPages }>;
   /** Documents that vanish from every page at once; `lift`: may be seen again. @throws OperationRefused control-full */
   readonly suppress: (ids: readonly string[], lift?: boolean) => Promise<FlushDone>;
   /** The latest erasure of this process, running or over. */
@@ -45,6 +45,30 @@ export interface FlushDone {
   readonly before: ControlDocument;
   readonly after: ControlDocument;
   readonly ranges: readonly BucketRange[];
+}
+
+/** Pages held when the flush was asked for. */
+export interface Affected {
+  /** In this process. */
+  readonly memory: number;
+  readonly store: { readonly pages: number; readonly exact: boolean } | 'not-counted' | 'no-store';
+}
+
+/** How the pages of one query are told from others. */
+export interface QueryPages {
+  /** Canonical. */
+  readonly text: string;
+  /** The canonical form of each of its pages is this, or goes on after it with `&`. */
+  readonly canonicalStart: string;
+  /** Of its first page, without filters. */
+  readonly firstStoreName: string;
+}
+
+export interface PurgedPages {
+  /** In this process. */
+  readonly memory: number;
+  /** The first page, without filters. */
+  readonly firstInStore: 'held' | 'absent' | 'unknown' | 'no-store';
 }
 
 export interface EraseAsk {

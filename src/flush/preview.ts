@@ -29,11 +29,6 @@ export async function previewFlush(
 ): Promise<FlushPreview> {
   const untilMs = clock.monotonicMs() + PREVIEW_MS;
   const concerns = (key: string): boolean => holdsBucket(ranges, bucketOf(key));
-  const ofStore = async (): Promise<readonly NodePreview[]> => {
-    if (content === undefined) return [];
-    const options = { content, clock, untilMs, concerns: (name: string) => concerns(keyIn(name)) };
-    return Promise.all(content.nodes().map((node) => previewNode(node, options)));
-  };
   const ofMemory = async (): Promise<FlushPreview['memory']> => {
     const sum = { entries: 0, bytes: 0 };
     await walkMemory(
@@ -47,6 +42,25 @@ export async function previewFlush(
     );
     return sum;
   };
-  const [nodes, held] = await Promise.all([ofStore(), ofMemory()]);
+  const [nodes, held] = await Promise.all([previewNodes(ranges, { content, bucketOf, clock, untilMs }), ofMemory()]);
   return { mode, fraction, ranges, nodes, memory: held, engine: estimateSurvival(recent(), fraction) };
+}
+
+/** What each node of the store holds in the ranges, as far as it is known by `untilMs`. Empty without a store. */
+export async function previewNodes(
+  ranges: readonly BucketRange[],
+  {
+    content,
+    bucketOf,
+    clock,
+    untilMs,
+  }: Pick<PreviewOptions, 'bucketOf' | 'clock'> & {
+    readonly content?: StoreContent | undefined;
+    /** On the monotonic clock. */
+    readonly untilMs: number;
+  },
+): Promise<readonly NodePreview[]> {
+  if (content === undefined) return [];
+  const concerns = (name: string): boolean => holdsBucket(ranges, bucketOf(keyIn(name)));
+  return Promise.all(content.nodes().map((node) => previewNode(node, { content, clock, untilMs, concerns })));
 }

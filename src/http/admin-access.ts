@@ -36,7 +36,8 @@ export function registerAdminAccess(app: FastifyInstance, token: string | undefi
     }
     if (!changes && PAGES.some((page) => url === page || (page.endsWith('/') && url.startsWith(page))))
       return undefined;
-    return isBearer(headers.authorization) ? undefined : UNAUTHORIZED;
+    if (isBearer(headers.authorization)) return undefined;
+    return /^bearer +\S/i.test(headers.authorization ?? '') ? WRONG_TOKEN : UNAUTHORIZED;
   };
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -79,6 +80,12 @@ const UNAUTHORIZED: Problem = {
   code: 'unauthorized',
   detail: 'Send the admin token: Authorization: Bearer <ADMIN_TOKEN>.',
   headers: { 'www-authenticate': 'Bearer realm="serpcache admin"' },
+};
+
+const WRONG_TOKEN: Problem = {
+  code: 'wrong-token',
+  detail: 'The token sent is not the admin token. Send the value of ADMIN_TOKEN that the service was started with.',
+  headers: { 'www-authenticate': 'Bearer realm="serpcache admin", error="invalid_token"' },
 };
 
 const CROSS_SITE: Problem = {

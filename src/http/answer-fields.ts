@@ -1,6 +1,7 @@
 import type { Answer } from '../search/answer.ts';
 import { cacheStatus } from './cache-status.ts';
 import { freshnessFields } from './freshness.ts';
+import { EVERY_ANSWER } from './security-headers.ts';
 
 export interface AnswerFieldOptions {
   /** With quotes and the suffix of the coding served. */
@@ -8,6 +9,7 @@ export interface AnswerFieldOptions {
   readonly vary: string;
   readonly requestId: string;
   readonly clientMaxAgeMs: number;
+  readonly nowMs: number;
   readonly elapsedMs: number;
 }
 
@@ -16,7 +18,7 @@ export interface AnswerFieldOptions {
  * Everything that differs from request to request is here, so that the body is the same bytes for all.
  */
 export function answerFields(answer: Answer, options: AnswerFieldOptions): string[] {
-  const { cacheControl, age } = freshnessFields(answer, options.clientMaxAgeMs);
+  const { cacheControl, age } = freshnessFields(answer, options);
   return [
     'cache-control',
     cacheControl,
@@ -33,7 +35,7 @@ export function answerFields(answer: Answer, options: AnswerFieldOptions): strin
     'x-request-id',
     options.requestId,
     'x-content-type-options',
-    'nosniff',
+    EVERY_ANSWER['x-content-type-options'],
   ];
 }
 

@@ -13,6 +13,7 @@ import { parseJsonBody } from './json-body.ts';
 import { createListener, DEFAULT_LIMITS, type ListenerLimits } from './listener.ts';
 import type { Problem } from './problem.ts';
 import { problemResponse, writeProblem } from './problem-response.ts';
+import { EVERY_ANSWER } from './security-headers.ts';
 
 export interface AppOptions {
   readonly log: Logger;
@@ -102,7 +103,7 @@ export function createApp(options: AppOptions): App {
   // Pages are stored as bytes and the rest is small: schemas describe answers, they do not shape them.
   fastify.setSerializerCompiler(() => (data) => JSON.stringify(data));
   fastify.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    reply.headers({ 'x-request-id': request.id, ...EVERY_ANSWER });
     done();
   });
   holdBodies(fastify, held);

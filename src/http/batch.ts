@@ -4,8 +4,8 @@ import type { Outcome } from '../search/outcome.ts';
 import type { SearchParameters } from '../search/parameters.ts';
 import type { Search } from '../search/search.ts';
 import { cacheStatus } from './cache-status.ts';
-import { freshnessFields } from './freshness.ts';
-import { PROBLEMS, type Problem, problemDocument, Refusal } from './problem.ts';
+import { type FreshnessOptions, freshnessFields } from './freshness.ts';
+import { PROBLEMS, type Problem, problemDocument, Refusal, unknownField } from './problem.ts';
 import { retryAfterSeconds } from './problem-response.ts';
 import { MAX_PAIRS } from './query-string.ts';
 import { domainLabel } from './target.ts';
@@ -13,15 +13,19 @@ import { domainLabel } from './target.ts';
 type BatchItem = Readonly<Record<string, unknown>>;
 
 /**
- * One item of a batch → the name/value pairs its URL would have had. Scalars mean what their text means in a URL;
- * only members that mean something to the item's domain are looked at.
- * @throws Refusal `invalid-body` for a member of another type and for too many values.
+ * One item of a batch → the name/value pairs its URL would have had. Scalars mean what their text means in a URL.
+ * Context that only other domains declare is ignored, so that one client can send it for all; any other unknown member
+ * is refused, because a misspelt one would silently give another page.
+ * @throws Refusal `invalid-body` for an unknown member, for one of another type, and for too many values.
  */
 export function pairsOf(item: BatchItem, search: Search): SearchParameters['pairs'] {
   const label = itemLabel(item, search);
   const context = search.domains.find(({ name }) => name === label)?.context ?? [];
   const declared = context.filter(({ source }) => source === 'query').map(({ name }) => name);
-  const members = [...REQUEST_PARAMETERS, ...declared].map((name) => {
+  const known = [...REQUEST_PARAMETERS, ...declared];
+  const unknown = Object.keys(item).find((name) => !known.includes(name) && contextSource(name, search) !== 'query');
+  if (unknown !== undefined) throw unknownMember(unknown, known, contextSource(unknown, search));
+  const members = known.map((name) => {
     const pairs = memberPairs(item, name);
     if (pairs === undefined) throw wrongType(name);
     return { name, pairs };
@@ -49,6 +53,16 @@ function isScalar(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
+/** How the configuration lets a context parameter be sent, in whichever domain declares it. */
+function contextSource(name: string, { domains }: Search): 'query' | 'header' | undefined {
+  return domains.flatMap(({ context }) => context).find((declared) => declared.name === name)?.source;
+}
+
+function unknownMember(name: string, known: readonly string[], source: 'query' | 'header' | undefined): Refusal {
+  const detail = source === 'header' ? `${name} is sent as a request header.` : unknownField(name, known);
+  return new Refusal({ code: 'invalid-body', detail, parameter: name.slice(0, 64) });
+}
+
 function wrongType(name: string): Refusal {
   const list = name === 'filter' || name === 'facet' ? ', or a list of those' : '';
   const detail = `${name} must be a string, a number or a boolean${list}.`;
@@ -59,14 +73,14 @@ function wrongType(name: string): Refusal {
  * An answered item: its facts, then the stored page spliced in as the bytes it is, never parsed.
  * `{"status":200,"outcome":"hit-l2","cacheStatus":"…","etag":"…","age":0,"body":{…}}`
  */
-export function answeredItem(answer: Answer, identity: Buffer, clientMaxAgeMs: number): readonly Buffer[] {
+export function answeredItem(answer: Answer, identity: Buffer, freshness: FreshnessOptions): readonly Buffer[] {
   const facts = JSON.stringify({
     status: 200,
     outcome: answer.outcome,
     cacheStatus: cacheStatus(answer),
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
     etag: `"${answer.entry.etag}"`,
-    age: freshnessFields(answer, clientMaxAgeMs).age,
+    age: freshnessFields(answer, freshness).age,
   });
   return [Buffer.from(`${facts.slice(0, -1)},"body":`), identity, Buffer.from('}')];
 }

@@ -10,7 +10,8 @@ const ANSWER_FIELDS = {
   'Cache-Control': text('What caches downstream may do; `no-store` for a degraded page and a lifeboat answer.'),
   Age: {
     type: 'integer',
-    description: 'Seconds, chosen so that `max-age` − `Age` is how long downstream may keep the page.',
+    description:
+      'Seconds since the engine computed the page. `max-age` − `Age` is how long a cache downstream may keep it.',
   },
   Vary: text('`Accept-Encoding`, and the headers that are declared context of the domain.'),
 };

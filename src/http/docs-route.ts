@@ -1,19 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { contentPolicy, OWN_FILES } from './security-headers.ts';
+import { registerFile } from './static-file.ts';
 
-/** Swagger UI draws with `data:` images; nothing of it is inline, nothing comes from elsewhere. */
-const DOCS_CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Swagger UI draws with `data:` images. */
+const DOCS_POLICY = contentPolicy({ ...OWN_FILES, 'img-src': "'self' data:", 'font-src': "'self'" });
+
+const LARGE_FILES = [
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['swagger-ui-standalone-preset.js', 'text/javascript; charset=utf-8'],
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+] as const;
 
 /** `GET /openapi.json` and, for people, `GET /docs`. To be registered before the routes it shall describe. */
 export function registerDocs(app: FastifyInstance, options: { readonly version: string }): void {
@@ -28,8 +28,18 @@ export function registerDocs(app: FastifyInstance, options: { readonly version: 
       tags: [{ name: 'search' }, { name: 'health' }],
     },
   });
-  app.register(swaggerUi, { routePrefix: '/docs', staticCSP: DOCS_CSP, theme: { title: 'serpcache API' } });
-  app.get('/openapi.json', { schema: { hide: true } }, (_request, reply) => {
-    reply.send(app.swagger());
+  app.register(swaggerUi, { routePrefix: '/docs', staticCSP: DOCS_POLICY, theme: { title: 'serpcache API' } });
+  registerFile(app, '/openapi.json', {
+    type: 'application/json; charset=utf-8',
+    content: () => JSON.stringify(app.swagger()),
+    fields: { 'cache-control': 'no-cache' },
   });
+  // The plugin serves its files as they are: two megabytes.
+  for (const [name, type] of LARGE_FILES) {
+    registerFile(app, `/docs/static/${name}`, {
+      type,
+      content: () => readFileSync(fileURLToPath(import.meta.resolve(`@fastify/swagger-ui/static/${name}`))),
+      fields: { 'cache-control': 'no-cache', 'content-security-policy': DOCS_POLICY },
+    });
+  }
 }

@@ -31,7 +31,8 @@ export interface Ending {
 
 export interface Exchanges {
   readonly begin: (request: IncomingMessage, response: ServerResponse) => Exchange;
-  readonly elapsedMs: (exchange: Exchange) => number;
+  /** Monotonic. */
+  readonly nowMs: () => number;
   /** Ends an exchange without a page: answers with the problem, unless the client has gone, and counts it. */
   readonly refuse: (exchange: Exchange, error: unknown) => void;
   /** Counts an exchange and writes its line. Called exactly once per exchange, after the answer was handed to the socket. */
@@ -51,8 +52,6 @@ export function createExchanges(options: {
 }): Exchanges {
   const { observe, requestLog, requestId, clock, random, hangingUp } = options;
 
-  const elapsedMs = (exchange: Exchange): number => clock.monotonicMs() - exchange.startedMs;
-
   const end = (exchange: Exchange, { outcome, reason, status, code, error }: Ending): void => {
     const event: RequestEvent = {
       kind: 'request',
@@ -62,7 +61,7 @@ export function createExchanges(options: {
       ...(reason === undefined ? {} : { reason }),
       status,
       ...(exchange.bucket === undefined ? {} : { bucket: exchange.bucket }),
-      durationMs: elapsedMs(exchange),
+      durationMs: clock.monotonicMs() - exchange.startedMs,
     };
     observe(event);
     if (!requestLog.wants(event)) return;
@@ -80,7 +79,7 @@ export function createExchanges(options: {
       key: undefined,
       bucket: undefined,
     }),
-    elapsedMs,
+    nowMs: () => clock.monotonicMs(),
     end,
     refuse: (exchange, error) => {
       const { response } = exchange;

@@ -5,18 +5,27 @@ export interface FreshnessFields {
   readonly age: number;
 }
 
+export interface FreshnessOptions {
+  readonly clientMaxAgeMs: number;
+  /** Monotonic, as the age of an entry is counted. */
+  readonly nowMs: number;
+}
+
 /**
- * What caches and browsers downstream may do with an answer (RFC 9111, RFC 5861).
+ * `Cache-Control` and `Age` of an answer (RFC 9111, RFC 5861).
  *
- * `max-age` is the same for every answer of a domain, so that caches can be configured and the field memoised; what
- * differs is `Age`. It is not the time since the engine call: it is chosen so that `max-age − Age`, which is how long
- * downstream keeps the answer, is the smaller of `clientMaxAge` and what is left of the entry's own freshness. A stale
- * answer has `Age > max-age` and is revalidated at once. Rounded up, so that nothing lives on downstream past its time.
+ * `Age` is the time since the engine computed the page. `max-age` is Age + the smaller of `clientMaxAge` and the fresh
+ * life left, so a cache downstream keeps the answer for that time and no longer: a purge must not live on there.
+ * A stale answer has no life left, so its `max-age` is below its Age, and it is revalidated at once.
+ * Both are rounded down: a fraction of a second of life is not promised.
  */
-export function freshnessFields({ entry, remainingMs, outcome }: Answer, clientMaxAgeMs: number): FreshnessFields {
-  const age = Math.max(0, Math.ceil((clientMaxAgeMs - remainingMs) / 1000));
+export function freshnessFields(
+  { entry, remainingMs, outcome }: Answer,
+  { clientMaxAgeMs, nowMs }: FreshnessOptions,
+): FreshnessFields {
+  const age = Math.max(0, Math.floor((nowMs - entry.bornMs) / 1000));
   if (entry.degraded || outcome === 'lifeboat') return { cacheControl: 'no-store', age };
-  const maxAge = Math.floor(clientMaxAgeMs / 1000);
+  const maxAge = Math.max(0, age + Math.floor(Math.min(clientMaxAgeMs, remainingMs) / 1000));
   const revalidate = Math.floor(Math.min(entry.revalidateForMs, clientMaxAgeMs) / 1000);
   const onError = Math.floor(entry.errorForMs / 1000);
   return {

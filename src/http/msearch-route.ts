@@ -12,7 +12,7 @@ import type { RequestEvent } from './events.ts';
 import { CLIENT_CLOSED, outcomeOf } from './exchange.ts';
 import { problemOfFramework } from './framework-error.ts';
 import type { IdentityBodies } from './identity-bodies.ts';
-import { PROBLEMS, type Problem, problemOf, Refusal } from './problem.ts';
+import { PROBLEMS, type Problem, problemOf, Refusal, unknownField } from './problem.ts';
 import { type ProblemResponse, sendProblem } from './problem-response.ts';
 import type { RequestLog } from './request-log.ts';
 import { BatchAnswer, BatchEnvelope, batchBodySchema, MAX_BATCH } from './schema.ts';
@@ -85,7 +85,10 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     if (result instanceof Error) return { ...refused(result, domain), key, bucket };
     try {
       const identity = await identityBodies.of(result.entry);
-      const bytes = answeredItem(result, identity, clientMaxAgeMs(domain));
+      const bytes = answeredItem(result, identity, {
+        clientMaxAgeMs: clientMaxAgeMs(domain),
+        nowMs: clock.monotonicMs(),
+      });
       return { domain, outcome: result.outcome, reason: result.reason, status: 200, key, bucket, bytes };
     } catch (error) {
       return { ...refused(error, domain), key, bucket };
@@ -95,6 +98,11 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const startedMs = clock.monotonicMs();
     const { body } = request;
+    const extra = Object.keys(isObject(body) ? body : {}).find((name) => name !== 'searches');
+    if (extra !== undefined) {
+      const detail = unknownField(extra, ['searches']);
+      throw new Refusal({ code: 'invalid-body', detail, parameter: `/${extra.slice(0, 64)}` });
+    }
     if (!shape.Check(body)) throw new Refusal(shapeProblem(shape.Errors(body)[0]));
     const header = headerReader(request.headers);
     const prepared = body.searches.map((item): PreparedSearch | ItemEnd => {
@@ -151,6 +159,10 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       count(request, clock.monotonicMs(), [{ domain: 'none', ...end }]);
     },
   });
+}
+
+function isObject(body: unknown): body is object {
+  return typeof body === 'object' && body !== null && !Array.isArray(body);
 }
 
 function shapeProblem(fault: { readonly instancePath: string; readonly message: string } | undefined): Problem {

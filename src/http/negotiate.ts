@@ -41,6 +41,19 @@ export function createNegotiator(): (acceptEncoding: string | undefined, stored:
   };
 }
 
+/** Codings of what the process compresses itself, beside stored pages; the smallest first. */
+export type OwnCoding = 'br' | 'gzip' | 'identity';
+const OWN_CODINGS: readonly OwnCoding[] = ['br', 'gzip', 'identity'];
+
+/** The coding that the client prefers; of equal weights the smallest. Identity when it accepts none of them. */
+export function ownCoding(acceptEncoding: string | undefined): OwnCoding {
+  const weights = parseAcceptEncoding(acceptEncoding ?? '');
+  const weightOf = (coding: OwnCoding): number =>
+    weights.get(coding) ?? (coding === 'identity' ? 0 : (weights.get('*') ?? 0));
+  const best = Math.max(...OWN_CODINGS.map(weightOf));
+  return (best > 0 ? OWN_CODINGS.find((coding) => weightOf(coding) === best) : undefined) ?? 'identity';
+}
+
 /** Coding → weight 0–1. An item that cannot be read counts as not given. */
 function parseAcceptEncoding(field: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();

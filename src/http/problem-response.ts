@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { PROBLEMS, type Problem, problemDocument } from './problem.ts';
+import { EVERY_ANSWER } from './security-headers.ts';
 
 export interface ProblemResponse {
   readonly status: number;
@@ -19,7 +20,7 @@ export function problemResponse(
     'content-type': 'application/problem+json',
     'content-length': String(body.length),
     'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+    ...EVERY_ANSWER,
     ...problem.headers,
   };
   if (requestId !== undefined) headers['x-request-id'] = requestId;

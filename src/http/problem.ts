@@ -1,3 +1,4 @@
+import { nearest } from '../config/suggest.ts';
 import { OperationRefused, type RefusalCode } from '../control/refusal.ts';
 import { type InvalidCode, InvalidSearch, Unanswered, type UnansweredCode } from '../search/failure.ts';
 
@@ -7,6 +8,7 @@ export type HttpCode =
   | 'invalid-request'
   | 'invalid-body'
   | 'unauthorized'
+  | 'wrong-token'
   | 'token-not-set'
   | 'cross-site'
   | 'not-found'
@@ -61,6 +63,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; r
   'invalid-request': { status: 400, title: 'Invalid request' },
   'invalid-body': { status: 400, title: 'Invalid body' },
   unauthorized: { status: 401, title: 'Token required' },
+  'wrong-token': { status: 401, title: 'Wrong token' },
   'token-not-set': { status: 403, title: 'Changes are off' },
   'cross-site': { status: 403, title: 'Request from another site' },
   'not-found': { status: 404, title: 'Not found' },
@@ -127,6 +130,14 @@ const CONTROL_RETRY_MS = 1000;
 
 const OVER_BUDGET =
   'This client has had its share of the engine for now. Pages in the cache are free and still served: ask those, or wait.';
+
+/** The detail for a field that a closed body does not have. @param pointer as the client wrote it, or its JSON pointer. */
+export function unknownField(pointer: string, known: readonly string[]): string {
+  const shown = pointer.length > 64 ? `${pointer.slice(0, 64)}…` : pointer;
+  const near = nearest(pointer.slice(pointer.lastIndexOf('/') + 1), known);
+  const list = `nown here are ${known.join(', ')}.`;
+  return `There is no field ${shown}; ${near === undefined ? 'k' : `did you mean ${near}? K`}${list}`;
+}
 
 /** The members of the `application/problem+json` document, in reading order. */
 export function problemDocument(problem: Problem): Record<string, unknown> {

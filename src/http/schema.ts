@@ -58,9 +58,15 @@ export function batchBodySchema(search: Search): TSchema {
       highlight: Type.Optional(Scalar),
       ...queryContext(search),
     },
-    { description: 'The parameters of GET /search, query context included; other members are ignored.' },
+    {
+      additionalProperties: false,
+      description: 'The parameters of GET /search, query context included; no other members.',
+    },
   );
-  return Type.Object({ searches: Type.Array(item, { minItems: 1, maxItems: MAX_BATCH }) });
+  return Type.Object(
+    { searches: Type.Array(item, { minItems: 1, maxItems: MAX_BATCH }) },
+    { additionalProperties: false },
+  );
 }
 
 /** What must hold before there are items to judge. */

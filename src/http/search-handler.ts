@@ -67,15 +67,16 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       throw new Refusal({ code: 'not-acceptable', detail, parameter: 'Accept-Encoding' });
     }
     const coding = form === 'stored' ? entry.coding : 'identity';
+    const nowMs = exchanges.nowMs();
     const fields = answerFields(answer, {
       etag: `"${entry.etag}${ETAG_SUFFIX[coding]}"`,
       vary: varyOf.get(exchange.domain) ?? 'Accept-Encoding',
       requestId: exchange.requestId,
       clientMaxAgeMs: clientMaxAgeMs(exchange.domain),
-      elapsedMs: exchanges.elapsedMs(exchange),
+      nowMs,
+      elapsedMs: nowMs - exchange.startedMs,
     });
-    const ifNoneMatch = request.headers['if-none-match'];
-    if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, entry.etag) && !response.destroyed) {
+    if (matchesEntityTag(request.headers['if-none-match'], entry.etag) && !response.destroyed) {
       if (hangingUp()) response.shouldKeepAlive = false;
       response.writeHead(304, fields);
       response.end();

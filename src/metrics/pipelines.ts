@@ -25,12 +25,16 @@ export function createPipelineMetrics(registry: Registry): (event: PipelineEvent
     name: 'redis_pipeline_duration_seconds',
     help: 'From sending a pipeline to its last reply, over the last minute.',
   });
-  const failures = new Counter({
-    registers,
-    labelNames: ['type'] as const,
-    name: 'redis_pipeline_execution_failures',
-    help: 'Pipelines in which at least one command failed.',
-  });
+  // The published name lacks the ending that counters have by convention; both are kept.
+  const failures = ['redis_pipeline_execution_failures', 'redis_pipeline_execution_failures_total'].map(
+    (name) =>
+      new Counter({
+        registers,
+        labelNames: ['type'] as const,
+        name,
+        help: 'Pipelines in which at least one command failed.',
+      }),
+  );
   const replies = createCounter({
     registry,
     name: 'serpcache_store_pipeline_failed_replies_total',
@@ -40,8 +44,8 @@ export function createPipelineMetrics(registry: Registry): (event: PipelineEvent
   });
   const byType = new Map(
     PIPELINE_TYPES.map((type) => {
-      const failed = failures.labels(type);
-      failed.inc(0);
+      const failed = failures.map((counter) => counter.labels(type));
+      for (const counter of failed) counter.inc(0);
       return [type, { size: sizes.labels(type), duration: durations.labels(type), failed }];
     }),
   );
@@ -51,7 +55,7 @@ export function createPipelineMetrics(registry: Registry): (event: PipelineEvent
     metrics?.size.observe(size);
     metrics?.duration.observe(durationMs / 1000);
     if (failed === 0) return;
-    metrics?.failed.inc();
+    for (const counter of metrics?.failed ?? []) counter.inc();
     replies.add(replies.at(type), failed);
   };
 }

@@ -98,10 +98,13 @@ test('whoever else answers is told from serpcache’s admin listener, and a redi
 
 test('a missing or wrong token, and the public listener, are told with what to do here', async (t) => {
   const { url } = await adminService(t);
-  for (const given of [{ env: {} }, { adminToken: 'wrong' }]) {
+  for (const [given, told] of [
+    [{ env: {} }, /Token required: .* Here: set ADMIN_TOKEN, or .*--token-file/],
+    [{ adminToken: 'wrong' }, /Wrong token: .* Here: it came from ADMIN_TOKEN or --token-file/],
+  ] as const) {
     const { code, err } = await callCli(['popular', '--admin', url], given);
     assert.equal(code, 1);
-    assert.match(err, /Token required: .* Here: set ADMIN_TOKEN, or .*--token-file/);
+    assert.match(err, told);
   }
   const notFound = JSON.stringify({ code: 'not-found', title: 'Not found', status: 404, detail: 'No such path.' });
   const elsewhere = await callCli(['popular', '--admin', await answering(t, 404, {}, notFound)]);

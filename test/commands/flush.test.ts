@@ -36,7 +36,11 @@ test('a drop shows what it will do and asks; another answer than yes sends nothi
   }
   assert.deepEqual(service.posted('/admin/flush'), []);
   const agreed = await callCli(words, { answers: ['y'] });
-  assert.match(agreed.out, /^goods: 100 % flushed \(drop\), revision 1, generation 2\n$/);
+  assert.match(
+    agreed.out,
+    /^goods: 100 % flushed \(drop\), revision 1, generation 2\n {2}9000 pages .* in the store: misses/,
+  );
+  assert.match(agreed.out, /\n {2}watch: serpcache_misses_total\{domain="goods",reason="flushed"\}\n/);
   assert.equal(service.posted('/admin/flush').length, 1);
 });
 

@@ -13,6 +13,19 @@ testFaults([
     [['domains.goods.patience', '800ms', /at least engine\.deadline \(900ms\)/]],
   ],
   [
+    'a currency of an attribute that is no number is a fault',
+    withEngine('attributes: { city: { type: string, currency: EUR }, day: { type: date, currency: EUR } }'),
+    [
+      ['domains.goods.attributes.city.currency', 'EUR', /type integer or number only/],
+      ['domains.goods.attributes.day.currency', 'EUR', /type integer or number only/],
+    ],
+  ],
+  [
+    'a currency that is no code is a fault that shows codes',
+    withEngine('attributes: { price: { type: number, currency: euro } }'),
+    [['domains.goods.attributes.price.currency', '"euro"', /ISO 4217 code such as EUR/]],
+  ],
+  [
     'a store deadline that outlasts its socket is a fault',
     withStore('{ kind: cluster, nodes: [a:1], deadline: 3s }'),
     [['domains.goods.store.deadline', '3s', /less than socketTimeout \(3s\)/]],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONFIG_EXIT_CODE } from '../../src/config/faults.ts';
+import { CONFIG_EXIT_CODE, listenFault } from '../../src/config/faults.ts';
 import { faultsOf, goods } from './faults-of.ts';
 
 test('a variable that is missing is a fault that names it, and what depends on it is not blamed', () => {
@@ -170,4 +170,24 @@ test('names every object has are no way around the table', () => {
     'domains.goods.attributes.constructor',
     'domains.goods.engine.toString',
   ]);
+});
+
+test('an address that cannot be bound is a fault of the variable that names it', () => {
+  const address = { listener: 'admin', host: 'ops.internal', port: 81 } as const;
+  const fault = (code: string) => listenFault(Object.assign(new Error(code), { code }), address)?.faults;
+  assert.partialDeepStrictEqual(
+    ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'].map((code) => fault(code)?.[0]),
+    [
+      { path: 'ADMIN_PORT (admin.port)', value: '81 is taken by another process on ops.internal' },
+      { path: 'ADMIN_PORT (admin.port)', value: '81 may not be bound by this user' },
+      { path: 'ADMIN_HOST (admin.host)', value: 'ops.internal is no address of this machine' },
+      { path: 'ADMIN_HOST (admin.host)', value: 'ops.internal cannot be resolved' },
+    ],
+  );
+  const taken = listenFault(Object.assign(new Error('taken'), { code: 'EADDRINUSE' }), {
+    ...address,
+    listener: 'public',
+  });
+  assert.match(taken?.message ?? '', /\n {2}PORT \(public\.port\): 81 is taken.*\n {4}allowed: a free port, or 0/);
+  assert.equal(listenFault(new Error('a bug'), address), undefined);
 });

@@ -90,7 +90,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
       [operator, '/admin/suppress', { ...goods, ids: [] }, 400, 'invalid-body'],
       [operator, '/admin/drills/20260101-000000-goods-none-xxxx/abort', {}, 404, 'unknown-drill'],
       [none, '/admin/flush', { ...goods, mode: 'drop' }, 401, 'unauthorized'],
-      [other, '/admin/halt', { reason: 'x' }, 401, 'unauthorized'],
+      [other, '/admin/halt', { reason: 'x' }, 401, 'wrong-token'],
     ];
     const before = await operator.control('goods');
     for (const [who, path, body, status, code] of cases) {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once as onceEmitted } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -130,6 +132,26 @@ test('a wrong configuration lists every fault at once and exits 78', async () =>
   assert.equal(code, 78);
   assert.match(stderr, /memory\.maxBytes/);
   assert.match(stderr, /domains\.goods\.engine/);
+});
+
+test('an address that cannot be bound is named by its variable, and the service exits 78', async (context) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await onceEmitted(taken, 'listening');
+  context.after(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const config = join(directory, 'taken.yaml');
+  const engine = '{ kind: sphinx, host: 127.0.0.1, port: 1, index: goods }';
+  writeFileSync(config, `domains:\n  goods: { store: { kind: none }, engine: ${engine} }\n`);
+  const free = { SERPCACHE_CONFIG: config, PORT: '0', ADMIN_PORT: '0' };
+  for (const [variable, value, setting, told] of [
+    ['PORT', `${port}`, 'public.port', `${port} is taken by another process on 127.0.0.1`],
+    ['ADMIN_PORT', `${port}`, 'admin.port', `${port} is taken by another process on 127.0.0.1`],
+    ['HOST', '192.0.2.1', 'public.host', '192.0.2.1 is no address of this machine'],
+  ] as const) {
+    const { code, stderr } = await run(['src/main.ts'], { ...free, [variable]: value });
+    assert.equal(code, 78, stderr);
+    assert.ok(stderr.includes(`  ${variable} (${setting}): ${told}\n    allowed: `), stderr);
+  }
 });
 
 interface Ended {

@@ -43,7 +43,6 @@ export async function startFakePageService(
     hitSample: 0,
     version: 'test',
     page: {
-      currency: 'RUB',
       examples: [
         { domain: 'goods', query: 'кроссовки' },
         { domain: 'goods', query: 'iphone 13' },

@@ -70,13 +70,15 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
         return { ...now, ...version, ranges: [...now.ranges, range] };
       });
       if (ask.mode === 'erase') erasure = ERASED;
-      return done;
+      return { ...done, affected: { memory: 9000, store: ask.mode === 'erase' ? 'not-counted' : COUNTED } };
     },
-    purge: (text) =>
-      raised([], (now) => {
+    purge: async ({ text }) => {
+      const done = await raised([], (now) => {
         if (now.purges.length >= 256) throw new OperationRefused('control-full', 'The list of purges is full (256).');
         return { ...now, purges: [...now.purges, { text, generation: now.generation, atMs: clock.wallMs() }] };
-      }),
+      });
+      return { ...done, affected: { memory: 2, firstInStore: 'held' } };
+    },
     suppress: (ids, lift = false) =>
       raised([], (now) => {
         const others = now.suppressed.filter(({ id }) => !ids.includes(id));
@@ -90,6 +92,8 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
     close: () => {},
   };
 }
+
+const COUNTED = { pages: 48_210, exact: true };
 
 const ERASED: Erasure = {
   state: 'done',

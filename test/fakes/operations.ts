@@ -25,10 +25,10 @@ export function createFakeOperations(options: {
       {
         control,
         flush: createFakeFlush(control, clock),
-        canonicalText: (typed) => {
+        pagesOf: (typed) => {
           const text = canonicalText(typed);
           if (text === '' || text.length > 256) throw new InvalidSearch('invalid-query', 'q', '1 to 256 characters.');
-          return text;
+          return { text, canonicalStart: `${name}@fake?q=${text}`, firstStoreName: `sc1:${name}:{fake}` };
         },
         popular: async (n) => ({
           source: 'process',

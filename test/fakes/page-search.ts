@@ -32,7 +32,7 @@ const DOMAINS: readonly SearchDomain[] = [
     attributes: [
       { name: 'category', type: 'string', facet: true, sort: false },
       { name: 'city', type: 'string', facet: true, sort: false },
-      { name: 'price', type: 'integer', facet: false, sort: true },
+      { name: 'price', type: 'integer', facet: false, sort: true, currency: 'RUB' },
       { name: 'date', type: 'date', facet: false, sort: true },
     ],
     context: [],
@@ -44,7 +44,7 @@ const DOMAINS: readonly SearchDomain[] = [
       { name: 'brand', type: 'string', facet: true, sort: false },
       { name: 'year', type: 'integer', facet: false, sort: true },
       { name: 'mileage', type: 'integer', facet: false, sort: true },
-      { name: 'price', type: 'integer', facet: false, sort: true },
+      { name: 'price', type: 'integer', facet: false, sort: true, currency: 'RUB' },
     ],
     context: [{ name: 'region', source: 'query', values: ['msk', 'spb'] }],
     answerProfile: 'auto-1',

@@ -4,7 +4,7 @@ import { beginOverlay, endOverlay } from '../../src/control/change-overlay.ts';
 import { MAX_SUPPRESSED } from '../../src/control/document.ts';
 import { bucketsIn } from '../../src/control/ranges.ts';
 import { entryOf } from '../fakes/entry.ts';
-import { type FlushScene, flushScene } from './scene.ts';
+import { type FlushScene, flushScene, pagesOf } from './scene.ts';
 
 const OVERLAY = {
   drill: 'd1',
@@ -64,7 +64,7 @@ test('a flush is refused while a drill runs; a purge and a suppression are not',
     await assert.rejects(flush.flush({ mode, fraction: 1 }), { code: 'drill-running', message: /d1 runs in goods/ });
   }
   assert.deepEqual([control.document(), flush.erasure(), scene.events], [before, undefined, []]);
-  await flush.purge('кроссовки');
+  await flush.purge(pagesOf('кроссовки'));
   await flush.suppress(['1']);
   assert.equal(judged(scene, 5), 'flushed');
   await control.change((document) => endOverlay(document, 'd1'));
@@ -94,12 +94,12 @@ test('the bound on ranges refuses one more, and nothing has changed', async (t) 
 
 test('a purge concerns every page of its text and no other', async (t) => {
   const scene = flushScene(t);
-  const { after, ranges } = await scene.flush.purge('кроссовки');
+  const { after, ranges } = await scene.flush.purge(pagesOf('кроссовки'));
   assert.equal(judged(scene, 3), 'flushed');
   assert.deepEqual([ranges, after.purges.map(({ text }) => text)], [[], ['кроссовки']]);
-  await scene.flush.purge('кроссовки');
+  await scene.flush.purge(pagesOf('кроссовки'));
   assert.equal(scene.control.document().purges.length, 1);
-  await assert.rejects(scene.flush.purge('  '), { code: 'invalid-request', parameter: 'q' });
+  await assert.rejects(scene.flush.purge(pagesOf('  ')), { code: 'invalid-request', parameter: 'q' });
 });
 
 test('a suppressed document hides its pages until it is lifted', async (t) => {

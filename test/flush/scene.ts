@@ -3,7 +3,7 @@ import type { Control } from '../../src/control/control.ts';
 import { createControl } from '../../src/control/create-control.ts';
 import { createFlush, type FlushOptions } from '../../src/flush/create-flush.ts';
 import type { FlushEvent } from '../../src/flush/events.ts';
-import type { Flush } from '../../src/flush/flush.ts';
+import type { Flush, QueryPages } from '../../src/flush/flush.ts';
 import { keyOf, type SearchKey } from '../../src/search/key.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
@@ -90,4 +90,10 @@ export function flushScene(t: TestContext, given: FlushSceneOptions = {}): Flush
       }
     },
   };
+}
+
+/** The pages of one query, as the canonical forms of these tests have them. */
+export function pagesOf(text: string): QueryPages {
+  const canonicalStart = `goods@p?q=${text}`;
+  return { text, canonicalStart, firstStoreName: keyOf(canonicalStart, 'goods').storeName };
 }

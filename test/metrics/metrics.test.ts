@@ -27,6 +27,7 @@ test('the page has every metric under its name and type', async (context) => {
     redis_pipeline_batch_size_summary: 'summary',
     redis_pipeline_duration_seconds: 'summary',
     redis_pipeline_execution_failures: 'counter',
+    redis_pipeline_execution_failures_total: 'counter',
     serpcache_client_connections_cut_total: 'counter',
     serpcache_control_drill_flushed_ratio: 'gauge',
     serpcache_control_drill_live: 'gauge',
@@ -110,8 +111,10 @@ test('pipelines are counted under the names operators know, with type and quanti
   const p99 = value('redis_pipeline_duration_seconds', { type: 'read', quantile: '0.99' });
   assert.ok(p99 !== undefined && p99 > 0.09 && p99 <= 0.1, String(p99));
   assert.equal(value('redis_pipeline_duration_seconds_count', { type: 'read' }), 100);
-  assert.equal(value('redis_pipeline_execution_failures', { type: 'read' }), 2);
-  assert.equal(value('redis_pipeline_execution_failures', { type: 'write' }), 0);
+  for (const name of ['redis_pipeline_execution_failures', 'redis_pipeline_execution_failures_total']) {
+    assert.equal(value(name, { type: 'read' }), 2);
+    assert.equal(value(name, { type: 'write' }), 0);
+  }
   assert.equal(value('serpcache_store_pipeline_failed_replies_total', { type: 'read' }), 6);
 });
 

@@ -20,7 +20,7 @@ export function bytes(value: number): string {
   return `${power === 0 ? Math.round(scaled) : scaled.toFixed(1)} ${units[power]}`;
 }
 
-/** 340 ms, 4.2 s, 3:05, 1:03:05 */
+/** 340 ms, 4.2 s, 3:05 min, 1:03:05 h */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -29,7 +29,8 @@ export function duration(ms: number): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
-  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(seconds % 60)}`;
+  const tail = two(seconds % 60);
+  return hours > 0 ? `${hours}:${two(minutes)}:${tail} h` : `${minutes}:${tail} min`;
 }
 
 /** Since a start: 0:07, 12:40. */

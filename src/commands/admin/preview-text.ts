@@ -37,3 +37,13 @@ function survivalLines(estimate: SurvivalEstimate, fraction: number): readonly s
   if (fraction > survivable) lines.push('! more than that: expect shed searches until it is refilled');
   return lines;
 }
+
+/** What a flush or a purge answers beside its revision. */
+export interface AffectedAnswer {
+  readonly note: string;
+  readonly watch: readonly string[];
+}
+
+export function affectedLines({ note, watch }: AffectedAnswer): readonly string[] {
+  return [indented(note), indented(`watch: ${watch.join('\nwatch: ')}`)];
+}

@@ -53,6 +53,7 @@ export function problemIn(status: number, body: unknown): AdminProblem | undefin
 /** What the service cannot know about this side. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: ' Here: set ADMIN_TOKEN, or name a file that holds it: --token-file.',
+  'wrong-token': ' Here: it came from ADMIN_TOKEN or --token-file.',
   'not-found': ` Perhaps this is the public listener: ${HOW}.`,
 };
 

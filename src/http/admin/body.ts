@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type Problem, Refusal } from '../problem.ts';
+import { type Problem, Refusal, unknownField } from '../problem.ts';
 
 /** Of an error as TypeBox lists it. */
 interface Fault {
@@ -31,8 +31,7 @@ function problemOfFaults(faults: readonly Fault[], schema: TSchema): Problem {
   const { instancePath, message, keyword, schemaPath } = fault;
   if (keyword === 'boolean') {
     const known = Object.keys(at(schema, schemaPath.replace(/\/additionalProperties$/, '/properties')));
-    const detail = `There is no field ${instancePath}; known here are ${known.join(', ')}.`;
-    return { code: codeOf(instancePath, false), detail, parameter: instancePath };
+    return { code: codeOf(instancePath, false), detail: unknownField(instancePath, known), parameter: instancePath };
   }
   if (keyword === 'required') {
     const [missing = ''] = 'requiredProperties' in fault.params ? [fault.params.requiredProperties].flat() : [];

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Control } from '../../control/control.ts';
 import type { ControlDocument } from '../../control/document.ts';
+import { affectedBody } from './affected.ts';
 import { bodyReader } from './body.ts';
 import { statedReason } from './caller.ts';
 import type { AdminContext } from './context.ts';
@@ -42,7 +43,7 @@ export function registerFlush(app: FastifyInstance, { operations, desk }: AdminC
       const { domain, fraction = 1, reason, ...ask } = askOf(request.body);
       const { flush } = operations.domain(domain);
       if (ask.mode === 'erase') statedReason(reason);
-      const { before, after, ranges } = await flush.flush({ ...ask, fraction });
+      const { before, after, ranges, affected } = await flush.flush({ ...ask, fraction });
       const erasure = ask.mode === 'erase' ? flush.erasure() : undefined;
       desk.changed(request, {
         before: summaryOf(before),
@@ -51,6 +52,7 @@ export function registerFlush(app: FastifyInstance, { operations, desk }: AdminC
       const { revision, generation } = after;
       return reply.send({
         ...{ domain, mode: ask.mode, ranges, revision, generation },
+        affected: affectedBody(domain, ask.mode, affected),
         ...(erasure === undefined ? {} : { erasure }),
       });
     },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { FLUSH_MODES } from '../../control/document.ts';
+import { AffectedBody } from './affected.ts';
 import { closed } from './described.ts';
 import { AtMs, BucketRange, choice, Domain, OptionalReason } from './fields.ts';
 
@@ -103,6 +104,7 @@ export const FlushDoneBody = Type.Object({
   ranges: Type.Array(BucketRange),
   revision: Type.Integer(),
   generation: Type.Integer(),
+  affected: AffectedBody,
   erasure: Type.Optional(ErasureBody),
 });
 

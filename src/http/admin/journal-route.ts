@@ -1,20 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { contentPolicy, documentFields, INLINE_STYLES } from '../security-headers.ts';
+import { sendCompressed } from '../static-file.ts';
 import type { AdminContext } from './context.ts';
 import { described } from './described.ts';
 import { drillId } from './drill-id.ts';
 import { JournalBody } from './drill-schema.ts';
 import { queryOf } from './query.ts';
 
-/** The report has styles of its own and asks for nothing; framed or not, it is nobody's origin. */
-const REPORT_POLICY = [
-  "default-src 'none'",
-  "style-src 'unsafe-inline'",
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  'sandbox',
-].join('; ');
+/** The sandbox gives the report an origin of its own. */
+const REPORT_FIELDS = documentFields(contentPolicy({ ...INLINE_STYLES, sandbox: '' }));
 
 const SamplesQuery = Type.Object({
   samples: Type.Optional(
@@ -54,13 +49,7 @@ export function registerJournals(app: FastifyInstance, { operations: { drills } 
     }),
     handler: async (request, reply) => {
       const page = await drills.page(drillId.of(request));
-      return reply
-        .headers({
-          'content-type': 'text/html; charset=utf-8',
-          'content-security-policy': REPORT_POLICY,
-          'referrer-policy': 'no-referrer',
-        })
-        .send(page);
+      return sendCompressed(request, reply.headers({ ...REPORT_FIELDS, vary: 'Accept-Encoding' }), page);
     },
   });
 }

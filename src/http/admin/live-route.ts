@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from '../problem.ts';
+import { EVERY_ANSWER } from '../security-headers.ts';
 import { described } from './described.ts';
 import type { Live } from './live.ts';
 import { LiveLine } from './state-schema.ts';
@@ -27,7 +28,7 @@ export function registerLive(app: FastifyInstance, live: Live): void {
       raw.writeHead(200, {
         'content-type': 'application/x-ndjson',
         'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
+        ...EVERY_ANSWER,
         'x-accel-buffering': 'no',
         'x-request-id': request.id,
         connection: 'close',

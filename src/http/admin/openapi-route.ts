@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
+import { registerFile } from '../static-file.ts';
 
 /** `GET /admin/openapi.json`. To be registered before the routes it shall describe. */
 export function registerAdminDocs(app: FastifyInstance, options: { readonly version: string }): void {
@@ -16,7 +17,9 @@ export function registerAdminDocs(app: FastifyInstance, options: { readonly vers
       components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     },
   });
-  app.get('/admin/openapi.json', { schema: { hide: true } }, (_request, reply) => {
-    reply.send(app.swagger());
+  registerFile(app, '/admin/openapi.json', {
+    type: 'application/json; charset=utf-8',
+    content: () => JSON.stringify(app.swagger()),
+    fields: {},
   });
 }

@@ -1,7 +1,7 @@
 import type { Control } from '../../control/control.ts';
 import type { ControlSummary } from '../../control/summary.ts';
 import type { Caller, Drills } from '../../drills/drills.ts';
-import type { Flush } from '../../flush/flush.ts';
+import type { Flush, QueryPages } from '../../flush/flush.ts';
 import type { Figures } from '../../meter/reading.ts';
 import type { QueryCount } from '../../popularity/counter-store.ts';
 import type { DomainStatus } from '../../search/status.ts';
@@ -22,8 +22,8 @@ export interface Operations {
 export interface DomainOperations {
   readonly control: Control;
   readonly flush: Flush;
-  /** Canonical text of what a person typed. @throws InvalidSearch */
-  readonly canonicalText: (typed: string) => string;
+  /** The pages of what a person typed. @throws InvalidSearch */
+  readonly pagesOf: (typed: string) => QueryPages;
   readonly popular: (n: number) => Promise<Popularities>;
 }
 

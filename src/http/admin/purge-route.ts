@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_SUPPRESSED } from '../../control/document.ts';
+import type { QueryPages } from '../../flush/flush.ts';
 import { InvalidSearch } from '../../search/failure.ts';
 import { Refusal } from '../problem.ts';
+import { PurgedBody, purgedBody } from './affected.ts';
 import { bodyReader } from './body.ts';
 import type { AdminContext } from './context.ts';
 import { closed, described } from './described.ts';
@@ -58,15 +60,18 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
         text: Type.String({ description: 'Canonical: what is purged.' }),
         revision: Type.Integer(),
         generation: Type.Integer(),
+        affected: PurgedBody,
       }),
     }),
     handler: async (request, reply) => {
       const { domain, q } = purgeOf(request.body);
       const operator = operations.domain(domain);
-      const text = canonicalTextOf(operator, q);
-      const { before, after } = await operator.flush.purge(text);
+      const pages = pagesOf(operator, q);
+      const { text } = pages;
+      const { before, after, affected } = await operator.flush.purge(pages);
       desk.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), text } });
-      return reply.send({ domain, text, revision: after.revision, generation: after.generation });
+      const { revision, generation } = after;
+      return reply.send({ domain, text, revision, generation, affected: purgedBody(domain, text, affected) });
     },
   });
 
@@ -109,9 +114,9 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
   });
 }
 
-function canonicalTextOf(operator: DomainOperations, typed: string): string {
+function pagesOf(operator: DomainOperations, typed: string): QueryPages {
   try {
-    return operator.canonicalText(typed);
+    return operator.pagesOf(typed);
   } catch (error) {
     if (!(error instanceof InvalidSearch)) throw error;
     throw new Refusal({ code: error.code, detail: error.message, parameter: '/q' });

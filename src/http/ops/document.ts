@@ -1,23 +1,9 @@
 import { h } from '../page/assets/view/tree.mjs';
-import type { Assets } from '../page/assets.ts';
+import { type Assets, assetLinks } from '../page/assets.ts';
 import { toHtml } from '../page/html.ts';
-
-/** In the order they apply. */
-const STYLES = [
-  'page/assets/style/theme',
-  'ops/assets/style/uplot',
-  'ops/assets/style/base',
-  'ops/assets/style/frame',
-  'ops/assets/style/cards',
-  'ops/assets/style/live',
-  'ops/assets/style/drill',
-  'ops/assets/style/forms',
-  'ops/assets/style/dialog',
-] as const;
 
 /** The console before its script has run: it has nothing to show without one, and says so. */
 export function consoleHtml(assets: Assets): string {
-  const base = `/ops/assets/${assets.version}`;
   const head = h(
     'head',
     {},
@@ -25,10 +11,7 @@ export function consoleHtml(assets: Assets): string {
     h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
     h('meta', { name: 'color-scheme', content: 'light dark' }),
     h('title', {}, 'serpcache operations'),
-    h('link', { rel: 'icon', href: `${base}/page/assets/icon.svg`, type: 'image/svg+xml' }),
-    STYLES.map((path) => h('link', { rel: 'stylesheet', href: `${base}/${path}.css` })),
-    assets.modules.map((path) => h('link', { rel: 'modulepreload', href: `${base}/${path}` })),
-    h('script', { type: 'module', src: `${base}/ops/assets/main.mjs` }),
+    assetLinks(assets),
   );
   const body = h(
     'body',

@@ -1,73 +1,43 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import { registerAssets } from '../page/asset-route.ts';
-import { filesIn, readAssets } from '../page/assets.ts';
+import { readAssets, registerAssets } from '../page/assets.ts';
+import { contentPolicy, documentFields, INLINE_STYLES, OWN_FILES } from '../security-headers.ts';
+import { registerFile } from '../static-file.ts';
 import { consoleHtml, REPORT_FRAME } from './document.ts';
 
-/** Scripts and styles are files of our own; the one frame is our own empty page, which takes a drill's report. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "frame-src 'self'",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
+/** The one frame is our own empty page, which takes a drill's report. */
+const CONSOLE_POLICY = contentPolicy({ ...OWN_FILES, 'frame-src': "'self'" });
 /** A report brings its style with it. Nothing in it may run, and nothing may be fetched for it. */
-const REPORT_POLICY = [
-  "default-src 'none'",
-  "style-src 'unsafe-inline'",
-  'img-src data:',
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'self'",
-].join('; ');
+const REPORT_POLICY = contentPolicy({ ...INLINE_STYLES, 'frame-ancestors': "'self'" });
 
+const OWN = join(import.meta.dirname, 'assets');
 const PAGE = join(import.meta.dirname, '..', 'page', 'assets');
-
-/** What both pages are built of. Served at the same distance as on disk, so that one import names it in both places. */
-const SHARED = ['patch.mjs', 'view/tree.mjs', 'style/theme.css', 'icon.svg'];
+const STYLES = ['base', 'frame', 'cards', 'live', 'drill', 'forms', 'dialog'];
 
 /** The operators' console, `GET|HEAD /ops`, and its files under `/ops/assets/`. Open to all: its data is not. */
 export function registerOps(app: FastifyInstance): void {
+  const plots = (file: string): string => fileURLToPath(import.meta.resolve(`uplot/dist/${file}`));
   const assets = readAssets({
-    ...below('ops/assets', filesIn(join(import.meta.dirname, 'assets'))),
-    ...Object.fromEntries(SHARED.map((path) => [`page/assets/${path}`, join(PAGE, path)])),
-    'ops/assets/uplot.mjs': fileURLToPath(import.meta.resolve('uplot/dist/uPlot.esm.js')),
-    'ops/assets/style/uplot.css': fileURLToPath(import.meta.resolve('uplot/dist/uPlot.min.css')),
+    prefix: '/ops/assets',
+    entry: join(OWN, 'main.mjs'),
+    styles: [
+      join(PAGE, 'style', 'theme.css'),
+      plots('uPlot.min.css'),
+      ...STYLES.map((name) => join(OWN, 'style', `${name}.css`)),
+    ],
+    icon: join(PAGE, 'icon.svg'),
+    // The library's script for pages without modules declares this one name.
+    foreign: { [join(OWN, 'uplot.mjs')]: `${readFileSync(plots('uPlot.iife.min.js'), 'utf8')}\nexport default uPlot;` },
   });
-  const page = consoleHtml(assets);
 
   for (const [url, html, policy] of [
-    ['/ops', page, POLICY],
+    ['/ops', consoleHtml(assets), CONSOLE_POLICY],
     ['/ops/report', REPORT_FRAME, REPORT_POLICY],
   ] as const) {
-    app.route({
-      method: ['GET', 'HEAD'],
-      url,
-      schema: { hide: true },
-      handler: (_request, reply) => {
-        reply
-          .headers({
-            'content-type': 'text/html; charset=utf-8',
-            'content-security-policy': policy,
-            'x-content-type-options': 'nosniff',
-            'referrer-policy': 'no-referrer',
-            'cross-origin-opener-policy': 'same-origin',
-            'cache-control': 'no-cache',
-          })
-          .send(html);
-      },
-    });
+    const { 'content-type': type, ...fields } = documentFields(policy);
+    registerFile(app, url, { type, content: () => html, fields: { ...fields, 'cache-control': 'no-cache' } });
   }
-  registerAssets(app, '/ops/assets', assets);
-}
-
-function below(folder: string, files: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(files).map(([path, file]) => [`${folder}/${path}`, file]));
+  registerAssets(app, assets);
 }

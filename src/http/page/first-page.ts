@@ -73,6 +73,7 @@ export function refusedPage(error: unknown, random: () => number): FirstPage {
     kind: 'failure',
     code: problem.code,
     detail: problem.detail,
+    ...(problem.parameter === undefined ? {} : { parameter: problem.parameter }),
     ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }),
   };
   return { shown, status, ...(retryAfter === undefined ? {} : { retryAfter }) };

@@ -12,8 +12,6 @@ export interface PageOptions {
   readonly random: () => number;
   /** One event per search the server itself makes for the page. */
   readonly observe?: (event: RequestEvent) => void;
-  /** ISO 4217 code for prices; without it they are bare numbers. */
-  readonly currency?: string;
   /** Searches offered on the empty page. */
   readonly examples?: readonly Example[];
   /** Address of the admin listener's explain, where readers of this page may open it. */

@@ -2,32 +2,32 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../problem.ts';
 import { parseQueryString } from '../query-string.ts';
-import { registerAssets } from './asset-route.ts';
+import { contentPolicy, documentFields, OWN_FILES } from '../security-headers.ts';
+import { sendCompressed } from '../static-file.ts';
 import { pageLanguage, preferredLanguage } from './assets/view/language.mjs';
 import { type Place, placeFrom } from './assets/view/place.mjs';
 import type { Site } from './assets/view/site.mjs';
-import { filesIn, readAssets } from './assets.ts';
+import { readAssets, registerAssets } from './assets.ts';
 import { documentHtml } from './document.ts';
 import { type FirstPage, firstPage, refusedPage } from './first-page.ts';
 import type { PageOptions } from './options.ts';
 import { siteFor } from './site.ts';
 
-/** Scripts and styles are files of our own, forms come back here, and nobody may frame the page. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Forms come back here. */
+const FIELDS = documentFields(contentPolicy({ ...OWN_FILES, 'form-action': "'self'" }));
+
+const ASSETS = join(import.meta.dirname, 'assets');
+const STYLES = ['theme', 'frame', 'answer', 'filters', 'list', 'notices'];
 
 /** The search page for people, `GET|HEAD /`, and its files under `/assets/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const { observe } = options;
-  const assets = readAssets(filesIn(join(import.meta.dirname, 'assets')));
+  const assets = readAssets({
+    prefix: '/assets/page',
+    entry: join(ASSETS, 'main.mjs'),
+    styles: STYLES.map((name) => join(ASSETS, 'style', `${name}.css`)),
+    icon: join(ASSETS, 'icon.svg'),
+  });
 
   const visit = async (
     request: FastifyRequest,
@@ -56,23 +56,17 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       const language = pageLanguage(place.query, site.preferred);
       if (page.retryAfter !== undefined) reply.header('retry-after', page.retryAfter);
       if (page.durationMs !== undefined) reply.header('server-timing', `search;dur=${page.durationMs.toFixed(3)}`);
-      return reply
-        .code(page.status)
-        .headers({
-          'content-type': 'text/html; charset=utf-8',
-          'content-security-policy': POLICY,
-          'x-content-type-options': 'nosniff',
-          'referrer-policy': 'no-referrer',
-          'cross-origin-opener-policy': 'same-origin',
-          // It says where *this* answer came from, so it is true once.
-          'cache-control': page.status < 400 ? 'private, no-cache' : 'no-store',
-          vary: 'Accept-Language',
-        })
-        .send(documentHtml({ site, place, language, shown: page.shown }, assets));
+      reply.code(page.status).headers({
+        ...FIELDS,
+        // It says where *this* answer came from, so it is true once.
+        'cache-control': page.status < 400 ? 'private, no-cache' : 'no-store',
+        vary: 'Accept-Language, Accept-Encoding',
+      });
+      return sendCompressed(request, reply, documentHtml({ site, place, language, shown: page.shown }, assets));
     },
   });
 
-  registerAssets(app, '/assets/page', assets);
+  registerAssets(app, assets);
 }
 
 /** From the raw target: a router's own parser may refuse or reshape what `/` should answer in words. */

@@ -3,7 +3,7 @@ import type { Site } from './assets/view/site.mjs';
 import type { PageOptions } from './options.ts';
 
 /** What the view may know: names and attributes, never answer profiles or anything of an operator's. */
-export function siteFor({ search, currency, examples, explainUrl }: PageOptions, preferred: Language): Site {
+export function siteFor({ search, examples, explainUrl }: PageOptions, preferred: Language): Site {
   return {
     preferred,
     examples: examples ?? [],
@@ -13,7 +13,6 @@ export function siteFor({ search, currency, examples, explainUrl }: PageOptions,
       // A header is the proxy's to set; only what a query may carry can be chosen on a page.
       context: context.filter(({ source }) => source === 'query').map(({ name, values }) => ({ name, values })),
     })),
-    ...(currency === undefined ? {} : { currency }),
     ...(explainUrl === undefined ? {} : { explain: explainUrl }),
   };
 }

@@ -44,6 +44,25 @@ test('without a token everything may be looked at and nothing changed', async (c
   }
 });
 
+test('a wrong token is called wrong, and a missing one missing', async (context) => {
+  const { app } = adminRig(context).server;
+  for (const [authorization, code, title] of [
+    [undefined, 'unauthorized', 'Token required'],
+    ['', 'unauthorized', 'Token required'],
+    [TOKEN, 'unauthorized', 'Token required'],
+    [`Basic ${TOKEN}`, 'unauthorized', 'Token required'],
+    ['Bearer ', 'unauthorized', 'Token required'],
+    ['Bearer nope', 'wrong-token', 'Wrong token'],
+    [`bearer ${TOKEN}x`, 'wrong-token', 'Wrong token'],
+  ] as const) {
+    const headers = authorization === undefined ? {} : { authorization };
+    const refused = await app.inject({ url: '/admin/domains', headers });
+    assert.deepEqual([refused.statusCode, refused.json().code, refused.json().title], [401, code, title]);
+    assert.equal(/error="invalid_token"/.test(String(refused.headers['www-authenticate'])), code === 'wrong-token');
+    assert.doesNotMatch(refused.payload, new RegExp(TOKEN));
+  }
+});
+
 test('what is not there is not told to strangers', async (context) => {
   const { app } = adminRig(context).server;
   for (const method of ['GET', 'POST', 'DELETE'] as const) {

@@ -28,7 +28,7 @@ const JSON_BODY = `${AUTHORISED}Content-Type: application/json\r\n`;
 
 for (const [what, bytes, expected] of [
   ['a missing token', head('POST', '/admin/halt', ''), ['halt', 'unauthorized']],
-  ['a wrong token', head('POST', '/admin/halt', 'Authorization: Bearer no\r\n'), ['halt', 'unauthorized']],
+  ['a wrong token', head('POST', '/admin/halt', 'Authorization: Bearer no\r\n'), ['halt', 'wrong-token']],
   ['an unknown route', head('POST', '/admin/nope?token=secret', AUTHORISED), ['POST /admin/nope', 'not-found']],
   ['a route elsewhere', head('DELETE', '/', AUTHORISED), ['DELETE /', 'not-found']],
   ['a wrong method', head('PUT', '/admin/halt', AUTHORISED), ['PUT /admin/halt', 'method-not-allowed']],

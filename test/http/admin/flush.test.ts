@@ -8,6 +8,14 @@ test('a flush raises the floor of its range and says what it did', async (contex
   assert.equal(status, 200);
   assert.deepEqual(json, {
     ...{ domain: 'goods', mode: 'drop', ranges: [{ from: 100, to: 2600 }], revision: 1, generation: 2 },
+    affected: {
+      ...{ memory: 9000, store: 48_210, exact: true },
+      note: '9000 pages in the memory of this process and 48210 in the store: misses from now on.',
+      watch: [
+        'serpcache_misses_total{domain="goods",reason="flushed"}',
+        'serpcache_engine_calls_total{domain="goods"}',
+      ],
+    },
   });
   const none = { ranges: 0, purges: 0, suppressed: 0 };
   assert.partialDeepStrictEqual(entries, [
@@ -49,7 +57,17 @@ test('a dry run changes nothing and leaves no line', async (context) => {
 test('a purge names the query as the cache knows it', async (context) => {
   const { post, get, entries } = adminRig(context);
   const { json } = await post('/admin/purge', { domain: 'goods', q: '  КРОССОВКИ   nike', reason: 'banned' });
-  assert.deepEqual(json, { domain: 'goods', text: 'кроссовки nike', revision: 1, generation: 2 });
+  assert.deepEqual(json, {
+    ...{ domain: 'goods', text: 'кроссовки nike', revision: 1, generation: 2 },
+    affected: {
+      ...{ memory: 2, firstPageInStore: true, known: true },
+      note: '2 pages in the memory of this process; the store holds its first page, further pages there are not counted.',
+      watch: [
+        'serpcache_misses_total{domain="goods",reason="flushed"}',
+        `GET /admin/explain?domain=goods&q=${encodeURIComponent('кроссовки')}+nike`,
+      ],
+    },
+  });
   assert.equal((await get('/admin/flush?domain=goods')).json.document.purges[0].text, 'кроссовки nike');
   assert.equal(entries[0]?.reason, 'banned');
   const refused = await post('/admin/purge', { domain: 'goods', q: '   ' });
@@ -136,7 +154,8 @@ test('a refusal says what is allowed', async (context) => {
   const detail = async (body: object): Promise<string> => (await post('/admin/flush', body)).json.detail;
   assert.match(await detail({ ...flush, fraction: 2 }), /above 0, at most 1/);
   assert.match(await detail({ ...flush, mode: 'smash' }), /one of refresh, drop, erase/);
-  assert.match(await detail({ ...flush, nope: 1 }), /no field \/nope; known here are domain, mode, fraction, from/);
+  assert.match(await detail({ ...flush, bogus: 1 }), /no field \/bogus; known here are domain, mode, fraction, from/);
+  assert.match(await detail({ ...flush, fracton: 1 }), /no field \/fracton; did you mean fraction\? Known here are/);
   assert.match(await detail({ ...flush, domain: 'nope' }), /goods, auto/);
   assert.match(await detail([]), /must be an object/);
 });

@@ -20,7 +20,13 @@ describe('figures in words', () => {
   });
 
   it('times and sizes keep to units people know', () => {
-    assert.deepEqual([0.04, 4.25, 42, 4200, 187_000].map(duration), ['0.04 ms', '4.3 ms', '42 ms', '4.2 s', '3:07']);
+    assert.deepEqual([0.04, 4.25, 42, 4200, 187_000].map(duration), [
+      '0.04 ms',
+      '4.3 ms',
+      '42 ms',
+      '4.2 s',
+      '3:07 min',
+    ]);
     assert.deepEqual([512, 2048, 300 * 2 ** 20].map(bytes), ['512 B', '2.0 KiB', '300 MiB']);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { valuesOf } from '../../../src/http/page/assets/view/filters.mjs';
-import { formatDuration, formatValue } from '../../../src/http/page/assets/view/format.mjs';
+import { currencyIn, formatDuration, formatValue } from '../../../src/http/page/assets/view/format.mjs';
 import type { PageModel } from '../../../src/http/page/assets/view/model.mjs';
 import { attributeName } from '../../../src/http/page/assets/view/names.mjs';
 import { pageView } from '../../../src/http/page/assets/view/page.mjs';
@@ -155,7 +155,15 @@ describe('numbers for people', () => {
     const year: Attribute = { name: 'year', type: 'integer', facet: false, sort: true };
     const date: Attribute = { name: 'date', type: 'date', facet: false, sort: true };
     assert.equal(formatValue(PRICE, 12990, 'ru', 'RUB').replaceAll(/\s/g, ' '), '12 990 ₽');
-    assert.equal(formatValue(PRICE, 12990.5, 'en', undefined), '12,990.50');
+    assert.equal(formatValue(PRICE, 12990.5, 'en'), '12,990.50');
+    assert.equal(formatValue({ ...PRICE, name: 'deposit', currency: 'EUR' }, 5, 'en'), '€5');
+    assert.equal(formatValue({ ...PRICE, currency: 'EUR' }, 5, 'en', 'USD'), '$5');
+    assert.deepEqual([{ currency: 'USD' }, { currency: 'руб.' }, { currency: 5 }, {}].map(currencyIn), [
+      'USD',
+      undefined,
+      undefined,
+      undefined,
+    ]);
     assert.equal(formatValue(year, 2007, 'en', 'RUB'), '2007');
     assert.equal(formatValue(date, '2026-05-03', 'en', undefined), 'May 3, 2026');
     assert.equal(formatValue(date, 'soon', 'en', undefined), 'soon');

@@ -1,2 +1,2 @@
-/** The library's own module is served at this place, so that no build and no import map is needed. */
+/** The bundle has the library's own script at this place, see route.ts. */
 export { default } from 'uplot';

@@ -45,6 +45,7 @@ async function failureOf(response) {
     kind: 'failure',
     code: typeof problem.code === 'string' ? problem.code : 'other',
     ...(typeof problem.detail === 'string' ? { detail: problem.detail } : {}),
+    ...(typeof problem.parameter === 'string' ? { parameter: problem.parameter } : {}),
     ...(Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter } : {}),
   };
 }

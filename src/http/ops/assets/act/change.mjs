@@ -8,6 +8,7 @@ import { counted, plannedPercent } from '../view/format.mjs';
  * @typedef {import('./desk.mjs').Acts} Acts
  * @typedef {import('../data/model.mjs').FlushBody} FlushBody
  * @typedef {{ readonly revision: number, readonly generation: number }} Done
+ * @typedef {Done & { readonly affected: { readonly note: string, readonly watch: readonly string[] } }} Flushed
  */
 
 /** @type {Acts} */
@@ -44,20 +45,24 @@ export const CHANGE_ACTS = {
         content: whatGoes(ask),
       });
       if (answer === undefined) return undefined;
-      /** @type {Done} */
-      const { revision, generation } = await api.post('/admin/flush', ask);
+      /** @type {Flushed} */
+      const { revision, generation, affected } = await api.post('/admin/flush', ask);
       set({ flushRun: undefined });
       refresh('flush');
-      return `Done: revision ${revision}, generation ${generation}.`;
+      return `Done: revision ${revision}, generation ${generation}. ${affectedWords(affected)}`;
     },
     at: 'flush-preview',
   },
   purge: {
     run: async ({ api }, { domain, form, clear }) => {
-      /** @type {Done & { readonly text: string }} */
-      const { text, revision } = await api.post('/admin/purge', { domain, q: textIn(form, 'q'), ...reasonOf(form) });
+      /** @type {Flushed & { readonly text: string }} */
+      const { text, revision, affected } = await api.post('/admin/purge', {
+        domain,
+        q: textIn(form, 'q'),
+        ...reasonOf(form),
+      });
       clear();
-      return `Purged “${text}”: revision ${revision}.`;
+      return `Purged “${text}”: revision ${revision}. ${affectedWords(affected)}`;
     },
   },
   suppress: {
@@ -102,6 +107,11 @@ export const CHANGE_ACTS = {
     },
   },
 };
+
+/** @param {Flushed['affected']} affected */
+function affectedWords({ note, watch }) {
+  return `${note} Watch ${watch.join(' and ')}.`;
+}
 
 /**
  * @param {string} domain

@@ -46,13 +46,13 @@ export function duration(ms) {
   return ms < 60_000 ? `${number(ms / 1000, ms < 10_000 && ms % 1000 !== 0 ? 1 : 0)} s` : stopwatch(ms);
 }
 
-/** @param {number | undefined} ms As `3:07`, or `1:02:11`. */
+/** @param {number | undefined} ms As `3:07 min`, or `1:02:11 h`. */
 export function stopwatch(ms) {
   if (ms === undefined) return UNKNOWN;
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   const tail = `${String(m).padStart(h > 0 ? 2 : 1, '0')}:${String(s).padStart(2, '0')}`;
-  return h > 0 ? `${h}:${tail}` : tail;
+  return h > 0 ? `${h}:${tail} h` : `${tail} min`;
 }
 
 /** @param {number | undefined} ms */

@@ -26,7 +26,7 @@ export function chipsView(model) {
     h(
       'ul',
       {},
-      place.filters.flatMap((filter) => chipsOf(filter, model)),
+      place.filters.flatMap((filter) => chipsOf(filter)),
       h(
         'li',
         {},
@@ -41,9 +41,8 @@ export function chipsView(model) {
 
   /**
    * @param {string} filter
-   * @param {PageModel} model
    */
-  function chipsOf(filter, { site: { currency } }) {
+  function chipsOf(filter) {
     const { attributes } = domainOf(site, place.domain);
     const read = readFilter(filter, attributes);
     const attribute = attributes.find(({ name }) => name === read?.attribute);
@@ -57,7 +56,7 @@ export function chipsView(model) {
       ];
     }
     const name = attributeName(attribute.name, place.domain, language);
-    const format = (/** @type {string} */ value) => formatValue(attribute, value, language, currency);
+    const format = (/** @type {string} */ value) => formatValue(attribute, value, language);
     if (read.kind === 'range') {
       const from = read.from === '' ? '' : ` ${words('from')} ${format(read.from)}`;
       const to = read.to === '' ? '' : ` ${words('to')} ${format(read.to)}`;

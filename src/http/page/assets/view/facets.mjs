@@ -92,7 +92,7 @@ function groupView(attribute, choices, model) {
  */
 function choiceView(attribute, { value, count, chosen }, { site, place, language }) {
   const words = wordsIn(language);
-  const text = formatValue(attribute, value, language, site.currency);
+  const text = formatValue(attribute, value, language);
   const label = h('span', { class: 'value', lang: foreignLanguage(text, language) }, text);
   const number = count !== undefined && h('span', { class: 'count' }, formatNumber(count, language));
   const key = `${attribute.name}:${foldValue(value)}`;

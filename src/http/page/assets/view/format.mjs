@@ -10,9 +10,17 @@ const MONEY = new Set(['price', 'salary', 'cost', 'amount', 'budget', 'fee', 're
 /** Numbers that are names, not quantities: a year has no thousands separator. */
 const LABELS = /(^|_)(year|id|code|sku)$/;
 
-/** @param {string} name */
-export function isMoney(name) {
-  return MONEY.has(name);
+/** @param {Attribute} attribute */
+export function isMoney({ name, type, currency }) {
+  return currency !== undefined || (MONEY.has(name) && (type === 'integer' || type === 'number'));
+}
+
+/**
+ * The currency that a document states itself.
+ * @param {Readonly<Record<string, string | number>>} attributes
+ */
+export function currencyIn({ currency }) {
+  return typeof currency === 'string' && /^[A-Z]{3}$/.test(currency) ? currency : undefined;
 }
 
 /**
@@ -20,9 +28,9 @@ export function isMoney(name) {
  * @param {Attribute} attribute
  * @param {string | number} value
  * @param {Language} language
- * @param {string | undefined} currency
+ * @param {string | undefined} currency ISO 4217 code; without it an amount of money is a bare number.
  */
-export function formatValue(attribute, value, language, currency) {
+export function formatValue(attribute, value, language, currency = attribute.currency) {
   switch (attribute.type) {
     case 'string':
       return String(value);
@@ -32,7 +40,7 @@ export function formatValue(attribute, value, language, currency) {
     case 'number': {
       const number = Number(value);
       if (value === '' || !Number.isFinite(number)) return String(value);
-      if (isMoney(attribute.name)) return formatMoney(number, language, currency);
+      if (isMoney(attribute)) return formatMoney(number, language, currency);
       return LABELS.test(attribute.name) ? String(value) : formatNumber(number, language);
     }
   }

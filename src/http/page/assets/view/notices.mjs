@@ -2,7 +2,7 @@
 import { formatAge } from './format.mjs';
 import { foreignLanguage } from './language.mjs';
 import { nameFor } from './names.mjs';
-import { failureWords } from './outcomes.mjs';
+import { failureDetail, failureWords } from './outcomes.mjs';
 import { placeHref, sectionHref } from './place.mjs';
 import { domainOf } from './site.mjs';
 import { h } from './tree.mjs';
@@ -48,14 +48,16 @@ export function startView({ site, language }) {
  * @param {PageModel} model
  * @param {import('./model.mjs').Failure} failure
  */
-export function failureView({ site, place, language }, { code, detail, retryAfterSeconds }) {
+export function failureView({ site, place, language }, failure) {
+  const { code, retryAfterSeconds } = failure;
   const words = wordsIn(language);
+  const detail = failureDetail(failure, language, domainOf(site, place.domain).attributes);
   const way = wayOut(code, place, site);
   return h(
     'section',
     { class: 'notice', role: 'alert' },
     h('p', { class: 'lead' }, failureWords(code, language)),
-    detail !== undefined && h('p', { class: 'detail', lang: language === 'en' ? undefined : 'en' }, detail),
+    detail !== undefined && h('p', { class: 'detail' }, detail),
     retryAfterSeconds !== undefined && h('p', {}, `${words('soon')} ${formatAge(retryAfterSeconds, language)}.`),
     way !== undefined && h('p', {}, h('a', { class: 'button', href: way.href, 'data-nav': true }, words(way.words))),
   );

@@ -40,6 +40,7 @@ const REASONS = {
     lapsed: 'the kept answer was too old',
     'not-storable': 'such an answer is not kept',
     unseen: 'nobody had asked this lately',
+    lifeboat: 'the engine could not answer',
   },
   ru: {
     bypass: 'оператор спросил мимо кэша',
@@ -54,6 +55,7 @@ const REASONS = {
     lapsed: 'хранившийся ответ устарел',
     'not-storable': 'такие ответы не хранятся',
     unseen: 'этого давно никто не спрашивал',
+    lifeboat: 'движок не смог ответить',
   },
 };
 
@@ -73,6 +75,7 @@ const FAILURES = {
     'invalid-sort': 'Results cannot be sorted like that.',
     'invalid-filter': 'One of the filters does not make sense.',
     'invalid-facet': 'One of the counters does not make sense.',
+    'invalid-highlight': 'The matches cannot be marked like that.',
     'invalid-context': 'One of the choices does not exist.',
     'invalid-url': 'This address is damaged.',
     unreachable: 'The service cannot be reached. Check the connection.',
@@ -93,6 +96,7 @@ const FAILURES = {
     'invalid-sort': 'В таком порядке результаты не выстроить.',
     'invalid-filter': 'Один из фильтров не имеет смысла.',
     'invalid-facet': 'Один из счётчиков не имеет смысла.',
+    'invalid-highlight': 'Совпадения так не отметить.',
     'invalid-context': 'Одного из выбранных значений не существует.',
     'invalid-url': 'Этот адрес повреждён.',
     unreachable: 'Сервис недоступен. Проверьте соединение.',
@@ -100,6 +104,45 @@ const FAILURES = {
     other: 'Сервис не смог ответить.',
   },
 };
+
+/**
+ * What is allowed, in Russian: the service itself says it in English only.
+ * @type {Readonly<Record<string, string>>}
+ */
+const RUSSIAN_HINTS = {
+  'invalid-query': 'В запросе от 1 до 256 символов, без управляющих.',
+  'unknown-domain': 'Разделы перечислены вверху страницы.',
+  'invalid-page': 'Номер страницы — целое число от 1; на странице от 1 до 100 результатов, показываем первую тысячу.',
+  'invalid-sort': 'Порядок задаётся именем свойства, по убыванию — со знаком минус.',
+  'invalid-filter': 'Проверьте значения: числа — цифрами, даты — как 2026-05-03, каждое свойство — один раз.',
+  'invalid-facet': 'Считаются только свойства этого раздела.',
+  'invalid-highlight': 'Допустимы true и false.',
+  'invalid-context': 'Выберите одно из предложенных значений.',
+  'invalid-url': 'После каждого знака % в адресе должны стоять две шестнадцатеричные цифры.',
+};
+
+/**
+ * What was wrong and what is allowed, in the language of the page.
+ * @param {import('./model.mjs').Failure} failure
+ * @param {Language} language
+ * @param {readonly import('../../../../search/domain.ts').Attribute[]} attributes Of the domain that was asked.
+ */
+export function failureDetail({ code, detail, parameter }, language, attributes) {
+  if (language === 'en') return detail;
+  const hint = RUSSIAN_HINTS[code];
+  if (hint === undefined) return undefined;
+  const names = attributes.filter((attribute) => isAllowed(code, attribute)).map(({ name }) => name);
+  const allowed = names.length === 0 ? '' : ` Допустимы: ${names.join(', ')}.`;
+  return `${hint}${allowed}${parameter === undefined ? '' : ` Параметр: ${parameter}.`}`;
+}
+
+/**
+ * @param {string} code
+ * @param {import('../../../../search/domain.ts').Attribute} attribute
+ */
+function isAllowed(code, { sort, facet }) {
+  return code === 'invalid-filter' || (code === 'invalid-sort' && sort) || (code === 'invalid-facet' && facet);
+}
 
 /**
  * @param {import('./provenance.mjs').Source} source

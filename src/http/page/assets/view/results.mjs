@@ -1,5 +1,5 @@
 // @ts-check
-import { formatValue, isMoney } from './format.mjs';
+import { currencyIn, formatValue, isMoney } from './format.mjs';
 import { foreignLanguage } from './language.mjs';
 import { attributeName } from './names.mjs';
 import { emptyView } from './notices.mjs';
@@ -48,7 +48,7 @@ export function resultsView(model, answer) {
  */
 function resultView({ title, snippet, attributes }, { site, place, language }) {
   const declared = domainOf(site, place.domain).attributes.filter(({ name }) => Object.hasOwn(attributes, name));
-  const money = declared.find(({ name }) => isMoney(name));
+  const money = declared.find(isMoney);
   const facts = declared.filter((attribute) => attribute !== money).map((attribute) => factView(attribute, false));
   return h(
     'li',
@@ -73,7 +73,7 @@ function resultView({ title, snippet, attributes }, { site, place, language }) {
    */
   function factView(attribute, prominent) {
     const value = attributes[attribute.name] ?? '';
-    const text = formatValue(attribute, value, language, site.currency);
+    const text = formatValue(attribute, value, language, currencyIn(attributes) ?? attribute.currency);
     // A place or a category says itself what it is; a bare number does not.
     const plain = attribute.type === 'string' || attribute.type === 'date' || prominent;
     return h(

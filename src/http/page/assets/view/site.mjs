@@ -4,7 +4,6 @@
  * @typedef {object} Site
  * @property {readonly SiteDomain[]} domains In configured order; the first is the default.
  * @property {import('./language.mjs').Language} preferred From Accept-Language.
- * @property {string} [currency] ISO 4217 code for prices; without it a price is a bare number.
  * @property {string} [explain] Address of the admin listener's explain, where people who see this page can reach it.
  * @property {readonly Example[]} examples Searches to offer on the first page.
  *

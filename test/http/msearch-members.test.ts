@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { publicServer } from './serve.ts';
+
+const batch = (searches: readonly object[]) => ({ method: 'POST', url: '/msearch', payload: { searches } }) as const;
+
+test('a member of a wrong type refuses its own item, by name, and says what is allowed', async (context) => {
+  const { server, search, events } = publicServer(context);
+  const answer = await server.app.inject(
+    batch([
+      { q: { text: 'a' } },
+      { q: null },
+      { q: 'a', filter: [['price:1..5']] },
+      { q: 'a', region: [{}] },
+      { q: 'a', domain: {} },
+      { q: ['a', 'b'] },
+      { q: 'a', filter: Array.from({ length: 65 }, () => 'price:1..5') },
+      { q: 'a', domain: 'auto', region: {} },
+      { q: ['a'], page: 2, highlight: false, facet: 'category' },
+    ]),
+  );
+  assert.equal(answer.statusCode, 200);
+  const { results } = answer.json();
+  const scalar = 'must be a string, a number or a boolean';
+  assert.deepEqual(
+    results.map(({ status, problem }: { status: number; problem?: Record<string, string> }) =>
+      problem === undefined ? status : [status, problem['code'], problem['parameter'], problem['detail']],
+    ),
+    [
+      [400, 'invalid-body', 'q', `q ${scalar}.`],
+      [400, 'invalid-body', 'q', `q ${scalar}.`],
+      [400, 'invalid-body', 'filter', `filter ${scalar}, or a list of those.`],
+      [400, 'invalid-body', 'region', `region ${scalar}.`],
+      [400, 'invalid-body', 'domain', `domain ${scalar}.`],
+      [400, 'invalid-query', 'q', '"q" may be given only once'],
+      [400, 'invalid-body', 'filter', 'A search may carry at most 64 values, each one of a list counted; this has 66.'],
+      200,
+      200,
+    ],
+  );
+  assert.equal(search.asked.many.length, 2);
+  assert.deepEqual(
+    events.map(({ domain, outcome }) => `${domain} ${outcome}`),
+    [
+      ...Array.from({ length: 4 }, () => 'goods rejected'),
+      'none rejected',
+      ...Array.from({ length: 2 }, () => 'goods rejected'),
+      'auto engine',
+      'goods engine',
+    ],
+  );
+});
+
+test('a member nobody declared refuses its own item, by name, with the nearest allowed one and all of them', async (context) => {
+  const { server, search } = publicServer(context);
+  const known = 'nown here are q, domain, page, limit, sort, filter, facet, highlight';
+  const cases = [
+    [
+      { q: 'a', filters: ['price:1..5'] },
+      'filters',
+      `There is no field filters; did you mean filter? K${known}, region.`,
+    ],
+    [{ q: 'a', Facet: 'x' }, 'Facet', `There is no field Facet; did you mean facet? K${known}, region.`],
+    [{ q: 'a', utm_source: 'mail' }, 'utm_source', `There is no field utm_source; k${known}, region.`],
+    [{ q: 'a', domain: 'auto', reigon: 'kz' }, 'reigon', `There is no field reigon; k${known}.`],
+    [{ q: 'a', 'X-Variant': 'b' }, 'X-Variant', 'X-Variant is sent as a request header.'],
+    [{ q: 'a', domain: 'auto', 'X-Variant': 'b' }, 'X-Variant', 'X-Variant is sent as a request header.'],
+  ] as const;
+  const { results } = (await server.app.inject(batch([...cases.map(([item]) => item), { q: 'fine' }]))).json();
+  assert.deepEqual(
+    results.map(({ status, problem }: { status: number; problem?: Record<string, string> }) =>
+      problem === undefined ? status : [status, problem['code'], problem['parameter'], problem['detail']],
+    ),
+    [...cases.map(([, parameter, detail]) => [400, 'invalid-body', parameter, detail]), 200],
+  );
+  assert.equal(search.asked.many.length, 1);
+});
+
+test('context that only another domain declares is ignored, so that one client can send it for all', async (context) => {
+  const { server } = publicServer(context);
+  const searches = [
+    { q: 'a', domain: 'auto' },
+    { q: 'a', domain: 'auto', region: 'kz' },
+  ];
+  const { results } = (await server.app.inject(batch(searches))).json();
+  assert.deepEqual([results[0].status, results[1].status], [200, 200]);
+  assert.equal(results[0].etag, results[1].etag);
+});
+
+test('a field beside the searches refuses the batch, by name', async (context) => {
+  const { server, events } = publicServer(context);
+  for (const [payload, parameter, detail] of [
+    [{ search: [{ q: 'a' }] }, '/search', 'There is no field search; did you mean searches? Known here are searches.'],
+    [{ searches: [{ q: 'a' }], domain: 'auto' }, '/domain', 'There is no field domain; known here are searches.'],
+  ] as const) {
+    const refused = await server.app.inject({ method: 'POST', url: '/msearch', payload });
+    assert.deepEqual([refused.statusCode, refused.json().code], [400, 'invalid-body']);
+    assert.deepEqual([refused.json().parameter, refused.json().detail], [parameter, detail]);
+  }
+  assert.deepEqual(
+    events.map(({ domain, outcome }) => `${domain} ${outcome}`),
+    ['none rejected', 'none rejected'],
+  );
+});
+
+test('a header that is declared context is taken from the request', async (context) => {
+  const { server, search } = publicServer(context);
+  const searches = [{ q: 'a', domain: 'auto' }];
+  const send = (headers: Record<string, string>) =>
+    server.app.inject({ method: 'POST', url: '/msearch', payload: { searches }, headers });
+  await send({});
+  await send({ 'x-variant': 'b' });
+  assert.deepEqual(
+    search.asked.many.map(({ request }) => request.context),
+    [[['X-Variant', 'a']], [['X-Variant', 'b']]],
+  );
+});
+
+test('names that mean something to JavaScript are unknown members like others', async (context) => {
+  const { server } = publicServer(context);
+  const payload = '{"searches":[{"q":"a","__proto__":"x"},{"q":"a","constructor":"y"},{"q":"a","toString":"z"}]}';
+  const answer = await server.app.inject({
+    method: 'POST',
+    url: '/msearch',
+    payload,
+    headers: { 'content-type': 'application/json' },
+  });
+  assert.deepEqual(
+    answer.json().results.map(({ problem }: { problem: { parameter: string } }) => problem.parameter),
+    ['__proto__', 'constructor', 'toString'],
+  );
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { contentPolicy, documentFields, INLINE_STYLES, OWN_FILES } from '../../src/http/security-headers.ts';
+import { sourceFiles } from '../architecture/source.ts';
+import { adminRig } from './admin/rig.ts';
+import { publicServer } from './serve.ts';
+
+const http = join(import.meta.dirname, '../../src/http');
+
+test('a policy allows what is named and nothing else, and a page that is framed says by whom', () => {
+  assert.equal(
+    contentPolicy({ ...INLINE_STYLES, 'frame-ancestors': "'self'" }),
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; form-action 'none'; base-uri 'none'",
+  );
+  assert.match(contentPolicy({ ...OWN_FILES, sandbox: '' }), /; sandbox; form-action 'none'; base-uri 'none'; frame-/);
+});
+
+test('a sandboxed document has no opener policy: browsers would refuse it', () => {
+  assert.ok('cross-origin-opener-policy' in documentFields(contentPolicy(OWN_FILES)));
+  assert.ok(!('cross-origin-opener-policy' in documentFields(contentPolicy({ sandbox: '' }))));
+});
+
+test('no answer of either listener lets a browser guess its type', async (context) => {
+  const servers = [publicServer(context).server, adminRig(context).server];
+  for (const url of [
+    '/',
+    '/search?q=a',
+    '/search',
+    '/nope',
+    '/docs',
+    '/openapi.json',
+    '/ops',
+    '/metrics',
+    '/admin/x',
+  ]) {
+    for (const { app } of servers) {
+      assert.equal((await app.inject({ url })).headers['x-content-type-options'], 'nosniff', url);
+    }
+  }
+});
+
+test('policies are made and If-None-Match is read in one file each', () => {
+  const holding = (pattern: RegExp) =>
+    sourceFiles(http).filter((file) => pattern.test(readFileSync(join(http, file), 'utf8')));
+  assert.deepEqual(holding(/nosniff|default-src/), ['security-headers.ts']);
+  assert.deepEqual(holding(/\(\?:W\\\/\)\?"|replace\(\/\^W/), ['entity-tag.ts']);
+});

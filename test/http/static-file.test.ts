@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { ownCoding } from '../../src/http/negotiate.ts';
+import { adminRig } from './admin/rig.ts';
+import { publicServer } from './serve.ts';
+
+const INFLATE = { br: brotliDecompressSync, gzip: gunzipSync } as const;
+
+for (const [listener, urls] of [
+  ['public', ['/', '/openapi.json', '/docs/static/swagger-ui.css', 'main.mjs', 'main.css']],
+  ['admin', ['/admin/openapi.json', 'main.mjs', 'main.css']],
+] as const) {
+  test(`what people load from the ${listener} listener is sent as br or gzip to those who accept them`, async (context) => {
+    const { app } = (listener === 'public' ? publicServer(context) : adminRig(context)).server;
+    const html = (await app.inject({ url: listener === 'public' ? '/' : '/ops' })).payload;
+    for (const url of urls) {
+      const path = url.startsWith('/') ? url : (html.match(`"(/[^"]+/${url})"`)?.[1] ?? assert.fail(url));
+      const plain = await app.inject({ url: path });
+      assert.deepEqual([plain.statusCode, plain.headers['content-encoding']], [200, undefined], path);
+      for (const coding of ['br', 'gzip'] as const) {
+        const { headers, rawPayload } = await app.inject({ url: path, headers: { 'accept-encoding': coding } });
+        assert.equal(headers['content-encoding'], coding, path);
+        assert.match(String(headers['vary']), /Accept-Encoding/, path);
+        assert.equal(headers['content-type'], plain.headers['content-type'], path);
+        assert.ok(rawPayload.length < plain.rawPayload.length / 1.5, `${path} as ${coding}: ${rawPayload.length}`);
+        assert.deepEqual(INFLATE[coding](rawPayload), plain.rawPayload, path);
+      }
+    }
+  });
+}
+
+test('a file has a tag per coding, and a client that holds it in any coding is told so', async (context) => {
+  const { server } = publicServer(context);
+  const ask = (headers: Record<string, string>) => server.app.inject({ url: '/openapi.json', headers });
+  const tags = await Promise.all(
+    ['identity', 'gzip', 'br'].map(async (coding) =>
+      String((await ask({ 'accept-encoding': coding })).headers['etag']),
+    ),
+  );
+  const [tag = ''] = tags;
+  assert.match(tag, /^"[\w-]{16}"$/);
+  assert.deepEqual(tags, [tag, tag.replace(/"$/, '-gz"'), tag.replace(/"$/, '-br"')]);
+  for (const held of [...tags, `W/${tag}`, `"other", ${tag}`, '*']) {
+    const { statusCode, headers, payload } = await ask({ 'accept-encoding': 'br', 'if-none-match': held });
+    assert.deepEqual([statusCode, payload, headers['etag']], [304, '', tags[2]], held);
+  }
+  assert.equal((await ask({ 'if-none-match': '"other"' })).statusCode, 200);
+});
+
+test('HEAD has the fields of GET in the coding that GET would have', async (context) => {
+  const { server } = publicServer(context);
+  const headers = { 'accept-encoding': 'br' };
+  const [got, head] = [
+    await server.app.inject({ url: '/openapi.json', headers }),
+    await server.app.inject({ method: 'HEAD', url: '/openapi.json', headers }),
+  ];
+  assert.deepEqual([head.statusCode, head.payload], [200, '']);
+  for (const name of ['content-length', 'content-encoding', 'etag', 'vary', 'content-type']) {
+    assert.equal(head.headers[name], got.headers[name], name);
+  }
+});
+
+test('the client prefers a coding by weight, and of equal weights it gets the smallest', () => {
+  const cases = {
+    'gzip, deflate, br, zstd': 'br',
+    'gzip, deflate': 'gzip',
+    'br;q=0.5, gzip': 'gzip',
+    'gzip;q=0, *': 'br',
+    'br;q=0, gzip;q=0': 'identity',
+    'identity, gzip;q=0.5': 'identity',
+    '*': 'br',
+    'zstd, identity;q=0': 'identity',
+    '': 'identity',
+  };
+  for (const [field, coding] of Object.entries(cases)) assert.equal(ownCoding(field), coding, field);
+  assert.equal(ownCoding(undefined), 'identity');
+});
