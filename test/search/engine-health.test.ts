@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Shed } from '../../src/resilience/guard.ts';
 import { createEngineHealth, type EngineHealth } from '../../src/search/engine-health.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
@@ -241,19 +240,6 @@ test('the first probe that an engine answers after an outage closes its breaker,
   await pass(OPEN_INTERVAL_MS);
   assert.equal(guard.endpoints.state(), 'closed');
   assert.equal(await run(async () => 'ok'), 'ok');
-});
-
-test("a drill's blackout is not ended by a probe", async (t) => {
-  const clock = createFakeClock();
-  const { guard, run } = guardRig(t, { clock, opensAfter: 1, resetMs: 60_000, forcedOpen: () => true });
-  const { health, told, pass } = await scene(t, { clock, onProbe: guard.endpoints.probed });
-  health.breakerIs(0, 'open');
-  await pass(1000);
-  assert.ok(told.length > 1 && told.every(Boolean));
-  await assert.rejects(
-    run(async () => assert.fail('must not be asked')),
-    (error) => error instanceof Shed && error.why === 'breaker-open',
-  );
 });
 
 test('an engine whose searches all fail is failing, until one is answered', async (t) => {
