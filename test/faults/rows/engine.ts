@@ -68,6 +68,8 @@ export const ENGINE: readonly Row[] = [
     faultMs: 8000,
     ...flaps({ awayMs: 700, backMs: 300 }),
     bounds: { ...NEW_ONES, recoverySeconds: 10 },
+    // Otherwise nothing of this was about the breaker.
+    check: (_, bed) => (openingsOf(bed) > 0 ? {} : { unmeasured: ['openings of the breaker'] }),
   },
   {
     name: 'engine-rotated',
@@ -155,6 +157,8 @@ function levers(given: Partial<EngineLevers>): Pick<Row, 'begin' | 'end'> {
     end: async (bed) => bed.engineProxy.set(NO_LEVERS),
   };
 }
+
+const openingsOf = (bed: Bed): number => bed.subject.log().split('engine: breaker open').length - 1;
 
 const LEAST_FLAPS = 5;
 
