@@ -18,7 +18,6 @@ import type { GuardEvent } from './resilience/events.ts';
 import type { PreparedSearch } from './search/answer.ts';
 import { createCompute } from './search/compute.ts';
 import { createDomainSearch } from './search/domain-search.ts';
-import { createEngineHealth } from './search/engine-health.ts';
 import type { SearchEvent } from './search/events.ts';
 import { explain } from './search/explain.ts';
 import { createMissPath } from './search/flight.ts';
@@ -65,8 +64,6 @@ export interface OperatedParts {
   readonly spare: () => number;
 }
 
-const ENGINE_PROBE = { intervalMs: 5_000, timeoutMs: 2_000 };
-
 /** Beyond the hard deadline: what writing a page may take before its lease may be taken by somebody else. */
 const LEASE_WRITE_MS = 1_000;
 
@@ -102,12 +99,6 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const { deadlineMs } = engineSettings;
   const { patienceMs } = settings;
   const shared = { domain: name, clock, random, observe: observeSearch, deadlineMs };
-  const health = createEngineHealth({
-    engines: engine.engines,
-    ...ENGINE_PROBE,
-    random,
-    onProbe: engine.guard.endpoints.probed,
-  });
   const { maxBytes, emptyMaxBytes } = settings.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
   const { maxEntryBytes } = settings;
@@ -128,7 +119,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     ...encoding,
     observe: (event) => {
       if (event.kind === 'engine') {
-        health.note(event);
+        engine.health.note(event);
         meter.noteEngine({ failed: isFailed(event.result), durationMs: event.durationMs });
       }
       observeSearch(event);
@@ -141,7 +132,13 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   });
   const missPath = createMissPath({ tiers, compute, coalesce: !lacks('coalescing') });
   const breakerRetryAfterMs = engine.guard.endpoints.retryAfterMs;
-  const refresh = createRefresh({ ...shared, missPath, hasStore: tiers.hasStore, breakerRetryAfterMs });
+  const refresh = createRefresh({
+    ...shared,
+    missPath,
+    hasStore: tiers.hasStore,
+    breakerRetryAfterMs,
+    revivals: engine.revivals,
+  });
   const lifeboat = boat === undefined ? {} : { lifeboat: boat.lifeboat };
   const warm = createWarmer({ ...shared, tiers, missPath });
   const { forward, lastMiss } = createForward({
@@ -174,7 +171,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     guard: engine.guard,
     forcedOpen,
     ceiling: engine.ceiling,
-    health,
+    health: engine.health,
     ...(boat === undefined ? {} : { lifeboat: boat.guard }),
     processes: fleet.live,
     leaseWaiters: () => leases?.waiting() ?? 0,
@@ -204,7 +201,6 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
       ),
     close: async () => {
       upkeep.close();
-      health.close();
       await Promise.all([fleet.close(), control.close()]);
       await Promise.all([engine.close(), boat?.close()]);
       // The flights that ended with the engine give their leases back: the store hears of it before it is left.

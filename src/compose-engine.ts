@@ -16,6 +16,7 @@ import { createRamp } from './resilience/ramp.ts';
 import { createRetryBudget } from './resilience/retry-budget.ts';
 import type { SearchDomain } from './search/domain.ts';
 import { type Engine, EngineError } from './search/engine.ts';
+import { createEngineHealth, type EngineHealth } from './search/engine-health.ts';
 import { profileHash } from './search/profile.ts';
 
 /** A domain's engine with everything that stands before it. */
@@ -23,6 +24,9 @@ export interface ComposedEngine {
   /** One per endpoint. */
   readonly engines: readonly Engine[];
   readonly guard: Guard;
+  readonly health: EngineHealth;
+  /** How many times the breaker of an endpoint has closed again: a refresh that failed before may succeed after it. */
+  readonly revivals: () => number;
   /** This process's share of `maxConcurrent`. */
   readonly ceiling: () => number;
   readonly close: () => Promise<void>;
@@ -37,12 +41,15 @@ export interface EngineComposition {
   readonly forcedOpen: () => boolean;
 }
 
-/**
- * Of an engine's calls in the last 3 s, at least 20, more than half failed. The window is shorter than the wait for a
- * probe (±20 %): opossum keeps it over a closing, and failures from before would open it again at the first new one.
- */
+/** It opens when of an engine's calls in the last 3 s, at least 20, more than half failed. */
 const ENGINE_BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 3_000 };
+/**
+ * Then one search is let through. Probes close the breaker long before, but a probe may fail where a search does not: on a
+ * connection that has died in silence, or for a facet that the engine does not know.
+ */
 const ENGINE_RESET_MS = 4_000;
+/** While the breaker is open: with the wait for a search's turn, pages are fresh within 0.3 s of the engine's return. */
+const ENGINE_PROBE = { intervalMs: 5_000, openIntervalMs: 200, timeoutMs: 2_000 };
 /** More calls than any window sees: a breaker that never opens. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
@@ -64,12 +71,13 @@ export async function composeEngine(
   const engines = await enginesOf(settings, domain, given);
   const ramp = createRamp({ monotonicMs: clock.monotonicMs });
   const names = endpointNames(settings);
-  const breakers: Breaker[] = names.map((endpoint) =>
+  let revivals = 0;
+  const breakers: Breaker[] = names.map((endpoint, i) =>
     createBreaker({
       name: `${name} engine ${endpoint}`,
       ...ENGINE_BREAKER,
       ...(without.includes('breaker') ? { volumeThreshold: NEVER } : {}),
-      // Longer than any call begun before the opening: its late end must not be taken for a probe's.
+      // Longer than any call begun before the opening: its late end must not be taken for the end of that search.
       resetMs: Math.max(ENGINE_RESET_MS, 2 * deadlineMs),
       isAlive: (error) => error instanceof EngineError && error.code === 'engine-rejected',
       monotonicMs: clock.monotonicMs,
@@ -78,6 +86,8 @@ export async function composeEngine(
         // Back after nobody could be asked; with another endpoint up all the while there is nothing to climb.
         const alone = breakers.filter((breaker) => breaker.state() === 'closed').length <= 1;
         if (state === 'closed' && alone) ramp.begin();
+        if (state === 'closed') revivals += 1;
+        health.breakerIs(i, state);
         observeGuard({ kind: 'breaker', target: endpoint, state });
       },
     }),
@@ -87,6 +97,14 @@ export async function composeEngine(
     budget: createRetryBudget(RETRIES),
     mayRetry: (error) => error instanceof EngineError && error.code === 'engine-unavailable',
     onRetry: (result) => observeGuard({ kind: 'retry', target: name, result }),
+  });
+
+  const health = createEngineHealth({
+    engines,
+    ...ENGINE_PROBE,
+    monotonicMs: clock.monotonicMs,
+    random,
+    onProbe: endpoints.probed,
   });
 
   // An embedded engine is each process's own; a server is shared, and half of it gone carries half.
@@ -126,8 +144,11 @@ export async function composeEngine(
   return {
     engines,
     guard,
+    health,
+    revivals: () => revivals,
     ceiling,
     close: async () => {
+      health.close();
       guard.close();
       await Promise.all(engines.map((engine) => engine.close()));
     },

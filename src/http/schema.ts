@@ -158,7 +158,9 @@ export const ReadinessBody = Type.Object({
         state: literals(['ok', 'degraded', 'down']),
         kind: Type.String(),
         breaker: literals(['closed', 'open', 'half-open']),
-        reachable: Type.Boolean({ description: 'By a probe of its own every few seconds.' }),
+        reachable: Type.Boolean({
+          description: 'By a probe of its own, every few seconds; quickly while the breaker is open.',
+        }),
         inFlight: Type.Integer(),
         queued: Type.Integer(),
       }),

@@ -11,6 +11,11 @@ export interface Breaker {
   readonly retryAfterMs: () => number;
   /** @throws BreakerOpen when `call` was not started, else whatever it throws. */
   readonly fire: <T>(call: () => Promise<T>) => Promise<T>;
+  /**
+   * Something else has proved that the target works. Closes an open or half-open breaker, with empty counts; calls under
+   * way keep their results and count for nothing.
+   */
+  readonly close: () => void;
   readonly shutdown: () => void;
 }
 
@@ -36,35 +41,48 @@ export interface BreakerOptions {
 
 export function createBreaker(options: BreakerOptions): Breaker {
   const resetMs = Math.round(options.resetMs * (0.8 + 0.4 * options.random()));
-  // Made here and never shared: opossum writes into its options. What is left out is broken for us (facts, design §9):
-  // its timeout, capacity, coalesce, cache, AbortController; percentiles and snapshots block the loop for milliseconds.
-  const circuit = new Opossum(async (call: () => Promise<unknown>) => call(), {
-    name: options.name,
-    timeout: false,
-    errorThresholdPercentage: options.errorThresholdPercent,
-    volumeThreshold: options.volumeThreshold,
-    rollingCountTimeout: options.windowMs,
-    rollingCountBuckets: 10,
-    rollingPercentilesEnabled: false,
-    enableSnapshots: false,
-    resetTimeout: resetMs,
-    errorFilter: (error: unknown) => options.isAlive(error),
-  });
+  // The options are made here and never shared: opossum writes into them. What is left out is broken for us (facts, design
+  // §9): its timeout, capacity, coalesce, cache, AbortController; percentiles and snapshots block the loop for milliseconds.
+  const createCircuit = () => {
+    const made = new Opossum(async (call: () => Promise<unknown>) => call(), {
+      name: options.name,
+      timeout: false,
+      errorThresholdPercentage: options.errorThresholdPercent,
+      volumeThreshold: options.volumeThreshold,
+      rollingCountTimeout: options.windowMs,
+      rollingCountBuckets: 10,
+      rollingPercentilesEnabled: false,
+      enableSnapshots: false,
+      resetTimeout: resetMs,
+      errorFilter: (error: unknown) => options.isAlive(error),
+    });
+    made.on('open', () => {
+      openedAtMs = options.monotonicMs();
+      probing = false;
+      options.onState('open');
+    });
+    made.on('halfOpen', () => {
+      probing = false;
+      options.onState('half-open');
+    });
+    made.on('close', () => replace());
+    return made;
+  };
   let openedAtMs = 0;
   let probing = false;
-  circuit.on('open', () => {
-    openedAtMs = options.monotonicMs();
-    probing = false;
-    options.onState('open');
-  });
-  circuit.on('halfOpen', () => {
-    probing = false;
-    options.onState('half-open');
-  });
-  circuit.on('close', () => {
+  let circuit = createCircuit();
+
+  /**
+   * Each closing takes a new circuit. opossum keeps its counts over a closing, so that failures from before it would open
+   * it again at the next one, and it would count the late ends of calls begun before. A circuit that was shut down has
+   * no listeners and no timers.
+   */
+  const replace = (): void => {
+    circuit.shutdown();
+    circuit = createCircuit();
     probing = false;
     options.onState('closed');
-  });
+  };
 
   return {
     state: () => (circuit.opened ? 'open' : circuit.halfOpen ? 'half-open' : 'closed'),
@@ -82,6 +100,9 @@ export function createBreaker(options: BreakerOptions): Breaker {
         if (!started) throw new BreakerOpen(`${options.name}: the breaker is open`, { cause: error });
         throw error;
       }
+    },
+    close: () => {
+      if (circuit.opened || circuit.halfOpen) replace();
     },
     shutdown: () => circuit.shutdown(),
   };

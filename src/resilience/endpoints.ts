@@ -23,8 +23,9 @@ export interface Endpoints {
   /** @throws BreakerOpen when no endpoint was asked; else whatever the last call threw. */
   readonly fire: <T>(call: (endpoint: number) => Promise<T>) => Promise<T>;
   /**
-   * A probe beside the calls has found it to answer or not. One that does not, or that has just lost a connection, is asked
-   * only when there is no other: with few calls its breaker would never see enough of them to open.
+   * A probe beside the calls has found it to answer or not. If it answers, its breaker is closed. One that does not, or
+   * that has just lost a connection, is asked only when there is no other: with few calls its breaker would never see
+   * enough of them to open.
    */
   readonly probed: (endpoint: number, answers: boolean) => void;
   readonly list: () => readonly EndpointState[];
@@ -98,7 +99,9 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       targets.length,
     probed: (endpoint, answers) => {
       const target = targets[endpoint];
-      if (target !== undefined) target.suspect = !answers;
+      if (target === undefined) return;
+      target.suspect = !answers;
+      if (answers) target.breaker.close();
     },
     occupy: (endpoint) => {
       const target = targets[endpoint];

@@ -3,7 +3,7 @@
  * for it does not throw it down again.
  */
 export interface Ramp {
-  /** The breaker has closed after a probe. Begins anew when it was under way. */
+  /** The breaker has closed again. Begins anew when it was under way. */
   readonly begin: () => void;
   /** 0.1–1; 1 when nothing happened. */
   readonly factor: () => number;

@@ -1,11 +1,15 @@
+import type { BreakerState } from '../resilience/breaker.ts';
 import type { Engine } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 
 const FAILURES_IN_A_ROW = 5;
+/** Twice the ramp after a closing: an engine that breaks down under the whole load has broken down by then. */
+const TRUSTED_AFTER_MS = 10_000;
 
 /**
- * How the engine is, for operators and readiness; no search depends on it. It is probed every few seconds beside the
- * searches: with little traffic a breaker learns of a dead engine late, and of a healed one not at all.
+ * How the engine is. It is probed beside the searches, each endpoint by itself: every few seconds, because with little
+ * traffic a breaker learns late of a dead engine, and quickly while the breaker is open, because nothing else tells that
+ * the engine is back.
  */
 export interface EngineHealth {
   /** Which of the endpoints answered their last probe, in their order. */
@@ -13,54 +17,121 @@ export interface EngineHealth {
   /** Its latest searches all failed, whatever the fault: a live engine that refuses everything opens no breaker. */
   readonly failing: () => boolean;
   readonly note: (event: Pick<Extract<SearchEvent, { kind: 'engine' }>, 'result'>) => void;
+  /** The breaker of an endpoint has changed, by calls or by `onProbe`. */
+  readonly breakerIs: (endpoint: number, state: BreakerState) => void;
   readonly close: () => void;
 }
 
 export interface EngineHealthOptions {
   readonly engines: readonly Pick<Engine, 'probe'>[];
   readonly intervalMs: number;
+  /**
+   * While the breaker is not closed. It doubles, up to `intervalMs`, with each closing that did not last, so that an engine
+   * that answers probes and fails searches is left alone; and with each probe without any answer, because each of those
+   * leaves a connection in the queue of an engine that hangs.
+   */
+  readonly openIntervalMs: number;
   /** A probe that takes longer has failed. */
   readonly timeoutMs: number;
+  readonly monotonicMs: () => number;
   readonly random: () => number;
   /** After each probe of an endpoint. */
   readonly onProbe: (endpoint: number, answers: boolean) => void;
 }
 
+interface Probed {
+  readonly endpoint: number;
+  readonly engine: Pick<Engine, 'probe'>;
+  reachable: boolean;
+  /** To the next probe; undefined while one is under way. */
+  timer: NodeJS.Timeout | undefined;
+  isClosed: boolean;
+  openings: number;
+  /** The last closing; undefined once the breaker has opened after it. */
+  closedAtMs: number | undefined;
+  /** Closings in a row that did not last. */
+  falseClosings: number;
+  /** Probes in a row that got no answer at all, since the opening. */
+  unanswered: number;
+}
+
 export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
-  const { engines, intervalMs, timeoutMs, random } = options;
-  const reachable = engines.map(() => true);
-  const timers = new Map<number, NodeJS.Timeout>();
+  const { intervalMs, openIntervalMs, timeoutMs, monotonicMs, random, onProbe } = options;
+  const all = options.engines.map(
+    (engine, endpoint): Probed => ({
+      endpoint,
+      engine,
+      reachable: true,
+      timer: undefined,
+      isClosed: true,
+      openings: 0,
+      closedAtMs: undefined,
+      falseClosings: 0,
+      unanswered: 0,
+    }),
+  );
   let failuresInARow = 0;
   let closed = false;
 
-  const probe = async (engine: Pick<Engine, 'probe'>, endpoint: number): Promise<void> => {
+  const schedule = (one: Probed): void => {
+    const openMs = Math.min(intervalMs, openIntervalMs * 2 ** (one.falseClosings + one.unanswered));
+    // Spread by ±20 %, so that the processes of a fleet do not probe in step.
+    const waitMs = (one.isClosed ? intervalMs : openMs) * (0.8 + 0.4 * random());
+    if (closed) return;
+    clearTimeout(one.timer);
+    one.timer = setTimeout(() => void probe(one), waitMs).unref();
+  };
+
+  const probe = async (one: Probed): Promise<void> => {
+    const { openings } = one;
+    const startedMs = monotonicMs();
+    one.timer = undefined;
     try {
-      await engine.probe(AbortSignal.timeout(timeoutMs));
-      reachable[endpoint] = true;
+      await one.engine.probe(AbortSignal.timeout(timeoutMs));
+      one.reachable = true;
+      one.unanswered = 0;
     } catch {
       // Which fault it is, searches say in their events; here it is only up or down.
-      reachable[endpoint] = false;
+      one.reachable = false;
+      one.unanswered = monotonicMs() - startedMs < openIntervalMs ? 0 : one.unanswered + 1;
     }
-    if (closed) return;
-    options.onProbe(endpoint, reachable[endpoint] ?? false);
-    // Spread by ±20 %, so that a fleet does not ask in step; one probe at a time, however slow.
-    const waitMs = intervalMs * (0.8 + 0.4 * random());
-    timers.set(endpoint, setTimeout(() => void probe(engine, endpoint), waitMs).unref());
+    // The breaker has opened since the probe was sent: the calls that failed are the later evidence.
+    const isOutdated = one.reachable && one.openings !== openings;
+    if (!isOutdated && !closed) onProbe(one.endpoint, one.reachable);
+    schedule(one);
   };
-  engines.forEach((engine, endpoint) => {
-    void probe(engine, endpoint);
-  });
+  for (const one of all) void probe(one);
 
   return {
-    reachable: () => reachable,
+    reachable: () => all.map(({ reachable }) => reachable),
     failing: () => failuresInARow >= FAILURES_IN_A_ROW,
     note: ({ result }) => {
       const answered = result === 'whole' || result === 'empty' || result === 'partial';
       failuresInARow = answered ? 0 : failuresInARow + 1;
     },
+    breakerIs: (endpoint, state) => {
+      const one = all[endpoint];
+      if (one === undefined || state === 'half-open') return;
+      if (state === 'closed') {
+        one.isClosed = true;
+        one.closedAtMs = monotonicMs();
+        return;
+      }
+      if (one.closedAtMs !== undefined) {
+        const lasted = monotonicMs() - one.closedAtMs >= TRUSTED_AFTER_MS;
+        one.falseClosings = lasted ? 0 : one.falseClosings + 1;
+        one.closedAtMs = undefined;
+      }
+      one.openings += 1;
+      if (!one.isClosed) return;
+      one.isClosed = false;
+      one.unanswered = 0;
+      // One at a time, however slow: the probe that is under way schedules the next.
+      if (one.timer !== undefined) schedule(one);
+    },
     close: () => {
       closed = true;
-      for (const timer of timers.values()) clearTimeout(timer);
+      for (const { timer } of all) clearTimeout(timer);
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { SearchDomain } from './domain.ts';
 import type { ResultPage } from './page.ts';
 import type { SearchRequest } from './request.ts';
 
@@ -9,11 +10,29 @@ import type { SearchRequest } from './request.ts';
  */
 export interface Engine {
   readonly search: (request: SearchRequest, signal: AbortSignal) => Promise<ResultPage>;
-  /** Resolves when the engine can answer; rejects with an `EngineError`. */
+  /** Resolves when the engine can answer `probeOf` its domain; rejects with an `EngineError`. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;
   /** Whether an aborted search stops working at once. searchd goes on, so its permit is held longer. */
   readonly abortEndsWork: boolean;
+}
+
+/**
+ * The domain's own search, so that a wrong index or attribute shows before the first search does. Its word is in no
+ * index: it costs a look-up.
+ */
+export function probeOf({ name, attributes }: SearchDomain): SearchRequest {
+  return {
+    domain: name,
+    text: 'serpcacheprobe',
+    page: 1,
+    limit: 1,
+    sort: { by: 'relevance' },
+    filters: [],
+    facets: attributes.filter(({ facet }) => facet).map((attribute) => attribute.name),
+    highlight: true,
+    context: [],
+  };
 }
 
 /**

@@ -22,6 +22,8 @@ export interface RefreshOptions {
   readonly deadlineMs: number;
   readonly hasStore: boolean;
   readonly breakerRetryAfterMs: () => number;
+  /** How many times the engine has come back. A pause from before the last time is over. */
+  readonly revivals: () => number;
   readonly clock: Clock;
   readonly observe: (event: SearchEvent) => void;
 }
@@ -31,12 +33,17 @@ const REFRESH_PAUSE_MS = 1000;
 const REMEMBERED_PAUSES = 1024;
 
 export function createRefresh(options: RefreshOptions): Refresh {
-  const { domain, missPath, hasStore, clock, observe } = options;
-  const pausedUntilMs = createBoundedMap<number>(REMEMBERED_PAUSES);
+  const { domain, missPath, hasStore, revivals, clock, observe } = options;
+  const pauses = createBoundedMap<{ readonly untilMs: number; readonly revivals: number }>(REMEMBERED_PAUSES);
+  const isPaused = (key: string): boolean => {
+    const pause = pauses.get(key);
+    return pause !== undefined && pause.untilMs > clock.monotonicMs() && pause.revivals === revivals();
+  };
 
   const fly = (prepared: PreparedSearch, askStore: boolean, newerThanMs: number): void => {
-    if ((pausedUntilMs.get(prepared.key) ?? 0) > clock.monotonicMs()) return;
+    if (isPaused(prepared.key)) return;
     const deadlineAtMs = clock.monotonicMs() + options.deadlineMs;
+    const begunAfter = revivals();
     const { result, leads } = missPath.flyBehind(prepared, {
       priority: 'refresh',
       deadlineAtMs,
@@ -44,7 +51,8 @@ export function createRefresh(options: RefreshOptions): Refresh {
       newerThanMs,
     });
     if (!leads) return;
-    const pause = (): void => pausedUntilMs.set(prepared.key, clock.monotonicMs() + REFRESH_PAUSE_MS);
+    const pause = (): void =>
+      pauses.set(prepared.key, { untilMs: clock.monotonicMs() + REFRESH_PAUSE_MS, revivals: begunAfter });
     result.then(
       ({ from, stored }) => {
         // A partial page or one too large has not taken the stale one's place: the next request would ask again.

@@ -16,7 +16,7 @@ export interface DomainStatus {
     readonly breaker: BreakerState;
     /** A drill has it that the engine is dead: the breaker is open whatever it found. It makes no process unready. */
     readonly forcedOpen: boolean;
-    /** At least one endpoint answered its last probe; each is probed every few seconds. */
+    /** At least one endpoint answered its last probe; each is probed every few seconds, or more often. */
     readonly reachable: boolean;
     readonly endpoints: readonly EndpointStatus[];
     readonly inFlight: number;

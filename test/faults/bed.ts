@@ -108,6 +108,7 @@ export function startBed({ checkout, repeated, documents, layout, server = SPHIN
         await engine.agent?.refuse(false);
         engineProxy.set(NO_LEVERS);
         engineProxy.maxedOut(false);
+        await engineProxy.refuse(false);
         const own = await storeOf(row);
         const changes: Changes = row.changes ?? {};
         const controlConfig = configurationOf(

@@ -83,6 +83,73 @@ test('closed after a probe, it opens and takes a probe as the first time', async
   assert.deepEqual([breaker.state(), breaker.refuses()], ['half-open', false]);
 });
 
+test('closed from outside, it takes calls again, its counts are empty, and its old reset does nothing', async (t) => {
+  const { breaker, pass, open, states } = rig(t);
+  await open();
+  breaker.close();
+  assert.deepEqual([breaker.state(), breaker.refuses(), breaker.retryAfterMs()], ['closed', false, 0]);
+  for (let i = 0; i < 3; i += 1) await assert.rejects(breaker.fire(fails), /down/);
+  assert.equal(breaker.state(), 'closed', 'three of the four failures that open it');
+  pass(RESET_MS);
+  assert.equal(breaker.state(), 'closed');
+  await assert.rejects(breaker.fire(fails), /down/);
+  assert.deepEqual(states, ['open', 'closed', 'open']);
+  pass(RESET_MS);
+  assert.equal(breaker.state(), 'half-open', 'the new circuit resets as the first did');
+});
+
+test('calls begun before it was closed from outside get their results and count for nothing', async (t) => {
+  const { breaker, open, states } = rig(t);
+  const replies = Array.from({ length: 8 }, () => Promise.withResolvers<never>());
+  const early = replies.map(({ promise }) => breaker.fire(() => promise));
+  const rejected = Promise.all(early.map((call) => assert.rejects(call, /late/)));
+  // With eight calls that have not ended, it takes more failures than eight.
+  for (let i = 0; breaker.state() === 'closed' && i < 20; i += 1) await breaker.fire(fails).catch(() => undefined);
+  assert.equal(breaker.state(), 'open');
+  breaker.close();
+  for (const { reject } of replies) reject(new Error('late'));
+  await rejected;
+  assert.equal(breaker.state(), 'closed');
+  await open();
+  assert.deepEqual(states, ['open', 'closed', 'open']);
+});
+
+test('closed from outside while its trial is under way, it is not opened again by the trial', async (t) => {
+  const { breaker, pass, open, states } = rig(t);
+  await open();
+  pass(RESET_MS);
+  const reply = Promise.withResolvers<never>();
+  const trial = assert.rejects(
+    breaker.fire(() => reply.promise),
+    /late/,
+  );
+  breaker.close();
+  assert.deepEqual([breaker.state(), breaker.refuses()], ['closed', false]);
+  reply.reject(new Error('late'));
+  await trial;
+  assert.equal(await breaker.fire(async () => 'ok'), 'ok');
+  assert.deepEqual(states, ['open', 'half-open', 'closed']);
+});
+
+test('closed by its trial, it has empty counts as well', async (t) => {
+  const { breaker, pass, open } = rig(t);
+  await open();
+  pass(RESET_MS);
+  await breaker.fire(async () => 'ok');
+  for (let i = 0; i < 3; i += 1) await assert.rejects(breaker.fire(fails), /down/);
+  assert.equal(breaker.state(), 'closed');
+});
+
+test('a closed breaker and one that was shut down are not closed from outside', async (t) => {
+  const { breaker, open, states } = rig(t);
+  breaker.close();
+  assert.deepEqual(states, []);
+  await open();
+  breaker.shutdown();
+  breaker.close();
+  assert.deepEqual(states, ['open']);
+});
+
 test('the wait for a probe is spread by a fifth either way, and is what clients are told', async (t) => {
   for (const [random, resetMs] of [
     [0, 800],

@@ -26,6 +26,7 @@ function rig(): Rig {
       if (made.breaker === 'refuses to start') throw new BreakerOpen('engine: the breaker is open');
       return call();
     },
+    close: () => undefined,
     shutdown: () => undefined,
   };
   const base = guardRig(undefined, {

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { type Breaker, createBreaker } from '../../src/resilience/breaker.ts';
+import { type Breaker, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
 import { createEndpoints } from '../../src/resilience/endpoints.ts';
 import type { GuardEvent } from '../../src/resilience/events.ts';
 import { createGuard, type EngineCall, type Guard } from '../../src/resilience/guard.ts';
@@ -43,6 +43,7 @@ export interface GuardRigOptions {
   readonly limit?: Limit;
   readonly burst?: number;
   readonly forcedOpen?: () => boolean;
+  readonly onState?: (endpoint: number, state: BreakerState) => void;
   /** Wraps the permit. */
   readonly permit?: (permit: Permit) => Permit;
 }
@@ -60,7 +61,11 @@ export function guardRig(t: TestContext | undefined, options: GuardRigOptions = 
   };
   const targets = Array.from({ length: options.endpoints ?? 1 }, (_, i) => {
     const name = `engine-${i + 1}`;
-    return { name, breaker: options.breaker ?? opossum(name, clock, observe, options) };
+    const onState = (state: BreakerState): void => {
+      observe({ kind: 'breaker', target: name, state });
+      options.onState?.(i, state);
+    };
+    return { name, breaker: options.breaker ?? opossum(name, clock, onState, options) };
   });
   const max = (): number => maxConcurrent;
   const made = createPermit({ max, maxQueued: options.maxQueued ?? 8, deadlineMs, patienceMs, clock });
@@ -120,7 +125,7 @@ export function timedGuardRig(t: TestContext, options: Omit<GuardRigOptions, 'cl
 function opossum(
   name: string,
   clock: Clock,
-  observe: (event: GuardEvent) => void,
+  onState: (state: BreakerState) => void,
   { opensAfter = 4, resetMs = 100 }: GuardRigOptions,
 ): Breaker {
   return createBreaker({
@@ -132,6 +137,6 @@ function opossum(
     isAlive: (error) => error instanceof Alive || (error instanceof EngineError && error.code === 'engine-rejected'),
     monotonicMs: clock.monotonicMs,
     random: () => 0.5,
-    onState: (state) => observe({ kind: 'breaker', target: name, state }),
+    onState,
   });
 }

@@ -1,82 +1,249 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { createEngineHealth } from '../../src/search/engine-health.ts';
+import { type TestContext, test } from 'node:test';
+import { createEngineHealth, type EngineHealth } from '../../src/search/engine-health.ts';
+import { createFakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
+import { guardRig } from '../resilience/guard-rig.ts';
+
+const INTERVAL_MS = 5000;
+const OPEN_INTERVAL_MS = 250;
+const TIMEOUT_MS = 2000;
+const TIMES = { intervalMs: INTERVAL_MS, openIntervalMs: OPEN_INTERVAL_MS, timeoutMs: TIMEOUT_MS };
+
+/** `silent`: no reply until the timeout. */
+type Mode = 'up' | 'down' | 'silent';
+
+interface Scene {
+  readonly health: EngineHealth;
+  /** What each engine does from now on. */
+  readonly modes: Mode[];
+  /** Probes from here on are told by `probedAt`, in ms from here. */
+  readonly mark: () => void;
+  readonly probedAt: (endpoint?: number) => readonly number[];
+  readonly told: boolean[];
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+interface SceneOptions {
+  readonly engines?: number;
+  readonly random?: number;
+  /** Beside the record in `told`. */
+  readonly onProbe?: (endpoint: number, answers: boolean) => void;
+  readonly clock?: ReturnType<typeof createFakeClock>;
+}
+
+/** Probed once at the start; time passes when the test says so. */
+async function scene(t: TestContext, options: SceneOptions = {}): Promise<Scene> {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { engines = 1, clock = createFakeClock() } = options;
+  const modes = Array.from({ length: engines }, (): Mode => 'up');
+  const probes = modes.map((): number[] => []);
+  const told: boolean[] = [];
+  let sinceMs = clock.monotonicMs();
+  const health = createEngineHealth({
+    engines: modes.map((_, endpoint) => ({
+      probe: async () => {
+        probes[endpoint]?.push(clock.monotonicMs());
+        if (modes[endpoint] === 'silent') await new Promise((done) => setTimeout(done, TIMEOUT_MS));
+        if (modes[endpoint] !== 'up') throw new Error('no answer');
+      },
+    })),
+    ...TIMES,
+    monotonicMs: clock.monotonicMs,
+    random: () => options.random ?? 0.5,
+    onProbe: (endpoint, answers) => {
+      told.push(answers);
+      options.onProbe?.(endpoint, answers);
+    },
+  });
+  t.after(health.close);
+  await idle();
+  return {
+    health,
+    modes,
+    told,
+    mark: () => {
+      sinceMs = clock.monotonicMs();
+      for (const each of probes) each.length = 0;
+    },
+    probedAt: (endpoint = 0) => probes[endpoint]?.map((ms) => ms - sinceMs) ?? [],
+    pass: async (ms) => {
+      for (let passed = 0; passed < ms; passed += 10) {
+        clock.advance(10);
+        t.mock.timers.tick(10);
+        await idle();
+      }
+    },
+  };
+}
 
 test('an engine that stops answering its probe is not reachable, and is again when it answers', async (t) => {
-  let up = true;
-  const told: boolean[] = [];
-  const engine = {
-    probe: async (signal: AbortSignal): Promise<void> => {
-      if (up) return;
-      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    },
-  };
-  const health = createEngineHealth({
-    engines: [engine],
-    intervalMs: 5,
-    timeoutMs: 10,
-    random: () => 0.5,
-    onProbe: (_, answers) => told.push(answers),
-  });
-  t.after(health.close);
-  const becomes = async (wanted: boolean): Promise<void> => {
-    for (let i = 0; i < 500 && health.reachable()[0] !== wanted; i += 1)
-      await new Promise((done) => setTimeout(done, 5));
-    assert.deepEqual(health.reachable(), [wanted]);
-  };
-  await becomes(true);
-  up = false;
-  await becomes(false);
-  up = true;
-  await becomes(true);
-  assert.ok(told.includes(true) && told.includes(false), 'each probe is told');
+  const { health, modes, told, pass } = await scene(t);
+  assert.deepEqual(health.reachable(), [true]);
+  modes[0] = 'silent';
+  await pass(INTERVAL_MS + TIMEOUT_MS);
+  assert.deepEqual(health.reachable(), [false]);
+  modes[0] = 'up';
+  await pass(INTERVAL_MS);
+  assert.deepEqual([health.reachable(), told], [[true], [true, false, true]]);
 });
 
-test('it asks at its interval, one probe at a time, and once closed no more', async (t) => {
+test('a probe is given up at the timeout', async (t) => {
+  let aborted = false;
+  const hangs = (signal: AbortSignal): Promise<void> =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        aborted = true;
+        reject(signal.reason);
+      });
+    });
+  const toldOf = Promise.withResolvers<boolean>();
+  const health = createEngineHealth({
+    engines: [{ probe: hangs }],
+    ...TIMES,
+    timeoutMs: 10,
+    monotonicMs: () => performance.now(),
+    random: () => 0.5,
+    onProbe: (_, answers) => toldOf.resolve(answers),
+  });
+  t.after(health.close);
+  // The timer of an AbortSignal keeps no process alive.
+  const alive = setTimeout(() => undefined, 60_000);
+  t.after(() => clearTimeout(alive));
+  assert.deepEqual([await toldOf.promise, aborted], [false, true]);
+});
+
+test('while its breaker is closed an endpoint is probed at the ordinary interval, and once closed down no more', async (t) => {
+  const { health, probedAt, pass } = await scene(t);
+  await pass(2 * INTERVAL_MS);
+  assert.deepEqual(probedAt(), [0, INTERVAL_MS, 2 * INTERVAL_MS]);
+  health.close();
+  await pass(2 * INTERVAL_MS);
+  assert.equal(probedAt().length, 3);
+});
+
+test('an open breaker has its endpoint probed quickly, that one alone, until it is closed', async (t) => {
+  const { health, modes, mark, probedAt, pass } = await scene(t, { engines: 2 });
+  await pass(1000);
+  modes[0] = 'down';
+  mark();
+  health.breakerIs(0, 'open');
+  await pass(1000);
+  assert.deepEqual([probedAt(0), probedAt(1)], [[250, 500, 750, 1000], []]);
+  health.breakerIs(0, 'half-open');
+  await pass(250);
+  assert.deepEqual(probedAt().slice(4), [1250]);
+  health.breakerIs(0, 'closed');
+  await pass(INTERVAL_MS);
+  assert.deepEqual(probedAt().slice(5), [1500], 'the one that was due, and then the ordinary interval');
+});
+
+test('quick probes are spread by a fifth either way', async (t) => {
+  for (const [random, waitMs] of [
+    [0, 200],
+    [0.5, 250],
+    [0.999, 300],
+  ] as const) {
+    await t.test(`random ${random}: ${waitMs} ms`, async (each) => {
+      const { health, modes, mark, probedAt, pass } = await scene(each, { random });
+      modes[0] = 'down';
+      mark();
+      health.breakerIs(0, 'open');
+      await pass(waitMs);
+      assert.deepEqual(probedAt(), [waitMs]);
+    });
+  }
+});
+
+test('an engine that hangs has one probe at a time, each after twice the wait of the last, up to the interval', async (t) => {
+  const { health, modes, mark, probedAt, pass } = await scene(t);
+  modes[0] = 'silent';
+  mark();
+  health.breakerIs(0, 'open');
+  await pass(24_750);
+  const at = probedAt();
+  const waitsMs = at.map((ms, i) => ms - (i === 0 ? 0 : (at[i - 1] ?? 0) + TIMEOUT_MS));
+  assert.deepEqual(waitsMs, [250, 500, 1000, 2000, 4000, 5000]);
+  modes[0] = 'down';
+  mark();
+  await pass(5500);
+  assert.deepEqual(probedAt(), [5000, 5250, 5500], 'one that is refused at once costs nothing');
+});
+
+test('a probe that was sent before the breaker opened tells nothing, and the next one is quick', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const told: boolean[] = [];
+  const replies = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let probes = 0;
-  let reply = Promise.withResolvers<void>();
-  const engine = {
-    probe: (): Promise<void> => {
-      probes += 1;
-      return reply.promise;
-    },
-  };
   const health = createEngineHealth({
-    engines: [engine],
-    intervalMs: 1000,
-    timeoutMs: 60_000,
+    engines: [{ probe: () => replies[probes++]?.promise ?? Promise.resolve() }],
+    ...TIMES,
+    monotonicMs: createFakeClock().monotonicMs,
     random: () => 0.5,
     onProbe: (_, answers) => told.push(answers),
   });
   t.after(health.close);
-  const pass = async (ms: number): Promise<number> => {
-    t.mock.timers.tick(ms);
-    await idle();
-    return probes;
-  };
-  assert.equal(await pass(5000), 1, 'the first is under way');
-  reply.resolve();
-  assert.deepEqual([await pass(0), await pass(999)], [1, 1]);
-  reply = Promise.withResolvers();
-  assert.equal(await pass(1), 2);
-  health.close();
-  reply.resolve();
-  assert.deepEqual([await pass(5000), told], [2, [true]]);
+  health.breakerIs(0, 'open');
+  replies[0]?.resolve();
+  await idle();
+  assert.deepEqual([told, probes], [[], 1]);
+  t.mock.timers.tick(OPEN_INTERVAL_MS);
+  replies[1]?.resolve();
+  await idle();
+  assert.deepEqual([told, probes], [[true], 2]);
 });
 
-test('an engine whose searches all fail is failing, until one is answered', (t) => {
-  const engine = { probe: async (): Promise<void> => undefined };
-  const health = createEngineHealth({
-    engines: [engine],
-    intervalMs: 1000,
-    timeoutMs: 10,
-    random: () => 0.5,
-    onProbe: () => undefined,
+test('each closing that does not last doubles the wait before the next probe, up to the interval; one that lasts ends that', async (t) => {
+  let isOpen = false;
+  const { health, mark, probedAt, pass } = await scene(t, {
+    onProbe: () => {
+      if (isOpen) health.breakerIs(0, 'closed');
+      isOpen = false;
+    },
   });
-  t.after(health.close);
+  const open = (): void => {
+    isOpen = true;
+    health.breakerIs(0, 'open');
+  };
+  open();
+  const waitAfterOpening = async (): Promise<number | undefined> => {
+    mark();
+    open();
+    await pass(INTERVAL_MS);
+    return probedAt()[0];
+  };
+  await pass(OPEN_INTERVAL_MS);
+  const waitsMs: (number | undefined)[] = [];
+  for (let i = 0; i < 6; i += 1) waitsMs.push(await waitAfterOpening());
+  assert.deepEqual(waitsMs, [500, 1000, 2000, 4000, 5000, 5000]);
+  await pass(10_000);
+  assert.equal(await waitAfterOpening(), 250);
+});
+
+test('the first probe that an engine answers after an outage closes its breaker, and searches are asked again', async (t) => {
+  const clock = createFakeClock();
+  const { guard, run } = guardRig(t, {
+    clock,
+    opensAfter: 4,
+    resetMs: 60_000,
+    onState: (endpoint, state) => back?.health.breakerIs(endpoint, state),
+  });
+  let back: Scene | undefined;
+  back = await scene(t, { clock, onProbe: guard.endpoints.probed });
+  const { modes, pass } = back;
+  modes[0] = 'down';
+  const lost = async (): Promise<never> => Promise.reject(new Error('down'));
+  for (let i = 0; i < 4; i += 1) await assert.rejects(run(lost), /down/);
+  await pass(10_000);
+  assert.deepEqual([guard.endpoints.state(), guard.endpoints.refuses()], ['open', true]);
+  modes[0] = 'up';
+  await pass(OPEN_INTERVAL_MS);
+  assert.equal(guard.endpoints.state(), 'closed');
+  assert.equal(await run(async () => 'ok'), 'ok');
+});
+
+test('an engine whose searches all fail is failing, until one is answered', async (t) => {
+  const { health } = await scene(t);
   for (let i = 0; i < 4; i += 1) health.note({ result: 'engine-rejected' });
   assert.equal(health.failing(), false);
   health.note({ result: 'engine-unavailable' });

@@ -32,6 +32,40 @@ test('a refresh that brought only a part is not tried again for a second', async
   assert.equal(engine.asked.length, 2);
 });
 
+test('a refresh that the open breaker refused is tried again as soon as the engine is back', async (t) => {
+  const { search, engine, clock, prepare, engineAnswers } = rig(t);
+  await search.search(prepare('диван'));
+  clock.advance(110_000);
+  engine.answer = down;
+  for (let i = 0; i < 6; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
+  assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+  await idle();
+  engine.answer = async (text) => pageOf(text);
+  engineAnswers();
+  assert.equal((await search.search(prepare('диван'))).outcome, 'stale', 'and its refresh behind it');
+  await idle();
+  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+});
+
+test('a refresh that began before the engine came back and fails after it is no reason to wait', async (t) => {
+  const { search, engine, clock, prepare, engineAnswers } = rig(t);
+  await search.search(prepare('диван'));
+  clock.advance(110_000);
+  const reply = Promise.withResolvers<never>();
+  engine.answer = async () => reply.promise;
+  assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+  await idle();
+  engine.answer = down;
+  for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
+  engine.answer = async (text) => pageOf(text);
+  engineAnswers();
+  reply.reject(new EngineError('engine-unavailable', 'the connection closed'));
+  await idle();
+  await search.search(prepare('диван'));
+  await idle();
+  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+});
+
 test('an entry only the store holds is served too when the engine fails', async (t) => {
   const { search, sibling, engine, clock, prepare } = rig(t);
   await search.search(prepare('диван'));

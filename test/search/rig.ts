@@ -34,6 +34,8 @@ export interface Rig {
   /** Another process of the fleet: the same engine and store, its own L1. */
   readonly sibling: () => DomainSearch;
   readonly warm: Warmer;
+  /** A probe beside the searches has found the engine to answer. */
+  readonly engineAnswers: () => void;
 }
 
 export interface RigOptions {
@@ -82,7 +84,9 @@ interface Parts {
   readonly noted: string[];
 }
 
-function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Rig, 'search' | 'lastMiss' | 'warm'> {
+type Built = Pick<Rig, 'search' | 'lastMiss' | 'warm' | 'engineAnswers'>;
+
+function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Built {
   const { clock, engine, store, events, noted } = parts;
   const { deadlineMs = 400, rules = unflushed } = options;
   const observe = (event: SearchEvent): void => {
@@ -90,7 +94,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
   };
   const { maxConcurrent = 8, maxQueued = 16 } = options;
   const limits = { maxConcurrent, maxQueued, deadlineMs };
-  const { guard } = guardRig(t, { clock, ...BREAKER, ...limits });
+  const { guard, events: guarded } = guardRig(t, { clock, ...BREAKER, ...limits });
   const tiers = createTiers({
     domain: 'goods',
     memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
@@ -150,12 +154,22 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Pick<Ri
   const search = createDomainSearch({
     ...shared,
     forward,
-    refresh: createRefresh({ ...shared, missPath, hasStore: tiers.hasStore }),
+    refresh: createRefresh({
+      ...shared,
+      missPath,
+      hasStore: tiers.hasStore,
+      revivals: () => guarded.filter((event) => event.kind === 'breaker' && event.state === 'closed').length,
+    }),
     engineTroubled: guard.troubled,
     note: (prepared) => noted.push(prepared.key),
     batchConcurrency: () => options.maxConcurrent ?? 8,
   });
-  return { search, lastMiss, warm: createWarmer({ ...shared, missPath }) };
+  return {
+    search,
+    lastMiss,
+    warm: createWarmer({ ...shared, missPath }),
+    engineAnswers: () => guard.endpoints.probed(0, true),
+  };
 }
 
 /** One line a person can read: `engine · l2 uri-miss stored (unseen) · l1 uri-miss stored`. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { createRetryBudget } from '../../resilience/retry-budget.ts';
 import type { SearchDomain } from '../../search/domain.ts';
-import { type Engine, EngineError } from '../../search/engine.ts';
+import { type Engine, EngineError, probeOf } from '../../search/engine.ts';
 import type { ResultPage } from '../../search/page.ts';
 import type { SearchRequest } from '../../search/request.ts';
 import { createConnections } from './connections.ts';
@@ -38,9 +38,6 @@ export interface SphinxOptions {
 
 /** Raised when the same request may get another page: it is part of every key. */
 export const SPHINX_REVISION = 2;
-
-/** A word no index holds: it costs a look-up. */
-const PROBE_TEXT: MatchText = { match: 'serpcacheprobe', words: 'serpcacheprobe' };
 
 /** searchd closes idle connections after 300 s at the earliest. */
 const IDLE_MS = 60_000;
@@ -88,18 +85,8 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
     return unwrap(second.page === undefined && first.page !== undefined ? first : second);
   };
 
-  // The domain's own statement, so that a wrong index or attribute shows before the first search does.
-  const probe: SearchRequest = {
-    domain: options.domain.name,
-    text: PROBE_TEXT.words,
-    page: 1,
-    limit: 1,
-    sort: { by: 'relevance' },
-    filters: [],
-    facets: options.domain.attributes.filter(({ facet }) => facet).map(({ name }) => name),
-    highlight: true,
-    context: [],
-  };
+  const probe = probeOf(options.domain);
+  const probeText: MatchText = { match: probe.text, words: probe.text };
 
   const search = async (request: SearchRequest, signal: AbortSignal): Promise<ResultPage> => {
     if (signal.aborted) throw new EngineError('engine-timeout', 'aborted before it was asked');
@@ -118,7 +105,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
     search,
     probe: async (signal) => {
       if (signal.aborted) throw new EngineError('engine-timeout', 'aborted before it was asked');
-      await ask({ request: probe, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs }, PROBE_TEXT);
+      await ask({ request: probe, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs }, probeText);
     },
     close: async () => connections.close(),
     // Nothing cancels a query in searchd; it works on when its client is gone.

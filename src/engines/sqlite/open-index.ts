@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { SearchDomain } from '../../search/domain.ts';
+import { probeOf } from '../../search/engine.ts';
 import type { ResultPage } from '../../search/page.ts';
 import type { SearchRequest } from '../../search/request.ts';
 import { IndexError } from './index-error.ts';
@@ -21,7 +22,7 @@ export interface OpenIndex {
   readonly search: (request: SearchRequest) => ResultPage;
   /** Whether it holds the document of that id. */
   readonly holds: (id: string) => boolean;
-  /** @throws when the file can no longer be read. */
+  /** @throws when a search of the domain would. */
   readonly probe: () => void;
   readonly close: () => void;
 }
@@ -48,6 +49,8 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions): Op
     const statements = createStatements(database, MAX_STATEMENTS);
     const search = createSearch({ statements, columns: columnsOf(domain), snippetLength });
     const probe = (): void => {
+      search(probeOf(domain));
+      // A page of nothing reads none of them.
       statements('SELECT n FROM documents LIMIT 1').all();
     };
     const holds = (id: string): boolean => statements('SELECT n FROM documents WHERE id = ?').get(id) !== undefined;

@@ -62,6 +62,20 @@ it('an index without documents answers', async (context) => {
   index.close();
 });
 
+it('a probe fails when any table is gone that a search reads', async (context) => {
+  const file = join(await temporaryDirectory(context), 'goods.sqlite');
+  for (const table of ['fts', 'words', 'documents']) {
+    await buildIndex({ file, domain: DOMAIN, documents: titled('чайник'), builtAtMs: 0 });
+    const index = openIndex({ file, domain: DOMAIN, ...SNIPPET });
+    index.probe();
+    const damage = new DatabaseSync(file);
+    damage.exec(`DROP TABLE ${table}`);
+    damage.close();
+    assert.throws(() => index.probe(), new RegExp(table));
+    index.close();
+  }
+});
+
 it('a duplicate id is refused with both rows, and the old index stays', async (context) => {
   const directory = await temporaryDirectory(context);
   const file = join(directory, 'goods.sqlite');

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineLevers } from '../../../loadtest/proxy/engine-proxy.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
 import type { Bed } from '../bed.ts';
@@ -60,6 +61,15 @@ export const ENGINE: readonly Row[] = [
     felt: processesAre('gone', searchd),
     bounds: NEW_ONES,
     check: refusesAtOnce,
+  },
+  {
+    name: 'engine-flapping',
+    says: 'an engine that is there for 0.3 s in each second costs searches asked before nothing, and nobody anything afterwards',
+    faultMs: 8000,
+    ...flaps({ awayMs: 700, backMs: 300 }),
+    bounds: { ...NEW_ONES, recoverySeconds: 10 },
+    // Otherwise nothing of this was about the breaker.
+    check: (_, bed) => (openingsOf(bed) > 0 ? {} : { unmeasured: ['openings of the breaker'] }),
   },
   {
     name: 'engine-rotated',
@@ -145,6 +155,56 @@ function levers(given: Partial<EngineLevers>): Pick<Row, 'begin' | 'end'> {
   return {
     begin: async (bed) => bed.engineProxy.set(given),
     end: async (bed) => bed.engineProxy.set(NO_LEVERS),
+  };
+}
+
+const openingsOf = (bed: Bed): number => bed.subject.log().split('engine: breaker open').length - 1;
+
+const LEAST_FLAPS = 5;
+
+/** Connections are refused and reset, then accepted again, in turn. After each change a new connection proves it. */
+function flaps(times: { readonly awayMs: number; readonly backMs: number }): Pick<Row, 'begin' | 'end' | 'felt'> {
+  const greetings = { accepted: 0, refused: 0 };
+  let stopping = new AbortController();
+  let flapping = Promise.resolve();
+  const greet = async ({ engineProxy: { port } }: Bed): Promise<void> => {
+    const greeting = await greetingOf(port);
+    if (greeting === 'accepted') greetings.accepted += 1;
+    if (greeting === 'engine-unavailable') greetings.refused += 1;
+  };
+  const rest = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const flap = async (bed: Bed): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await bed.engineProxy.refuse(true);
+      bed.engineProxy.cut();
+      await greet(bed);
+      await rest(times.awayMs);
+      await bed.engineProxy.refuse(false);
+      await greet(bed);
+      await rest(times.backMs);
+    }
+  };
+  return {
+    begin: async (bed) => {
+      stopping = new AbortController();
+      flapping = flap(bed);
+      // Whoever ends the fault hears of a failure.
+      flapping.catch(() => undefined);
+    },
+    end: async (bed) => {
+      stopping.abort();
+      try {
+        await flapping;
+      } finally {
+        await bed.engineProxy.refuse(false);
+      }
+    },
+    felt: felt(
+      'new connections to the engine, by its answer',
+      () => ({ ...greetings }),
+      (before, during) =>
+        during.accepted - before.accepted >= LEAST_FLAPS && during.refused - before.refused >= LEAST_FLAPS,
+    ),
   };
 }
 

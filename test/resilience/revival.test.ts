@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { type ComposedEngine, composeEngine, indexFileOf } from '../../src/compose-engine.ts';
+import { buildIndex } from '../../src/engines/sqlite/build.ts';
+import type { GuardEvent } from '../../src/resilience/events.ts';
+import { Shed } from '../../src/resilience/guard.ts';
+import { EngineError } from '../../src/search/engine.ts';
+import { DOMAIN, temporaryDirectory, titled } from '../engines/sqlite/catalogue.ts';
+
+interface Outage extends ComposedEngine {
+  /** States of its breaker until it has closed again. */
+  readonly untilClosed: Promise<readonly string[]>;
+  readonly ask: <T>(call: () => Promise<T>) => Promise<T>;
+}
+
+/** An engine that answers its probe, before it a breaker that failing calls have opened. */
+async function outage(t: TestContext, forcedOpen: () => boolean = () => false): Promise<Outage> {
+  const directory = await temporaryDirectory(t);
+  const file = indexFileOf(directory, DOMAIN.name);
+  await buildIndex({ file, domain: DOMAIN, documents: titled('чайник'), builtAtMs: 0 });
+  const states: string[] = [];
+  const closed = Promise.withResolvers<readonly string[]>();
+  const observeGuard = (event: GuardEvent): void => {
+    if (event.kind !== 'breaker') return;
+    states.push(event.state);
+    if (event.state === 'closed') closed.resolve(states);
+  };
+  const engine = {
+    kind: 'sqlite',
+    directory,
+    workers: 1,
+    demo: false,
+    deadlineMs: 1000,
+    hardDeadlineMs: 1000,
+    maxConcurrent: 20,
+    maxQueued: 20,
+    limit: 'fixed',
+    snippetLength: 200,
+  } as const;
+  const composed = await composeEngine({ name: DOMAIN.name, engine, without: [] }, DOMAIN, fleet, {
+    clock: systemClock,
+    random: Math.random,
+    observeEngine: () => undefined,
+    observeGuard,
+    forcedOpen,
+  });
+  t.after(composed.close);
+  const ask: Outage['ask'] = async (call) => {
+    const deadlineAtMs = systemClock.monotonicMs() + 1000;
+    return (await composed.guard.admit({ deadlineAtMs, priority: 'people' })).run(call);
+  };
+  const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'refused'));
+  await Promise.all(Array.from({ length: 20 }, () => assert.rejects(ask(down), EngineError)));
+  assert.equal(composed.guard.endpoints.state(), 'open');
+  return { ...composed, ask, untilClosed: closed.promise };
+}
+
+const fleet = { live: () => 1, rank: () => 0 };
+
+test('the breaker of an engine that answers its probe closes before any search is let through, and the ramp begins', async (t) => {
+  const { untilClosed, guard, revivals, ask } = await outage(t);
+  assert.deepEqual(await untilClosed, ['open', 'closed']);
+  assert.deepEqual([revivals(), guard.troubled()], [1, true]);
+  assert.ok(guard.permit.max() < 20, `${guard.permit.max()} at once`);
+  assert.equal(await ask(async () => 'ok'), 'ok');
+});
+
+test("a drill's blackout outlasts the closing of the breaker", async (t) => {
+  let dead = false;
+  const { untilClosed, guard, ask } = await outage(t, () => dead);
+  dead = true;
+  await untilClosed;
+  assert.equal(guard.troubled(), true);
+  await assert.rejects(
+    ask(async () => assert.fail('must not be asked')),
+    (error) => error instanceof Shed && error.why === 'breaker-open',
+  );
+});
