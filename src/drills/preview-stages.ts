@@ -85,7 +85,7 @@ export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly Sta
     const atOnce =
       plan.stages[place]?.kind === 'fraction' ? circle.shareOf(place) - circle.shareOf(place - 1) : preview.fraction;
     if (survivable === undefined || atOnce <= survivable) continue;
-    const words = `loses ${percent(atOnce)} of the keys at once; the engine carries ${percent(survivable)} by its latest figures`;
+    const words = `loses ${percent(atOnce)} of the keys at once; by its latest figures the engine carries ${percent(survivable)} for sure`;
     warnings.push(`${name}: stage ${place + 1} (${title}) ${words}.`);
   }
   const figures = recent();

@@ -97,7 +97,7 @@ test('the dry run shows each stage and what speaks against it', async (t) => {
     [0.01, 0.05, 0.25, 0.99],
   );
   assert.deepEqual(warnings, [
-    'goods: stage 4 (all but the holdout) loses 74 % of the keys at once; the engine carries 30 % by its latest figures.',
+    'goods: stage 4 (all but the holdout) loses 74 % of the keys at once; by its latest figures the engine carries 30 % for sure.',
   ]);
 });
 

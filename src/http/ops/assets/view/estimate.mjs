@@ -59,7 +59,7 @@ export function survivalView({ engine, fraction }) {
       h(
         'p',
         { class: 'notice' },
-        `${plannedPercent(fraction)} at once is more than the engine can carry: expect shed searches until the cache is refilled.`,
+        `${plannedPercent(fraction)} at once is more than the engine carries for sure: searches may be shed until the cache is refilled.`,
       ),
     survivable === undefined &&
       h('p', { class: 'notice' }, 'Whether the engine can carry it is not known: there was too little load to say.'),
