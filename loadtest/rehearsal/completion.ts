@@ -1,3 +1,4 @@
+import { percentText, rangeText, timesText } from '../../src/report/number-text.ts';
 import { isOver, start, until } from './drill.ts';
 import { percent } from './figure.ts';
 import { isHit } from './load.ts';
@@ -11,6 +12,7 @@ export const completion: Scene = async ({ bed, load, plan, say }) => {
   const { id } = await start(owner, bed, plan);
   const journal = await until(owner, id, 'its end', isOver);
   const [learned] = journal.learned;
+  const { survival } = learned ?? {};
   const during = load.answers.filter(({ sentMs }) => sentMs >= sinceMs);
   const unanswered = during.filter(({ result }) => result === 'refused' || result === 'broken').length;
   const page = await owner.admin.page(`/admin/drills/${id}/report`);
@@ -20,7 +22,6 @@ export const completion: Scene = async ({ bed, load, plan, say }) => {
     say(`${title}: hit ratio ${ratios}, ${refill}, at most ${peakEngineCallsPerSecond.toFixed(0)} engine calls/s`);
   }
   say(`report: ${owner.adminUrl}/admin/drills/${id}/report`);
-  const known = (value: number | undefined): string => value?.toFixed(2) ?? 'unknown';
   return [
     {
       scene,
@@ -39,9 +40,13 @@ export const completion: Scene = async ({ bed, load, plan, say }) => {
     {
       scene,
       what: 'learned: amplification, headroom left, f*',
-      value: [learned?.amplification, learned?.headroomLeft, learned?.survivable].map(known).join(', '),
+      value: [
+        rangeText(survival?.amplification, timesText),
+        rangeText(survival?.headroomLeft, timesText),
+        rangeText(survival?.survivable, percentText),
+      ].join(', '),
       target: 'known',
-      met: learned?.amplification !== undefined,
+      met: survival?.amplification !== undefined,
     },
     {
       scene,

@@ -1,11 +1,15 @@
 import { CONFIG_EXIT_CODE, ConfigError } from '../config/faults.ts';
 import { nearest } from '../config/suggest.ts';
-import { type Command, type CommandContext, DrillNotPassed, UsageError } from './command.ts';
+import { type Command, type CommandContext, DrillNotPassed, type ExitCodes, UsageError } from './command.ts';
 
-const EXIT_CODES = [
-  'exit status: 0 done, or the drill passed; 1 could not be done (refused, unreachable, not confirmed);',
-  '2 wrong words; 3 the drill failed, or was aborted, refused or lost; 78 wrong configuration',
-];
+const EXIT_CODES: ExitCodes = {
+  undone: 1,
+  usage: 2,
+  words: [
+    'exit status: 0 done; 1 could not be done (refused, unreachable, not confirmed); 2 wrong words;',
+    '78 wrong configuration. Those of drill are in its own help.',
+  ],
+};
 
 /** Finds the command that the words name, runs it, and says what its end means to a shell: the exit status. */
 export async function call(
@@ -67,10 +71,11 @@ function complain(error: unknown, command: Command, stderr: CommandContext['stde
   }
   const message = error instanceof Error ? error.message : String(error);
   stderr.write(`serpcache ${command.name}: ${message}\n`);
-  if (error instanceof DrillNotPassed) return 3;
-  if (!(error instanceof UsageError || isUnknownOption(error))) return 1;
+  if (error instanceof DrillNotPassed) return error.exitCode;
+  const { undone, usage } = command.exitCodes ?? EXIT_CODES;
+  if (!(error instanceof UsageError || isUnknownOption(error))) return undone;
   stderr.write(`usage: serpcache ${command.name} ${command.usage}\n`);
-  return 2;
+  return usage;
 }
 
 /** node:util's parseArgs says so in its codes. */
@@ -81,15 +86,15 @@ function isUnknownOption(error: unknown): boolean {
 function overview(commands: readonly Command[]): string {
   return `usage:\n${commands.map(entry).join('')}
 Each takes --help. The configuration is the file named by SERPCACHE_CONFIG, or the embedded demo.
-${EXIT_CODES.join('\n')}\n`;
+${EXIT_CODES.words.join('\n')}\n`;
 }
 
 function help(command: Command): string {
-  const { parts = [], details = [] } = command;
+  const { parts = [], details = [], exitCodes = EXIT_CODES } = command;
   const lines = details.map((line) => `  ${line}\n`).join('');
   return `usage:\n${entry(command)}${lines === '' ? '' : `\n${lines}`}${parts.length === 0 ? '' : '\n'}${parts
     .map(entry)
-    .join('')}\n${EXIT_CODES.join('\n')}\n`;
+    .join('')}\n${exitCodes.words.join('\n')}\n`;
 }
 
 function entry({ name, usage, summary }: Command): string {

@@ -30,16 +30,34 @@ export interface Command {
   readonly details?: readonly string[];
   /** A command of several: the next word says which. */
   readonly parts?: readonly Command[];
+  /** Where they differ from those of the other commands. */
+  readonly exitCodes?: ExitCodes;
   /** @throws UsageError for wrong words, anything else for what could not be done. */
   readonly run: (args: readonly string[], context: CommandContext) => Promise<void>;
 }
 
-/** The call's words are wrong; nothing was done. Exit status 2. */
+/** What an exit status says to a shell. */
+export interface ExitCodes {
+  /** It could not be done: refused, unreachable, not confirmed. */
+  readonly undone: number;
+  /** Wrong words; nothing was done. */
+  readonly usage: number;
+  /** All of them, for the help. */
+  readonly words: readonly string[];
+}
+
+/** The call's words are wrong; nothing was done. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The drill ended, and not well: failed, aborted, refused or lost. Exit status 3. */
+/** The drill ended without passing; the exit status tells how. */
 export class DrillNotPassed extends Error {
   override readonly name = 'DrillNotPassed';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
 }

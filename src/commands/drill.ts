@@ -1,6 +1,7 @@
 import { nearest } from '../config/suggest.ts';
 import { type Command, UsageError } from './command.ts';
 import { abortDrill } from './drill/abort.ts';
+import { DRILL_EXIT_CODES } from './drill/exit-codes.ts';
 import { listDrills } from './drill/list.ts';
 import { listPlans } from './drill/plans.ts';
 import { previewDrill } from './drill/preview.ts';
@@ -19,7 +20,7 @@ const PARTS: readonly Command[] = [
   abortDrill,
   resumeDrill,
   reportDrill,
-];
+].map((part) => ({ ...part, exitCodes: DRILL_EXIT_CODES }));
 
 /** Cache losses on purpose: staged, guarded, taken back. */
 export const drill: Command = {
@@ -27,6 +28,7 @@ export const drill: Command = {
   usage: `${PARTS.map(({ name }) => name.replace('drill ', '')).join(' | ')} …`,
   summary: 'lose the cache on purpose, in stages, and get it back',
   parts: PARTS,
+  exitCodes: DRILL_EXIT_CODES,
   run: async ([word]) => {
     const names = PARTS.map(({ name }) => name.replace('drill ', ''));
     if (word === undefined || word.startsWith('-')) throw new UsageError(`drill what? ${names.join(', ')}`);

@@ -21,6 +21,8 @@ export interface Circle {
   readonly cohorts: readonly (readonly BucketRange[])[];
   /** Of the keys, that the stage flushes; of a node its share of the store. */
   readonly shareOf: (stage: number) => number;
+  /** Of the keys, that the stage's own cohort has. */
+  readonly cohortShareOf: (stage: number) => number;
 }
 
 export function createCircle(plan: Pick<Plan, 'stages' | 'holdout'>, offset: number, nodes: number): Circle {
@@ -43,9 +45,11 @@ export function createCircle(plan: Pick<Plan, 'stages' | 'holdout'>, offset: num
     const before = widths[place - 1] ?? 0;
     return arc(offset + before, (widths[place] ?? 0) - before);
   };
+  const cohorts = [arc(offset + BUCKETS - kept, kept), ...stages.map(cohortOf)];
   return {
     flushedBy: (stage) => arc(offset, widths[stage] ?? 0),
-    cohorts: [arc(offset + BUCKETS - kept, kept), ...stages.map(cohortOf)],
+    cohorts,
+    cohortShareOf: (stage) => (cohorts[stage + 1] ?? []).reduce((sum, { from, to }) => sum + to - from, 0) / BUCKETS,
     shareOf: (place) => {
       const lost = stages.slice(0, place + 1).filter(({ kind }) => kind === 'node').length;
       const ofNodes = lost > 0 && nodes > 0 ? Math.min(1, lost / nodes) : 1;

@@ -1,6 +1,8 @@
+import { ENOUGH_OF_COHORT, LONGEST_WAIT_MS } from './cohort-load.ts';
 import { shown } from './guard-values.ts';
 import type { GuardState } from './guard-watch.ts';
 import type { Verdict } from './journal.ts';
+import type { Recovery } from './learner.ts';
 import type { Plan } from './plan.ts';
 
 /** Where a drill of one domain is. Times are of the monotonic clock. */
@@ -26,7 +28,10 @@ export interface Seen {
   readonly searched: () => boolean;
   /** Heard of late; and over the baseline. */
   readonly processes: () => { readonly heard: number; readonly before: number };
-  readonly recovered: boolean;
+  /** Of the cohorts that stages flush, in this phase. */
+  readonly cohortSearches: () => number;
+  /** Whether the flushed cohorts are back. */
+  readonly recovery: Recovery;
   /** What it erases is not erased yet; or could not be. */
   readonly erasing: boolean;
   readonly eraseFailed: string | undefined;
@@ -72,7 +77,7 @@ export function decide(plan: Plan, course: Course, firstStage: number, seen: See
   }
   if (seen.blindMs >= MAX_BLIND_MS) {
     const ended: Ending = {
-      kind: 'failed',
+      kind: 'not-measured',
       detail: 'The figures of the fleet could not be read, so nothing was guarded.',
     };
     return { kind: 'end', ended: (course.kind === 'after' ? course.ended : undefined) ?? ended };
@@ -80,11 +85,11 @@ export function decide(plan: Plan, course: Course, firstStage: number, seen: See
   switch (course.kind) {
     case 'baseline':
       if (guards === undefined || nowMs - course.sinceMs < plan.baselineMs) return STAY;
-      return afterBaseline(plan, firstStage, seen);
+      return afterBaseline(plan, course, firstStage, seen);
     case 'stage':
       return breach(seen) ?? (guards === undefined ? STAY : inStage(plan, course, guards, seen));
     case 'recovery':
-      if (seen.recovered && guards !== undefined) return breach(seen) ?? { kind: 'restore' };
+      if (seen.recovery === 'back' && guards !== undefined) return breach(seen) ?? { kind: 'restore' };
       return breach(seen) ?? inRecovery(plan, course, seen);
     case 'after':
       if (nowMs - course.sinceMs < plan.afterMs) return STAY;
@@ -92,7 +97,12 @@ export function decide(plan: Plan, course: Course, firstStage: number, seen: See
   }
 }
 
-function afterBaseline(plan: Plan, firstStage: number, seen: Seen): Decision {
+function afterBaseline(
+  plan: Plan,
+  { sinceMs }: { readonly sinceMs: number },
+  firstStage: number,
+  seen: Seen,
+): Decision {
   const refused = (detail: string): Decision => ({ kind: 'end', ended: { kind: 'refused', detail } });
   const { searches = 0 } = seen;
   if (searches < plan.minSearches) {
@@ -100,7 +110,20 @@ function afterBaseline(plan: Plan, firstStage: number, seen: Seen): Decision {
   }
   const broken = seen.broken();
   if (broken.length > 0) return refused(`The hypothesis fails before the first stage: ${broken.join('; ')}.`);
-  return { kind: 'stage', stage: firstStage };
+  const ofCohorts = seen.cohortSearches();
+  if (ofCohorts >= ENOUGH_OF_COHORT) return { kind: 'stage', stage: firstStage };
+  // What nobody asks for has no hit ratio to lose: that is known before anything is flushed.
+  if (seen.nowMs - sinceMs < LONGEST_WAIT_MS) return STAY;
+  return { kind: 'end', ended: notMeasured(`${tooFew(ofCohorts, seen.nowMs - sinceMs)} Nothing was flushed.`) };
+}
+
+function notMeasured(detail: string): Ending {
+  return { kind: 'not-measured', detail };
+}
+
+function tooFew(searches: number, ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return `The keys to be flushed were searched for ${Math.round(searches)} times in ${seconds} s; ${ENOUGH_OF_COHORT} are needed. A larger share or more traffic would tell.`;
 }
 
 function breach({ guards, eraseFailed }: Seen): Decision | undefined {
@@ -133,11 +156,11 @@ function inStage(
     if (broken === undefined && (seen.searched() || isLast)) return { kind: 'hold', sinceMs: undefined };
     if (nowMs - heldSinceMs < MAX_HOLD_MS) return STAY;
     const minutes = `${MAX_HOLD_MS / 60_000} minutes`;
-    const detail =
+    const ended: Ending =
       broken === undefined
-        ? `For ${minutes} there were too few searches to go on.`
-        : `${broken.rule.figure} did not hold again within ${minutes}.`;
-    return { kind: 'restore', ended: { kind: 'failed', detail } };
+        ? notMeasured(`For ${minutes} there were too few searches to go on.`)
+        : { kind: 'failed', detail: `${broken.rule.figure} did not hold again within ${minutes}.` };
+    return { kind: 'restore', ended };
   }
   if (seen.erasing || nowMs - sinceMs < (plan.stages[stage]?.holdMs ?? 0)) return STAY;
   if (isLast) return { kind: 'recover' };
@@ -147,19 +170,33 @@ function inStage(
   return seen.searched() ? { kind: 'stage', stage: stage + 1 } : { kind: 'hold', sinceMs: nowMs };
 }
 
-function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { nowMs }: Seen): Decision {
+function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { nowMs, recovery }: Seen): Decision {
   const { withinPoints, timeoutMs } = plan.recovery;
-  if (nowMs - sinceMs < timeoutMs) return STAY;
-  const detail = `Its hit ratio was not back within ${withinPoints} points of its past after ${timeoutMs / 1000} s.`;
-  return { kind: 'restore', ended: { kind: 'failed', detail } };
+  const waitMs = recovery === 'unseen' ? Math.min(LONGEST_WAIT_MS, timeoutMs) : timeoutMs;
+  if (nowMs - sinceMs < waitMs) return STAY;
+  const seconds = waitMs / 1000;
+  switch (recovery) {
+    case 'unseen': {
+      const detail = `For ${seconds} s the flushed keys were searched for too seldom to tell whether they came back.`;
+      return { kind: 'restore', ended: notMeasured(detail) };
+    }
+    case 'unclear': {
+      const detail = `After ${seconds} s there were too few searches of the flushed keys to tell a lower hit ratio from chance.`;
+      return { kind: 'restore', ended: notMeasured(detail) };
+    }
+    default: {
+      const detail = `Its hit ratio was not back within ${withinPoints} points of its past after ${seconds} s.`;
+      return { kind: 'restore', ended: { kind: 'failed', detail } };
+    }
+  }
 }
 
 function judged(plan: Plan, seen: Seen): Ending {
   const failed = (detail: string): Ending => ({ kind: 'failed', detail });
   const { searches } = seen;
-  if (searches === undefined) return failed('It could not be measured afterwards: the fleet was not heard.');
+  if (searches === undefined) return notMeasured('It could not be measured afterwards: the fleet was not heard.');
   if (searches < Math.min(ENOUGH_AFTERWARDS, plan.minSearches)) {
-    return failed(`It could not be measured afterwards: there were only ${searches} searches.`);
+    return notMeasured(`It could not be measured afterwards: there were only ${searches} searches.`);
   }
   const broken = seen.broken();
   if (broken.length > 0) return failed(`The hypothesis does not hold afterwards: ${broken.join('; ')}.`);

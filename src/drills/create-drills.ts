@@ -10,11 +10,12 @@ import type { Caller, Drills } from './drills.ts';
 import { createElsewhere } from './elsewhere.ts';
 import type { Journal } from './journal.ts';
 import { type Sleep, sleepReally } from './pace.ts';
-import { previewStage, warningsOf } from './preview-stages.ts';
+import { fitPatience } from './patience.ts';
+import { cohortsOf, previewStage, warningsOf } from './preview-stages.ts';
 import { loadReadyPlans } from './ready-plans.ts';
 import { type ResumePoint, resumePoint } from './resume-point.ts';
 import type { RunningDrill } from './run-drill.ts';
-import { type Settled, settleAsk } from './settle-ask.ts';
+import { patienceOf, type Settled, settleAsk } from './settle-ask.ts';
 
 export interface DrillsOptions extends Pick<BeginOptions, 'processId' | 'clock' | 'random' | 'observe'> {
   readonly domains: readonly DrillDomain[];
@@ -86,7 +87,10 @@ export function createDrills(options: DrillsOptions): Drills {
   };
 
   return {
-    plans: () => ready(Math.max(0, ...domains.map(({ nodes }) => nodes().length))),
+    plans: () => {
+      const plans = ready(Math.max(0, ...domains.map(({ nodes }) => nodes().length)));
+      return plans.map((plan) => fitPatience(plan, domains.map(patienceOf)));
+    },
     preview: async (ask) => {
       const settled = settleAsk(ask, domains, ready);
       const { plan } = settled;
@@ -94,12 +98,13 @@ export function createDrills(options: DrillsOptions): Drills {
       const previews = await Promise.all(
         settled.domains.map(async (domain) => {
           const stages = await Promise.all(plan.stages.map((_, stage) => previewStage(plan, stage, domain, offset)));
-          return { domain: domain.name, stages, warnings: warningsOf(plan, domain, stages) };
+          const cohorts = cohortsOf(plan, domain);
+          return { domain: domain.name, stages, cohorts, warnings: warningsOf(plan, domain, stages) };
         }),
       );
       return {
         plan,
-        domains: previews.map(({ domain, stages }) => ({ domain, stages })),
+        domains: previews.map(({ warnings: _, ...one }) => one),
         warnings: previews.flatMap(({ warnings }) => warnings),
       };
     },

@@ -1,13 +1,15 @@
 import type { Figures } from '../meter/reading.ts';
 import type { Circle } from './circle.ts';
+import { flushedCohorts } from './cohort-load.ts';
 import type { DrillDomain } from './drill-domain.ts';
 import { guardValue, RECENT, WINDOW_MS } from './guard-values.ts';
 import { createGuardWatch, type GuardState } from './guard-watch.ts';
 import type { Learned } from './journal.ts';
-import { createLearner, type Learner } from './learner.ts';
+import { createLearner, type Learner, type Recovery } from './learner.ts';
 import { createLookout } from './lookout.ts';
 import { createPhaseMeasure } from './phase-measure.ts';
 import type { Plan } from './plan.ts';
+import { survivalOf } from './survivable.ts';
 
 /** Everything a drill measures of one domain: readings become figures, guards, the hypothesis and what is learned. */
 export interface DomainFigures {
@@ -19,7 +21,9 @@ export interface DomainFigures {
   /** The cache is restored; from that moment on the hypothesis must hold again. */
   readonly afterBegins: (fromMs: number) => void;
   readonly refillMs: (stage: number) => number | undefined;
-  readonly isRecovered: () => boolean;
+  readonly recovery: () => Recovery;
+  /** Of the cohorts that stages flush, in this phase. */
+  readonly cohortSearches: () => number;
   /** In this phase; undefined: nothing was measured. */
   readonly searches: () => number | undefined;
   /** As much in this stage as guards want to see, some of it just now. */
@@ -59,6 +63,7 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
   let learner: Learner | undefined;
   let heardMs = nowMs();
   let stageFromMs = heardMs;
+  const flushed = flushedCohorts(plan);
   const lately = (atLeastMs: number): Figures | undefined => lookout.over({ atLeastMs });
   return {
     hear: async (during) => {
@@ -84,7 +89,11 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
       measure = createPhaseMeasure(afterMs);
     },
     refillMs: (stage) => learner?.refillMs(stage),
-    isRecovered: () => learner?.isRecovered(lookout) === true,
+    recovery: () => learner?.recovery(lookout) ?? 'unseen',
+    cohortSearches: () => {
+      const cohorts = measure.figures()?.cohorts;
+      return flushed.reduce((sum, place) => sum + (cohorts?.[place]?.searches ?? 0), 0);
+    },
     searches: () => measure.figures()?.searches,
     isSearched: () =>
       lookout.over({ ...RECENT, atLeastMs: 0 }, stageFromMs) !== undefined && (lately(WINDOW_MS)?.searches ?? 0) > 0,
@@ -96,7 +105,9 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
     learned: (over) => {
       if (learner !== undefined) return learner.learned(over && phase === 'after' ? measure.figures() : undefined);
       const measured = baseline ?? measure.figures();
-      return measured && { domain: domain.name, baseline: measured, stages: [] };
+      if (measured === undefined) return undefined;
+      const survival = survivalOf({ baseline: measured, worst: undefined, share: 0, saturated: false });
+      return { domain: domain.name, baseline: measured, stages: [], survival };
     },
   };
 }

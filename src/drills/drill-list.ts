@@ -58,7 +58,8 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
     domains,
     startedAtMs,
     ...(endedAtMs === undefined ? {} : { endedAtMs }),
-    running: state.kind !== 'over',
+    running: state.kind === 'running',
+    ...(state.kind === 'ending' ? { ending: state.ended === undefined ? {} : { ended: state.ended } } : {}),
     here,
     ...(verdict === undefined ? {} : { verdict }),
   };

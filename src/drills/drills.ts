@@ -1,4 +1,5 @@
 import type { FlushPreview } from '../flush/flush.ts';
+import type { CohortForecasts } from './cohort-load.ts';
 import type { Journal, Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
 
@@ -48,8 +49,10 @@ export interface DrillPreview {
   readonly domains: readonly {
     readonly domain: string;
     readonly stages: readonly { readonly title: string; readonly preview: FlushPreview }[];
+    /** From the searches of this process: what each cohort will be asked, and how long it takes to tell anything. */
+    readonly cohorts: CohortForecasts;
   }[];
-  /** What speaks against it: more than f* at once, no traffic, a hypothesis that fails already. */
+  /** What speaks against it: more than f* at once, too little traffic, a hypothesis that fails already. */
   readonly warnings: readonly string[];
 }
 
@@ -60,7 +63,10 @@ export interface DrillSummary {
   readonly domains: readonly string[];
   readonly startedAtMs: number;
   readonly endedAtMs?: number;
+  /** False as soon as the cache is restored. */
   readonly running: boolean;
+  /** The cache is restored and the last figures are being taken. With what they change nothing of. */
+  readonly ending?: { readonly ended?: Pick<Verdict, 'kind' | 'detail'> };
   /** False: another process runs it; its report is kept there. */
   readonly here: boolean;
   readonly verdict?: Verdict;

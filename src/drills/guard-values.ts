@@ -11,8 +11,10 @@ const ENOUGH_CONTROL = 100;
 /** A cache that hits always has no engine calls to multiply: the factor counts from one a second. */
 const LEAST_CALLS_PER_SECOND = 1;
 
-export const RECENT: Stretch = { atLeastMs: WINDOW_MS, atLeastSearches: ENOUGH_SEARCHES };
-const RECENT_CONTROL: Stretch = { atLeastMs: WINDOW_MS, atLeastSearches: ENOUGH_CONTROL, cohorts: [0] };
+/** What lies further back says nothing about now. */
+const atMostMs = 30_000;
+export const RECENT: Stretch = { atLeastMs: WINDOW_MS, atLeastSearches: ENOUGH_SEARCHES, atMostMs };
+const RECENT_CONTROL: Stretch = { ...RECENT, atLeastSearches: ENOUGH_CONTROL, cohorts: [0] };
 
 /** What a guard watches now; undefined where it cannot be told. @param baseline absent while that is being measured. */
 export function guardValue(figure: GuardFigure, lookout: Lookout, baseline: Figures | undefined): number | undefined {

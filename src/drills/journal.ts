@@ -2,6 +2,7 @@ import type { OverlayRange } from '../control/document.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import type { Figures } from '../meter/reading.ts';
 import type { GuardFigure, Plan } from './plan.ts';
+import type { Survival } from './survivable.ts';
 
 /** Everything a drill did and saw, in the order it happened: the report is drawn from it and from nothing else. */
 export interface Journal {
@@ -37,17 +38,20 @@ export type DrillPhase = 'baseline' | 'stage' | 'hold' | 'recovery' | 'after';
 
 export type DrillState =
   | { readonly kind: 'running'; readonly phase: DrillPhase; readonly domain: string; readonly stage: number }
-  /** The cache is restored already; the last figures are being taken. */
-  | { readonly kind: 'ending' }
+  /** The cache is restored already; the last figures are being taken. `ended`: what they change nothing of. */
+  | { readonly kind: 'ending'; readonly ended?: Pick<Verdict, 'kind' | 'detail'> }
   | { readonly kind: 'over' };
+
+export const VERDICTS = ['passed', 'failed', 'not-measured', 'refused', 'aborted', 'lost'] as const;
 
 /**
  * `passed`: every stage, no guard broken, recovered. `failed`: it ended by a guard, or did not recover, or the hypothesis
- * did not hold afterwards. `refused`: the hypothesis failed before the first stage; nothing was flushed. `aborted`: by an
- * operator, the halt lever or SIGTERM. `lost`: the owner could not renew it, so every process ended it by itself.
+ * did not hold afterwards. `not-measured`: too little was seen for either. `refused`: the hypothesis failed before the first
+ * stage; nothing was flushed. `aborted`: by an operator, the halt lever or SIGTERM. `lost`: the owner could not renew it, so
+ * every process ended it by itself.
  */
 export interface Verdict {
-  readonly kind: 'passed' | 'failed' | 'refused' | 'aborted' | 'lost';
+  readonly kind: (typeof VERDICTS)[number];
   /** One sentence for people. */
   readonly detail: string;
   /** Where a resumed drill begins: the stage that was not finished. Absent when there is nothing to go on with. */
@@ -94,12 +98,8 @@ export interface Learned {
   /** After the cache was restored. */
   readonly after?: Figures;
   readonly stages: readonly StageLearned[];
-  /** H left at the worst moment: the fleet's places ÷ the most in flight. */
-  readonly headroomLeft?: number;
-  /** Most engine calls a second ÷ those of the baseline. */
-  readonly amplification?: number;
-  /** f* from the measured headroom and amplification. */
-  readonly survivable?: number;
+  /** Absent in journals of versions that told single figures. */
+  readonly survival?: Survival;
 }
 
 export interface StageLearned {

@@ -19,6 +19,8 @@ export interface Lookout {
 export interface Stretch {
   readonly atLeastMs: number;
   readonly atLeastSearches?: number;
+  /** Undefined: as far back as is remembered. */
+  readonly atMostMs?: number;
   /** By their places: only their searches are counted. */
   readonly cohorts?: readonly number[];
 }
@@ -29,8 +31,8 @@ interface Kept {
   readonly figures: Figures | undefined;
 }
 
-/** At two a second half a minute. */
-const MAX_KEPT = 64;
+/** At two a second a minute and a half: longer than anything waits for a cohort that is hardly asked for. */
+const MAX_KEPT = 180;
 
 /** A timer comes late more often than early. */
 const TIMER_MS = 50;
@@ -45,12 +47,13 @@ export function createLookout(): Lookout {
       if (kept.length > MAX_KEPT) kept.shift();
       return figures;
     },
-    over: ({ atLeastMs, atLeastSearches = 0, cohorts }, fromMs = Number.NEGATIVE_INFINITY) => {
+    over: (stretch, fromMs = Number.NEGATIVE_INFINITY) => {
+      const { atLeastMs, atLeastSearches = 0, atMostMs = Number.POSITIVE_INFINITY, cohorts } = stretch;
       const latest = kept.at(-1);
       if (latest === undefined) return undefined;
       for (let place = kept.length - 2; place >= 0; place -= 1) {
         const start = kept[place];
-        if (start === undefined || start.atMs < fromMs) return undefined;
+        if (start === undefined || start.atMs < fromMs || latest.atMs - start.atMs > atMostMs) return undefined;
         if (latest.atMs - start.atMs < atLeastMs - TIMER_MS) continue;
         // All figures at every reading that is kept would be most of what a drill costs.
         const isEnough =

@@ -52,7 +52,9 @@ export function writePlanFile(plan: Plan): string {
     after: formatDuration(afterMs),
     recovery: { withinPoints: recovery.withinPoints, timeout: formatDuration(recovery.timeoutMs) },
     stages: stages.map(({ holdMs, ...stage }) => ({ ...stage, hold: formatDuration(holdMs) })),
-    guards: guards.map(({ forMs, ...guard }) => ({ ...guard, for: formatDuration(forMs) })),
+    guards: guards.map(({ forMs, max, follows, ...guard }) => {
+      return { ...guard, max: follows ?? max, for: formatDuration(forMs) };
+    }),
   });
 }
 

@@ -57,7 +57,10 @@ function ofErasing({ mode, eraseBy, stages }: Plan): readonly PlanFault[] {
 }
 
 function ofGuards({ guards }: Plan): readonly PlanFault[] {
-  return guards.flatMap(({ figure, max }, place) => {
+  return guards.flatMap(({ figure, max, follows }, place) => {
+    if (follows !== undefined && figure !== 'p99Ms') {
+      return [{ path: ['guards', place, 'max'], value: follows, allowed: `a number, for ${figure}` }];
+    }
     const most = MOST[figure] ?? Number.POSITIVE_INFINITY;
     // The baseline itself has the factor 1.
     const least = figure === 'engineRateFactor' ? 1 : 0;

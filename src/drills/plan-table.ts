@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { FLUSH_MODES } from '../control/document.ts';
 import { formatDuration } from './duration.ts';
+import { DEFAULT_PATIENCE_MS, limitOfPatience } from './patience.ts';
 import { GUARD_FIGURES, type GuardRule } from './plan.ts';
 
 /** What may be in a plan: the checks, the defaults and the words of faults all come from here. */
@@ -68,7 +69,8 @@ export const STAGE_TABLES: Readonly<Record<string, PlanNode>> = {
 
 const guard = Type.Object({
   figure: choice(GUARD_FIGURES),
-  max: number(0, 1e6, 'a number from 0 to 1000000'),
+  max: number(0, 1e6, 'a number from 0 to 1000000, or patience for p99Ms'),
+  follows: Type.Optional(choice(['patience'])),
   forMs: duration(0, 5 * MINUTE, SECOND),
   // biome-ignore lint/suspicious/noThenProperty: a word of the plan, and never awaited.
   then: choice(['rollback', 'hold', 'continue']),
@@ -79,12 +81,14 @@ const GUARDS: readonly GuardRule[] = (
   [
     ['errorRate', 0.02, 500, 'rollback'],
     ['shedRate', 0.1, 500, 'rollback'],
-    ['p99Ms', 1500, 500, 'rollback'],
+    ['p99Ms', limitOfPatience(DEFAULT_PATIENCE_MS), 500, 'rollback'],
     ['engineInFlightShare', 0.95, 2 * SECOND, 'hold'],
     ['engineRateFactor', 20, 2 * SECOND, 'continue'],
     ['hitRatioDrop', 25, 2 * SECOND, 'rollback'],
   ] as const
-).map(([figure, max, forMs, then]) => ({ figure, max, forMs, then }));
+).map(([figure, max, forMs, then]) => {
+  return { figure, max, ...(figure === 'p99Ms' ? { follows: 'patience' } : {}), forMs, then };
+});
 
 export const PLAN_TABLE: PlanNode = closed({
   name: Type.String({

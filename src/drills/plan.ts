@@ -11,7 +11,7 @@ export interface Plan {
   readonly eraseBy: EraseBy;
   /** `domain`: the stages are run for each domain named, one after another. */
   readonly over: 'one' | 'domains';
-  /** Measured before the first stage: what each cohort is compared with. */
+  /** Measured before the first stage, and up to a minute longer where little is searched: what cohorts are compared with. */
   readonly baselineMs: number;
   /** Share of the keys that no stage touches: the control cohort. 0.001–0.5. */
   readonly holdout: number;
@@ -53,6 +53,8 @@ export interface GuardRule {
   readonly figure: GuardFigure;
   /** The steady-state hypothesis: never above it. Checked before the first stage, all the while, and after. */
   readonly max: number;
+  /** `max` is the domain's patience and some slack (`max: patience` in a plan): told anew for the domains it is run on. */
+  readonly follows?: 'patience';
   /** For so long without a break. */
   readonly forMs: number;
   /** `rollback`: ends the drill. `hold`: no further stage until it holds again. `continue`: written down. */

@@ -1,6 +1,7 @@
 import { BUCKETS } from '../cache/rules.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import { createCircle, nodesLostBy, stageTitle } from './circle.ts';
+import { type CohortForecasts, ENOUGH_OF_COHORT, forecastCohorts, LONGEST_WAIT_MS } from './cohort-load.ts';
 import type { DrillDomain } from './drill-domain.ts';
 import { brokenHypothesis } from './guard-values.ts';
 import type { Plan } from './plan.ts';
@@ -60,13 +61,22 @@ function nothingOf({ mode, engine, nodes }: FlushPreview): FlushPreview {
   };
 }
 
+export function cohortsOf(plan: Plan, { nodes, recent }: DrillDomain): CohortForecasts {
+  return forecastCohorts(plan, createCircle(plan, 0, nodes().length), recent()?.searchesPerSecond);
+}
+
 /** What speaks against a drill now. */
 export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly StagePreview[]): readonly string[] {
   const { name, recent, nodes, control } = domain;
   const warnings: string[] = [];
   const [first] = stages;
+  const { enoughMs = 0, searchesPerSecond = 0 } = cohortsOf(plan, domain).flushed;
   if (first === undefined || first.preview.engine.searches === 0) {
     warnings.push(`${name}: nothing was searched of late, so a drill would be refused after its baseline.`);
+  } else if (enoughMs > LONGEST_WAIT_MS) {
+    const wait = `${Math.ceil(enoughMs / 1000)} s, and ${LONGEST_WAIT_MS / 1000} s are waited at most`;
+    const rate = `about ${Number(searchesPerSecond.toPrecision(2))} searches a second are of keys to be flushed`;
+    warnings.push(`${name}: ${rate}; ${ENOUGH_OF_COHORT} of them take ${wait}. It will probably end as not measured.`);
   }
   const circle = createCircle(plan, 0, nodes().length);
   for (const [place, { title, preview }] of stages.entries()) {
@@ -75,7 +85,7 @@ export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly Sta
     const atOnce =
       plan.stages[place]?.kind === 'fraction' ? circle.shareOf(place) - circle.shareOf(place - 1) : preview.fraction;
     if (survivable === undefined || atOnce <= survivable) continue;
-    const words = `loses ${percent(atOnce)} of the keys at once; the engine carries ${percent(survivable)} by its latest figures`;
+    const words = `loses ${percent(atOnce)} of the keys at once; by its latest figures the engine carries ${percent(survivable)} for sure`;
     warnings.push(`${name}: stage ${place + 1} (${title}) ${words}.`);
   }
   const figures = recent();

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { parseDuration } from './duration.ts';
+import { DEFAULT_PATIENCE_MS, limitOfPatience } from './patience.ts';
 import type { Plan, Stage } from './plan.ts';
 import { type PlanFault, showValue } from './plan-fault.ts';
 import { contradictions } from './plan-sense.ts';
@@ -48,7 +49,8 @@ export function readPlan(given: unknown, { form, nodes }: PlanForm): ReadPlan {
     if (!Array.isArray(value) || value.length < minItems || value.length > maxItems) {
       return fault(path, value, node.description ?? 'a list');
     }
-    const readItem = items.properties === undefined ? readStage : (item: unknown, at: Path) => read(items, item, at);
+    const readGuard = (item: unknown, at: Path): unknown => read(items, inNumbers(item), at);
+    const readItem = items.properties === undefined ? readStage : readGuard;
     return value.map((item, place) => readItem(item, [...path, place]));
   };
 
@@ -90,6 +92,12 @@ export function readPlan(given: unknown, { form, nodes }: PlanForm): ReadPlan {
   const written: Plan = { ...rest, stages: stages.flatMap((stage) => writtenOut(stage, nodes ?? 0)) };
   const wrong = [...stages.flatMap((stage, place) => unwritable(stage, place, nodes)), ...contradictions(written)];
   return wrong.length > 0 ? { kind: 'faults', faults: wrong } : { kind: 'plan', plan: written };
+}
+
+/** `max: patience` is a number from here on; which one is told where the plan meets its domains. */
+function inNumbers(guard: unknown): unknown {
+  if (!isMapping(guard) || guard['max'] !== 'patience') return guard;
+  return { ...guard, max: limitOfPatience(DEFAULT_PATIENCE_MS), follows: 'patience' };
 }
 
 type DraftStage =

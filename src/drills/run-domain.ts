@@ -69,7 +69,8 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
   };
   const tellState = (): void => {
     const running = { kind: 'running', phase: phase(), domain: domain.name, stage } as const;
-    book.state(course.kind === 'after' ? { kind: 'ending' } : running);
+    if (course.kind !== 'after') book.state(running);
+    else book.state({ kind: 'ending', ...(course.ended === undefined ? {} : { ended: course.ended }) });
   };
   const restored = (why: string): void => {
     if (isFlushed) mark({ kind: 'restored', why });
@@ -153,11 +154,12 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     const told = await grip.release();
     const why = detail === ELSEWHERE ? ((await abortNote(domain.control, book.read(false).id)) ?? detail) : detail;
     restored(why);
+    const isUnbegun = kind === 'not-measured' && course.kind === 'baseline';
     const isThrough = course.kind === 'after' && course.ended === undefined;
     return {
       kind,
       detail: told ? why : `${why} ${UNTOLD}`,
-      stage: kind === 'refused' || isThrough ? undefined : stage,
+      stage: kind === 'refused' || isUnbegun || isThrough ? undefined : stage,
     };
   };
 
@@ -168,7 +170,8 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     searches: figures.searches(),
     searched: figures.isSearched,
     processes: figures.processes,
-    recovered: course.kind === 'recovery' && figures.isRecovered(),
+    cohortSearches: figures.cohortSearches,
+    recovery: course.kind === 'recovery' ? figures.recovery() : 'unseen',
     erasing: erasing.isRunning(),
     eraseFailed: erasing.failure(),
     gone: endingOf(grip.lost()),

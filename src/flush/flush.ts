@@ -125,10 +125,10 @@ export interface SurvivalEstimate {
   readonly engineCallsPerSecond: number;
   /** More of them right after the flush, at most (before coalescing). */
   readonly extraCallsPerSecond?: number;
-  /** H: what the engine can do ÷ what it does; measured by its limit and the cost of a call. */
+  /** H, at least: what the engine can do ÷ what it does; measured by its limit and the cost of a call. */
   readonly headroom?: number;
-  /** A: engine calls with nothing cached ÷ engine calls now. */
+  /** A, at most: engine calls with nothing cached ÷ engine calls now. */
   readonly amplification?: number;
-  /** f*: 0–1, the share of the keys that may be lost at once. */
+  /** f*, at least: 0–1, the share of the keys that may be lost at once. */
   readonly survivable?: number;
 }

@@ -8,7 +8,8 @@ import type { SurvivalEstimate } from './flush.ts';
  * costs one call, A is 1/(1 − hit ratio). Coalescing makes it less: measured in a model of a Zipf stream, 9.2 became 6.1.
  *
  * What the engine can do is its places ÷ the mean duration of a call: an idle engine may be faster than that, one whose
- * calls slow each other down is slower.
+ * calls slow each other down is slower. So no more headroom is told than `MOST_HEADROOM`, and all three figures are bounds: H
+ * and f* at least, A at most.
  */
 export function estimateSurvival(figures: Figures | undefined, fraction: number): SurvivalEstimate {
   if (figures === undefined) return { seconds: 0, searches: 0, engineCallsPerSecond: 0 };
@@ -17,7 +18,8 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
   const capacity = engineCallMs === undefined ? undefined : (engineMax * 1000) / engineCallMs;
   // Of a handful of calls neither their rate nor their cost is known.
   const isTold = engineCallsPerSecond * seconds >= ENOUGH_CALLS;
-  const headroom = isTold ? quotient(capacity, engineCallsPerSecond) : undefined;
+  const measured = isTold ? quotient(capacity, engineCallsPerSecond) : undefined;
+  const headroom = measured === undefined ? undefined : Math.min(MOST_HEADROOM, measured);
   const amplification =
     hitsPerSecond === undefined || !isTold
       ? undefined
@@ -35,7 +37,10 @@ export function estimateSurvival(figures: Figures | undefined, fraction: number)
   };
 }
 
-const ENOUGH_CALLS = 20;
+/** With fewer, the rate of calls is known to no better than a half. */
+export const ENOUGH_CALLS = 20;
+/** How an engine does under twenty times its load cannot be seen. */
+export const MOST_HEADROOM = 20;
 
 /** f*, 0–1. Where nothing is served from the cache, all of it may be lost by an engine that is not overloaded already. */
 export function survivable(headroom: number, amplification: number): number {

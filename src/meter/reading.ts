@@ -1,9 +1,13 @@
 import type { Outcome } from '../search/outcome.ts';
 
-/** Upper bounds of what a duration is counted under: a hit takes tens of microseconds, a miss up to a hard deadline. */
+/**
+ * Upper bounds of what a duration is counted under: a hit takes tens of microseconds, a miss up to a hard deadline. The last
+ * ones lie above the longest patience: guards judge whether answers take longer than that.
+ */
 export const DURATION_BOUNDS_MS = [
   0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 800,
-  1000, 1250, 1500, 2000, 2500, 3000, 4000, 5000,
+  1000, 1250, 1500, 2000, 2250, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 15_000, 20_000, 30_000, 45_000, 60_000,
+  90_000, 120_000,
 ] as const;
 
 /**

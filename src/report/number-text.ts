@@ -1,6 +1,9 @@
 /** What nobody measured. */
 export const UNKNOWN = '–';
 
+/** What was measured, but not under a load that would tell. */
+export const TOO_LITTLE = 'too little load to say';
+
 /** Keeps a number and its unit on one line. */
 const GAP = '\u00a0';
 const HUGE = 1e12;
@@ -38,6 +41,18 @@ export function pointsText(points: number | undefined): string {
 /** `6.3 ×`, `1,200 ×` */
 export function timesText(factor: number | undefined): string {
   return shown(factor, (known) => `${known >= 100 ? grouped(known, 0) : grouped(known, known < 1 ? 2 : 1)}${GAP}×`);
+}
+
+/** `1.3–1.6 ×`: both ends with one unit. An end that cannot be told is `over 20 ×`; without any, too little was measured. */
+export function rangeText(
+  range: { readonly low: number; readonly high?: number } | undefined,
+  text: (value: number) => string,
+): string {
+  if (range === undefined) return TOO_LITTLE;
+  const { low, high } = range;
+  if (high === undefined) return `over ${text(low)}`;
+  if (text(low) === text(high)) return text(low);
+  return `${text(low).split(GAP)[0]}–${text(high)}`;
 }
 
 /** `1.5 GiB` */

@@ -3,6 +3,8 @@ import { UNKNOWN } from './number-text.ts';
 
 export interface Column<Row> {
   readonly title: string;
+  /** A tooltip of the title. */
+  readonly meaning?: string;
   readonly cell: (row: Row) => Content;
   /** Numbers stand at the right, under each other. */
   readonly isNumber?: boolean;
@@ -40,7 +42,11 @@ export function table<Row>({ caption, columns, rows, narrow, none }: TableOption
         'tr',
         { role: role('row') },
         columns.map((one) =>
-          element('th', { role: role('columnheader'), scope: 'col', class: classOf(one) }, one.title),
+          element(
+            'th',
+            { role: role('columnheader'), scope: 'col', class: classOf(one) },
+            one.meaning === undefined ? one.title : element('abbr', { title: one.meaning }, one.title),
+          ),
         ),
       ),
     ),

@@ -20,7 +20,10 @@ describe('the drill command', { concurrency: 3 }, () => {
     const { code, out, err, questions } = await callCli(run(service.url), { answers: ['y'] });
     assert.equal(code, 0);
     assert.deepEqual(questions, ['Run canary on goods? [y/N] ']);
-    assert.match(err, /^canary: One key in a hundred\ngoods: 1 %, at least 10 s\ndrop 1 % of goods\n/);
+    assert.match(
+      err,
+      /^canary: One key in a hundred\ngoods: 1 %, at least 10 s\n {2}control .*\n {2}stage 1 .*\ndrop 1 % of goods\n/,
+    );
     assert.match(err, /0:03 {2}goods: stage 1 of 1, 1 % \(1 % of the keys\)\n/);
     assert.match(err, /\[K +0:\d\d {2}goods stage 1\/1 \w+ {2}hits \d\d.*, control .* {2}engine /);
     assert.match(err, /goods: the cache is restored \(finished\)\n/);
@@ -32,8 +35,8 @@ describe('the drill command', { concurrency: 3 }, () => {
   test('a drill that is not agreed to is not started', async (t) => {
     const service = await adminService(t);
     const { code, out } = await callCli(run(service.url), { answers: ['no'] });
-    assert.deepEqual([code, out, service.posted('/admin/drills')], [1, '', []]);
-    assert.equal((await callCli(run(service.url))).code, 2, 'a script needs --yes');
+    assert.deepEqual([code, out, service.posted('/admin/drills')], [3, '', []]);
+    assert.equal((await callCli(run(service.url))).code, 64, 'a script needs --yes');
   });
 
   test('a script reads one line of JSON for each thing that happens, each sample once, and no terminal codes', async (t) => {
@@ -58,7 +61,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(journal.verdict.kind, 'passed');
   });
 
-  test('being stopped aborts the drill, waits until it is over, and is exit 3', async (t) => {
+  test('being stopped aborts the drill, waits until it is over, and is exit 2: undecided', async (t) => {
     const service = await adminService(t);
     const stop = new AbortController();
     const words = run(service.url).with(2, '1-5-25-100');
@@ -69,7 +72,7 @@ describe('the drill command', { concurrency: 3 }, () => {
         if (text.includes('stage 1 of 4')) stop.abort(new Error('stopped by SIGINT'));
       },
     });
-    assert.equal(code, 3);
+    assert.equal(code, 2);
     assert.match(
       err,
       /aborting the drill; the cache is being restored\n[\s\S]*the cache is restored; waiting for the last/,
@@ -96,7 +99,7 @@ describe('the drill command', { concurrency: 3 }, () => {
       signal: stop.signal,
       onWrite: stopAtOnce,
     });
-    assert.equal(watched.code, 1);
+    assert.equal(watched.code, 3);
     const { id, running } = await only(service);
     assert.equal(running, true);
     assert.match(watched.err, new RegExp(`${id} goes on; end it: serpcache drill abort ${id}`));
@@ -108,7 +111,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     const service = await adminService(t);
     const at = ['--admin', service.url];
     const none = await callCli(['drill', 'abort', ...at]);
-    assert.deepEqual([none.code, none.err], [1, 'serpcache drill abort: no drill runs now\n']);
+    assert.deepEqual([none.code, none.err], [3, 'serpcache drill abort: no drill runs now\n']);
     await callCli(run(service.url, '--yes', '--detach'));
     const { id } = await only(service);
     const running = await callCli(['drill', 'status', ...at], { answers: [] });
@@ -137,7 +140,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(again.code, 0);
   });
 
-  test('a drill whose process is gone is told as lost, and is exit 3', async (t) => {
+  test('a drill whose process is gone is told as lost, and is exit 2: undecided', async (t) => {
     const service = await adminService(t);
     let nowMs = 0;
     const { code, err, lines } = await callCli(run(service.url, '--yes'), {
@@ -146,7 +149,7 @@ describe('the drill command', { concurrency: 3 }, () => {
         if (text.includes('"started"')) void service.goAway();
       },
     });
-    assert.equal(code, 3);
+    assert.equal(code, 2);
     assert.match(err, /no answer from .*; a drill whose process is gone ends by itself\n/);
     assert.match(err, /is lost: no answer .*every process ends it by itself\n$/);
     assert.equal(lines().at(-1)?.['kind'], 'lost');
@@ -178,8 +181,39 @@ describe('the drill command', { concurrency: 3 }, () => {
     const onWrite = (text: string) => text.includes('"started"') && stop.abort(new Error('stopped by SIGINT'));
     const words = run(service.url, '--yes').with(2, '1-5-25-100');
     const { code, err } = await callCli(words, { signal: stop.signal, onWrite });
-    assert.equal(code, 3);
+    assert.equal(code, 2);
     assert.match(err, /out of reach: The control store is away\.[\s\S]*the cache is restored/);
     assert.equal((await only(service)).verdict?.kind, 'aborted');
+  });
+
+  for (const [kind, exit] of [
+    ['failed', 1],
+    ['not-measured', 2],
+    ['refused', 3],
+  ] as const) {
+    test(`a drill that ended as ${kind} is exit ${exit}`, async (t) => {
+      const service = await adminService(t);
+      const { drills } = service.operations;
+      const { journal } = drills;
+      const verdict = { kind, detail: 'It was so.' };
+      t.mock.method(drills, 'journal', async (id: string) => {
+        return { ...(await journal(id)), state: { kind: 'over' as const }, verdict };
+      });
+      const { code, err } = await callCli(run(service.url, '--yes'));
+      assert.equal(code, exit);
+      assert.match(err, new RegExp(`^serpcache drill run: ${kind.replace('-', ' ')}: It was so\\.\n$`, 'm'));
+    });
+  }
+
+  test('the dry run tells what each cohort will be asked, and how long it takes to tell anything', async (t) => {
+    const service = await adminService(t);
+    const words = ['drill', 'preview', '1-5-25-100', '--domain', 'goods', '--admin', service.url];
+    const { code, out } = await callCli(words, { answers: [] });
+    assert.equal(code, 0);
+    assert.match(out, /^ {2}control +1 % of the keys +about 2\.4 searches\/s +tells something after 8\.3 s$/m);
+    assert.match(
+      out,
+      /^ {2}stage 3 +20 % of the keys +about 48 searches\/s, 240 while it is held +tells something after/m,
+    );
   });
 });

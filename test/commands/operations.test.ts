@@ -98,7 +98,7 @@ test('halt names the drills it ends and asks; it is told, and lifted', async (t)
     /^halted\ndomain +since +by +reason\ngoods .* ana@desk from 127\.0\.0\.1 {2}incident\nauto /,
   );
   const refused = await callCli(['drill', 'run', 'canary', '--domain', 'goods', '--reason', 'r', '--yes', ...at]);
-  assert.equal(refused.code, 1);
+  assert.equal(refused.code, 3);
   assert.match(refused.err, /Drills are halted/);
   assert.deepEqual((await callCli(['halt', '--lift', '--reason', 'over', ...at])).lines(), [{ halted: false }]);
   assert.equal((await callCli(['halt', '--status', ...at], { answers: [] })).out, 'not halted\n');

@@ -35,7 +35,7 @@ test('wrong words are refused before anything is sent, with the one that was mea
   ] as const) {
     const given = words.some((word) => word === '--admin') ? words : [...words, '--admin', url];
     const { code, out, err } = await callCli(given);
-    assert.deepEqual([code, out], [2, ''], `${words.join(' ')}: ${err}`);
+    assert.deepEqual([code, out], [words[0] === 'drill' ? 64 : 2, ''], `${words.join(' ')}: ${err}`);
     assert.match(err, said, words.join(' '));
     assert.doesNotMatch(err, /secret-secret/);
   }
@@ -55,7 +55,12 @@ test('the help of the whole and of each command tells its words and the exit sta
   const whole = await callCli(['--help']);
   assert.equal(whole.code, 0);
   for (const { name } of COMMANDS) assert.ok(whole.out.includes(`serpcache ${name} `), name);
-  assert.match(whole.out, /exit status: 0 done[\s\S]*\n2 wrong words; 3 the drill failed[\s\S]*78 wrong configuration/);
+  assert.match(whole.out, /exit status: 0 done[\s\S]*; 2 wrong words;\n78 wrong configuration/);
+  const { out: ofDrills } = await callCli(['drill', 'run', '--help']);
+  assert.match(
+    ofDrills,
+    /0 passed[\s\S]*1 the drill failed; 2 undecided[\s\S]*3 could not be done[\s\S]*64 wrong words/,
+  );
   assert.equal((await callCli([])).out, whole.out);
   const all = COMMANDS.flatMap((command) => [command, ...(command.parts ?? [])]);
   for (const { name, usage, summary } of all) {

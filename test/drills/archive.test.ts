@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { encodeJournal } from '../../src/drills/journal-text.ts';
+import { reportPage } from '../../src/drills/page/report-page.ts';
 import { createRig, planOf } from './rig.ts';
 
 const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
@@ -112,4 +113,35 @@ test('without a directory the latest few reports are kept in memory', async (t) 
     rig.clock.advance(1000);
   }
   assert.equal((await rig.drills.list()).length, 8);
+});
+
+test('a journal of an older version is listed, shown and gone on with, and its single figures are not repeated', async (t) => {
+  const directory = await folder(t);
+  const rig = createRig({ directory });
+  const { id } = await rig.start(planOf());
+  rig.onTick = ({ state }) => {
+    if (state.kind === 'running' && state.phase === 'stage')
+      void rig.drills.abort(id, { by: 'anna', reason: 'enough' });
+  };
+  const { learned, plan, ...journal } = await rig.end(id);
+  await rig.close();
+  const old = {
+    ...journal,
+    plan: { ...plan, guards: plan.guards.map(({ follows: _, ...guard }) => guard) },
+    learned: learned.map(({ survival: _, ...one }) => {
+      return { ...one, headroomLeft: 2.13, amplification: 6.27, survivable: 0.243 };
+    }),
+  };
+  await writeFile(join(directory, `${id}.json`), encodeJournal(old));
+  const next = createRig({ directory, reportPage });
+  t.after(next.close);
+  assert.deepEqual(
+    (await next.drills.list()).map(({ verdict }) => verdict?.kind),
+    ['aborted'],
+  );
+  const page = await next.drills.page(id);
+  assert.match(page, /of an older version/);
+  assert.doesNotMatch(page, /24\.3|6\.27/);
+  const resumed = await next.end((await next.drills.resume(id, { by: 'anna', reason: 'on' })).id);
+  assert.equal(resumed.verdict?.kind, 'passed', resumed.verdict?.detail);
 });

@@ -54,7 +54,7 @@ for (const [when, fromMs] of Object.entries({ 'with a stage': 0, 'within a stage
     const journal = await rig.end((await rig.start(planOf({ stages }))).id);
     assert.equal(stagesOf(journal), 1);
     assert.deepEqual(journal.verdict, {
-      kind: 'failed',
+      kind: 'not-measured',
       detail: 'For 5 minutes there were too few searches to go on.',
       resumable: { domain: 'goods', stage: 0 },
     });
@@ -101,10 +101,51 @@ for (const [how, words] of [
       else rig.weather().searchesPerSecond = 0;
     };
     const { verdict } = await rig.end((await rig.start(planOf({ afterMs: 3000 }))).id);
-    assert.equal(verdict?.kind, 'failed');
+    assert.equal(verdict?.kind, 'not-measured');
     assert.match(verdict?.detail ?? '', words);
   });
 }
+
+test('a cohort that is hardly searched for is waited for in the baseline, and then the drill passes', async (t) => {
+  const rig = createRig();
+  t.after(rig.close);
+  // 0.6 searches a second of 1 % of the keys: twenty in half a minute.
+  rig.weather().searchesPerSecond = 60;
+  const journal = await rig.end((await rig.start('canary')).id);
+  assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
+  const stage = journal.marks.find(({ kind }) => kind === 'stage');
+  assert.ok((stage?.atMs ?? 0) >= 33_000, `it began at ${stage?.atMs} ms`);
+  assert.ok((journal.endedAtMs ?? 0) - journal.startedAtMs < 180_000);
+});
+
+test('a cohort that nobody searches for is not flushed, and the drill is not measured', async (t) => {
+  const rig = createRig();
+  t.after(rig.close);
+  rig.weather().searchesPerSecond = 20;
+  const journal = await rig.end((await rig.start('canary')).id);
+  assert.equal(journal.verdict?.kind, 'not-measured');
+  assert.match(journal.verdict?.detail ?? '', /1[0-2] times in 60 s; 20 are needed\..* Nothing was flushed\.$/);
+  assert.equal(journal.verdict?.resumable, undefined);
+  assert.equal(stagesOf(journal), 0);
+  assert.ok((journal.endedAtMs ?? 0) - journal.startedAtMs < 70_000);
+});
+
+test('where the searches of the flushed keys end, a recovery waits a minute and not for its timeout', async (t) => {
+  const rig = createRig();
+  t.after(rig.close);
+  let recoveryMs = 0;
+  rig.onTick = ({ state, marks, samples }) => {
+    const isHolding = state.kind === 'running' && state.phase === 'recovery';
+    if (marks.some(({ kind }) => kind === 'stage') && state.kind === 'running') rig.weather().searchesPerSecond = 5;
+    if (state.kind === 'ending') rig.weather().searchesPerSecond = 1000;
+    if (isHolding && recoveryMs === 0) recoveryMs = samples.at(-1)?.atMs ?? 0;
+  };
+  const journal = await rig.end((await rig.start('canary')).id);
+  assert.equal(journal.verdict?.kind, 'not-measured');
+  assert.match(journal.verdict?.detail ?? '', /^For 60 s the flushed keys were searched for too seldom/);
+  const restored = journal.marks.find(({ kind }) => kind === 'restored');
+  assert.ok((restored?.atMs ?? 0) - recoveryMs < 65_000, `${(restored?.atMs ?? 0) - recoveryMs} ms`);
+});
 
 test('a process that is not heard any more fails the drill, unless it is back at the end', async (t) => {
   const verdictWith = async (atTheEnd: number) => {

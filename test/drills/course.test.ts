@@ -15,7 +15,8 @@ const seenWith = (changes: Partial<Seen> = {}): Seen => ({
   searches: 1000,
   searched: () => true,
   processes: () => ({ heard: 1, before: 1 }),
-  recovered: false,
+  cohortSearches: () => 1000,
+  recovery: 'away',
   erasing: false,
   eraseFailed: undefined,
   gone: undefined,
@@ -41,8 +42,8 @@ const recovery: Course = { kind: 'recovery', sinceMs: NOW_MS - 1000 };
 const after: Course = { kind: 'after', sinceMs: LONG_AGO_MS };
 
 test('a breach in the tick of the recovery still rolls back', () => {
-  assert.deepEqual(next(recovery, { recovered: true }), { kind: 'restore' });
-  const decision = next(recovery, { recovered: true, guards: [guard('rollback')] });
+  assert.deepEqual(next(recovery, { recovery: 'back' }), { kind: 'restore' });
+  const decision = next(recovery, { recovery: 'back', guards: [guard('rollback')] });
   assert.equal(decision.kind === 'restore' && decision.ended?.kind, 'failed');
 });
 
@@ -54,7 +55,7 @@ test('unheard it begins no stage and no recovery, and holds what it holds', () =
   for (const course of [baseline, first, last, held]) {
     assert.deepEqual(next(course, { guards: undefined }), { kind: 'stay' }, course.kind);
   }
-  assert.deepEqual(next(recovery, { guards: undefined, recovered: true }), { kind: 'stay' });
+  assert.deepEqual(next(recovery, { guards: undefined, recovery: 'back' }), { kind: 'stay' });
 });
 
 test('unheard it still ends what cannot be erased, and what takes too long to recover', () => {
@@ -75,7 +76,7 @@ test('where too little is searched it waits for the next stage, for five minutes
   assert.deepEqual(next(held, few), { kind: 'stay' });
   const decision = next({ ...first, heldSinceMs: NOW_MS - 300_000 }, few);
   const ended = decision.kind === 'restore' ? decision.ended : undefined;
-  assert.deepEqual(ended, { kind: 'failed', detail: 'For 5 minutes there were too few searches to go on.' });
+  assert.deepEqual(ended, { kind: 'not-measured', detail: 'For 5 minutes there were too few searches to go on.' });
   assert.deepEqual(next(last, few), { kind: 'recover' });
 });
 
@@ -85,8 +86,33 @@ test('it passes with enough searches afterwards, of every process there was', ()
     return decision.kind === 'end' ? decision.ended.kind : decision.kind;
   };
   assert.equal(kindOf({ searches: 20 }), 'passed');
-  assert.equal(kindOf({ searches: 19 }), 'failed');
-  assert.equal(kindOf({ searches: undefined }), 'failed');
+  assert.equal(kindOf({ searches: 19 }), 'not-measured');
+  assert.equal(kindOf({ searches: undefined }), 'not-measured');
   assert.equal(kindOf({ processes: () => ({ heard: 2, before: 3 }) }), 'failed');
   assert.equal(kindOf({ processes: () => ({ heard: 3, before: 2 }) }), 'passed');
+});
+
+test('nothing is flushed that nobody would miss: the baseline waits a minute for searches of its keys', () => {
+  const few = { cohortSearches: () => 19 };
+  assert.deepEqual(next({ kind: 'baseline', sinceMs: NOW_MS - PLAN.baselineMs }, few), { kind: 'stay' });
+  const decision = next({ kind: 'baseline', sinceMs: NOW_MS - 60_000 }, few);
+  const ended = decision.kind === 'end' ? decision.ended : undefined;
+  assert.equal(ended?.kind, 'not-measured');
+  assert.match(ended?.detail ?? '', /^The keys to be flushed were searched for 19 times in 60 s; 20 are needed\./);
+  assert.deepEqual(next(baseline, { cohortSearches: () => 20 }), { kind: 'stage', stage: 0 });
+});
+
+test('a recovery fails by what was seen alone: what could not be seen is not measured', () => {
+  const kindAfter = (ms: number, changes: Partial<Seen>) => {
+    const decision = next({ kind: 'recovery', sinceMs: NOW_MS - ms }, changes);
+    return decision.kind === 'restore' ? decision.ended?.kind : decision.kind;
+  };
+  const timeoutMs = 200_000;
+  const patient = planOf({ recovery: { withinPoints: 5, timeoutMs } });
+  const unseen = decide(patient, { kind: 'recovery', sinceMs: NOW_MS - 60_000 }, 0, seenWith({ recovery: 'unseen' }));
+  assert.equal(unseen.kind === 'restore' && unseen.ended?.kind, 'not-measured', 'it does not wait for its timeout');
+  const away = decide(patient, { kind: 'recovery', sinceMs: NOW_MS - 60_000 }, 0, seenWith({ recovery: 'away' }));
+  assert.deepEqual(away, { kind: 'stay' });
+  assert.equal(kindAfter(PLAN.recovery.timeoutMs, { recovery: 'away' }), 'failed');
+  assert.equal(kindAfter(PLAN.recovery.timeoutMs, { recovery: 'unclear' }), 'not-measured');
 });

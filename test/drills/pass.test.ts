@@ -33,12 +33,13 @@ test('each stage is compared with its own past, and what it taught is written do
     assert.equal(Math.round((stage.control ?? 0) * 100), 90);
     assert.ok((stage.refillMs ?? 0) >= 2000 && (stage.refillMs ?? 0) <= 5000, `refilled after ${stage.refillMs} ms`);
   }
-  // 75 % of the keys lost at once, 0.9 of whose searches hit: the engine is asked for 0.1 and up to 0.675 more.
-  assert.ok(
-    (goods?.amplification ?? 0) > 5 && (goods?.amplification ?? 0) < 7.8,
-    `amplification ${goods?.amplification}`,
-  );
-  assert.equal(goods?.headroomLeft, 8);
+  // 74 % of the keys lost at once, 0.9 of whose searches hit: the engine is asked for 0.1 and up to 0.666 more. With all of
+  // them lost that is ten times as much at most, of the sixteen that it can do.
+  const { headroom, headroomLeft, amplification, survivable } = goods?.survival ?? {};
+  assert.ok((headroom?.low ?? 0) < 16 && (headroom?.high ?? 0) > 16, JSON.stringify(headroom));
+  assert.ok((headroomLeft?.low ?? 0) > 2 && (headroomLeft?.high ?? 9) < 4, JSON.stringify(headroomLeft));
+  assert.ok((amplification?.low ?? 0) > 4 && (amplification?.high ?? 99) <= 10, JSON.stringify(amplification));
+  assert.deepEqual(survivable, { low: 1, high: 1 });
   assert.ok(Math.abs((goods?.after?.hitRatio ?? 0) - 0.9) < 0.02);
   assert.ok(samples.every(({ figures }) => figures.cohorts.length === 5));
 });

@@ -92,6 +92,16 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
     `${head}guards:\n  - { figure: engineRateFactor, max: 0.5, then: hold }\n`,
     /^guards\[0\]\.max .*at least 1/,
   ],
+  [
+    'patience for what is no duration',
+    `${head}guards:\n  - { figure: errorRate, max: patience, then: hold }\n`,
+    /^guards\[0\]\.max \(line 5\): patience; allowed: a number, for errorRate/,
+  ],
+  [
+    'a limit in other words',
+    `${head}guards:\n  - { figure: p99Ms, max: endless, then: hold }\n`,
+    /^guards\[0\]\.max .*"endless"; allowed: a number from 0 to 1000000, or patience for p99Ms/,
+  ],
   ['a part of a node by FLUSHALL', `${head}mode: erase\neraseBy: flushall\n`, /^stages\[0\]\.fraction .*FLUSHALL/],
 ];
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OperationRefused } from '../../src/control/refusal.ts';
 import type { StartAsk } from '../../src/drills/drills.ts';
+import { figuresBetween } from '../../src/meter/figures.ts';
 import { createRig, planOf, previewOf, type RigOptions } from './rig.ts';
 
 const ASK: StartAsk = { plan: 'canary', domains: ['goods'], by: 'anna', reason: 'rehearsal' };
@@ -96,8 +97,26 @@ test('the dry run shows each stage and what speaks against it', async (t) => {
     [0.01, 0.05, 0.25, 0.99],
   );
   assert.deepEqual(warnings, [
-    'goods: stage 4 (all but the holdout) loses 74 % of the keys at once; the engine carries 30 % by its latest figures.',
+    'goods: stage 4 (all but the holdout) loses 74 % of the keys at once; by its latest figures the engine carries 30 % for sure.',
   ]);
+});
+
+test('the dry run says what each cohort will be asked, and warns where that tells nothing', async (t) => {
+  const searchesPerSecond = 30;
+  const rig = createRig({ recent: () => ({ ...figuresBetween(new Map(), new Map()), searchesPerSecond }) });
+  t.after(rig.close);
+  const { domains, warnings } = await rig.drills.preview({ plan: 'canary' });
+  const cohort = { share: 0.01, searchesPerSecond: 0.3, enoughMs: 66_667 };
+  assert.deepEqual(domains[0]?.cohorts, { control: cohort, stages: [cohort], flushed: cohort });
+  assert.deepEqual(warnings, [
+    'goods: about 0.3 searches a second are of keys to be flushed; 20 of them take 67 s, and 60 s are waited at most. It will probably end as not measured.',
+  ]);
+  const whole = await rig.drills.preview({ plan: '1-5-25-100' });
+  assert.deepEqual(
+    whole.domains[0]?.cohorts.stages.map(({ share }) => share),
+    [0.01, 0.04, 0.2, 0.74],
+  );
+  assert.deepEqual([whole.domains[0]?.cohorts.flushed.share, whole.warnings], [0.99, []]);
 });
 
 test('the dry run warns of a domain nobody searches, of a halt and of a drill that runs', async (t) => {

@@ -34,6 +34,8 @@ export interface RigOptions extends Partial<Pick<DrillsOptions, 'directory' | 'k
   readonly domains?: readonly string[];
   readonly nodes?: readonly string[];
   readonly dedicated?: boolean;
+  /** By domain, where it is another than the usual one. */
+  readonly patienceMs?: Readonly<Record<string, number>>;
   readonly store?: ControlStore;
   readonly clock?: FakeClock;
   /** Between two looks at the control store. */
@@ -76,6 +78,7 @@ export function createRig(options: RigOptions = {}): Rig {
         nodes: () => nodes,
         hasStore: nodes.length > 0,
         recent: options.recent ?? (() => undefined),
+        ...(options.patienceMs?.[name] === undefined ? {} : { patienceMs: options.patienceMs[name] }),
         flush: {
           preview: options.preview ?? (async ({ mode, fraction }) => previewOf(mode, fraction)),
           erase: async (ask) => {
@@ -93,7 +96,9 @@ export function createRig(options: RigOptions = {}): Rig {
         await turn();
         if (signal?.aborted === true) return;
         clock.advance(ms);
-        const running = (await rig.drills.list()).find((drill) => drill.running && drill.here);
+        const running = (await rig.drills.list()).find(
+          ({ running: runs, ending, here }) => here && (runs || ending !== undefined),
+        );
         if (running !== undefined) rig.onTick?.(await rig.drills.journal(running.id));
       },
     }),

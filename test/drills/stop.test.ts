@@ -41,6 +41,24 @@ test('aborted at 100 %, everything is served again at once', async (t) => {
   assert.equal(rig.control().document().overlay, undefined);
 });
 
+test('a drill reads as running no longer than until its cache is restored', async (t) => {
+  const rig = createRig();
+  t.after(rig.close);
+  const { id } = await rig.start(planOf());
+  await inStage(rig, 0);
+  assert.deepEqual(
+    (await rig.drills.list()).map(({ running }) => running),
+    [true],
+  );
+  await rig.drills.abort(id, CALLER);
+  const [listed] = await rig.drills.list();
+  const ended = { kind: 'aborted', detail: 'Aborted by anna: enough.' } as const;
+  assert.deepEqual([listed?.running, listed?.verdict, listed?.ending], [false, undefined, { ended }]);
+  assert.deepEqual((await rig.drills.journal(id)).state, { kind: 'ending', ended });
+  await rig.end(id);
+  assert.equal((await rig.drills.list())[0]?.ending, undefined);
+});
+
 test('aborted twice, it does not wait for the last figures', async (t) => {
   const rig = createRig();
   t.after(rig.close);

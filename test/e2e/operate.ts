@@ -42,20 +42,22 @@ export interface OperatorOptions {
   readonly adminUrl: string;
   /** Undefined: has none. */
   readonly token: string | undefined;
+  /** For a command: then it is killed. */
+  readonly longestMs?: number;
 }
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
 /** Whatever a test waits for in vain, its command ends. */
 const LONGEST_MS = 60_000;
 
-export function createOperator({ adminUrl, token }: OperatorOptions): Operator {
+export function createOperator({ adminUrl, token, longestMs = LONGEST_MS }: OperatorOptions): Operator {
   const start: Operator['start'] = (...words) => {
     const child = spawn(process.execPath, [CLI, ...words, '--admin', adminUrl, '--json'], {
       // Not a project's folder: no configuration is found there.
       cwd: tmpdir(),
       env: { ...process.env, SERPCACHE_CONFIG: '', ADMIN_TOKEN: token ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: LONGEST_MS,
+      timeout: longestMs,
       killSignal: 'SIGKILL',
     });
     let out = '';

@@ -106,6 +106,11 @@ opsScene('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await page.fill('dialog [name=reason]', 'incident 4711');
     await page.keyboard.press('Enter');
     await says(page, '.banner.bad', 'incident 4711');
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    assert.ok(Number(await page.evaluate('scrollY')) > 0, 'there is something to scroll');
+    const seen = await page.locator('.halted').boundingBox();
+    const height = Number(await page.evaluate('innerHeight'));
+    assert.ok(seen !== null && seen.y >= 0 && seen.y + seen.height <= height, 'it stays in sight');
     await says(page, '.card >> nth=3', 'halted');
     await says(page, '#told', 'Drills are halted.');
     await page.click('text=Dry run');

@@ -1,4 +1,5 @@
 import type { Learned, Mark, Sample } from '../../src/drills/journal.ts';
+import { survivalOf } from '../../src/drills/survivable.ts';
 import type { Figures } from '../../src/meter/reading.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
 
@@ -29,23 +30,14 @@ export function learn(domain: string, samples: readonly Sample[], marks: readonl
     ];
   });
   const after = samples.filter(({ phase }) => phase === 'after').map(({ figures }) => figures);
-  const peak = Math.max(0, ...stages.map((stage) => stage.peakEngineCallsPerSecond));
-  const busy = Math.max(0, ...during.map(({ figures }) => figures.engineInFlight));
-  const places = baseline.engineCeiling;
-  const capacity = (places * 1000) / (during[0]?.figures.engineCallMs ?? 45);
-  const amplification =
-    baseline.engineCallsPerSecond > 0 && stages.length > 0 ? peak / baseline.engineCallsPerSecond : undefined;
+  const [worst] = during
+    .map(({ figures }) => figures)
+    .toSorted((one, other) => other.engineCallsPerSecond - one.engineCallsPerSecond);
+  const saturated = during.some(({ figures }) => figures.engineInFlight >= figures.engineCeiling);
   return {
     ...{ domain, baseline, stages },
     ...(after.length > 0 && { after: mean(after) }),
-    ...(busy > 0 && { headroomLeft: places / busy }),
-    ...(amplification !== undefined && {
-      amplification,
-      survivable: Math.min(
-        busy >= places ? 0.31 : 1,
-        (capacity / baseline.engineCallsPerSecond - 1) / Math.max(0.1, amplification - 1),
-      ),
-    }),
+    survival: survivalOf({ baseline, worst, share: stages.length > 0 ? 0.75 : 0, saturated }),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Clock } from '../../src/clock.ts';
 import type { Control } from '../../src/control/control.ts';
 import { OperationRefused } from '../../src/control/refusal.ts';
+import { createCircle } from '../../src/drills/circle.ts';
+import { forecastCohorts } from '../../src/drills/cohort-load.ts';
 import type { Caller, DrillAsk, Drills, StartAsk } from '../../src/drills/drills.ts';
 import type { Journal } from '../../src/drills/journal.ts';
 import type { Plan } from '../../src/drills/plan.ts';
@@ -95,6 +97,7 @@ export function createFakeDrills(options: {
           const ranges = [{ from: 0, to: Math.round(fraction * 10_000) }];
           return { title: stage.title ?? `stage ${i + 1}`, preview: previewOf(plan.mode, fraction, ranges) };
         }),
+        cohorts: forecastCohorts(plan, createCircle(plan, 0, 2), 240),
       }));
       return { plan, domains, warnings: ['The last stage loses more at once than the engine can carry (f* 39.5 %).'] };
     },

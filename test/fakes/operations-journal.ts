@@ -65,7 +65,12 @@ export function journalAt(drill: FakeDrill, nowMs: number): Journal {
               ...{ stage: i, title: stage.title ?? `stage ${i + 1}`, before: 0.89, lowest: 0.11, end: 0.86 },
               ...{ control: 0.89, refillMs: 4200, peakEngineCallsPerSecond: 190 },
             })),
-            ...{ headroomLeft: 1.4, amplification: 7.9, survivable: 0.46 },
+            survival: {
+              headroom: { low: 4, high: 4.5 },
+              headroomLeft: { low: 1.3, high: 1.5 },
+              amplification: { low: 7.2, high: 8.6 },
+              survivable: { low: 0.39, high: 0.57 },
+            },
           })),
     ...(drill.resumes === undefined ? {} : { resumes: drill.resumes }),
   };

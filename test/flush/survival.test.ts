@@ -39,8 +39,10 @@ test('where every search that is no hit costs one call, the amplification is 1/(
 
 test('losing f* of the keys at once asks the engine for what it can do, and no more', () => {
   const positive = fc.double({ min: 0.1, max: 10_000, noNaN: true });
+  // Of an engine that does less than a twentieth of what it can, a twentieth is taken for what it does.
+  const busy = fc.double({ min: 40, max: 10_000, noNaN: true });
   fc.assert(
-    fc.property(positive, positive, fc.double({ min: 0.01, max: 1, noNaN: true }), (searches, calls, hitRatio) => {
+    fc.property(positive, busy, fc.double({ min: 0.01, max: 1, noNaN: true }), (searches, calls, hitRatio) => {
       const parts = {
         searchesPerSecond: searches,
         hitRatio,
@@ -55,6 +57,13 @@ test('losing f* of the keys at once asks the engine for what it can do, and no m
       if (survivable === 0) assert.ok(calls >= 800 * (1 - 1e-9));
     }),
   );
+});
+
+test('of an engine that is hardly used no more is believed than twenty times its load', () => {
+  const idle = { searchesPerSecond: 60, hitRatio: 0.95, engineCallsPerSecond: 1, engineCallMs: 1, engineMax: 4 };
+  const { headroom, survivable } = estimateSurvival(figures(idle), 1);
+  assert.equal(headroom, 20);
+  assert.equal(survivable?.toFixed(6), (19 / 57).toFixed(6));
 });
 
 test('an engine that is full can lose nothing, and one that no key relieves can lose all', () => {

@@ -43,8 +43,16 @@ test('a unit never changes in the middle of a number: 59.97 s are a minute', () 
   assert.equal(plain(text.durationText(3_599_700)), '1 h 00 min');
 });
 
+test('a range has its unit once, and one end where both are told alike', () => {
+  assert.equal(plain(text.rangeText({ low: 1.3, high: 1.6 }, text.timesText)), '1.3–1.6 ×');
+  assert.equal(plain(text.rangeText({ low: 1, high: 1 }, text.percentText)), '100 %');
+  assert.equal(plain(text.rangeText({ low: 20 }, text.timesText)), 'over 20 ×');
+});
+
 test('what was not measured is a dash', () => {
-  for (const show of Object.values(text).filter((one) => typeof one === 'function')) {
+  const { rangeText, ...numbers } = text;
+  assert.equal(rangeText(undefined, text.timesText), 'too little load to say');
+  for (const show of Object.values(numbers).filter((one) => typeof one === 'function')) {
     assert.deepEqual([undefined, Number.NaN, Number.POSITIVE_INFINITY].map(show), ['–', '–', '–']);
   }
 });

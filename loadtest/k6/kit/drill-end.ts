@@ -5,6 +5,7 @@ export const DRILL_ENDS = [
   'refused',
   'aborted',
   'lost',
+  'not-measured',
   /** The service would not begin it, or could not be asked to. */
   'not-started',
   /** It went on after its last step, or the run ended before it. */

@@ -10,7 +10,10 @@ export interface DrillJournal {
     readonly title?: string;
     readonly why?: string;
   }[];
-  readonly verdict?: { readonly kind: 'passed' | 'failed' | 'refused' | 'aborted' | 'lost'; readonly detail: string };
+  readonly verdict?: {
+    readonly kind: 'passed' | 'failed' | 'not-measured' | 'refused' | 'aborted' | 'lost';
+    readonly detail: string;
+  };
 }
 
 /** Undefined when a body is none. */

@@ -31,10 +31,10 @@ function survivalLines(estimate: SurvivalEstimate, fraction: number): readonly s
       more === undefined ? '' : `; at most ${figure(more)}/s more right after it`
     } (${measured})`,
   ];
-  if (survivable === undefined) return lines;
-  const why = `headroom H ${figure(estimate.headroom)}, amplification A ${figure(estimate.amplification)}`;
-  lines.push(`survivable f* = (H − 1)/(A − 1) = ${percent(survivable)} of the keys at once (${why})`);
-  if (fraction > survivable) lines.push('! more than that: expect shed searches until it is refilled');
+  if (survivable === undefined) return [...lines, 'survivable f*: too little load to say'];
+  const why = `headroom H at least ${figure(estimate.headroom)}, amplification A at most ${figure(estimate.amplification)}`;
+  lines.push(`survivable f* = (H − 1)/(A − 1) = at least ${percent(survivable)} of the keys at once (${why})`);
+  if (fraction > survivable) lines.push('! more than that: searches may be shed until it is refilled');
   return lines;
 }
 

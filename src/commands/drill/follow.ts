@@ -3,6 +3,7 @@ import type { Journal } from '../../drills/journal.ts';
 import type { Desk } from '../admin/operator-command.ts';
 import { AdminProblem, AdminUnreachable } from '../admin/problem.ts';
 import { DrillNotPassed } from '../command.ts';
+import { exitCodeOf } from './exit-codes.ts';
 import { createFollowView } from './follow-view.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { journalText } from './journal-text.ts';
@@ -70,12 +71,13 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
       const isLost = error instanceof AdminUnreachable || (error instanceof AdminProblem && error.status === 404);
       if (!isLost) throw error;
       output.event({ kind: 'lost', id: started.id, detail: error.message });
-      throw new DrillNotPassed(`${started.id} is lost: ${error.message}; every process ends it by itself`);
+      const detail = `${started.id} is lost: ${error.message}; every process ends it by itself`;
+      throw new DrillNotPassed(detail, exitCodeOf('lost'));
     })
     .finally(view.finish);
   output.event({ kind: 'over', journal: { ...journal, samples: [] } });
   if (!output.json) output.result(journal, () => journalText(journal));
-  if (journal.verdict?.kind !== 'passed') {
-    throw new DrillNotPassed(`${journal.verdict?.kind ?? 'over'}: ${journal.verdict?.detail ?? 'without a verdict'}`);
-  }
+  const { kind, detail = 'without a verdict' } = journal.verdict ?? {};
+  if (kind === 'passed') return;
+  throw new DrillNotPassed(`${kind?.replaceAll('-', ' ') ?? 'over'}: ${detail}`, exitCodeOf(kind));
 }

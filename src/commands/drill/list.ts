@@ -14,15 +14,22 @@ export const listDrills: Command = operatorCommand({
     const found = await client.get<{ drills: readonly DrillSummary[] }>('/admin/drills');
     output.result(found, () => {
       if (found.drills.length === 0) return 'there was no drill yet';
-      const rows = found.drills.map(({ id, plan, domains, startedAtMs, endedAtMs, verdict, running, here }) => [
+      const rows = found.drills.map(({ id, plan, domains, startedAtMs, endedAtMs, ...drill }) => [
         id,
         plan,
         domains.join(','),
         moment(startedAtMs),
         endedAtMs === undefined ? '' : duration(endedAtMs - startedAtMs),
-        running ? `running${here ? '' : ' elsewhere'}` : (verdict?.kind ?? 'over'),
+        stateText(drill),
       ]);
       return columns(rows, ['id', 'plan', 'domains', 'started', 'took', 'verdict']);
     });
   },
 });
+
+function stateText({ running, ending, here, verdict }: Pick<DrillSummary, 'running' | 'ending' | 'here' | 'verdict'>) {
+  const where = here ? '' : ' elsewhere';
+  if (running) return `running${where}`;
+  if (ending !== undefined) return `${ending.ended?.kind ?? 'restored'}, measuring afterwards${where}`;
+  return verdict?.kind ?? 'over';
+}

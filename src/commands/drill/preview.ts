@@ -1,5 +1,7 @@
+import type { CohortForecast } from '../../drills/cohort-load.ts';
 import type { DrillPreview } from '../../drills/drills.ts';
-import { duration } from '../admin/format.ts';
+import { columns, indented } from '../admin/columns.ts';
+import { duration, figure, grouped, percent } from '../admin/format.ts';
 import { operatorCommand } from '../admin/operator-command.ts';
 import { previewText } from '../admin/preview-text.ts';
 import type { Command } from '../command.ts';
@@ -17,13 +19,22 @@ export const previewDrill: Command = operatorCommand({
   },
 });
 
+function forecastCells({ share, searchesPerSecond, enoughMs }: CohortForecast, holdMs?: number): readonly string[] {
+  const keys = `${percent(share)} of the keys`;
+  if (searchesPerSecond === undefined || enoughMs === undefined) return [keys, 'no searches of late'];
+  const held = holdMs === undefined ? '' : `, ${grouped((searchesPerSecond * holdMs) / 1000)} while it is held`;
+  return [keys, `about ${figure(searchesPerSecond)} searches/s${held}`, `tells something after ${duration(enoughMs)}`];
+}
+
 /** The dry run of a whole drill: each stage shortly, the worst in full. */
 export function drillPreviewText({ plan, domains, warnings }: DrillPreview): string {
   const lines = [`${plan.name}: ${plan.title}`];
-  for (const { domain, stages } of domains) {
+  for (const { domain, stages, cohorts } of domains) {
     const heldMs = plan.stages.reduce((sum, { holdMs }) => sum + holdMs, 0);
     const atLeastMs = plan.baselineMs + heldMs + plan.afterMs;
     lines.push(`${domain}: ${stages.map(({ title }) => title).join(' → ')}, at least ${duration(atLeastMs)}`);
+    const rows = cohorts.stages.map((one, i) => [`stage ${i + 1}`, ...forecastCells(one, plan.stages[i]?.holdMs)]);
+    lines.push(indented(columns([['control', ...forecastCells(cohorts.control)], ...rows])));
     const last = stages.at(-1);
     if (last !== undefined) lines.push(previewText(domain, last.preview));
   }

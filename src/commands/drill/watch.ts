@@ -10,9 +10,7 @@ export const watchDrill: Command = operatorCommand({
   summary: 'follow a drill to its end; Ctrl-C leaves it running',
   options: [],
   takes: { min: 0, max: 1 },
-  details: [
-    'Exit status 0: it passed. 3: it failed, or was aborted, refused or lost. 1: the watching ended before it.',
-  ],
+  details: ['Exit status as of drill run; 3 as well where the watching ended before the drill.'],
   run: async (desk) => {
     const id = await whichDrill(desk.words.positionals[0], desk.client, 'running');
     const query = [['samples', String(MAX_SAMPLES)]] as const;

@@ -10,7 +10,7 @@ export async function whichDrill(
 ): Promise<string> {
   if (given !== undefined) return given;
   const { drills } = await client.get<{ drills: readonly DrillSummary[] }>('/admin/drills');
-  const running = drills.filter((drill) => drill.running);
+  const running = drills.filter((drill) => drill.running || drill.ending !== undefined);
   if (running.length > 1) throw new UsageError(`which? running are ${running.map(({ id }) => id).join(', ')}`);
   const found = running[0] ?? (among === 'latest' ? drills[0] : undefined);
   if (found !== undefined) return found.id;

@@ -1,5 +1,6 @@
 import type { CohortFigures } from '../../meter/reading.ts';
 import { countText, pointsText, UNKNOWN } from '../../report/number-text.ts';
+import { chancePoints } from '../learner.ts';
 import type { Plan } from '../plan.ts';
 import type { Lesson } from './lessons.ts';
 import { samplesOf, type Track } from './track.ts';
@@ -21,9 +22,7 @@ export function controlLesson(track: Track, plan: Plan): readonly Lesson[] {
   const lowest = lowestStage(track);
   if (past === undefined || lowest === undefined) return [];
   const lost = Math.max(0, (past.hitRatio - lowest.hitRatio) * 100);
-  // Twice the standard error of the difference of two ratios: less may be chance.
-  const spread = past.hitRatio * Math.max(0, 1 - past.hitRatio);
-  const chance = 200 * Math.sqrt(spread * (1 / lowest.searches + 1 / past.searches));
+  const chance = chancePoints(past, lowest);
   const { withinPoints } = plan.recovery;
   const asFar = chance > withinPoints ? `, as far as ${countText(lowest.searches)} searches can tell` : '';
   const words =

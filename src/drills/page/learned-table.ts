@@ -1,4 +1,4 @@
-import type { Markup } from '../../report/markup.ts';
+import { element, type Markup } from '../../report/markup.ts';
 import { table } from '../../report/table.ts';
 import type { Plan } from '../plan.ts';
 import { type Lesson, lessonsOf } from './lessons.ts';
@@ -10,7 +10,10 @@ export function learnedTable(track: Track, plan: Plan): Markup | undefined {
     caption: 'What was learned',
     narrow: 'cards',
     columns: [
-      { title: 'Figure', cell: ({ name }) => name },
+      {
+        title: 'Figure',
+        cell: ({ name, meaning }) => (meaning === undefined ? name : element('abbr', { title: meaning }, name)),
+      },
       { title: 'Measured', isNumber: true, cell: ({ measured }) => measured },
       { title: 'Dry run said', isNumber: true, cell: ({ foretold }) => foretold },
       { title: 'In plain words', isProse: true, cell: ({ words }) => words },

@@ -4,16 +4,21 @@ import {
   percentText,
   perSecondText,
   pointsText,
+  rangeText,
   timesText,
   UNKNOWN,
 } from '../../report/number-text.ts';
+import type { Learned } from '../journal.ts';
 import type { Plan } from '../plan.ts';
+import type { Range } from '../survivable.ts';
 import { controlLesson } from './control-lesson.ts';
 import { shareFlushed, stageTitle } from './stage-name.ts';
 import { lastStage, samplesOf, type Track } from './track.ts';
 
 export interface Lesson {
   readonly name: string;
+  /** A tooltip. */
+  readonly meaning?: string;
   readonly measured: string;
   /** By the dry run. */
   readonly foretold: string;
@@ -43,36 +48,55 @@ export function lessonsOf(track: Track, plan: Plan): readonly Lesson[] {
   ];
 }
 
+/** What the three figures mean, as tooltips. */
+export const MEANINGS = {
+  headroom:
+    'H: what the engine can do ÷ what it was asked, from its places, the time of a call and the number of calls',
+  amplification: 'A: engine calls with nothing cached ÷ engine calls before, in proportion to the share that was lost',
+  survivable:
+    'f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once before the engine has more to do than it can',
+} as const;
+
 function headroom({ learned, preview }: Track): readonly Lesson[] {
-  const left = learned?.headroomLeft;
+  const { headroom: before, headroomLeft: left } = learned?.survival ?? {};
   const words =
     left === undefined
-      ? 'The engine was never seen at work, so nothing can be said.'
-      : left <= 1
-        ? 'At the worst moment every place at the engine was taken: nothing was left.'
-        : left < 1.5
-          ? `At the worst moment ${percentText(1 / left)} of the engine's places were taken: little was left.`
-          : `At the worst moment ${percentText(1 / left)} of the engine's places were taken.`;
-  const before = preview?.engine.headroom;
-  const foretold = before === undefined ? UNKNOWN : `${timesText(before)} before`;
-  return [{ name: 'Headroom left (H)', measured: timesText(left), foretold, words }];
+      ? 'The engine was asked too seldom at the worst moment to say how much it had left.'
+      : (left.high ?? Number.POSITIVE_INFINITY) <= FULL
+        ? `At the worst moment the engine was asked for all it can do: ${rangeText(left, timesText)}.`
+        : `At the worst moment the engine could have done ${rangeText(left, timesText)} what it was asked; before, ${rangeText(before, timesText)}.`;
+  const foretold = preview?.engine.headroom;
+  return [
+    {
+      name: 'Headroom left (H)',
+      meaning: MEANINGS.headroom,
+      measured: toldText(learned, left, timesText),
+      foretold: foretold === undefined ? UNKNOWN : `${timesText(foretold)} before`,
+      words: learned !== undefined && learned.survival === undefined ? OF_OLD : words,
+    },
+  ];
 }
 
 function survival(track: Track, plan: Plan): readonly Lesson[] {
-  const measured = track.learned?.survivable;
-  const foretold = track.preview?.engine.survivable;
-  const best = measured ?? foretold;
+  const { learned, preview } = track;
+  const range = learned?.survival?.survivable;
+  const foretold = preview?.engine.survivable;
   const stage = lastStage(track);
   const flushed = stage === undefined ? undefined : shareFlushed(plan, stage);
+  const lost = flushed === undefined ? '' : ` This drill flushed ${percentText(flushed)}.`;
   const words =
-    best === undefined
-      ? 'Too little was measured to say how much of the cache may be lost at once.'
-      : best >= 1
-        ? `By these figures the engine can carry the loss of every key at once${isFull(track) ? ', with nothing to spare' : ''}.`
-        : `Up to ${percentText(best)} of the keys may be lost at once before the engine has more to do than it can.${
-            flushed !== undefined && flushed > best ? ` This drill flushed ${percentText(flushed)}.` : ''
-          }`;
-  return [{ name: 'Survivable at once (f*)', measured: percentText(measured), foretold: percentText(foretold), words }];
+    range === undefined
+      ? `Too little load to say how much of the cache may be lost at once.${lost}`
+      : `By these figures ${rangeText(range, percentText)} of the keys may be lost at once before the engine has more to do than it can.${lost}`;
+  return [
+    {
+      name: 'Survivable at once (f*)',
+      meaning: MEANINGS.survivable,
+      measured: toldText(learned, range, percentText),
+      foretold: foretold === undefined ? UNKNOWN : `${percentText(foretold)} at least`,
+      words: learned !== undefined && learned.survival === undefined ? OF_OLD : words,
+    },
+  ];
 }
 
 function amplification({ learned, preview }: Track): readonly Lesson[] {
@@ -83,13 +107,30 @@ function amplification({ learned, preview }: Track): readonly Lesson[] {
     engineCallsPerSecond === undefined || extraCallsPerSecond === undefined
       ? ''
       : ` The dry run expected ${perSecondText(engineCallsPerSecond + extraCallsPerSecond)} at most.`;
-  const words =
-    learned?.amplification === undefined
-      ? 'Without engine calls in the baseline there is nothing to compare with.'
-      : `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${most}`;
+  const range = learned?.survival?.amplification;
+  const told = range === undefined ? '' : ` With nothing cached that would be ${rangeText(range, timesText)}.`;
   return [
-    { name: 'Amplification (A)', measured: timesText(learned?.amplification), foretold: timesText(foretold), words },
+    {
+      name: 'Amplification (A)',
+      meaning: MEANINGS.amplification,
+      measured: toldText(learned, range, timesText),
+      foretold: foretold === undefined ? UNKNOWN : `${timesText(foretold)} at most`,
+      words: `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${told}${most}`,
+    },
   ];
+}
+
+/** Chance makes a full engine look a little less than full. */
+const FULL = 1.1;
+const OF_OLD = 'Its journal is of an older version, which told single figures: they are not repeated here.';
+
+/** What was not measured and what nobody wrote down are two things. */
+export function toldText(
+  learned: Learned | undefined,
+  range: Range | undefined,
+  text: (value: number) => string,
+): string {
+  return learned?.survival === undefined ? UNKNOWN : rangeText(range, text);
 }
 
 function refill({ learned }: Track, plan: Plan): readonly Lesson[] {
@@ -153,9 +194,4 @@ function afterwards({ learned }: Track): readonly Lesson[] {
       words: `Once the cache was restored: ${changed} the baseline's ${percentText(before)}.`,
     },
   ];
-}
-
-/** Every place at the engine was taken at some moment. */
-function isFull({ learned }: Track): boolean {
-  return learned?.headroomLeft !== undefined && learned.headroomLeft <= 1;
 }

@@ -2,6 +2,7 @@ import { element, type Markup, said } from '../../report/markup.ts';
 import { countText, durationText, percentText, timesText } from '../../report/number-text.ts';
 import { table } from '../../report/table.ts';
 import type { Journal, Mark } from '../journal.ts';
+import { MEANINGS, toldText } from './lessons.ts';
 import { stageName } from './stage-name.ts';
 import { lastStage, samplesOf, type Track, trackOf } from './track.ts';
 
@@ -19,9 +20,24 @@ export function overview(journal: Journal): Markup | undefined {
     columns: [
       { title: 'Domain', cell: ({ at, track }) => element('a', { href: `#domain-${at + 1}` }, said(track.domain)) },
       { title: 'Came to', cell: ({ track }) => reached(journal, track) },
-      { title: 'Headroom left', isNumber: true, cell: ({ track }) => timesText(track.learned?.headroomLeft) },
-      { title: 'Amplification', isNumber: true, cell: ({ track }) => timesText(track.learned?.amplification) },
-      { title: 'f*', isNumber: true, cell: ({ track }) => percentText(track.learned?.survivable) },
+      {
+        title: 'Headroom left',
+        meaning: MEANINGS.headroom,
+        isNumber: true,
+        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.headroomLeft, timesText),
+      },
+      {
+        title: 'Amplification',
+        meaning: MEANINGS.amplification,
+        isNumber: true,
+        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.amplification, timesText),
+      },
+      {
+        title: 'f*',
+        meaning: MEANINGS.survivable,
+        isNumber: true,
+        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.survivable, percentText),
+      },
       { title: 'Longest refill', isNumber: true, cell: ({ track }) => durationText(longestRefillMs(track)) },
       { title: 'Shed, failed', isNumber: true, cell: ({ track }) => countText(refused(track)) },
       { title: 'Guards broken', isNumber: true, cell: ({ track }) => countText(track.marks.filter(isBreak).length) },

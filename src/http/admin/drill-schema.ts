@@ -4,7 +4,7 @@ import { AtMs, BucketRange, choice, Domain, Reason } from './fields.ts';
 import { FiguresBody } from './figures-schema.ts';
 import { FlushPreviewBody } from './flush-schema.ts';
 import { GUARD_FIGURES_BODY, PlanAsk, PlanBody, PlanChoice } from './plan-schema.ts';
-import { VerdictBody } from './state-schema.ts';
+import { EndingBody, VerdictBody } from './state-schema.ts';
 
 const Domains = Type.Optional(
   Type.Array(Domain, {
@@ -21,12 +21,22 @@ export const StartAsk = Type.Object({ plan: PlanChoice, domains: Domains, reason
 export const PreviewAskBody = Type.Object({ plan: PlanAsk, domains: Domains }, closed);
 export const StartAskBody = Type.Object({ plan: PlanAsk, domains: Domains, reason: Reason }, closed);
 
+const Forecast = Type.Object({
+  share: Type.Number({ description: 'Of the keys, 0–1.' }),
+  searchesPerSecond: Type.Optional(Type.Number()),
+  enoughMs: Type.Optional(Type.Number({ description: 'Until there are as many searches as tell anything.' })),
+});
+
 export const DrillPreviewBody = Type.Object({
   plan: PlanBody,
   domains: Type.Array(
     Type.Object({
       domain: Type.String(),
       stages: Type.Array(Type.Object({ title: Type.String(), preview: FlushPreviewBody })),
+      cohorts: Type.Object(
+        { control: Forecast, stages: Type.Array(Forecast), flushed: Forecast },
+        { description: 'What each cohort will be asked, on average, by the latest searches of this process.' },
+      ),
     }),
   ),
   warnings: Type.Array(Type.String(), { description: 'What speaks against it.' }),
@@ -75,6 +85,13 @@ const Mark = Type.Union([
 
 const Ratio = Type.Optional(Type.Number());
 
+const Range = Type.Optional(
+  Type.Object({
+    low: Type.Number(),
+    high: Type.Optional(Type.Number({ description: 'Absent: more than can be told.' })),
+  }),
+);
+
 const Learned = Type.Object({
   domain: Type.String(),
   baseline: FiguresBody,
@@ -87,9 +104,14 @@ const Learned = Type.Object({
       peakEngineCallsPerSecond: Type.Number(),
     }),
   ),
-  headroomLeft: Ratio,
-  amplification: Ratio,
-  survivable: Ratio,
+  survival: Type.Optional(
+    Type.Object(
+      { headroom: Range, headroomLeft: Range, amplification: Range, survivable: Range },
+      {
+        description: 'Of each figure the range; what is absent had too little load to say. Absent in journals of old.',
+      },
+    ),
+  ),
 });
 
 export const JournalBody = Type.Object(
@@ -107,7 +129,7 @@ export const JournalBody = Type.Object(
     marks: Type.Array(Mark),
     state: Type.Union([
       Type.Object({ kind: Type.Literal('running'), phase: Phase, domain: Type.String(), stage: Type.Integer() }),
-      Type.Object({ kind: Type.Literal('ending') }),
+      Type.Object({ kind: Type.Literal('ending'), ended: Type.Optional(EndingBody) }),
       Type.Object({ kind: Type.Literal('over') }),
     ]),
     verdict: Type.Optional(VerdictBody),

@@ -60,8 +60,8 @@ const SurvivalBody = Type.Object(
     engineCallsPerSecond: Type.Number(),
     extraCallsPerSecond: Type.Optional(Type.Number({ description: 'Right after the flush, at most.' })),
     headroom: Type.Optional(Type.Number({ description: 'H: what the engine can do ÷ what it does.' })),
-    amplification: Type.Optional(Type.Number({ description: 'A: engine calls with nothing cached ÷ now.' })),
-    survivable: Type.Optional(Type.Number({ description: 'f* = (H − 1)/(A − 1), 0–1.' })),
+    amplification: Type.Optional(Type.Number({ description: 'A, at most: engine calls with nothing cached ÷ now.' })),
+    survivable: Type.Optional(Type.Number({ description: 'f* = (H − 1)/(A − 1), 0–1, at least.' })),
   },
   { description: 'From the searches of the last minute or so of this process.' },
 );

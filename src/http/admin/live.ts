@@ -41,7 +41,7 @@ export function createLive(options: {
     listing ??= operations.drills
       .list()
       .then((drills) => {
-        running = drills.filter((drill) => drill.running);
+        running = drills.filter(({ running: runs, ending }) => runs || ending !== undefined);
       })
       // What cannot be listed now is shown as it was: the stream is what operators look at when something is wrong.
       .catch(() => {})

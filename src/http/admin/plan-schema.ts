@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import type { DrillAsk } from '../../drills/drills.ts';
 import { choice } from './fields.ts';
 import { By, Mode } from './flush-schema.ts';
@@ -24,13 +24,24 @@ export const GUARD_FIGURES_BODY = choice([
   'hitRatioDrop',
 ]);
 
-const GuardBody = Type.Object({
+const guardOf = <Max extends TSchema>(max: Max) => ({
   figure: GUARD_FIGURES_BODY,
-  max: Type.Number({ description: 'Never above it: rates 0–1, milliseconds, factors, points.' }),
+  max,
+  follows: Type.Optional(choice(['patience'], '`max` is told from the patience of the domains.')),
   forMs: Ms('For so long without a break.'),
   // biome-ignore lint/suspicious/noThenProperty: the plan's own word; a schema is never awaited.
   then: choice(['rollback', 'hold', 'continue']),
 });
+const MAX = 'Never above it: rates 0–1, milliseconds, factors, points.';
+const GuardBody = Type.Object(guardOf(Type.Number({ description: MAX })));
+/** As it may be asked for. */
+const GuardAsk = Type.Object(
+  guardOf(
+    Type.Union([Type.Number(), Type.Literal('patience')], {
+      description: `${MAX} \`patience\`, for p99Ms: the longest a client waits, and some slack.`,
+    }),
+  ),
+);
 
 const defaulted = {
   title: Type.String(),
@@ -64,7 +75,7 @@ export const PlanChoice = Type.Unsafe<DrillAsk['plan']>({
 export const PlanAsk = Type.Union([
   Type.String({ minLength: 1, maxLength: 64, description: 'The name of a ready-made plan.' }),
   Type.Object(
-    { ...required, ...Type.Partial(Type.Object(defaulted)).properties },
+    { ...required, ...Type.Partial(Type.Object({ ...defaulted, guards: Type.Array(GuardAsk) })).properties },
     { description: 'A plan of one’s own. What is left out has the value the ready-made plans have.' },
   ),
 ]);

@@ -75,9 +75,13 @@ const ControlLook = Type.Object(
 
 export const DomainsBody = Type.Object({ domains: Type.Array(Type.Object({ ...status, control: ControlLook })) });
 
-export const VerdictBody = Type.Object({
-  kind: choice(['passed', 'failed', 'refused', 'aborted', 'lost']),
+export const EndingBody = Type.Object({
+  kind: choice(['passed', 'failed', 'not-measured', 'refused', 'aborted', 'lost']),
   detail: Type.String(),
+});
+
+export const VerdictBody = Type.Object({
+  ...EndingBody.properties,
   resumable: Type.Optional(Type.Object({ domain: Type.String(), stage: Type.Integer() })),
 });
 
@@ -88,7 +92,16 @@ export const DrillSummaryBody = Type.Object({
   domains: Type.Array(Type.String()),
   startedAtMs: AtMs,
   endedAtMs: Type.Optional(AtMs),
-  running: Type.Boolean(),
+  running: Type.Boolean({ description: 'False as soon as the cache is restored.' }),
+  ending: Type.Optional(
+    Type.Object(
+      { ended: Type.Optional(EndingBody) },
+      {
+        description:
+          'The cache is restored; the last figures are being taken. `ended`: how it ended, where that is known.',
+      },
+    ),
+  ),
   here: Type.Boolean({ description: 'False: another process runs it and keeps its report.' }),
   verdict: Type.Optional(VerdictBody),
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import type { Journal, Learned, Mark, Sample } from '../../../src/drills/journal.ts';
+import { type Journal, type Learned, type Mark, type Sample, VERDICTS } from '../../../src/drills/journal.ts';
 import { GUARD_FIGURES, type GuardRule, type Plan, type Stage } from '../../../src/drills/plan.ts';
+import type { Range, Survival } from '../../../src/drills/survivable.ts';
 import type { Figures } from '../../../src/meter/reading.ts';
 import { OUTCOMES } from '../../../src/search/outcome.ts';
 
@@ -71,10 +72,12 @@ const stageLearned = shape<Learned['stages'][number]>(
   },
   ['stage', 'title', 'peakEngineCallsPerSecond'],
 );
+const range = shape<Range>({ low: number, high: number }, ['low']);
+const survival = shape<Survival>({ headroom: range, headroomLeft: range, amplification: range, survivable: range }, []);
 const learned = shape<Learned>(
   {
     ...{ domain, baseline: figures, after: figures, stages: some(stageLearned) },
-    ...{ headroomLeft: number, amplification: number, survivable: number },
+    survival,
   },
   ['domain', 'baseline', 'stages'],
 );
@@ -111,10 +114,14 @@ export const anyJournal: fc.Arbitrary<Journal> = shape<Journal>(
       marks: fc.array(mark, { maxLength: 8 }),
       learned: some(learned),
     },
-    state: fc.constantFrom({ kind: 'ending' }, { kind: 'over' }),
+    state: fc.constantFrom(
+      { kind: 'ending' },
+      { kind: 'ending', ended: { kind: 'aborted', detail: '<b>' } },
+      { kind: 'over' },
+    ),
     verdict: shape<NonNullable<Journal['verdict']>>(
       {
-        kind: fc.constantFrom('passed', 'failed', 'refused', 'aborted', 'lost'),
+        kind: fc.constantFrom(...VERDICTS),
         detail: words,
         resumable: fc.record({ domain, stage: stageNumber }),
       },

@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { journalText } from '../../../src/commands/drill/journal-text.ts';
 import { reportPage } from '../../../src/drills/page/report-page.ts';
+import { rangeText as onConsole, plannedPercent, times } from '../../../src/http/ops/assets/view/format.mjs';
 import { journalOf, STAGED } from '../../fakes/journal.ts';
 import { SCENES } from '../../fakes/journal-scenes.ts';
 import { markupFaults } from '../../report/well-formed.ts';
 
 const HOSTILE = `</title></style><script>alert(1)</script>" onload="x" '<img src=x>&amp;\u0000\u202e\ud800]]>`;
+
+const SURVIVAL = {
+  headroom: { low: 12 },
+  headroomLeft: { low: 1.8, high: 2.4 },
+  amplification: { low: 6.1, high: 6.5 },
+  survivable: { low: 0.21, high: 0.28 },
+} as const;
+
+function plain(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
 
 /** What a reader sees, without tags; the spaces within figures are no-break ones. */
 function textOf(page: string): string {
@@ -92,16 +105,64 @@ test('what was learned is there with its figures, beside what the dry run said',
   const text = textOf(
     reportPage({
       ...journal,
-      learned:
-        learned === undefined ? [] : [{ ...learned, headroomLeft: 2.13, amplification: 6.27, survivable: 0.243 }],
+      learned: learned === undefined ? [] : [{ ...learned, survival: SURVIVAL }],
     }),
   );
-  assert.match(text, /Headroom left \(H\) 2\.1 × 9\.8 × before At the worst moment 46\.9 % of the engine's places/);
-  assert.match(text, /Survivable at once \(f\*\) 24\.3 % 85 % Up to 24\.3 % of the keys .* This drill flushed 100 %/);
   assert.match(
     text,
-    /Amplification \(A\) 6\.3 × 11\.4 × The engine was asked up to \d+\/s, against [\d.]+\/s in the baseline/,
+    /Headroom left \(H\) 1\.8–2\.4 × 9\.8 × before At the worst moment the engine could have done 1\.8–2\.4 × what it was asked; before, over 12 ×\./,
   );
+  assert.match(
+    text,
+    /Survivable at once \(f\*\) 21–28 % 85 % at least By these figures 21–28 % of the keys .* This drill flushed 100 %/,
+  );
+  assert.match(
+    text,
+    /Amplification \(A\) 6\.1–6\.5 × 11\.4 × at most The engine was asked up to \d+\/s, against [\d.]+\/s in the baseline\. With nothing cached that would be 6\.1–6\.5 ×/,
+  );
+});
+
+test('the page, the console and the terminal tell the same figures, each with its meaning', () => {
+  const journal = journalOf();
+  const [first] = journal.learned;
+  const learned = first === undefined ? [] : [{ ...first, survival: SURVIVAL }];
+  const html = reportPage({ ...journal, learned });
+  const terminal = journalText({ ...journal, learned });
+  const { headroomLeft, amplification, survivable } = SURVIVAL;
+  const figures = [
+    onConsole(headroomLeft, times),
+    onConsole(amplification, times),
+    onConsole(survivable, plannedPercent),
+    onConsole(undefined, plannedPercent),
+  ].map(plain);
+  assert.deepEqual(figures, ['1.8–2.4 ×', '6.1–6.5 ×', '21–28 %', 'too little load to say']);
+  for (const figure of figures.slice(0, 3)) {
+    assert.ok(plain(terminal).includes(figure), `${figure} in ${terminal}`);
+    assert.ok(textOf(html).includes(figure), figure);
+  }
+  for (const meaning of [/title="H: /, /title="A: /, /title="f\* = /]) assert.match(html, meaning);
+});
+
+test('where too little was measured, sentence and table say so, and a journal of old is still drawn', () => {
+  const journal = journalOf();
+  const learnedWith = (survival: object) => journal.learned.map(({ survival: _, ...one }) => ({ ...one, ...survival }));
+  const little = textOf(reportPage({ ...journal, learned: learnedWith({ survival: {} }) }));
+  assert.match(
+    little,
+    /Survivable at once \(f\*\) too little load to say .* Too little load to say how much of the cache/,
+  );
+  const old = { headroomLeft: 2.13, amplification: 6.27, survivable: 0.243 };
+  const page = textOf(reportPage({ ...journal, learned: learnedWith(old) }));
+  assert.match(page, /Survivable at once \(f\*\) – .* of an older version/);
+  assert.doesNotMatch(page, /24\.3/);
+});
+
+test('a drill that is rolled back does not read as running', () => {
+  const { verdict: _, ...journal } = journalOf();
+  const ended = { kind: 'aborted', detail: 'Aborted by ana: enough.' } as const;
+  const page = textOf(reportPage({ ...journal, state: { kind: 'ending', ended } }));
+  assert.match(page, /Aborted Aborted by ana: enough\. The cache is restored; the last figures are being taken\./);
+  assert.doesNotMatch(page, /Running/);
 });
 
 test('a guard that ended the drill is told with its time, and how soon the cache was back', () => {

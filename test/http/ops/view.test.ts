@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Model, runningDrills } from '../../../src/http/ops/assets/data/model.mjs';
+import { placeFrom } from '../../../src/http/ops/assets/data/place.mjs';
 import type { Journal, Sample } from '../../../src/http/ops/assets/data/shapes.mjs';
-import { changesBetween } from '../../../src/http/ops/assets/tell.mjs';
+import { changesBetween, factsOf } from '../../../src/http/ops/assets/tell.mjs';
 import { cohortsOf } from '../../../src/http/ops/assets/view/cohorts.mjs';
+import { drillStripView } from '../../../src/http/ops/assets/view/drill-strip.mjs';
+import { drillsView } from '../../../src/http/ops/assets/view/drills.mjs';
 import { ago, bytes, duration, number, percent, rate, times } from '../../../src/http/ops/assets/view/format.mjs';
 import { figuresAt } from '../../fakes/operations-figures.ts';
 import { journalAt } from '../../fakes/operations-journal.ts';
@@ -28,6 +32,30 @@ describe('figures in words', () => {
       '3:07 min',
     ]);
     assert.deepEqual([512, 2048, 300 * 2 ** 20].map(bytes), ['512 B', '2.0 KiB', '300 MiB']);
+  });
+});
+
+describe('a drill that is rolled back', () => {
+  const drill = {
+    ...{ id: 'd', plan: 'canary', title: 'One key', domains: ['goods'], startedAtMs: 0, here: true },
+    running: false,
+    ending: { ended: { kind: 'aborted', detail: 'Aborted by ana.' } },
+  } as const;
+  const model: Model = {
+    ...{ place: placeFrom('#/goods/drills'), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
+    ...{ readOnly: false, dryRun: undefined, flushRun: undefined, said: {}, busy: [] },
+    live: { atMs: 1000, domains: [], drills: [drill] },
+    fed: { drills: { path: '/admin/drills', value: { drills: [drill] }, heardMs: 0 } },
+  };
+
+  it('reads nowhere as running, and leaves nothing to abort', () => {
+    for (const view of [drillStripView(model), drillsView(model)]) {
+      const words = JSON.stringify(view);
+      assert.match(words, /aborted: cache restored, taking the last figures/);
+      assert.doesNotMatch(words, /"running"/);
+    }
+    assert.deepEqual(runningDrills(model), []);
+    assert.match([...factsOf(model).values()].join(' '), /The drill One key: aborted: cache restored/);
   });
 });
 

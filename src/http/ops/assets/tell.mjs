@@ -1,4 +1,5 @@
 import { isHalted, isStale } from './data/model.mjs';
+import { endingWords, verdictWord } from './view/drill-words.mjs';
 
 /**
  * @typedef {import('./data/model.mjs').Model} Model
@@ -37,8 +38,10 @@ export function factsOf(model) {
     facts.set(`state ${domain}`, `${domain} is ${status.state}.`);
     facts.set(`breaker ${domain}`, `The engine breaker of ${domain} is ${status.engine.breaker}.`);
   }
-  for (const { id, title, domains } of live.drills)
-    facts.set(`drill ${id}`, `The drill ${title} runs on ${domains.join(', ')}.`);
+  for (const { id, title, domains, ending } of live.drills) {
+    const what = ending === undefined ? ` runs on ${domains.join(', ')}` : `: ${endingWords(ending)}`;
+    facts.set(`drill ${id}`, `The drill ${title}${what}.`);
+  }
   const journal = watched?.journal;
   if (journal !== undefined) {
     if (journal.state.kind === 'running')
@@ -46,7 +49,8 @@ export function factsOf(model) {
     for (const guard of journal.samples.at(-1)?.guards ?? []) {
       if (guard.broken) facts.set(`guard ${guard.figure}`, `The guard ${guard.figure} is broken.`);
     }
-    if (journal.verdict !== undefined) facts.set('verdict', `${journal.verdict.kind}: ${journal.verdict.detail}`);
+    if (journal.verdict !== undefined)
+      facts.set('verdict', `${verdictWord(journal.verdict.kind)}: ${journal.verdict.detail}`);
   }
   return facts;
 }

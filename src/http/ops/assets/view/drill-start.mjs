@@ -1,9 +1,18 @@
 import { h } from '../../../page/assets/view/tree.mjs';
 import { currentLook } from '../data/model.mjs';
-import { GUARD_NAMES, guardValue, isBlackout, modeWords, planMs, stageTitle, THEN_WORDS } from './drill-words.mjs';
+import {
+  GUARD_NAMES,
+  guardValue,
+  isBlackout,
+  MEANINGS,
+  modeWords,
+  planMs,
+  stageTitle,
+  THEN_WORDS,
+} from './drill-words.mjs';
 import { lossView, survivalView } from './estimate.mjs';
 import { bytes, duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
-import { fedView, panel, said, sendButton, table } from './parts.mjs';
+import { fedView, meant, panel, said, sendButton, table } from './parts.mjs';
 
 /**
  * @typedef {import('../data/model.mjs').Model} Model
@@ -104,7 +113,7 @@ function dryRunView(model) {
         { class: 'notice warnings' },
         warnings.map((warning) => h('li', {}, warning)),
       ),
-    domains.map(({ domain, stages }) => {
+    domains.map(({ domain, stages, cohorts }) => {
       const last = stages.at(-1)?.preview;
       return [
         h('h4', {}, domain),
@@ -115,15 +124,24 @@ function dryRunView(model) {
             last?.nodes.length === 0 ? 'pages in memory' : 'keys in the store',
             'size',
             'extra calls/s, at most',
-            'survivable f*',
+            meant('survivable f*, at least', MEANINGS.survivable),
+            'searches of its keys',
+            'tells something after',
           ],
-          stages.map(({ title, preview }) => [
+          stages.map(({ title, preview }, at) => [
             title,
             number(preview.nodes.length === 0 ? preview.memory.entries : sum(preview.nodes.map(({ keys }) => keys))),
             bytes(preview.nodes.length === 0 ? preview.memory.bytes : sum(preview.nodes.map((node) => node.bytes))),
             rate(preview.engine.extraCallsPerSecond),
             percent(preview.engine.survivable),
+            perSecond(cohorts.stages[at]?.searchesPerSecond),
+            duration(cohorts.stages[at]?.enoughMs),
           ]),
+        ),
+        h(
+          'p',
+          { class: 'soft' },
+          `The keys of the control cohort get ${perSecond(cohorts.control.searchesPerSecond)} searches. These are means of this process: the keys that are drawn may be searched for less.`,
         ),
         last !== undefined && [
           h('h4', {}, `At the last stage of ${domain}`),
@@ -172,6 +190,11 @@ function guardRulesView({ guards, recovery }) {
       `Recovered when within ${number(recovery.withinPoints)} points of its own past, in ${duration(recovery.timeoutMs)} at most.`,
     ),
   ];
+}
+
+/** @param {number | undefined} searches */
+function perSecond(searches) {
+  return searches === undefined ? 'no' : `about ${number(searches, searches < 10 ? 1 : 0)}/s`;
 }
 
 /** @param {readonly number[]} values */

@@ -1,7 +1,7 @@
 import { h } from '../../../page/assets/view/tree.mjs';
-import { currentLook, runningDrills } from '../data/model.mjs';
+import { currentLook } from '../data/model.mjs';
 import { hrefOf } from '../data/place.mjs';
-import { stateWords } from './drill-words.mjs';
+import { endingWords, stateWords } from './drill-words.mjs';
 import { stopwatch } from './format.mjs';
 
 /** @typedef {import('../data/model.mjs').Model} Model */
@@ -15,14 +15,14 @@ export function drillStripView(model) {
   return h(
     'div',
     { class: 'strips', 'data-key': 'strips' },
-    runningDrills(model).map((drill) => {
+    (model.live?.drills ?? []).map((drill) => {
       const journal = model.watched?.id === drill.id ? model.watched.journal : undefined;
       return h(
         'div',
         { class: 'strip', 'data-key': `strip-${drill.id}` },
         h('b', {}, 'Drill'),
         h('span', {}, drill.title, ' on ', drill.domains.join(', ')),
-        h('span', { class: 'grow' }, journal === undefined ? 'running' : stateWords(journal)),
+        h('span', { class: 'grow' }, stateText(drill, journal)),
         h(
           'span',
           { class: 'clock' },
@@ -36,4 +36,14 @@ export function drillStripView(model) {
       );
     }),
   );
+}
+
+/**
+ * The live line may know of the end before the journal was read again.
+ * @param {import('../data/shapes.mjs').DrillSummary} drill
+ * @param {import('../data/shapes.mjs').Journal | undefined} journal
+ */
+function stateText({ ending }, journal) {
+  if (ending !== undefined) return endingWords(ending);
+  return journal === undefined ? 'running' : stateWords(journal);
 }

@@ -2,9 +2,29 @@ import { h } from '../../../page/assets/view/tree.mjs';
 import { runningDrills } from '../data/model.mjs';
 import { hueOf } from '../plot/hues.mjs';
 import { cohortsOf, LEAST_SEARCHES } from './cohorts.mjs';
-import { GUARD_NAMES, guardValue, stageTitle, stateWords, THEN_WORDS, VERDICT_LEVELS } from './drill-words.mjs';
-import { ago, dayTime, duration, number, percent, stopwatch, times, UNKNOWN } from './format.mjs';
-import { actButton, badge, facts, panel, table } from './parts.mjs';
+import {
+  GUARD_NAMES,
+  guardValue,
+  MEANINGS,
+  stageTitle,
+  stateWords,
+  THEN_WORDS,
+  VERDICT_LEVELS,
+  verdictWord,
+} from './drill-words.mjs';
+import {
+  ago,
+  dayTime,
+  duration,
+  number,
+  percent,
+  plannedPercent,
+  rangeText,
+  stopwatch,
+  times,
+  UNKNOWN,
+} from './format.mjs';
+import { actButton, badge, facts, meant, panel, table } from './parts.mjs';
 
 /**
  * @typedef {import('../data/model.mjs').Model} Model
@@ -48,7 +68,7 @@ export function drillWatchView(model) {
         { class: 'phase' },
         journal.verdict === undefined
           ? stateWords(journal)
-          : badge(VERDICT_LEVELS[journal.verdict.kind], journal.verdict.kind),
+          : badge(VERDICT_LEVELS[journal.verdict.kind], verdictWord(journal.verdict.kind)),
       ),
       h('p', { class: 'clock' }, elapsed(model, journal)),
       // With one drill the button at the top is the one to look for.
@@ -151,12 +171,12 @@ function guardsView({ plan, samples }) {
 function learnedView({ learned, endedAtMs }) {
   return [
     h('h3', {}, 'What was learned'),
-    learned.map(({ domain, headroomLeft, amplification, survivable, stages }) => [
+    learned.map(({ domain, survival, stages }) => [
       facts([
         ['domain', domain],
-        ['headroom left', times(headroomLeft)],
-        ['amplification', times(amplification)],
-        ['survivable f*', percent(survivable)],
+        [meant('headroom left', MEANINGS.headroom), told(survival, survival?.headroomLeft, times)],
+        [meant('amplification', MEANINGS.amplification), told(survival, survival?.amplification, times)],
+        [meant('survivable f*', MEANINGS.survivable), told(survival, survival?.survivable, plannedPercent)],
       ]),
       table(
         `Stages of ${domain}`,
@@ -174,4 +194,14 @@ function learnedView({ learned, endedAtMs }) {
     ]),
     h('p', { class: 'soft' }, 'Ended ', dayTime(endedAtMs), '.'),
   ];
+}
+
+/**
+ * A journal of an older version tells single figures, which are not repeated.
+ * @param {import('../../../../drills/survivable.ts').Survival | undefined} survival
+ * @param {import('../../../../drills/survivable.ts').Range | undefined} range
+ * @param {(value: number) => string} text
+ */
+function told(survival, range, text) {
+  return survival === undefined ? UNKNOWN : rangeText(range, text);
 }

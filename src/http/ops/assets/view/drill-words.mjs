@@ -48,6 +48,20 @@ const PHASES = {
   after: 'measuring afterwards',
 };
 
+/**
+ * What is known of a drill whose cache is restored already.
+ * @param {NonNullable<import('../data/shapes.mjs').DrillSummary['ending']>} ending
+ */
+export function endingWords({ ended }) {
+  const what = ended === undefined ? 'every stage is over' : verdictWord(ended.kind);
+  return `${what}: cache restored, taking the last figures`;
+}
+
+/** @param {import('../../../../drills/journal.ts').Verdict['kind']} kind */
+export function verdictWord(kind) {
+  return kind.replaceAll('-', ' ');
+}
+
 /** @param {Journal} journal */
 export function stateWords({ state, plan, domains }) {
   switch (state.kind) {
@@ -58,14 +72,30 @@ export function stateWords({ state, plan, domains }) {
       return `${where}${PHASES[state.phase]}${stage}`;
     }
     case 'ending':
-      return 'cache restored, taking the last figures';
+      return endingWords(state);
     case 'over':
       return 'over';
   }
 }
 
 /** @type {Readonly<Record<import('../../../../drills/journal.ts').Verdict['kind'], 'good' | 'warn' | 'bad'>>} */
-export const VERDICT_LEVELS = { passed: 'good', failed: 'bad', refused: 'warn', aborted: 'warn', lost: 'bad' };
+export const VERDICT_LEVELS = {
+  passed: 'good',
+  failed: 'bad',
+  'not-measured': 'warn',
+  refused: 'warn',
+  aborted: 'warn',
+  lost: 'bad',
+};
+
+/** What the three figures mean, as tooltips. */
+export const MEANINGS = {
+  headroom:
+    'H: what the engine can do ÷ what it was asked, from its places, the time of a call and the number of calls',
+  amplification: 'A: engine calls with nothing cached ÷ engine calls before, in proportion to the share that was lost',
+  survivable:
+    'f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once before the engine has more to do than it can',
+};
 
 /** @param {import('../../../../drills/plan.ts').Stage} stage */
 export function stageTitle(stage) {

@@ -1,7 +1,7 @@
 import { h } from '../../../page/assets/view/tree.mjs';
 import { drillStartView } from './drill-start.mjs';
 import { drillWatchView } from './drill-watch.mjs';
-import { VERDICT_LEVELS } from './drill-words.mjs';
+import { endingWords, VERDICT_LEVELS, verdictWord } from './drill-words.mjs';
 import { dayTime, stopwatch } from './format.mjs';
 import { actButton, badge, fedView, panel, said, table } from './parts.mjs';
 
@@ -38,10 +38,11 @@ function drillListView(model) {
 }
 
 /** @param {import('../data/shapes.mjs').DrillSummary} drill */
-function verdictView({ verdict, running, startedAtMs, endedAtMs }) {
+function verdictView({ verdict, running, ending, startedAtMs, endedAtMs }) {
   const took = endedAtMs === undefined ? '' : ` after ${stopwatch(endedAtMs - startedAtMs)}`;
   if (verdict !== undefined)
-    return [badge(VERDICT_LEVELS[verdict.kind], verdict.kind), took, h('small', {}, verdict.detail)];
+    return [badge(VERDICT_LEVELS[verdict.kind], verdictWord(verdict.kind)), took, h('small', {}, verdict.detail)];
+  if (ending !== undefined) return h('small', {}, endingWords(ending));
   return running ? badge('warn', 'running') : badge('none', 'unknown');
 }
 
@@ -49,7 +50,7 @@ function verdictView({ verdict, running, startedAtMs, endedAtMs }) {
  * @param {Model} model
  * @param {import('../data/shapes.mjs').DrillSummary} drill
  */
-function buttons(model, { id, title, running, verdict, here }) {
+function buttons(model, { id, title, running, ending, verdict, here }) {
   return [
     h(
       'button',
@@ -57,6 +58,7 @@ function buttons(model, { id, title, running, verdict, here }) {
       'Look',
     ),
     !running &&
+      ending === undefined &&
       h(
         'button',
         {

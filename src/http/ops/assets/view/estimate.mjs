@@ -1,6 +1,7 @@
 import { h } from '../../../page/assets/view/tree.mjs';
+import { MEANINGS } from './drill-words.mjs';
 import { bytes, counted, duration, number, percent, plannedPercent, rate, times } from './format.mjs';
-import { facts, table } from './parts.mjs';
+import { facts, meant, table } from './parts.mjs';
 
 /** @typedef {import('../data/shapes.mjs').FlushPreview} FlushPreview */
 
@@ -47,21 +48,20 @@ export function survivalView({ engine, fraction }) {
         'extra, at most',
         engine.extraCallsPerSecond === undefined ? number(undefined) : `+${rate(engine.extraCallsPerSecond)} calls/s`,
       ],
-      ['headroom H', times(engine.headroom)],
-      ['amplification A', times(engine.amplification)],
-      ['survivable f*', h('strong', { class: isTooMuch ? 'over' : '' }, percent(survivable))],
+      [meant('headroom H, at least', MEANINGS.headroom), times(engine.headroom)],
+      [meant('amplification A, at most', MEANINGS.amplification), times(engine.amplification)],
+      [
+        meant('survivable f*, at least', MEANINGS.survivable),
+        h('strong', { class: isTooMuch ? 'over' : '' }, percent(survivable)),
+      ],
     ]),
     isTooMuch &&
       h(
         'p',
         { class: 'notice' },
-        `${plannedPercent(fraction)} at once is more than the engine can carry: expect shed searches until the cache is refilled.`,
+        `${plannedPercent(fraction)} at once is more than the engine carries for sure: searches may be shed until the cache is refilled.`,
       ),
     survivable === undefined &&
-      h(
-        'p',
-        { class: 'notice' },
-        'Whether the engine can carry it is not known: there was too little traffic to tell.',
-      ),
+      h('p', { class: 'notice' }, 'Whether the engine can carry it is not known: there was too little load to say.'),
   ];
 }

@@ -94,6 +94,18 @@ export function counted(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
 
+/**
+ * Both ends, as the report tells them. An end that cannot be told is `over`; without any, too little was measured.
+ * @param {import('../../../../drills/survivable.ts').Range | undefined} range
+ * @param {(value: number) => string} text
+ */
+export function rangeText(range, text) {
+  if (range === undefined) return 'too little load to say';
+  const { low, high } = range;
+  if (high === undefined) return `over ${text(low)}`;
+  return text(low) === text(high) ? text(low) : `${text(low).split(/\s/)[0]}–${text(high)}`;
+}
+
 /** @param {number | undefined} factor */
 export function times(factor) {
   const text = number(factor, factor !== undefined && Number.isInteger(factor) ? 0 : 1);

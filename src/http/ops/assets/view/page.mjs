@@ -1,5 +1,5 @@
 import { h } from '../../../page/assets/view/tree.mjs';
-import { isStale } from '../data/model.mjs';
+import { isStale, runningDrills } from '../data/model.mjs';
 import { auditView } from './audit.mjs';
 import { cardsView, viewsView } from './cards.mjs';
 import { changesView } from './changes.mjs';
@@ -42,7 +42,7 @@ export function pageView(model) {
 export function titleOf(model) {
   const domains = model.live?.domains ?? [];
   const bad = domains.filter(({ status }) => status.state === 'down').map(({ domain }) => domain);
-  const drilled = model.live?.drills.length ?? 0;
+  const drilled = runningDrills(model).length;
   const signs = [
     isStale(model) ? 'no connection' : '',
     bad.length > 0 ? `down: ${bad.join(', ')}` : '',

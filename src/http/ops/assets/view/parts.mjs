@@ -26,7 +26,7 @@ export function breakerBadge(state) {
 }
 
 /**
- * @param {readonly (readonly [name: string, ...value: Child[]] | false)[]} pairs
+ * @param {readonly (readonly [name: Child, ...value: Child[]] | false)[]} pairs
  * @param {string} [className]
  */
 export function facts(pairs, className = 'facts') {
@@ -35,6 +35,15 @@ export function facts(pairs, className = 'facts') {
     { class: className },
     pairs.map((pair) => pair !== false && h('div', {}, h('dt', {}, pair[0]), h('dd', {}, ...pair.slice(1)))),
   );
+}
+
+/**
+ * A word with a tooltip.
+ * @param {string} word
+ * @param {string} meaning
+ */
+export function meant(word, meaning) {
+  return h('abbr', { title: meaning }, word);
 }
 
 /**

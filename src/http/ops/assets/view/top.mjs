@@ -38,6 +38,25 @@ export function topView(model) {
         model.hasToken ? 'Forget token' : 'Token',
       ),
     ),
+    halted === true && haltedView(model),
+  );
+}
+
+/**
+ * Why nothing may be drilled, with the levers: as long as it is so it is seen from everywhere.
+ * @param {Model} model
+ */
+function haltedView({ fed }) {
+  const [halt] = fed.halt?.value?.domains ?? [];
+  return h(
+    'div',
+    { class: 'banner bad halted', 'data-key': 'halted' },
+    h(
+      'p',
+      {},
+      h('b', {}, 'Halted: no drill may run or start. '),
+      halt === undefined ? 'Why is not known yet.' : `${halt.by}, ${clockTime(halt.atMs)}: ${halt.reason}`,
+    ),
   );
 }
 
@@ -64,9 +83,7 @@ function linkView(model) {
  * @param {Model} model
  */
 export function bannersView(model) {
-  const { link, live, fed, nowMs } = model;
-  const halts = fed.halt?.value?.domains ?? [];
-  const [halt] = halts;
+  const { link, live, nowMs } = model;
   return h(
     'div',
     { class: 'banners', 'data-key': 'banners' },
@@ -79,17 +96,6 @@ export function bannersView(model) {
           'button',
           { type: 'button', class: 'quiet', 'data-act': 'retry' },
           `Try now (${number(Math.max(0, Math.ceil((link.retryAtMs - nowMs) / 1000)))} s)`,
-        ),
-      ),
-    isHalted(model) === true &&
-      h(
-        'div',
-        { class: 'banner bad', 'data-key': 'halted' },
-        h(
-          'p',
-          {},
-          h('b', {}, 'Halted: no drill may run or start. '),
-          halt === undefined ? 'Why is not known yet.' : `${halt.by}, ${clockTime(halt.atMs)}: ${halt.reason}`,
         ),
       ),
     model.readOnly &&

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
+import type { Journal } from '../../src/drills/journal.ts';
+import { createOperator } from './operate.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const TOKEN = 'choose-one';
+const LONGEST_MS = 180_000;
+const START_MS = 60_000;
+/** `SERPCACHE_FIRST_DRILLS=10 node --test test/e2e/first-drill.test.ts` runs the path ten times, in about 15 minutes. */
+const runs = Math.min(50, Math.max(1, Math.trunc(Number(process.env['SERPCACHE_FIRST_DRILLS'] ?? 1)) || 1));
+
+/** The commands of the README in a folder of nobody's: `npm start`, `npm run traffic` until it is stopped, the canary. */
+async function firstDrill(): Promise<{
+  readonly code: number | null;
+  readonly tookMs: number;
+  readonly journal: Journal;
+}> {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-first-drill-'));
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  const env = { SERPCACHE_CONFIG: '', PORT: `${port}`, ADMIN_PORT: `${adminPort}`, ADMIN_TOKEN: TOKEN };
+  const part = (name: string, file: string, ready: () => Promise<boolean>) =>
+    startProcess({
+      ...{ name, command: process.execPath, args: [join(ROOT, file)], cwd: directory, env },
+      ...{ logFile: join(directory, `${name}.log`), ready, readyTimeoutMs: START_MS },
+    });
+  const running = [await part('serpcache', 'src/main.ts', () => accepts(port))];
+  try {
+    running.unshift(await part('traffic', 'loadtest/traffic/cli.ts', async () => true));
+    const adminUrl = `http://127.0.0.1:${adminPort}`;
+    const operator = createOperator({ adminUrl, token: TOKEN, longestMs: LONGEST_MS });
+    const startedMs = performance.now();
+    const end = await operator.cli('drill', 'run', 'canary', '--domain', 'goods', '--reason', 'first try', '--yes');
+    const tookMs = performance.now() - startedMs;
+    const over = end.lines.find(({ kind }) => kind === 'over')?.['journal'];
+    assert.ok(over !== undefined, `exit ${end.code} after ${Math.round(tookMs)} ms: ${end.err}`);
+    return { code: end.code, tookMs, journal: over as Journal };
+  } finally {
+    for (const process of running) await process.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+describe('the first drill of a newcomer, by the README', { timeout: runs * (LONGEST_MS + START_MS) }, () => {
+  for (let run = 1; run <= runs; run += 1) {
+    test(`passes in under three minutes, and says no more than it knows (${run} of ${runs})`, async (t) => {
+      const { code, tookMs, journal } = await firstDrill();
+      const { verdict, learned, marks } = journal;
+      t.diagnostic(`${verdict?.kind} after ${Math.round(tookMs / 1000)} s`);
+      assert.deepEqual([code, verdict?.kind], [0, 'passed'], verdict?.detail);
+      assert.ok(tookMs < LONGEST_MS, `${Math.round(tookMs)} ms`);
+      assert.ok(marks.some(({ kind }) => kind === 'stage'));
+      const [{ survival, stages = [] } = {}] = learned;
+      assert.deepEqual([survival?.amplification, survival?.survivable], [undefined, undefined]);
+      assert.ok((stages[0]?.lowest ?? 0) < (stages[0]?.before ?? 0), JSON.stringify(stages));
+    });
+  }
+});
