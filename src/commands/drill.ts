@@ -1,5 +1,4 @@
-import { nearest } from '../config/suggest.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command, CommandGroup } from './command.ts';
 import { abortDrill } from './drill/abort.ts';
 import { listDrills } from './drill/list.ts';
 import { listPlans } from './drill/plans.ts';
@@ -22,17 +21,9 @@ const PARTS: readonly Command[] = [
 ];
 
 /** Cache losses on purpose: staged, guarded, taken back. */
-export const drill: Command = {
+export const drill: CommandGroup = {
   name: 'drill',
   usage: `${PARTS.map(({ name }) => name.replace('drill ', '')).join(' | ')} …`,
   summary: 'lose the cache on purpose, in stages, and get it back',
   parts: PARTS,
-  run: async ([word]) => {
-    const names = PARTS.map(({ name }) => name.replace('drill ', ''));
-    if (word === undefined || word.startsWith('-')) throw new UsageError(`drill what? ${names.join(', ')}`);
-    const near = nearest(word, names);
-    throw new UsageError(
-      `no drill command "${word}"; ${near === undefined ? `known: ${names.join(', ')}` : `did you mean ${near}?`}`,
-    );
-  },
 };

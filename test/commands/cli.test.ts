@@ -27,7 +27,7 @@ function start(t: TestContext, words: readonly string[], { port }: Pick<AdminSer
   return { child, done, until };
 }
 
-test('done is exit 0 with one JSON value, refused and unreachable 1, wrong words 2, a wrong configuration 78', async (t) => {
+test('done is exit 0 with one JSON value, refused and unreachable 3, wrong arguments 64, a wrong configuration 78', async (t) => {
   const service = await adminService(t);
   const [closed = 0] = await freePorts(1);
   const all = await Promise.all([
@@ -39,7 +39,7 @@ test('done is exit 0 with one JSON value, refused and unreachable 1, wrong words
   ]);
   assert.deepEqual(
     all.map(({ code }) => code),
-    [0, 1, 1, 2, 78],
+    [0, 3, 3, 64, 78],
   );
   const [done, ...others] = all;
   assert.equal(JSON.parse(done?.out ?? '').text, 'диван');
@@ -48,14 +48,14 @@ test('done is exit 0 with one JSON value, refused and unreachable 1, wrong words
   assert.deepEqual(service.posted('/admin/flush'), []);
 });
 
-test('Ctrl-C aborts the drill that is followed, waits for the restored cache, and is exit 3', async (t) => {
+test('Ctrl-C aborts the drill that is followed, waits for the restored cache, and is exit 2', async (t) => {
   const service = await adminService(t);
   const words = ['drill', 'run', '1-5-25-100', '--domain', 'goods', '--reason', 'rehearsal', '--yes'];
   const { child, done, until } = start(t, words, service);
   await until('"started"');
   child.kill('SIGINT');
   const { code, out, err } = await done;
-  assert.equal(code, 3, err);
+  assert.equal(code, 2, err);
   assert.match(err, /the cache is restored/);
   const [drill] = await service.operations.drills.list();
   assert.equal(drill?.verdict?.kind, 'aborted');
@@ -69,7 +69,7 @@ test('a drill whose output nobody reads any more is aborted', async (t) => {
   const { child, done, until } = start(t, words, service);
   await until('"started"');
   child.stdout.destroy();
-  assert.equal((await done).code, 3);
+  assert.equal((await done).code, 2);
   const [drill] = await service.operations.drills.list();
   assert.equal(drill?.verdict?.kind, 'aborted');
 });

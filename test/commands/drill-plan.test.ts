@@ -27,7 +27,7 @@ test('a plan of one’s own is read from a file and sent whole; its faults are t
   assert.deepEqual(plan.stages, [{ kind: 'fraction', fraction: 0.5, holdMs: 5000 }]);
   writeFileSync(file, PLAN.replace('0.5', '7'));
   const wrong = await callCli(words, { answers: [] });
-  assert.equal(wrong.code, 2);
+  assert.equal(wrong.code, 64);
   assert.match(wrong.err, /is no plan:\n.*fraction \(line 4\): 7; allowed: /);
   assert.equal(posted('/admin/drills/preview').length, 1);
 });

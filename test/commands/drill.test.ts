@@ -32,8 +32,8 @@ describe('the drill command', { concurrency: 3 }, () => {
   test('a drill that is not agreed to is not started', async (t) => {
     const service = await adminService(t);
     const { code, out } = await callCli(run(service.url), { answers: ['no'] });
-    assert.deepEqual([code, out, service.posted('/admin/drills')], [1, '', []]);
-    assert.equal((await callCli(run(service.url))).code, 2, 'a script needs --yes');
+    assert.deepEqual([code, out, service.posted('/admin/drills')], [3, '', []]);
+    assert.equal((await callCli(run(service.url))).code, 64, 'a script needs --yes');
   });
 
   test('a script reads one line of JSON for each thing that happens, each sample once, and no terminal codes', async (t) => {
@@ -58,7 +58,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(journal.verdict.kind, 'passed');
   });
 
-  test('being stopped aborts the drill, waits until it is over, and is exit 3', async (t) => {
+  test('being stopped aborts the drill, waits until it is over, and is exit 2', async (t) => {
     const service = await adminService(t);
     const stop = new AbortController();
     const words = run(service.url).with(2, '1-5-25-100');
@@ -69,7 +69,7 @@ describe('the drill command', { concurrency: 3 }, () => {
         if (text.includes('stage 1 of 4')) stop.abort(new Error('stopped by SIGINT'));
       },
     });
-    assert.equal(code, 3);
+    assert.equal(code, 2);
     assert.match(
       err,
       /aborting the drill; the cache is being restored\n[\s\S]*the cache is restored; waiting for the last/,
@@ -96,7 +96,7 @@ describe('the drill command', { concurrency: 3 }, () => {
       signal: stop.signal,
       onWrite: stopAtOnce,
     });
-    assert.equal(watched.code, 1);
+    assert.equal(watched.code, 3);
     const { id, running } = await only(service);
     assert.equal(running, true);
     assert.match(watched.err, new RegExp(`${id} goes on; end it: serpcache drill abort ${id}`));
@@ -108,7 +108,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     const service = await adminService(t);
     const at = ['--admin', service.url];
     const none = await callCli(['drill', 'abort', ...at]);
-    assert.deepEqual([none.code, none.err], [1, 'serpcache drill abort: no drill runs now\n']);
+    assert.deepEqual([none.code, none.err], [3, 'serpcache drill abort: no drill runs now\n']);
     await callCli(run(service.url, '--yes', '--detach'));
     const { id } = await only(service);
     const running = await callCli(['drill', 'status', ...at], { answers: [] });
@@ -137,7 +137,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(again.code, 0);
   });
 
-  test('a drill whose process is gone is told as lost, and is exit 3', async (t) => {
+  test('a drill whose process is gone is told as lost, and is exit 2', async (t) => {
     const service = await adminService(t);
     let nowMs = 0;
     const { code, err, lines } = await callCli(run(service.url, '--yes'), {
@@ -146,20 +146,20 @@ describe('the drill command', { concurrency: 3 }, () => {
         if (text.includes('"started"')) void service.goAway();
       },
     });
-    assert.equal(code, 3);
+    assert.equal(code, 2);
     assert.match(err, /no answer from .*; a drill whose process is gone ends by itself\n/);
     assert.match(err, /is lost: no answer .*every process ends it by itself\n$/);
     assert.equal(lines().at(-1)?.['kind'], 'lost');
   });
 
-  test('a hypothesis that fails already is a refused drill: exit 3, not a request that went wrong', async (t) => {
+  test('a hypothesis that fails already is a refused drill: exit 2, not a request that went wrong', async (t) => {
     const service = await adminService(t);
     const { drills } = service.operations;
     const start = t.mock.method(drills, 'start', async () => {
       throw new OperationRefused('hypothesis-failed', 'p99Ms is 900, above 800.');
     });
     const { code, err } = await callCli(run(service.url, '--yes'));
-    assert.equal(code, 3);
+    assert.equal(code, 2);
     assert.match(err, /^serpcache drill run: refused: Hypothesis fails already: p99Ms is 900, above 800\.\n$/m);
     assert.equal(start.mock.callCount(), 1);
   });
@@ -178,7 +178,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     const onWrite = (text: string) => text.includes('"started"') && stop.abort(new Error('stopped by SIGINT'));
     const words = run(service.url, '--yes').with(2, '1-5-25-100');
     const { code, err } = await callCli(words, { signal: stop.signal, onWrite });
-    assert.equal(code, 3);
+    assert.equal(code, 2);
     assert.match(err, /out of reach: The control store is away\.[\s\S]*the cache is restored/);
     assert.equal((await only(service)).verdict?.kind, 'aborted');
   });

@@ -83,9 +83,9 @@ test('halt names the drills it ends and asks; it is told, and lifted', async (t)
   const started = { plan: 'full-loss', domains: ['goods'], by: 'test', reason: 'r' };
   const { id } = await operations.drills.start(started);
   const no = await callCli(['halt', '--reason', 'incident', ...at], { answers: ['n'] });
-  assert.deepEqual([no.code, posted('/admin/halt')], [1, []]);
+  assert.deepEqual([no.code, posted('/admin/halt')], [3, []]);
   assert.match(no.err, new RegExp(`this ends ${id}`));
-  assert.equal((await callCli(['halt', '--reason', 'incident', ...at])).code, 2, 'a script needs --yes');
+  assert.equal((await callCli(['halt', '--reason', 'incident', ...at])).code, 64, 'a script needs --yes');
   const yes = await callCli(['halt', '--reason', 'incident', ...at], { answers: ['yes'] });
   assert.match(yes.out, /^halted: every drill is ended and its cache restored/);
   assert.deepEqual(posted('/admin/halt'), [{ reason: 'incident' }]);
@@ -95,7 +95,7 @@ test('halt names the drills it ends and asks; it is told, and lifted', async (t)
     /^halted\ndomain +since +by +reason\ngoods .* ana@desk from 127\.0\.0\.1 {2}incident\nauto /,
   );
   const refused = await callCli(['drill', 'run', 'canary', '--domain', 'goods', '--reason', 'r', '--yes', ...at]);
-  assert.equal(refused.code, 1);
+  assert.equal(refused.code, 3);
   assert.match(refused.err, /Drills are halted/);
   assert.deepEqual((await callCli(['halt', '--lift', '--reason', 'over', ...at])).lines(), [{ halted: false }]);
   assert.equal((await callCli(['halt', '--status', ...at], { answers: [] })).out, 'not halted\n');

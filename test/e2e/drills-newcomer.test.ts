@@ -126,7 +126,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
     ]);
     assert.deepEqual(
       ends.map(({ code }) => code),
-      [1, 1, 2, 2],
+      [3, 3, 64, 64],
       JSON.stringify(ends),
     );
     const [unknown, wrong, mode, reason] = ends;
@@ -142,7 +142,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
 
   test('without traffic the hypothesis refuses the drill before anything is flushed', async () => {
     const end = await operator.cli('drill', 'run', plan, '--domain', 'goods', '--reason', 'no traffic', '--yes');
-    assert.equal(end.code, 3, end.err);
+    assert.equal(end.code, 2, end.err);
     assert.match(end.err, /refused/);
     assert.deepEqual(
       marksOf(end.lines).filter((mark) => mark === 'stage'),
@@ -155,7 +155,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
     const first = operator.start('drill', 'run', plan, '--domain', 'goods', '--reason', 'rehearsal', '--yes');
     await soon('the drill to begin', () => first.lines().some(({ kind }) => kind === 'started'));
     const second = await operator.cli('drill', 'run', 'canary', '--domain', 'goods', '--reason', 'too', '--yes');
-    assert.equal(second.code, 1, second.err);
+    assert.equal(second.code, 3, second.err);
     assert.match(second.err, /A drill is running/);
 
     const end = await first.ended;
@@ -200,7 +200,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
     );
     follow.signal('SIGINT');
     const end = await follow.ended;
-    assert.equal(end.code, 3, end.err);
+    assert.equal(end.code, 2, end.err);
     assert.match(end.err, /aborted/);
     const back = await Promise.all(planted.map(at));
     assert.deepEqual(
