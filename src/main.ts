@@ -8,7 +8,7 @@ import { createLogger } from './metrics/logger.ts';
 
 const PROGRAM: Program = {
   command: 'npm start --',
-  usage: '',
+  usage: '[--help | --version]',
   about: [
     'Starts the service; SIGTERM or Ctrl-C ends it. It takes no arguments. Environment: SERPCACHE_CONFIG names the',
     'configuration, HOST, PORT, ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN and LOG_LEVEL override it; all settings:',

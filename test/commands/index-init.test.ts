@@ -55,6 +55,9 @@ test('columns that a domain does not declare are listed, and indexed all the sam
   const { code, err } = await callCli(['index', 'goods', path('goods.csv'), '--into', folder], { env: {} });
   assert.equal(code, 0, err);
   assert.match(err, /columns ignored, as domain goods declares no such attributes: colour\n/);
+  const source = await callCli(['sphinx-source', '--out', path('sphinx'), `goods=${path('goods.csv')}`], { env: {} });
+  assert.equal(source.code, 0, source.err);
+  assert.match(source.err, /columns ignored, as domain goods declares no such attributes: colour\n/);
 });
 
 test('wrong arguments are refused before a file is read or written', async () => {

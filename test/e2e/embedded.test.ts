@@ -108,7 +108,7 @@ test('a catalogue of one’s own is indexed by one command and searched', async 
 
 test('wrong words are refused with the usage, and help is help', async () => {
   for (const [args, said] of [
-    [['index'], /usage: serpcache index <domain>/],
+    [['index'], /usage: serpcache index \[--init\] <domain>/],
     [['index', 'nosuch', 'x.csv'], /configured: goods, auto, realty, jobs/],
     [['index', 'goods', 'x.csv', '--frobnicate'], /usage/],
     [['frobnicate'], /no command "frobnicate"; see: serpcache --help/],
