@@ -2,14 +2,13 @@
  * `npm run bench [-- l1 control l2] [--commit]`: hits through the whole service against the least a Node server can do,
  * with one page of about 4 KB. Server on one processor, client (and store) on another, rounds alternated, ratios within
  * each start: absolute rates of a shared machine say little. Needs wrk and two processors; load goes to loopback only.
- *
- * Exit status: 0 as fast as committed, 1 slower by more than the committed noise, 2 not judged, 3 cannot run here,
- * 64 wrong arguments.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Program, runProgram, UsageError, type Words } from '../src/commands/arguments.ts';
+import { EXIT } from '../src/commands/exit-status.ts';
 import { BENCHES, type Bench } from './bench/benches.ts';
 import { committedOf, readCommitted, writeCommitted } from './bench/committed.ts';
 import { MEASURED_SECONDS, measureStart, type StartMeasured } from './bench/measure.ts';
@@ -20,27 +19,33 @@ import { processorsOf } from './judge/processors.ts';
 import { processorsHere } from './run/pins.ts';
 import { inPath } from './stack/go-program.ts';
 
-const [CANNOT_RUN, WRONG_ARGUMENTS] = [3, 64];
+const PROGRAM: Program = {
+  command: 'npm run bench --',
+  usage: `[${Object.keys(BENCHES).join('] [')}] [--commit]`,
+  about: [
+    'Hits through the whole service against bare Node servers; all benches unless named, in 6 minutes. Passed: as fast as',
+    'committed; negative: slower by more than the committed noise. Installs Redis and wrk where they are missing.',
+  ],
+  options: [{ name: 'commit', about: 'measure twice as many starts, and write the committed figures' }],
+  takes: { min: 0, max: 64 },
+};
 const INSTALL = join(import.meta.dirname, 'stack', 'install.ts');
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runProgram(PROGRAM, main);
 
-async function main(words: readonly string[]): Promise<number> {
-  const isCommitting = words.includes('--commit');
-  const named = words.filter((word) => word !== '--commit');
+async function main({ positionals: named, has }: Words): Promise<number> {
+  const isCommitting = has('commit');
   const unknown = named.filter((name) => !Object.hasOwn(BENCHES, name));
   if (unknown.length > 0) {
-    return fail(
-      `no bench ${unknown.join(', ')}: npm run bench [-- ${Object.keys(BENCHES).join(' ')}] [--commit]`,
-      WRONG_ARGUMENTS,
-    );
+    throw new UsageError(`no bench "${unknown.join(', ')}"; allowed: ${Object.keys(BENCHES).join(', ')}`);
   }
   const cores = await benchCores();
-  if (typeof cores === 'string') return fail(cores, CANNOT_RUN);
+  if (typeof cores === 'string') throw new Error(cores);
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   // By exiting: all servers end with this process.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(2));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => process.exit(EXIT.undecided));
   const verdicts: Verdict[] = [];
   const commit = commitOf(join(import.meta.dirname, '..'));
   for (const [name, bench] of Object.entries(BENCHES)) {
@@ -131,9 +136,4 @@ function verdictText(verdict: Verdict, starts: readonly number[]): string {
   if (verdict.kind === 'not judged') return `not judged: ${verdict.reason}${measured}`;
   const { figure, noise } = verdict.committed;
   return `${verdict.kind}${measured}, committed is ${figure.toFixed(3)} with a noise of ${noise.toFixed(3)}`;
-}
-
-function fail(message: string, status: number): number {
-  console.error(`bench: ${message}`);
-  return status;
 }

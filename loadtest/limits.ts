@@ -1,10 +1,11 @@
 /**
- * `node loadtest/limits.ts [--json] [--publish]`: the permit with its limits against a model of an engine that does eight
+ * `node loadtest/limits.ts`: the permit with its limits against a model of an engine that does eight
  * queries at once and keeps the others in a line of its own. Virtual time and seeded chance, so it repeats to the digit
  * and puts no load on anything. About a minute.
  */
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { type Program, runProgram, type Words } from '../src/commands/arguments.ts';
+import { EXIT } from '../src/commands/exit-status.ts';
 import { durationText, percentText } from '../src/report/number-text.ts';
 import { createAimdLimit } from '../src/resilience/aimd-limit.ts';
 import { createGradientLimit } from '../src/resilience/gradient-limit.ts';
@@ -168,31 +169,46 @@ function lessonOf(measured: readonly Measured[]): Lesson {
     : { holds: 'no', sentence: `It does not hold: ${words}.` };
 }
 
-const { values } = parseArgs({
-  options: { json: { type: 'boolean', default: false }, publish: { type: 'boolean', default: false } },
-});
-const root = join(import.meta.dirname, '..');
-const origin = await originOf(root, ['node']);
-const startedMs = performance.now();
-const [loaded, stepped] = [await loads(), await steps()];
-const record: FindingRecord = {
-  version: 1,
-  finding: {
-    name: 'limits',
-    title: 'Permits: a limit that adapts and a queue that sheds need each other',
-    published: '',
-    tables: [...Object.keys(CASES).map((name) => loadTable(name, loaded)), stepTable(stepped)],
-    charts: [],
-    notes: [
-      `A model engine that does ${engine.atOnce} queries at once; deadline ${engine.deadlineMs} ms, patience ${engine.patienceMs} ms, ceiling ${engine.ceiling}; virtual time, ${SEEDS.length} seeds. The limits and the permit are the real ones.`,
-      'Good: answered before the deadline, as a share of what the engine can do at best. A dash: there were none.',
-      'Found after: from the start until the limit stayed for a second within 0.75–2 × what the engine does at once, at 5 ×.',
-    ],
-    lesson: lessonOf(loaded),
-  },
-  ...origin,
-  tookSeconds: (performance.now() - startedMs) / 1000,
+const PROGRAM: Program = {
   command: 'node loadtest/limits.ts',
+  usage: '[options]',
+  about: [
+    'Fixed, AIMD and gradient limits, with and without shedding, against a model engine in virtual time; a minute.',
+  ],
+  options: [
+    { name: 'json', about: 'print the record instead of the tables' },
+    { name: 'publish', about: 'write tables and record into loadtest/README.md' },
+  ],
+  takes: { min: 0, max: 0 },
 };
-console.log(values.json ? recordText(record) : printFinding(record));
-if (values.publish) publishFinding(record, join(root, 'loadtest', 'README.md'));
+
+process.exitCode = await runProgram(PROGRAM, compareLimits);
+
+async function compareLimits(words: Words): Promise<number> {
+  const root = join(import.meta.dirname, '..');
+  const origin = await originOf(root, ['node']);
+  const startedMs = performance.now();
+  const [loaded, stepped] = [await loads(), await steps()];
+  const record: FindingRecord = {
+    version: 1,
+    finding: {
+      name: 'limits',
+      title: 'Permits: a limit that adapts and a queue that sheds need each other',
+      published: '',
+      tables: [...Object.keys(CASES).map((name) => loadTable(name, loaded)), stepTable(stepped)],
+      charts: [],
+      notes: [
+        `A model engine that does ${engine.atOnce} queries at once; deadline ${engine.deadlineMs} ms, patience ${engine.patienceMs} ms, ceiling ${engine.ceiling}; virtual time, ${SEEDS.length} seeds. The limits and the permit are the real ones.`,
+        'Good: answered before the deadline, as a share of what the engine can do at best. A dash: there were none.',
+        'Found after: from the start until the limit stayed for a second within 0.75–2 × what the engine does at once, at 5 ×.',
+      ],
+      lesson: lessonOf(loaded),
+    },
+    ...origin,
+    tookSeconds: (performance.now() - startedMs) / 1000,
+    command: 'node loadtest/limits.ts',
+  };
+  console.log(words.has('json') ? recordText(record) : printFinding(record));
+  if (words.has('publish')) publishFinding(record, join(root, 'loadtest', 'README.md'));
+  return EXIT.passed;
+}

@@ -1,11 +1,11 @@
 /**
- * `node loadtest/publish.ts [--commit HASH] <folder of a result>…`: writes results that were kept into the page that shows
- * them, with plots and records beside it, as `--publish` does with one just measured.
- *   --commit HASH   of the code that was measured, for results that do not say it
+ * `node loadtest/publish.ts <folder of a result>…`: writes results that were kept into the page that shows them, with plots
+ * and records beside it, as `--publish` does with one just measured.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { type Program, runProgram, type Words } from '../src/commands/arguments.ts';
+import { EXIT } from '../src/commands/exit-status.ts';
 import { FINDING_FILE } from './finding/keep-finding.ts';
 import { publishFinding } from './finding/publish.ts';
 import { readFinding } from './finding/read-record.ts';
@@ -15,22 +15,31 @@ import { publishRun } from './report/run-section.ts';
 /** Each is a program and the folder of its page. */
 const FINDING_PAGES = ['experiments', 'peers'];
 
-const { values, positionals } = parseArgs({ options: { commit: { type: 'string' } }, allowPositionals: true });
-const told = values.commit === undefined ? {} : { commit: values.commit };
-if (positionals.length === 0) {
-  console.error('node loadtest/publish.ts [--commit HASH] <folder of a result>…');
-  process.exitCode = 64;
-}
-for (const folder of positionals) {
-  try {
-    publish(folder);
-  } catch (error) {
-    console.error(`${folder}: ${error instanceof Error ? error.message : error}`);
-    process.exitCode = 1;
+const PROGRAM: Program = {
+  command: 'node loadtest/publish.ts',
+  usage: '[--commit HASH] <folder of a result>…',
+  about: ['Writes results that were kept into the page that shows them, with plots and records beside it.'],
+  options: [{ name: 'commit', takes: 'HASH', about: 'of the code that was measured, for results that do not say it' }],
+  takes: { min: 1, max: 1000 },
+};
+
+process.exitCode = await runProgram(PROGRAM, publishAll);
+
+function publishAll(words: Words): number {
+  const commit = words.text('commit');
+  let status: number = EXIT.passed;
+  for (const folder of words.positionals) {
+    try {
+      publish(folder, commit === undefined ? {} : { commit });
+    } catch (error) {
+      console.error(`${folder}: ${error instanceof Error ? error.message : error}`);
+      status = EXIT.notDone;
+    }
   }
+  return status;
 }
 
-function publish(folder: string): void {
+function publish(folder: string, told: { readonly commit?: string }): void {
   if (existsSync(join(folder, FINDING_FILE))) {
     const finding = readFinding(join(folder, FINDING_FILE));
     const [, program = ''] = /^npm run (\w+) /.exec(finding.command) ?? [];

@@ -5,7 +5,7 @@ import { call } from './commands/call.ts';
 import { COMMANDS } from './commands/table.ts';
 import { loadSettings } from './config/load.ts';
 
-/** `serpcache <command> …`. What the exit status says is in commands/call.ts. */
+/** `serpcache <command> …`. The exit statuses are in commands/exit-status.ts. */
 const { stdin, stdout, stderr, env } = process;
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

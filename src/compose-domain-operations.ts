@@ -103,6 +103,7 @@ export function composeDomainOperations(
       nodes: () => store?.content.nodes() ?? [],
       dedicated,
       hasStore: store !== undefined,
+      patienceMs: settings.patienceMs,
     },
     warmed: {
       prepare,

@@ -1,13 +1,25 @@
-import { readFileSync } from 'node:fs';
 import { systemClock } from './clock.ts';
+import { type Program, projectVersion, runProgram } from './commands/arguments.ts';
+import { EXIT } from './commands/exit-status.ts';
 import { compose } from './compose.ts';
-import { CONFIG_EXIT_CODE, ConfigError } from './config/faults.ts';
 import { loadSettings } from './config/load.ts';
 import { makeDemoIndexes } from './first-start.ts';
 import { createLogger } from './metrics/logger.ts';
 
+const PROGRAM: Program = {
+  command: 'npm start --',
+  usage: '[--help | --version]',
+  about: [
+    'Starts the service; SIGTERM or Ctrl-C ends it. It takes no arguments. Environment: SERPCACHE_CONFIG names the',
+    'configuration, HOST, PORT, ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN and LOG_LEVEL override it; all settings:',
+    'npm run serpcache -- config reference. The first start without a configuration makes the demo catalogue.',
+  ],
+  options: [],
+  takes: { min: 0, max: 0 },
+};
+
 /** `npm start`: reads the configuration, makes what is missing on a first start, listens, and leaves gracefully. */
-async function main(): Promise<void> {
+async function main(): Promise<number> {
   const settings = loadSettings({ env: process.env, cwd: process.cwd() });
   const leaving = new AbortController();
   const signalled = Promise.withResolvers<NodeJS.Signals>();
@@ -20,9 +32,9 @@ async function main(): Promise<void> {
   }
 
   await makeDemoIndexes(settings, { clock: systemClock, output: process.stderr, signal: leaving.signal });
-  if (leaving.signal.aborted) return;
+  if (leaving.signal.aborted) return EXIT.passed;
   const log = createLogger({ level: settings.log.level });
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const version = projectVersion();
   const service = await compose({ settings, log, clock: systemClock, random: Math.random, version });
   try {
     const { publicUrl, adminUrl } = await service.listen();
@@ -35,6 +47,7 @@ async function main(): Promise<void> {
     log.info('left');
     log.flush();
   }
+  return EXIT.passed;
 }
 
 function greeting(publicUrl: string, adminUrl: string, hasToken: boolean): string {
@@ -51,13 +64,6 @@ function greeting(publicUrl: string, adminUrl: string, hasToken: boolean): strin
   ].join('\n');
 }
 
-function fail(error: unknown): never {
-  if (error instanceof ConfigError) {
-    process.stderr.write(`${error.message}\n`);
-    process.exit(CONFIG_EXIT_CODE);
-  }
-  process.stderr.write(`serpcache: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-}
-
-main().catch(fail);
+const status = await runProgram(PROGRAM, main);
+// What failed may have left handles open.
+if (status !== EXIT.passed) process.exit(status);

@@ -69,8 +69,8 @@ const ARROWS: Readonly<Record<string, { readonly uses: readonly string[]; readon
     ],
   },
   catalogue: { uses: ['search/document.ts'], reads: ['search/domain.ts'] },
-  // The embedded default is the demo catalogue.
-  config: { uses: ['catalogue/demo.ts', 'search/domain.ts'], reads: ['cache/coding.ts'] },
+  // The embedded default is the demo catalogue; a starter configuration describes a catalogue of one's own.
+  config: { uses: ['catalogue/demo.ts', 'catalogue/infer.ts', 'search/domain.ts'], reads: ['cache/coding.ts'] },
 };
 /** Whoever counts or logs may read what any room says happened. */
 const READS_EVENTS = ['metrics', 'meter'];

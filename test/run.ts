@@ -5,7 +5,7 @@
  *     npm test                                          every test file
  *     npm test -- --quick                               only those that start no server, no browser, no other program
  *     npm test -- test/cache 'test/http/*budget*'       those of files, folders and patterns
- *     npm test -- --test-name-pattern=follower          and node's own options
+ *     npm test -- --test-name-pattern=follower          and options of node's own runner: npm test -- --help
  *
  * Some servers overwrite their own environment, so a child is known by its working directory as well: every temporary
  * folder of this run lies in one place.
@@ -20,11 +20,13 @@ import { spec } from 'node:test/reporters';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { k6Program } from '../loadtest/run/k6-program.ts';
 import { manticoreFolder } from '../loadtest/stack/sphinx.ts';
+import { refuse } from '../src/commands/arguments.ts';
+import { EXIT } from '../src/commands/exit-status.ts';
 import floor from './floor.json' with { type: 'json' };
 import { OPTIONAL_FILE, type OptionalSuite } from './optional.ts';
 import { orderFiles } from './runner/file-order.ts';
 import { type FinishedRun, judge, type SkippedTest } from './runner/judge.ts';
-import { type WantedRun, wantedRun } from './runner/wanted.ts';
+import { TEST_PROGRAM, type WantedRun, wantedRun } from './runner/wanted.ts';
 
 /** Files mostly wait, for servers and lifetimes: three at once keep two cores busy, more would be late. */
 const CONCURRENT_FILES = 3;
@@ -44,29 +46,23 @@ const NO_PROGRAMS = [
   // Node 25 and later deny the network as well.
   ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
 ];
-/** The arguments are wrong (EX_USAGE of sysexits.h). */
-const USAGE_STATUS = 64;
-
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-test-'));
 const marker = `SERPCACHE_TEST_RUN=${folder}`;
 
 try {
   const wanted = wantedRun(process.argv.slice(2), root);
-  if (typeof wanted === 'string') {
-    console.error(`serpcache: ${wanted}`);
-    process.exitCode = USAGE_STATUS;
-  } else process.exitCode = (await completeRun(wanted)) ? 0 : 1;
+  process.exitCode = wanted.kind === 'run' ? await completeRun(wanted) : refuse(wanted, TEST_PROGRAM);
 } finally {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-async function completeRun(wanted: WantedRun): Promise<boolean> {
+async function completeRun(wanted: WantedRun): Promise<number> {
   if (wanted.startsPrograms) {
     const installed = spawnSync(process.execPath, [join(root, 'loadtest/stack/install.ts')], { stdio: 'inherit' });
-    if (installed.status !== 0 || !unpackedManticore()) return false;
+    if (installed.status !== 0 || !unpackedManticore()) return EXIT.notDone;
   }
-  if (wanted.startsK6 && !(await builtK6())) return false;
+  if (wanted.startsK6 && !(await builtK6())) return EXIT.notDone;
   const before = new Set(untrackedFiles());
   const ran = await runFiles(wanted);
   const left = (await endSurvivors()).map((line) => `a test left a process running, ended now: ${line}`);
@@ -83,7 +79,7 @@ async function completeRun(wanted: WantedRun): Promise<boolean> {
   );
   for (const line of [...notes, ...left, ...(ran.stopped ? [] : faults)]) console.log(`serpcache: ${line}`);
   if (lastLine !== undefined) console.log(`serpcache: ${lastLine}`);
-  return ran.passed && left.length + faults.length === 0;
+  return ran.passed && left.length + faults.length === 0 ? EXIT.passed : EXIT.failed;
 }
 
 /** Two files want it at the same time; built beforehand it is built once. */

@@ -2,6 +2,7 @@
  * Whether hits became slower. The figure of a start is the requests that serpcache answers with a second of processor
  * time, divided by those that the server it is compared with answers: the client is often full before the server is.
  */
+import { EXIT, type ExitStatus } from '../../src/commands/exit-status.ts';
 
 /** A process has one of two speeds for as long as it lives, so fewer starts say nothing. */
 export const STARTS = 5;
@@ -40,9 +41,10 @@ export function verdictOf(starts: readonly number[], committed: Figure | undefin
 }
 
 /** One bench that became slower outweighs others that could not be judged. */
-export function exitStatusOf(verdicts: readonly Verdict[]): 0 | 1 | 2 {
-  if (verdicts.some(({ kind }) => kind === 'slower')) return 1;
-  return verdicts.length === 0 || verdicts.some(({ kind }) => kind === 'not judged') ? 2 : 0;
+export function exitStatusOf(verdicts: readonly Verdict[]): ExitStatus {
+  if (verdicts.some(({ kind }) => kind === 'slower')) return EXIT.failed;
+  const isUndecided = verdicts.length === 0 || verdicts.some(({ kind }) => kind === 'not judged');
+  return isUndecided ? EXIT.undecided : EXIT.passed;
 }
 
 function median(values: readonly number[]): number {

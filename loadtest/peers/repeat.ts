@@ -2,6 +2,8 @@
  * `node loadtest/peers/repeat.ts <peer> [pages]`: one row of cached pages again, alone: the engine, the origin, a store and
  * one replica are started, the pages are put into its cache and asked for, and all of it is taken down again.
  */
+import { numberOf, type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
+import { EXIT } from '../../src/commands/exit-status.ts';
 import { amountText, durationText, perSecondText } from '../../src/report/number-text.ts';
 import { coresOf } from '../lab/cores.ts';
 import { inLab, type Lab } from '../lab/lab.ts';
@@ -16,32 +18,40 @@ import { LONG, SIZES } from './measure/sizes.ts';
 import type { Peer } from './peer.ts';
 import { installParts, PARTS, ROW_SECONDS } from './peers.ts';
 
-const [LIMIT_MS, WRONG_ARGUMENTS] = [10 * 60_000, 64];
+const LIMIT_MS = 10 * 60_000;
 
-const [name, count = '1', ...rest] = process.argv.slice(2);
-const peer = PEERS.find((one) => one.name === name);
-const pages = /^\d+$/.test(count) ? Number(count) : 0;
-if (peer === undefined || pages < 1 || pages > SIZES.pages || rest.length > 0) {
-  console.error(`node loadtest/peers/repeat.ts <peer> [pages, 1 to ${SIZES.pages}]`);
-  console.error(`peers: ${PEERS.map((one) => `'${one.name}'`).join(', ')}`);
-  process.exit(WRONG_ARGUMENTS);
-}
-const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
-const options = {
-  cores: coresOf(processorsHere()),
-  say: (text: string) => console.error(`  ${text}`),
-  signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
+const PROGRAM: Program = {
+  command: 'node loadtest/peers/repeat.ts',
+  usage: '<peer> [pages]',
+  about: [
+    `One row of cached pages again, alone, with 1 to ${SIZES.pages} pages; 1 by default. The peers are`,
+    PEERS.map((one) => `'${one.name}'`).join(', '),
+  ],
+  options: [],
+  takes: { min: 1, max: 2 },
 };
-try {
-  console.log(await inLab(options, (lab) => again(lab, peer)));
-  process.exit(0);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exit(1);
+
+// By exiting: all servers end with this process.
+process.exit(await runProgram(PROGRAM, repeat));
+
+async function repeat({ positionals: [name, count = '1'] }: Words): Promise<number> {
+  const peer = PEERS.find((one) => one.name === name);
+  if (peer === undefined) {
+    throw new UsageError(`no peer "${name}"; allowed: ${PEERS.map((one) => `'${one.name}'`).join(', ')}`);
+  }
+  const pages = numberOf('pages', count, { least: 1, most: SIZES.pages, whole: true });
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+  const options = {
+    cores: coresOf(processorsHere()),
+    say: (text: string) => console.error(`  ${text}`),
+    signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
+  };
+  console.log(await inLab(options, (lab) => again(lab, peer, pages)));
+  return EXIT.passed;
 }
 
-async function again(lab: Lab, one: Peer): Promise<string> {
+async function again(lab: Lab, one: Peer, pages: number): Promise<string> {
   await installParts(lab, { parts: [...PARTS, ...one.parts] });
   lab.say('an engine, its origin, and pages of about 4 KB');
   const room = await startEngineRoom(lab.folder, { ttlSeconds: LONG.ttlSeconds, cores: lab.cores.generator });

@@ -4,7 +4,8 @@
  * it. Prints the figures with their targets; exit status 1 when one is missed. Loopback only; ends by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
+import { EXIT } from '../../src/commands/exit-status.ts';
 import { aborted } from './aborted.ts';
 import { layBed } from './bed.ts';
 import { completion } from './completion.ts';
@@ -28,40 +29,54 @@ const WARM_MS = 15_000;
 /** Between two scenes: what the one did must not be measured by the next. */
 const REST_MS = 5000;
 
-const { values } = parseArgs({
-  options: { only: { type: 'string' }, rps: { type: 'string', default: '150' } },
-});
+const PROGRAM: Program = {
+  command: 'npm run drill:rehearsal --',
+  usage: '[options]',
+  about: [
+    'Five drills on three replicas of the local stack under a steady load, each figure beside its target; 6 minutes.',
+  ],
+  options: [
+    { name: 'only', takes: 'A,B', about: `some of ${Object.keys(SCENES).join(', ')}` },
+    { name: 'rps', takes: 'N', about: 'searches per second, 10 to 1000; 150 by default' },
+  ],
+  takes: { min: 0, max: 0 },
+};
 
-const names = values.only?.split(',') ?? Object.keys(SCENES);
-const unknown = names.filter((name) => !(name in SCENES));
-const rate = Number(values.rps);
-if (unknown.length > 0 || !(rate >= 10 && rate <= 1000)) {
-  console.error(`--only takes some of ${Object.keys(SCENES).join(',')}; --rps a number from 10 to 1000`);
-  process.exit(64);
-}
+process.exitCode = await runProgram(PROGRAM, rehearse);
 
-const say = (text: string): void => console.log(`  ${text}`);
-const bed = await layBed(say);
-const load = startLoad(bed, rate);
-const probe = createProbe(bed);
-const figures: Figure[] = [];
-try {
-  say(`${rate} searches a second over ${bed.replicas.length} replicas; warming up`);
-  await sleep(WARM_MS);
-  for (const name of names) {
-    const scene = SCENES[name];
-    if (scene === undefined) continue;
-    console.log(`\n${name}`);
-    const found = await scene({ bed, load, probe, plan: PLAN, say });
-    for (const { what, value, target, met } of found) say(`${what}: ${value} (${target}: ${met ? 'yes' : 'NO'})`);
-    figures.push(...found);
-    await sleep(REST_MS);
+async function rehearse(words: Words): Promise<number> {
+  const names = words.text('only')?.split(',') ?? Object.keys(SCENES);
+  const unknown = names.filter((name) => !Object.hasOwn(SCENES, name));
+  if (unknown.length > 0) {
+    throw new UsageError(`--only takes some of ${Object.keys(SCENES).join(', ')}, not "${unknown.join(', ')}"`);
   }
-  say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
-} finally {
-  load.stop();
-  probe.close();
-  await bed.stop();
+  const rate = words.number('rps', { least: 10, most: 1000 }) ?? 150;
+  const bed = await layBed(say);
+  const load = startLoad(bed, rate);
+  const probe = createProbe(bed);
+  const figures: Figure[] = [];
+  try {
+    say(`${rate} searches a second over ${bed.replicas.length} replicas; warming up`);
+    await sleep(WARM_MS);
+    for (const name of names) {
+      const scene = SCENES[name];
+      if (scene === undefined) continue;
+      console.log(`\n${name}`);
+      const found = await scene({ bed, load, probe, plan: PLAN, say });
+      for (const { what, value, target, met } of found) say(`${what}: ${value} (${target}: ${met ? 'yes' : 'NO'})`);
+      figures.push(...found);
+      await sleep(REST_MS);
+    }
+    say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
+  } finally {
+    load.stop();
+    probe.close();
+    await bed.stop();
+  }
+  console.log(`\n${figureTable(figures)}`);
+  return figures.every(({ met }) => met) ? EXIT.passed : EXIT.failed;
 }
-console.log(`\n${figureTable(figures)}`);
-process.exitCode = figures.every(({ met }) => met) ? 0 : 1;
+
+function say(text: string): void {
+  console.log(`  ${text}`);
+}

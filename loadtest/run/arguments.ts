@@ -1,8 +1,8 @@
+import { readWords, type Words } from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/target.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
 import { type NumberName, OPTIONS, RANGES, STACKS } from './options.ts';
 import { SCRIPTS } from './scripts.ts';
-import { readWords, type Words } from './words.ts';
 
 export interface RunOptions {
   readonly script: string;
@@ -26,17 +26,23 @@ export interface RunOptions {
 export type Arguments =
   | { readonly kind: 'run'; readonly options: RunOptions }
   | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
   /** Every one of them; each names the option and what is allowed. */
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 export function readArguments(argv: readonly string[], env: Env): Arguments {
-  const { values, positionals, faults } = readWords(argv, OPTIONS);
-  if (values['help'] === true || (argv.length === 0 && faults.length === 0)) return { kind: 'help' };
+  if (argv.length === 0) return { kind: 'help' };
+  const read = readWords(argv, OPTIONS);
+  if (read.kind === 'help' || read.kind === 'version') return read;
+  // With faults, what is left to check may be checked all the same: all are told at once.
+  const words = read.kind === 'words' ? read.words : read.rest;
+  const faults = read.kind === 'words' ? [] : [...read.faults];
+  const { positionals } = words;
   const given = (name: string): string | undefined => {
-    const value = values[name];
-    if (typeof value === 'string') return value;
+    const value = words.text(name);
+    if (value !== undefined) return value;
     const variable = OPTIONS.find((one) => one.name === name)?.variable;
     // A variable that is set to nothing is how shells take one away.
     return variable === undefined ? undefined : env[variable] || undefined;
@@ -54,8 +60,7 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
     (Object.keys(RANGES) as NumberName[]).flatMap((name) => numberOf(name, given(name), faults)),
   );
   const replicas = replicasOf(given('replicas'), entry?.replicas ?? 1, faults);
-  const target =
-    stack === 'none' ? targetOf(given, env, entry?.operates === true, faults) : localTarget(values, faults);
+  const target = stack === 'none' ? targetOf(given, env, entry?.operates === true, faults) : localTarget(words, faults);
   const queries = given('queries');
   if (stack === 'none') {
     if (queries === undefined) faults.push('--queries (or QUERIES) is missing: nobody knows what is searched there');
@@ -63,7 +68,7 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
       faults.push('--base-rps (or BASE_RPS) is missing: x1 is only measured on the local stack');
     }
     for (const name of ['replicas', 'keep-stack', 'pin', 'publish']) {
-      if (values[name] !== undefined) faults.push(`--${name} goes with --stack local`);
+      if (words.has(name)) faults.push(`--${name} goes with --stack local`);
     }
   }
   if (faults.length > 0 || stack === undefined) return { kind: 'wrong', faults };
@@ -81,9 +86,9 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
       ...(against === undefined ? {} : { against }),
       ...(k6 === undefined ? {} : { k6 }),
       out: given('out') ?? 'loadtest/results',
-      keepStack: values['keep-stack'] === true,
-      pin: values['pin'] === true,
-      isPublished: values['publish'] === true,
+      keepStack: words.has('keep-stack'),
+      pin: words.has('pin'),
+      isPublished: words.has('publish'),
     },
   };
 }
@@ -134,9 +139,9 @@ function targetOf(
 }
 
 /** Variables may be there for other runs; an option was meant for this one. */
-function localTarget(values: Words['values'], faults: string[]): Addresses {
+function localTarget(words: Words, faults: string[]): Addresses {
   for (const name of ['base-url', 'admin-url']) {
-    if (values[name] !== undefined) faults.push(`--${name} goes with --stack none: the local stack has its own`);
+    if (words.has(name)) faults.push(`--${name} goes with --stack none: the local stack has its own`);
   }
   return { baseUrls: [], adminUrls: [] };
 }

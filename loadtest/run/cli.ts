@@ -3,6 +3,8 @@
  * or against addresses that were named, and leaves a folder with the report. See usage.ts.
  */
 import { join } from 'node:path';
+import { refuse } from '../../src/commands/arguments.ts';
+import { EXIT } from '../../src/commands/exit-status.ts';
 import { checkSections } from '../finding/publish-section.ts';
 import type { RunRecord } from '../record.ts';
 import { publishRun } from '../report/run-section.ts';
@@ -10,11 +12,9 @@ import { readArguments } from './arguments.ts';
 import { calibrate } from './calibrate.ts';
 import { keepResults } from './keep-results.ts';
 import { run } from './run.ts';
-import { usage } from './usage.ts';
+import { LOADTEST } from './usage.ts';
 
 const PAGE = join(import.meta.dirname, '..', 'README.md');
-const WRONG_ARGUMENTS = 64;
-const COULD_NOT_RUN = 3;
 
 // Whoever reads this may go away (a pipe, a terminal): the stack must be taken down all the same.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -22,15 +22,7 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   const read = readArguments(process.argv.slice(2), process.env);
-  if (read.kind === 'help') {
-    console.log(usage());
-    return 0;
-  }
-  if (read.kind === 'wrong') {
-    for (const fault of read.faults) console.error(`loadtest: ${fault}`);
-    console.error('`npm run loadtest` lists scripts and options');
-    return WRONG_ARGUMENTS;
-  }
+  if (read.kind !== 'run') return refuse(read, LOADTEST);
   const stopping = new AbortController();
   const stop = (): void => {
     if (!stopping.signal.aborted) say('stopping: what was started is ended first');
@@ -43,10 +35,10 @@ async function main(): Promise<number> {
     const ran = await run(read.options, { say, signal: stopping.signal, calibrate });
     const { record, text } = await keepResults(ran);
     console.log(text);
-    return read.options.isPublished && !isPublished(record) ? record.exitCode || COULD_NOT_RUN : record.exitCode;
+    return read.options.isPublished && !isPublished(record) ? record.exitCode || EXIT.notDone : record.exitCode;
   } catch (error) {
     console.error(`loadtest: ${error instanceof Error ? error.message : error}`);
-    return COULD_NOT_RUN;
+    return EXIT.notDone;
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.removeListener(signal, stop);
   }

@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { EXIT } from '../../src/commands/exit-status.ts';
 import { commitOf } from '../finding/machine-words.ts';
 import { compareRuns } from '../judge/compare.ts';
 import { withinLimit } from '../judge/engine-limit.ts';
@@ -20,7 +21,11 @@ import { machineHere } from './machine.ts';
 import type { Ran } from './run.ts';
 import { readSummary } from './script-summary.ts';
 
-const EXIT_CODES: Readonly<Record<Verdict['kind'], number>> = { passed: 0, failed: 1, invalid: 2 };
+const EXIT_CODES: Readonly<Record<Verdict['kind'], number>> = {
+  passed: EXIT.passed,
+  failed: EXIT.failed,
+  invalid: EXIT.undecided,
+};
 
 export interface Kept {
   readonly record: RunRecord;

@@ -1,12 +1,4 @@
-/** One option of the runner: parsing, faults and help all come from this table. */
-export interface OptionEntry {
-  readonly name: string;
-  /** Stands in the help for its value; absent: a switch. */
-  readonly value?: string;
-  /** The variable that says the same; an option wins over it. */
-  readonly variable?: string;
-  readonly help: string;
-}
+import type { Option } from '../../src/commands/arguments.ts';
 
 export const STACKS = ['local', 'none'] as const;
 
@@ -24,25 +16,28 @@ export const RANGES = {
 
 export type NumberName = keyof typeof RANGES;
 
-export const OPTIONS: readonly OptionEntry[] = [
-  { name: 'stack', value: 'local|none', help: 'start the local stack, or none: the default once an address is named' },
-  { name: 'base-url', value: 'URL,…', variable: 'BASE_URL', help: 'where searches go, in turn; with --stack none' },
-  { name: 'admin-url', value: 'URL,…', variable: 'ADMIN_URL', help: 'admin address of every process' },
-  { name: 'base-rps', value: 'n', variable: 'BASE_RPS', help: 'x1, searches a second, instead of measuring it' },
-  { name: 'queries', value: 'FILE', variable: 'QUERIES', help: 'a search a line, the most frequent first' },
-  { name: 'exponent', value: 'n', variable: 'EXPONENT', help: 'of Zipf–Mandelbrot: how steep the head is' },
-  { name: 'offset', value: 'n', variable: 'OFFSET', help: 'of Zipf–Mandelbrot: how flat its first ranks are' },
-  { name: 'once-share', value: '0–1', variable: 'ONCE_SHARE', help: 'share of searches nobody repeats' },
-  { name: 'seed', value: 'n', variable: 'SEED', help: 'the same seed asks the same searches' },
-  { name: 'max-vus', value: 'n', variable: 'MAX_VUS', help: 'virtual users of each step' },
-  { name: 'step-seconds', value: 'n', variable: 'STEP_SECONDS', help: 'how long each step holds' },
-  { name: 'sample', value: '0–1', variable: 'SAMPLE', help: 'share of the bodies that are looked at' },
-  { name: 'replicas', value: 'n', help: 'processes of serpcache in the local stack' },
-  { name: 'against', value: 'FOLDER|latest', help: 'compare with an earlier run; latest: the last one that was valid' },
-  { name: 'k6', value: 'FILE', variable: 'K6', help: 'a k6 program; else one in PATH, else it is built with Go' },
-  { name: 'out', value: 'FOLDER', help: 'where results are kept: loadtest/results' },
-  { name: 'keep-stack', help: 'leave the local stack running' },
-  { name: 'publish', help: 'write tables, plots and record into loadtest/README.md; with --stack local' },
-  { name: 'pin', help: 'keep k6 and serpcache on cores of their own' },
-  { name: 'help', help: 'this' },
+export const OPTIONS: readonly Option[] = [
+  { name: 'stack', takes: 'local|none', about: 'start the local stack, or none: the default once an address is named' },
+  { name: 'base-url', takes: 'URL,…', variable: 'BASE_URL', about: 'where searches go, in turn; with --stack none' },
+  { name: 'admin-url', takes: 'URL,…', variable: 'ADMIN_URL', about: 'admin address of every process' },
+  { name: 'base-rps', takes: 'n', variable: 'BASE_RPS', about: 'x1, searches a second, instead of measuring it' },
+  { name: 'queries', takes: 'FILE', variable: 'QUERIES', about: 'a search a line, the most frequent first' },
+  { name: 'exponent', takes: 'n', variable: 'EXPONENT', about: 'of Zipf–Mandelbrot: how steep the head is' },
+  { name: 'offset', takes: 'n', variable: 'OFFSET', about: 'of Zipf–Mandelbrot: how flat its first ranks are' },
+  { name: 'once-share', takes: '0–1', variable: 'ONCE_SHARE', about: 'share of searches nobody repeats' },
+  { name: 'seed', takes: 'n', variable: 'SEED', about: 'the same seed asks the same searches' },
+  { name: 'max-vus', takes: 'n', variable: 'MAX_VUS', about: 'virtual users of each step' },
+  { name: 'step-seconds', takes: 'n', variable: 'STEP_SECONDS', about: 'how long each step holds' },
+  { name: 'sample', takes: '0–1', variable: 'SAMPLE', about: 'share of the bodies that are looked at' },
+  { name: 'replicas', takes: 'n', about: 'processes of serpcache in the local stack' },
+  {
+    name: 'against',
+    takes: 'FOLDER|latest',
+    about: 'compare with an earlier run; latest: the last one that was valid',
+  },
+  { name: 'k6', takes: 'FILE', variable: 'K6', about: 'a k6 program; else one in PATH, else it is built with Go' },
+  { name: 'out', takes: 'FOLDER', about: 'where results are kept: loadtest/results' },
+  { name: 'keep-stack', about: 'leave the local stack running' },
+  { name: 'publish', about: 'write tables, plots and record into loadtest/README.md; with --stack local' },
+  { name: 'pin', about: 'keep k6 and serpcache on cores of their own' },
 ];

@@ -1,23 +1,18 @@
+import type { Program } from '../../src/commands/arguments.ts';
 import { columns } from './columns.ts';
 import { OPTIONS } from './options.ts';
 import { SCRIPTS } from './scripts.ts';
 
-/** What `npm run loadtest` says of itself. */
-export function usage(): string {
-  const scripts = Object.entries(SCRIPTS).map(([name, { purpose }]) => [name, purpose] as const);
-  const options = OPTIONS.map(({ name, value, variable, help }) => {
-    const left = `--${name}${value === undefined ? '' : ` ${value}`}`;
-    return [left, variable === undefined ? help : `${help} (${variable})`] as const;
-  });
-  return [
-    'npm run loadtest -- <script> [options]',
+/** How `npm run loadtest` describes itself. */
+export const LOADTEST: Omit<Program, 'takes'> = {
+  command: 'npm run loadtest --',
+  usage: '<script> [options]',
+  about: [
     '',
-    ...columns(scripts),
-    '',
-    ...columns(options),
+    ...columns(Object.entries(SCRIPTS).map(([name, { purpose }]) => [name, purpose] as const)),
     '',
     'The variables in brackets say the same; ADMIN_TOKEN is only taken from there. Each run leaves a folder with',
-    'report.html and run.json.',
-    'Exit status: 0 passed, 1 failed, 2 invalid (the run says nothing), 3 could not be run, 64 wrong arguments.',
-  ].join('\n');
-}
+    'report.html and run.json. A run whose generator spoiled it is undecided.',
+  ],
+  options: OPTIONS,
+};

@@ -3,73 +3,71 @@
  * parts outlive this command; see plan.ts for what they are and owned.ts for how they are found again.
  */
 import { spawnSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
-import { ConfigError } from '../../src/config/faults.ts';
+import { type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
+import { EXIT } from '../../src/commands/exit-status.ts';
 import { signalOwned } from './owned.ts';
 import { MAX_REPLICAS, type PartPlan, partsOf, readPlan, type StackPlan } from './plan.ts';
 import { down, endReplicas, processesOf, startPart, stopPart, up } from './stack.ts';
 import { statusTable, urls } from './status.ts';
 
-const USAGE = `npm run stack -- <command>
-  up [--replicas n] [--engine e]
-                  start what is not running: a Redis and a Valkey cluster of three, a control store, searchd with its
-                  indexes (of sphinx or manticore; as before, or sphinx), and n processes of serpcache (one, or as many
-                  as before)
-  status          every part, whether it runs, and where; exit status 1 when one does not
-  down            end everything and remove what it wrote
-  start <part>…   goods-1, searchd, serpcache, …; also restart, stop (SIGTERM), kill (SIGKILL),
-                  pause (SIGSTOP: accepts connections, answers nothing) and resume
-Ports: deploy/local.yaml (deploy/local-demo.yaml without the corpora); PORT and ADMIN_PORT for serpcache alone
-(further replicas listen 10, 20, … above).`;
-
+const ENGINES = ['sphinx', 'manticore'];
 const COMMANDS = ['up', 'status', 'down', 'start', 'stop', 'restart', 'kill', 'pause', 'resume'];
 const LOCKED = '--locked';
 
+const PROGRAM: Program = {
+  command: 'npm run stack --',
+  usage: `${COMMANDS.join('|')} [part…]`,
+  about: [
+    '',
+    '  up              start what is not running: a Redis and a Valkey cluster of three, a control store, searchd with its',
+    '                  indexes (of Sphinx, or as before), and processes of serpcache (one, or as many as before)',
+    '  status          every part, whether it runs, and where; exit status 1 when one does not',
+    '  down            end everything and remove what it wrote',
+    '  start <part>…   goods-1, searchd, serpcache, …; also restart, stop (SIGTERM), kill (SIGKILL),',
+    '                  pause (SIGSTOP: accepts connections, answers nothing) and resume',
+    '',
+    'Ports: deploy/local.yaml (deploy/local-demo.yaml without the corpora); PORT and ADMIN_PORT for serpcache alone',
+    '(further replicas listen 10, 20, … above).',
+  ],
+  options: [
+    { name: 'replicas', takes: 'N', about: `with up: processes of serpcache, 1 to ${MAX_REPLICAS}` },
+    { name: 'engine', takes: 'E', about: `with up: ${ENGINES.join(' or ')}` },
+  ],
+  takes: { min: 1, max: 64 },
+};
+
 const given = process.argv.slice(2);
-const { values, positionals } = parseArgs({
-  args: given.filter((argument) => argument !== LOCKED),
-  options: { replicas: { type: 'string' }, engine: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-  allowPositionals: true,
-  strict: false,
-});
-const [command = '', ...names] = positionals;
+const words = given.filter((argument) => argument !== LOCKED);
+process.exitCode = await runProgram(PROGRAM, main, words.length === 0 ? ['--help'] : words);
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  const known = error instanceof ConfigError || error instanceof Error;
-  console.error(known ? error.message : error);
-  process.exitCode = 1;
-}
-
-async function main(): Promise<number> {
-  if (!COMMANDS.includes(command)) {
-    console.error(USAGE);
-    return command === '' || command === 'help' ? 0 : 64;
-  }
+async function main({ positionals: [command = '', ...names], number, text }: Words): Promise<number> {
+  if (!COMMANDS.includes(command)) throw new UsageError(`no command "${command}"; allowed: ${COMMANDS.join(', ')}`);
+  const replicas = number('replicas', { least: 1, most: MAX_REPLICAS, whole: true });
+  if (replicas !== undefined && command !== 'up') throw new UsageError('--replicas goes with up');
+  const engine = text('engine');
+  if (engine !== undefined && command !== 'up') throw new UsageError('--engine goes with up');
+  if (engine !== undefined && !ENGINES.includes(engine))
+    throw new UsageError(`--engine takes ${ENGINES.join(' or ')}, not "${engine}"`);
   if (process.platform !== 'linux') throw new Error('the local stack needs Linux: it finds its servers in /proc');
-  const replicas = wantedReplicas(values.replicas);
-  const plan = readPlan(process.env, replicas, wantedEngine(values.engine));
+  const plan = readPlan(process.env, replicas, engine);
   if (command === 'status') return status(plan);
+  const parts = ['up', 'down'].includes(command) ? noParts(names) : chosenParts(plan, command, names);
   // Two commands at once would start the same part twice; flock is on every Linux, and is let go however it ends.
   if (!given.includes(LOCKED)) {
     const again = ['--close', import.meta.filename, process.execPath, import.meta.filename, LOCKED, ...given];
-    return spawnSync('flock', again, { stdio: 'inherit' }).status ?? 1;
+    return spawnSync('flock', again, { stdio: 'inherit' }).status ?? EXIT.notDone;
   }
   if (command === 'up') {
     if (replicas !== undefined) await endReplicas(readPlan(process.env, MAX_REPLICAS).replicas.slice(replicas));
     await up(plan, say);
     return status(plan);
   }
-  if (command === 'down') {
-    await down(plan);
-    return 0;
-  }
-  for (const part of chosenParts(plan)) await act(plan, part);
-  return 0;
+  if (command === 'down') await down(plan);
+  for (const part of parts) await act(plan, command, part);
+  return EXIT.passed;
 }
 
-async function act(plan: StackPlan, part: PartPlan): Promise<void> {
+async function act(plan: StackPlan, command: string, part: PartPlan): Promise<void> {
   if (command === 'stop' || command === 'restart') await stopPart(part);
   if (command === 'start' || command === 'restart') await startPart(plan, part, say);
   if (command === 'kill') await stopPart(part, 0);
@@ -77,24 +75,17 @@ async function act(plan: StackPlan, part: PartPlan): Promise<void> {
   if (command === 'resume') signalOwned(processesOf(part), 'SIGCONT');
 }
 
-function wantedReplicas(text: unknown): number | undefined {
-  if (text === undefined) return undefined;
-  const count = Number(text);
-  if (command === 'up' && Number.isInteger(count) && count >= 1 && count <= MAX_REPLICAS) return count;
-  throw new Error(`--replicas goes with \`up\` and takes a number from 1 to ${MAX_REPLICAS}, not ${text}`);
+function noParts(names: readonly string[]): readonly PartPlan[] {
+  if (names.length > 0) throw new UsageError(`"${names[0]}" is too much: up and down take no part`);
+  return [];
 }
 
-function wantedEngine(text: unknown): string | undefined {
-  if (text === undefined || (command === 'up' && (text === 'sphinx' || text === 'manticore'))) return text;
-  throw new Error(`--engine goes with \`up\` and takes sphinx or manticore, not ${text}`);
-}
-
-function chosenParts(plan: StackPlan): readonly PartPlan[] {
+function chosenParts(plan: StackPlan, command: string, names: readonly string[]): readonly PartPlan[] {
   const parts = partsOf(plan);
   const unknown = names.filter((name) => !parts.some((part) => part.name === name));
   if (names.length === 0 || unknown.length > 0) {
     const known = parts.map((part) => part.name).join(', ');
-    throw new Error(
+    throw new UsageError(
       `${command} what? ${unknown.length > 0 ? `No part is called ${unknown.join(', ')}. ` : ''}There are ${known}.`,
     );
   }
@@ -105,7 +96,7 @@ function status(plan: StackPlan): number {
   const { text, allRunning } = statusTable(plan);
   console.log(text);
   if (allRunning) console.log(`\n${urls(plan)}`);
-  return allRunning ? 0 : 1;
+  return allRunning ? EXIT.passed : EXIT.failed;
 }
 
 function say(text: string): void {

@@ -6,6 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import { EXIT } from '../../src/commands/exit-status.ts';
 import { candidateIn, withBackports } from './archive.ts';
 
 interface Part {
@@ -62,14 +64,26 @@ const ROOT_FOLDERS = ['/usr/sbin', '/sbin'];
 
 const [first, callersPath = '', ...others] = process.argv.slice(2);
 const locked = first === '--locked';
-const names = locked ? others : process.argv.slice(2);
+const names = locked ? others : process.argv.slice(2).filter((word) => !word.startsWith('-'));
 /** sudo has a PATH of its own, but the programs have to be in the caller's. */
 const searchPath = (locked ? callersPath : process.env['PATH']) ?? '';
-process.exitCode = main();
+const PROGRAM: Program = {
+  command: 'node loadtest/stack/install.ts',
+  usage: '[part…]',
+  about: [
+    'Installs the servers that are missing, from Debian; as root, or with sudo. All that tests need unless named:',
+    PARTS.map(({ name }) => name).join(', '),
+  ],
+  options: [],
+  takes: { min: 0, max: PARTS.length },
+};
+process.exitCode = locked ? main() : await runProgram(PROGRAM, main);
 
 function main(): number {
   const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
-  if (unknown.length > 0) return fail(`unknown: ${unknown}; known: ${PARTS.map((part) => part.name)}`);
+  if (unknown.length > 0) {
+    throw new UsageError(`no part "${unknown.join(', ')}"; allowed: ${PARTS.map(({ name }) => name).join(', ')}`);
+  }
   const missing = missingParts();
   if (missing.length === 0) return 0;
   const packages = missing.flatMap((part) => part.packages).join(' ');
@@ -115,7 +129,7 @@ function runLocked(missing: readonly Part[]): number {
     return fail(`only root can install: run \`sudo ${command}\`, or allow sudo without a password`);
   }
   const [command = 'flock', ...rest] = root ? again : ['sudo', '-n', ...again];
-  return spawnSync(command, rest, { stdio: 'inherit' }).status ?? 1;
+  return spawnSync(command, rest, { stdio: 'inherit' }).status ?? EXIT.notDone;
 }
 
 function install(missing: readonly Part[]): number {
@@ -228,5 +242,5 @@ function disableUnits(parts: readonly Part[]): void {
 
 function fail(message: string): number {
   console.error(`serpcache: ${message}`);
-  return 1;
+  return EXIT.notDone;
 }

@@ -6,10 +6,12 @@ import { textOf } from './text.ts';
 /**
  * Rows of CSV text with a header. The delimiter is whichever of comma, semicolon and tab the header holds most of:
  * spreadsheets disagree. A quoted cell may span lines; a row is named by the line it begins on.
+ * @param checkHeader throws a RowFault for a header that lacks a column.
  */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,
+  checkHeader: (columns: readonly string[]) => void,
 ): AsyncGenerator<RawRow, void, undefined> {
   const [head, all] = await peek(chunks);
   const ready: RawRow[] = [];
@@ -24,7 +26,7 @@ export async function* csvRows(
       ready.push({ line, read: () => rowOf(record, names) });
       return;
     }
-    const header = headerOf(record);
+    const header = headerOf(record, checkHeader);
     columns = header instanceof RowFault ? [] : header;
     if (header instanceof RowFault) ready.push(broken(line, header));
   };
@@ -93,12 +95,13 @@ function broken(line: number, fault: RowFault): RawRow {
   };
 }
 
-function headerOf(cells: readonly string[]): readonly string[] | RowFault {
+function headerOf(
+  cells: readonly string[],
+  checkHeader: (columns: readonly string[]) => void,
+): readonly string[] | RowFault {
   try {
     const columns = cells.map((cell) => textOf(Buffer.from(cell, 'latin1')).trim());
-    for (const required of ['id', 'title']) {
-      if (!columns.includes(required)) return new RowFault('no such column in the header', required);
-    }
+    checkHeader(columns);
     const twice = columns.find((column, index) => column !== '' && columns.indexOf(column) !== index);
     return twice === undefined ? columns : new RowFault('twice in the header; allowed: once', twice);
   } catch (error) {

@@ -16,15 +16,11 @@ export const MAX_TITLE_LENGTH = 1000;
 export const MAX_STRING_LENGTH = 256;
 
 /**
- * One row as a document. In `csv` everything is text and an empty cell is a missing value; in `json` values have types
- * and `null` is a missing value. Fields nobody declared are ignored.
+ * One row as a document. An empty text and `null` are missing values. A number may be written as text, and a text
+ * attribute may hold a number: exports disagree about quotes, and the declared type says what is meant.
  * @throws RowFault naming the field, what is wrong and what is allowed.
  */
-export function documentOf(
-  row: Readonly<Record<string, unknown>>,
-  attributes: readonly Attribute[],
-  format: 'csv' | 'json',
-): Document {
+export function documentOf(row: Readonly<Record<string, unknown>>, attributes: readonly Attribute[]): Document {
   const values: Record<string, string | number> = {};
   const id = idOf(row['id']);
   const title = requiredText('title', row['title'], MAX_TITLE_LENGTH);
@@ -34,7 +30,7 @@ export function documentOf(
   for (const attribute of attributes) {
     const value = Object.hasOwn(row, attribute.name) ? row[attribute.name] : undefined;
     if (value === undefined || value === null || value === '') continue;
-    values[attribute.name] = format === 'csv' ? ofText(attribute, String(value)) : ofJson(attribute, value);
+    values[attribute.name] = attributeValue(attribute, value);
   }
   return { id, title, description, attributes: values };
 }
@@ -74,18 +70,23 @@ function checkLength(field: string, text: string, maxLength: number): void {
   if (length > maxLength) throw new RowFault(`${length} characters long; allowed: at most ${maxLength}`, field);
 }
 
-function ofJson(attribute: Attribute, value: unknown): string | number {
+function attributeValue(attribute: Attribute, value: unknown): string | number {
+  if (typeof value === 'string') return ofText(attribute, value);
   switch (attribute.type) {
     case 'string':
+      if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
+      throw wrong(attribute, value);
     case 'date':
-      if (typeof value !== 'string') throw wrong(attribute, value);
-      return attribute.type === 'date' ? dateOf(attribute, value) : stringOf(attribute, value);
+      throw wrong(attribute, value);
     case 'integer':
     case 'number':
       if (typeof value !== 'number') throw wrong(attribute, value);
       return numberOf(attribute, value, value);
   }
 }
+
+/** A number as catalogues write it; not `0x10`, `1 000` or `12,50`, which do not mean the same to everybody. */
+export const NUMBER_TEXT = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 function ofText(attribute: Attribute, text: string): string | number {
   switch (attribute.type) {
@@ -96,7 +97,7 @@ function ofText(attribute: Attribute, text: string): string | number {
     case 'integer':
     case 'number': {
       const trimmed = text.trim();
-      if (!/^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(trimmed)) throw wrong(attribute, text);
+      if (!NUMBER_TEXT.test(trimmed)) throw wrong(attribute, text);
       return numberOf(attribute, Number(trimmed), text);
     }
   }
@@ -115,17 +116,22 @@ function numberOf(attribute: Attribute, value: number, given: unknown): number {
 }
 
 function dateOf(attribute: Attribute, text: string): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) throw wrong(attribute, text);
+  if (!isDay(text)) throw wrong(attribute, text);
+  return text;
+}
+
+/** `YYYY-MM-DD`, and a day of the calendar. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const time = Date.parse(`${text}T00:00:00Z`);
   // Date.parse rolls 2026-02-30 over into March: only a day that comes back as it went in is one.
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text) throw wrong(attribute, text);
-  return text;
+  return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text;
 }
 
 const ALLOWED: Readonly<Record<Attribute['type'], string>> = {
   string: 'text',
-  integer: `a whole number between ±${Number.MAX_SAFE_INTEGER}`,
-  number: 'a number such as 12.5',
+  integer: `a whole number between ±${Number.MAX_SAFE_INTEGER} (with fractions the attribute must be of type number)`,
+  number: 'a number such as 12.5, with a point and without spaces',
   date: 'a day of the calendar written YYYY-MM-DD',
 };
 

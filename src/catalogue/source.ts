@@ -17,10 +17,10 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** @throws CatalogueError for a name of no known format and for a file that cannot be read. */
 export async function openSource(file: string, signal: AbortSignal | undefined): Promise<Source> {
-  const match = /\.(ndjson|jsonl|csv)(\.gz)?$/i.exec(file);
+  const match = /\.(ndjson|jsonl|csv|tsv)(\.gz)?$/i.exec(file);
   if (match === null)
-    throw new CatalogueError(file, 'unknown format; allowed: .ndjson, .jsonl or .csv, each also with .gz');
-  const format = match[1]?.toLowerCase() === 'csv' ? 'csv' : 'json';
+    throw new CatalogueError(file, 'unknown format; allowed: .ndjson, .jsonl, .csv or .tsv, each also with .gz');
+  const format = /^[ct]sv$/i.test(match[1] ?? '') ? 'csv' : 'json';
   const about = await stat(file).catch((cause: unknown) => {
     throw new CatalogueError(file, `cannot be read: ${reason(cause)}`, {}, { cause });
   });

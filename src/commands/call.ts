@@ -1,102 +1,101 @@
-import { CONFIG_EXIT_CODE, ConfigError } from '../config/faults.ts';
+import { ConfigError } from '../config/faults.ts';
 import { nearest } from '../config/suggest.ts';
-import { type Command, type CommandContext, DrillNotPassed, type ExitCodes, UsageError } from './command.ts';
-
-const EXIT_CODES: ExitCodes = {
-  undone: 1,
-  usage: 2,
-  words: [
-    'exit status: 0 done; 1 could not be done (refused, unreachable, not confirmed); 2 wrong words;',
-    '78 wrong configuration. Those of drill are in its own help.',
-  ],
-};
+import { checkCount, optionLines, readWords, UsageError, versionText } from './arguments.ts';
+import { type Command, type CommandContext, type CommandGroup, NotPassed } from './command.ts';
+import { EXIT, EXIT_HELP } from './exit-status.ts';
 
 /** Finds the command that the words name, runs it, and says what its end means to a shell: the exit status. */
 export async function call(
-  commands: readonly Command[],
+  commands: readonly Listed[],
   words: readonly string[],
   context: CommandContext,
 ): Promise<number> {
   const [name, ...rest] = words;
   const { stdout, stderr } = context;
-  if (name === undefined || asksHelp(name)) {
+  if (name === undefined || ['help', '--help', '-h'].includes(name)) {
     const shown = rest[0] === undefined ? undefined : find(commands, rest).command;
     stdout.write(shown === undefined ? overview(commands) : help(shown));
-    return 0;
+    return EXIT.passed;
+  }
+  if (name === '--version') {
+    stdout.write(`${versionText()}\n`);
+    return EXIT.passed;
   }
   const { command, args } = find(commands, words);
   if (command === undefined) {
-    const near = nearest(
-      name,
-      commands.map((each) => each.name),
+    stderr.write(
+      `serpcache: no command "${name}"; ${meant(name, commands.map(lastWord)) ?? 'see: serpcache --help'}\n`,
     );
-    const advice = near === undefined ? 'see: serpcache --help' : `did you mean ${near}?`;
-    stderr.write(`serpcache: no command "${name}"; ${advice}\n`);
-    return 2;
-  }
-  const ending = args.indexOf('--');
-  if ((ending < 0 ? args : args.slice(0, ending)).some((word) => ['--help', '-h'].includes(word))) {
-    stdout.write(help(command));
-    return 0;
+    return EXIT.usage;
   }
   try {
-    await command.run(args, context);
-    return 0;
+    const read = readWords(args, 'parts' in command ? [] : command.options);
+    if (read.kind === 'help' || read.kind === 'version') {
+      stdout.write(read.kind === 'help' ? help(command) : `${versionText()}\n`);
+      return EXIT.passed;
+    }
+    if ('parts' in command) throw new UsageError(whichPart(command, args[0]));
+    if (read.kind === 'wrong') throw new UsageError(read.faults.join('\n'));
+    checkCount(read.words, command.takes);
+    await command.run(read.words, context);
+    return EXIT.passed;
   } catch (error) {
     return complain(error, command, stderr);
   }
 }
 
+type Listed = Command | CommandGroup;
+
 /** The deepest command the words name, and what is left of them. */
-function find(commands: readonly Command[], words: readonly string[]) {
-  let command: Command | undefined;
-  let depth = 0;
-  for (let among: readonly Command[] | undefined = commands; among !== undefined; among = command?.parts) {
-    const next: Command | undefined = among.find(({ name }) => name.split(' ').at(-1) === words[depth]);
-    if (next === undefined) break;
-    command = next;
-    depth += 1;
-  }
-  return { command, args: words.slice(depth) };
+function find(commands: readonly Listed[], words: readonly string[]): { command?: Listed; args: readonly string[] } {
+  const command = commands.find(({ name }) => name === words[0]);
+  if (command === undefined) return { args: words };
+  const part = 'parts' in command ? command.parts.find((one) => lastWord(one) === words[1]) : undefined;
+  return part === undefined ? { command, args: words.slice(1) } : { command: part, args: words.slice(2) };
 }
 
-function asksHelp(word: string): boolean {
-  return ['help', '--help', '-h'].includes(word);
+function lastWord({ name }: Listed): string {
+  return name.split(' ').at(-1) ?? name;
 }
 
-function complain(error: unknown, command: Command, stderr: CommandContext['stderr']): number {
+function whichPart({ name, parts }: CommandGroup, word: string | undefined): string {
+  const names = parts.map(lastWord);
+  if (word === undefined || word.startsWith('-')) return `${name} what? ${names.join(', ')}`;
+  return `no ${name} command "${word}"; ${meant(word, names) ?? `known: ${names.join(', ')}`}`;
+}
+
+function meant(word: string, names: readonly string[]): string | undefined {
+  const near = nearest(word, names);
+  return near === undefined ? undefined : `did you mean ${near}?`;
+}
+
+function complain(error: unknown, command: Listed, stderr: CommandContext['stderr']): number {
   if (error instanceof ConfigError) {
     stderr.write(`${error.message}\n`);
-    return CONFIG_EXIT_CODE;
+    return EXIT.configuration;
   }
   const message = error instanceof Error ? error.message : String(error);
   stderr.write(`serpcache ${command.name}: ${message}\n`);
-  if (error instanceof DrillNotPassed) return error.exitCode;
-  const { undone, usage } = command.exitCodes ?? EXIT_CODES;
-  if (!(error instanceof UsageError || isUnknownOption(error))) return undone;
+  if (error instanceof NotPassed) return error.status;
+  if (!(error instanceof UsageError)) return EXIT.notDone;
   stderr.write(`usage: serpcache ${command.name} ${command.usage}\n`);
-  return usage;
+  return EXIT.usage;
 }
 
-/** node:util's parseArgs says so in its codes. */
-function isUnknownOption(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
-}
-
-function overview(commands: readonly Command[]): string {
+function overview(commands: readonly Listed[]): string {
   return `usage:\n${commands.map(entry).join('')}
-Each takes --help. The configuration is the file named by SERPCACHE_CONFIG, or the embedded demo.
-${EXIT_CODES.words.join('\n')}\n`;
+Each takes --help and --version. The configuration is the file named by SERPCACHE_CONFIG, or the embedded demo.
+${EXIT_HELP}\n`;
 }
 
-function help(command: Command): string {
-  const { parts = [], details = [], exitCodes = EXIT_CODES } = command;
-  const lines = details.map((line) => `  ${line}\n`).join('');
-  return `usage:\n${entry(command)}${lines === '' ? '' : `\n${lines}`}${parts.length === 0 ? '' : '\n'}${parts
-    .map(entry)
-    .join('')}\n${exitCodes.words.join('\n')}\n`;
+function help(command: Listed): string {
+  const [parts, options, details = []] =
+    'parts' in command ? [command.parts, []] : [[], command.options, command.details];
+  const lines = [...optionLines(options), ...(details.length === 0 ? [] : ['', ...details])];
+  const own = lines.map((line) => `${line === '' ? '' : `  ${line}`}\n`).join('');
+  return `usage:\n${entry(command)}\n${own}\n${parts.map(entry).join('')}${parts.length === 0 ? '' : '\n'}${EXIT_HELP}\n`;
 }
 
-function entry({ name, usage, summary }: Command): string {
+function entry({ name, usage, summary }: Listed): string {
   return `  ${`serpcache ${name} ${usage}`.trimEnd()}\n      ${summary}\n`;
 }

@@ -1,6 +1,8 @@
 import type { ProgressOutput } from '../catalogue/progress.ts';
 import type { Clock } from '../clock.ts';
 import type { Settings } from '../config/settings.ts';
+import type { Option, Words } from './arguments.ts';
+import { EXIT } from './exit-status.ts';
 
 /** Everything a command may touch of the world; a test gives its own. */
 export interface CommandContext {
@@ -26,38 +28,27 @@ export interface Command {
   /** Without the name: `<domain> <file>`. */
   readonly usage: string;
   readonly summary: string;
-  /** Further lines of its own help: options, exit codes. */
+  readonly options: readonly Option[];
+  /** The number of arguments beside the options. */
+  readonly takes: { readonly min: number; readonly max: number };
+  /** Further lines of its own help. */
   readonly details?: readonly string[];
-  /** A command of several: the next word says which. */
-  readonly parts?: readonly Command[];
-  /** Where they differ from those of the other commands. */
-  readonly exitCodes?: ExitCodes;
-  /** @throws UsageError for wrong words, anything else for what could not be done. */
-  readonly run: (args: readonly string[], context: CommandContext) => Promise<void>;
+  /** @throws UsageError for wrong arguments, NotPassed for a verdict, anything else for what could not be done. */
+  readonly run: (words: Words, context: CommandContext) => Promise<void>;
 }
 
-/** What an exit status says to a shell. */
-export interface ExitCodes {
-  /** It could not be done: refused, unreachable, not confirmed. */
-  readonly undone: number;
-  /** Wrong words; nothing was done. */
-  readonly usage: number;
-  /** All of them, for the help. */
-  readonly words: readonly string[];
+/** A command of several: the next word says which. */
+export interface CommandGroup extends Pick<Command, 'name' | 'usage' | 'summary'> {
+  readonly parts: readonly Command[];
 }
 
-/** The call's words are wrong; nothing was done. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
+/** The command was done, and its verdict is negative (exit status 1), or there is none (exit status 2). */
+export class NotPassed extends Error {
+  override readonly name = 'NotPassed';
+  readonly status: typeof EXIT.failed | typeof EXIT.undecided;
 
-/** The drill ended without passing; the exit status tells how. */
-export class DrillNotPassed extends Error {
-  override readonly name = 'DrillNotPassed';
-  readonly exitCode: number;
-
-  constructor(message: string, exitCode: number) {
+  constructor(message: string, verdict: 'failed' | 'undecided') {
     super(message);
-    this.exitCode = exitCode;
+    this.status = EXIT[verdict];
   }
 }

@@ -1,14 +1,16 @@
 import { configSchema } from '../config/json-schema.ts';
 import { configReference } from '../config/reference.ts';
-import { type Command, UsageError } from './command.ts';
+import { UsageError } from './arguments.ts';
+import type { Command } from './command.ts';
 
 /** Everything about the configuration comes from one table; this prints its faces. */
 export const config: Command = {
   name: 'config',
   usage: 'check | schema | reference',
   summary: 'check the configuration, print its JSON Schema (for editors) or its reference page',
-  run: async ([what, ...rest], { stdout, settings }) => {
-    if (rest.length > 0) throw new UsageError('config takes one word: check, schema or reference');
+  options: [],
+  takes: { min: 1, max: 1 },
+  run: async ({ positionals: [what] }, { stdout, settings }) => {
     switch (what) {
       case 'check': {
         const names = settings().domains.map(({ name }) => name);
@@ -22,7 +24,7 @@ export const config: Command = {
         stdout.write(configReference());
         return;
       default:
-        throw new UsageError('config takes one word: check, schema or reference');
+        throw new UsageError(`config takes check, schema or reference, not "${what}"`);
     }
   },
 };

@@ -2,7 +2,8 @@ import type { Explanation, TierExplanation } from '../search/explain.ts';
 import { columns, indented } from './admin/columns.ts';
 import { bytes, duration } from './admin/format.ts';
 import { operatorCommand } from './admin/operator-command.ts';
-import { type Command, UsageError } from './command.ts';
+import { UsageError } from './arguments.ts';
+import type { Command } from './command.ts';
 
 export const explain: Command = operatorCommand({
   name: 'explain',

@@ -5,7 +5,8 @@ import { erasureText, followErasure } from './admin/erasure.ts';
 import { percent } from './admin/format.ts';
 import { type Desk, operatorCommand } from './admin/operator-command.ts';
 import { type AffectedAnswer, affectedLines, previewText } from './admin/preview-text.ts';
-import { type Command, UsageError } from './command.ts';
+import { UsageError } from './arguments.ts';
+import type { Command } from './command.ts';
 
 interface FlushAnswer {
   readonly domain: string;

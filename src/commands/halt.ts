@@ -2,7 +2,8 @@ import type { DrillSummary } from '../drills/drills.ts';
 import { columns } from './admin/columns.ts';
 import { moment } from './admin/format.ts';
 import { operatorCommand } from './admin/operator-command.ts';
-import { type Command, UsageError } from './command.ts';
+import { UsageError } from './arguments.ts';
+import type { Command } from './command.ts';
 
 interface HaltState {
   readonly halted: boolean;

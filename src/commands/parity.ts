@@ -1,19 +1,22 @@
 import { resolve as resolvePath } from 'node:path';
-import { parseArgs } from 'node:util';
 import { createProgress } from '../catalogue/progress.ts';
 import { searchDomainOf } from '../compose-engine.ts';
 import type { DomainSettings } from '../config/settings.ts';
 import type { PreparedSearch } from '../search/answer.ts';
 import { InvalidSearch } from '../search/failure.ts';
 import { prepareSearch } from '../search/prepare.ts';
-import { type Command, UsageError } from './command.ts';
+import { UsageError, type Words } from './arguments.ts';
+import { type Command, NotPassed } from './command.ts';
 import { type Asked, askBoth, type Side } from './parity/ask.ts';
 import { figuresOf } from './parity/figures.ts';
 import { type Queries, readQueries, weightOf } from './parity/queries.ts';
 import { type ParityReport, reportText, type SideHead } from './parity/report.ts';
 import { type Described, openSides, type Sides } from './parity/sides.ts';
 import { warningsOf } from './parity/warnings.ts';
-import { domainNamed, wholeNumber } from './words.ts';
+import { domainNamed } from './words.ts';
+
+const MOST_LIMIT = 100;
+const MOST_QUERIES = 100_000;
 
 /** What it would cost to answer from the lifeboat: how alike it and the engine answer the queries people ask. */
 export const parity: Command = {
@@ -22,8 +25,18 @@ export const parity: Command = {
     '<domain> <queries[.gz]> [--with <directory>] [--limit 10] [--max-queries 1000] [--filter F …] [--sort=S] [--at-once 1|2] [--json]',
   summary:
     "measure how alike a domain's engine and its lifeboat answer a file of queries (one a line, or query<TAB>count)",
-  run: async (args, { clock, stdout, stderr, settings, signal }) => {
-    const words = wordsOf(args);
+  options: [
+    { name: 'with', takes: 'DIRECTORY', about: "of the lifeboat's index; the configured one by default" },
+    { name: 'limit', takes: 'N', about: `results compared per query, 1 to ${MOST_LIMIT}; 10 by default` },
+    { name: 'max-queries', takes: 'N', about: `queries asked, 1 to ${MOST_QUERIES}; 1000 by default` },
+    { name: 'filter', takes: 'F', about: 'as in a search: brand:hp', repeats: true },
+    { name: 'sort', takes: 'S', about: 'as in a search: -price' },
+    { name: 'at-once', takes: '1|2', about: 'queries in flight; 1 by default' },
+    { name: 'json', about: 'the whole report as JSON' },
+  ],
+  takes: { min: 2, max: 2 },
+  run: async (given, { clock, stdout, stderr, settings, signal }) => {
+    const words = comparisonOf(given);
     const domain = domainNamed(words.domain, settings());
     const directory = directoryOf(words.with, domain);
     const prepare = preparing(domain, words);
@@ -46,12 +59,14 @@ export const parity: Command = {
 
     const report = reportOf(words, queries, sides, { samples, gaveUp });
     stdout.write(words.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report, clock.wallMs()));
-    if (gaveUp !== undefined) throw new Error(gaveUp);
-    if (report.figures.compared === 0) throw new Error('no query was answered by both, so nothing was compared');
+    if (gaveUp !== undefined) throw new NotPassed(gaveUp, 'undecided');
+    if (report.figures.compared === 0) {
+      throw new NotPassed('no query was answered by both, so nothing was compared', 'undecided');
+    }
   },
 };
 
-interface Words {
+interface ComparisonWords {
   readonly domain: string;
   readonly file: string;
   readonly with: string | undefined;
@@ -63,42 +78,21 @@ interface Words {
   readonly json: boolean;
 }
 
-const MOST_LIMIT = 100;
-const MOST_QUERIES = 100_000;
-
-function wordsOf(args: readonly string[]): Words {
-  const options = {
-    with: { type: 'string' },
-    limit: { type: 'string', default: '10' },
-    'max-queries': { type: 'string', default: '1000' },
-    filter: { type: 'string', multiple: true, default: [] as string[] },
-    sort: { type: 'string' },
-    'at-once': { type: 'string', default: '1' },
-    json: { type: 'boolean', default: false },
-  } as const;
-  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  const [domain, file] = positionals;
-  if (domain === undefined || file === undefined || positionals.length > 2) {
-    throw new UsageError('parity takes a domain and a file of queries');
-  }
+function comparisonOf(words: Words): ComparisonWords {
+  const [domain = '', file = ''] = words.positionals;
+  const whole = (option: string, most: number) => words.number(option, { least: 1, most, whole: true });
   return {
     domain,
     file,
-    with: values.with,
-    limit: within('--limit', values.limit, MOST_LIMIT),
-    maxQueries: within('--max-queries', values['max-queries'], MOST_QUERIES),
-    filters: values.filter,
-    sort: values.sort,
-    // Each more is one search more that the engine's own clients wait behind.
-    atOnce: within('--at-once', values['at-once'], 2),
-    json: values.json,
+    with: words.text('with'),
+    limit: whole('limit', MOST_LIMIT) ?? 10,
+    maxQueries: whole('max-queries', MOST_QUERIES) ?? 1000,
+    filters: words.texts('filter'),
+    sort: words.text('sort'),
+    // Each extra query competes with live searches.
+    atOnce: whole('at-once', 2) ?? 1,
+    json: words.has('json'),
   };
-}
-
-function within(option: string, text: string, most: number): number {
-  const value = wholeNumber(option, text);
-  if (value >= 1 && value <= most) return value;
-  throw new UsageError(`${option} takes a number from 1 to ${most}, not ${value}`);
 }
 
 /** Where the lifeboat's index is: the words win, so that one can be tried before it is configured. */
@@ -111,7 +105,10 @@ function directoryOf(given: string | undefined, { name, lifeboat }: DomainSettin
 }
 
 /** Queries take the way that a client's take. @throws UsageError for a filter or a sort that the domain does not have. */
-function preparing(settings: DomainSettings, { limit, filters, sort }: Words): (text: string) => PreparedSearch {
+function preparing(
+  settings: DomainSettings,
+  { limit, filters, sort }: ComparisonWords,
+): (text: string) => PreparedSearch {
   const domains = [searchDomainOf(settings)];
   const rest: (readonly [string, string])[] = [
     ['domain', settings.name],
@@ -129,7 +126,7 @@ function preparing(settings: DomainSettings, { limit, filters, sort }: Words): (
   return prepare;
 }
 
-function reportOf(words: Words, queries: Queries, sides: Sides, { samples, gaveUp }: Asked): ParityReport {
+function reportOf(words: ComparisonWords, queries: Queries, sides: Sides, { samples, gaveUp }: Asked): ParityReport {
   const figures = figuresOf(samples);
   return {
     domain: words.domain,

@@ -3,7 +3,7 @@ import type { AdminClient } from './admin/client.ts';
 import { columns } from './admin/columns.ts';
 import { grouped } from './admin/format.ts';
 import { operatorCommand } from './admin/operator-command.ts';
-import { type Command, UsageError } from './command.ts';
+import type { Command } from './command.ts';
 
 interface Popular {
   readonly domain: string;
@@ -19,8 +19,7 @@ export const popular: Command = operatorCommand({
   takes: { min: 0, max: 1 },
   details: ['Each query is printed as a file for serpcache warm may hold it: q=…&filter=…'],
   run: async ({ words, client, output }) => {
-    const limit = words.number('limit') ?? 20;
-    if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit takes a whole number above 0');
+    const limit = words.number('limit', { least: 1, most: 100_000, whole: true }) ?? 20;
     const [named] = words.positionals;
     const ask = (domain: string) => {
       const query = [

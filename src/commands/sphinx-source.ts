@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import type { ColumnUse } from '../catalogue/columns.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../catalogue/demo.ts';
 import { createProgress } from '../catalogue/progress.ts';
 import { readCatalogue } from '../catalogue/read.ts';
@@ -6,8 +6,12 @@ import { searchDomainOf } from '../compose-engine.ts';
 import type { DomainSettings } from '../config/settings.ts';
 import { writeSphinxSource } from '../engines/sphinx/source.ts';
 import type { Document } from '../search/document.ts';
-import { type Command, type CommandContext, UsageError } from './command.ts';
-import { domainNamed, wholeNumber } from './words.ts';
+import { UsageError } from './arguments.ts';
+import type { Command, CommandContext } from './command.ts';
+import { CATALOGUE_HELP, reportColumns } from './index-catalogue.ts';
+import { domainNamed } from './words.ts';
+
+const COUNT = { least: 1, most: 100_000, whole: true };
 
 /** What the indexer needs to build the configured domains' indexes: its input, and one configuration for it and searchd. */
 export const sphinxSource: Command = {
@@ -15,17 +19,25 @@ export const sphinxSource: Command = {
   usage: '--out <directory> [--host H] [--port N] [--max-connections N] [<domain>=<file.ndjson|csv[.gz]> …]',
   summary:
     'write the input and the configuration of the indexer of Sphinx or Manticore; a demo domain without a file gets the demo catalogue',
-  run: async (args, context) => {
-    const options = {
-      out: { type: 'string' },
-      host: { type: 'string', default: '127.0.0.1' },
-      port: { type: 'string', default: '9306' },
-      'max-connections': { type: 'string', default: '64' },
-    } as const;
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    if (values.out === undefined) throw new UsageError('sphinx-source takes --out <directory>');
+  options: [
+    { name: 'out', takes: 'DIRECTORY', about: 'where everything is written; required' },
+    { name: 'host', takes: 'HOST', about: 'where searchd will listen; 127.0.0.1 by default' },
+    { name: 'port', takes: 'N', about: 'its SphinxQL port; 9306 by default' },
+    { name: 'max-connections', takes: 'N', about: 'connections that searchd takes at once; 64 by default' },
+    { name: 'max-children', takes: 'N', about: 'the same: its older name' },
+  ],
+  takes: { min: 0, max: 64 },
+  details: CATALOGUE_HELP,
+  run: async (words, context) => {
+    const directory = words.text('out');
+    if (directory === undefined) throw new UsageError('--out is missing; allowed: --out <directory>');
+    const searchd = {
+      host: words.text('host') ?? '127.0.0.1',
+      port: words.number('port', { least: 1, most: 65_535, whole: true }) ?? 9306,
+      maxConnections: words.number('max-connections', COUNT) ?? words.number('max-children', COUNT) ?? 64,
+    };
     const settings = context.settings();
-    const files = new Map(positionals.map(fileOf));
+    const files = new Map(words.positionals.map(fileOf));
     for (const name of files.keys()) domainNamed(name, settings);
     const wanted = files.size === 0 ? settings.domains : settings.domains.filter(({ name }) => files.has(name));
     const dialect = dialectOf(wanted);
@@ -33,18 +45,13 @@ export const sphinxSource: Command = {
     const progress = createProgress({ label: 'writing', output, clock });
     const written = new Map<string, number>();
     const { configFile, domains } = await writeSphinxSource({
-      directory: values.out,
+      directory,
       domains: wanted.map((domain) => ({
         domain: searchDomainOf(domain),
         index: domain.engine.kind === 'sqlite' ? domain.name : domain.engine.index,
         documents: documentsOf(domain, files.get(domain.name), context),
       })),
-      searchd: {
-        dialect,
-        host: values.host,
-        port: wholeNumber('--port', values.port),
-        maxConnections: wholeNumber('--max-connections', values['max-connections']),
-      },
+      searchd: { dialect, ...searchd },
       progress: (domain, documents) => {
         written.set(domain, documents);
         progress.update([...written.values()].reduce((sum, each) => sum + each, 0));
@@ -82,9 +89,12 @@ function fileOf(word: string): [domain: string, file: string] {
 function documentsOf(
   domain: DomainSettings,
   file: string | undefined,
-  { signal }: CommandContext,
+  { signal, stderr }: CommandContext,
 ): Iterable<Document> | AsyncIterable<Document> {
-  if (file !== undefined) return readCatalogue(file, { attributes: domain.attributes, signal });
+  if (file !== undefined) {
+    const onColumns = (use: ColumnUse): void => reportColumns(use, domain.name, stderr);
+    return readCatalogue(file, { attributes: domain.attributes, signal, onColumns });
+  }
   if (DEMO_DOMAINS.some(({ name }) => name === domain.name)) return demoDocuments(domain.name);
   throw new UsageError(`domain ${domain.name} is not of the demo: give it as ${domain.name}=<file.ndjson|csv>`);
 }

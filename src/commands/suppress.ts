@@ -1,7 +1,8 @@
 import { columns } from './admin/columns.ts';
 import { moment, plural } from './admin/format.ts';
 import { operatorCommand } from './admin/operator-command.ts';
-import { type Command, UsageError } from './command.ts';
+import { UsageError } from './arguments.ts';
+import type { Command } from './command.ts';
 
 interface SuppressAnswer {
   readonly domain: string;

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import type { Command, CommandGroup } from './command.ts';
 import { config } from './config.ts';
 import { drill } from './drill.ts';
 import { explain } from './explain.ts';
@@ -13,7 +13,7 @@ import { suppress } from './suppress.ts';
 import { warm } from './warm.ts';
 
 /** Every command, in the order of the help: what operators do to a running service, then what is done beside it. */
-export const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly (Command | CommandGroup)[] = [
   flush,
   purge,
   suppress,

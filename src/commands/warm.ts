@@ -1,7 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import type { WarmUp } from '../warm/warm.ts';
 import { type Desk, operatorCommand } from './admin/operator-command.ts';
-import { type Command, UsageError } from './command.ts';
+import { UsageError } from './arguments.ts';
+import type { Command } from './command.ts';
 import { feedFile } from './warm/feed.ts';
 import { followWarmUp, isOver, warmUpText } from './warm/follow.ts';
 import { resumeCommand } from './warm/resume-command.ts';
@@ -31,8 +32,7 @@ export const warm: Command = operatorCommand({
     }
     const top = words.number('top');
     const maxPerSecond = words.number('max-per-second') ?? MAX_PER_SECOND;
-    const fromLine = words.number('from-line') ?? 1;
-    if (!Number.isInteger(fromLine) || fromLine < 1) throw new UsageError('--from-line takes a whole number above 0');
+    const fromLine = words.number('from-line', { least: 1, most: Number.MAX_SAFE_INTEGER, whole: true }) ?? 1;
     const ask = { domain, from, maxPerSecond, ...(top === undefined ? {} : { top }) };
     if (file !== undefined) assertReadable(file);
     const started = await client.post<WarmUp>('/admin/warm', ask, { evenIfStopped: true });

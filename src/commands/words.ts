@@ -1,15 +1,10 @@
 import type { DomainSettings, Settings } from '../config/settings.ts';
-import { UsageError } from './command.ts';
+import { UsageError } from './arguments.ts';
 
-/** @throws UsageError naming the configured ones. */
-export function domainNamed(name: string, settings: Settings): DomainSettings {
+/** @param advice what else to do. @throws UsageError naming the configured ones. */
+export function domainNamed(name: string, settings: Settings, advice?: string): DomainSettings {
   const domain = settings.domains.find((each) => each.name === name);
   if (domain !== undefined) return domain;
-  throw new UsageError(`no domain "${name}"; configured: ${settings.domains.map((each) => each.name).join(', ')}`);
-}
-
-/** @throws UsageError */
-export function wholeNumber(option: string, text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new UsageError(`${option} takes a whole number, not "${text}"`);
+  const configured = settings.domains.map((each) => each.name).join(', ');
+  throw new UsageError(`no domain "${name}"; configured: ${configured}${advice === undefined ? '' : `; ${advice}`}`);
 }

@@ -8,7 +8,7 @@ type Report = (path: Path, value: string, allowed: string) => void;
 type DraftDomain = Draft<DomainConfig>;
 
 /** Names with a meaning of their own in a request or a document. */
-const RESERVED_ATTRIBUTES: readonly string[] = [
+export const RESERVED_ATTRIBUTES: readonly string[] = [
   ...REQUEST_PARAMETERS,
   'relevance',
   'id',

@@ -10,9 +10,6 @@ export interface Fault {
   readonly line?: number;
 }
 
-/** EX_CONFIG of sysexits.h: what the process exits with, so that a supervisor does not restart it in a loop. */
-export const CONFIG_EXIT_CODE = 78;
-
 /** Every fault of one configuration, found in one go. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

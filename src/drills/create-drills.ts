@@ -15,7 +15,7 @@ import { cohortsOf, previewStage, warningsOf } from './preview-stages.ts';
 import { loadReadyPlans } from './ready-plans.ts';
 import { type ResumePoint, resumePoint } from './resume-point.ts';
 import type { RunningDrill } from './run-drill.ts';
-import { patienceOf, type Settled, settleAsk } from './settle-ask.ts';
+import { type Settled, settleAsk } from './settle-ask.ts';
 
 export interface DrillsOptions extends Pick<BeginOptions, 'processId' | 'clock' | 'random' | 'observe'> {
   readonly domains: readonly DrillDomain[];
@@ -89,7 +89,12 @@ export function createDrills(options: DrillsOptions): Drills {
   return {
     plans: () => {
       const plans = ready(Math.max(0, ...domains.map(({ nodes }) => nodes().length)));
-      return plans.map((plan) => fitPatience(plan, domains.map(patienceOf)));
+      return plans.map((plan) =>
+        fitPatience(
+          plan,
+          domains.map(({ patienceMs }) => patienceMs),
+        ),
+      );
     },
     preview: async (ask) => {
       const settled = settleAsk(ask, domains, ready);

@@ -16,6 +16,6 @@ export interface DrillDomain {
   /** Nothing else lives in the store: whole nodes may be emptied. */
   readonly dedicated: boolean;
   readonly hasStore: boolean;
-  /** The longest a client waits for an answer; `DEFAULT_PATIENCE_MS` unless said. Guards over durations follow it. */
-  readonly patienceMs?: number;
+  /** The longest that a client waits for an answer. Guards over durations follow it. */
+  readonly patienceMs: number;
 }

@@ -1,7 +1,7 @@
 import { DURATION_BOUNDS_MS } from '../meter/reading.ts';
 import type { GuardRule, Plan } from './plan.ts';
 
-/** The longest a client waits for an answer, where the domain does not say. */
+/** The default of the configuration, for plans that no domain is named for. */
 export const DEFAULT_PATIENCE_MS = 2000;
 
 /** A timer that comes late, and the bytes of the answer itself. */

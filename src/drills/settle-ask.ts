@@ -1,7 +1,7 @@
 import { OperationRefused } from '../control/refusal.ts';
 import type { DrillDomain } from './drill-domain.ts';
 import type { DrillAsk } from './drills.ts';
-import { DEFAULT_PATIENCE_MS, fitPatience } from './patience.ts';
+import { fitPatience } from './patience.ts';
 import type { Plan } from './plan.ts';
 import { describeFault, pointerOf } from './plan-fault.ts';
 import { readPlan } from './read-plan.ts';
@@ -26,11 +26,13 @@ export function settleAsk(ask: DrillAsk, all: readonly DrillDomain[], ready: Rea
   }
   const domains = [first, ...others] as const;
   for (const domain of domains) fit(plan, domain);
-  return { plan: fitPatience(plan, domains.map(patienceOf)), domains };
-}
-
-export function patienceOf({ patienceMs = DEFAULT_PATIENCE_MS }: Pick<DrillDomain, 'patienceMs'>): number {
-  return patienceMs;
+  return {
+    plan: fitPatience(
+      plan,
+      domains.map(({ patienceMs }) => patienceMs),
+    ),
+    domains,
+  };
 }
 
 function domainOf(name: string, all: readonly DrillDomain[]): DrillDomain {

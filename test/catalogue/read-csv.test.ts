@@ -36,10 +36,14 @@ describe('a catalogue in CSV', () => {
   });
 
   it('may be delimited by semicolons or tabs, as spreadsheets write it', async () => {
-    for (const delimiter of [';', '\t']) {
+    for (const [delimiter, name] of [
+      [';', 'semi.csv'],
+      ['\t', 'tabs.csv'],
+      ['\t', 'tabs.tsv'],
+    ] as const) {
       const text = ['id,title', '1,a', '2,"b,c"'].join('\n').replace(/,(?!c)/g, delimiter);
       assert.deepEqual(
-        (await files.read('semi.csv', text)).map(({ title }) => title),
+        (await files.read(name, text)).map(({ title }) => title),
         ['a', 'b,c'],
       );
     }
@@ -48,7 +52,18 @@ describe('a catalogue in CSV', () => {
   it('may hold no row, but must have a header with id and title, each column once', async () => {
     assert.deepEqual(await files.read('none.csv', HEADER), []);
     await assert.rejects(files.read('empty.csv', ''), catalogueError(1, undefined, /no header row/));
-    await assert.rejects(files.read('h.csv', 'title,price\na,5\n'), catalogueError(1, 'id', /no such column/));
+    await assert.rejects(
+      files.read('h.csv', 'title,price\na,5\n'),
+      catalogueError(
+        1,
+        'id',
+        /no such column in the header; allowed: id, sku, .*артикул.*the header has: title, price$/,
+      ),
+    );
+    await assert.rejects(
+      files.read('h.csv', 'id|title\n1|a\n'),
+      catalogueError(1, 'id', /separated by commas, semicolons or tabs$/),
+    );
     await assert.rejects(files.read('h.csv', '\nid,price\n1,5\n'), catalogueError(2, 'title', /no such column/));
     await assert.rejects(files.read('h.csv', 'id,title,title\n1,a,b\n'), catalogueError(1, 'title', /twice/));
   });

@@ -47,14 +47,14 @@ test('the token comes from a file, else from the environment; a configured one g
   assert.equal(latest()?.authorization, undefined);
   writeFileSync(file, 'two words\n');
   const bad = await callCli(['popular', '--admin', url, '--token-file', file]);
-  assert.equal(bad.code, 2);
+  assert.equal(bad.code, 64);
   assert.doesNotMatch(bad.err, /two words/);
 });
 
 test('where nobody listens it says the address and how to name another', async () => {
   const [port = 0] = await freePorts(1);
   const { code, out, err } = await callCli(['popular', '--admin', `http://127.0.0.1:${port}`]);
-  assert.deepEqual([code, out], [1, '']);
+  assert.deepEqual([code, out], [3, '']);
   assert.match(
     err,
     new RegExp(`no answer from http://127\\.0\\.0\\.1:${port} \\(connection refused\\).*--admin URL.*ADMIN_HOST`),
@@ -90,7 +90,7 @@ test('whoever else answers is told from serpcache’s admin listener, and a redi
     await answering(t, 502, {}, 'bad gateway'),
   ]) {
     const { code, err } = await callCli(['popular', '--admin', there], { adminToken: 'secret' });
-    assert.equal(code, 1);
+    assert.equal(code, 3);
     assert.match(err, /answered (200|302|502), and not as serpcache's admin listener does/);
   }
   assert.deepEqual(requests(), []);
@@ -103,7 +103,7 @@ test('a missing or wrong token, and the public listener, are told with what to d
     [{ adminToken: 'wrong' }, /Wrong token: .* Here: it came from ADMIN_TOKEN or --token-file/],
   ] as const) {
     const { code, err } = await callCli(['popular', '--admin', url], given);
-    assert.equal(code, 1);
+    assert.equal(code, 3);
     assert.match(err, told);
   }
   const notFound = JSON.stringify({ code: 'not-found', title: 'Not found', status: 404, detail: 'No such path.' });

@@ -27,7 +27,7 @@ function start(t: TestContext, words: readonly string[], { port }: Pick<AdminSer
   return { child, done, until };
 }
 
-test('done is exit 0 with one JSON value, refused and unreachable 1, wrong words 2, a wrong configuration 78', async (t) => {
+test('done is exit 0 with one JSON value, refused and unreachable 3, wrong arguments 64, a wrong configuration 78', async (t) => {
   const service = await adminService(t);
   const [closed = 0] = await freePorts(1);
   const all = await Promise.all([
@@ -39,7 +39,7 @@ test('done is exit 0 with one JSON value, refused and unreachable 1, wrong words
   ]);
   assert.deepEqual(
     all.map(({ code }) => code),
-    [0, 1, 1, 2, 78],
+    [0, 3, 3, 64, 78],
   );
   const [done, ...others] = all;
   assert.equal(JSON.parse(done?.out ?? '').text, 'диван');

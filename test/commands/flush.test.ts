@@ -30,7 +30,7 @@ test('a drop shows what it will do and asks; another answer than yes sends nothi
   const words = ['flush', 'goods', '--mode', 'drop', '--admin', service.url];
   for (const answer of ['', 'n', 'goods']) {
     const { code, out, err, questions } = await callCli(words, { answers: [answer] });
-    assert.deepEqual([code, out], [1, '']);
+    assert.deepEqual([code, out], [3, '']);
     assert.match(err, /drop 100 % of goods\n[\s\S]*not confirmed, nothing was done/);
     assert.deepEqual(questions, ['drop 100 % of goods for good? [y/N] ']);
   }
@@ -48,11 +48,11 @@ test('an erase wants a reason, and the name of its domain typed', async (t) => {
   const service = await adminService(t);
   const words = ['flush', 'goods', '--mode', 'erase', '--admin', service.url];
   const without = await callCli(words, { answers: ['goods'] });
-  assert.equal(without.code, 2);
+  assert.equal(without.code, 64);
   assert.match(without.err, /needs a reason: --reason/);
   const reasoned = [...words, '--reason', 'empty store'];
   const yes = await callCli(reasoned, { answers: ['y'] });
-  assert.deepEqual([yes.code, yes.questions], [1, ['erase 100 % of goods for good? Type goods to go on: ']]);
+  assert.deepEqual([yes.code, yes.questions], [3, ['erase 100 % of goods for good? Type goods to go on: ']]);
   assert.deepEqual(service.posted('/admin/flush'), []);
   const typed = await callCli(reasoned, { answers: ['goods'] });
   assert.equal(typed.code, 0);
@@ -66,7 +66,7 @@ test('where nobody can be asked a drop needs --yes: exit 2, and nothing is sent'
   const service = await adminService(t);
   const words = ['flush', 'goods', '--mode', 'drop', '--admin', service.url];
   const refused = await callCli(words);
-  assert.equal(refused.code, 2);
+  assert.equal(refused.code, 64);
   assert.match(refused.err, /nothing was done.*--yes/);
   assert.deepEqual(service.requests(), []);
   assert.equal((await callCli([...words, '--yes'])).code, 0);
@@ -77,9 +77,9 @@ test('what the service refuses is told in its words, with the field', async (t) 
   const service = await adminService(t);
   const whole = ['--admin', service.url, '--yes', '--reason', 'r'];
   const fraction = await callCli(['flush', 'goods', '--fraction', '1.5', ...whole]);
-  assert.equal(fraction.code, 1);
+  assert.equal(fraction.code, 3);
   assert.match(fraction.err, /^serpcache flush: Invalid fraction: .*above 0.* \(field \/fraction\)\n$/);
   const dedicated = await callCli(['flush', 'goods', '--mode', 'erase', '--by', 'flushall', ...whole]);
   assert.match(dedicated.err, /Store is not dedicated: .*unlink/);
-  assert.deepEqual([dedicated.code, dedicated.out], [1, '']);
+  assert.deepEqual([dedicated.code, dedicated.out], [3, '']);
 });

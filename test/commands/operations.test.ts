@@ -86,9 +86,9 @@ test('halt names the drills it ends and asks; it is told, and lifted', async (t)
   const started = { plan: 'full-loss', domains: ['goods'], by: 'test', reason: 'r' };
   const { id } = await operations.drills.start(started);
   const no = await callCli(['halt', '--reason', 'incident', ...at], { answers: ['n'] });
-  assert.deepEqual([no.code, posted('/admin/halt')], [1, []]);
+  assert.deepEqual([no.code, posted('/admin/halt')], [3, []]);
   assert.match(no.err, new RegExp(`this ends ${id}`));
-  assert.equal((await callCli(['halt', '--reason', 'incident', ...at])).code, 2, 'a script needs --yes');
+  assert.equal((await callCli(['halt', '--reason', 'incident', ...at])).code, 64, 'a script needs --yes');
   const yes = await callCli(['halt', '--reason', 'incident', ...at], { answers: ['yes'] });
   assert.match(yes.out, /^halted: every drill is ended and its cache restored/);
   assert.deepEqual(posted('/admin/halt'), [{ reason: 'incident' }]);

@@ -6,7 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { systemClock } from '../../src/clock.ts';
-import { type Command, UsageError } from '../../src/commands/command.ts';
+import { readWords, UsageError } from '../../src/commands/arguments.ts';
+import type { Command } from '../../src/commands/command.ts';
 import { indexCatalogue } from '../../src/commands/index-catalogue.ts';
 import type { ParityReport } from '../../src/commands/parity/report.ts';
 import { parity } from '../../src/commands/parity.ts';
@@ -61,7 +62,9 @@ for (const corpus of corpora('goods')) {
 
     const run = async (command: Command, args: readonly string[], given = settings()): Promise<string> => {
       let printed = '';
-      await command.run(args, {
+      const read = readWords(args, command.options);
+      assert.ok(read.kind === 'words', JSON.stringify(read));
+      await command.run(read.words, {
         clock: systemClock,
         stdout: { write: (text) => (printed += text), isTTY: true },
         stderr: { write: () => undefined },
@@ -139,10 +142,9 @@ for (const corpus of corpora('goods')) {
     it('wrong words are refused before anything is asked', async () => {
       const file = path('queries.tsv');
       for (const [args, said] of [
-        [['goods'], /takes a domain and a file/],
         [['cars', file], /no domain "cars"; configured: goods/],
-        [['goods', file, '--limit', '0'], /--limit takes a number from 1 to 100/],
-        [['goods', file, '--at-once', '3'], /--at-once takes a number from 1 to 2/],
+        [['goods', file, '--limit', '0'], /--limit takes a whole number from 1 to 100/],
+        [['goods', file, '--at-once', '3'], /--at-once takes a whole number from 1 to 2/],
         [['goods', file, '--filter', 'colour:red'], /"colour" is not an attribute/],
         [['goods', file, '--sort', 'brand'], /sort must be one of/],
       ] as const) {

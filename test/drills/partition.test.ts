@@ -32,7 +32,15 @@ test('an owner that is cut off from the control store ends as lost, and leaves n
   const drills = createDrills({
     domains: [
       {
-        ...{ name: 'goods', control, dedicated: false, hasStore: false, nodes: () => [], recent: () => undefined },
+        ...{
+          name: 'goods',
+          control,
+          dedicated: false,
+          patienceMs: 2000,
+          hasStore: false,
+          nodes: () => [],
+          recent: () => undefined,
+        },
         readings: createWorld(createFakeClock(), control).readings,
         flush: {
           preview: async ({ mode, fraction }) => previewOf(mode, fraction),

@@ -78,7 +78,7 @@ export function createRig(options: RigOptions = {}): Rig {
         nodes: () => nodes,
         hasStore: nodes.length > 0,
         recent: options.recent ?? (() => undefined),
-        ...(options.patienceMs?.[name] === undefined ? {} : { patienceMs: options.patienceMs[name] }),
+        patienceMs: options.patienceMs?.[name] ?? 2000,
         flush: {
           preview: options.preview ?? (async ({ mode, fraction }) => previewOf(mode, fraction)),
           erase: async (ask) => {

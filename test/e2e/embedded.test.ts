@@ -104,20 +104,20 @@ test('a catalogue of one’s own is indexed by one command and searched', async 
 
   writeFileSync(file, `${rows.slice(0, 3).join('\n')}\n{"id":"x"}\n`);
   const bad = await cli(['index', 'bikes', file], env);
-  assert.equal(bad.code, 1);
+  assert.equal(bad.code, 3);
   assert.match(bad.stderr, /own\.ndjson.*4.*title/s);
 });
 
 test('wrong words are refused with the usage, and help is help', async () => {
   for (const [args, said] of [
-    [['index'], /usage: serpcache index <domain>/],
+    [['index'], /usage: serpcache index \[--init\] <domain>/],
     [['index', 'nosuch', 'x.csv'], /configured: goods, auto, realty, jobs/],
     [['index', 'goods', 'x.csv', '--frobnicate'], /usage/],
     [['frobnicate'], /no command "frobnicate"; see: serpcache --help/],
     [['config', 'frobnicate'], /check, schema or reference/],
   ] as const) {
     const { code, stderr } = await cli(args);
-    assert.equal(code, 2, args.join(' '));
+    assert.equal(code, 64, args.join(' '));
     assert.match(stderr, said);
   }
   const help = await cli(['--help']);

@@ -1,12 +1,14 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer } from '../../loadtest/stack/sphinx.ts';
+import { type Program, readWords, type Words } from '../../src/commands/arguments.ts';
 import { type Selection, select } from './registry.ts';
 
 export type Arguments =
   | { readonly kind: 'run'; readonly selection: Selection; readonly options: RunOptions }
   | { readonly kind: 'list' }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
   /** The evidence of each row, without its fault. */
   | ({ readonly kind: 'no fault'; readonly rows: Selection['rows'] } & Pick<RunOptions, 'checkout' | 'server'>)
   /** Each fault names the option and what it takes. */
@@ -21,84 +23,72 @@ export interface RunOptions {
   readonly server?: SearchServer;
 }
 
-export const USAGE = `npm run faults: every fault of the matrix in turn, on real servers
-  --only a,b      rows, families or figures by name     --list    what there is
-  --repeat n      the whole selection n times (1-100)   --seed n  of the stream (0-999999999)
-  --json file     everything measured                   --checkout dir   test another checkout of serpcache
-  --engine e      the rows on sphinx or manticore       --no-fault inject nothing: no row may find evidence of its fault
-exit status: 0 every promise kept, 1 a promise broken, 2 undecided (a row or figure said nothing), 3 could not be done,
-64 wrong arguments`;
-
 const CHECKOUT = join(import.meta.dirname, '..', '..');
 const MOST_REPEATS = 100;
 const MOST_SEED = 999_999_999;
 
+export const FAULTS: Omit<Program, 'takes'> = {
+  command: 'npm run faults --',
+  usage: '[options]',
+  about: ['Every fault of the matrix in turn, on real servers. Undecided: a row or figure said nothing.'],
+  options: [
+    { name: 'only', takes: 'A,B', about: 'rows, families or figures by name' },
+    { name: 'list', about: 'what there is' },
+    { name: 'engine', takes: 'E', about: 'the rows on sphinx or manticore; sphinx by default' },
+    { name: 'repeat', takes: 'N', about: `the whole selection so many times, 1 to ${MOST_REPEATS}` },
+    { name: 'seed', takes: 'N', about: `of the stream, 0 to ${MOST_SEED}; 1 by default` },
+    { name: 'json', takes: 'FILE', about: 'write everything measured' },
+    { name: 'checkout', takes: 'DIRECTORY', about: 'test another checkout of serpcache' },
+    { name: 'no-fault', about: 'inject nothing: no row may find evidence of its fault' },
+  ],
+};
+
 /** Everything that can be found wrong before a server is started is found here. */
-export function readArguments(words: readonly string[]): Arguments {
-  const faults: string[] = [];
-  const given = parse(words);
-  if (typeof given === 'string') return { kind: 'wrong', faults: [given] };
+export function readArguments(argv: readonly string[]): Arguments {
+  const read = readWords(argv, FAULTS.options);
+  if (read.kind === 'help' || read.kind === 'version') return read;
+  const words = read.kind === 'words' ? read.words : read.rest;
+  const faults: string[] = read.kind === 'words' ? [] : [...read.faults];
+  const checkout = words.text('checkout') ?? CHECKOUT;
+  const json = words.text('json');
   const check = (fault: string | undefined): void => {
     if (fault !== undefined) faults.push(fault);
   };
-  check(wholeFault('--repeat', given.repeat, 1, MOST_REPEATS));
-  check(wholeFault('--seed', given.seed, 0, MOST_SEED));
-  check(checkoutFault(given.checkout));
-  check(given.json === undefined ? undefined : jsonFault(given.json));
-  const selection = selectionOf(given.only);
+  const repeat = whole(words, 'repeat', { least: 1, most: MOST_REPEATS }, check);
+  const seed = whole(words, 'seed', { least: 0, most: MOST_SEED }, check);
+  for (const word of words.positionals) check(`"${word}" is no option; a row is named by --only ${word}`);
+  check(checkoutFault(checkout));
+  check(json === undefined ? undefined : jsonFault(json));
+  const selection = selectionOf(words.text('only'));
   if (typeof selection === 'string') faults.push(selection);
-  const server = serverOf(given.engine, selection);
+  const server = serverOf(words.text('engine'), selection);
   if (typeof server === 'string') faults.push(server);
   if (typeof selection === 'string' || typeof server === 'string' || faults.length > 0)
     return { kind: 'wrong', faults };
-  if (given.list) return { kind: 'list' };
-  const subject = { checkout: resolve(given.checkout), ...(server === undefined ? {} : { server }) };
-  if (given['no-fault']) return { kind: 'no fault', rows: selection.rows, ...subject };
+  if (words.has('list')) return { kind: 'list' };
+  const subject = { checkout: resolve(checkout), ...(server === undefined ? {} : { server }) };
+  if (words.has('no-fault')) return { kind: 'no fault', rows: selection.rows, ...subject };
   const options = {
     ...subject,
-    repeat: Number(given.repeat),
-    seed: Number(given.seed),
-    ...(given.json === undefined ? {} : { jsonFile: resolve(given.json) }),
+    repeat,
+    seed,
+    ...(json === undefined ? {} : { jsonFile: resolve(json) }),
   };
   return { kind: 'run', selection, options };
 }
 
-function parse(words: readonly string[]) {
+function whole(
+  words: Words,
+  option: string,
+  range: { readonly least: number; readonly most: number },
+  report: (fault: string) => void,
+): number {
   try {
-    return parseArgs({
-      args: withNegatives(words),
-      options: {
-        only: { type: 'string' },
-        repeat: { type: 'string', default: '1' },
-        seed: { type: 'string', default: '1' },
-        json: { type: 'string' },
-        checkout: { type: 'string', default: CHECKOUT },
-        engine: { type: 'string' },
-        list: { type: 'boolean', default: false },
-        'no-fault': { type: 'boolean', default: false },
-      },
-    }).values;
+    return words.number(option, { ...range, whole: true }) ?? 1;
   } catch (error) {
-    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return `${line}; allowed: --only, --repeat, --seed, --json, --checkout, --engine, --list, --no-fault`;
+    report(error instanceof Error ? error.message : String(error));
+    return 1;
   }
-}
-
-/** `--repeat -1` as `--repeat=-1`: parseArgs takes the number for another option, and says nothing of what is allowed. */
-function withNegatives(words: readonly string[]): string[] {
-  const joined: string[] = [];
-  for (const word of words) {
-    const last = joined.at(-1);
-    if (last !== undefined && /^--(?:repeat|seed)$/.test(last) && /^-\d/.test(word))
-      joined.push(`${joined.pop()}=${word}`);
-    else joined.push(word);
-  }
-  return joined;
-}
-
-function wholeFault(option: string, text: string, least: number, most: number): string | undefined {
-  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return undefined;
-  return `${option} takes a whole number from ${least} to ${most}, not "${text}"`;
 }
 
 function checkoutFault(checkout: string): string | undefined {

@@ -1,6 +1,8 @@
 /** `npm run faults`: every fault of the matrix in turn, on real servers. The options are in arguments.ts. */
-import { readArguments, USAGE } from './arguments.ts';
-import { EXIT, runMatrix } from './matrix.ts';
+import { refuse } from '../../src/commands/arguments.ts';
+import { EXIT } from '../../src/commands/exit-status.ts';
+import { FAULTS, readArguments } from './arguments.ts';
+import { runMatrix } from './matrix.ts';
 import { readWithoutFaults } from './no-fault.ts';
 import { BY_NAME, FAMILIES, FIGURES } from './registry.ts';
 
@@ -9,10 +11,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const read = readArguments(process.argv.slice(2));
 switch (read.kind) {
+  case 'help':
+  case 'version':
   case 'wrong':
-    for (const fault of read.faults) console.error(`faults: ${fault}`);
-    console.error(USAGE);
-    process.exitCode = EXIT.usage;
+    process.exitCode = refuse(read, FAULTS);
     break;
   case 'list':
     for (const [title, each] of Object.entries({
@@ -27,7 +29,7 @@ switch (read.kind) {
   case 'no fault':
     process.exitCode = (await readWithoutFaults(read.rows, { ...read, print: console.log }))
       ? EXIT.passed
-      : EXIT.broken;
+      : EXIT.failed;
     break;
   case 'run':
     process.exitCode = await runMatrix(read.selection, { ...read.options, print: console.log });

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { originOf } from '../../loadtest/finding/machine-words.ts';
 import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
+import { EXIT } from '../../src/commands/exit-status.ts';
 import { type Bed, startBed, WarmUpError } from './bed.ts';
 import type { Figure, FigureResult } from './figures/figure.ts';
 import { harmOf, invalidity, judge } from './judge.ts';
@@ -25,8 +26,6 @@ export interface MatrixOptions {
   /** For tests of the matrix itself. */
   readonly parts?: { readonly startBed: typeof startBed; readonly runRow: typeof runRow };
 }
-
-export const EXIT = { passed: 0, broken: 1, undecided: 2, notDone: 3, usage: 64 } as const;
 
 const REPEATED = 500;
 const DOCUMENTS = 4000;
@@ -141,7 +140,7 @@ async function runFigure(figure: Figure, { checkout, print }: MatrixOptions, { f
 function exitStatusOf({ verdicts, figures, failures }: Measured): number {
   const outcomes = verdicts.map(outcomeOf);
   const held = figures.flatMap((figure) => figure.verdicts.map(({ holds }) => holds));
-  if (outcomes.includes('red') || held.includes(false)) return EXIT.broken;
+  if (outcomes.includes('red') || held.includes(false)) return EXIT.failed;
   if (failures.length > 0) return EXIT.notDone;
   // A figure without verdicts, or nothing at all, has shown nothing.
   const isEmpty = verdicts.length + figures.length === 0 || figures.some((figure) => figure.verdicts.length === 0);

@@ -1,14 +1,14 @@
 /**
- * `node test/faults/publish.ts [--commit HASH] <file of npm run faults -- --json>`: writes the matrix and the figures of that
+ * `node test/faults/publish.ts <file of npm run faults -- --json>`: writes the matrix and the figures of that
  * file into README.md, with their records beside it. Broken and invalid rows are shown as what they are. A part of the
  * matrix is refused: it would replace the whole one.
- *   --commit HASH   of the code that was measured, for a file that does not say it
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Column, Finding, FindingRecord, FindingTable, Lesson, Row } from '../../loadtest/finding/finding.ts';
 import { publishFinding } from '../../loadtest/finding/publish.ts';
+import { type Program, runProgram } from '../../src/commands/arguments.ts';
+import { EXIT } from '../../src/commands/exit-status.ts';
 import { countText } from '../../src/report/number-text.ts';
 import type { FigureResult } from './figures/figure.ts';
 import { FAMILIES, FIGURES } from './registry.ts';
@@ -174,11 +174,20 @@ function known(value: number | null | undefined): number | undefined {
   return value === null || value === undefined || !Number.isFinite(value) ? undefined : value;
 }
 
+const PROGRAM: Program = {
+  command: 'node test/faults/publish.ts',
+  usage: '[--commit HASH] <file of npm run faults -- --json>',
+  about: ['Writes the matrix and the figures of that file into test/faults/README.md, with their records beside it.'],
+  options: [{ name: 'commit', takes: 'HASH', about: 'of the code that was measured, for a file that does not say it' }],
+  takes: { min: 1, max: 1 },
+};
+
 if (import.meta.main) {
-  const { values, positionals } = parseArgs({ options: { commit: { type: 'string' } }, allowPositionals: true });
-  const [path] = positionals;
-  if (path === undefined) throw new Error('node test/faults/publish.ts [--commit HASH] <file of --json>');
-  const told = values.commit === undefined ? {} : { commit: values.commit };
-  const file = { ...told, ...(JSON.parse(readFileSync(path, 'utf8')) as FaultsFile) };
-  for (const finding of findingsOf(file)) publishFinding(finding, join(import.meta.dirname, 'README.md'));
+  process.exitCode = await runProgram(PROGRAM, ({ positionals: [path = ''], text }) => {
+    const commit = text('commit');
+    const told = commit === undefined ? {} : { commit };
+    const file = { ...told, ...(JSON.parse(readFileSync(path, 'utf8')) as FaultsFile) };
+    for (const finding of findingsOf(file)) publishFinding(finding, join(import.meta.dirname, 'README.md'));
+    return EXIT.passed;
+  });
 }

@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { EXIT } from '../../src/commands/exit-status.ts';
 import { type Bed, WarmUpError } from './bed.ts';
 import type { Figure, Holds } from './figures/figure.ts';
-import { EXIT, runMatrix } from './matrix.ts';
+import { runMatrix } from './matrix.ts';
 import type { Report } from './report.ts';
 import type { Row } from './row.ts';
 import { reportWith } from './sample-report.ts';
@@ -100,7 +101,7 @@ const harms: readonly (readonly [harm: RegExp, over: Partial<Report>])[] = [
 for (const [harm, over] of harms) {
   test(`no later try takes back what an invalid try has shown: ${harm.source}`, async () => {
     const { status, lines, json } = await runOf([reportWith({ trace: NO_TRACE, ...over }), green]);
-    assert.equal(status, EXIT.broken);
+    assert.equal(status, EXIT.failed);
     assert.match(lines, /^some-row +RED/m);
     assert.match(lines, new RegExp(`try 1 \\(seed 7\\): red\n +broken: ${harm.source}`));
     assert.match(lines, /try 2 \(seed 1007\): green/);
@@ -115,7 +116,7 @@ for (const [harm, over] of harms) {
 
 test('a try that was given up half-way counts what its samples had shown', async () => {
   const { status, lines } = await runOf([reportWith({ failure: 'no store', wrong: ['стул (hit-l2)'] }), green]);
-  assert.equal(status, EXIT.broken);
+  assert.equal(status, EXIT.failed);
   assert.match(lines, /says nothing: the row could not be run: no store/);
 });
 
@@ -123,19 +124,19 @@ test('a wrong answer of the warm-up counts, and a warm-up that was refused does 
   const refused = await runOf([new WarmUpError('warm-up: стул: shed', []), green]);
   assert.equal(refused.status, EXIT.passed);
   const wrong = await runOf([new WarmUpError('warm-up: стул', ['1 wrong answers']), green]);
-  assert.equal(wrong.status, EXIT.broken);
+  assert.equal(wrong.status, EXIT.failed);
   assert.match(wrong.lines, /try 1 \(seed 7\): red\n +broken: 1 wrong answers/);
 });
 
 test('a promise broken in a valid try is not tried again', async () => {
   const { status, seeds } = await runOf([reportWith({ recoveredAfterMs: 60_000 }), green]);
-  assert.equal(status, EXIT.broken);
+  assert.equal(status, EXIT.failed);
   assert.equal(seeds.length, 1);
 });
 
 test('a check of the row breaks it, and a check without samples or with an error makes the try invalid', async () => {
   const broken = await runOf([green], { check: () => ({ broken: ['its own promise'] }) });
-  assert.equal(broken.status, EXIT.broken);
+  assert.equal(broken.status, EXIT.failed);
   const idle = await runOf([green, green, green], { check: () => ({ unmeasured: ['refusals'] }) });
   assert.equal(idle.status, EXIT.undecided);
   assert.match(idle.lines, /says nothing: there were no samples of: refusals/);
@@ -143,7 +144,7 @@ test('a check of the row breaks it, and a check without samples or with an error
     throw new Error('no metrics');
   };
   const failed = await runOf([reportWith({ hung: 1 }), green, green], { check });
-  assert.equal(failed.status, EXIT.broken);
+  assert.equal(failed.status, EXIT.failed);
   assert.match(failed.lines, /says nothing: there were no samples of: what the row checks itself: no metrics/);
 });
 
@@ -159,7 +160,7 @@ test('a verdict of a figure that was not measured is printed as such and decides
   const kept = await runOf([], {}, [figureThat(true)]);
   assert.equal(kept.status, EXIT.passed);
   const broken = await runOf([], {}, [figureThat('not measured'), figureThat(false)]);
-  assert.equal(broken.status, EXIT.broken);
+  assert.equal(broken.status, EXIT.failed);
   const undecided = await runOf([], {}, [figureThat('not measured')]);
   assert.equal(undecided.status, EXIT.undecided);
   assert.match(undecided.lines, /NOT MEASURED: a promise/);

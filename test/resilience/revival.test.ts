@@ -38,7 +38,7 @@ async function outage(t: TestContext, forcedOpen: () => boolean = () => false): 
     limit: 'fixed',
     snippetLength: 200,
   } as const;
-  const composed = await composeEngine({ name: DOMAIN.name, engine, without: [] }, DOMAIN, fleet, {
+  const composed = await composeEngine({ name: DOMAIN.name, engine, patienceMs: 2000, without: [] }, DOMAIN, fleet, {
     clock: systemClock,
     random: Math.random,
     observeEngine: () => undefined,

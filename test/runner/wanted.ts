@@ -1,17 +1,23 @@
 import { globSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { parseArgs } from 'node:util';
+import { type NotRun, type Program, readWords, UsageError, type Words } from '../../src/commands/arguments.ts';
 import { importsOf, sourceFiles } from '../architecture/source.ts';
 import type { FinishedRun } from './judge.ts';
 
-const OPTIONS = {
-  quick: { type: 'boolean' },
-  'test-concurrency': { type: 'string' },
-  'test-name-pattern': { type: 'string', multiple: true },
-  'test-only': { type: 'boolean' },
-  'test-skip-pattern': { type: 'string', multiple: true },
-  'test-timeout': { type: 'string' },
-} as const;
+/** `npm test`: its own options, and those of node's runner that it passes on. */
+export const TEST_PROGRAM: Omit<Program, 'takes'> = {
+  command: 'npm test --',
+  usage: '[options] [file, folder or pattern…]',
+  about: ['Installs the servers that are missing, then runs the test files: every one unless some are named.'],
+  options: [
+    { name: 'quick', about: 'only files that start no server, no browser and no other program; installs nothing' },
+    { name: 'test-concurrency', takes: 'N', about: 'files at once' },
+    { name: 'test-name-pattern', takes: 'TEXT', about: 'only tests of this name; /one/i is a pattern', repeats: true },
+    { name: 'test-only', about: 'only tests marked as such' },
+    { name: 'test-skip-pattern', takes: 'TEXT', about: 'not the tests of this name', repeats: true },
+    { name: 'test-timeout', takes: 'MS', about: 'for each test' },
+  ],
+};
 
 /** A module that imports one of these may start a program. */
 const PROGRAM_STARTERS = ['node:child_process', 'node:cluster', 'playwright-core'];
@@ -21,6 +27,7 @@ const K6 = join('loadtest', 'run', 'k6-program.ts');
 
 /** The run that the arguments of `npm test` ask for. */
 export interface WantedRun {
+  readonly kind: 'run';
   readonly scope: FinishedRun['scope'];
   readonly quick: boolean;
   /** Some tests of the files are left out by their names or by `only`. */
@@ -40,45 +47,47 @@ export interface WantedRun {
   };
 }
 
-/** @returns one line when the arguments ask for nothing that can be run. */
-export function wantedRun(args: readonly string[], root: string): WantedRun | string {
+/** @returns what to say instead, when the arguments ask for nothing that can be run. */
+export function wantedRun(args: readonly string[], root: string): WantedRun | NotRun {
+  const read = readWords(args, TEST_PROGRAM.options);
+  if (read.kind !== 'words') return read;
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    const named = (positionals.length === 0 ? ['test'] : positionals).flatMap((path) => testFilesOf(path, root));
-    const reaches = importGraph(root);
-    const patterns = [...(values['test-name-pattern'] ?? []), ...(values['test-skip-pattern'] ?? [])];
-    for (const pattern of patterns) parsePattern(pattern);
-    const chosen = [...new Set(named)].sort();
-    // `npm test -- test` names every file: the floor judges it as well.
-    const everything = positionals.length === 0 || chosen.join() === testFilesOf('test', root).sort().join();
-    const files = chosen.filter((file) => !(values.quick && reaches(file, PROGRAM_STARTERS)));
-    if (files.length === 0) throw new UsageError('each of these test files may start a program: no --quick for them');
-    return {
-      scope: !everything ? 'named paths' : values.quick ? 'quick' : 'everything',
-      quick: values.quick ?? false,
-      narrowed: ['test-name-pattern', 'test-only', 'test-skip-pattern'].some((name) => name in values),
-      files,
-      startsPrograms: files.some((file) => reaches(file, PROGRAM_STARTERS)),
-      startsK6: files.some((file) => reaches(file, [K6])),
-      node: {
-        ...counted('concurrency', values['test-concurrency']),
-        ...counted('timeout', values['test-timeout']),
-        ...(values['test-only'] && { only: true }),
-        ...(values['test-name-pattern'] && { testNamePatterns: values['test-name-pattern'] }),
-        ...(values['test-skip-pattern'] && { testSkipPatterns: values['test-skip-pattern'] }),
-      },
-    };
+    return wantedBy(read.words, root);
   } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    if (error instanceof SyntaxError)
-      return `a pattern of --test-name-pattern or --test-skip-pattern: ${error.message}`;
-    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))) throw error;
-    const known = Object.keys(OPTIONS).map((name) => `--${name}`);
-    return `${error.message.split('. ')[0]}; known: ${known.join(', ')}, and paths`;
+    if (error instanceof UsageError) return { kind: 'wrong', faults: [error.message] };
+    if (!(error instanceof SyntaxError)) throw error;
+    return { kind: 'wrong', faults: [`a pattern of --test-name-pattern or --test-skip-pattern: ${error.message}`] };
   }
 }
 
-class UsageError extends Error {}
+function wantedBy({ positionals, has, text, texts }: Words, root: string): WantedRun {
+  const named = (positionals.length === 0 ? ['test'] : positionals).flatMap((path) => testFilesOf(path, root));
+  const reaches = importGraph(root);
+  const [names, skips] = [texts('test-name-pattern'), texts('test-skip-pattern')];
+  for (const pattern of [...names, ...skips]) parsePattern(pattern);
+  const chosen = [...new Set(named)].sort();
+  // `npm test -- test` names every file: the floor judges it as well.
+  const everything = positionals.length === 0 || chosen.join() === testFilesOf('test', root).sort().join();
+  const quick = has('quick');
+  const files = chosen.filter((file) => !(quick && reaches(file, PROGRAM_STARTERS)));
+  if (files.length === 0) throw new UsageError('each of these test files may start a program: no --quick for them');
+  return {
+    kind: 'run',
+    scope: !everything ? 'named paths' : quick ? 'quick' : 'everything',
+    quick,
+    narrowed: names.length + skips.length > 0 || has('test-only'),
+    files,
+    startsPrograms: files.some((file) => reaches(file, PROGRAM_STARTERS)),
+    startsK6: files.some((file) => reaches(file, [K6])),
+    node: {
+      ...counted('concurrency', text('test-concurrency')),
+      ...counted('timeout', text('test-timeout')),
+      ...(has('test-only') && { only: true }),
+      ...(names.length > 0 && { testNamePatterns: names }),
+      ...(skips.length > 0 && { testSkipPatterns: skips }),
+    },
+  };
+}
 
 /** As node reads it: `/one/i` is a regular expression. @throws SyntaxError */
 function parsePattern(pattern: string): void {

@@ -1,5 +1,5 @@
 import { access, constants, stat } from 'node:fs/promises';
-import { readWords } from '../../run/words.ts';
+import { readWords } from '../../../src/commands/arguments.ts';
 import { OPTIONS, SECONDS } from './options.ts';
 
 export interface LabArguments {
@@ -14,6 +14,7 @@ export interface LabArguments {
 export type ReadArguments =
   | { readonly kind: 'run'; readonly arguments: LabArguments }
   | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
   /** Every one of them; each names the option and what is allowed. */
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
@@ -25,16 +26,11 @@ export async function readArguments(
   known: readonly string[],
   comparing: readonly string[],
 ): Promise<ReadArguments> {
-  const { values, positionals, faults } = readWords(argv, OPTIONS);
-  for (const { name, value } of OPTIONS) {
-    const times = argv.filter((word) => word === `--${name}` || word.startsWith(`--${name}=`)).length;
-    if (value !== undefined && times > 1) faults.push(`--${name} is there ${times} times; once is allowed`);
-  }
-  if (values['help'] === true || (argv.length === 0 && known.length > 1)) return { kind: 'help' };
-  const given = (name: string): string | undefined => {
-    const value = values[name];
-    return typeof value === 'string' ? value : undefined;
-  };
+  if (argv.length === 0 && known.length > 1) return { kind: 'help' };
+  const read = readWords(argv, OPTIONS);
+  if (read.kind === 'help' || read.kind === 'version') return read;
+  const { positionals, text: given, has } = read.kind === 'words' ? read.words : read.rest;
+  const faults = read.kind === 'words' ? [] : [...read.faults];
 
   const wanted = positionals.length === 0 && known.length === 1 ? known : positionals;
   const there = `${known.join(', ')}, or ${ALL}`;
@@ -43,7 +39,7 @@ export async function readArguments(
     if (name !== ALL && !known.includes(name)) faults.push(`there is no "${name}"; there are ${there}`);
   }
   const rowSeconds = secondsOf(given('seconds'), faults);
-  if (rowSeconds !== undefined && values['publish'] === true)
+  if (rowSeconds !== undefined && has('publish'))
     faults.push('--publish goes without --seconds: a page shows rows measured as long as they should be');
   const servers = given('server')?.split(',') ?? [];
   const chosen = wanted.includes(ALL) ? known : known.filter((name) => wanted.includes(name));
@@ -62,7 +58,7 @@ export async function readArguments(
     arguments: {
       names: chosen,
       servers,
-      isPublished: values['publish'] === true,
+      isPublished: has('publish'),
       out: given('out') ?? 'loadtest/results',
       ...(rowSeconds !== undefined && { rowSeconds }),
     },

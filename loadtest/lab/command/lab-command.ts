@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { refuse } from '../../../src/commands/arguments.ts';
+import { EXIT } from '../../../src/commands/exit-status.ts';
 import type { FindingRecord } from '../../finding/finding.ts';
 import { keepFinding } from '../../finding/keep-finding.ts';
 import { commitOf, machineWords } from '../../finding/machine-words.ts';
@@ -11,7 +13,7 @@ import { inLab } from '../lab.ts';
 import { othersCores, processorTimes } from '../others.ts';
 import { type LabArguments, readArguments } from './arguments.ts';
 import { cannotBegin, messageOf } from './cannot-begin.ts';
-import { type Described, usage } from './usage.ts';
+import { type Described, described } from './usage.ts';
 
 export interface LabCommand extends Described {
   /** Where `--publish` writes, and beside it plots and records. */
@@ -20,7 +22,6 @@ export interface LabCommand extends Described {
   readonly programs: readonly string[];
 }
 
-const [NOT_MEASURED, WRONG_ARGUMENTS] = [1, 64];
 /** A couple of minutes is what one may take; what has not ended by then hangs. */
 const LIMIT_MS = 12 * 60_000;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -29,18 +30,11 @@ const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
 /** Runs what was asked for, one after the other. @returns the exit status: 0 when every row of all of them was measured. */
 export async function labCommand(command: LabCommand, argv: readonly string[], allowed: string): Promise<number> {
   const read = await readArguments(argv, Object.keys(command.experiments), command.comparing);
-  if (read.kind === 'help') {
-    console.log(usage(command));
-    return 0;
-  }
-  if (read.kind === 'wrong') {
-    for (const fault of read.faults) console.error(`${command.program}: ${fault}`);
-    return WRONG_ARGUMENTS;
-  }
+  if (read.kind !== 'run') return refuse(read, described(command));
   const fault = await cannotBegin(command.page, read.arguments);
   if (fault !== undefined) {
     console.error(`${command.program}: ${fault}`);
-    return NOT_MEASURED;
+    return EXIT.notDone;
   }
   const stopping = new AbortController();
   const stop = (): void => {
@@ -70,7 +64,7 @@ export async function labCommand(command: LabCommand, argv: readonly string[], a
     if (problem !== undefined) failed.push(`${name}: ${problem}`);
   }
   for (const line of failed) console.error(`${command.program}: not measured: ${line}`);
-  return failed.length === 0 ? 0 : NOT_MEASURED;
+  return failed.length === 0 ? EXIT.passed : EXIT.undecided;
 }
 
 interface Step {

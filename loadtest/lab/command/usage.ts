@@ -1,8 +1,9 @@
+import type { Program } from '../../../src/commands/arguments.ts';
 import { columns } from '../../run/columns.ts';
 import type { Experiment } from '../experiment.ts';
 import { OPTIONS } from './options.ts';
 
-/** What a command is, for whoever types it. */
+/** A command of the lab, for the person who types it. */
 export interface Described {
   /** As npm knows it: `experiments`. */
   readonly program: string;
@@ -12,18 +13,13 @@ export interface Described {
   readonly comparing: readonly string[];
 }
 
-/** What a command says of itself. */
-export function usage({ program, about, experiments, comparing }: Described): string {
-  const options = OPTIONS.filter(({ name }) => name !== 'server' || comparing.length > 0);
+/** How a command describes itself. */
+export function described({ program, about, experiments, comparing }: Described): Omit<Program, 'takes'> {
   const names = Object.entries(experiments).map(([name, { varies }]) => [name, varies] as const);
-  return [
-    `npm run ${program} -- <name…|all> [options]`,
-    about,
-    '',
-    ...columns(names),
-    '',
-    ...columns(options.map(({ name, value, help }) => [`--${name}${value === undefined ? '' : ` ${value}`}`, help])),
-    '',
-    'Exit status: 0 every row was measured, 1 something was not, 64 wrong arguments.',
-  ].join('\n');
+  return {
+    command: `npm run ${program} --`,
+    usage: '<name…|all> [options]',
+    about: [about, '', ...columns(names)],
+    options: OPTIONS.filter(({ name }) => name !== 'server' || comparing.length > 0),
+  };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type CommandContext, UsageError } from '../command.ts';
-import type { Words } from './options.ts';
+import type { Words } from '../arguments.ts';
+import { UsageError } from '../arguments.ts';
+import type { CommandContext } from '../command.ts';
 
 export interface Access {
   readonly base: URL;

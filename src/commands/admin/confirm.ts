@@ -1,4 +1,5 @@
-import { type CommandContext, UsageError } from '../command.ts';
+import { UsageError } from '../arguments.ts';
+import type { CommandContext } from '../command.ts';
 import { printable } from './output.ts';
 
 /** What stands before an act that harms when it was meant for another domain, or not at all. */

@@ -1,7 +1,7 @@
 import { nearest } from '../../config/suggest.ts';
 import type { Plan } from '../../drills/plan.ts';
+import type { Words } from '../arguments.ts';
 import type { AdminClient } from './client.ts';
-import type { Words } from './options.ts';
 import type { AdminProblem } from './problem.ts';
 
 /** For a name that the service does not know: the one that was meant, when one of the words is near to a known one. */

@@ -1,11 +1,11 @@
 import type { ProgressOutput } from '../../catalogue/progress.ts';
 import type { Clock } from '../../clock.ts';
-import { type Command, UsageError } from '../command.ts';
+import type { Option, Words } from '../arguments.ts';
+import type { Command } from '../command.ts';
 import { accessOf } from './address.ts';
 import { type AdminClient, createAdminClient } from './client.ts';
 import { type Confirm, createConfirm } from './confirm.ts';
 import { meant } from './meant.ts';
-import { describeOptions, type Option, readWords, type Words } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import { AdminProblem } from './problem.ts';
 
@@ -54,12 +54,10 @@ export function operatorCommand(definition: OperatorCommand): Command {
     name,
     usage,
     summary,
-    details: [...describeOptions(options), ...(definition.details ?? [])],
-    run: async (args, context) => {
-      const words = readWords(args, options);
-      const { length } = words.positionals;
-      if (length < takes.min) throw new UsageError('a word is missing');
-      if (length > takes.max) throw new UsageError(`a word too many: "${words.positionals[takes.max]}"`);
+    options,
+    takes,
+    ...(definition.details === undefined ? {} : { details: definition.details }),
+    run: async (words, context) => {
       const { operator, signal, stderr, clock } = context;
       const client = createAdminClient({ ...accessOf(words, context), operator, signal });
       const output = createOutput(context, words.has('json'));

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal } from '../../drills/journal.ts';
 import type { Desk } from '../admin/operator-command.ts';
 import { AdminProblem, AdminUnreachable } from '../admin/problem.ts';
-import { DrillNotPassed } from '../command.ts';
-import { exitCodeOf } from './exit-codes.ts';
+import { NotPassed } from '../command.ts';
 import { createFollowView } from './follow-view.ts';
 import { createJournalReader } from './journal-reader.ts';
 import { journalText } from './journal-text.ts';
@@ -14,7 +13,7 @@ const PATIENCE_MS = 30_000;
 
 /**
  * Shows a drill until it is over. Being told to stop either aborts it, and waits for the restored cache, or leaves it.
- * @throws DrillNotPassed unless it passed.
+ * @throws NotPassed unless it passed.
  */
 export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abort' | 'leave'): Promise<void> {
   const { client, output, clock, signal } = desk;
@@ -71,13 +70,12 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
       const isLost = error instanceof AdminUnreachable || (error instanceof AdminProblem && error.status === 404);
       if (!isLost) throw error;
       output.event({ kind: 'lost', id: started.id, detail: error.message });
-      const detail = `${started.id} is lost: ${error.message}; every process ends it by itself`;
-      throw new DrillNotPassed(detail, exitCodeOf('lost'));
+      throw new NotPassed(`${started.id} is lost: ${error.message}; every process ends it by itself`, 'undecided');
     })
     .finally(view.finish);
   output.event({ kind: 'over', journal: { ...journal, samples: [] } });
   if (!output.json) output.result(journal, () => journalText(journal));
-  const { kind, detail = 'without a verdict' } = journal.verdict ?? {};
-  if (kind === 'passed') return;
-  throw new DrillNotPassed(`${kind?.replaceAll('-', ' ') ?? 'over'}: ${detail}`, exitCodeOf(kind));
+  const { kind = 'over', detail = 'without a verdict' } = journal.verdict ?? {};
+  if (kind !== 'passed')
+    throw new NotPassed(`${kind.replaceAll('-', ' ')}: ${detail}`, kind === 'failed' ? 'failed' : 'undecided');
 }

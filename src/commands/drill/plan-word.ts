@@ -3,8 +3,8 @@ import type { Plan } from '../../drills/plan.ts';
 import { describeFaults, readPlanFile } from '../../drills/plan-file.ts';
 import type { DomainStatus } from '../../search/status.ts';
 import type { AdminClient } from '../admin/client.ts';
-import type { Words } from '../admin/options.ts';
-import { UsageError } from '../command.ts';
+import type { Words } from '../arguments.ts';
+import { UsageError } from '../arguments.ts';
 
 export interface Asked {
   readonly plan: string | Plan;

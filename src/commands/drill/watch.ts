@@ -10,7 +10,9 @@ export const watchDrill: Command = operatorCommand({
   summary: 'follow a drill to its end; Ctrl-C leaves it running',
   options: [],
   takes: { min: 0, max: 1 },
-  details: ['Exit status as of drill run; 3 as well where the watching ended before the drill.'],
+  details: [
+    'Exit status 0: it passed. 1: it failed. 2: not measured, aborted, refused or lost. 3: the watching ended before it.',
+  ],
   run: async (desk) => {
     const id = await whichDrill(desk.words.positionals[0], desk.client, 'running');
     const query = [['samples', String(MAX_SAMPLES)]] as const;

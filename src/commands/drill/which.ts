@@ -1,6 +1,6 @@
 import type { DrillSummary } from '../../drills/drills.ts';
 import type { AdminClient } from '../admin/client.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../arguments.ts';
 
 /** The drill named; without a name the one that runs or, where that will do, the latest. @throws UsageError */
 export async function whichDrill(

@@ -1,4 +1,4 @@
-import type { Words } from '../admin/options.ts';
+import type { Words } from '../arguments.ts';
 
 const KEPT = ['queries', 'from', 'max-per-second', 'top', 'reason', 'admin', 'token-file'];
 

@@ -33,8 +33,9 @@ async function call(
 ): Promise<Ended> {
   outs += 1;
   const out = join(folder, `out-${outs}`);
-  const staging = ['--base-url', 'http://127.0.0.1:9', '--queries', queries, '--k6', FAKE, '--out', out];
-  const child = spawn(process.execPath, [CLI, 'smoke', ...staging, ...more], {
+  const staging = { '--base-url': 'http://127.0.0.1:9', '--queries': queries, '--k6': FAKE, '--out': out };
+  const own = Object.entries(staging).filter(([option]) => !more.includes(option));
+  const child = spawn(process.execPath, [CLI, 'smoke', ...own.flat(), ...more], {
     env: { ...process.env, FAKE_K6: does, ADMIN_TOKEN: TOKEN, SEED: '7' },
   });
   const [stdout, stderr]: [string[], string[]] = [[], []];

@@ -1,0 +1,143 @@
+import type { Attribute } from '../search/domain.ts';
+import { transliterate } from './demo/phrase.ts';
+import { RowFault } from './error.ts';
+
+/** The fields of a document that are no attributes. The first two must be there. */
+export const TEXT_FIELDS = ['id', 'title', 'description'] as const;
+export type TextField = (typeof TEXT_FIELDS)[number];
+
+/** Usual names of these columns, the best first: a shop's own export should not need to be renamed. */
+export const USUAL_NAMES: Readonly<Record<TextField, readonly string[]>> = {
+  id: ['id', 'sku', 'code', 'артикул', 'код'],
+  title: ['title', 'name', 'название', 'наименование', 'заголовок'],
+  description: ['description', 'text', 'описание', 'текст'],
+};
+
+/** How the columns of one file were used. */
+export interface ColumnUse {
+  /** Columns that are no field of a document; the first `MAX_IGNORED`. */
+  readonly ignored: readonly string[];
+  /** Columns that were read under another name than their own. */
+  readonly renamed: readonly (readonly [column: string, field: string])[];
+}
+
+export interface Columns {
+  /** A row with the names of fields in place of the names of columns. */
+  readonly fieldsOf: (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** The column that holds a field, in the last row. */
+  readonly columnOf: (field: string) => string | undefined;
+  readonly use: () => ColumnUse;
+}
+
+const MAX_IGNORED = 100;
+/** Different names of columns whose meaning is remembered: a file of objects may hold any number. */
+const MAX_REMEMBERED = 1000;
+/** As in the configuration: an attribute's name has 31 characters at most. */
+const MAX_NAME_LENGTH = 31;
+
+/**
+ * The name of a column as an attribute may have it: lower case, Latin letters for Cyrillic ones, _ for anything but
+ * letters and digits. Empty when nothing is left that begins with a letter.
+ */
+export function nameOfColumn(column: string): string {
+  return transliterate(column.normalize('NFC').toLowerCase())
+    .normalize('NFD')
+    .replace(/\p{Mark}+/gu, '')
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^[^a-z]+/, '')
+    .slice(0, MAX_NAME_LENGTH)
+    .replace(/_+$/, '');
+}
+
+/**
+ * Finds the columns of a file by name: a field has the column of its exact name, else the first of the same name by
+ * `nameOfColumn`, else, for id, title and description, one of a usual name. A declared attribute goes before a usual name.
+ */
+export function createColumns(attributes: readonly Attribute[]): Columns {
+  const declared = new Set(attributes.map(({ name }) => name));
+  const targets = new Map<string, Target | undefined>();
+  const ignored = new Set<string>();
+  const renamed = new Map<string, string>();
+  let names: readonly string[] = [];
+  let layout: ReadonlyMap<string, string> = new Map();
+
+  const targetOf = (column: string): Target | undefined => {
+    if (targets.has(column)) return targets.get(column);
+    const target = findTarget(column, declared);
+    if (targets.size < MAX_REMEMBERED) targets.set(column, target);
+    return target;
+  };
+
+  const layOut = (columns: readonly string[]): void => {
+    const best = new Map<string, { readonly column: string; readonly rank: number }>();
+    for (const column of columns) {
+      const target = targetOf(column);
+      const other = target === undefined ? undefined : best.get(target.field);
+      const loser = target === undefined || (other !== undefined && other.rank <= target.rank) ? column : other?.column;
+      if (loser !== undefined && ignored.size < MAX_IGNORED) ignored.add(loser);
+      if (target !== undefined && loser !== column) best.set(target.field, { column, rank: target.rank });
+    }
+    layout = new Map(Array.from(best, ([field, { column }]) => [field, column]));
+    for (const [field, column] of layout) {
+      if (field !== column && renamed.size < MAX_IGNORED) renamed.set(column, field);
+    }
+    names = columns;
+  };
+
+  return {
+    fieldsOf: (row) => {
+      const columns = Object.keys(row);
+      // Rows of one file have the same columns, as a rule: the layout of the last row is then the layout of this one.
+      if (columns.length !== names.length || columns.some((column, i) => column !== names[i])) layOut(columns);
+      const fields: Record<string, unknown> = {};
+      for (const [field, column] of layout) fields[field] = row[column];
+      return fields;
+    },
+    columnOf: (field) => layout.get(field),
+    use: () => ({ ignored: [...ignored].filter((column) => !renamed.has(column)), renamed: [...renamed] }),
+  };
+}
+
+interface Target {
+  readonly field: string;
+  /** The smaller goes first when two columns are the same field. */
+  readonly rank: number;
+}
+
+function findTarget(column: string, declared: ReadonlySet<string>): Target | undefined {
+  if (declared.has(column)) return { field: column, rank: 0 };
+  const name = nameOfColumn(column);
+  if (declared.has(name)) return { field: name, rank: 1 };
+  for (const field of TEXT_FIELDS) {
+    if (column === field) return { field, rank: 0 };
+    const rank = USUAL_NAMES[field].findIndex((usual) => nameOfColumn(usual) === name);
+    if (name !== '' && rank >= 0) return { field, rank: rank + 1 };
+  }
+  return undefined;
+}
+
+/** @throws RowFault when a header lacks a field that every document must have, naming the columns that may be it. */
+export function checkHeader(columns: readonly string[], attributes: readonly Attribute[]): void {
+  const found = createColumns(attributes);
+  const fields = found.fieldsOf(Object.fromEntries(columns.map((column) => [column, ''])));
+  for (const field of ['id', 'title'] as const) {
+    if (Object.hasOwn(fields, field)) continue;
+    const alone = columns.length === 1 ? '; cells are separated by commas, semicolons or tabs' : '';
+    throw new RowFault(
+      `no such column in the header; allowed: ${USUAL_NAMES[field].join(', ')}; the header has: ${shownNames(columns)}${alone}`,
+      field,
+    );
+  }
+}
+
+const MAX_SHOWN_NAMES = 20;
+
+/** Names of columns in one line of a message. */
+export function shownNames(columns: readonly string[]): string {
+  const shown = columns.slice(0, MAX_SHOWN_NAMES).map((column) => {
+    const text = column.replace(/\p{Cc}/gu, ' ').trim();
+    return text === '' ? '(no name)' : text.slice(0, 60).toWellFormed();
+  });
+  const more = columns.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

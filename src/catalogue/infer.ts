@@ -1,0 +1,139 @@
+import type { AttributeType } from '../search/domain.ts';
+import { checkHeader, createColumns, nameOfColumn, TEXT_FIELDS, type TextField } from './columns.ts';
+import { CatalogueError, RowFault } from './error.ts';
+import { type RowOptions, readRows } from './read.ts';
+import { isDay, MAX_STRING_LENGTH, NUMBER_TEXT } from './row.ts';
+
+/** What the values of one column have in common. */
+export interface InferredColumn {
+  readonly column: string;
+  /** As an attribute could be called; empty when the column's name has no letters for it. */
+  readonly name: string;
+  readonly type: AttributeType;
+  /** Values that are not missing. */
+  readonly values: number;
+  /** At most `MAX_DISTINCT` + 1. */
+  readonly distinct: number;
+  /** Why it cannot be an attribute. */
+  readonly unusable?: string;
+  /** How to write the values so that they could be of a better type. */
+  readonly advice?: string;
+}
+
+export interface InferredCatalogue {
+  readonly rows: number;
+  /** The columns that are id, title and description. */
+  readonly texts: Readonly<Partial<Record<TextField, string>>>;
+  /** All others, in the order in which they appear. */
+  readonly columns: readonly InferredColumn[];
+}
+
+/** Values of a column that are told apart: more make no facet that anybody reads. */
+export const MAX_DISTINCT = 200;
+const MAX_COLUMNS = 256;
+
+/**
+ * Reads a whole catalogue to find what its columns are: a type that holds for the first rows alone would be a fault
+ * of the row that contradicts it.
+ * @throws CatalogueError as `readCatalogue`, and for a file without rows, id or title.
+ */
+export async function inferCatalogue(file: string, options: RowOptions): Promise<InferredCatalogue> {
+  const tallies = new Map<string, Tally>();
+  let rows = 0;
+  const take = (row: Readonly<Record<string, unknown>>): void => {
+    for (const [column, value] of Object.entries(row)) {
+      const tally = tallies.get(column) ?? createTally();
+      if (!tallies.has(column)) {
+        if (tallies.size === MAX_COLUMNS) throw new RowFault(`more than ${MAX_COLUMNS} different columns`, column);
+        tallies.set(column, tally);
+      }
+      tally.add(value);
+    }
+  };
+  for await (const _ of readRows(file, options, { take, checkHeader: (names) => checkHeader(names, []) })) rows += 1;
+  if (rows === 0) throw new CatalogueError(file, 'holds no rows');
+
+  const names = [...tallies.keys()];
+  checkNames(file, names);
+  const chosen = createColumns([]);
+  chosen.fieldsOf(Object.fromEntries(names.map((name) => [name, ''])));
+  const texts = Object.fromEntries(
+    TEXT_FIELDS.flatMap((field) => {
+      const column = chosen.columnOf(field);
+      return column === undefined ? [] : [[field, column] as const];
+    }),
+  );
+  const taken = new Set(Object.values(texts));
+  const columns = [...tallies].filter(([column]) => !taken.has(column)).map(([column, tally]) => tally.infer(column));
+  return { rows, texts, columns };
+}
+
+/** NDJSON has no header: what is missing is known after the last row. */
+function checkNames(file: string, names: readonly string[]): void {
+  try {
+    checkHeader(names, []);
+  } catch (error) {
+    if (!(error instanceof RowFault)) throw error;
+    throw new CatalogueError(file, error.message, error.field === undefined ? {} : { field: error.field });
+  }
+}
+
+interface Tally {
+  readonly add: (value: unknown) => void;
+  readonly infer: (column: string) => InferredColumn;
+}
+
+/** Forms of values that are nearly a number or a day, and how they are written instead. */
+const ADVICE: readonly (readonly [form: RegExp, advice: string])[] = [
+  [/^-?\d{1,3}([ \u00a0\u202f]\d{3})+([.,]\d+)?$|^-?\d+([.,]\d+)?$/, 'numbers are written like 1990 or 12.50'],
+  [/^\d{1,2}[./]\d{1,2}[./]\d{4}$/, 'days are written YYYY-MM-DD'],
+];
+
+function createTally(): Tally {
+  const distinct = new Set<string>();
+  const advice = ADVICE.map(() => true);
+  let [values, longest] = [0, 0];
+  let nested = false;
+  const may = { integer: true, number: true, date: true };
+  return {
+    add: (value) => {
+      if (value === undefined || value === null || value === '') return;
+      values += 1;
+      if (typeof value === 'object') {
+        nested = true;
+        return;
+      }
+      const text = String(value).trim();
+      longest = Math.max(longest, text.length);
+      if (distinct.size <= MAX_DISTINCT) distinct.add(text.slice(0, MAX_STRING_LENGTH));
+      may.number &&= isNumber(text);
+      may.integer &&= may.number && Number.isSafeInteger(Number(text));
+      may.date &&= isDay(text);
+      for (const [i, [form]] of ADVICE.entries()) advice[i] &&= form.test(text) && !/^0\d/.test(text);
+    },
+    infer: (column) => {
+      const type = may.integer ? 'integer' : may.number ? 'number' : may.date ? 'date' : 'string';
+      const tooLong = longest > MAX_STRING_LENGTH;
+      const [better] = type === 'string' ? ADVICE.filter((_, i) => advice[i]) : [];
+      const unusable =
+        values === 0
+          ? 'it has no values'
+          : nested
+            ? 'it holds lists or objects'
+            : tooLong
+              ? `it holds texts of more than ${MAX_STRING_LENGTH} characters`
+              : undefined;
+      return {
+        ...{ column, name: nameOfColumn(column), type, values, distinct: distinct.size },
+        ...(unusable === undefined ? {} : { unusable }),
+        ...(better === undefined || unusable !== undefined ? {} : { advice: better[1] }),
+      };
+    },
+  };
+}
+
+/** A code such as 007 or +79991234567 is text: as a number it would lose what it is told by. */
+function isNumber(text: string): boolean {
+  if (!NUMBER_TEXT.test(text) || /^\+|^-?0\d/.test(text)) return false;
+  return Number.isFinite(Number(text)) && (/[.eE]/.test(text) || Number.isSafeInteger(Number(text)));
+}

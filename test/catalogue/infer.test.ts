@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { type InferredCatalogue, inferCatalogue } from '../../src/catalogue/infer.ts';
+import { catalogueError, catalogueFiles } from './files.ts';
+
+const files = catalogueFiles();
+
+async function infer(name: string, text: string): Promise<InferredCatalogue> {
+  await writeFile(files.path(name), text);
+  return inferCatalogue(files.path(name), {});
+}
+
+const typesOf = ({ columns }: InferredCatalogue): Readonly<Record<string, string>> =>
+  Object.fromEntries(columns.map(({ column, type, unusable }) => [column, unusable ?? type]));
+
+describe('the columns of a catalogue nobody has described', () => {
+  it('have the type that holds for each of their values', async () => {
+    const rows = [
+      'id,name,year,price,added,size,code7,phone,empty,share',
+      '1,a,2019,12.50,2026-01-02,42,007,+79991234567,,1e-3',
+      '2,b,2020,13,2026-02-03,XL,008,+79991234568,,0.5',
+      '3,c,,,,,,,,',
+    ];
+    const found = await infer('types.csv', rows.join('\n'));
+    assert.deepEqual([found.rows, found.texts], [3, { id: 'id', title: 'name' }]);
+    assert.deepEqual(typesOf(found), {
+      ...{ year: 'integer', price: 'number', added: 'date', size: 'string', code7: 'string', phone: 'string' },
+      ...{ empty: 'it has no values', share: 'number' },
+    });
+  });
+
+  it('are read from every row of NDJSON, whose numbers may stand in quotes', async () => {
+    const found = await infer(
+      'types.ndjson',
+      '{"артикул":"1","title":"a","price":"7990","used":true,"tags":["x"]}\n{"артикул":"2","title":"b","price":12.5,"late":1}',
+    );
+    assert.deepEqual(found.texts, { id: 'артикул', title: 'title' });
+    assert.deepEqual(typesOf(found), {
+      ...{ price: 'number', used: 'string', tags: 'it holds lists or objects', late: 'integer' },
+    });
+  });
+
+  it('tell how nearly-numbers and nearly-days would be written', async () => {
+    const found = await infer(
+      'near.csv',
+      'id;title;цена;дата;город\n1;a;12,50;20.11.2026;Москва\n2;b;1 990;1.2.2026;Казань\n',
+    );
+    assert.deepEqual(
+      found.columns.map(({ type, advice }) => [type, advice]),
+      [
+        ['string', 'numbers are written like 1990 or 12.50'],
+        ['string', 'days are written YYYY-MM-DD'],
+        ['string', undefined],
+      ],
+    );
+  });
+
+  it('are refused without rows, id or title, and in too large a number', async () => {
+    await assert.rejects(infer('none.csv', 'id,title\n'), catalogueError(undefined, undefined, /holds no rows/));
+    await assert.rejects(infer('h.csv', 'id,price\n1,2\n'), catalogueError(1, 'title', /no such column/));
+    await assert.rejects(infer('h.ndjson', '{"title":"a"}'), catalogueError(undefined, 'id', /no such column/));
+    const wide = Array.from({ length: 300 }, (_, i) => `"f${i}":1`).join();
+    await assert.rejects(infer('wide.ndjson', `{"id":"1","title":"a",${wide}}`), /more than 256 different columns/);
+  });
+});

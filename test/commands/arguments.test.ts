@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { numberOf, type Option, readWords } from '../../src/commands/arguments.ts';
+import { EXIT, EXIT_MEANINGS } from '../../src/commands/exit-status.ts';
+
+const OPTIONS: readonly Option[] = [
+  { name: 'rate', takes: 'N', about: 'a number' },
+  { name: 'domain', takes: 'D', about: 'several', repeats: true },
+  { name: 'dry-run', about: 'a switch' },
+];
+
+const read = (...argv: readonly string[]) => readWords(argv, OPTIONS);
+
+function faults(...argv: readonly string[]): readonly string[] {
+  const found = read(...argv);
+  return found.kind === 'wrong' ? found.faults : assert.fail(`${argv.join(' ')} is ${found.kind}`);
+}
+
+test('options are read in both forms, beside positional arguments', () => {
+  const found = read('one', '--rate=-3', '--domain', 'a', '--domain=b', '--dry-run', '--', '--two');
+  assert.ok(found.kind === 'words');
+  const { positionals, has, text, texts, number } = found.words;
+  assert.deepEqual(
+    [positionals, texts('domain'), has('dry-run'), has('rate')],
+    [['one', '--two'], ['a', 'b'], true, true],
+  );
+  assert.deepEqual([text('rate'), number('rate'), text('domain')], ['-3', -3, 'a']);
+  const negative = read('--rate', '-3');
+  assert.ok(negative.kind === 'words' && negative.words.number('rate') === -3, 'a negative number is a value');
+});
+
+test('help and the version go before every fault, unless they stand after --', () => {
+  for (const word of ['--help', '-h']) assert.equal(read('--bogus', '--rate', word).kind, 'help');
+  assert.equal(read('x', '--version', '--bogus').kind, 'version');
+  assert.equal(read('--', '--help').kind, 'words');
+});
+
+test('every fault is told at once, with what is allowed', () => {
+  assert.deepEqual(faults('--rat=1', '-x', '--dry-run=yes', '--rate', '--dry-run'), [
+    'unknown option --rat; did you mean --rate? (allowed: --rate, --domain, --dry-run, --help, --version)',
+    'unknown option -x (allowed: --rate, --domain, --dry-run, --help, --version)',
+    '--dry-run takes no value',
+    '--rate needs a value: N',
+  ]);
+  assert.deepEqual(faults('--rate', '1', '--rate=2'), ['--rate is given 2 times; allowed: once']);
+  assert.deepEqual(faults('--rate='), ['--rate needs a value: N']);
+  assert.match(faults('--constructor').join(), /unknown option --constructor/);
+});
+
+test('a number is one, and lies in its range', () => {
+  const range = { least: 1, most: 10, whole: true };
+  assert.deepEqual([numberOf('--n', '10', range), numberOf('--n', '1e1', range), numberOf('--n', '.5')], [10, 10, 0.5]);
+  for (const text of ['0', '11', '1.5', '0x1', '', ' 1', 'Infinity', 'ten']) {
+    assert.throws(() => numberOf('--n', text, range), {
+      message: `--n takes a whole number from 1 to 10, not "${text}"`,
+    });
+  }
+});
+
+const root = join(import.meta.dirname, '..', '..');
+const empty = mkdtempSync(join(tmpdir(), 'serpcache-arguments-'));
+after(() => rmSync(empty, { recursive: true }));
+
+function programs(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const own = Object.values<string>(scripts).flatMap((script) => / exec node (\S+)$/.exec(script)?.[1] ?? []);
+  const others = ['limits.ts', 'publish.ts', 'stack/install.ts', 'peers/repeat.ts'].map((file) => `loadtest/${file}`);
+  return [...own, ...others, 'test/faults/publish.ts'];
+}
+
+// Nothing can be started or installed where PATH is an empty folder, and nothing may be written there.
+for (const program of programs()) {
+  test(`${program} reads --help, --version and an unknown option before it starts anything`, () => {
+    const call = (argument: string) =>
+      spawnSync(process.execPath, [join(root, program), argument], {
+        ...{ cwd: empty, encoding: 'utf8', timeout: 60_000 },
+        env: { PATH: empty, NODE_TEST_CONTEXT: undefined },
+      });
+    const help = call('--help');
+    assert.deepEqual([help.status, help.stderr], [EXIT.passed, '']);
+    assert.match(help.stdout, /^usage:[\s\S]*exit status:\n/);
+    const version = call('--version');
+    assert.deepEqual([version.status, version.stderr], [EXIT.passed, '']);
+    assert.match(version.stdout, /^serpcache \d+\.\d+\.\d+\n$/);
+    const wrong = call('--no-such-option');
+    assert.equal(wrong.status, EXIT.usage, wrong.stderr);
+    assert.match(wrong.stderr, /--no-such-option/);
+    assert.equal(wrong.stdout, '');
+  });
+}
+
+test('README.md has the one table of exit statuses', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  for (const [name, meaning] of Object.entries(EXIT_MEANINGS)) {
+    const row = `| ${EXIT[name as keyof typeof EXIT]} | ${meaning} |`;
+    assert.ok(readme.includes(row), row);
+  }
+});

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { callCli } from './run.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'serpcache-init-'));
+after(() => rmSync(folder, { recursive: true }));
+const path = (name: string): string => join(folder, name);
+
+const CSV = `sku;Название;Цена;brand;Год выпуска;Теги
+A-1;Диван угловой;15990.50;Ikea;2019;мебель
+A-2;Bicycle 26";7990;Stels;2020;sport
+A-3;Велосипед;8990;Stels;2019;sport
+`;
+writeFileSync(path('shop.csv'), CSV.replace('26"', '26'));
+
+test('a catalogue of one’s own gets a configuration, with which it is indexed whole', async () => {
+  const out = path('own.yaml');
+  const made = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', out]);
+  assert.equal(made.code, 0, made.err);
+  assert.match(made.out, /domain shop, 4 attributes of 3 rows\. Then:\n.*index shop .*shop\.csv\n.*npm start\n$/s);
+  const text = readFileSync(out, 'utf8');
+  assert.match(text, /^ {6}tsena: \{ type: number, sort: true \} # column "Цена"$/m);
+  assert.match(text, /^ {6}brand: \{ type: string, facet: true \}$/m);
+  assert.match(text, /^ {6}god_vypuska: \{ type: integer, facet: true, sort: true \}/m);
+
+  const indexed = await callCli(['index', 'shop', path('shop.csv'), '--into', folder], {
+    env: { SERPCACHE_CONFIG: out },
+  });
+  assert.equal(indexed.code, 0, indexed.err);
+  assert.match(indexed.out, /^3 documents indexed for shop/);
+  assert.match(indexed.err, /read under another name: sku as id, Название as title, Цена as tsena/);
+  assert.doesNotMatch(indexed.err, /ignored/);
+});
+
+test('a file that exists is never written over', async () => {
+  writeFileSync(path('mine.yaml'), 'mine');
+  const { code, out, err } = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', path('mine.yaml')]);
+  assert.deepEqual([code, out], [3, '']);
+  assert.match(err, /mine\.yaml exists already, and nothing was changed; name another file: --out FILE/);
+  assert.equal(readFileSync(path('mine.yaml'), 'utf8'), 'mine');
+});
+
+test('the domain is called as the file is, unless it is named', async () => {
+  writeFileSync(path('Мой Каталог.v2.csv'), 'id,title\n1,a\n');
+  const { out, code } = await callCli(['index', '--init', path('Мой Каталог.v2.csv'), '--out', path('named.yaml')]);
+  assert.equal(code, 0);
+  assert.match(out, /domain moy-katalog, 0 attributes of 1 rows/);
+});
+
+test('columns that a domain does not declare are listed, and indexed all the same without them', async () => {
+  writeFileSync(path('goods.csv'), 'id,title,colour,brand\n1,Диван,red,Ikea\n');
+  const { code, err } = await callCli(['index', 'goods', path('goods.csv'), '--into', folder], { env: {} });
+  assert.equal(code, 0, err);
+  assert.match(err, /columns ignored, as domain goods declares no such attributes: colour\n/);
+  const source = await callCli(['sphinx-source', '--out', path('sphinx'), `goods=${path('goods.csv')}`], { env: {} });
+  assert.equal(source.code, 0, source.err);
+  assert.match(source.err, /columns ignored, as domain goods declares no such attributes: colour\n/);
+});
+
+test('wrong arguments are refused before a file is read or written', async () => {
+  for (const [words, said] of [
+    [['index', '--init', 'Shop', 'no-such.csv'], /the domain takes a lower-case letter.*not "Shop"/],
+    [['index', '--init', 'shop', 'no-such.csv', '--into', folder], /--into goes without --init/],
+    [['index', 'goods', 'no-such.csv', '--out', path('x.yaml')], /--out goes with --init/],
+    [['index', 'goods'], /takes a domain and a file/],
+    [
+      ['index', 'shop', 'no-such.csv'],
+      /no domain "shop"; configured: goods, .*; for another one: serpcache index --init/,
+    ],
+    [['index', 'goods', 'no-such.csv', '--max-bad-rows', '-1'], /--max-bad-rows takes a whole number from 0 to/],
+  ] as const) {
+    const { code, err } = await callCli(words, { env: {} });
+    assert.equal(code, 64, `${words.join(' ')}: ${err}`);
+    assert.match(err, said);
+  }
+});
+
+test('the help says what the columns of a catalogue are', async () => {
+  const { out } = await callCli(['index', '--help']);
+  for (const word of ['id ', 'title ', 'description', 'артикул', 'название', '.tsv', 'semicolons', 'ignored'])
+    assert.ok(out.includes(word), word);
+  assert.match(out, /date 2026-11-20/);
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { InferredColumn } from '../../src/catalogue/infer.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import type { DomainSettings } from '../../src/config/settings.ts';
+import { type StarterConfig, starterConfig } from '../../src/config/starter.ts';
+
+function column(name: string, more: Partial<InferredColumn> = {}): InferredColumn {
+  return { column: name, name, type: 'string', values: 100, distinct: 10, ...more };
+}
+
+function starter(columns: readonly InferredColumn[]): StarterConfig {
+  const catalogue = { rows: 100, texts: { id: 'id', title: 'Название\n- x' }, columns };
+  return starterConfig({ domain: 'shop', file: 'shop.csv', catalogue });
+}
+
+function domainOf({ text }: StarterConfig): DomainSettings {
+  const [domain] = loadSettings({ env: { SERPCACHE_CONFIG: 'c.yaml' }, cwd: '/', readFile: () => text }).domains;
+  return domain ?? assert.fail('no domain');
+}
+
+test('a starter configuration is one domain over an embedded index, which the service takes', () => {
+  const { name, engine, store } = domainOf(starter([column('brand')]));
+  assert.deepEqual([name, engine.kind, store], ['shop', 'sqlite', { kind: 'none' }]);
+  assert.deepEqual(domainOf(starter([])).attributes, []);
+});
+
+test('numbers and days sort, and what comes again is counted', () => {
+  const { attributes } = domainOf(
+    starter([
+      column('brand'),
+      column('serial', { distinct: 100 }),
+      column('text', { distinct: 201, values: 1000 }),
+      column('price', { type: 'number' }),
+      column('rooms', { type: 'integer', distinct: 5 }),
+      column('mileage', { type: 'integer', distinct: 90 }),
+      column('added', { type: 'date' }),
+    ]),
+  );
+  assert.deepEqual(
+    attributes.map(({ name, type, facet, sort }) => `${name} ${type}${facet ? ' facet' : ''}${sort ? ' sort' : ''}`),
+    [
+      'brand string facet',
+      'serial string',
+      'text string',
+      'price number sort',
+      'rooms integer facet sort',
+      'mileage integer sort',
+      'added date sort',
+    ],
+  );
+});
+
+test('a column that can be no attribute is left out with the reason, in the file as well', () => {
+  const made = starter([
+    column('Цена', { name: 'tsena' }),
+    column('ЦЕНА', { name: 'tsena' }),
+    column('page'),
+    column('№', { name: '' }),
+    column('tags', { unusable: 'it holds lists or objects' }),
+    ...Array.from({ length: 70 }, (_, i) => column(`c${i}`)),
+  ]);
+  assert.equal(domainOf(made).attributes.length, 64);
+  assert.equal(made.attributes, 64);
+  const reasons = Object.fromEntries(made.ignored);
+  assert.match(reasons['ЦЕНА'] ?? '', /"tsena" is the column "Цена" already/);
+  assert.match(reasons['page'] ?? '', /meaning of its own in searches/);
+  assert.match(reasons['№'] ?? '', /no Latin or Cyrillic letter/);
+  assert.equal(reasons['tags'], 'it holds lists or objects');
+  assert.match(reasons['c69'] ?? '', /at most 64 attributes/);
+  for (const [name] of made.ignored) assert.ok(made.text.includes(`#   "${name}": `), name);
+});
