@@ -3,7 +3,6 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { buildIndexes, type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
-import { sphinxConfiguration } from '../../../src/engines/sphinx/configuration.ts';
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { numericId, writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { Document } from '../../../src/search/document.ts';
@@ -32,27 +31,6 @@ const document = (id: string, rest: Partial<Document> = {}): Document => ({
 });
 
 const SEARCHD = { dialect: 'sphinx', host: '127.0.0.1', port: 9306, maxConnections: 64 } as const;
-
-describe('the configuration of searchd', () => {
-  const configuration = (dialect: 'sphinx' | 'manticore'): string =>
-    sphinxConfiguration({
-      domains: [{ domain: SHOP, index: 'shop' }],
-      searchd: { ...SEARCHD, dialect },
-      directory: '/srv/x',
-    });
-
-  it('bounds the connections by the directive that the server has', () => {
-    assert.match(configuration('sphinx'), /^ {2}max_children = 64$/m);
-    assert.match(configuration('manticore'), /^ {2}max_connections = 64$/m);
-    assert.doesNotMatch(configuration('manticore'), /^ *max_children/m);
-  });
-
-  it('has no directive that Manticore has dropped or will drop', () => {
-    for (const dialect of ['sphinx', 'manticore'] as const) {
-      assert.doesNotMatch(configuration(dialect), /^ *(?:docinfo|workers|preopen_indexes|read_timeout) /m);
-    }
-  });
-});
 
 describe('the numeric id of a document', () => {
   it('is its id where that is a decimal below 2^63', () => {
