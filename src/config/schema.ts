@@ -12,10 +12,13 @@ const attribute = Type.Object(
     facet: flag('May be counted: `facet=name`.', { default: false }),
     sort: flag('May order results: `sort=name`, `sort=-name`.', { default: false }),
     currency: optional(
-      text('Of an amount of money, for the search page. A document’s own attribute `currency` stands above it.', {
-        pattern: '^[A-Z]{3}$',
-        'x-allowed': 'an ISO 4217 code such as EUR or RUB',
-      }),
+      text(
+        'Currency of an amount of money, shown on the search page; a document’s own attribute `currency` takes precedence.',
+        {
+          pattern: '^[A-Z]{3}$',
+          'x-allowed': 'an ISO 4217 code such as EUR or RUB',
+        },
+      ),
     ),
   },
   closed('One attribute of the documents of this domain.'),

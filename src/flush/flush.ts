@@ -60,7 +60,7 @@ export interface QueryPages {
   readonly text: string;
   /** The canonical form of each of its pages is this, or goes on after it with `&`. */
   readonly canonicalStart: string;
-  /** Of its first page, without filters. */
+  /** The name of its first page, without filters, in a store. */
   readonly firstStoreName: string;
 }
 

@@ -46,7 +46,7 @@ export async function previewFlush(
   return { mode, fraction, ranges, nodes, memory: held, engine: estimateSurvival(recent(), fraction) };
 }
 
-/** What each node of the store holds in the ranges, as far as it is known by `untilMs`. Empty without a store. */
+/** The keys of the ranges on each node of the store, as far as they are known by `untilMs`. Empty without a store. */
 export async function previewNodes(
   ranges: readonly BucketRange[],
   {

@@ -1,4 +1,4 @@
-/** What a coding adds to the tag of the same content: entries in `ETAG_SUFFIX`, our own files in static-file.ts. */
+/** Each coding's addition to the tag of the same content: of entries in `ETAG_SUFFIX`, of files in static-file.ts. */
 const SUFFIXES = ['', '-gz', '-zst', '-br'];
 
 /**

@@ -38,7 +38,7 @@ function survivalLines(estimate: SurvivalEstimate, fraction: number): readonly s
   return lines;
 }
 
-/** What a flush or a purge answers beside its revision. */
+/** The part of the answer to a flush or a purge that says how many pages it affected. */
 export interface AffectedAnswer {
   readonly note: string;
   readonly watch: readonly string[];

@@ -45,7 +45,7 @@ export function readAssets({ prefix, entry, styles, icon, foreign = {} }: AssetS
   return { byName, prefix, version };
 }
 
-/** What `<head>` says of them. */
+/** The elements of `<head>` that load them. */
 export function assetLinks({ prefix, version }: Assets): readonly TreeElement[] {
   const base = `${prefix}/${version}`;
   return [

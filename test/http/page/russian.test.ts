@@ -22,7 +22,7 @@ const SITE: Site = {
   explain: 'http://127.0.0.1:8081/admin/explain',
 };
 
-/** What a reader sees or hears in Latin letters, beside the name of the service and of a key. */
+/** Latin words that a reader sees or hears, except the name of the service and of a key. */
 function latinIn(search: string, shown: Shown): readonly string[] {
   const model: PageModel = { site: SITE, place: placeFrom(new URLSearchParams(search), SITE), language: 'ru', shown };
   const html = pageView(model).map(toHtml).join('');

@@ -15,7 +15,7 @@
  * @property {'failure'} kind
  * @property {string} code A code of the service, or `unreachable`, `slow`, `other`.
  * @property {string} [detail] What the service said, in English.
- * @property {string} [parameter] Which one was at fault.
+ * @property {string} [parameter] The one at fault.
  * @property {number} [retryAfterSeconds]
  *
  * @typedef {object} AnswerBody The 200 body of `/search`.

@@ -106,7 +106,7 @@ const FAILURES = {
 };
 
 /**
- * What is allowed, in Russian: the service itself says it in English only.
+ * The rules in Russian: the service itself states them in English only.
  * @type {Readonly<Record<string, string>>}
  */
 const RUSSIAN_HINTS = {
@@ -122,10 +122,10 @@ const RUSSIAN_HINTS = {
 };
 
 /**
- * What was wrong and what is allowed, in the language of the page.
+ * The fault and the rule it breaks, in the language of the page.
  * @param {import('./model.mjs').Failure} failure
  * @param {Language} language
- * @param {readonly import('../../../../search/domain.ts').Attribute[]} attributes Of the domain that was asked.
+ * @param {readonly import('../../../../search/domain.ts').Attribute[]} attributes Declared by the domain that was asked.
  */
 export function failureDetail({ code, detail, parameter }, language, attributes) {
   if (language === 'en') return detail;
