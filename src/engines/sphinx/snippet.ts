@@ -45,19 +45,31 @@ function unmarked(text: string, marks: Marks): string {
   return text.replaceAll(marks.open, '').replaceAll(marks.close, '');
 }
 
+/** A found word and the punctuation in it: `C++`, `.NET`, `b/g`. */
+const MARKED_WORD = /[-+.#&_]*[\p{L}\p{M}\p{N}](?:\S*[\p{L}\p{M}\p{N}+#])?/gu;
+
 /**
- * Escapes first, then turns marks into `<em>`: an opening mark counts only with its closing one. A blended word comes in
- * two pieces and with its full stop: `C` `++.` becomes `<em>C++</em>.`
+ * Turns marks into `<em>`, an opening one only with its closing one, and escapes the rest. Sphinx gives a blended word in two
+ * pieces and with its full stop: `C` `++.` becomes `<em>C++</em>.`; Manticore gives neighbouring words in one piece.
  */
 function markup(text: string, marks: Marks): string {
   const whole = collapse(text).replaceAll(`${marks.close}${marks.open}`, '');
-  const tidy = whole.replace(new RegExp(`([-.&_]+)${marks.close}`, 'g'), `${marks.close}$1`);
-  const [plain = '', ...marked] = escapeHtml(tidy).split(marks.open);
+  const [plain = '', ...marked] = whole.split(marks.open);
   const parts = marked.map((part) => {
     const end = part.indexOf(marks.close);
-    return end <= 0 ? part : `<em>${part.slice(0, end)}</em>${part.slice(end + marks.close.length)}`;
+    return end < 0 ? escapeHtml(part) : emphasized(part.slice(0, end)) + escapeHtml(part.slice(end));
   });
-  return [plain, ...parts].join('').replaceAll(marks.close, '');
+  return unmarked([escapeHtml(plain), ...parts].join(''), marks);
+}
+
+function emphasized(text: string): string {
+  let html = '';
+  let at = 0;
+  for (const { 0: word, index } of text.matchAll(MARKED_WORD)) {
+    html += `${escapeHtml(text.slice(at, index))}<em>${escapeHtml(word)}</em>`;
+    at = index + word.length;
+  }
+  return html + escapeHtml(text.slice(at));
 }
 
 function collapse(text: string): string {

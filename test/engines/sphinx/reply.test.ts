@@ -115,6 +115,8 @@ describe('a snippet', () => {
     ['[Кот]', '', '<em>Кот</em>'],
     ['Кот', '', 'Кот'],
     ['', '[C][++.] and [wi][-fi]', '<em>C++</em>. and <em>wi-fi</em>'],
+    ['', '[Nintendo Switch], [L/R] 17"', '<em>Nintendo</em> <em>Switch</em>, <em>L/R</em> 17&quot;'],
+    ['', `[Type C4'. type: .NET]`, '<em>Type</em> <em>C4</em>&#39;. <em>type</em>: <em>.NET</em>'],
     ['', 'open [only', 'open only'],
     ['', 'close] only', 'close only'],
     ['', '[] [a]', ' <em>a</em>'],
