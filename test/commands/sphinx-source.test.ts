@@ -35,7 +35,7 @@ test("sphinx-source writes for the server that is the domains' engine", async ()
 
 test('domains of both servers are refused, because one configuration is for one server', async () => {
   const { called } = await sourceOf({ a: 'sphinx', b: 'manticore' }, ...both);
-  assert.equal(called.code, 2);
+  assert.equal(called.code, 64);
   assert.match(called.err, /the engine of a is sphinx, of b manticore: name the domains of one of them/);
   assert.equal((await sourceOf({ a: 'sphinx', b: 'manticore' }, `b=${catalogue}`)).called.code, 0);
 });

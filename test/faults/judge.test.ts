@@ -52,7 +52,7 @@ const cases: readonly (readonly [promise: RegExp, report: Report, bounds?: Parti
     /slowest answer/,
     reportWith(
       {},
-      samplesWith((n) => (n === 1 ? { durationMs: 2000 } : {})),
+      samplesWith((n) => (n === 1 ? { durationMs: 2800 } : {})),
     ),
   ],
   [/not recovered/, reportWith({ recoveredAfterMs: undefined })],

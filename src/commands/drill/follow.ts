@@ -76,6 +76,8 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
   output.event({ kind: 'over', journal: { ...journal, samples: [] } });
   if (!output.json) output.result(journal, () => journalText(journal));
   const { kind = 'over', detail = 'without a verdict' } = journal.verdict ?? {};
-  if (kind !== 'passed')
-    throw new NotPassed(`${kind.replaceAll('-', ' ')}: ${detail}`, kind === 'failed' ? 'failed' : 'undecided');
+  if (kind === 'passed') return;
+  const words = `${kind.replaceAll('-', ' ')}: ${detail}`;
+  // A refused drill flushed nothing.
+  throw kind === 'refused' ? new Error(words) : new NotPassed(words, kind === 'failed' ? 'failed' : 'undecided');
 }

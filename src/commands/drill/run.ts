@@ -3,7 +3,7 @@ import type { Journal } from '../../drills/journal.ts';
 import { type Desk, operatorCommand } from '../admin/operator-command.ts';
 import { AdminProblem } from '../admin/problem.ts';
 import { UsageError } from '../arguments.ts';
-import { type Command, NotPassed } from '../command.ts';
+import type { Command } from '../command.ts';
 import { followDrill } from './follow.ts';
 import { askedPlan } from './plan-word.ts';
 import { drillPreviewText } from './preview.ts';
@@ -12,7 +12,7 @@ const DETACH = { name: 'detach', about: 'start it and go; it runs in the service
 const DETAILS = [
   'Ctrl-C while it runs aborts the drill and waits until the cache is restored; with --detach it goes on.',
   'Elsewhere than on a terminal each thing that happens is one line of JSON: preview, started, mark, sample, over.',
-  'Exit status 0: it passed. 1: it failed. 2: not measured, aborted, refused or lost. 3: it could not be started.',
+  'Exit status 0: it passed. 1: it failed. 2: not measured, aborted or lost. 3: refused, or it could not be started.',
 ];
 
 export const runDrill: Command = operatorCommand({
@@ -57,7 +57,7 @@ async function begin(desk: Desk, path: string, body: unknown): Promise<void> {
   const journal = await desk.client.post<Journal>(path, body, { evenIfStopped: true }).catch((error: unknown) => {
     // The service found out before there was a drill what it otherwise finds out in the baseline.
     if (!(error instanceof AdminProblem) || error.code !== 'hypothesis-failed') throw error;
-    throw new NotPassed(`refused: ${error.message}`, 'undecided');
+    throw new Error(`refused: ${error.message}`);
   });
   if (!desk.words.has('detach')) return followDrill(desk, journal, 'abort');
   desk.output.result({ kind: 'started', journal }, () =>

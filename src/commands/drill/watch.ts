@@ -11,7 +11,7 @@ export const watchDrill: Command = operatorCommand({
   options: [],
   takes: { min: 0, max: 1 },
   details: [
-    'Exit status 0: it passed. 1: it failed. 2: not measured, aborted, refused or lost. 3: the watching ended before it.',
+    'Exit status 0: it passed. 1: it failed. 2: not measured, aborted or lost. 3: refused, or the watching ended before it.',
   ],
   run: async (desk) => {
     const id = await whichDrill(desk.words.positionals[0], desk.client, 'running');
