@@ -155,14 +155,14 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(lines().at(-1)?.['kind'], 'lost');
   });
 
-  test('a hypothesis that fails already is a refused drill: exit 2, not a request that went wrong', async (t) => {
+  test('a hypothesis that fails already is a refused drill: exit 3, not a request that went wrong', async (t) => {
     const service = await adminService(t);
     const { drills } = service.operations;
     const start = t.mock.method(drills, 'start', async () => {
       throw new OperationRefused('hypothesis-failed', 'p99Ms is 900, above 800.');
     });
     const { code, err } = await callCli(run(service.url, '--yes'));
-    assert.equal(code, 2);
+    assert.equal(code, 3);
     assert.match(err, /^serpcache drill run: refused: Hypothesis fails already: p99Ms is 900, above 800\.\n$/m);
     assert.equal(start.mock.callCount(), 1);
   });
