@@ -78,7 +78,7 @@ if (await ask(repeated[0] ?? '')) {
   await Promise.all(Array.from({ length: WARM_AT_ONCE }, warm));
   if (!isOver) {
     const tookSeconds = Math.round((systemClock.monotonicMs() - startedMs) / 1000);
-    console.log(`warm after ${tookSeconds} s; ${rps} searches a second until Ctrl-C, ${seconds} s at most`);
+    console.log(`warm after ${tookSeconds} s; now ${rps} searches a second until Ctrl-C, ${seconds} s at most`);
     const arrive = (): void => void ask(repeated[rank(Math.random)] ?? '');
     stream = startStream({ ratePerSecond: rps, random: Math.random, clock: systemClock, arrive });
   }
