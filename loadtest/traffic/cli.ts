@@ -84,7 +84,7 @@ async function traffic(words: Words): Promise<number> {
     await Promise.all(Array.from({ length: WARM_AT_ONCE }, warm));
     if (isOver) return EXIT.passed;
     const tookSeconds = Math.round((systemClock.monotonicMs() - startedMs) / 1000);
-    console.log(`warm after ${tookSeconds} s; ${rps} searches a second until Ctrl-C, ${seconds} s at most`);
+    console.log(`warm after ${tookSeconds} s; now ${rps} searches a second until Ctrl-C, ${seconds} s at most`);
     const arrive = (): void => void ask(repeated[rank(Math.random)] ?? '');
     const stream = startStream({ ratePerSecond: rps, random: Math.random, clock: systemClock, arrive });
     await over.promise;

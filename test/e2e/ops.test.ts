@@ -98,14 +98,15 @@ opsScene('the console', { token: TOKEN }, ({ service, open, enter }) => {
     assert.deepEqual(complaints(), []);
   });
 
-  it('the halt asks for a reason, shows it, and is lifted', async () => {
-    const { page, complaints } = await enter('#/goods/drills');
+  it('the halt asks for a reason, shows it wherever one has scrolled, and is lifted', async () => {
+    const { page, complaints } = await enter('#/goods/drills', { viewport: { width: 1280, height: 400 } });
     await page.click('[data-act=halt]');
     await page.keyboard.press('Enter');
     assert.equal(await page.locator('dialog').count(), 1, 'no reason, no halt');
     await page.fill('dialog [name=reason]', 'incident 4711');
     await page.keyboard.press('Enter');
     await says(page, '.banner.bad', 'incident 4711');
+    await page.waitForSelector('[data-form=dry-run]');
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     assert.ok(Number(await page.evaluate('scrollY')) > 0, 'there is something to scroll');
     const seen = await page.locator('.halted').boundingBox();
