@@ -142,7 +142,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
 
   test('without traffic the hypothesis refuses the drill before anything is flushed', async () => {
     const end = await operator.cli('drill', 'run', plan, '--domain', 'goods', '--reason', 'no traffic', '--yes');
-    assert.equal(end.code, 2, end.err);
+    assert.equal(end.code, 3, end.err);
     assert.match(end.err, /refused/);
     assert.deepEqual(
       marksOf(end.lines).filter((mark) => mark === 'stage'),

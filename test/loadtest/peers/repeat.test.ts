@@ -26,12 +26,18 @@ function commandOf(name: string, pages: number): string {
 }
 
 test('who names no peer, or more pages than there are, is told what there is', () => {
-  for (const words of [['nobody'], [], ['Varnish', '0'], ['Varnish', String(SIZES.pages + 1)], ['Varnish', '1', 'x']]) {
+  for (const [words, told] of [
+    [['nobody'], /no peer "nobody"; allowed: .*'Varnish', /],
+    [[], /an argument is missing/],
+    [['Varnish', '0'], /pages takes a whole number from 1 to /],
+    [['Varnish', String(SIZES.pages + 1)], /pages takes a whole number from 1 to /],
+    [['Varnish', '1', 'x'], /an argument too many: "x"/],
+  ] as const) {
     const { status, stderr } = spawnSync(process.execPath, ['loadtest/peers/repeat.ts', ...words], {
       cwd: new URL('../../..', import.meta.url),
       encoding: 'utf8',
     });
     assert.equal(status, 64, words.join(' '));
-    assert.match(stderr, /'Varnish', /);
+    assert.match(stderr, told);
   }
 });
