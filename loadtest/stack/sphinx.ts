@@ -14,7 +14,7 @@ export type SearchServer = { readonly dialect: 'sphinx' } | { readonly dialect: 
 
 export const SPHINX: SearchServer = { dialect: 'sphinx' };
 
-/** What to do to have Manticore run. */
+/** How to make Manticore available to the tests. */
 export const MANTICORE_NEEDS = 'set SERPCACHE_MANTICORE to a folder with searchd and indexer of Manticore Search';
 
 /** Beside the clone: unpacks Manticore, if that is not done yet, and prints the folder. */

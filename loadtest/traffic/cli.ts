@@ -51,7 +51,7 @@ async function traffic(words: Words): Promise<number> {
   const rank = createZipf({ size: QUERIES, exponent: 1, offset: FLATTENED });
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, boundMs: BOUND_MS, maxConnections: 256 });
   const counts = new Map<string, number>();
-  /** False: nobody answered. */
+  /** @returns false when the service did not answer. */
   const ask = async (text: string): Promise<boolean> => {
     const reply = await client.get(`/search?domain=${domain}&q=${encodeURIComponent(text)}`);
     const timing = reply.kind === 'answer' ? String(reply.headers['server-timing']) : '';

@@ -4,7 +4,7 @@ import { CatalogueError, RowFault } from './error.ts';
 import { type RowOptions, readRows } from './read.ts';
 import { isDay, MAX_STRING_LENGTH, NUMBER_TEXT } from './row.ts';
 
-/** What the values of one column have in common. */
+/** The type that all values of one column fit, and how they are counted. */
 export interface InferredColumn {
   readonly column: string;
   /** As an attribute could be called; empty when the column's name has no letters for it. */

@@ -20,7 +20,7 @@ export interface RowOptions {
 }
 
 export interface ReadOptions extends RowOptions {
-  /** What the domain declares: other columns are ignored, and told to `onColumns`. */
+  /** The attributes that the domain declares. Other columns are ignored and reported to `onColumns`. */
   readonly attributes: readonly Attribute[];
   /** After the last row: how the columns were used. */
   readonly onColumns?: (use: ColumnUse) => void;

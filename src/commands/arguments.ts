@@ -185,7 +185,7 @@ export function versionText(): string {
   return `serpcache ${projectVersion()}`;
 }
 
-/** What a program is told instead of running. */
+/** The answers to arguments that do not start the program: help, version, or their faults. */
 export type NotRun = { readonly kind: 'help' } | { readonly kind: 'version' } | Pick<WrongWords, 'kind' | 'faults'>;
 
 /** Says why a program does not run, or what it was asked to say. @returns the exit status. */

@@ -15,7 +15,7 @@ import { UsageError, type Words } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { domainNamed } from './words.ts';
 
-/** What a catalogue file may be. */
+/** The file formats, columns and values that a catalogue may have, for the help. */
 export const CATALOGUE_HELP: readonly string[] = [
   'A catalogue is .ndjson (or .jsonl: one JSON object per line), or .csv or .tsv with a header row, separated by commas,',
   'semicolons or tabs; each in UTF-8, and each also .gz. Its columns, or fields:',

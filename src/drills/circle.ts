@@ -19,9 +19,9 @@ export interface Circle {
   readonly flushedBy: (stage: number) => readonly BucketRange[];
   /** The control cohort, then the cohort of each stage: what no stage before it touched. */
   readonly cohorts: readonly (readonly BucketRange[])[];
-  /** Of the keys, that the stage flushes; of a node its share of the store. */
+  /** The share of the keys that the stage flushes, 0–1; for a node its share of the store. */
   readonly shareOf: (stage: number) => number;
-  /** Of the keys, that the stage's own cohort has. */
+  /** The share of the keys in the stage's own cohort, 0–1. */
   readonly cohortShareOf: (stage: number) => number;
 }
 

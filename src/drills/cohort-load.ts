@@ -6,9 +6,9 @@ export const ENOUGH_OF_COHORT = 20;
 /** A baseline waits no longer for that many searches, and neither does a recovery: the rest cannot be expected. */
 export const LONGEST_WAIT_MS = 60_000;
 
-/** What a cohort will probably be asked. A mean over all the cohorts that could be drawn; the one that is drawn may get less. */
+/** The expected traffic of a cohort: a mean over all cohorts that could be drawn. The one that is drawn may get less. */
 export interface CohortForecast {
-  /** Of the keys, 0–1. */
+  /** The cohort's share of the keys, 0–1. */
   readonly share: number;
   /** Undefined without any traffic. */
   readonly searchesPerSecond?: number;

@@ -28,7 +28,7 @@ export interface Seen {
   readonly searched: () => boolean;
   /** Heard of late; and over the baseline. */
   readonly processes: () => { readonly heard: number; readonly before: number };
-  /** Of the cohorts that stages flush, in this phase. */
+  /** Searches of the cohorts that stages flush, in this phase. */
   readonly cohortSearches: () => number;
   /** Whether the flushed cohorts are back. */
   readonly recovery: Recovery;

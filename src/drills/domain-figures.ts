@@ -22,7 +22,7 @@ export interface DomainFigures {
   readonly afterBegins: (fromMs: number) => void;
   readonly refillMs: (stage: number) => number | undefined;
   readonly recovery: () => Recovery;
-  /** Of the cohorts that stages flush, in this phase. */
+  /** Searches of the cohorts that stages flush, in this phase. */
   readonly cohortSearches: () => number;
   /** In this phase; undefined: nothing was measured. */
   readonly searches: () => number | undefined;

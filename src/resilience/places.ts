@@ -9,7 +9,8 @@ export interface Places {
   /** Idempotent release. */
   readonly take: (priority: Priority) => () => void;
   /**
-   * Until `waiting` more would all have started and the last of them ended, at the mean duration of calls. The calls under way tell of an engine that has become slower before the first of them is back.
+   * Until `waiting` more calls would all have started and the last of them ended, at the mean duration of calls. The calls
+   * under way tell of an engine that has become slower before the first of them is back.
    */
   readonly answeredMs: (waiting: number) => number;
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { journalText } from '../../../src/commands/drill/journal-text.ts';
+import { MEANINGS } from '../../../src/drills/page/lessons.ts';
 import { reportPage } from '../../../src/drills/page/report-page.ts';
+import { MEANINGS as CONSOLE_MEANINGS } from '../../../src/http/ops/assets/view/drill-words.mjs';
 import { rangeText as onConsole, plannedPercent, times } from '../../../src/http/ops/assets/view/format.mjs';
 import { journalOf, STAGED } from '../../fakes/journal.ts';
 import { SCENES } from '../../fakes/journal-scenes.ts';
@@ -220,4 +222,8 @@ test('a drill whose guards flap keeps its page small and its end in sight', () =
   assert.ok(page.length < 300 * 1024, `${page.length} bytes`);
   assert.match(textOf(page), /◆ Cache restored: The cache has recovered/);
   assert.match(textOf(page), /2,7\d\d marks in the middle are not shown/);
+});
+
+test('page and console explain the figures in the same words', () => {
+  assert.deepEqual(CONSOLE_MEANINGS, MEANINGS);
 });
