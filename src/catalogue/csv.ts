@@ -4,8 +4,8 @@ import type { RawRow } from './row.ts';
 import { textOf } from './text.ts';
 
 /**
- * Rows of CSV text with a header. The delimiter is whichever of comma, semicolon and tab the header holds most of:
- * spreadsheets disagree. A quoted cell may span lines; a row is named by the line it begins on.
+ * Rows of CSV text with a header. The delimiter is whichever of comma, semicolon and tab the header holds most of,
+ * outside of quotes: spreadsheets disagree. A quoted cell may span lines; a row is named by the line it begins on.
  * @param checkHeader throws a RowFault for a header that lacks a column.
  */
 export async function* csvRows(
@@ -137,10 +137,12 @@ function problemOf(error: CsvError, maxBytes: number): string {
   return PROBLEMS[error.code] ?? `not CSV: ${shown(error.message)}`;
 }
 
+/** Outside of quotes, in the first line that is not blank. On a tie the comma yields: names hold it more often. */
 function delimiterOf(head: Buffer): string {
-  const header = head.subarray(0, Math.max(0, head.indexOf('\n')) || head.length).toString('latin1');
+  const bare = head.toString('latin1').replace(/"(?:[^"]|"")*"/g, '');
+  const header = /[^\r\n]+/.exec(bare)?.[0] ?? '';
   const count = (delimiter: string) => header.split(delimiter).length;
-  return [',', ';', '\t'].reduce((best, next) => (count(next) > count(best) ? next : best));
+  return ['\t', ';', ','].reduce((best, next) => (count(next) > count(best) ? next : best));
 }
 
 function newlinesIn(raw: string): number {

@@ -2,7 +2,7 @@ import type { AttributeType } from '../search/domain.ts';
 import { checkHeader, createColumns, nameOfColumn, TEXT_FIELDS, type TextField } from './columns.ts';
 import { CatalogueError, RowFault } from './error.ts';
 import { type RowOptions, readRows } from './read.ts';
-import { isDay, MAX_STRING_LENGTH, NUMBER_TEXT } from './row.ts';
+import { isDay, isMissing, MAX_STRING_LENGTH, NUMBER_TEXT } from './row.ts';
 
 /** The type that all values of one column fit, and how they are counted. */
 export interface InferredColumn {
@@ -85,7 +85,8 @@ interface Tally {
 
 /** Forms of values that are nearly a number or a day, and how they are written instead. */
 const ADVICE: readonly (readonly [form: RegExp, advice: string])[] = [
-  [/^-?\d{1,3}([ \u00a0\u202f]\d{3})+([.,]\d+)?$|^-?\d+([.,]\d+)?$/, 'numbers are written like 1990 or 12.50'],
+  // A code such as 007 is no number.
+  [/^(?!-?0\d)(-?\d{1,3}([ \u00a0\u202f]\d{3})+([.,]\d+)?|-?\d+([.,]\d+)?)$/, 'numbers are written like 1990 or 12.50'],
   [/^\d{1,2}[./]\d{1,2}[./]\d{4}$/, 'days are written YYYY-MM-DD'],
 ];
 
@@ -97,7 +98,7 @@ function createTally(): Tally {
   const may = { integer: true, number: true, date: true };
   return {
     add: (value) => {
-      if (value === undefined || value === null || value === '') return;
+      if (isMissing(value)) return;
       values += 1;
       if (typeof value === 'object') {
         nested = true;
@@ -109,7 +110,7 @@ function createTally(): Tally {
       may.number &&= isNumber(text);
       may.integer &&= may.number && Number.isSafeInteger(Number(text));
       may.date &&= isDay(text);
-      for (const [i, [form]] of ADVICE.entries()) advice[i] &&= form.test(text) && !/^0\d/.test(text);
+      for (const [i, [form]] of ADVICE.entries()) advice[i] &&= form.test(text);
     },
     infer: (column) => {
       const type = may.integer ? 'integer' : may.number ? 'number' : may.date ? 'date' : 'string';

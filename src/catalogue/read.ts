@@ -31,7 +31,7 @@ export interface ReadProgress {
   /** Where the row began, from 1. */
   readonly line: number;
   readonly badRows: number;
-  /** Of the file as it lies on disk, packed or not; reading runs somewhat ahead of the row. */
+  /** Bytes of the file on disk, packed or not; reading runs somewhat ahead of the row. */
   readonly bytesRead: number;
   readonly totalBytes: number;
 }

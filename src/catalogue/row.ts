@@ -16,8 +16,8 @@ export const MAX_TITLE_LENGTH = 1000;
 export const MAX_STRING_LENGTH = 256;
 
 /**
- * One row as a document. An empty text and `null` are missing values. A number may be written as text, and a text
- * attribute may hold a number: exports disagree about quotes, and the declared type says what is meant.
+ * One row as a document. `null`, an empty text and one of blanks alone are missing values. A number may be written as
+ * text, and a text attribute may hold a number: exports disagree about quotes, and the declared type says what is meant.
  * @throws RowFault naming the field, what is wrong and what is allowed.
  */
 export function documentOf(row: Readonly<Record<string, unknown>>, attributes: readonly Attribute[]): Document {
@@ -29,19 +29,21 @@ export function documentOf(row: Readonly<Record<string, unknown>>, attributes: r
   checkText('description', description);
   for (const attribute of attributes) {
     const value = Object.hasOwn(row, attribute.name) ? row[attribute.name] : undefined;
-    if (value === undefined || value === null || value === '') continue;
+    if (isMissing(value)) continue;
     values[attribute.name] = attributeValue(attribute, value);
   }
   return { id, title, description, attributes: values };
 }
 
+export function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+}
+
 function idOf(value: unknown): string {
   if (typeof value === 'number') {
-    if (Number.isSafeInteger(value) && value >= 0) return String(value);
-    throw new RowFault(
-      `${shown(value)} cannot be told from its neighbours as a JSON number; write it as text, in quotes`,
-      'id',
-    );
+    if (Number.isSafeInteger(value)) return String(value);
+    const why = Number.isInteger(value) ? 'cannot be told from its neighbours as a JSON number' : 'is no whole number';
+    throw new RowFault(`${shown(value)} ${why}; write it as text, in quotes`, 'id');
   }
   return requiredText('id', value, maxIdLength);
 }
@@ -103,10 +105,12 @@ function ofText(attribute: Attribute, text: string): string | number {
   }
 }
 
+/** As one line: the values that a search counts are asked for in a filter, which takes no control characters. */
 function stringOf(attribute: Attribute, text: string): string {
   checkText(attribute.name, text);
-  checkLength(attribute.name, text, MAX_STRING_LENGTH);
-  return text;
+  const line = text.replaceAll(/\s*\p{Cc}[\s\p{Cc}]*/gu, ' ').trim();
+  checkLength(attribute.name, line, MAX_STRING_LENGTH);
+  return line;
 }
 
 function numberOf(attribute: Attribute, value: number, given: unknown): number {

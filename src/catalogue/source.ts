@@ -8,12 +8,14 @@ import { CatalogueError } from './error.ts';
 export interface Source {
   readonly format: 'json' | 'csv';
   readonly chunks: AsyncIterable<Buffer>;
-  /** Of the file as it lies on disk, so that progress is known for packed files too. */
+  /** The file has this size on disk, packed or not: progress is measured against it. */
   readonly totalBytes: number;
   readonly bytesRead: () => number;
 }
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+/** Byte order marks of UTF-16, in which spreadsheets save "Unicode text". */
+const UTF16_BOMS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
 
 /** @throws CatalogueError for a name of no known format and for a file that cannot be read. */
 export async function openSource(file: string, signal: AbortSignal | undefined): Promise<Source> {
@@ -38,18 +40,27 @@ export async function openSource(file: string, signal: AbortSignal | undefined):
         }
         head = Buffer.concat([head, chunk]);
         if (head.length < BOM.length) continue;
+        checkNotUtf16(file, head);
         yield withoutBom(head);
         head = undefined;
       }
       if (head !== undefined && head.length > 0) yield withoutBom(head);
     } catch (cause) {
       signal?.throwIfAborted();
+      if (cause instanceof CatalogueError) throw cause;
       throw new CatalogueError(file, `cannot be read: ${reason(cause)}`, {}, { cause });
     } finally {
       raw.destroy();
     }
   }
   return { format, chunks: chunks(), totalBytes: about.size, bytesRead: () => raw.bytesRead };
+}
+
+/** Its header would be refused for odd reasons: every other byte is NUL. */
+function checkNotUtf16(file: string, head: Buffer): void {
+  if (UTF16_BOMS.some((mark) => head.subarray(0, mark.length).equals(mark))) {
+    throw new CatalogueError(file, 'saved as UTF-16; allowed: text saved as UTF-8');
+  }
 }
 
 function withoutBom(bytes: Buffer): Buffer {

@@ -11,7 +11,7 @@ import { starterConfig } from '../config/starter.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
 import { IndexError } from '../engines/sqlite/index-error.ts';
 import type { Document } from '../search/document.ts';
-import { UsageError, type Words } from './arguments.ts';
+import { quoted, UsageError, type Words } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { domainNamed } from './words.ts';
 
@@ -26,7 +26,7 @@ export const CATALOGUE_HELP: readonly string[] = [
   '               case with Latin letters for Cyrillic ones and _ for everything else: "Год выпуска" is god_vypuska.',
   '               Columns that are no attribute are ignored, and listed.',
   'Values: integer 1990; number 12.50; date 2026-11-20; string up to 256 characters. A number may stand in quotes. An',
-  'empty cell, "" and null are missing values.',
+  'empty cell or one of blanks, "" and null are missing values.',
 ];
 
 /** A user's own catalogue into a domain's embedded index: streamed, all or nothing. */
@@ -63,7 +63,7 @@ async function index(words: Words, context: CommandContext): Promise<void> {
   const [name, file] = words.positionals;
   if (name === undefined || file === undefined) throw new UsageError('index takes a domain and a file');
   if (words.has('out')) throw new UsageError('--out goes with --init; the index goes --into DIRECTORY');
-  const domain = domainNamed(name, settings(), `for another one: serpcache index --init ${name} ${file}`);
+  const domain = domainNamed(name, settings(), `for another one: serpcache index --init ${name} ${quoted(file)}`);
   const indexFile = indexFileOf(directoryOf(words.text('into'), domain), name);
   const progress = createProgress({ label: `indexing ${name}`, output: stderr, clock });
   let line = 0;
@@ -159,12 +159,12 @@ async function initialize(words: Words, context: CommandContext): Promise<void> 
   loadSettings({ env: { SERPCACHE_CONFIG: out }, cwd: process.cwd(), readFile: () => text });
   writeNew(out, text);
   for (const [column, why] of ignored) stderr.write(`column ${shownNames([column])} is left out: ${why}\n`);
-  const variable = `SERPCACHE_CONFIG=${out}`;
+  const variable = `SERPCACHE_CONFIG=${quoted(out)}`;
   stdout.write(`${out} is written: domain ${domain}, ${attributes} attributes of ${catalogue.rows} rows. Then:\n`);
-  stdout.write(`  ${variable} npm run serpcache -- index ${domain} ${file}\n  ${variable} npm start\n`);
+  stdout.write(`  ${variable} npm run serpcache -- index ${domain} ${quoted(file)}\n  ${variable} npm start\n`);
 }
 
-/** From the name of the file, as far as it can be one. */
+/** The name of the file, as far as a domain may be called so. */
 function domainOf(file: string): string {
   const [stem = ''] = basename(file).split('.');
   return nameOfColumn(stem).replaceAll('_', '-') || 'catalogue';

@@ -11,6 +11,7 @@ const attribute = Type.Object(
     type: choice(['string', 'integer', 'number', 'date'], 'What its values are; `date` is written YYYY-MM-DD.'),
     facet: flag('May be counted: `facet=name`.', { default: false }),
     sort: flag('May order results: `sort=name`, `sort=-name`.', { default: false }),
+    label: optional(text('Its name on the search page, in place of one made from its own.', { maxLength: 80 })),
     currency: optional(
       text(
         'Currency of an amount of money, shown on the search page; a document’s own attribute `currency` takes precedence.',

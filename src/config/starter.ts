@@ -16,7 +16,7 @@ export interface StarterConfig {
   readonly ignored: readonly (readonly [column: string, why: string])[];
 }
 
-/** Beside the demo's indexes, whose names a domain of one's own may have. */
+/** A domain may be called as one of the demo's is: this folder keeps their indexes apart. */
 const DIRECTORY = 'data/own';
 const MAX_ATTRIBUTES = 64;
 /** Numbers with few values, such as rooms or years, are counted; prices are not. */
@@ -36,7 +36,7 @@ export function starterConfig({ domain, file, catalogue }: StarterOptions): Star
     `# Made from ${shown(file)} (${catalogue.rows} rows) by \`serpcache index --init\`: a start, meant to be edited.`,
     '# Every setting: `serpcache config reference`. After a change of attributes: `serpcache index` again.',
     'domains:',
-    `  ${domain}:`,
+    `  ${key(domain)}:`,
     '    # Pages are kept in memory alone. With Redis or Valkey: { kind: standalone, nodes: ["127.0.0.1:6379"] }',
     '    store: { kind: none }',
     `    engine: { kind: sqlite, directory: ${DIRECTORY} }`,
@@ -62,9 +62,9 @@ function attributeLine(inferred: InferredColumn): string {
   const { name, column, type, advice } = inferred;
   const sort = type === 'string' ? '' : ', sort: true';
   const facet = isCounted(inferred) ? ', facet: true' : '';
-  const notes = [...(name === column ? [] : [`column ${shown(column)}`]), ...(advice === undefined ? [] : [advice])];
-  const comment = notes.length === 0 ? '' : ` # ${notes.join('; ')}`;
-  return `      ${name}: { type: ${type}${facet}${sort} }${comment}`;
+  const label = name === column ? '' : `, label: ${shown(column).replaceAll(/\$(?=\{)/g, '$$$$')}`;
+  const comment = advice === undefined ? '' : ` # ${advice}`;
+  return `      ${key(name)}: { type: ${type}${facet}${sort}${label} }${comment}`;
 }
 
 /** Values that come again, and are few enough to be read. */
@@ -74,7 +74,12 @@ function isCounted({ type, values, distinct }: InferredColumn): boolean {
   return repeats && distinct <= (type === 'string' ? MAX_DISTINCT : MAX_COUNTED_NUMBERS);
 }
 
-/** Other people's words in a comment: one line. */
+/** Bare, these names are no texts in YAML. */
+function key(name: string): string {
+  return /^(?:null|true|false)$/.test(name) ? `"${name}"` : name;
+}
+
+/** Other people's words: one line, in quotes. */
 function shown(text: string): string {
   return JSON.stringify(
     text

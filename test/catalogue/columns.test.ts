@@ -52,6 +52,12 @@ describe('the columns of a catalogue', () => {
     assert.deepEqual(use?.ignored.toSorted(), ['Price', 'Title', 'sku']);
   });
 
+  it('of two columns of one name the first is taken', async () => {
+    const own = { attributes: attributes({ price: 'integer' }) };
+    const [document] = await files.read('two.csv', 'id,title,Price,PRICE\n1,t,1,2\n', own);
+    assert.deepEqual(document?.attributes, { price: 1 });
+  });
+
   it('name a fault as the file does', async () => {
     const own = { attributes: attributes({ tsena: 'integer' }) };
     await assert.rejects(

@@ -17,16 +17,16 @@ const typesOf = ({ columns }: InferredCatalogue): Readonly<Record<string, string
 describe('the columns of a catalogue nobody has described', () => {
   it('have the type that holds for each of their values', async () => {
     const rows = [
-      'id,name,year,price,added,size,code7,phone,empty,share',
-      '1,a,2019,12.50,2026-01-02,42,007,+79991234567,,1e-3',
-      '2,b,2020,13,2026-02-03,XL,008,+79991234568,,0.5',
-      '3,c,,,,,,,,',
+      'id,name,year,price,added,size,code7,phone,empty,share,atoms',
+      '1,a,2019,12.50,2026-01-02,42,007,+79991234567,,1e-3,1e23',
+      '2,b,2020,13,2026-02-03,XL,008,+79991234568,,0.5,2',
+      '3,c, ,  ,\t,,,, ,,',
     ];
     const found = await infer('types.csv', rows.join('\n'));
     assert.deepEqual([found.rows, found.texts], [3, { id: 'id', title: 'name' }]);
     assert.deepEqual(typesOf(found), {
       ...{ year: 'integer', price: 'number', added: 'date', size: 'string', code7: 'string', phone: 'string' },
-      ...{ empty: 'it has no values', share: 'number' },
+      ...{ empty: 'it has no values', share: 'number', atoms: 'number' },
     });
   });
 
@@ -44,7 +44,7 @@ describe('the columns of a catalogue nobody has described', () => {
   it('tell how nearly-numbers and nearly-days would be written', async () => {
     const found = await infer(
       'near.csv',
-      'id;title;цена;дата;город\n1;a;12,50;20.11.2026;Москва\n2;b;1 990;1.2.2026;Казань\n',
+      'id;title;цена;дата;город\n1;a;12,50;20.11.2026;Москва\n2;b;1 990;01.02.2026;Казань\n',
     );
     assert.deepEqual(
       found.columns.map(({ type, advice }) => [type, advice]),
@@ -54,6 +54,12 @@ describe('the columns of a catalogue nobody has described', () => {
         ['string', undefined],
       ],
     );
+  });
+
+  it('have the type of their values where some cells hold blanks alone', async () => {
+    const found = await infer('blanks.csv', 'id,title,price,note\n1,a, ,\u00a0\n2,b,5, \n');
+    assert.deepEqual(typesOf(found), { price: 'integer', note: 'it has no values' });
+    assert.deepEqual(found.columns[0]?.values, 1);
   });
 
   it('are refused without rows, id or title, and in too large a number', async () => {

@@ -20,6 +20,11 @@ describe('a catalogue in CSV', () => {
     ]);
   });
 
+  it('may have spaces alone in a cell: the value is missing', async () => {
+    const [document] = await files.read('spaces.csv', `${HEADER}1,a,, ,\t,\u00a0\n`);
+    assert.deepEqual(document?.attributes, {});
+  });
+
   it('may have its columns in any order, undeclared ones among them, and no description at all', async () => {
     const [document] = await files.read('order.csv', 'price,colour,title,id\n5,red,a,1\n');
     assert.deepEqual(document, { id: '1', title: 'a', description: '', attributes: { price: 5 } });
@@ -46,6 +51,21 @@ describe('a catalogue in CSV', () => {
         (await files.read(name, text)).map(({ title }) => title),
         ['a', 'b,c'],
       );
+    }
+  });
+
+  it('is delimited by what its header is, past blank lines and outside of quotes', async () => {
+    for (const [header, row] of [
+      ['"id";"title";"price, in roubles, net";brand', '1;a, b, c, d;5;Stels'],
+      ['id;title;price, in roubles;brand', '1;a, b, c, d;5;Stels'],
+      ['\n"id";"title";"price, in roubles, net";brand', '1;a, b, c, d;5;Stels'],
+      ['\r\n\r\nid;title;brand\r', '1;a, b, c, d;Stels\r'],
+      ['id;title;"sizes, colours, kinds";brand', '1;"a, b, c, d";;Stels'],
+      ['"id";"title";"a,\nb,""c,"",d";brand', '1;"a, b, c, d";;Stels'],
+    ] as const) {
+      const documents = await files.read('names.csv', `${header}\n${row}\n`);
+      const attributes = { brand: 'Stels' };
+      assert.deepEqual(documents, [{ id: '1', title: 'a, b, c, d', description: '', attributes }], header);
     }
   });
 
@@ -113,7 +133,19 @@ describe('a catalogue in CSV', () => {
     ]);
     await assert.rejects(files.read('cp1251.csv', bytes), catalogueError(3, 'description', /not valid UTF-8/));
     const wide = Buffer.from('\ufeffid,title\n1,a\n', 'utf16le');
-    await assert.rejects(files.read('utf16.csv', wide), catalogueError(1, undefined, /not valid UTF-8/));
+    await assert.rejects(
+      files.read('utf16.csv', wide),
+      catalogueError(undefined, undefined, /saved as UTF-16; allowed: text saved as UTF-8/),
+    );
+  });
+
+  it('may have cells of blanks, which are missing values, and texts with blanks around and lines within', async () => {
+    const rows = `${HEADER}1,a,, , ,\n2,b,,,,\u00a0\n3,c,,7,,\n`;
+    const [first, second, third] = await files.read('blanks.csv', rows);
+    assert.deepEqual([first?.attributes, second?.attributes, third?.attributes], [{}, {}, { price: 7 }]);
+    const [row] = await files.read('lines.csv', 'id,title,brand\n1,a,"  Stels\r\n of\tKazan "\n');
+    // As it stands in the counters, so it can be asked for: a filter takes no control characters.
+    assert.deepEqual(row?.attributes, { brand: 'Stels of Kazan' });
   });
 
   it('is refused for a row longer than the bound', async () => {

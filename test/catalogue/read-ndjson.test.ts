@@ -46,6 +46,14 @@ describe('a catalogue in NDJSON', () => {
     assert.deepEqual(document?.attributes, { brand: '43', price: 7990, area: 12.5 });
   });
 
+  it('may have ids that are whole numbers, negative ones as well', async () => {
+    const rows = await files.read('ids.ndjson', '{"id":-5,"title":"a"}\n{"id":0,"title":"b"}\n{"id":-0,"title":"c"}');
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      ['-5', '0', '0'],
+    );
+  });
+
   it('may be empty', async () => {
     assert.deepEqual(await files.read('empty.ndjson', ''), []);
     assert.deepEqual(await files.read('empty.ndjson.gz', gzipSync('')), []);
@@ -63,7 +71,7 @@ describe('a catalogue in NDJSON', () => {
       /129 characters long; allowed: at most 128/,
     ],
     ['a numeric id that JSON cannot hold', '{"id":9007199254740993,"title":"x"}', 'id', /write it as text/],
-    ['a fractional id', '{"id":1.5,"title":"x"}', 'id', /write it as text/],
+    ['a fractional id', '{"id":1.5,"title":"x"}', 'id', /1\.5 is no whole number; write it as text, in quotes/],
     ['a missing title', '{"id":"4"}', 'title', /missing/],
     ['an empty title', '{"id":"4","title":""}', 'title', /empty/],
     ['a title that is a number', '{"id":"4","title":7}', 'title', /7 is not text/],

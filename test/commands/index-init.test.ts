@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -22,9 +23,9 @@ test('a catalogue of one’s own gets a configuration, with which it is indexed 
   assert.equal(made.code, 0, made.err);
   assert.match(made.out, /domain shop, 4 attributes of 3 rows\. Then:\n.*index shop .*shop\.csv\n.*npm start\n$/s);
   const text = readFileSync(out, 'utf8');
-  assert.match(text, /^ {6}tsena: \{ type: number, sort: true \} # column "Цена"$/m);
+  assert.match(text, /^ {6}tsena: \{ type: number, sort: true, label: "Цена" \}$/m);
   assert.match(text, /^ {6}brand: \{ type: string, facet: true \}$/m);
-  assert.match(text, /^ {6}god_vypuska: \{ type: integer, facet: true, sort: true \}/m);
+  assert.match(text, /^ {6}god_vypuska: \{ type: integer, facet: true, sort: true, label: "Год выпуска" \}/m);
 
   const indexed = await callCli(['index', 'shop', path('shop.csv'), '--into', folder], {
     env: { SERPCACHE_CONFIG: out },
@@ -43,11 +44,46 @@ test('a file that exists is never written over', async () => {
   assert.equal(readFileSync(path('mine.yaml'), 'utf8'), 'mine');
 });
 
+test('a file that comes while the catalogue is read is not written over either', async () => {
+  // A link to nowhere is no file when it is looked for, and one when it is written.
+  symlinkSync(path('elsewhere.yaml'), path('link.yaml'));
+  const { code, err } = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', path('link.yaml')]);
+  assert.equal(code, 3);
+  assert.match(err, /link\.yaml exists already, and nothing was changed/);
+  assert.equal(existsSync(path('elsewhere.yaml')), false);
+});
+
 test('the domain is called as the file is, unless it is named', async () => {
   writeFileSync(path('Мой Каталог.v2.csv'), 'id,title\n1,a\n');
   const { out, code } = await callCli(['index', '--init', path('Мой Каталог.v2.csv'), '--out', path('named.yaml')]);
   assert.equal(code, 0);
   assert.match(out, /domain moy-katalog, 0 attributes of 1 rows/);
+  assert.match(out, /SERPCACHE_CONFIG=\S+ npm run serpcache -- index moy-katalog '[^']*Мой Каталог\.v2\.csv'\n/);
+});
+
+test('a domain and columns may have names that mean something else in YAML', async () => {
+  writeFileSync(path('null.csv'), 'id,title,true,null,false\n1,a,x,2,3\n');
+  const { code, err } = await callCli(['index', '--init', path('null.csv'), '--out', path('null.yaml')]);
+  assert.equal(code, 0, err);
+  const indexed = await callCli(['index', 'null', path('null.csv'), '--into', folder], {
+    env: { SERPCACHE_CONFIG: path('null.yaml') },
+  });
+  assert.equal(indexed.code, 0, indexed.err);
+  assert.doesNotMatch(indexed.err, /ignored/);
+});
+
+test('the commands that are told can be given to a shell', async () => {
+  const [file, out] = [path("it's my shop.csv"), path('my shop.yaml')];
+  writeFileSync(file, 'id,title\n1,a\n');
+  const made = await callCli(['index', '--init', 'shop', file, '--out', out]);
+  const [, index = '', start = ''] = made.out.split('\n');
+  const printed = (line: string): string[] => {
+    const { stdout } = spawnSync('sh', ['-c', `env printf '%s\\n' ${line}`], { encoding: 'utf8' });
+    return stdout.trimEnd().split('\n');
+  };
+  assert.deepEqual(printed(index.trim()).slice(0, 1), [`SERPCACHE_CONFIG=${out}`]);
+  assert.equal(printed(index.trim()).at(-1), file);
+  assert.deepEqual(printed(start.trim()), [`SERPCACHE_CONFIG=${out}`, 'npm', 'start']);
 });
 
 test('columns that a domain does not declare are listed, and indexed all the same without them', async () => {

@@ -51,6 +51,25 @@ test('numbers and days sort, and what comes again is counted', () => {
   );
 });
 
+test('a name that YAML would read as a value is a name all the same', () => {
+  const { attributes } = domainOf(starter(['null', 'true', 'false', 'no', 'n', 'e1'].map((name) => column(name))));
+  assert.deepEqual(
+    attributes.map(({ name }) => name),
+    ['null', 'true', 'false', 'no', 'n', 'e1'],
+  );
+  const catalogue = { rows: 1, texts: { id: 'id', title: 'title' }, columns: [] };
+  assert.equal(domainOf(starterConfig({ domain: 'null', file: 'null.csv', catalogue })).name, 'null');
+});
+
+test('a column whose name is no attribute name keeps it for people, whatever it is', () => {
+  const names = ['Цена', 'Год  выпуска', `a $\{HOME} "b": # \\`, `${'x'.repeat(79)}🚲`, 'brand'];
+  const { attributes } = domainOf(starter(names.map((each, i) => column(each, { name: i === 4 ? each : `c${i}` }))));
+  assert.deepEqual(
+    attributes.map(({ label }) => label),
+    [...names.slice(0, 3), `${'x'.repeat(79)}\ufffd`, undefined],
+  );
+});
+
 test('a column that can be no attribute is left out with the reason, in the file as well', () => {
   const made = starter([
     column('Цена', { name: 'tsena' }),

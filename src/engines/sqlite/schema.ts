@@ -72,7 +72,7 @@ export function writeMeta(database: DatabaseSync, domain: SearchDomain, meta: In
 
 /** @throws IndexError when the file was built by another version or for other attributes. */
 export function readMeta(database: DatabaseSync, file: string, domain: SearchDomain): IndexMeta {
-  const rebuild = `rebuild it with: serpcache index ${domain.name} <file.ndjson|csv> (or remove it, and the demo is made anew)`;
+  const rebuild = `rebuild it with: serpcache index ${domain.name} <file.ndjson|csv> (the demo's: remove it, and it is made anew)`;
   let rows: readonly Record<string, unknown>[];
   try {
     rows = database.prepare('SELECT name, value FROM meta').all();

@@ -176,7 +176,7 @@ it('a missing file says how to build it', async (context) => {
 
 it('a file that is no index, of another schema or of other attributes says so and what to do', async (context) => {
   const directory = await temporaryDirectory(context);
-  const rebuild = /rebuild it with: serpcache index goods/;
+  const rebuild = /rebuild it with: serpcache index goods <file\.ndjson\|csv> \(the demo's: remove it/;
   const open =
     (file: string, domain = DOMAIN) =>
     () =>

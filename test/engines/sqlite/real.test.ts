@@ -14,8 +14,8 @@ import { type Corpus, type CorpusName, corpora, evenly, searchesOf } from '../..
 import { matching, type Reading, readAll, textOf, wordsIn } from '../read-all.ts';
 
 /** Enough that words have many forms, many neighbours in the vocabulary, and facets more values than a page lists. */
-const DOCUMENTS = 6000;
-const SEARCHES = 600;
+const DOCUMENTS = 4000;
+const SEARCHES = 400;
 
 /** A search, and the forms in which its word stands in these texts. */
 type Forms = readonly (readonly [text: string, ...patterns: string[]])[];
