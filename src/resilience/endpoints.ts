@@ -6,7 +6,7 @@ import type { RetryBudget } from './retry-budget.ts';
  * refused; when the connection to it is lost, once more to another, paid for from the retry budget.
  */
 export interface Endpoints {
-  /** True while every call would be refused. */
+  /** True while every call would be refused: by an open breaker, or because the endpoint hangs. */
   readonly refuses: () => boolean;
   /** The best of them: `closed` while any is. */
   readonly state: () => BreakerState;
@@ -14,12 +14,8 @@ export interface Endpoints {
   readonly retryAfterMs: () => number;
   /** The part of them that takes calls freely, and at least one: an endpoint that is probed counts for nothing yet. */
   readonly share: () => number;
-  /**
-   * Counts one more call under way there, until the function it returns is called (idempotent): when the engine's work
-   * is over, which may be long after `fire`. An endpoint that stalls would look idle again at each deadline, be asked
-   * first, and take every permit of the others.
-   */
-  readonly occupy: (endpoint: number) => () => void;
+  /** Counts one more call under way there. */
+  readonly occupy: (endpoint: number) => Occupied;
   /** @throws BreakerOpen when no endpoint was asked; else whatever the last call threw. */
   readonly fire: <T>(call: (endpoint: number) => Promise<T>) => Promise<T>;
   /**
@@ -30,6 +26,19 @@ export interface Endpoints {
   readonly probed: (endpoint: number, answers: boolean) => void;
   readonly list: () => readonly EndpointState[];
   readonly shutdown: () => void;
+}
+
+/**
+ * A call in the books of its endpoint until the engine's work is over, which may be long after `fire`: an endpoint that
+ * stalls would look idle again at each deadline, be asked first, and take every permit of the others.
+ */
+export interface Occupied {
+  /** True when its endpoint has answered nothing since the call began, and another one has: this is no load they share. */
+  readonly hangs: () => boolean;
+  /** The endpoint gets no call until this one is over: it holds its place there, and needs none among the permits. */
+  readonly giveUp: () => void;
+  /** Idempotent. */
+  readonly free: () => void;
 }
 
 export interface EndpointState {
@@ -52,13 +61,28 @@ interface Target {
   readonly breaker: Breaker;
   readonly index: number;
   inFlight: number;
+  givenUp: number;
+  /** Number of its last answer: answers of all endpoints are counted together. */
+  answer: number;
   suspect: boolean;
 }
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
   const { budget, mayRetry, onRetry } = options;
-  const targets = options.targets.map((target, index): Target => ({ ...target, index, inFlight: 0, suspect: false }));
+  const targets = options.targets.map(
+    (target, index): Target => ({ ...target, index, inFlight: 0, givenUp: 0, answer: 0, suspect: false }),
+  );
   let turn = 0;
+  let answered = 0;
+
+  const targetAt = (endpoint: number): Target => {
+    const target = targets[endpoint];
+    if (target === undefined) throw new Error(`no endpoint ${endpoint}`);
+    return target;
+  };
+  const takesFreely = ({ breaker, suspect, givenUp }: Target): boolean =>
+    breaker.state() === 'closed' && !suspect && givenUp === 0;
+  const isRefused = ({ breaker, givenUp }: Target): boolean => givenUp > 0 || breaker.refuses();
 
   const isBetter = (target: Target, than: Target): boolean =>
     target.suspect === than.suspect ? target.inFlight < than.inFlight : !target.suspect;
@@ -69,7 +93,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     let best: Target | undefined;
     for (let i = 0; i < targets.length; i += 1) {
       const target = targets[(turn + i) % targets.length];
-      if (target === undefined || target === except || target.breaker.refuses()) continue;
+      if (target === undefined || target === except || isRefused(target)) continue;
       if (best === undefined || isBetter(target, best)) best = target;
     }
     return best;
@@ -80,6 +104,8 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       try {
         const result = await call(target.index);
         target.suspect = false;
+        answered += 1;
+        target.answer = answered;
         return result;
       } catch (error) {
         if (mayRetry(error)) target.suspect = true;
@@ -88,29 +114,36 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
     });
 
   return {
-    refuses: () => targets.every(({ breaker }) => breaker.refuses()),
+    refuses: () => targets.every(isRefused),
     state: () => {
       const states = targets.map(({ breaker }) => breaker.state());
       return states.includes('closed') ? 'closed' : states.includes('half-open') ? 'half-open' : 'open';
     },
     retryAfterMs: () => Math.min(...targets.map(({ breaker }) => breaker.retryAfterMs())),
-    share: () =>
-      Math.max(1, targets.filter(({ breaker, suspect }) => breaker.state() === 'closed' && !suspect).length) /
-      targets.length,
+    share: () => Math.max(1, targets.filter(takesFreely).length) / targets.length,
     probed: (endpoint, answers) => {
-      const target = targets[endpoint];
-      if (target === undefined) return;
+      const target = targetAt(endpoint);
       target.suspect = !answers;
       if (answers) target.breaker.close();
     },
     occupy: (endpoint) => {
-      const target = targets[endpoint];
-      if (target === undefined) throw new Error(`no endpoint ${endpoint}`);
+      const target = targetAt(endpoint);
+      const before = answered;
       target.inFlight += 1;
-      let occupied = true;
-      return () => {
-        if (occupied) target.inFlight -= 1;
-        occupied = false;
+      let state: 'under way' | 'given up' | 'over' = 'under way';
+      return {
+        hangs: () => target.answer <= before && targets.some((other) => other.answer > before),
+        giveUp: () => {
+          if (state !== 'under way') return;
+          state = 'given up';
+          target.givenUp += 1;
+        },
+        free: () => {
+          if (state === 'over') return;
+          target.inFlight -= 1;
+          if (state === 'given up') target.givenUp -= 1;
+          state = 'over';
+        },
       };
     },
     fire: async (call) => {

@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts';
 import { BreakerOpen } from './breaker.ts';
 import { DeadlinePassed, withinDeadline } from './deadline.ts';
-import type { Endpoints } from './endpoints.ts';
+import type { Endpoints, Occupied } from './endpoints.ts';
 import type { GuardEvent } from './events.ts';
 import type { Limit } from './limit.ts';
 import { type Permit, Refused } from './permit.ts';
 import type { Priority } from './priority.ts';
 
 /**
- * What stands before every engine call, in this order: open-breaker check, permit, check again; then, in `run`, the
+ * The checks before every engine call, in this order: open-breaker check, permit, check again; then, in `run`, the
  * breaker of an endpoint and the engine. In between the caller may find that it need not ask at all.
  * A refusal never passes through a breaker: opossum would book it as a success and close onto a dead engine.
  */
@@ -79,14 +79,30 @@ export interface GuardOptions {
   readonly observe: (event: GuardEvent) => void;
 }
 
+interface LateCall {
+  readonly occupied: Occupied;
+  /** Its permit. Idempotent. */
+  readonly release: () => void;
+}
+
 export function createGuard(options: GuardOptions): Guard {
   const { target, endpoints, permit, limit, clock, observe, deadlineMs, hardDeadlineMs } = options;
   /** Calls past their deadline that still hold a permit. */
-  let overdue = 0;
+  const overdue = new Set<LateCall>();
 
   const shed = (why: Exclude<Shed['why'], 'leased'>): Shed => {
     if (why !== 'left') observe({ kind: 'shed', target, why });
     return new Shed(why);
+  };
+
+  /** Returns the permits of late calls to an endpoint that hangs while another answers, which needs them. */
+  const giveUp = (): void => {
+    for (const call of overdue) {
+      if (!call.occupied.hangs()) continue;
+      overdue.delete(call);
+      call.occupied.giveUp();
+      call.release();
+    }
   };
 
   const refuses = (): boolean => options.forcedOpen?.() === true || endpoints.refuses();
@@ -94,7 +110,8 @@ export function createGuard(options: GuardOptions): Guard {
   const take = async (task: AdmissionTask): Promise<() => void> => {
     if (refuses()) throw shed('breaker-open');
     // Every permit is held by a call that is late already: whoever queued now would only wait for a refusal.
-    if (overdue >= permit.max()) throw shed('stalled');
+    giveUp();
+    if (overdue.size >= permit.max()) throw shed('stalled');
     const askedAtMs = clock.monotonicMs();
     const { deadlineAtMs, priority, signal } = task;
     let release: () => void;
@@ -113,7 +130,12 @@ export function createGuard(options: GuardOptions): Guard {
   };
 
   /** The call on one endpoint, in the breaker's eyes over at the deadline. */
-  const attempt = async <T>(call: () => Promise<T>, startedMs: number, inFlight: number): Promise<T> => {
+  const attempt = async <T>(
+    call: () => Promise<T>,
+    occupied: Occupied,
+    startedMs: number,
+    inFlight: number,
+  ): Promise<T> => {
     const began = clock.monotonicMs();
     const sample = (result: 'answered' | 'lost' | 'failed'): void =>
       limit.sample({ durationMs: clock.monotonicMs() - began, inFlight, result });
@@ -122,7 +144,8 @@ export function createGuard(options: GuardOptions): Guard {
       sample('answered');
       return result;
     } catch (error) {
-      sample(error instanceof DeadlinePassed || options.isOverload(error) ? 'lost' : 'failed');
+      const isLoad = error instanceof DeadlinePassed ? !occupied.hangs() : options.isOverload(error);
+      sample(isLoad ? 'lost' : 'failed');
       throw error;
     }
   };
@@ -131,17 +154,25 @@ export function createGuard(options: GuardOptions): Guard {
     const hard = new AbortController();
     const startedMs = clock.monotonicMs();
     const inFlight = permit.inFlight();
-    let isOverdue = false;
+    let occupied: Occupied | undefined;
+    let lateCall: LateCall | undefined;
     let work: Promise<T> | undefined;
-    const deadline = setTimeout(() => {
-      isOverdue = true;
-      overdue += 1;
+    const isLate = (): void => {
+      if (occupied === undefined) return;
+      lateCall = { occupied, release };
+      overdue.add(lateCall);
+      giveUp();
       // A queue may be given longer than the deadline, but not behind an engine that has stopped.
-      if (overdue >= permit.max()) permit.refuseAll();
+      if (overdue.size >= permit.max()) permit.refuseAll();
+    };
+    // One turn more, as in `withinPatience`: after a blocked loop the replies lie in the socket already.
+    let late: NodeJS.Immediate | undefined;
+    const deadline = setTimeout(() => {
+      late = setImmediate(isLate);
     }, deadlineMs);
     const hardDeadline = setTimeout(() => hard.abort(), hardDeadlineMs);
     const end = (): void => {
-      if (isOverdue) overdue -= 1;
+      if (lateCall !== undefined) overdue.delete(lateCall);
       release();
     };
     /** Now, or where an aborted engine works on, one hard deadline later: as far as is known, that is when it has ended. */
@@ -151,10 +182,11 @@ export function createGuard(options: GuardOptions): Guard {
     };
     try {
       return await endpoints.fire((endpoint) => {
-        const free = endpoints.occupy(endpoint);
-        const asked = (async () => call(endpoint, hard.signal))().finally(() => whenOver(free));
+        const booked = endpoints.occupy(endpoint);
+        occupied = booked;
+        const asked = (async () => call(endpoint, hard.signal))().finally(() => whenOver(booked.free));
         work = asked;
-        return attempt(() => asked, startedMs, inFlight);
+        return attempt(() => asked, booked, startedMs, inFlight);
       });
     } catch (error) {
       if (error instanceof BreakerOpen) throw shed('breaker-open');
@@ -162,6 +194,7 @@ export function createGuard(options: GuardOptions): Guard {
       throw error;
     } finally {
       clearTimeout(deadline);
+      clearImmediate(late);
       clearTimeout(hardDeadline);
       whenOver(end);
     }
@@ -178,7 +211,7 @@ export function createGuard(options: GuardOptions): Guard {
       options.forcedOpen?.() === true ||
       endpoints.state() !== 'closed' ||
       permit.overloaded() ||
-      2 * overdue >= permit.max() ||
+      2 * overdue.size >= permit.max() ||
       options.rampFactor() < 1,
     close: () => endpoints.shutdown(),
   };

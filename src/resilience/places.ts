@@ -1,6 +1,6 @@
 import { PRIORITIES, type Priority } from './priority.ts';
 
-/** Who runs, by priority, and how long they stay. */
+/** Counts the calls that run, by priority, and measures how long they stay. */
 export interface Places {
   readonly inFlight: () => number;
   readonly max: () => number;
@@ -24,18 +24,18 @@ export interface PlacesOptions {
   readonly onRelease: () => void;
 }
 
-/** Of all places, what a priority and everything less urgent may hold together: people always find most of them. */
+/** The part of all places that a priority and everything less urgent may hold together: people always find most of them. */
 const SHARE: Readonly<Record<Priority, number>> = { people: 1, refresh: 1 / 2, 'warm-up': 1 / 4, shadow: 1 / 4 };
-/** From the mean age of the calls under way to their duration: 1 just before they end together, 2 when they began in turn. */
+/** Duration of a call ÷ mean age of the calls under way: 1 just before they end together, 2 when they began in turn. */
 const AGE_FACTOR = 1.5;
-/** Of the newest stay in the mean of all. */
+/** Weight of the newest stay in the mean of all. */
 const STAY_WEIGHT = 0.1;
 
 export function createPlaces(options: PlacesOptions): Places {
   const { monotonicMs, onRelease } = options;
   const held: Record<Priority, number> = { people: 0, refresh: 0, 'warm-up': 0, shadow: 0 };
   let inFlight = 0;
-  /** Of those who run. */
+  /** Sum over the calls that run. */
   let sumOfStartsMs = 0;
   let meanStayMs: number | undefined;
   const callMs = (): number => Math.max(meanStayMs ?? options.guessMs, AGE_FACTOR * meanAgeMs());
@@ -57,7 +57,7 @@ export function createPlaces(options: PlacesOptions): Places {
     return Math.max(0, left);
   };
 
-  /** Who runs longer than the mean tells of an engine that has just become slow, before the first of them is back. */
+  /** Calls that run longer than the mean show that an engine has just become slow, before the first of them is back. */
   const meanAgeMs = (): number => (inFlight === 0 ? 0 : monotonicMs() - sumOfStartsMs / inFlight);
 
   return {

@@ -12,6 +12,8 @@ export interface Attribute {
   readonly facet: boolean;
   /** May order results (`sort=name`, `sort=-name`). */
   readonly sort: boolean;
+  /** Its name for people. Changes no answer. */
+  readonly label?: string;
   /** ISO 4217 code: a number that is an amount of money. For people alone; it changes no answer. */
   readonly currency?: string;
 }

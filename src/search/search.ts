@@ -13,7 +13,7 @@ export interface Search {
   readonly prepare: (parameters: SearchParameters) => PreparedSearch;
   /** The hot path: a fresh L1 entry, synchronously, or undefined. */
   readonly fromMemory: (prepared: PreparedSearch) => Answer | undefined;
-  /** @throws Unanswered. Settles within the domain's store deadline plus the engine's, plus the lifeboat's where there is one. */
+  /** @throws Unanswered. Settles within the domain's patience, plus the lifeboat's deadline where there is one. */
   readonly search: (prepared: PreparedSearch, options?: SearchOptions) => Promise<Answer>;
   /** Answers in order. L2 is read in per-node pipelines; misses share the flights and the guard of single searches. */
   readonly searchMany: (

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Limit } from '../../src/resilience/limit.ts';
 import { idle } from '../fakes/idle.ts';
 import { DEADLINE_MS, guardRig, HARD_DEADLINE_MS, Lost, timedGuardRig } from './guard-rig.ts';
+
+const task = () => ({ deadlineAtMs: Number.POSITIVE_INFINITY, priority: 'people' as const });
 
 const lose = async (): Promise<never> => Promise.reject(new Lost('connection refused'));
 
@@ -131,4 +134,48 @@ test('an endpoint that stalls stays busy past its deadline, and the other gets t
   assert.equal(guard.endpoints.list()[stalled ?? 0]?.inFlight, 1);
   await pass(HARD_DEADLINE_MS);
   assert.equal(guard.endpoints.list()[stalled ?? 0]?.inFlight, 0);
+});
+
+test('an endpoint that hangs holds no permit of the other, and is no sign of too much load', async (t) => {
+  const results: string[] = [];
+  const limit: Limit = { current: () => 4, sample: ({ result }) => results.push(result) };
+  const { guard, permit, run, pass } = timedGuardRig(t, {
+    endpoints: 2,
+    maxConcurrent: 4,
+    abortEndsWork: false,
+    limit,
+  });
+  const hangs = 0;
+  const call = (endpoint: number, signal: AbortSignal): Promise<string> =>
+    endpoint === hangs
+      ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))))
+      : Promise.resolve('ok');
+  const both = await Promise.all([guard.admit(task()), guard.admit(task()), guard.admit(task())]);
+  const ends = both.map(({ run }) => run(call));
+  const settled = Promise.allSettled(ends);
+  await pass(DEADLINE_MS - 50);
+  assert.ok(permit.inFlight() > 0, 'somebody waits for the one that hangs');
+  await pass(100);
+  assert.deepEqual([permit.inFlight(), guard.troubled()], [0, false]);
+  const again = await Promise.all(Array.from({ length: 8 }, () => run(call)));
+  assert.deepEqual(new Set(again), new Set(['ok']));
+  assert.equal(results.includes('lost'), false, results.join());
+  await pass(2 * HARD_DEADLINE_MS);
+  await settled;
+  assert.deepEqual(
+    guard.endpoints.list().map(({ inFlight }) => inFlight),
+    [0, 0],
+  );
+});
+
+test('where every endpoint is late their calls keep their permits, and the limit hears of it', async (t) => {
+  const results: string[] = [];
+  const limit: Limit = { current: () => 4, sample: ({ result }) => results.push(result) };
+  const { guard, permit, pass } = timedGuardRig(t, { endpoints: 2, maxConcurrent: 4, limit });
+  const turns = await Promise.all([1, 2, 3, 4].map(() => guard.admit(task())));
+  const settled = Promise.allSettled(turns.map(({ run }) => run(() => new Promise<never>(() => undefined))));
+  await pass(DEADLINE_MS + 50);
+  assert.deepEqual([permit.inFlight(), guard.troubled()], [4, true]);
+  assert.ok(results.includes('lost'), results.join());
+  void settled;
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Shed } from '../../src/resilience/guard.ts';
 import { idle } from '../fakes/idle.ts';
 import { Alive, DEADLINE_MS, HARD_DEADLINE_MS, guardRig as rig, timedGuardRig as timed } from './guard-rig.ts';
@@ -160,4 +161,23 @@ test('while every permit is held by a call past its deadline, others are shed at
   await Promise.all(held);
   assert.equal(await run(async () => 'ok'), 'ok');
   assert.equal(guard.permit.inFlight(), 0);
+});
+
+test('after a blocked loop, a reply that lies ready to be read keeps the queue waiting for its place', async (t) => {
+  const { guard, run } = rig(t, { maxConcurrent: 1, deadlineMs: 20, patienceMs: 1000 });
+  // From here the timers come before everything else.
+  await turn();
+  const called = Promise.withResolvers<void>();
+  const first = run(() => {
+    called.resolve();
+    return turn('first');
+  });
+  const second = run(async () => 'second');
+  await called.promise;
+  assert.equal(guard.permit.queued(), 1);
+  const untilMs = performance.now() + 30;
+  while (performance.now() < untilMs);
+  assert.deepEqual(await Promise.all([first, second]), ['first', 'second']);
+  await turn();
+  assert.equal(guard.troubled(), false, 'no call counts as late');
 });

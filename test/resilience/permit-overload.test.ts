@@ -158,6 +158,24 @@ test('under overload the newest goes first, refreshes are refused, and it ends w
   assert.equal(states(later), 'released runs runs waits', 'oldest first again');
 });
 
+test('soon after an overload a burst has no patience, since a load that stays empties its queue at moments', async (t) => {
+  const rig = permitRig(t, 2);
+  const asked: Asked[] = [];
+  await load({ rig, asked }, 2 * PATIENCE_MS, 5);
+  await load({ rig, asked }, 200, 0);
+  const longestShedMs = async (): Promise<number> => {
+    assert.equal(rig.permit.overloaded(), false);
+    const burst = Array.from({ length: 30 }, () => rig.ask());
+    await serve(rig, burst, 200, 2 * PATIENCE_MS);
+    const shed = burst.filter(({ state }) => state === 'queue-expired');
+    assert.equal(shed.length + burst.filter(({ state }) => state === 'released').length, burst.length);
+    return Math.max(...shed.map(({ waitedMs }) => waitedMs));
+  };
+  assert.ok((await longestShedMs()) < DEADLINE_MS / 10);
+  await rig.pass(4 * PATIENCE_MS);
+  assert.ok((await longestShedMs()) > DEADLINE_MS / 10, 'a burst after a while is measured again');
+});
+
 test('an engine that stands still is seen before any of its calls is back', async (t) => {
   const rig = permitRig(t, 2);
   const asked = [rig.ask(), rig.ask()];

@@ -101,6 +101,20 @@ test('nobody is admitted while more run than may, nor stranded when more may', a
   assert.equal(newcomer.state, 'waits', 'a newcomer admits who was there before');
 });
 
+test('a waiter that was given a place or refused one listens to no signal any more', async (t) => {
+  const { ask, permit } = permitRig(t, 1);
+  const { signal } = new AbortController();
+  const first = ask();
+  const [served, refused] = [ask({ signal }), ask({ signal })];
+  await idle();
+  assert.equal(getEventListeners(signal, 'abort').length, 2);
+  first.release();
+  permit.refuseAll();
+  await idle();
+  assert.equal(states([served, refused]), 'runs queue-expired');
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+});
+
 test('a maximum below one, or none at all, counts as one', async (t) => {
   const rig = permitRig(t, 0);
   for (const max of [0, 0.4, -3, Number.NaN]) {

@@ -40,12 +40,15 @@ async function outage(t: TestContext, forcedOpen: () => boolean = () => false): 
   } as const;
   const composed = await composeEngine({ name: DOMAIN.name, engine, patienceMs: 2000, without: [] }, DOMAIN, fleet, {
     clock: systemClock,
-    random: Math.random,
+    // The ordinary probe then comes later than the search that an open breaker lets through.
+    random: () => 0.999,
     observeEngine: () => undefined,
     observeGuard,
     forcedOpen,
   });
   t.after(composed.close);
+  // One worker: the probe that is sent at the start has been answered before this one.
+  await composed.engines[0]?.probe(AbortSignal.timeout(20_000));
   const ask: Outage['ask'] = async (call) => {
     const deadlineAtMs = systemClock.monotonicMs() + 1000;
     return (await composed.guard.admit({ deadlineAtMs, priority: 'people' })).run(call);
@@ -76,4 +79,46 @@ test("a drill's blackout outlasts the closing of the breaker", async (t) => {
     ask(async () => assert.fail('must not be asked')),
     (error) => error instanceof Shed && error.why === 'breaker-open',
   );
+});
+
+test('an endpoint that comes back beside another one that was up all the while begins no ramp', async (t) => {
+  const nobody = { host: '127.0.0.1', port: 9 };
+  const engine = {
+    kind: 'sphinx',
+    endpoints: [nobody, nobody],
+    ...{ index: 'goods', ranker: 'bm25' },
+    ...{ connectTimeoutMs: 1000, maxMatches: 1000, deadlineMs: 1000, hardDeadlineMs: 1000 },
+    ...{ maxConcurrent: 20, maxQueued: 20, snippetLength: 200 },
+    limit: 'fixed',
+  } as const;
+  const { guard, health, revivals, close } = await composeEngine(
+    { name: DOMAIN.name, engine, patienceMs: 2000, without: [] },
+    DOMAIN,
+    fleet,
+    {
+      clock: systemClock,
+      random: Math.random,
+      observeEngine: () => undefined,
+      observeGuard: () => undefined,
+      forcedOpen: () => false,
+    },
+  );
+  t.after(close);
+  while (health.reachable().includes(true)) await new Promise((done) => setTimeout(done, 5));
+  guard.endpoints.probed(0, true);
+  guard.endpoints.probed(1, true);
+  const call = async (endpoint: number): Promise<string> => {
+    if (endpoint === 1) return 'ok';
+    throw new EngineError('engine-timeout', 'no reply');
+  };
+  for (let calls = 0; calls < 100 && guard.endpoints.list()[0]?.breaker === 'closed'; calls += 1) {
+    const deadlineAtMs = systemClock.monotonicMs() + 1000;
+    await (await guard.admit({ deadlineAtMs, priority: 'people' })).run(call).catch(() => undefined);
+  }
+  assert.deepEqual(
+    guard.endpoints.list().map(({ breaker }) => breaker),
+    ['open', 'closed'],
+  );
+  guard.endpoints.probed(0, true);
+  assert.deepEqual([revivals(), guard.permit.max(), guard.troubled()], [1, 20, false]);
 });

@@ -15,9 +15,9 @@ interface Timed extends Rig {
 }
 
 /** One slot; a call of the engine ends when the test says so, and time passes when it says so. */
-function timed(t: TestContext, options: RigOptions): Timed {
+function timed(t: TestContext, options: RigOptions, tiers: Pick<RigOptions, 'store'> = { store: false }): Timed {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const made = rig(t, { maxConcurrent: 1, deadlineMs: 400, patienceMs: 1000, store: false, ...options });
+  const made = rig(t, { maxConcurrent: 1, deadlineMs: 400, patienceMs: 1000, ...tiers, ...options });
   const calls: (() => void)[] = [];
   made.engine.answer = (text) =>
     new Promise((resolve) => {
@@ -97,6 +97,45 @@ test('behind an engine that has stopped nobody waits for the patience', async (t
   assert.deepEqual(answers.toSorted(), ['one engine-deadline', 'two overloaded']);
 });
 
+test('a client that waits for the call of another process waits no longer than the deadline', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { search, sibling, engine, clock, prepare } = rig(t, { deadlineMs: 400, patienceMs: 1000 });
+  engine.answer = () => new Promise(() => undefined);
+  const own = search.search(prepare('one')).catch(({ code }: Unanswered) => code);
+  await idle();
+  let code: string | undefined;
+  const fails = (error: Unanswered): void => {
+    code = error.code;
+  };
+  void sibling()
+    .search(prepare('one'))
+    .then(() => assert.fail('the engine hangs'), fails);
+  for (let passed = 0; passed < 390; passed += 10) {
+    clock.advance(10);
+    t.mock.timers.tick(10);
+    await idle();
+  }
+  assert.equal(code, undefined);
+  for (let passed = 0; passed < 30; passed += 10) {
+    clock.advance(10);
+    t.mock.timers.tick(10);
+    await idle();
+  }
+  assert.deepEqual([await own, code, engine.asked], ['engine-deadline', 'engine-deadline', ['one']]);
+});
+
+test('the time that the store took is a part of the patience', async (t) => {
+  const { ask, pass, answers, store } = timed(t, { patienceMs: 400 }, {});
+  Object.assign(store, {
+    read: () => new Promise((done) => setTimeout(() => done({ kind: 'absent' }), 300)),
+  });
+  ask('one');
+  await pass(390);
+  assert.deepEqual(answers, []);
+  await pass(30);
+  assert.deepEqual(answers, ['one engine-deadline']);
+});
+
 test('one who joins a call that is late already waits for it as long as the deadline', async (t) => {
   const { ask, pass, reply, answers } = timed(t, {});
   ask('one');
@@ -119,7 +158,7 @@ test('a page that came into L1 while the store was read is served from there, an
 });
 
 test('a page that came into L1 while a flight waited for its permit is taken from there', async (t) => {
-  const { search, engine, prepare } = rig(t, { maxConcurrent: 1 });
+  const { search, engine, prepare } = rig(t, { maxConcurrent: 1, store: false });
   const first = Promise.withResolvers<void>();
   engine.answer = async (text) => {
     if (text === 'стол') await first.promise;
@@ -133,4 +172,5 @@ test('a page that came into L1 while a flight waited for its permit is taken fro
   const outcomes = results.map((result) => (result.status === 'fulfilled' ? result.value.outcome : result.reason));
   assert.deepEqual(outcomes, ['engine', 'collapsed']);
   assert.deepEqual(engine.asked, ['стол', 'диван']);
+  assert.equal((await search.search(prepare('шкаф'))).outcome, 'engine', 'its permit is free again');
 });
