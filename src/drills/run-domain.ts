@@ -24,7 +24,7 @@ export interface DomainRun {
   readonly grip: Grip;
   readonly book: JournalBook;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Of the monotonic clock, when the journal began. */
+  /** Monotonic time at which the journal began. */
   readonly startedMs: number;
   readonly tickMs: number;
   readonly sleep: Sleep;
@@ -185,10 +185,10 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     await run.sleep(run.tickMs, lever.signal());
     const stop = lever.pulled();
     try {
-      // Whoever stops it waits for the cache, not for figures.
+      // The person who stops it waits for the cache, not for figures.
       const [guards] = stop === undefined ? await Promise.all([look(), grip.renew()]) : [undefined];
       const ended = await act(decide(plan, course, firstStage, seen(guards, stop)));
-      if (stop !== undefined) lever.settle();
+      if (stop !== undefined) lever.settle(stop);
       if (ended !== undefined) return await finish(ended);
       failures = 0;
     } catch (error) {

@@ -7,8 +7,8 @@ export interface StopLever {
   readonly pull: (stop: Stop) => void;
   /** Pulled and not yet acted upon. */
   readonly pulled: () => Stop | undefined;
-  /** Acted upon: the loop ticks on until somebody pulls again. */
-  readonly settle: () => void;
+  /** This one was acted upon: the loop ticks on, unless somebody has pulled again meanwhile. */
+  readonly settle: (done: Stop) => void;
   /** Aborted while pulled. */
   readonly signal: () => AbortSignal;
 }
@@ -18,12 +18,13 @@ export function createStopLever(): StopLever {
   let stop: Stop | undefined;
   return {
     pull: (next) => {
-      // What ends it at once is not softened by a later wish.
+      // A stop that ends the drill at once is not replaced by a milder one.
       if (stop?.atOnce !== true) stop = next;
       controller.abort();
     },
     pulled: () => stop,
-    settle: () => {
+    settle: (done) => {
+      if (stop !== done) return;
       stop = undefined;
       controller = new AbortController();
     },

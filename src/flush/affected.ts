@@ -39,9 +39,15 @@ export async function countInStore(
 /**
  * Pages of one query. Names in a store are hashes, so its pages can be counted only by reading all of them; the first
  * page, without filters, is looked up.
+ * @param purgedBelow of this query: pages of a lower generation are misses already, memory holds them all the same
  */
-export async function countPurged(query: QueryPages, { memory, holds }: AffectedOptions): Promise<PurgedPages> {
+export async function countPurged(
+  query: QueryPages,
+  purgedBelow: number,
+  { memory, holds }: AffectedOptions,
+): Promise<PurgedPages> {
   const isOfQuery = (_key: string, entry: Entry): boolean => {
+    if (entry.generation < purgedBelow) return false;
     const canonical = canonicalIn(entry);
     return canonical === query.canonicalStart || canonical.startsWith(`${query.canonicalStart}&`);
   };

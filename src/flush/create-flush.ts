@@ -101,7 +101,8 @@ export function createFlush(options: FlushOptions): Flush {
     purge: async (query) => {
       const { text } = query;
       checkText(text);
-      const affected = await countPurged(query, options);
+      const before = control.document().purges.find((one) => one.text === text);
+      const affected = await countPurged(query, before?.generation ?? 0, options);
       const changed = await control.change((document) => purge(document, text, clock.wallMs()));
       observe({ kind: 'purged', domain, generation: changed.after.generation });
       return { ...everywhere(changed), affected };

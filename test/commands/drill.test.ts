@@ -24,8 +24,8 @@ describe('the drill command', { concurrency: 3 }, () => {
       err,
       /^canary: One key in a hundred\ngoods: 1 %, at least 10 s\n {2}control .*\n {2}stage 1 .*\ndrop 1 % of goods\n/,
     );
-    assert.match(err, /0:03 {2}goods: stage 1 of 1, 1 % \(1 % of the keys\)\n/);
-    assert.match(err, /\[K +0:\d\d {2}goods stage 1\/1 \w+ {2}hits \d\d.*, control .* {2}engine /);
+    assert.match(err, /0:03 min {2}goods: stage 1 of 1, 1 % \(1 % of the keys\)\n/);
+    assert.match(err, /\[K +0:\d\d min {2}goods stage 1\/1 \w+ {2}hits \d\d.*, control .* {2}engine /);
     assert.match(err, /goods: the cache is restored \(finished\)\n/);
     assert.ok(err.endsWith('\r\u001b[K'), 'the line is wiped');
     assert.match(out, /passed: Every stage held[\s\S]*1 % +89 % +11 % +86 % +89 % +4\.2 s +190\/s\n/);
@@ -201,7 +201,10 @@ describe('the drill command', { concurrency: 3 }, () => {
       });
       const { code, err } = await callCli(run(service.url, '--yes'));
       assert.equal(code, exit);
-      assert.match(err, new RegExp(`^serpcache drill run: ${kind.replace('-', ' ')}: It was so\\.\n$`, 'm'));
+      const words = `${kind.replace('-', ' ')}: It was so\\.`;
+      assert.match(err, new RegExp(`^serpcache drill run: ${words}\n$`, 'm'));
+      const status = await callCli(['drill', 'status', '--admin', service.url], { answers: [] });
+      assert.match(status.out, new RegExp(`^${words}$`, 'm'));
     });
   }
 

@@ -94,6 +94,19 @@ test('a blackout flushes nothing and forces the breaker open until it ends', asy
   assert.deepEqual([...seen], ['baseline false 0', 'stage true 0', 'recovery false 0', 'ending false 0']);
 });
 
+test('a hit ratio ten points lower, of so few searches that it may be chance, is not measured and no failure', async (t) => {
+  const rig = createRig();
+  t.after(rig.close);
+  rig.weather().searchesPerSecond = 40;
+  rig.onTick = ({ state }) => {
+    if (state.kind === 'running' && state.phase !== 'baseline') rig.weather().hitRatio = 0.8;
+  };
+  const stages = [{ fraction: 0.05, holdMs: 5000 }];
+  const { verdict } = await rig.end((await rig.start(planOf({ stages, guards: [], minSearches: 50 }))).id);
+  assert.equal(verdict?.kind, 'not-measured', verdict?.detail);
+  assert.match(verdict?.detail ?? '', /too few searches of the flushed keys to tell a lower hit ratio from chance/);
+});
+
 test('an erasing drill erases what each stage adds, and no stage ends before that is done', async (t) => {
   let finish = (): void => {};
   const rig = createRig({ nodes: ['a:1'], erasing: () => new Promise((resolve) => (finish = resolve)) });

@@ -45,6 +45,16 @@ test('every ready-made plan guards the slowest answers by the patience of the do
   assert.deepEqual(limits((await rig.drills.preview({ plan: fixed, domains: ['auto'] })).plan), [700]);
 });
 
+test('of several domains the most patient one counts', async (t) => {
+  const rig = createRig({ domains: ['goods', 'auto', 'jobs'], patienceMs: { auto: 4000 } });
+  t.after(rig.close);
+  const { plan } = await rig.drills.preview({ plan: 'domain-by-domain' });
+  assert.deepEqual(
+    plan.guards.flatMap(({ figure, max }) => (figure === 'p99Ms' ? [max] : [])),
+    [5000],
+  );
+});
+
 const GUARD = [
   ['figure', 'p99Ms'],
   ['forMs', 500],

@@ -5,7 +5,7 @@ import { createControl } from '../../src/control/create-control.ts';
 import { createGrip } from '../../src/drills/grip.ts';
 import type { Journal } from '../../src/drills/journal.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
-import { seededRandom } from '../fakes/clock.ts';
+import { createFakeClock, seededRandom } from '../fakes/clock.ts';
 import { createRig, planOf, previewOf, type Rig } from './rig.ts';
 
 const CALLER = { by: 'anna', reason: 'enough' };
@@ -70,6 +70,30 @@ test('aborted twice, it does not wait for the last figures', async (t) => {
   const journal = await rig.end(id);
   assert.ok(rig.clock.monotonicMs() - beforeMs < 5000);
   assert.match(journal.verdict?.detail ?? '', /anna/);
+});
+
+test('a stop while the cache is being restored for another stop does not wait for the last figures', async (t) => {
+  const clock = createFakeClock();
+  const store = createMemoryControlStore({ clock });
+  let onSwap = (): unknown => undefined;
+  const swap: typeof store.swap = async (...change) => {
+    await onSwap();
+    return store.swap(...change);
+  };
+  const rig = createRig({ clock, store: { ...store, swap } });
+  t.after(rig.close);
+  const { id } = await rig.start(planOf({ afterMs: 600_000 }));
+  await inStage(rig, 0);
+  let closed: Promise<void> | undefined;
+  onSwap = () => {
+    closed ??= rig.drills.close();
+  };
+  await rig.drills.abort(id, CALLER);
+  const beforeMs = clock.monotonicMs();
+  const { verdict } = await rig.end(id);
+  assert.ok(clock.monotonicMs() - beforeMs < 5000, `${clock.monotonicMs() - beforeMs} ms`);
+  assert.match(verdict?.detail ?? '', /anna/);
+  await closed;
 });
 
 test('another process aborts it, and its owner says who did', async (t) => {

@@ -59,6 +59,16 @@ test('a purge counts every page of its query in memory, and looks the first one 
   assert.deepEqual(asked, [keyOf('goods@p?q=a', 'goods').storeName]);
 });
 
+test('a page that was purged before is not counted again; one that was computed since is', async (t) => {
+  const scene = held(t);
+  const { after } = await scene.flush.purge(pagesOf('a'));
+  assert.equal((await scene.flush.purge(pagesOf('a'))).affected.memory, 0);
+  const canonical = 'goods@p?q=a';
+  const generation = after.generation + 1;
+  scene.memory.set(keyOf(canonical, 'goods').key, entryOf(scene.clock, { canonical, generation }));
+  assert.equal((await scene.flush.purge(pagesOf('a'))).affected.memory, 1);
+});
+
 for (const [what, answer, firstInStore] of [
   ['that the store does not hold', async () => false, 'absent'],
   ['while the store does not answer', async () => undefined, 'unknown'],

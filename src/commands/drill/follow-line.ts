@@ -21,7 +21,7 @@ export function followLine({ atMs, domain, phase, stage, figures, guards }: Samp
     ...(control?.hitRatio === undefined ? [] : [`control ${percent(control.hitRatio)}`]),
   ].join(', ');
   return [
-    `${elapsed(atMs).padStart(6)}  ${domain}${place} ${PHASES[phase]}`,
+    `${elapsed(atMs).padStart(9)}  ${domain}${place} ${PHASES[phase]}`,
     // First, as a narrow terminal cuts off the rest.
     ...(broken.length === 0 ? [] : [`BROKEN: ${broken.join(', ')}`]),
     hits,

@@ -5,7 +5,7 @@ import { printable } from '../admin/output.ts';
 import { followLine } from './follow-line.ts';
 import { markText } from './mark-text.ts';
 
-/** What is seen of a running drill: one line that is redrawn, and above it one for each thing that happened. */
+/** The view of a running drill: one line is redrawn, and each event adds a line above it. */
 export interface FollowView {
   /** With the samples and marks that are new. */
   readonly show: (journal: Journal) => void;
@@ -37,7 +37,7 @@ export function createFollowView({ output, stderr }: Pick<Desk, 'output' | 'stde
         output.event({ ...mark, kind: 'mark', mark: mark.kind });
         // A stage has a mark of its own; and where nobody watches, the lines of JSON say it.
         if ((mark.kind === 'phase' && mark.phase === 'stage') || !(output.watched || !output.json)) continue;
-        say(`${elapsed(mark.atMs).padStart(6)}  ${markText(mark, started.plan)}`);
+        say(`${elapsed(mark.atMs).padStart(9)}  ${markText(mark, started.plan)}`);
       }
       for (const sample of journal.samples) output.event({ kind: 'sample', ...sample });
       const latest = journal.samples.at(-1);

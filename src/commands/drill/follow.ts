@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal } from '../../drills/journal.ts';
+import { verdictWords } from '../admin/format.ts';
 import type { Desk } from '../admin/operator-command.ts';
 import { AdminProblem, AdminUnreachable } from '../admin/problem.ts';
 import { NotPassed } from '../command.ts';
@@ -29,7 +30,7 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
       await client.post(`${path}/abort`, { reason: 'stopped at the command line' }, { evenIfStopped: true });
       view.say('the cache is restored; waiting for the last figures (Ctrl-C again leaves at once)');
     } catch (error) {
-      // Whoever was faster has ended it.
+      // Somebody else has ended it meanwhile.
       if (!(error instanceof AdminProblem) || error.code !== 'drill-over') throw error;
     }
     aborted = true;
@@ -42,7 +43,7 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
       heardMs = clock.monotonicMs();
       return journal;
     } catch (error) {
-      // What cannot be asked now may be asked in a moment; a drill nobody knows any more is over.
+      // The service may answer in a moment; a drill that it does not know any more is over.
       const forMs = clock.monotonicMs() - heardMs;
       const isPassing = error instanceof AdminUnreachable || (error instanceof AdminProblem && error.status >= 500);
       if (!isPassing || forMs > PATIENCE_MS) throw error;
@@ -77,7 +78,7 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
   if (!output.json) output.result(journal, () => journalText(journal));
   const { kind = 'over', detail = 'without a verdict' } = journal.verdict ?? {};
   if (kind === 'passed') return;
-  const words = `${kind.replaceAll('-', ' ')}: ${detail}`;
+  const words = `${verdictWords(kind)}: ${detail}`;
   // A refused drill flushed nothing.
   throw kind === 'refused' ? new Error(words) : new NotPassed(words, kind === 'failed' ? 'failed' : 'undecided');
 }

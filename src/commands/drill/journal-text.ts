@@ -2,7 +2,7 @@ import type { Journal, Learned } from '../../drills/journal.ts';
 import type { Survival } from '../../drills/survivable.ts';
 import { percentText, rangeText, timesText } from '../../report/number-text.ts';
 import { columns, indented } from '../admin/columns.ts';
-import { duration, figure, milliseconds, moment, percent } from '../admin/format.ts';
+import { duration, figure, milliseconds, moment, percent, verdictWords } from '../admin/format.ts';
 
 /** A drill in a screenful: its verdict and what was learned. */
 export function journalText(journal: Journal): string {
@@ -11,7 +11,7 @@ export function journalText(journal: Journal): string {
   const lines = [
     `${id}  ${plan.name} on ${domains.join(', ')}`,
     `started ${moment(startedAtMs)} by ${by}: ${reason}; ${ended}`,
-    ...(verdict === undefined ? [stateText(journal)] : [`${verdict.kind}: ${verdict.detail}`]),
+    ...(verdict === undefined ? [stateText(journal)] : [`${verdictWords(verdict.kind)}: ${verdict.detail}`]),
     ...learned.map(learnedText),
   ];
   if (verdict?.resumable !== undefined) lines.push(`go on with it: serpcache drill resume ${id} --reason …`);
@@ -24,7 +24,7 @@ function stateText({ state, plan }: Journal): string {
     case 'running':
       return `${state.domain}: ${state.phase}, stage ${state.stage + 1} of ${plan.stages.length}`;
     case 'ending':
-      return `${state.ended?.kind ?? 'every stage was survived'}; the cache is restored, the last figures are being taken`;
+      return `${state.ended === undefined ? 'every stage was survived' : verdictWords(state.ended.kind)}; the cache is restored, the last figures are being taken`;
     case 'over':
       return 'over';
   }

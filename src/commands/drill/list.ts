@@ -1,6 +1,6 @@
 import type { DrillSummary } from '../../drills/drills.ts';
 import { columns } from '../admin/columns.ts';
-import { duration, moment } from '../admin/format.ts';
+import { duration, moment, verdictWords } from '../admin/format.ts';
 import { operatorCommand } from '../admin/operator-command.ts';
 import type { Command } from '../command.ts';
 
@@ -30,6 +30,6 @@ export const listDrills: Command = operatorCommand({
 function stateText({ running, ending, here, verdict }: Pick<DrillSummary, 'running' | 'ending' | 'here' | 'verdict'>) {
   const where = here ? '' : ' elsewhere';
   if (running) return `running${where}`;
-  if (ending !== undefined) return `${ending.ended?.kind ?? 'restored'}, measuring afterwards${where}`;
-  return verdict?.kind ?? 'over';
+  if (ending !== undefined) return `${verdictWords(ending.ended?.kind ?? 'restored')}, measuring afterwards${where}`;
+  return verdictWords(verdict?.kind ?? 'over');
 }

@@ -79,13 +79,13 @@ test('the plots are told in figures too, a row for each phase and stage', () => 
   const text = textOf(reportPage(journalOf()));
   const rows = text.slice(text.indexOf('In flight, most'), text.indexOf('What the dry run said'));
   const phases = [
-    'baseline +0:00.0 30 s',
-    '1 % +0:30.0 40 s',
-    '5 % +1:10.0 40 s',
-    '25 % +1:50.0 40 s',
-    '100 % +2:30.0 40 s',
+    'baseline +0:00.0 min 30 s',
+    '1 % +0:30.0 min 40 s',
+    '5 % +1:10.0 min 40 s',
+    '25 % +1:50.0 min 40 s',
+    '100 % +2:30.0 min 40 s',
   ];
-  for (const row of [...phases, 'recovery +3:10.0 15 s', 'after +3:25.0 20 s'])
+  for (const row of [...phases, 'recovery +3:10.0 min 15 s', 'after +3:25.0 min 20 s'])
     assert.ok(rows.includes(row), `${row} in ${rows}`);
 });
 
@@ -170,7 +170,7 @@ test('a drill that is rolled back does not read as running', () => {
 test('a guard that ended the drill is told with its time, and how soon the cache was back', () => {
   const text = textOf(reportPage(SCENES['failed-by-guard']?.() ?? journalOf()));
   assert.match(text, /Shed searches: 5 %, for 2 s 0 % 19\.\d % 0 % rollback ✕ broken at \+2:33\.5/);
-  assert.match(text, /Restored \+2:33\.9, 400 ms after the guard broke/);
+  assert.match(text, /Restored \+2:33\.9 min, 400 ms after the guard broke/);
   assert.match(text, /Can be resumed with Stage 4: 100 % of goods/);
 });
 
