@@ -151,6 +151,11 @@ export function checkCount({ positionals }: Words, takes: { readonly min: number
   if (positionals.length > takes.max) throw new UsageError(`an argument too many: "${positionals[takes.max]}"`);
 }
 
+/** A word as a shell takes it, for commands that somebody may paste. */
+export function quoted(word: string): string {
+  return /^[\p{L}\p{N}_./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
 /** Lines of a help, one per option. */
 export function optionLines(options: readonly Option[]): readonly string[] {
   const all = [...options, ...STANDARD].map(({ name, takes, variable, about }) => ({

@@ -13,7 +13,9 @@ export async function call(
   const [name, ...rest] = words;
   const { stdout, stderr } = context;
   if (name === undefined || ['help', '--help', '-h'].includes(name)) {
-    const shown = rest[0] === undefined ? undefined : find(commands, rest).command;
+    const [asked = ''] = rest;
+    const shown = find(commands, rest).command;
+    if (name === 'help' && /^[^-]/.test(asked) && shown === undefined) return noCommand(asked, commands, stderr);
     stdout.write(shown === undefined ? overview(commands) : help(shown));
     return EXIT.passed;
   }
@@ -22,12 +24,7 @@ export async function call(
     return EXIT.passed;
   }
   const { command, args } = find(commands, words);
-  if (command === undefined) {
-    stderr.write(
-      `serpcache: no command "${name}"; ${meant(name, commands.map(lastWord)) ?? 'see: serpcache --help'}\n`,
-    );
-    return EXIT.usage;
-  }
+  if (command === undefined) return noCommand(name, commands, stderr);
   try {
     const read = readWords(args, 'parts' in command ? [] : command.options);
     if (read.kind === 'help' || read.kind === 'version') {
@@ -45,6 +42,11 @@ export async function call(
 }
 
 type Listed = Command | CommandGroup;
+
+function noCommand(name: string, commands: readonly Listed[], stderr: CommandContext['stderr']): number {
+  stderr.write(`serpcache: no command "${name}"; ${meant(name, commands.map(lastWord)) ?? 'see: serpcache --help'}\n`);
+  return EXIT.usage;
+}
 
 /** The deepest command the words name, and what is left of them. */
 function find(commands: readonly Listed[], words: readonly string[]): { command?: Listed; args: readonly string[] } {

@@ -5,7 +5,7 @@ export const UNKNOWN = '–';
 export const TOO_LITTLE = 'too little load to say';
 
 /** Keeps a number and its unit on one line. */
-const GAP = '\u00a0';
+export const GAP = '\u00a0';
 const HUGE = 1e12;
 
 /** `1,234` */
@@ -35,7 +35,10 @@ export function percentText(share: number | undefined): string {
 
 /** Percentage points: `1.2 points`. */
 export function pointsText(points: number | undefined): string {
-  return shown(points, (known) => `${grouped(known, 1)}${GAP}${Math.abs(known) === 1 ? 'point' : 'points'}`);
+  return shown(points, (known) => {
+    const text = grouped(known, 1);
+    return `${text}${GAP}${/^\D?1$/.test(text) ? 'point' : 'points'}`;
+  });
 }
 
 /** `6.3 ×`, `1,200 ×` */

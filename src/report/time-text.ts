@@ -1,10 +1,11 @@
-import { UNKNOWN } from './number-text.ts';
+import { GAP, UNKNOWN } from './number-text.ts';
 
-/** Since the start of the drill: `+0:05.3`, `+12:05.3`, `+1:02:05.3`. */
+/** Since the start of the drill: `+0:05.3 min`, `+12:05.3 min`, `+1:02:05.3 h`. */
 export function elapsedText(ms: number): string {
   if (!Number.isFinite(ms)) return UNKNOWN;
   const tenths = Math.round(Math.abs(ms) / 100);
-  return `${ms < 0 && tenths > 0 ? '−' : '+'}${clockText(Math.floor(tenths / 10))}.${tenths % 10}`;
+  const unit = tenths < 36_000 ? 'min' : 'h';
+  return `${ms < 0 && tenths > 0 ? '−' : '+'}${clockText(Math.floor(tenths / 10))}.${tenths % 10}${GAP}${unit}`;
 }
 
 /** `0:05`, `12:05`, `1:02:05`: hours only where there are some. */

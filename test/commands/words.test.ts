@@ -9,6 +9,7 @@ test('wrong words are refused before anything is sent, with the one that was mea
   for (const [words, said] of [
     [['flsh', 'goods'], /no command "flsh"; did you mean flush\?/],
     [['zzzzzz'], /see: serpcache --help/],
+    [['help', 'flsh'], /no command "flsh"; did you mean flush\?/],
     [['drill'], /drill what\? plans, preview, run/],
     [['drill', 'rnu'], /did you mean run\?/],
     [['flush', 'goods', '--frction', '1'], /unknown option --frction; did you mean --fraction\? \(allowed: --mode, /],

@@ -18,6 +18,8 @@ test('numbers are written for people', () => {
     [text.percentText(0.0042), '0.42 %'],
     [text.pointsText(1), '1 point'],
     [text.pointsText(-2.25), '−2.3 points'],
+    [text.pointsText(1.04), '1 point'],
+    [text.pointsText(-0.96), '−1 point'],
     [text.timesText(6.27), '6.3 ×'],
     [text.timesText(1234), '1,234 ×'],
     [text.bytesText(1536 * 1024 ** 2), '1.5 GiB'],
@@ -59,11 +61,11 @@ test('what was not measured is a dash', () => {
 
 test('times are elapsed and UTC', () => {
   assert.deepEqual([0, 5340, 725_300, 3_725_300, -400].map(elapsedText), [
-    '+0:00.0',
-    '+0:05.3',
-    '+12:05.3',
-    '+1:02:05.3',
-    '−0:00.4',
+    '+0:00.0\u00a0min',
+    '+0:05.3\u00a0min',
+    '+12:05.3\u00a0min',
+    '+1:02:05.3\u00a0h',
+    '−0:00.4\u00a0min',
   ]);
   assert.deepEqual([0, 65, 3600].map(clockText), ['0:00', '1:05', '1:00:00']);
   assert.equal(utcText(Date.UTC(2026, 10, 21, 6, 43, 48, 317)), '2026-11-21T06:43:48.317Z');

@@ -33,10 +33,10 @@ export function duration(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${tail} h` : `${minutes}:${tail} min`;
 }
 
-/** Since a start: 0:07, 12:40. */
+/** Since a start: 0:07 min, 12:40 min. */
 export function elapsed(ms: number): string {
   const seconds = Math.floor(ms / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`;
 }
 
 /** Rates and factors: two digits that mean something. */
@@ -56,4 +56,9 @@ export function moment(wallMs: number): string {
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** The kind of a drill's verdict: `not measured`. */
+export function verdictWords(kind: string): string {
+  return kind.replaceAll('-', ' ');
 }

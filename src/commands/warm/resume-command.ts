@@ -1,4 +1,4 @@
-import type { Words } from '../arguments.ts';
+import { quoted, type Words } from '../arguments.ts';
 
 const KEPT = ['queries', 'from', 'max-per-second', 'top', 'reason', 'admin', 'token-file'];
 
@@ -7,8 +7,4 @@ export function resumeCommand(words: Words, fromLine: number | undefined): strin
   const options = KEPT.flatMap((name) => words.texts(name).flatMap((value) => [`--${name}`, quoted(value)]));
   const line = fromLine === undefined ? [] : ['--from-line', String(fromLine)];
   return ['serpcache warm', ...words.positionals.map(quoted), ...options, ...line].join(' ');
-}
-
-function quoted(word: string): string {
-  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
