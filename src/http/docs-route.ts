@@ -9,6 +9,8 @@ import { registerFile } from './static-file.ts';
 /** Swagger UI draws with `data:` images. */
 const DOCS_POLICY = contentPolicy({ ...OWN_FILES, 'img-src': "'self' data:", 'font-src': "'self'" });
 
+const DESCRIPTION = '/openapi.json';
+
 const LARGE_FILES = [
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
   ['swagger-ui-standalone-preset.js', 'text/javascript; charset=utf-8'],
@@ -28,8 +30,14 @@ export function registerDocs(app: FastifyInstance, options: { readonly version: 
       tags: [{ name: 'search' }, { name: 'health' }],
     },
   });
-  app.register(swaggerUi, { routePrefix: '/docs', staticCSP: DOCS_POLICY, theme: { title: 'serpcache API' } });
-  registerFile(app, '/openapi.json', {
+  app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: DOCS_POLICY,
+    theme: { title: 'serpcache API' },
+    // In place of its own copy, which is sent as it is.
+    uiConfig: { urls: [{ name: 'serpcache', url: DESCRIPTION }] },
+  });
+  registerFile(app, DESCRIPTION, {
     type: 'application/json; charset=utf-8',
     content: () => JSON.stringify(app.swagger()),
     fields: { 'cache-control': 'no-cache' },

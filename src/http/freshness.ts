@@ -15,7 +15,7 @@ export interface FreshnessOptions {
  * `Cache-Control` and `Age` of an answer (RFC 9111, RFC 5861).
  *
  * `Age` is the time since the engine computed the page. `max-age` is Age + the smaller of `clientMaxAge` and the fresh
- * life left, so a cache downstream keeps the answer for that time and no longer: a purge must not live on there.
+ * life left, so a purged page is fresh downstream for that time and no longer, and `stale-while-revalidate` is no longer.
  * A stale answer has no life left, so its `max-age` is below its Age, and it is revalidated at once.
  * Both are rounded down: a fraction of a second of life is not promised.
  */

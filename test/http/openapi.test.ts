@@ -35,6 +35,12 @@ test('the fields that caches and clients go by are described', async (context) =
   assert.deepEqual(item.properties.region.enum, ['ru', 'kz']);
 });
 
+test('the docs read the description that is sent compressed, not a copy of their own', async (context) => {
+  const { server } = publicServer(context);
+  const { payload } = await server.app.inject({ url: '/docs/static/swagger-initializer.js' });
+  assert.match(payload, /"urls":\[\{"name":"serpcache","url":"\/openapi\.json"\}\]/);
+});
+
 test('the docs allow no inline script or style and nothing from elsewhere', async (context) => {
   const { server } = publicServer(context);
   for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/docs/static/swagger-initializer.js']) {

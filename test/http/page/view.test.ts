@@ -125,10 +125,25 @@ describe('provenance', () => {
 });
 
 describe('names for people', () => {
+  it('a currency that each document states is named in the language of the page', () => {
+    assert.deepEqual(
+      [attributeName({ name: 'currency' }, 'shop', 'ru'), attributeName({ name: 'currency' }, 'shop', 'en')],
+      ['Валюта', 'Currency'],
+    );
+  });
+
+  it('an attribute is called what its domain calls it', () => {
+    const price = { name: 'price', label: 'Цена за метр' };
+    assert.deepEqual(
+      [attributeName(price, 'jobs', 'ru'), attributeName(price, 'goods', 'en')],
+      Array(2).fill(price.label),
+    );
+  });
+
   it('what a vacancy costs is its pay, everywhere on its page and nowhere else', () => {
-    assert.equal(attributeName('price', 'jobs', 'ru'), 'Зарплата');
-    assert.equal(attributeName('price', 'goods', 'ru'), 'Цена');
-    assert.equal(attributeName('constructor', 'jobs', 'en'), 'Constructor');
+    assert.equal(attributeName({ name: 'price' }, 'jobs', 'ru'), 'Зарплата');
+    assert.equal(attributeName({ name: 'price' }, 'goods', 'ru'), 'Цена');
+    assert.equal(attributeName({ name: 'constructor' }, 'jobs', 'en'), 'Constructor');
     const site = { ...SITE, domains: [{ name: 'jobs', attributes: [CITY, PRICE], context: [] }] };
     const place = placeFrom(new URLSearchParams('q=a&filter=price:1..2'), site);
     const results = [{ id: '1', title: 'a', snippet: 'a', score: 1, attributes: { price: 5 } }];
@@ -165,6 +180,12 @@ describe('numbers for people', () => {
       undefined,
     ]);
     assert.equal(formatValue(year, 2007, 'en', 'RUB'), '2007');
+    // As `index --init` names the columns «Год выпуска», «Код» and "Year built".
+    for (const name of ['god_vypuska', 'kod', 'model_year', 'year_built', 'tovar_id']) {
+      assert.equal(formatValue({ ...year, name }, 2019, 'ru'), '2019', name);
+    }
+    for (const name of ['rashod', 'video', 'yearly_cost', 'codec', 'godnost_dney'])
+      assert.notEqual(formatValue({ ...year, name }, 2019, 'ru'), '2019', name);
     assert.equal(formatValue(date, '2026-05-03', 'en', undefined), 'May 3, 2026');
     assert.equal(formatValue(date, 'soon', 'en', undefined), 'soon');
     assert.equal(formatDuration(0.0412, 'ru'), '41 мкс');

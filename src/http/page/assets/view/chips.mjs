@@ -55,7 +55,7 @@ export function chipsView(model) {
         ),
       ];
     }
-    const name = attributeName(attribute.name, place.domain, language);
+    const name = attributeName(attribute, place.domain, language);
     const format = (/** @type {string} */ value) => formatValue(attribute, value, language);
     if (read.kind === 'range') {
       const from = read.from === '' ? '' : ` ${words('from')} ${format(read.from)}`;

@@ -78,7 +78,7 @@ function groupView(attribute, choices, model) {
   return h(
     'section',
     { class: 'facet', 'aria-labelledby': id, 'data-key': id },
-    h('h3', { id }, attributeName(attribute.name, model.place.domain, model.language)),
+    h('h3', { id }, attributeName(attribute, model.place.domain, model.language)),
     h('ul', {}, items.slice(0, SHOWN_VALUES)),
     rest.length > 0 &&
       h('details', { class: 'more' }, h('summary', {}, `${words('more')} ${rest.length}`), h('ul', {}, rest)),

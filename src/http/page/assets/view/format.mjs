@@ -7,8 +7,8 @@
 /** Names that mean money wherever they are declared. */
 const MONEY = new Set(['price', 'salary', 'cost', 'amount', 'budget', 'fee', 'rent']);
 
-/** Numbers that are names, not quantities: a year has no thousands separator. */
-const LABELS = /(^|_)(year|id|code|sku)$/;
+/** Numbers that are names, not quantities: a year has no thousands separator. `god` is «год», `kod` «код». */
+const LABELS = /(^|_)(year|god|id|code|kod|sku)(_|$)/;
 
 /** @param {Attribute} attribute */
 export function isMoney({ name, type, currency }) {

@@ -21,6 +21,7 @@ const NAMES = {
   colour: { en: 'Colour', ru: 'Цвет' },
   company: { en: 'Company', ru: 'Компания' },
   condition: { en: 'Condition', ru: 'Состояние' },
+  currency: { en: 'Currency', ru: 'Валюта' },
   date: { en: 'Date', ru: 'Дата' },
   deal: { en: 'Deal', ru: 'Сделка' },
   district: { en: 'District', ru: 'Район' },
@@ -57,11 +58,12 @@ const NAMES = {
 const NAMES_IN = { jobs: { price: { en: 'Pay', ru: 'Зарплата' } } };
 
 /**
- * @param {string} name
+ * @param {Pick<import('../../../../search/domain.ts').Attribute, 'name' | 'label'>} attribute
  * @param {string} domain
  * @param {Language} language
  */
-export function attributeName(name, domain, language) {
+export function attributeName({ name, label }, domain, language) {
+  if (label !== undefined) return label;
   const here = Object.hasOwn(NAMES_IN, domain) ? NAMES_IN[domain] : undefined;
   const known = here !== undefined && Object.hasOwn(here, name) ? here[name] : undefined;
   return known?.[language] ?? nameFor(name, language);

@@ -38,7 +38,8 @@ export function rangesView({ site, place, language }) {
   }
 
   /** @param {Attribute} attribute */
-  function rangeView({ name, type }) {
+  function rangeView(attribute) {
+    const { name, type } = attribute;
     const read = place.filters.map((filter) => readFilter(filter, attributes)).find((each) => each?.attribute === name);
     const bounds = read?.kind === 'range' ? read : { from: '', to: '' };
     const input = (/** @type {'from' | 'to'} */ side) =>
@@ -56,7 +57,7 @@ export function rangesView({ site, place, language }) {
     return h(
       'fieldset',
       {},
-      h('legend', {}, attributeName(name, place.domain, language)),
+      h('legend', {}, attributeName(attribute, place.domain, language)),
       h('div', { class: type === 'date' ? 'pair dates' : 'pair' }, input('from'), input('to')),
     );
   }

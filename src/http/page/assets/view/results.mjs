@@ -79,7 +79,7 @@ function resultView({ title, snippet, attributes }, { site, place, language }) {
     return h(
       'div',
       { class: prominent ? 'money' : undefined },
-      h('dt', { class: plain ? 'unseen' : undefined }, attributeName(attribute.name, place.domain, language)),
+      h('dt', { class: plain ? 'unseen' : undefined }, attributeName(attribute, place.domain, language)),
       h('dd', { lang: attribute.type === 'string' ? foreignLanguage(text, language) : undefined }, text),
     );
   }

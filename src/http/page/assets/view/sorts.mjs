@@ -42,13 +42,14 @@ export function sortsView({ site, place, language }) {
       'ul',
       {},
       item('', place.sort === '', words('relevance')),
-      sortable.map(({ name, type }) => {
+      sortable.map((attribute) => {
+        const { name, type } = attribute;
         const chosen = place.sort === name || place.sort === `-${name}`;
         const falling = chosen ? place.sort.startsWith('-') : type === 'date';
         const next = (chosen ? !falling : falling) ? `-${name}` : name;
         const arrow = h('span', { 'aria-hidden': 'true' }, falling ? ' ↓' : ' ↑');
         const spoken = h('span', { class: 'unseen' }, ` ${words(falling ? 'descending' : 'ascending')}`);
-        return item(next, chosen, [attributeName(name, place.domain, language), arrow, spoken], name);
+        return item(next, chosen, [attributeName(attribute, place.domain, language), arrow, spoken], name);
       }),
     ),
   );
