@@ -11,7 +11,7 @@ import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import { systemClock } from '../../src/clock.ts';
 import { numberOf, type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
 import { EXIT } from '../../src/commands/exit-status.ts';
-import { createClient } from './client.ts';
+import { createClient, type Reply } from './client.ts';
 import { queriesOf } from './queries.ts';
 import { startStream } from './stream.ts';
 import { createZipf } from './zipf.ts';
@@ -51,13 +51,12 @@ async function traffic(words: Words): Promise<number> {
   const rank = createZipf({ size: QUERIES, exponent: 1, offset: FLATTENED });
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, boundMs: BOUND_MS, maxConnections: 256 });
   const counts = new Map<string, number>();
-  /** @returns false when the service did not answer. */
-  const ask = async (text: string): Promise<boolean> => {
+  const ask = async (text: string): Promise<Reply> => {
     const reply = await client.get(`/search?domain=${domain}&q=${encodeURIComponent(text)}`);
     const timing = reply.kind === 'answer' ? String(reply.headers['server-timing']) : '';
     const how = /\bcache;desc=([a-z0-9-]+)/.exec(timing)?.[1] ?? (reply.kind === 'answer' ? reply.status : reply.kind);
     counts.set(String(how), (counts.get(String(how)) ?? 0) + 1);
-    return reply.kind !== 'broken';
+    return reply;
   };
 
   const over = Promise.withResolvers<void>();
@@ -78,8 +77,12 @@ async function traffic(words: Words): Promise<number> {
   };
   try {
     const startedMs = systemClock.monotonicMs();
-    if (!(await ask(repeated[0] ?? '')))
+    const first = await ask(repeated[0] ?? '');
+    if (first.kind === 'broken')
       throw new Error(`nobody answers at 127.0.0.1:${port}: is it started? (--port, or PORT)`);
+    // Refusals are quick: the cache would be called warm without a page in it.
+    if (first.kind === 'answer' && first.status === 404)
+      throw new Error(`127.0.0.1:${port} has no domain ${domain}: this is traffic for the demo catalogue`);
     console.log(`asking each of ${QUERIES} searches once, so that the cache is warm`);
     await Promise.all(Array.from({ length: WARM_AT_ONCE }, warm));
     if (isOver) return EXIT.passed;

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/clock.ts';
 export interface Stream {
   /** No arrival after this. */
   readonly stop: () => void;
-  /** How much later than due arrivals were sent, ms. A generator that lags measures itself. */
+  /** How much later than due the latest arrivals were sent, ms. A generator that lags measures itself. */
   readonly lagMs: () => readonly number[];
 }
 
@@ -18,6 +18,8 @@ export interface StreamOptions {
 }
 
 const TICK_MS = 2;
+/** Lags of the latest arrivals, and up to twice as many: a stream may run for an hour. */
+const KEPT_LAGS = 100_000;
 
 export function startStream({ ratePerSecond, random, clock, arrive }: StreamOptions): Stream {
   const lag: number[] = [];
@@ -29,6 +31,7 @@ export function startStream({ ratePerSecond, random, clock, arrive }: StreamOpti
     const nowMs = clock.monotonicMs();
     while (dueMs <= nowMs) {
       lag.push(nowMs - dueMs);
+      if (lag.length === 2 * KEPT_LAGS) lag.splice(0, KEPT_LAGS);
       arrive(n);
       n += 1;
       dueMs += gapMs();
