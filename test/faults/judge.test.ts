@@ -55,6 +55,14 @@ const cases: readonly (readonly [promise: RegExp, report: Report, bounds?: Parti
       samplesWith((n) => (n === 1 ? { durationMs: 2800 } : {})),
     ),
   ],
+  [
+    /p95 of the refusals: 90 ms, at most 80 ms/,
+    reportWith(
+      {},
+      samplesWith((n) => (n === 20 ? { verdict: { kind: 'shed', code: 'engine-open' }, durationMs: 90 } : {})),
+    ),
+    { unansweredDuring: 1, refusedWithinMs: 80 },
+  ],
   [/not recovered/, reportWith({ recoveredAfterMs: undefined })],
   [/recovery: 16.0 s/, reportWith({ recoveredAfterMs: 16_000 })],
   [/searches per text/, reportWith({ engine: { ...reportWith().engine, searches: 30 } })],
@@ -70,6 +78,19 @@ for (const [promise, report, bounds] of cases) {
     assert.match(broken[0] ?? '', promise);
   });
 }
+
+test('on a machine that is slow for everybody refusals may be as slow', () => {
+  const refusedAfterMs = (durationMs: number, ms: number): Report => {
+    const samples = samplesWith((n) =>
+      n === 20 ? { verdict: { kind: 'shed', code: 'engine-open' }, durationMs } : { durationMs: ms },
+    );
+    return reportWith({ control: phaseReports(samplesWith(() => ({ durationMs: ms }))) }, samples);
+  };
+  const bounds = { ...BOUNDS, unansweredDuring: 1, refusedWithinMs: 80 };
+  assert.deepEqual(judge(refusedAfterMs(90, 50), bounds).broken, []);
+  assert.equal(judge(refusedAfterMs(110, 50), bounds).broken.length, 1);
+  assert.deepEqual(judge(reportWith(), bounds).unmeasured, ['p95 of the refusals']);
+});
 
 test('a row says nothing when its generator lagged or its control was disturbed', () => {
   assert.match(invalidity(reportWith({ generatorLagP99Ms: 500 })) ?? '', /lagged/);

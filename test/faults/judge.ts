@@ -11,9 +11,14 @@ const MAX_LAG_MS = 150;
 /** Nobody disturbs the control but a machine that is too busy for its read deadline. */
 const MIN_CONTROL_HITS = 0.96;
 
-/** The p95 that counts as back to normal: a machine that is busy with something else slows the control as well. */
-export function calmBoundMs(beforeMs: number, controlMs: number, ratio = BOUNDS.p95Ratio): number {
-  return Math.max(P95_FLOOR_MS, ratio * Math.max(beforeMs, controlMs));
+/** The highest p95 that still counts as quick: a machine that is busy with something else slows the control as well. */
+export function calmBoundMs(
+  beforeMs: number,
+  controlMs: number,
+  ratio = BOUNDS.p95Ratio,
+  floorMs = P95_FLOOR_MS,
+): number {
+  return Math.max(floorMs, ratio * Math.max(beforeMs, controlMs));
 }
 
 /** Why a row says nothing: it was given up, its fault did not happen, or its own instruments failed. */
@@ -70,6 +75,10 @@ export function judge(report: Report, bounds: Bounds): Judgement {
   const hits = fault.hitRatio / report.control.fault.hitRatio;
   const least = bounds.hitRatioDuring;
   measured('hit ratio during', hits, !(hits < least), `${percent(hits)} of the control's, at least ${percent(least)}`);
+  if (Number.isFinite(bounds.refusedWithinMs)) {
+    const bound = calmBoundMs(before.p95Ms, report.control.fault.p95Ms, bounds.p95Ratio, bounds.refusedWithinMs);
+    atMost('p95 of the refusals', fault.shedP95Ms, bound, milliseconds);
+  }
   // No client waits for longer than the patience, whatever the fault.
   atMost('slowest answer', Math.max(fault.maxMs, after.maxMs), PATIENCE_MS + SLACK_MS, milliseconds);
 

@@ -6,27 +6,34 @@ import { describe, test } from 'node:test';
 import { EXIT } from '../../src/commands/exit-status.ts';
 import { runMatrix } from './matrix.ts';
 import { select } from './registry.ts';
+import type { Row } from './row.ts';
 
-/** What `npm run faults` runs in full, four rows of it, on a bed that is quick to warm; and one that must be red. */
+/** Four rows of what `npm run faults` runs in full, on a bed that is quick to warm; and one that must be red. */
 const ROWS = ['node-stopped', 'values-corrupted', 'engine-killed', 'out-of-memory'];
 const RED = 'broken-on-purpose';
 
-interface Row {
+interface Found {
   readonly name: string;
   readonly outcome: string;
   readonly tries: readonly { readonly harm: readonly string[]; readonly invalid?: string }[];
 }
 
+/** Other tests load the machine: `npm run faults` judges how quick the answers are, and makes all tries. */
+const hereOf = (row: Row): Row => ({
+  ...row,
+  bounds: { ...row.bounds, p95Ratio: 20 },
+  ...(row.name === RED ? { tries: 1 } : {}),
+});
+
 describe('the fault matrix, in short', { timeout: 300_000 }, () => {
-  test(`keeps its promises: ${ROWS.join(', ')}; and finds what is ${RED} in each try, two of them invalid`, async () => {
+  test(`keeps its promises: ${ROWS.join(', ')}; and finds what is ${RED} in a try that is invalid`, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'serpcache-matrix-'));
     const jsonFile = join(directory, 'out.json');
     const lines: string[] = [];
     try {
       const { rows } = select([...ROWS, RED]);
       const status = await runMatrix(
-        // Beside other tests the machine is nobody's: how quick the answers are is for `npm run faults` to judge.
-        { rows: rows.map((row) => ({ ...row, bounds: { ...row.bounds, p95Ratio: 20 } })), figures: [] },
+        { rows: rows.map(hereOf), figures: [] },
         {
           checkout: join(import.meta.dirname, '..', '..'),
           repeat: 1,
@@ -38,7 +45,7 @@ describe('the fault matrix, in short', { timeout: 300_000 }, () => {
         },
       );
       const told = `\n${lines.join('\n')}`;
-      const found = (JSON.parse(readFileSync(jsonFile, 'utf8')) as { readonly rows: readonly Row[] }).rows;
+      const found = (JSON.parse(readFileSync(jsonFile, 'utf8')) as { readonly rows: readonly Found[] }).rows;
       const kept = found.filter(({ name }) => name !== RED);
       assert.deepEqual(
         kept.map(({ name, outcome }) => `${name} ${outcome}`),
@@ -47,10 +54,9 @@ describe('the fault matrix, in short', { timeout: 300_000 }, () => {
       );
       const red = found.find(({ name }) => name === RED);
       assert.equal(red?.outcome, 'red', told);
-      assert.equal(red.tries.length, 3, told);
-      for (const { harm } of red.tries) assert.match(harm.join(), /wrong answers/, told);
+      assert.equal(red.tries.length, 1, told);
+      assert.match(red.tries[0]?.harm.join() ?? '', /wrong answers/, told);
       assert.match(red.tries[0]?.invalid ?? '', /could not be run: given up on purpose/, told);
-      assert.match(red.tries[1]?.invalid ?? '', /left no trace/, told);
       assert.equal(status, EXIT.failed, told);
     } finally {
       rmSync(directory, { recursive: true });

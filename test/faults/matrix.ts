@@ -81,7 +81,12 @@ async function runRows(
   try {
     for (let round = 0; round < options.repeat; round += 1) {
       for (const row of rows) {
-        const verdict = await tryRow(row.name, options.seed + round, (seed) => judged(bed, row, seed, parts.runRow));
+        const verdict = await tryRow(
+          row.name,
+          options.seed + round,
+          (seed) => judged(bed, row, seed, parts.runRow),
+          row.tries,
+        );
         verdicts.push(verdict);
         print(tableLine(verdict));
         if (verdict.report?.trace.felt) print(`    felt: ${verdict.report.trace.evidence}`);

@@ -13,6 +13,8 @@ export interface Row {
   readonly store?: StoreKind;
   /** Of the engines. Default `plain`. Each kind is a bed of its own. */
   readonly layout?: BedOptions['layout'];
+  /** Tries at most, while one is invalid. Default `TRIES`. */
+  readonly tries?: number;
   /** Of the configuration of both processes. */
   readonly changes?: Changes;
   /** The subject may ask the control's engine as well, as a second endpoint. */
@@ -60,6 +62,8 @@ export interface Bounds {
   readonly brokenConnections: number;
   /** p95 once recovered over p95 before. */
   readonly p95Ratio: number;
+  /** p95 of the refusals while the fault lasts, in ms; on a busy machine `p95Ratio` times what answers take there. */
+  readonly refusedWithinMs: number;
   /** Engine searches per distinct text among them, from the fault on. */
   readonly searchesPerKey: number;
   /** Peak memory of the subject over what it had before the fault. */
@@ -78,6 +82,7 @@ export const BOUNDS: Bounds = {
   recoverySeconds: 15,
   brokenConnections: 0,
   p95Ratio: 2,
+  refusedWithinMs: Number.POSITIVE_INFINITY,
   searchesPerKey: 2,
   peakRssRatio: 2,
   connectionsOpened: Number.POSITIVE_INFINITY,

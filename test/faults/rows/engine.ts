@@ -5,11 +5,12 @@ import type { Bed } from '../bed.ts';
 import { NO_LEVERS } from '../bed.ts';
 import { all, allNodes, felt, flushed, grew, processesAre, refusedByEngineProxy } from '../felt.ts';
 import { greetingOf, quickestSearchMs } from '../probe.ts';
-import type { Report } from '../report.ts';
-import type { Judgement, Row } from '../row.ts';
+import type { Row } from '../row.ts';
 
 /** Searches nobody asked before are one in twenty: they alone need the engine. */
 const NEW_ONES: Row['bounds'] = { unansweredDuring: 0.12, unansweredAfter: 0.12, recoverySeconds: 15 };
+/** Where nothing can come of waiting, nobody waits: a tenth of the engine's deadline. */
+const REFUSED_AT_ONCE: Row['bounds'] = { ...NEW_ONES, refusedWithinMs: 80 };
 
 const searchd = (bed: Bed): readonly number[] => [bed.engine.pid()];
 
@@ -42,8 +43,7 @@ export const ENGINE: readonly Row[] = [
     begin: (bed) => bed.engine.end('SIGKILL'),
     end: (bed) => bed.engine.start(),
     felt: processesAre('gone', searchd),
-    bounds: NEW_ONES,
-    check: refusesAtOnce,
+    bounds: REFUSED_AT_ONCE,
   },
   {
     name: 'engine-stopped',
@@ -59,8 +59,7 @@ export const ENGINE: readonly Row[] = [
     begin: (bed) => bed.engine.end('SIGTERM'),
     end: (bed) => bed.engine.start(),
     felt: processesAre('gone', searchd),
-    bounds: NEW_ONES,
-    check: refusesAtOnce,
+    bounds: REFUSED_AT_ONCE,
   },
   {
     name: 'engine-flapping',
@@ -93,8 +92,7 @@ export const ENGINE: readonly Row[] = [
     },
     end: async (bed) => bed.engineProxy.maxedOut(false),
     felt: turnsAway,
-    bounds: NEW_ONES,
-    check: refusesAtOnce,
+    bounds: REFUSED_AT_ONCE,
   },
   {
     name: 'engine-1064',
@@ -207,14 +205,3 @@ function flaps(times: { readonly awayMs: number; readonly backMs: number }): Pic
     ),
   };
 }
-
-/** Where nothing can come of waiting, nobody waits: refusals in under a tenth of the engine's deadline. */
-function refusesAtOnce({ subject }: Report): Partial<Judgement> {
-  const { shedP95Ms } = subject.fault;
-  if (Number.isNaN(shedP95Ms)) return { unmeasured: ['how soon refusals come'] };
-  return shedP95Ms > REFUSED_WITHIN_MS
-    ? { broken: [`refusals took ${Math.round(shedP95Ms)} ms (p95), at most ${REFUSED_WITHIN_MS}`] }
-    : {};
-}
-
-const REFUSED_WITHIN_MS = 80;

@@ -156,8 +156,11 @@ test('values that are stored come back whole; those that redis-benchmark only si
     assert.ok(small && large && small.replyBytes < 10 && large.replyBytes < 10);
     await storeValues(own, store, 65_536);
     const load = { store, bytes: 65_536, pipeline: 4, seconds: 0.2 };
-    const read = await readValues(own, load);
-    assert.ok(read.bytesPerSecond > 65_536 && read.perSecond * 65_536 === read.bytesPerSecond);
+    let read = await readValues(own, load);
+    // Other tests load the machine: 0.2 s may pass without one whole reply.
+    for (let again = 0; read.p99Ms === undefined && again < 20; again += 1) read = await readValues(own, load);
+    assert.ok(read.bytesPerSecond > 65_536, `${read.bytesPerSecond} B/s`);
+    assert.equal(read.perSecond * 65_536, read.bytesPerSecond);
     const written = await writeValues(own, { ...load, seconds: 0.1 });
     assert.match(written.command, /-P 4 -d 65536 -r 1024 -t set$/);
   });

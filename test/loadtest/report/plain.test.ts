@@ -64,7 +64,7 @@ test('the knee, what binds and the losses are printed', () => {
   assert.match(textOf(runOf({ breaksAt: 4 })), /The knee: x3 \(2,250 searches\/s\) held/);
   const record = runOf({ script: 'flush-survival' });
   const text = textOf(record);
-  assert.match(text, /^flush +all keys +\+1:25\.0 /m);
+  assert.match(text, /^flush +all keys +\+1:25\.0 min /m);
   const [first = ''] = judge(record).binding.words.replaceAll('\u00a0', ' ').split('. ');
   assert.ok(text.replaceAll(/\s+/g, ' ').includes(first), first);
 });

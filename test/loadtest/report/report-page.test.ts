@@ -120,14 +120,14 @@ test('the published ladder stands beside an x-load, rung by rung, and beside no 
 
 test('every loss has its depth and when it was over, or that it was not', () => {
   const text = textOf(pageOf(runOf({ script: 'flush-survival' })));
-  assert.match(text, /flush 10 % of the keys \+1:05\.0 91 % 84\.7 % [\d.]+ s \d+\/s \d+\/s 0 0/);
+  assert.match(text, /flush 10 % of the keys \+1:05\.0 min 91 % 84\.7 % [\d.]+ s \d+\/s \d+\/s 0 0/);
   const never = textOf(pageOf(runOf({ script: 'flush-survival', refillSeconds: Number.POSITIVE_INFINITY })));
-  assert.match(never, /\+1:25\.0 \d.*? not in its time/);
+  assert.match(never, /\+1:25\.0 min \d.*? not in its time/);
 });
 
 test('what was done meanwhile is listed, and drawn across the plots', () => {
   const page = pageOf(runOf({ script: 'flush-survival' }));
-  assert.match(textOf(page), /\+1:25\.0 drill-stage all keys goods-20261121-102114/);
+  assert.match(textOf(page), /\+1:25\.0 min drill-stage all keys goods-20261121-102114/);
   assert.equal(page.match(/<g id="over-time-m">.*?<\/g><g id="over-time-a">/)?.[0].match(/moment noted/g)?.length, 3);
 });
 

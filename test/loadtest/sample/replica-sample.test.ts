@@ -6,23 +6,13 @@ import { after, test } from 'node:test';
 import { engineCallsOf } from '../../../loadtest/k6/kit/metrics-text.ts';
 import { createReplicaAsker } from '../../../loadtest/sample/replica-asker.ts';
 import { replicaSampleOf } from '../../../loadtest/sample/replica-sample.ts';
-import { ask, startService } from '../../e2e/service.ts';
+import { ask, demoGoods, startService } from '../../e2e/service.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-sample-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 test('every figure of a real process is there, and its counters count', async () => {
-  const service = await startService(`  goods:
-    store: { kind: none }
-    engine: { kind: sqlite, directory: ${directory}, demo: true }
-    attributes:
-      category: { type: string, facet: true }
-      brand: { type: string, facet: true }
-      condition: { type: string, facet: true }
-      city: { type: string, facet: true }
-      price: { type: integer, sort: true }
-      date: { type: date, sort: true }
-`);
+  const service = await startService(demoGoods(directory));
   try {
     const { name, ask: askReplica } = createReplicaAsker(service.adminUrl);
     const before = await askReplica(10_000);
