@@ -146,10 +146,12 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       const large = randomBytes(1024 * 1024);
       await stored(key('slow'), large);
       const goOn = await under.stall();
-      const many = under.store.readMany(Array(10).fill(key('slow')), 1);
-      const single = Array.from({ length: 10 }, () => under.store.read(key('slow'), 1));
+      // Long enough that all are sent before it passes: a batch that is not sent in time has no late reply.
+      const deadlineMs = 200;
+      const many = under.store.readMany(Array(10).fill(key('slow')), deadlineMs);
+      const single = Array.from({ length: 10 }, () => under.store.read(key('slow'), deadlineMs));
       const reads = await Promise.race([Promise.all([many, ...single]), hung()]).finally(goOn);
-      assert.ok(reads !== 'hung', 'reads with a deadline of 1 ms wait for the node');
+      assert.ok(reads !== 'hung', `reads with a deadline of ${deadlineMs} ms wait for the node`);
       for (const found of reads.flat()) {
         assert.ok(found.kind === 'fault' && found.fault === 'store-slow', found.kind);
         assert.ok((await found.late)?.equals(large), 'the late reply is lost');

@@ -9,7 +9,7 @@ import type { Journal } from '../../src/drills/journal.ts';
 import { someGoods } from '../faults/ground.ts';
 import { createOperator, type Operator, soon } from './operate.ts';
 import { type People, startPeople } from './operate-people.ts';
-import { ask } from './service.ts';
+import { ask, demoGoods } from './service.ts';
 
 const TOKEN = 'a-token-for-newcomers';
 const PLAN = `name: rehearsal
@@ -27,7 +27,7 @@ after: 1s
 minSearches: 20
 `;
 
-/** One process as `npm start` starts it: no file, the demo catalogue, no store. The tests are one story, in order. */
+/** One process without a store, over the demo's goods: `first-drill.test.ts` has all of the demo. The tests are one story, in order. */
 describe('a newcomer’s drills', { timeout: 120_000 }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-newcomer-'));
   const plan = join(directory, 'rehearsal.yaml');
@@ -40,13 +40,14 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
 
   before(async () => {
     const [port = 0, adminPort = 0] = await freePorts(2);
+    writeFileSync(join(directory, 'serpcache.yaml'), `domains:\n${demoGoods('data')}`);
     Object.assign(service, { url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` });
     running = await startProcess({
       name: 'serpcache',
       command: process.execPath,
       args: [join(import.meta.dirname, '../../src/main.ts')],
       cwd: directory,
-      env: { SERPCACHE_CONFIG: '', PORT: `${port}`, ADMIN_PORT: `${adminPort}`, ADMIN_TOKEN: TOKEN },
+      env: { SERPCACHE_CONFIG: 'serpcache.yaml', PORT: `${port}`, ADMIN_PORT: `${adminPort}`, ADMIN_TOKEN: TOKEN },
       logFile: join(directory, 'serpcache.log'),
       ready: () => accepts(port),
       readyTimeoutMs: 60_000,

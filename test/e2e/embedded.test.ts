@@ -8,22 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pageJourneys } from './page-journeys.ts';
-import { ask, type Service, startService } from './service.ts';
+import { ask, demoGoods, type Service, startService } from './service.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-embedded-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-const GOODS = `  goods:
-    store: { kind: none }
-    engine: { kind: sqlite, directory: ${join(directory, 'demo')}, demo: true }
-    attributes:
-      category: { type: string, facet: true }
-      brand: { type: string, facet: true }
-      condition: { type: string, facet: true }
-      city: { type: string, facet: true }
-      price: { type: integer, sort: true }
-      date: { type: date, sort: true }
-`;
+const GOODS = demoGoods(join(directory, 'demo'));
 
 pageJourneys('the page over the whole service and its demo catalogue', async () => {
   const service = await startService(GOODS);

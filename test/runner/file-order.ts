@@ -7,6 +7,9 @@ export const LONG_FOLDERS = ['test/e2e', 'test/stores/redis', 'test/loadtest/pee
 /** The fault matrix sends searches at a rate and is invalid when it is late: it runs beside the short files, begun before them. */
 export const LAST_FOLDERS = [
   'test/faults',
+  'test/http',
+  'test/config',
+  'test/control',
   'test/meter',
   'test/metrics',
   'test/resilience',
