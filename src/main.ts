@@ -67,3 +67,5 @@ function greeting(publicUrl: string, adminUrl: string, hasToken: boolean): strin
 const status = await runProgram(PROGRAM, main);
 // What failed may have left handles open.
 if (status !== EXIT.passed) process.exit(status);
+// Nothing keeps a process that has left: a handle that a library forgot costs one second.
+setTimeout(() => process.exit(status), 1000).unref();
