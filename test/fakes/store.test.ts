@@ -8,7 +8,8 @@ storeContract('the fake in memory', async () => {
   const store = createFakeStore();
   const lose = async (): Promise<void> => store.lose();
   const stall = async (): Promise<() => void> => {
-    store.meet({ kind: 'slow', replyAfterMs: 50 });
+    // Later than any deadline of the contract that must pass.
+    store.meet({ kind: 'slow', replyAfterMs: 500 });
     return () => store.meet({ kind: 'none' });
   };
   return { store, owners: store.nodes().map(({ node }) => node), stall, lose, stop: store.close };
