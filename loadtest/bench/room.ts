@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
+import { embeddedDomains } from '../../src/config/embedded.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { makeDemoIndexes } from '../../src/first-start.ts';
 import { accepts, freePorts, startProcess } from '../stack/process.ts';
@@ -97,19 +98,14 @@ export function adminUrl(url: string): string {
 }
 
 function configOf(store: string, memory: string, control: string): string {
+  const { engine, attributes } = embeddedDomains(join(ROOT, 'data'))['goods'] ?? {};
   return `${control}memory: { maxBytes: ${memory} }
 compression: { coding: identity }
 domains:
   goods:
     ${store}
-    engine: { kind: sqlite, directory: ${join(ROOT, 'data')}, demo: true }
+    engine: ${JSON.stringify(engine)}
     freshness: { ttl: 1h }
-    attributes:
-      category: { type: string, facet: true }
-      brand: { type: string, facet: true }
-      condition: { type: string, facet: true }
-      city: { type: string, facet: true }
-      price: { type: integer, sort: true }
-      date: { type: date, sort: true }
+    attributes: ${JSON.stringify(attributes)}
 `;
 }

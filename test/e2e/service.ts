@@ -2,19 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
+import { embeddedDomains } from '../../src/config/embedded.ts';
 
 /** The goods of the demo catalogue, as `npm start` has them, for the `domains:` of a configuration. */
-export const demoGoods = (directory: string): string => `  goods:
-    store: { kind: none }
-    engine: { kind: sqlite, directory: ${directory}, demo: true }
-    attributes:
-      category: { type: string, facet: true }
-      brand: { type: string, facet: true }
-      condition: { type: string, facet: true }
-      city: { type: string, facet: true }
-      price: { type: integer, sort: true }
-      date: { type: date, sort: true }
-`;
+export const demoGoods = (directory: string): string =>
+  `  goods: ${JSON.stringify(embeddedDomains(directory)['goods'])}\n`;
 
 /** `src/main.ts` in a process of its own, as operators run it. */
 export interface Service {
