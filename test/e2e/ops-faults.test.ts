@@ -43,7 +43,9 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     await page.evaluate(`(() => {
       const real = window.fetch;
       let cut = false;
+      const seen = new Promise((resolve) => { window.goOn = resolve; });
       window.fetch = async (path, init) => {
+        if (path === '/admin/live' && cut) await seen;
         const response = await real(path, init);
         if (path !== '/admin/live' || !response.ok || cut) return response;
         cut = true;
@@ -58,12 +60,13 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     })()`);
     await giveToken(page, TOKEN);
     await says(page, '.link', 'live');
-    // All at once: the console takes the stream up again within a moment, and then shows none of them.
+    // The console takes the stream up again within a moment, and then shows none of them: that request waits here.
     await Promise.all([
       says(page, '.link.lost', 'silent'),
       page.waitForSelector('main.stale'),
       says(page, '.banner.bad', 'Nothing was heard for 5 s'),
     ]);
+    await page.evaluate('window.goOn()');
     await says(page, '.link', 'live');
     await page.waitForSelector('main:not(.stale)');
   });
