@@ -100,8 +100,8 @@ describe('near the bound', { concurrency: true }, () => {
     }, 100);
     context.after(() => clearInterval(dripping));
     const closed = (some: readonly Socket[]): number => some.filter((client) => client.closed).length;
-    // As soon as there is room again, whoever is left has the ten seconds of a calm time.
-    await until(() => closed(slow) >= 2, 'some were given up, long before that');
+    // As soon as there is room again, whoever is left has the ten seconds of a calm time: that may be after one of them.
+    await until(() => closed(slow) >= 1, 'some were given up, long before that');
     await until(() => connections.includes('slow'), 'it is counted');
     assert.equal((await get(port, '/search?q=hit')).status, 200);
   });
