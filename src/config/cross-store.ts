@@ -1,4 +1,4 @@
-import { MISSING, type Path, type RawFault } from './faults.ts';
+import type { Path, RawFault } from './faults.ts';
 import { repeats } from './repeats.ts';
 import type { NamedStore } from './stores.ts';
 import { formatDuration, formatHostPort } from './units.ts';
@@ -27,8 +27,5 @@ export function checkStore({ path: at, store }: NamedStore): readonly RawFault[]
       : formatHostPort({ host: node.host, port: node.port }),
   );
   for (const index of repeats(addresses)) report([list, index], JSON.stringify(addresses[index]), 'each node once');
-  const { cert, key } = store.tls ?? {};
-  if (cert !== undefined && key === undefined) report(['tls', 'key'], MISSING, 'the private key of cert');
-  if (key !== undefined && cert === undefined) report(['tls', 'cert'], MISSING, 'the certificate of key');
   return faults;
 }

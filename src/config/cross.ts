@@ -2,10 +2,11 @@ import { findSharedStores } from './claims.ts';
 import { checkDomain } from './cross-domain.ts';
 import { checkStore } from './cross-store.ts';
 import { MISSING, type RawFault, showValue } from './faults.ts';
-import { isNetwork } from './network.ts';
+import { isLoopback, isNetwork } from './network.ts';
 import type { Config, Draft } from './schema.ts';
 import { MIN_SHARE_BYTES, shareMemory } from './shares.ts';
 import { namedStores } from './stores.ts';
+import { checkTls } from './tls.ts';
 import { formatSize } from './units.ts';
 
 /** Faults between values that are each allowed. A value already at fault is a hole here, and nothing is said about it. */
@@ -16,6 +17,7 @@ export function crossCheck(config: Draft<Config>): readonly RawFault[] {
     ...checkProxies(config),
     ...checkMemory(config),
     ...namedStores(config).flatMap(checkStore),
+    ...checkTls(config),
     ...findSharedStores(config),
     ...domains.flatMap(([name, domain]) => (domain === undefined ? [] : checkDomain(name, domain))),
   ];
@@ -67,10 +69,6 @@ function checkMemory({ memory, domains }: Draft<Config>): readonly RawFault[] {
       allowed: `at least ${formatSize(needed)}: the domains ask for ${formatSize(taken)}${rest}`,
     },
   ];
-}
-
-function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(address);
 }
 
 /** Whether two listeners on one port would meet. */

@@ -12,3 +12,8 @@ export function isNetwork(text: string): boolean {
 function isPlainIPv6(address: string): boolean {
   return isIPv6(address) && !address.includes('%') && !/^(?:::|(?:0+:){5})ffff:/i.test(address);
 }
+
+/** Whether only this machine reaches a listener bound to it. */
+export function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(address);
+}

@@ -3,7 +3,7 @@ import { formatPath, type Path } from './faults.ts';
 import type { Config, DomainConfig } from './schema.ts';
 import type { DomainSettings, EngineSettings, Settings, StoreSettings, TlsSettings } from './settings.ts';
 import { emptyShare, shareMemory } from './shares.ts';
-import type { TlsFiles } from './tls.ts';
+import { type TlsFiles, tlsModeOf } from './tls.ts';
 
 /** What a file says, once nothing in it is at fault, as the rooms see it. */
 export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, TlsFiles>, cwd: string): Settings {
@@ -13,8 +13,9 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
     domains.map(([, domain]) => domain.memory.maxBytes),
   );
   const { drain, maxLoopDelay, clientHeader, missBudget, ...listener } = config.public;
-  const { token, ...admin } = config.admin;
-  const tlsOf = (path: Path): TlsFiles => tlsFiles.get(formatPath(path)) ?? {};
+  const { token, tls: _, ...admin } = config.admin;
+  const tlsOf = (path: Path): TlsFiles => tlsFiles.get(formatPath([...path, 'tls'])) ?? {};
+  const { cert, key } = tlsOf(['admin']);
   return {
     public: {
       ...listener,
@@ -23,7 +24,11 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
       ...(clientHeader === undefined ? {} : { clientHeader: clientHeader.toLowerCase() }),
       ...(missBudget === undefined ? {} : { missBudget }),
     },
-    admin: { ...admin, ...(token === undefined ? {} : { token }) },
+    admin: {
+      ...admin,
+      ...(token === undefined ? {} : { token }),
+      ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }),
+    },
     log: config.log,
     memory: config.memory,
     compression: config.compression,
@@ -36,19 +41,30 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
     },
     audit: { file: resolvePath(cwd, config.audit.file) },
     domains: domains.map(([name, domain], index) =>
-      resolveDomain(name, domain, shares[index] ?? 0, tlsOf(['domains', name, 'store']), cwd),
+      resolveDomain(name, domain, {
+        maxBytes: shares[index] ?? 0,
+        storeTls: tlsOf(['domains', name, 'store']),
+        engineTls: tlsOf(['domains', name, 'engine']),
+        cwd,
+      }),
     ),
   };
 }
 
 const DEFAULT_PATIENCE_MS = 2000;
 
+/** What a domain's settings depend on beside its own section. */
+interface DomainSurroundings {
+  readonly maxBytes: number;
+  readonly storeTls: TlsFiles;
+  readonly engineTls: TlsFiles;
+  readonly cwd: string;
+}
+
 function resolveDomain(
   name: string,
   domain: DomainConfig,
-  maxBytes: number,
-  tlsFiles: TlsFiles,
-  cwd: string,
+  { maxBytes, storeTls, engineTls, cwd }: DomainSurroundings,
 ): DomainSettings {
   const { freshness } = domain;
   return {
@@ -56,8 +72,8 @@ function resolveDomain(
     attributes: Object.entries(domain.attributes).map(([attribute, rest]) => ({ name: attribute, ...rest })),
     context: Object.entries(domain.context).map(([parameter, rest]) => ({ name: parameter, ...rest })),
     memory: { maxBytes, emptyMaxBytes: domain.memory.emptyMaxBytes ?? emptyShare(maxBytes) },
-    store: resolveStore(domain.store, tlsFiles),
-    engine: resolveEngine(name, domain.engine, cwd),
+    store: resolveStore(domain.store, storeTls),
+    engine: resolveEngine(name, domain.engine, engineTls, cwd),
     patienceMs: domain.patience ?? Math.max(DEFAULT_PATIENCE_MS, domain.engine.deadline),
     freshness: {
       ttlMs: freshness.ttl,
@@ -97,15 +113,18 @@ function resolveTls(
   tls: NonNullable<Exclude<DomainConfig['store'], { kind: 'none' }>['tls']>,
   files: TlsFiles,
 ): TlsSettings {
-  const { serverName, rejectUnauthorized } = tls;
-  return { ...files, ...(serverName === undefined ? {} : { serverName }), rejectUnauthorized };
+  return { ...files, ...serverNameOf(tls), rejectUnauthorized: tls.rejectUnauthorized };
+}
+
+function serverNameOf({ serverName }: { readonly serverName?: string }): Pick<TlsSettings, 'serverName'> {
+  return serverName === undefined ? {} : { serverName };
 }
 
 function resolveLifeboat({ directory, deadline, ...rest }: NonNullable<DomainConfig['lifeboat']>, cwd: string) {
   return { ...rest, directory: resolvePath(cwd, directory), deadlineMs: deadline };
 }
 
-function resolveEngine(name: string, engine: DomainConfig['engine'], cwd: string): EngineSettings {
+function resolveEngine(name: string, engine: DomainConfig['engine'], tlsFiles: TlsFiles, cwd: string): EngineSettings {
   const maxConcurrent = engine.maxConcurrent ?? (engine.kind === 'sqlite' ? engine.workers : 8);
   const limits = {
     deadlineMs: engine.deadline,
@@ -120,6 +139,7 @@ function resolveEngine(name: string, engine: DomainConfig['engine'], cwd: string
     return { kind, directory: resolvePath(cwd, directory), workers, demo, ...limits };
   }
   const { kind, host, port, mirrors, index, ranker, user, password, idAttribute, connectTimeout, maxMatches } = engine;
+  const { tls } = engine;
   return {
     kind,
     endpoints: [{ host, port }, ...mirrors],
@@ -127,6 +147,7 @@ function resolveEngine(name: string, engine: DomainConfig['engine'], cwd: string
     ranker,
     ...(user === undefined ? {} : { user }),
     ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls: { mode: tlsModeOf(kind, tls.mode), ...serverNameOf(tls), ...tlsFiles } }),
     ...(idAttribute === undefined ? {} : { idAttribute }),
     connectTimeoutMs: connectTimeout,
     maxMatches,

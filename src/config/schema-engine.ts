@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { choice, duration, flag, host, hostPort, integer, kind, optional, text } from './fields.ts';
+import { engineTls } from './schema-tls.ts';
 import { closed, MINUTE } from './sections.ts';
 
 const engineLimits = {
@@ -73,6 +74,7 @@ export const engine = Type.Union(
         }),
         user: optional(text('User, where a proxy asks for one.')),
         password: optional(text('Its password.', { 'x-secret': true })),
+        tls: Type.Optional(engineTls),
         idAttribute: optional(
           text("Attribute that holds the document's own id; without it, the engine's numeric id.", {
             pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$',

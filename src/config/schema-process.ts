@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { choice, duration, fraction, host, integer, optional, size, text } from './fields.ts';
+import { listenerTls } from './schema-tls.ts';
 import { closed, GIB, KIB, MIB, MINUTE, SECOND, section } from './sections.ts';
 
 const port = (description: string, env: string, byDefault: number) =>
@@ -87,6 +88,7 @@ export const adminListener = Type.Object(
         'x-secret': true,
       }),
     ),
+    tls: Type.Optional(listenerTls),
   },
   section('The listener operators use.'),
 );

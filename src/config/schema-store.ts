@@ -1,22 +1,12 @@
 import Type from 'typebox';
-import { duration, flag, host, hostPort, integer, kind, optional, text } from './fields.ts';
+import { duration, flag, hostPort, integer, kind, optional, text } from './fields.ts';
+import { storeTls } from './schema-tls.ts';
 import { closed, HOUR, MINUTE, SECOND } from './sections.ts';
-
-const tls = Type.Object(
-  {
-    ca: optional(text('PEM file of the certificate authorities to trust; without it, those of the system.')),
-    cert: optional(text('PEM file of the client certificate.')),
-    key: optional(text('PEM file of its private key.')),
-    serverName: optional(host('Name expected in the server certificate, when it is not the address.')),
-    rejectUnauthorized: flag('Refuse servers whose certificate cannot be verified.', { default: true }),
-  },
-  closed('Speak TLS to the store. Files are read once, at start; relative paths start at the working directory.'),
-);
 
 const storeConnection = {
   username: optional(text('ACL user.')),
   password: optional(text('Its password, or the `requirepass` one.', { 'x-secret': true })),
-  tls: Type.Optional(tls),
+  tls: Type.Optional(storeTls),
   deadline: duration('Of one read: past it the search goes on without the store; the connection is kept.', {
     default: '50ms',
     min: 1,

@@ -23,7 +23,12 @@ export interface Settings {
     /** Absent: no client is refused for its misses. */
     readonly missBudget?: MissBudgetSettings;
   };
-  readonly admin: { readonly host: string; readonly port: number; readonly token?: string };
+  readonly admin: {
+    readonly host: string;
+    readonly port: number;
+    readonly token?: string;
+    readonly tls?: ListenerTlsSettings;
+  };
   readonly log: { readonly level: LogLevel /** 0–1: share of hits that get a line. */; readonly hitSample: number };
   readonly memory: { readonly maxBytes: number };
   readonly compression: {
@@ -156,13 +161,28 @@ export interface StoreConnection {
   readonly dedicated: boolean;
 }
 
-export interface TlsSettings {
-  /** PEM text, read from the configured files at start. */
+/** Of a client. PEM texts, read from the configured files at start. */
+interface ClientTlsSettings {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
   readonly serverName?: string;
+}
+
+export interface TlsSettings extends ClientTlsSettings {
   readonly rejectUnauthorized: boolean;
+}
+
+/** A server that cannot be verified is never asked. */
+export interface EngineTlsSettings extends ClientTlsSettings {
+  /** Where TLS begins: within the MySQL handshake, or before it. */
+  readonly mode: 'mysql' | 'tunnel';
+}
+
+/** PEM texts. */
+export interface ListenerTlsSettings {
+  readonly cert: string;
+  readonly key: string;
 }
 
 export interface EngineLimits {
@@ -192,7 +212,8 @@ export type EngineSettings =
       readonly index: string;
       readonly ranker: string;
       readonly user?: string;
-      readonly password?: string /** Attribute that holds the document's own id; absent: the engine's numeric id. */;
+      readonly password?: string;
+      readonly tls?: EngineTlsSettings /** Attribute that holds the document's own id; absent: the engine's numeric id. */;
       readonly idAttribute?: string;
       readonly connectTimeoutMs: number /** Most results reachable by paging. */;
       readonly maxMatches: number;

@@ -1,7 +1,9 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { formatPath, MISSING, type Path, type RawFault, showValue } from './faults.ts';
 import type { Config, Draft } from './schema.ts';
-import type { TlsSettings } from './settings.ts';
+import type { EngineTlsSettings, TlsSettings } from './settings.ts';
 import { namedStores } from './stores.ts';
 
 /** @throws as `readFileSync` does. */
@@ -10,14 +12,67 @@ export type ReadFile = (path: string) => string;
 export type TlsFiles = Pick<TlsSettings, 'ca' | 'cert' | 'key'>;
 
 export interface TlsRead {
-  /** PEM texts by the path of their store. */
+  /** PEM texts by the path of their `tls`. */
   readonly files: ReadonlyMap<string, TlsFiles>;
   readonly faults: readonly RawFault[];
 }
 
 const PEM = /-----BEGIN [A-Z0-9 ]+-----/;
 
-/** Reads every file a store's `tls` names, so that one that is missing is a fault at start and not at the first search. */
+/** One `tls` section the configuration has, and where. */
+interface NamedTls {
+  readonly path: Path;
+  readonly tls: Draft<TlsFiles>;
+}
+
+type DraftEngine = NonNullable<Draft<Config['domains'][string]['engine']>>;
+
+function namedTls(config: Draft<Config>): readonly NamedTls[] {
+  const all = [
+    ...namedStores(config).map(({ path, store }) => ({ path: [...path, 'tls'], tls: store.tls })),
+    ...Object.entries(config.domains ?? {}).map(([name, domain]) => ({
+      path: ['domains', name, 'engine', 'tls'],
+      tls: domain?.engine === undefined || domain.engine.kind === 'sqlite' ? undefined : domain.engine.tls,
+    })),
+    { path: ['admin', 'tls'], tls: config.admin?.tls },
+  ];
+  return all.flatMap(({ path, tls }) => (tls === undefined ? [] : [{ path, tls }]));
+}
+
+/** Faults between the values of each `tls` section. */
+export function checkTls(config: Draft<Config>): readonly RawFault[] {
+  const pairs = namedTls(config).flatMap(({ path, tls: { cert, key } }): readonly RawFault[] => {
+    if (cert !== undefined && key === undefined) {
+      return [{ path: [...path, 'key'], value: MISSING, allowed: 'the private key of cert' }];
+    }
+    if (key === undefined || cert !== undefined) return [];
+    return [{ path: [...path, 'cert'], value: MISSING, allowed: 'the certificate of key' }];
+  });
+  const engines = Object.entries(config.domains ?? {}).flatMap(([name, domain]) =>
+    domain?.engine === undefined
+      ? []
+      : checkEngineName(['domains', name, 'engine', 'tls', 'serverName'], domain.engine),
+  );
+  return [...pairs, ...engines];
+}
+
+/** In the MySQL handshake a certificate is only compared with a name: an address would be compared with `localhost`. */
+function checkEngineName(path: Path, engine: DraftEngine): readonly RawFault[] {
+  if (engine.kind === 'sqlite' || engine.tls === undefined || engine.tls.serverName !== undefined) return [];
+  if (tlsModeOf(engine.kind, engine.tls.mode) === 'tunnel') return [];
+  const address = [engine.host, ...(engine.mirrors ?? []).map((mirror) => mirror?.host)].find(
+    (host) => host !== undefined && isIP(host) !== 0,
+  );
+  if (address === undefined) return [];
+  return [{ path, value: MISSING, allowed: `the name in the server's certificate, as ${address} is an address` }];
+}
+
+/** Sphinx has no TLS of its own, so what speaks it is a tunnel in front of it. */
+export function tlsModeOf(kind: 'sphinx' | 'manticore', given: EngineTlsSettings['mode'] | undefined) {
+  return given ?? (kind === 'sphinx' ? 'tunnel' : 'mysql');
+}
+
+/** Reads every file a `tls` section names, so that one that is missing is a fault at start and not at the first use. */
 export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string): TlsRead {
   const files = new Map<string, TlsFiles>();
   const faults: RawFault[] = [];
@@ -34,12 +89,13 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
     return undefined;
   };
 
-  for (const { path, store } of namedStores(config)) {
-    if (store.tls === undefined) continue;
-    const at: Path = [...path, 'tls'];
-    const ca = readPem(store.tls.ca, [...at, 'ca']);
-    const cert = readPem(store.tls.cert, [...at, 'cert']);
-    const key = readPem(store.tls.key, [...at, 'key']);
+  for (const { path, tls } of namedTls(config)) {
+    const ca = readPem(tls.ca, [...path, 'ca']);
+    const cert = readPem(tls.cert, [...path, 'cert']);
+    const key = readPem(tls.key, [...path, 'key']);
+    if (cert !== undefined && key !== undefined && !fit(cert, key)) {
+      faults.push({ path: [...path, 'key'], value: showValue(tls.key), allowed: 'the private key of cert' });
+    }
     files.set(formatPath(path), {
       ...(ca === undefined ? {} : { ca }),
       ...(cert === undefined ? {} : { cert }),
@@ -47,6 +103,16 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
     });
   }
   return { files, faults };
+}
+
+/** Whether a TLS server or client can be made of them. */
+function fit(cert: string, key: string): boolean {
+  try {
+    createSecureContext({ cert, key });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** `ENOENT`, never the message: it may quote what was read. */

@@ -188,33 +188,6 @@ domains:
   );
 });
 
-test('a sentinel store with TLS has its files read and its password kept', () => {
-  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
-  const { domains } = load(
-    `domains:
-  goods:
-    engine: { kind: manticore, host: 10.0.0.5 }
-    store:
-      kind: sentinel
-      sentinels: ["[::1]:26379"]
-      master: goods
-      sentinelPassword: p1
-      username: u
-      password: p2
-      database: 3
-      tls: { ca: tls/ca.pem, cert: /etc/c.pem, key: /etc/k.pem, serverName: redis.internal }
-`,
-    {},
-    { '/srv/tls/ca.pem': pem, '/etc/c.pem': pem, '/etc/k.pem': pem },
-  );
-  const store = domains[0]?.store;
-  assert.ok(store?.kind === 'sentinel');
-  assert.deepEqual(store.sentinels, [{ host: '::1', port: 26379 }]);
-  assert.deepEqual([store.master, store.sentinelPassword, store.username, store.password], ['goods', 'p1', 'u', 'p2']);
-  assert.equal(store.database, 3);
-  assert.deepEqual(store.tls, { ca: pem, cert: pem, key: pem, serverName: 'redis.internal', rejectUnauthorized: true });
-});
-
 test('two domains may share one store when both say so', () => {
   const { domains } = load(`
 x-store: &store { kind: standalone, nodes: ["127.0.0.1:6379"], shared: true }

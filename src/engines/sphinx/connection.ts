@@ -1,5 +1,7 @@
-import { connect } from 'node:net';
-import { createConnection } from 'mysql2';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { createConnection, type ConnectionOptions as DriverOptions } from 'mysql2';
+import type { EngineTlsSettings } from '../../config/settings.ts';
 import { EngineError } from '../../search/engine.ts';
 import { classify } from './errors.ts';
 import type { ResultSets, Row } from './reply.ts';
@@ -19,6 +21,8 @@ export interface ConnectionOptions {
   readonly port: number;
   readonly user?: string;
   readonly password?: string;
+  /** Absent: plain text. With it nothing but the greeting is ever plain, whatever the server offers. */
+  readonly tls?: EngineTlsSettings;
   /** From the first packet to a connection that takes statements; a stopped searchd accepts and says nothing. */
   readonly connectTimeoutMs: number;
   /** Once, when it is over, for whatever reason. */
@@ -37,7 +41,8 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
     // Our own socket: destroying it is the only way to end a query at once, mysql2's destroy() waits for the reply.
     const socket = connect({ host: options.host, port: options.port, noDelay: true, keepAlive: true });
     const driver = createConnection({
-      stream: socket,
+      ...(options.tls?.mode === 'tunnel' ? { stream: tunnel(options, options.tls, socket) } : { stream: socket }),
+      ...(options.tls?.mode === 'mysql' && upgrade(options, options.tls)),
       ...(options.user === undefined ? {} : { user: options.user }),
       ...(options.password === undefined ? {} : { password: options.password }),
       connectTimeout: 0,
@@ -69,6 +74,7 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
     driver.on('error', end);
     driver.on('end', () => end());
     socket.on('close', () => end());
+    socket.on('error', end);
 
     const abort = (): void => end(new EngineError('engine-timeout', 'no connection before the hard deadline'));
     const timer = setTimeout(
@@ -102,6 +108,31 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
       }, end);
     });
   });
+}
+
+/** TLS first, SphinxQL inside it. */
+function tunnel({ host }: ConnectionOptions, tls: EngineTlsSettings, socket: Socket): TLSSocket {
+  const servername = tls.serverName ?? (isIP(host) === 0 ? host : undefined);
+  // Without a name the address itself must be in the certificate.
+  return connectTls({ ...certificatesOf(tls), socket, host, ...(servername !== undefined && { servername }) });
+}
+
+/** TLS after searchd's greeting and before the account. A server without it is an error of the driver's. */
+function upgrade({ host }: ConnectionOptions, tls: EngineTlsSettings): Pick<DriverOptions, 'host' | 'ssl'> {
+  return {
+    // The driver takes the name that it expects in the certificate from here; it dials nobody, the stream is ours.
+    host: tls.serverName ?? host,
+    ssl: { ...certificatesOf(tls), rejectUnauthorized: true, verifyIdentity: true },
+  };
+}
+
+function certificatesOf({ ca, cert, key }: EngineTlsSettings) {
+  return {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    minVersion: 'TLSv1.2' as const,
+  };
 }
 
 /** mysql2 gives one set alone, several in a list; a statement without rows gives an object. */

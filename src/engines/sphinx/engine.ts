@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { EngineTlsSettings } from '../../config/settings.ts';
 import { createRetryBudget } from '../../resilience/retry-budget.ts';
 import type { SearchDomain } from '../../search/domain.ts';
 import { type Engine, EngineError, probeOf } from '../../search/engine.ts';
@@ -22,6 +23,7 @@ export interface SphinxOptions {
   /** Manticore only; searchd 2.2.11 has no accounts. */
   readonly user?: string;
   readonly password?: string;
+  readonly tls?: EngineTlsSettings;
   readonly idAttribute?: string;
   readonly domain: SearchDomain;
   readonly connectTimeoutMs: number;

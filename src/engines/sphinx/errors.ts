@@ -62,11 +62,20 @@ export function partialWarning(warning: string | undefined): string | undefined 
   return said?.split('; ').every((part) => HARMLESS.some((harmless) => harmless.test(part))) ? undefined : said;
 }
 
+/** The driver's codes, and those that Node has of OpenSSL: a certificate, a name, or a server that speaks no TLS. */
+const TLS =
+  /^(?:HANDSHAKE_(?:NO_SSL_SUPPORT|SSL_ERROR)|ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|HOSTNAME_MISMATCH)/;
+
+/** OpenSSL's own form: thread, number, library and function stand before the reason, file and line behind it. */
+const OPENSSL = /^[0-9A-F]+:error:[^:]*:[^:]*:[^:]*:([^:]*):[\s\S]*$/;
+
 function read(error: unknown): ForeignError {
   if (!(error instanceof Error)) return { message: String(error) };
   const errno = 'errno' in error && typeof error.errno === 'number' ? error.errno : undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   // searchd ends its messages with a NUL. Node's AggregateError of several addresses has no message of its own.
-  const message = error.message.replace(/\0+$/, '') || code || error.name;
+  const said = error.message.replace(/\0+$/, '') || code || error.name;
+  const message =
+    code !== undefined && TLS.test(code) ? `no TLS with the engine: ${said.replace(OPENSSL, '$1')} (${code})` : said;
   return { message, ...(errno === undefined ? {} : { errno }), ...(code === undefined ? {} : { code }) };
 }
