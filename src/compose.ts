@@ -125,6 +125,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     version,
     metricsText: metrics.text,
     ...(settings.admin.token === undefined ? {} : { token: settings.admin.token }),
+    ...(settings.admin.tls === undefined ? {} : { tls: settings.admin.tls }),
   });
 
   let binding: Promise<{ publicUrl: string; adminUrl: string }> | undefined;
@@ -170,9 +171,10 @@ function pageOf({ domains, admin, public: { host } }: Settings): NonNullable<Pub
   const isDemo = domains.every(({ engine }) => engine.kind === 'sqlite' && engine.demo);
   // Whoever reads a page on this machine's own address can open the other listener there as well.
   const isOpen = admin.host === host && admin.token === undefined;
+  const scheme = admin.tls === undefined ? 'http' : 'https';
   return {
     ...(isDemo ? { examples: DEMO_SEARCHES } : {}),
-    ...(isOpen ? { explainUrl: `http://${admin.host}:${admin.port}/admin/explain` } : {}),
+    ...(isOpen ? { explainUrl: `${scheme}://${admin.host}:${admin.port}/admin/explain` } : {}),
   };
 }
 

@@ -14,6 +14,7 @@ import { registerAdminAccess } from './admin-access.ts';
 import { createApp } from './app.ts';
 import type { DrainResult } from './drain.ts';
 import { registerHealth } from './health-route.ts';
+import type { ListenerTls } from './listener.ts';
 import { registerOps } from './ops/route.ts';
 import { createRequestIds } from './request-id.ts';
 import { searchQuerySchema } from './schema.ts';
@@ -29,6 +30,8 @@ export interface AdminServerOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly token?: string;
+  /** Absent: plain HTTP. */
+  readonly tls?: ListenerTls;
   readonly drainMs: number;
   readonly maxUrlBytes: number;
   /** Of the service, for the API's description. */
@@ -57,6 +60,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     requestId: createRequestIds(random),
     maxBodyBytes: MAX_BODY_BYTES,
     limits: { maxUrlBytes, maxConnections: MAX_CONNECTIONS },
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
     lameDuckMs: 0,
     drainMs: options.drainMs,
     onRequest: desk.open,

@@ -10,7 +10,7 @@ import { type FallbackOptions, frameworkRefusal, registerFallback } from './fall
 import { holdBodies } from './held-bodies.ts';
 import { createHeldBytes, type HeldBytes } from './held-bytes.ts';
 import { parseJsonBody } from './json-body.ts';
-import { createListener, DEFAULT_LIMITS, type ListenerLimits } from './listener.ts';
+import { createListener, DEFAULT_LIMITS, type ListenerLimits, type ListenerTls } from './listener.ts';
 import type { Problem } from './problem.ts';
 import { problemResponse, writeProblem } from './problem-response.ts';
 import { EVERY_ANSWER } from './security-headers.ts';
@@ -21,6 +21,8 @@ export interface AppOptions {
   readonly random: () => number;
   readonly requestId: (given: string | string[] | undefined) => string;
   readonly limits: Pick<ListenerLimits, 'maxUrlBytes' | 'maxConnections'> & Partial<ListenerLimits>;
+  /** Absent: plain HTTP. */
+  readonly tls?: ListenerTls;
   readonly maxBodyBytes: number;
   readonly lameDuckMs: number;
   readonly drainMs: number;
@@ -76,7 +78,7 @@ export function createApp(options: AppOptions): App {
         if (drain.hangingUp()) response.shouldKeepAlive = false;
         if (first === undefined || !first(request, response)) handler(request, response);
       };
-      server = createListener(limits, handle, refuse);
+      server = createListener(limits, handle, refuse, options.tls);
       return server;
     },
     logger: false,
@@ -84,7 +86,8 @@ export function createApp(options: AppOptions): App {
     clientErrorHandler: createClientErrorHandler({
       log,
       random,
-      connect: (stream) => server?.emit('connection', stream),
+      // Inside TLS what is read is plain already: for the HTTP parser, not for another handshake.
+      connect: (stream) => server?.emit(options.tls === undefined ? 'connection' : 'secureConnection', stream),
       onSlow: () => observe({ kind: 'connection', what: 'slow' }),
     }),
     frameworkErrors: frameworkRefusal(fallback),
@@ -118,7 +121,11 @@ export function createApp(options: AppOptions): App {
     drain,
     held,
     respond,
-    listen: (address) => fastify.listen(address),
+    listen: async (address) => {
+      const url = await fastify.listen(address);
+      // Fastify knows nothing of the server that it was given.
+      return options.tls === undefined ? url : url.replace(/^http:/, 'https:');
+    },
     close: async () => {
       const result = await drain.close();
       await fastify.close();

@@ -1,4 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Problem } from './problem.ts';
 
 export interface ListenerLimits {
@@ -29,36 +31,58 @@ const HEADER_ROOM_BYTES = 16 * 1024;
 /** Browsers behind several proxies send forty. Node would leave out the further ones without a word. */
 const MAX_FIELDS = 128;
 
+/** PEM texts of a listener's certificate, with its chain, and of its key. */
+export interface ListenerTls {
+  readonly cert: string;
+  readonly key: string;
+}
+
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * Node's HTTP server with a bound on everything a client can hold open. What node would answer on its own with an
- * empty body (no Host, an unknown Expect) goes to `refuse`, so that every error is a problem document.
+ * empty body (no Host, an unknown Expect) goes to `refuse`, so that every error is a problem document. With `tls` it
+ * takes HTTPS alone.
  */
-export function createListener(limits: ListenerLimits, handle: Handle, refuse: (problem: Problem) => Handle): Server {
+export function createListener(
+  limits: ListenerLimits,
+  handle: Handle,
+  refuse: (problem: Problem) => Handle,
+  tls?: ListenerTls,
+): Server {
   const withManyFields = refuse({
     code: 'headers-too-large',
     detail: `At most ${MAX_FIELDS} header fields are taken.`,
   });
   const withoutHost = refuse({ code: 'invalid-request', detail: 'An HTTP/1.1 request needs a Host field.' });
   const withTwoHosts = refuse({ code: 'invalid-request', detail: 'A request may have only one Host field.' });
-  const server = createServer(
-    {
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-      connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
-      maxHeaderSize: limits.maxUrlBytes + HEADER_ROOM_BYTES,
-      requireHostHeader: false,
-    },
-    (request, response) => {
-      const hosts = countHosts(request.rawHeaders);
-      if (request.rawHeaders.length > 2 * MAX_FIELDS) withManyFields(request, response);
-      else if (hosts > 1) withTwoHosts(request, response);
-      else if (hosts === 0 && request.httpVersion === '1.1') withoutHost(request, response);
-      else handle(request, response);
-    },
-  );
+  const options = {
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
+    maxHeaderSize: limits.maxUrlBytes + HEADER_ROOM_BYTES,
+    requireHostHeader: false,
+  };
+  const judge: Handle = (request, response) => {
+    const hosts = countHosts(request.rawHeaders);
+    if (request.rawHeaders.length > 2 * MAX_FIELDS) withManyFields(request, response);
+    else if (hosts > 1) withTwoHosts(request, response);
+    else if (hosts === 0 && request.httpVersion === '1.1') withoutHost(request, response);
+    else handle(request, response);
+  };
+  const server =
+    tls === undefined
+      ? createServer(options, judge)
+      : createTlsServer(
+          { ...options, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: limits.headersTimeoutMs },
+          judge,
+        );
+  if (tls !== undefined) {
+    // Node takes a failed handshake for a broken request; an answer would wait for the handshake, and the socket with it.
+    server.removeAllListeners('tlsClientError');
+    server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
+  }
   server.timeout = limits.socketTimeoutMs;
   server.maxConnections = limits.maxConnections;
   server.maxHeadersCount = MAX_FIELDS + 1;

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import { type AddressInfo, connect as connectPlain, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { type ConnectionOptions, connect } from 'node:tls';
+import { type Certificates, makeCertificates } from '../../../loadtest/stack/certificates.ts';
+import { createListener, DEFAULT_LIMITS, type ListenerTls } from '../../../src/http/listener.ts';
+import { adminRig, bearer } from './rig.ts';
+
+let directory = '';
+let certificates: Certificates;
+let tls: ListenerTls;
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'serpcache-admin-tls-'));
+  certificates = await makeCertificates(directory);
+  const { certFile, keyFile } = certificates;
+  tls = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+});
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+async function listening(t: TestContext): Promise<{ readonly url: string; readonly port: number; server: Server }> {
+  const rig = adminRig(t, { tls });
+  const url = await rig.server.listen({ host: '127.0.0.1', port: 0 });
+  const { server } = rig.server.app;
+  return { url, port: (server.address() as AddressInfo).port, server };
+}
+
+/** @returns the status, or the code of the error. */
+function get(port: number, options: { readonly path?: string; readonly ca?: string }): Promise<number | string> {
+  const { promise, resolve } = Promise.withResolvers<number | string>();
+  const { path = '/admin/domains', ca } = options;
+  const asking = request({ host: '127.0.0.1', port, path, headers: bearer, agent: false, ...(ca && { ca }) });
+  asking.on('response', (response) => resolve(response.resume().statusCode ?? 0));
+  asking.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  asking.end();
+  return promise;
+}
+
+/** @returns what came until the connection ended. */
+async function ended(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  if (!socket.closed) await once(socket, 'close');
+  return text;
+}
+
+function connections(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => server.getConnections((error, n) => (error ? reject(error) : resolve(n))));
+}
+
+test('with a certificate the admin listener speaks HTTPS, and names itself so', async (t) => {
+  const { url, port } = await listening(t);
+  assert.equal(url, `https://127.0.0.1:${port}`);
+  assert.equal(await get(port, { ca: certificates.ca }), 200);
+  assert.equal(await get(port, {}), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  // Unescaped UTF-8 is given to the parser a second time, inside TLS as well.
+  assert.equal(await get(port, { ca: certificates.ca, path: encodeURI('/admin/explain?q=кроссовки') }), 200);
+  const raw = connect({ port, host: '127.0.0.1', ca: certificates.ca });
+  raw.write('GET /admin/explain?q=кроссовки HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n');
+  assert.match(await ended(raw), /^HTTP\/1\.1 401 /);
+});
+
+test('plain HTTP gets no answer there, and holds no connection', async (t) => {
+  const { port, server } = await listening(t);
+  const client = connectPlain({ port, host: '127.0.0.1' });
+  client.write('GET /metrics HTTP/1.1\r\nHost: t\r\n\r\n');
+  assert.doesNotMatch(await ended(client), /HTTP/);
+  while ((await connections(server)) > 0) await new Promise((done) => setTimeout(done, 5));
+});
+
+test('TLS 1.1 is refused', async (t) => {
+  const { port } = await listening(t);
+  const { ca } = certificates;
+  const options = (version: 'TLSv1.1' | 'TLSv1.2'): ConnectionOptions => ({
+    ...{ port, host: '127.0.0.1', ca, minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' },
+  });
+  const [old, least] = [connect(options('TLSv1.1')), connect(options('TLSv1.2'))];
+  t.after(() => least.destroy());
+  const [error] = await once(old, 'error');
+  assert.match(error.message, /alert protocol version/);
+  await once(least, 'secureConnect');
+});
+
+test('a handshake that never ends is cut after the time a header may take', async (t) => {
+  const limits = { ...DEFAULT_LIMITS, headersTimeoutMs: 100, maxConnections: 10, maxUrlBytes: 8192 };
+  const server = createListener(limits, assert.fail, () => assert.fail, tls);
+  t.after(() => server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const silent = connectPlain({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+  assert.equal(await ended(silent), '');
+});
