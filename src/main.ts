@@ -3,6 +3,7 @@ import { type Program, projectVersion, runProgram } from './commands/arguments.t
 import { EXIT } from './commands/exit-status.ts';
 import { compose } from './compose.ts';
 import { loadSettings } from './config/load.ts';
+import { warningsOf } from './config/warnings.ts';
 import { makeDemoIndexes } from './first-start.ts';
 import { createLogger } from './metrics/logger.ts';
 
@@ -34,6 +35,7 @@ async function main(): Promise<number> {
   await makeDemoIndexes(settings, { clock: systemClock, output: process.stderr, signal: leaving.signal });
   if (leaving.signal.aborted) return EXIT.passed;
   const log = createLogger({ level: settings.log.level });
+  for (const warning of warningsOf(settings)) log.warn(warning);
   const version = projectVersion();
   const service = await compose({ settings, log, clock: systemClock, random: Math.random, version });
   try {

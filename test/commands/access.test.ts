@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { makeCertificates } from '../../loadtest/stack/certificates.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
-import { adminService } from './admin-service.ts';
+import { adminService, TOKEN } from './admin-service.ts';
 import { callCli } from './run.ts';
 
 /** Knows no domains, and remembers who asked. */
@@ -109,4 +110,37 @@ test('a missing or wrong token, and the public listener, are told with what to d
   const notFound = JSON.stringify({ code: 'not-found', title: 'Not found', status: 404, detail: 'No such path.' });
   const elsewhere = await callCli(['popular', '--admin', await answering(t, 404, {}, notFound)]);
   assert.match(elsewhere.err, /Not found: No such path\. Perhaps this is the public listener/);
+});
+
+test('over TLS: an authority nobody trusts is refused with what to do, one of --ca-file is trusted', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-ca-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const { certFile, keyFile, caFile } = await makeCertificates(directory);
+  const { url, port } = await adminService(
+    t,
+    {},
+    { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') },
+  );
+  assert.equal(url, `https://127.0.0.1:${port}`);
+  const untrusted = await callCli(['popular', '--admin', url]);
+  assert.equal(untrusted.code, 3);
+  assert.match(untrusted.err, /no answer from https:.* \(nobody trusted has signed its certificate: --ca-file/);
+  const plain = await callCli(['popular', '--admin', url.replace('https:', 'http:')]);
+  assert.match(plain.err, /connection closed; perhaps it speaks https:/);
+  const noFile = await callCli(['popular', '--admin', url, '--ca-file', keyFile]);
+  assert.equal(noFile.code, 64);
+  assert.match(noFile.err, /--ca-file .* is no PEM file of certificates/);
+
+  const trusted = await callCli(['popular', '--admin', url, '--ca-file', caFile]);
+  assert.deepEqual([trusted.code, trusted.err], [0, '']);
+  // Beside the service, its configuration says that it speaks TLS.
+  const config = join(directory, 'serpcache.yaml');
+  const admin = `{ port: ${port}, token: ${TOKEN}, tls: { cert: ${certFile}, key: ${keyFile} } }`;
+  writeFileSync(config, `admin: ${admin}\ndomains: { goods: { engine: { kind: sqlite } } }\n`);
+  const configured = await callCli(['popular', '--ca-file', caFile], { env: { SERPCACHE_CONFIG: config } });
+  assert.deepEqual([configured.code, configured.err], [0, '']);
+
+  const { url: unsecured } = await adminService(t);
+  const noTls = await callCli(['popular', '--admin', unsecured.replace('http:', 'https:'), '--ca-file', caFile]);
+  assert.match(noTls.err, /it speaks no TLS: http:\/\/ instead/);
 });

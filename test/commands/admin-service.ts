@@ -5,6 +5,7 @@ import type { AuditEntry } from '../../src/audit/audit.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Operations } from '../../src/http/admin/operations.ts';
 import { createAdminServer } from '../../src/http/admin-server.ts';
+import type { ListenerTls } from '../../src/http/listener.ts';
 import type { Search } from '../../src/search/search.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
 import { createFakeSearch } from '../fakes/search.ts';
@@ -30,7 +31,11 @@ export interface AdminService {
 const SPEED = 15;
 
 /** The real admin listener over operations that remember what they were told. */
-export async function adminService(t: TestContext, given: Partial<Search> = {}): Promise<AdminService> {
+export async function adminService(
+  t: TestContext,
+  given: Partial<Search> = {},
+  tls?: ListenerTls,
+): Promise<AdminService> {
   const began = performance.now();
   const clock: Clock = {
     wallMs: () => Date.parse('2026-11-21T06:00:00Z') + SPEED * (performance.now() - began),
@@ -51,6 +56,7 @@ export async function adminService(t: TestContext, given: Partial<Search> = {}):
     drainMs: 100,
     maxUrlBytes: 8192,
     token: TOKEN,
+    ...(tls === undefined ? {} : { tls }),
   });
   server.app.addHook('preValidation', async ({ method, url, body, headers }) => {
     asked.push({ what: `${method} ${url.split('?')[0]}`, body, headers });

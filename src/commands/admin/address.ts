@@ -1,4 +1,6 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { Words } from '../arguments.ts';
 import { UsageError } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
@@ -18,9 +20,12 @@ export function accessOf(words: Words, context: Pick<CommandContext, 'settings' 
   const file = words.text('token-file');
   const token = file === undefined ? context.adminToken : tokenIn(file);
   if (given !== undefined) return { base: addressIn(given), token };
-  const { host, port, token: configured } = context.settings().admin;
+  const { host, port, tls, token: configured } = context.settings().admin;
   if (port === 0) throw new UsageError('the configured admin port is picked at each start: name it, --admin URL');
-  return { base: new URL(`http://${reachable(host)}:${port}`), token: token ?? configured };
+  return {
+    base: new URL(`${tls === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`),
+    token: token ?? configured,
+  };
 }
 
 function addressIn(given: string): URL {
@@ -29,6 +34,24 @@ function addressIn(given: string): URL {
     throw new UsageError(`--admin takes an address such as http://127.0.0.1:8081, not "${given}"`);
   }
   return base;
+}
+
+/**
+ * Trusts the authorities of `--ca-file` beside those of the system, in this process.
+ * @throws UsageError
+ */
+export function trustAuthorities(words: Words): void {
+  const file = words.text('ca-file');
+  if (file === undefined) return;
+  try {
+    const text = readFileSync(file, 'utf8');
+    // Node takes a text without any certificate for an empty list.
+    new X509Certificate(text);
+    setDefaultCACertificates([...getCACertificates('default'), text]);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : error;
+    throw new UsageError(`--ca-file ${file} is no PEM file of certificates that can be read: ${why}`);
+  }
 }
 
 function tokenIn(file: string): string {

@@ -2,7 +2,7 @@ import type { ProgressOutput } from '../../catalogue/progress.ts';
 import type { Clock } from '../../clock.ts';
 import type { Option, Words } from '../arguments.ts';
 import type { Command } from '../command.ts';
-import { accessOf } from './address.ts';
+import { accessOf, trustAuthorities } from './address.ts';
 import { type AdminClient, createAdminClient } from './client.ts';
 import { type Confirm, createConfirm } from './confirm.ts';
 import { meant } from './meant.ts';
@@ -44,6 +44,7 @@ const COMMON: readonly Option[] = [
     about: 'the admin listener; else ADMIN_HOST, ADMIN_PORT, the configuration, 127.0.0.1:8081',
   },
   { name: 'token-file', takes: 'FILE', about: 'holds the admin token; else ADMIN_TOKEN, the configuration' },
+  { name: 'ca-file', takes: 'FILE', about: 'PEM of authorities to trust for https://, beside those of the system' },
 ];
 
 /** A command that asks a running service, by the admin API alone: it composes nothing of it here. */
@@ -59,6 +60,7 @@ export function operatorCommand(definition: OperatorCommand): Command {
     ...(definition.details === undefined ? {} : { details: definition.details }),
     run: async (words, context) => {
       const { operator, signal, stderr, clock } = context;
+      trustAuthorities(words);
       const client = createAdminClient({ ...accessOf(words, context), operator, signal });
       const output = createOutput(context, words.has('json'));
       const { asks, confirm } = createConfirm(context, words.has('yes'));

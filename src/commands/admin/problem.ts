@@ -26,7 +26,8 @@ export class AdminUnreachable extends Error {
 const HOW = 'name the admin address: --admin URL, or ADMIN_HOST and ADMIN_PORT';
 
 export function unreachable(base: URL, cause: unknown): AdminUnreachable {
-  const reason = reasonOf(cause);
+  const known = reasonOf(cause);
+  const reason = known === CLOSED && base.protocol === 'http:' ? `${known}; perhaps it speaks https://` : known;
   return new AdminUnreachable(`no answer from ${base.origin} (${reason}); is serpcache running there? If not, ${HOW}`, {
     cause,
   });
@@ -57,15 +58,23 @@ const ADVICE: Readonly<Record<string, string>> = {
   'not-found': ` Perhaps this is the public listener: ${HOW}.`,
 };
 
+const CLOSED = 'connection closed';
+const UNTRUSTED = 'nobody trusted has signed its certificate: --ca-file names whom to trust';
+
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection closed',
-  UND_ERR_SOCKET: 'connection closed',
+  ECONNRESET: CLOSED,
+  UND_ERR_SOCKET: CLOSED,
   ENOTFOUND: 'no such host',
   EAI_AGAIN: 'the host name cannot be looked up now',
   EHOSTUNREACH: 'no route to the host',
   ETIMEDOUT: 'connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks no TLS: http:// instead of https://',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
 };
 
 function reasonOf(error: unknown): string {
