@@ -1,23 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 
-const EXAMPLE = new URL('../../../deploy/production.example.yaml', import.meta.url);
+const CONFIGURATION = new URL('../../../deploy/redis/redis-cache.conf', import.meta.url);
 
-/** All that the adapter asks of a server: its own names, its commands, and what a handshake and a map of slots need. */
-export const USER = {
-  username: 'serpcache',
-  password: 'only-for-this-test',
-  rules:
-    'resetchannels ~sc1:* -@all +get +set +del +eval +time +zadd +zrem +zrange +zremrangebyscore +pexpireat ' +
-    // The control document and reports, content, counters.
-    '+hget +hset +hmget +hincrby +hlen +hdel +hgetall +zcard +zremrangebyrank +pexpire ' +
-    '+scan +strlen +unlink +dbsize +flushdb +zincrby +zrevrange ' +
-    '+ping +info +asking +select +client|setname +cluster|slots +cluster|info',
-};
+/** The rules that our configuration of a server tells operators to give: names, commands, nothing else. */
+const [, advised = ''] = /^# user serpcache on #<sha256> (.+)$/m.exec(readFileSync(CONFIGURATION, 'utf8')) ?? [];
 
-/** The rules our example of a configuration tells operators to give. */
-const [, advised = ''] = /ACL SETUSER serpcache on >… ([^`]+)`/.exec(readFileSync(EXAMPLE, 'utf8')) ?? [];
-export const ADVISED_USER = { ...USER, rules: `resetchannels -@all ${advised}` };
+export const ADVISED_USER = { username: 'serpcache', password: 'only-for-this-test', rules: advised };
+
+/** The same where whole nodes may be emptied. */
+export const USER = { ...ADVISED_USER, rules: `${advised} +flushdb` };
 
 /** Of settings: as that user, over TLS. */
 export const secure = (stack: RedisStack) => ({
