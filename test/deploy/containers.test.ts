@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { loadSettings } from '../../src/config/load.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -17,11 +20,24 @@ interface Service {
   readonly build?: { readonly context: string; readonly dockerfile: string; readonly target: string };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly networks?: readonly string[] | { readonly stack: { readonly ipv4_address: string } };
+  readonly network_mode?: string;
+  readonly ports?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly user?: string;
+  readonly tmpfs?: readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly pids_limit?: number;
+  readonly mem_limit?: string;
+  readonly privileged?: boolean;
   readonly restart?: string;
-  readonly healthcheck?: object;
+  readonly healthcheck?: { readonly test: readonly string[] };
 }
 
-const compose = parse(readFileSync(join(home, 'compose.yaml'), 'utf8'), { merge: true }) as {
+const composeText = readFileSync(join(home, 'compose.yaml'), 'utf8');
+const compose = parse(composeText, { merge: true }) as {
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
 };
@@ -64,8 +80,12 @@ test('every service of the compose file is built or started from what exists', (
 
 test('configurations named in commands are mounted where the command looks', () => {
   for (const [name, service] of services) {
-    const targets = (service.volumes ?? []).map((volume) => volume.split(':')[1] ?? volume);
-    for (const word of service.command ?? []) {
+    const mounts = [
+      ...(service.volumes ?? []).map((volume) => volume.split(':')[1] ?? volume),
+      ...(service.tmpfs ?? []),
+    ];
+    const targets = mounts.map((mount) => mount.split(':')[0]);
+    for (const word of (service.command ?? []).flatMap((words) => words.split(/\s+/))) {
       if (!/^\/\S+\.(conf|yaml)$/.test(word)) continue;
       assert.ok(
         targets.some((target) => word === target || word.startsWith(`${target}/`)),
@@ -89,7 +109,7 @@ test('a service waits only for services there are, in a way that can come true',
 
 test('the addresses serpcache is given are those of the nodes, and the steps that make the clusters name them all', () => {
   const settings = loadSettings({
-    env: { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), ADMIN_TOKEN: 'a-token-of-mine' },
+    env: { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), ADMIN_TOKEN: 'a-token-of-mine', STORE_PASSWORD: 'p' },
     cwd: root,
   });
   for (const { name, store, engine } of settings.domains) {
@@ -108,3 +128,87 @@ test('the addresses serpcache is given are those of the nodes, and the steps tha
     assert.ok(engine.kind === 'sphinx' && engine.endpoints[0].host in compose.services);
   }
 });
+
+test('every container is read-only, without capabilities or new rights, as a user, with bounds', () => {
+  for (const [name, service] of services) {
+    assert.equal(service.read_only, true, name);
+    assert.deepEqual(service.cap_drop, ['ALL'], name);
+    assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name);
+    assert.ok((service.pids_limit ?? Number.POSITIVE_INFINITY) <= 256, name);
+    assert.match(service.mem_limit ?? '', /^(512m|1g)$/, name);
+    assert.equal(service.privileged, undefined, name);
+    // The project's own images name their user themselves.
+    if (service.build === undefined) assert.equal(service.user, '999', name);
+  }
+});
+
+test('one port of one container is published, on loopback: that of searches', () => {
+  assert.deepEqual(
+    services.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`)),
+    ['serpcache 127.0.0.1:8080:8080'],
+  );
+});
+
+test('stores and engines are in an internal network or in none; serpcache alone stands in another as well', () => {
+  assert.equal(compose.networks['stack']?.internal, true);
+  for (const [name, { networks = [], network_mode }] of services) {
+    const joined = Array.isArray(networks) ? networks : Object.keys(networks);
+    if (name === 'serpcache') assert.deepEqual(joined, ['front', 'stack']);
+    else assert.deepEqual(network_mode === 'none' ? [] : joined, network_mode === 'none' ? [] : ['stack'], name);
+  }
+});
+
+test('every secret comes from the environment, and there is no default for it', () => {
+  const secret = /(?:TOKEN|PASSWORD|AUTH)$/;
+  for (const [name, { environment = {} }] of services) {
+    for (const [variable, value] of Object.entries(environment)) {
+      if (secret.test(variable))
+        assert.match(value, /^\$\{(?:ADMIN_TOKEN|STORE_PASSWORD):\?[^}]*\}$/, `${name}: ${variable}`);
+    }
+  }
+  for (const [, name, rest] of composeText.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)) {
+    if (secret.test(name ?? '')) assert.match(rest ?? '', /^:\?/, name);
+  }
+  for (const node of ['goods-1', 'auto-1', 'goods-cluster', 'auto-cluster']) {
+    assert.ok(compose.services[node]?.environment?.['REDISCLI_AUTH'] !== undefined, node);
+  }
+});
+
+for (const [node, program] of [
+  ['goods-1', 'redis'],
+  ['auto-1', 'valkey'],
+] as const) {
+  test(`the command of ${node} starts a ${program} that asks for the password and shows it to nobody`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'serpcache-node-'));
+    const [port = 0] = await freePorts(1);
+    const service = compose.services[node];
+    // As Compose passes it on, in the places that this machine has.
+    const here = (text: string): string =>
+      text
+        .replaceAll('$$', '$')
+        .replaceAll('/run/node', folder)
+        .replace('/etc/serpcache/cache.conf', join(root, 'deploy', 'redis', `${program}-cache.conf`))
+        .replace('--bind 0.0.0.0', `--bind 127.0.0.1 --port ${port}`)
+        .replace(/^(redis|valkey)-cli/, `$&  -p ${port}`);
+    const password = 'only-for-this-test';
+    const env = { REDISCLI_AUTH: password };
+    const probe = here(service?.healthcheck?.test[1] ?? '');
+    const isHealthy = (given: Record<string, string>): boolean =>
+      spawnSync('sh', ['-c', probe], { env: { PATH: process.env['PATH'], ...given } }).status === 0;
+    const [command = '', ...args] = (service?.command ?? []).map(here);
+    const server = await startProcess({
+      ...{ name: node, command, args, cwd: folder, logFile: join(folder, 'log'), env },
+      ready: async () => isHealthy(env),
+    });
+    t.after(async () => {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    assert.equal(isHealthy({}), false);
+    assert.equal(isHealthy({ REDISCLI_AUTH: 'another' }), false);
+    const arguments_ = readFileSync(`/proc/${server.pid}/cmdline`, 'utf8');
+    assert.match(arguments_, new RegExp(`^${program}-server `));
+    assert.ok(!arguments_.includes(password));
+    assert.equal(statSync(join(folder, 'password.conf')).mode & 0o777, 0o600);
+  });
+}
