@@ -73,7 +73,7 @@ export const publicListener = Type.Object(
 
 export const adminListener = Type.Object(
   {
-    host: host('Address the admin listener binds. Anything but loopback requires a token.', {
+    host: host('Address the admin listener binds. Anything but loopback requires a token, and should have `tls`.', {
       default: '127.0.0.1',
       'x-env': 'ADMIN_HOST',
     }),

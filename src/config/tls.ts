@@ -94,7 +94,11 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
     const cert = readPem(tls.cert, [...path, 'cert']);
     const key = readPem(tls.key, [...path, 'key']);
     if (cert !== undefined && key !== undefined && !fit(cert, key)) {
-      faults.push({ path: [...path, 'key'], value: showValue(tls.key), allowed: 'the private key of cert' });
+      faults.push({
+        path: [...path, 'key'],
+        value: showValue(tls.key),
+        allowed: 'the private key of cert, without a passphrase',
+      });
     }
     files.set(formatPath(path), {
       ...(ca === undefined ? {} : { ca }),

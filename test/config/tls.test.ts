@@ -120,10 +120,10 @@ domains: { goods: { engine: { kind: sphinx, host: s, tls: ${wrong} }, store: { k
     { files },
   );
   assert.deepEqual(faults.map(({ path, allowed }) => `${path}: ${allowed}`).toSorted(), [
-    'admin.tls.key: the private key of cert',
-    'control.tls.key: the private key of cert',
-    'domains.goods.engine.tls.key: the private key of cert',
-    'domains.goods.store.tls.key: the private key of cert',
+    'admin.tls.key: the private key of cert, without a passphrase',
+    'control.tls.key: the private key of cert, without a passphrase',
+    'domains.goods.engine.tls.key: the private key of cert, without a passphrase',
+    'domains.goods.store.tls.key: the private key of cert, without a passphrase',
   ]);
 });
 

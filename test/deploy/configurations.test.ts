@@ -1,20 +1,32 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
+import { makeCertificates } from '../../loadtest/stack/certificates.ts';
 import { readPlan } from '../../loadtest/stack/plan.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
+import { warningsOf } from '../../src/config/warnings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const PEM = '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n';
+
+let directory = '';
+let pem = { cert: '', key: '' };
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'serpcache-deploy-'));
+  const { certFile, keyFile } = await makeCertificates(directory);
+  pem = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+});
+after(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Every fault of the file is in the error's message. */
 function load(file: string, env: Readonly<Record<string, string>> = {}): Settings {
   return loadSettings({
     env: { ...env, SERPCACHE_CONFIG: file },
     cwd: root,
-    readFile: (path) => (path.endsWith('.yaml') ? readFileSync(path, 'utf8') : PEM),
+    readFile: (path) =>
+      path.endsWith('.yaml') ? readFileSync(path, 'utf8') : path.endsWith('.key') ? pem.key : pem.cert,
   });
 }
 
@@ -55,12 +67,19 @@ test('deploy/production.example.yaml loads with the variables it names, and need
   };
   const settings = load('deploy/production.example.yaml', env);
   assert.deepEqual(
-    settings.domains.map(({ name, store }) => [name, store.kind, 'tls' in store && store.tls?.ca === PEM]),
+    settings.domains.map(({ name, store, engine }) => [
+      ...[name, store.kind, 'tls' in store && store.tls?.ca === pem.cert],
+      engine.kind === 'sphinx' && engine.tls?.ca === pem.cert,
+    ]),
     [
-      ['goods', 'cluster', true],
-      ['auto', 'cluster', true],
+      ['goods', 'cluster', true, true],
+      ['auto', 'cluster', true, true],
     ],
   );
+  assert.ok(settings.control.kind === 'standalone' && settings.control.tls?.rejectUnauthorized === true);
+  assert.deepEqual(settings.admin.tls, pem);
+  assert.ok(!['0.0.0.0', '::', settings.public.host].includes(settings.admin.host));
+  assert.deepEqual(warningsOf(settings), []);
   for (const name of Object.keys(env)) {
     const without = Object.fromEntries(Object.entries(env).filter(([key]) => key !== name));
     assert.throws(() => load('deploy/production.example.yaml', without), new RegExp(name));

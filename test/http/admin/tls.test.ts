@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { request } from 'node:https';
+import { Agent, request } from 'node:https';
 import { type AddressInfo, connect as connectPlain, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,4 +96,33 @@ test('a handshake that never ends is cut after the time a header may take', asyn
   await once(server, 'listening');
   const silent = connectPlain({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
   assert.equal(await ended(silent), '');
+});
+
+test('closing waits for an answer under way over TLS, says that the connection ends, and closes idle ones', async (t) => {
+  const { promise: metrics, resolve: measured } = Promise.withResolvers<{ contentType: string; body: string }>();
+  const asked = Promise.withResolvers<void>();
+  const rig = adminRig(t, {
+    tls,
+    metricsText: () => {
+      asked.resolve();
+      return metrics;
+    },
+    drainMs: 10_000,
+  });
+  await rig.server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = rig.server.app.server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true, ca: certificates.ca });
+  t.after(() => agent.destroy());
+  const ask = (path: string) => request({ host: '127.0.0.1', port, path, agent }).end();
+  const [idle, busy] = [ask('/healthz'), ask('/metrics')];
+  const [first] = await once(idle, 'response');
+  await once(first.resume(), 'end');
+  await asked.promise;
+  const closed = rig.server.close();
+  while (rig.server.app.server.listening) await new Promise((done) => setTimeout(done, 5));
+  measured({ contentType: 'text/plain', body: 'up 1' });
+  const [answer] = await once(busy, 'response');
+  assert.deepEqual([answer.statusCode, answer.headers.connection], [200, 'close']);
+  answer.resume();
+  assert.deepEqual(await closed, { cut: 0 });
 });
