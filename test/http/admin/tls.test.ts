@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect } from 'node:tls';
+import pino from 'pino';
 import { type Certificates, makeCertificates } from '../../../loadtest/stack/certificates.ts';
+import { createClientErrorHandler } from '../../../src/http/client-error.ts';
 import { createListener, DEFAULT_LIMITS, type ListenerTls } from '../../../src/http/listener.ts';
 import { adminRig, bearer } from './rig.ts';
 
@@ -91,6 +93,12 @@ test('TLS 1.1 is refused', async (t) => {
 test('a handshake that never ends is cut after the time a header may take', async (t) => {
   const limits = { ...DEFAULT_LIMITS, headersTimeoutMs: 100, maxConnections: 10, maxUrlBytes: 8192 };
   const server = createListener(limits, assert.fail, () => assert.fail, tls);
+  // As in the service: it answers what is no request, and a socket without TLS can be sent nothing.
+  const log = pino({ level: 'silent' });
+  server.on(
+    'clientError',
+    createClientErrorHandler({ log, random: Math.random, connect: () => assert.fail(), onSlow: () => assert.fail() }),
+  );
   t.after(() => server.close());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
