@@ -6,7 +6,7 @@ const FILES = 'Files are read once, at start; relative paths start at the workin
 
 /** Of a client: whom it trusts, and what it shows of itself. */
 const client = {
-  ca: optional(text('PEM file of the certificate authorities to trust; without it, those of the system.')),
+  ca: optional(text('PEM file of the certificate authorities to trust; without it, those that Node brings.')),
   cert: optional(text('PEM file of the client certificate.')),
   key: optional(text('PEM file of its private key.')),
   serverName: optional(host('Name expected in the server certificate, when it is not the address.')),

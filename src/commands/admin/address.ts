@@ -37,7 +37,7 @@ function addressIn(given: string): URL {
 }
 
 /**
- * Trusts the authorities of `--ca-file` beside those of the system, in this process.
+ * Trusts the authorities of `--ca-file` beside those that Node has already, in this process.
  * @throws UsageError
  */
 export function trustAuthorities(words: Words): void {

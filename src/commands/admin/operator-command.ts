@@ -44,7 +44,7 @@ const COMMON: readonly Option[] = [
     about: 'the admin listener; else ADMIN_HOST, ADMIN_PORT, the configuration, 127.0.0.1:8081',
   },
   { name: 'token-file', takes: 'FILE', about: 'holds the admin token; else ADMIN_TOKEN, the configuration' },
-  { name: 'ca-file', takes: 'FILE', about: 'PEM of authorities to trust for https://, beside those of the system' },
+  { name: 'ca-file', takes: 'FILE', about: 'PEM of authorities to trust for https://, beside those of Node' },
 ];
 
 /** A command that asks a running service, by the admin API alone: it composes nothing of it here. */

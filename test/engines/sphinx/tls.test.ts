@@ -96,7 +96,7 @@ describe('TLS to the engine', () => {
       assertRefused(wrongName, /^no TLS with the engine: .*other\.internal.*\(ERR_TLS_CERT_ALTNAME_INVALID\)$/);
     });
 
-    test('another authority, and the system’s alone, are refused', async (t) => {
+    test('another authority, and the public ones alone, are refused', async (t) => {
       const port = await startTunnel(t, searchd.port, certificate());
       for (const tls of [{ mode: 'tunnel', ca: foreign.ca }, { mode: 'tunnel' }] as const) {
         assertRefused(await asked(t, SPHINX, port, tls), /^no TLS with the engine: .*certificate/);
@@ -150,7 +150,7 @@ describe('TLS to the engine', () => {
         assertRefused(wrongName, /^no TLS with the engine: .*other\.internal.*\(HANDSHAKE_SSL_ERROR\)$/);
       });
 
-      test('another authority, and the system’s alone, are refused by the client', async (t) => {
+      test('another authority, and the public ones alone, are refused by the client', async (t) => {
         for (const tls of [{ mode: 'mysql', ca: foreign.ca }, { mode: 'mysql' }] as const) {
           const refused = await asked(t, server, searchd.port, { ...tls, serverName: 'localhost' });
           assertRefused(refused, /^no TLS with the engine: .*certificate/);
