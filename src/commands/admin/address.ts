@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import tls from 'node:tls';
 import type { Words } from '../arguments.ts';
 import { UsageError } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
@@ -20,10 +20,10 @@ export function accessOf(words: Words, context: Pick<CommandContext, 'settings' 
   const file = words.text('token-file');
   const token = file === undefined ? context.adminToken : tokenIn(file);
   if (given !== undefined) return { base: addressIn(given), token };
-  const { host, port, tls, token: configured } = context.settings().admin;
+  const { host, port, tls: secure, token: configured } = context.settings().admin;
   if (port === 0) throw new UsageError('the configured admin port is picked at each start: name it, --admin URL');
   return {
-    base: new URL(`${tls === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`),
+    base: new URL(`${secure === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`),
     token: token ?? configured,
   };
 }
@@ -43,11 +43,15 @@ function addressIn(given: string): URL {
 export function trustAuthorities(words: Words): void {
   const file = words.text('ca-file');
   if (file === undefined) return;
+  // A named import would keep every command from starting there.
+  if (!('setDefaultCACertificates' in tls)) {
+    throw new UsageError(`--ca-file needs Node 24.5 or newer; before, NODE_EXTRA_CA_CERTS=${file} does the same`);
+  }
   try {
     const text = readFileSync(file, 'utf8');
     // Node takes a text without any certificate for an empty list.
     new X509Certificate(text);
-    setDefaultCACertificates([...getCACertificates('default'), text]);
+    tls.setDefaultCACertificates([...tls.getCACertificates('default'), text]);
   } catch (error) {
     const why = error instanceof Error ? error.message : error;
     throw new UsageError(`--ca-file ${file} is no PEM file of certificates that can be read: ${why}`);
