@@ -68,14 +68,17 @@ test('deploy/production.example.yaml loads with the variables it names, and need
 });
 
 test('deploy/compose/serpcache.yaml loads with the token that the compose file demands', () => {
-  const settings = load('deploy/compose/serpcache.yaml', { ADMIN_TOKEN: 'a-token-of-mine', ADMIN_HOST: '0.0.0.0' });
+  const settings = load('deploy/compose/serpcache.yaml', {
+    ADMIN_TOKEN: 'a-token-of-mine-alone',
+    ADMIN_HOST: '0.0.0.0',
+  });
   assert.deepEqual(ports(settings), Array<number>(6).fill(6379));
 });
 
 test('what local-demo.yaml and compose say of the demo domains is what the demo catalogue declares', () => {
   const demo = loadSettings({ env: {}, cwd: root }).domains;
   for (const file of ['deploy/local-demo.yaml', 'deploy/compose/serpcache.yaml']) {
-    for (const { name, attributes } of load(file, { ADMIN_TOKEN: 'a-token-of-mine' }).domains) {
+    for (const { name, attributes } of load(file, { ADMIN_TOKEN: 'a-token-of-mine-alone' }).domains) {
       const declared = demo.find((domain) => domain.name === name);
       assert.ok(declared !== undefined, `${file}: there is no demo domain ${name}`);
       assert.deepEqual(byName(attributes), byName(declared.attributes), `${file}: ${name}`);

@@ -89,7 +89,7 @@ test('a service waits only for services there are, in a way that can come true',
 
 test('the addresses serpcache is given are those of the nodes, and the steps that make the clusters name them all', () => {
   const settings = loadSettings({
-    env: { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), ADMIN_TOKEN: 'a-token-of-mine' },
+    env: { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), ADMIN_TOKEN: 'a-token-of-mine-alone' },
     cwd: root,
   });
   for (const { name, store, engine } of settings.domains) {
