@@ -23,7 +23,13 @@ export interface Settings {
     /** Absent: no client is refused for its misses. */
     readonly missBudget?: MissBudgetSettings;
   };
-  readonly admin: { readonly host: string; readonly port: number; readonly token?: string };
+  readonly admin: {
+    readonly host: string;
+    readonly port: number;
+    readonly token?: string;
+    /** Names that may stand in Host beside addresses and localhost. */
+    readonly hosts: readonly string[];
+  };
   readonly log: { readonly level: LogLevel /** 0–1: share of hits that get a line. */; readonly hitSample: number };
   readonly memory: { readonly maxBytes: number };
   readonly compression: {
@@ -40,7 +46,8 @@ export interface Settings {
     readonly keep: number;
     readonly leaseMs: number;
   };
-  readonly audit: { readonly file: string };
+  /** Beside the file that is written, `keep` full ones of `maxBytes`. */
+  readonly audit: { readonly file: string; readonly maxBytes: number; readonly keep: number };
   readonly domains: readonly DomainSettings[];
 }
 

@@ -1,4 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../clock.ts';
+import type { TokenEvent } from './events.ts';
+import { createMissBudget } from './miss-budget.ts';
 
 /**
  * Whether an `Authorization` field carries the token. Compared as digests, so that neither the position of the first
@@ -11,5 +15,62 @@ export function createBearerCheck(token: string | undefined): (authorization: st
     const given = /^bearer +([^\s]+)$/i.exec(authorization ?? '')?.[1];
     if (given === undefined) return false;
     return timingSafeEqual(hash('sha256', given, 'buffer'), expected);
+  };
+}
+
+/** Whether a request brings a Bearer, readable or not: everything that could be a guess. */
+export function bringsBearer(authorization: string | undefined): boolean {
+  return authorization !== undefined && /^bearer(?:\s|$)/i.test(authorization);
+}
+
+/** `none`: no Bearer came. `throttled`: one came and was not looked at. */
+export type TokenVerdict = 'right' | 'none' | 'wrong' | 'throttled';
+
+export interface TokenGateOptions {
+  readonly token: string | undefined;
+  readonly clock: Clock;
+  /** Names the address of a request, see client.ts. */
+  readonly addressOf: (request: IncomingMessage) => string;
+  /** Gets one event per Bearer that let nobody in. */
+  readonly observe: (event: TokenEvent) => void;
+}
+
+/** Refused tokens one address may send at once after a quiet time, and one a second from then on. */
+export const REFUSED_BURST = 10;
+const REFUSED_PER_MINUTE = 60;
+/** The address that has been quiet longest is forgotten: it gets a full burst again, which costs more than one address. */
+const MAX_ADDRESSES = 10_000;
+
+/**
+ * Judges the token of a request, and slows down who guesses: an address that has spent its refusals is not looked at.
+ * The right token is then refused as well. If it was let in, guessing would go on at full speed and only the answers to
+ * wrong guesses would change. The price is that somebody who guesses keeps others of the same address out while he does,
+ * and for a second after; from another address (the machine's own, say) they get in meanwhile.
+ */
+export function createTokenGate(options: TokenGateOptions): (request: IncomingMessage) => TokenVerdict {
+  const { token, clock, addressOf, observe } = options;
+  const isRight = createBearerCheck(token);
+  const refusals = createMissBudget({
+    perMinute: REFUSED_PER_MINUTE,
+    burst: REFUSED_BURST,
+    maxClients: MAX_ADDRESSES,
+    clock,
+  });
+  return (request) => {
+    const { authorization } = request.headers;
+    if (!bringsBearer(authorization)) return 'none';
+    const address = addressOf(request);
+    const refused = (result: TokenEvent['result']): void =>
+      observe({ kind: 'token', listener: 'admin', result, address });
+    if (!refusals.mayMiss(address)) {
+      refused('throttled');
+      return 'throttled';
+    }
+    if (isRight(authorization)) {
+      refusals.refund(address, 1);
+      return 'right';
+    }
+    refused('wrong');
+    return 'wrong';
   };
 }
