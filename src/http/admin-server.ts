@@ -14,7 +14,6 @@ import { ExplanationBody } from './admin/state-schema.ts';
 import { registerAdminAccess } from './admin-access.ts';
 import { createApp } from './app.ts';
 import { createTokenGate } from './bearer.ts';
-import { createClients } from './client.ts';
 import type { DrainResult } from './drain.ts';
 import type { ConnectionEvent, RequestEvent, TokenEvent } from './events.ts';
 import { registerHealth } from './health-route.ts';
@@ -89,7 +88,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       ? createTokenGate({
           token: options.token,
           clock,
-          addressOf: createClients({ trustedProxies: options.trustedProxies ?? [] }),
+          trustedProxies: options.trustedProxies ?? [],
           observe: options.observeToken ?? (() => {}),
         })
       : undefined,

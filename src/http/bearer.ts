@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
+import { createClients } from './client.ts';
 import type { TokenEvent } from './events.ts';
 import { createMissBudget } from './miss-budget.ts';
 
@@ -29,16 +30,20 @@ export type TokenVerdict = 'right' | 'none' | 'wrong' | 'throttled';
 export interface TokenGateOptions {
   readonly token: string | undefined;
   readonly clock: Clock;
-  /** Names the address of a request, see client.ts. */
-  readonly addressOf: (request: IncomingMessage) => string;
+  /** Whose `X-Forwarded-For` is believed, see client.ts. */
+  readonly trustedProxies: readonly string[];
   /** Gets one event per Bearer that let nobody in. */
   readonly observe: (event: TokenEvent) => void;
 }
 
-/** Refused tokens one address may send at once after a quiet time, and one a second from then on. */
-export const REFUSED_BURST = 10;
-const REFUSED_PER_MINUTE = 60;
-/** The address that has been quiet longest is forgotten: it gets a full burst again, which costs more than one address. */
+/** Tokens of one address that may be refused at once after a quiet time, and one a second from then on. */
+const OF_CLIENT = { burst: 10, perMinute: 60 };
+/**
+ * And of one trusted proxy, whoever they are from. A whole network may be trusted, and each machine of it can name a new
+ * client with each guess.
+ */
+const OF_PROXY = { burst: 100, perMinute: 600 };
+/** The address that has been quiet longest is forgotten, and has a full burst again. */
 const MAX_ADDRESSES = 10_000;
 
 /**
@@ -48,26 +53,26 @@ const MAX_ADDRESSES = 10_000;
  * and for a second after; from another address (the machine's own, say) they get in meanwhile.
  */
 export function createTokenGate(options: TokenGateOptions): (request: IncomingMessage) => TokenVerdict {
-  const { token, clock, addressOf, observe } = options;
+  const { token, clock, trustedProxies, observe } = options;
   const isRight = createBearerCheck(token);
-  const refusals = createMissBudget({
-    perMinute: REFUSED_PER_MINUTE,
-    burst: REFUSED_BURST,
-    maxClients: MAX_ADDRESSES,
-    clock,
-  });
+  const clientOf = createClients({ trustedProxies });
+  const peerOf = createClients({ trustedProxies: [] });
+  const ofClient = createMissBudget({ ...OF_CLIENT, maxClients: MAX_ADDRESSES, clock });
+  const ofProxy = createMissBudget({ ...OF_PROXY, maxClients: MAX_ADDRESSES, clock });
   return (request) => {
     const { authorization } = request.headers;
     if (!bringsBearer(authorization)) return 'none';
-    const address = addressOf(request);
+    const [address, peer] = [clientOf(request), peerOf(request)];
+    const isForwarded = address !== peer;
     const refused = (result: TokenEvent['result']): void =>
       observe({ kind: 'token', listener: 'admin', result, address });
-    if (!refusals.mayMiss(address)) {
+    if (!ofClient.mayMiss(address) || (isForwarded && !ofProxy.mayMiss(peer))) {
       refused('throttled');
       return 'throttled';
     }
     if (isRight(authorization)) {
-      refusals.refund(address, 1);
+      ofClient.refund(address, 1);
+      if (isForwarded) ofProxy.refund(peer, 1);
       return 'right';
     }
     refused('wrong');
