@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readPlan } from '../../loadtest/stack/plan.ts';
@@ -36,6 +36,26 @@ for (const file of ['deploy/local.yaml', 'deploy/local-demo.yaml']) {
     assert.equal(settings.admin.host, '127.0.0.1');
   });
 }
+
+test('no token stands in a shipped file, and none has a default', () => {
+  const files = readdirSync(join(root, 'deploy'), { recursive: true, encoding: 'utf8' });
+  const read = files.filter((name) => /\.(?:ya?ml|service|conf)$|Dockerfile$/.test(name));
+  assert.ok(read.length >= 6, String(read));
+  for (const name of read) {
+    const text = readFileSync(join(root, 'deploy', name), 'utf8');
+    assert.doesNotMatch(
+      text,
+      /ADMIN_TOKEN:?-|^\s*(?:ADMIN_TOKEN[=:]|token:)\s*(?!\$\{ADMIN_TOKEN(?::\?[^}]*)?\})\S/m,
+      name,
+    );
+  }
+});
+
+test('the local stack has a token of its own, unless ADMIN_TOKEN is one', () => {
+  assert.match(readPlan({}).adminToken, /^[!-~]{20,}$/);
+  assert.equal(readPlan({ ADMIN_TOKEN: 'a-token-of-mine-alone' }).adminToken, 'a-token-of-mine-alone');
+  assert.throws(() => readPlan({ ADMIN_TOKEN: 'choose-one' }), /ADMIN_TOKEN: .*\n.*20 to 512/);
+});
 
 test('the local stack runs on Manticore when asked to, in every process of serpcache', () => {
   const { engine, replicas } = readPlan({}, 2, 'manticore');
