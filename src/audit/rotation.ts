@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 export interface Rotation {
-  /** A file grows to this and no further, unless one line is larger. */
+  /** A file grows to this, and by what other processes write to it while this one writes one batch (1 MiB at most). */
   readonly maxBytes: number;
   /** Full files kept beside the one that is written; the oldest go. At least 1. */
   readonly keep: number;
