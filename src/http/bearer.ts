@@ -9,7 +9,7 @@ import { createMissBudget } from './miss-budget.ts';
  * Whether an `Authorization` field carries the token. Compared as digests, so that neither the position of the first
  * wrong character nor the token's length shows in the time it takes.
  */
-export function createBearerCheck(token: string | undefined): (authorization: string | undefined) => boolean {
+function createBearerCheck(token: string | undefined): (authorization: string | undefined) => boolean {
   if (token === undefined || token === '') return () => false;
   const expected = hash('sha256', token, 'buffer');
   return (authorization) => {

@@ -114,13 +114,13 @@ test('an address that sends wrong tokens is soon not looked at, whatever it send
 test('guessing at any speed has ten tokens compared, and one a second from then on', async (context) => {
   const clock = createFakeClock();
   const { server, tokens } = adminRig(context, { clock });
-  for (let i = 0; i < 1000; i += 1) {
+  for (let i = 0; i < 500; i += 1) {
     await server.app.inject({ url: '/admin/domains', headers: { authorization: `Bearer guess-${i}` } });
-    clock.advance(20);
+    clock.advance(40);
   }
   const compared = tokens.filter(({ result }) => result === 'wrong').length;
   assert.ok(compared >= 29 && compared <= 30, `${compared} in 20 s`);
-  assert.equal(tokens.length, 1000);
+  assert.equal(tokens.length, 500);
 });
 
 test('who guesses keeps out his own address alone', async (context) => {
@@ -154,9 +154,9 @@ test('a trusted proxy that names a new client with each guess is slowed down its
       remoteAddress: '10.0.0.66',
       headers: { ...headers, 'x-forwarded-for': `198.51.${i >> 8}.${i & 255}` },
     });
-  for (let i = 0; i < 1000; i += 1) {
+  for (let i = 0; i < 500; i += 1) {
     await ask(i, WRONG);
-    clock.advance(10);
+    clock.advance(20);
   }
   const compared = tokens.filter(({ result }) => result === 'wrong').length;
   assert.ok(compared >= 190 && compared <= 200, `${compared} in 10 s`);
