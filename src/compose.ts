@@ -10,6 +10,7 @@ import { listenFault } from './config/faults.ts';
 import type { Settings } from './config/settings.ts';
 import { summaryOf } from './control/summary.ts';
 import { createAdminServer } from './http/admin-server.ts';
+import type { RequestEvent, TokenEvent } from './http/events.ts';
 import { createPublicServer, type PublicServerOptions } from './http/public-server.ts';
 import { createEventLog } from './metrics/event-log.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -88,7 +89,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     throw error;
   }
   const search = createSearch(parts);
-  const audit = createAudit({ file: settings.audit.file, log, clock });
+  const audit = createAudit({ ...settings.audit, log, clock });
   const { counters } = stores;
   const { observePopularity } = metrics;
   const operating = { clock, random, processId, counters, observeFlush: events.flush, observePopularity };
@@ -101,20 +102,24 @@ export async function compose(options: ServiceOptions): Promise<Service> {
 
   const { maxUrlBytes, drainMs } = settings.public;
   const clientMaxAges = new Map(settings.domains.map(({ name, freshness }) => [name, freshness.clientMaxAgeMs]));
-  const shared = { search, log, clock, random, maxUrlBytes, drainMs };
-  const publicServer = createPublicServer({
-    ...shared,
-    ...settings.public,
-    observe: (event) => {
+  const shared = {
+    ...{ search, log, clock, random, version, maxUrlBytes, drainMs },
+    maxPageBytes: MAX_PAGE_BYTES,
+    observe: (event: RequestEvent): void => {
       metrics.observeRequest(event);
       meters.get(event.domain)?.noteRequest(event);
     },
     observeConnection: metrics.observeConnection,
+    observeToken: (event: TokenEvent): void => {
+      metrics.observeToken(event);
+      events.token(event);
+    },
+  };
+  const publicServer = createPublicServer({
+    ...shared,
+    ...settings.public,
     clientMaxAgeMs: (domain) => clientMaxAges.get(domain) ?? 0,
-    maxPageBytes: MAX_PAGE_BYTES,
     hitSample: settings.log.hitSample,
-    ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),
-    version,
     page: pageOf(settings),
   });
   const adminServer = createAdminServer({
@@ -122,8 +127,9 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     drainMs: ADMIN_DRAIN_MS,
     operations,
     audit,
-    version,
     metricsText: metrics.text,
+    hosts: settings.admin.hosts,
+    trustedProxies: settings.public.trustedProxies,
     ...(settings.admin.token === undefined ? {} : { token: settings.admin.token }),
     ...(settings.admin.tls === undefined ? {} : { tls: settings.admin.tls }),
   });

@@ -2,13 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdminClient } from '../../src/commands/admin/client.ts';
+import { newToken } from '../stack/plan.ts';
 import { freePorts } from '../stack/process.ts';
 import type { Peer } from './peer.ts';
 import { startPeerProcess } from './peer-process.ts';
 import { DOMAIN, serviceConfig } from './service-config.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const TOKEN = 'peers-on-loopback-only';
+const TOKEN = newToken();
 const REST =
   'asks searchd itself, leases across its replicas; pages are not compressed and requests not logged, as with all others; ' +
   'the rest as it comes; purged by POST /admin/flush (drop) of all keys.';

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings } from '../../src/config/load.ts';
@@ -24,7 +25,8 @@ export interface StackPlan {
   readonly indexes: readonly { readonly domain: SearchDomain; readonly index: string }[];
   /** At least one. They share everything above; each has a folder, and so drill reports and an audit, of its own. */
   readonly replicas: readonly ReplicaPlan[];
-  readonly adminToken?: string;
+  /** Of every replica; `up` writes it to `TOKEN_FILE`. */
+  readonly adminToken: string;
 }
 
 export interface ReplicaPlan extends PartPlan {
@@ -79,7 +81,7 @@ export function readPlan(
   const config = corpora === undefined ? 'deploy/local-demo.yaml' : 'deploy/local.yaml';
   const chosen = engine === undefined ? {} : { LOCAL_ENGINE: engine };
   const settings = loadSettings({ env: { ...env, ...chosen, SERPCACHE_CONFIG: config }, cwd: ROOT });
-  return planOf(config, corpora, settings, replicas);
+  return planOf(config, corpora, settings, replicas, settings.admin.token ?? writtenToken() ?? newToken());
 }
 
 function planOf(
@@ -87,6 +89,7 @@ function planOf(
   corpora: string | undefined,
   settings: Settings,
   replicas: number | undefined,
+  adminToken: string,
 ): StackPlan {
   const folder = FOLDER;
   const { control } = settings;
@@ -137,8 +140,20 @@ function planOf(
       env: { LOCAL_ENGINE: first.kind },
       clockAheadMs: 0,
     })),
-    ...(settings.admin.token === undefined ? {} : { adminToken: settings.admin.token }),
+    adminToken,
   };
+}
+
+/** Readable by its owner alone; gone after `down`. A token that stands in a file of the project is everybody's. */
+export const TOKEN_FILE = join(FOLDER, 'admin-token');
+
+function writtenToken(): string | undefined {
+  return existsSync(TOKEN_FILE) ? readFileSync(TOKEN_FILE, 'utf8').trim() : undefined;
+}
+
+/** Longer than anybody can guess. */
+export function newToken(): string {
+  return randomBytes(24).toString('base64url');
 }
 
 /** 8080 and 8081, 8090 and 8091, … */

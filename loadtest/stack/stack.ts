@@ -11,6 +11,7 @@ import {
   partsOf,
   type ReplicaPlan,
   type StackPlan,
+  TOKEN_FILE,
 } from './plan.ts';
 import { accepts, startProcess } from './process.ts';
 import { startCluster } from './redis.ts';
@@ -40,6 +41,8 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
   if (installed.status !== 0) throw new Error('a server of the stack cannot be installed, see above');
   for (const cluster of plan.clusters) if (!isFormed(cluster)) await discard(cluster);
   await checkPorts(partsOf(plan).filter((part) => !isRunning(part)));
+  mkdirSync(plan.folder, { recursive: true });
+  writeFileSync(TOKEN_FILE, `${plan.adminToken}\n`, { mode: 0o600 });
   const begun = await Promise.allSettled([
     ...plan.clusters.map((cluster) => upCluster(cluster, say)),
     upControl(plan, say),
@@ -178,6 +181,7 @@ async function upReplica(plan: StackPlan, replica: ReplicaPlan, say: Say): Promi
       CLOCK_STEP_FILE: clockFile,
       PORT: String(replica.port),
       ADMIN_PORT: String(replica.adminPort),
+      ADMIN_TOKEN: plan.adminToken,
     },
     ready: async () => (await fetch(`http://127.0.0.1:${replica.port}/readyz`)).ok,
     detached: true,

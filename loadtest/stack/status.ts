@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { ageMs, residentBytes } from './owned.ts';
-import { partsOf, type StackPlan } from './plan.ts';
+import { partsOf, type StackPlan, TOKEN_FILE } from './plan.ts';
 import { processesOf } from './stack.ts';
 
 /** A line per part, columns aligned. */
@@ -17,7 +17,7 @@ export function statusTable(plan: StackPlan): { readonly text: string; readonly 
   return { text: aligned([head, ...rows]), allRunning: rows.every(([, state]) => state === 'running') };
 }
 
-export function urls({ replicas: [first, ...others], config }: StackPlan): string {
+export function urls({ replicas: [first, ...others] }: StackPlan): string {
   if (first === undefined) return '';
   const open = `http://127.0.0.1:${first.port}`;
   const admin = `http://127.0.0.1:${first.adminPort}`;
@@ -25,7 +25,7 @@ export function urls({ replicas: [first, ...others], config }: StackPlan): strin
     `search page   ${open}/`,
     `API           ${open}/search?q=laptop   (described at ${open}/docs)`,
     `metrics       ${admin}/metrics`,
-    `console       ${admin}/ops   (token: admin.token of ${config})`,
+    `console       ${admin}/ops   (token: in ${relative(process.cwd(), TOKEN_FILE)}, which commands take as --token-file)`,
     ...others.map(({ name, port, adminPort }) => `${name}   http://127.0.0.1:${port}/, admin ${adminPort}`),
   ].join('\n');
 }

@@ -1,8 +1,14 @@
-/** One line per mutation asked for, done or refused, in an append-only file and in the log. */
+/**
+ * One line per mutation asked for, in append-only files and in the log: each that was done or refused to an operator, and
+ * of those refused for lack of the token a sample with the count of the rest.
+ */
 export interface Audit {
   readonly record: (entry: AuditEntry) => void;
-  /** The newest lines that can be read back, newest first, at most `n` and at most 1,000; none from a disk that hangs. */
-  readonly newest: (n: number) => Promise<readonly RecordedEntry[]>;
+  /**
+   * Lines that can be read back, newest first; none from a disk that hangs. Undefined: the cursor is none of this audit's,
+   * or its file has gone, removed by rotation or moved away.
+   */
+  readonly page: (wanted: AuditPageWish) => Promise<AuditPage | undefined>;
   /** Waits until all lines are on disk. */
   readonly close: () => Promise<void>;
 }
@@ -13,11 +19,13 @@ export interface AuditEntry {
   readonly domain?: string;
   /** What the request named beside it: a drill or a warm-up. */
   readonly target?: string;
-  /** Who asked: a name given with the token and the address it came from; `serpcache` for what a process did by itself. */
+  /** Who asked: a name given with the token and the address it came from, without the right token the address alone; `serpcache` for what a process did by itself. */
   readonly by: string;
   readonly reason?: string;
-  /** `done`, or the code it was refused with. */
+  /** `done`, the code it was refused with, `cut-off`, or `held-back` for refusals that got no line of their own. */
   readonly result: string;
+  /** Refusals of the same address since its last line that got none; see `http/admin/refusal-lines.ts`. */
+  readonly heldBack?: number;
   /** What was changed, as it was and as it is: small. */
   readonly before?: unknown;
   readonly after?: unknown;
@@ -26,4 +34,17 @@ export interface AuditEntry {
 export interface RecordedEntry extends AuditEntry {
   /** Wall time. */
   readonly atMs: number;
+}
+
+export interface AuditPageWish {
+  /** 1–1,000. */
+  readonly limit: number;
+  /** The `next` of the page before; absent: the newest lines. */
+  readonly before?: string;
+}
+
+export interface AuditPage {
+  readonly entries: readonly RecordedEntry[];
+  /** Where older lines begin. Absent: there are none. A page may have no entries and older lines all the same. */
+  readonly next?: string;
 }

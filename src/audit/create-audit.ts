@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { appendLines } from './append-lines.ts';
-import type { Audit, AuditEntry, RecordedEntry } from './audit.ts';
-import { lastLines } from './last-lines.ts';
+import type { Audit, AuditEntry, AuditPage, AuditPageWish, RecordedEntry } from './audit.ts';
+import { readBack } from './read-back.ts';
+import type { Rotation } from './rotation.ts';
 
-export interface AuditOptions {
-  /** NDJSON; it and its directory are made, readable by their owner alone. */
+export interface AuditOptions extends Rotation {
+  /** NDJSON; it and its directory are made, readable by their owner alone. Full ones stand beside it, see rotation.ts. */
   readonly file: string;
   readonly log: Logger;
   readonly clock: Pick<Clock, 'wallMs'>;
@@ -19,20 +20,25 @@ export interface AuditOptions {
 const MAX_WAITING_BYTES = 2 ** 20;
 const MAX_LINE_BYTES = 16 * 1024;
 const RETRY_MS = 1000;
-/** Lines read back. */
-const MAX_READ = 1000;
+/** Entries of one page. */
+const MAX_PAGE = 1000;
+/** Other readers' pages that one waits for. */
+const MAX_TURNS = 64;
+const NOTHING: AuditPage = { entries: [] };
 /** A disk that hangs must hold up neither the end of the process nor a reader. */
 const PATIENCE_MS = 1000;
 
 /** The line is in the log at once and in the file as soon as the disk takes it. Nothing here blocks, rejects or throws. */
 export function createAudit(options: AuditOptions): Audit {
-  const { file, log, clock, maxWaitingBytes = MAX_WAITING_BYTES, retryMs = RETRY_MS } = options;
+  const { file, log, clock, maxBytes, keep, maxWaitingBytes = MAX_WAITING_BYTES, retryMs = RETRY_MS } = options;
+  const rotation: Rotation = { maxBytes, keep };
   const ending = new AbortController();
   const waiting: string[] = [];
   let waitingBytes = 0;
   let lost = 0;
   let writing: Promise<void> | undefined;
-  let reading: Promise<readonly RecordedEntry[]> | undefined;
+  let reading: { readonly wanted: string; readonly page: Promise<AuditPage | undefined> } | undefined;
+  let cannotRotate = false;
 
   /** False when there is no room. */
   const enqueue = (line: string): boolean => {
@@ -46,11 +52,15 @@ export function createAudit(options: AuditOptions): Audit {
   const write = async (): Promise<void> => {
     let isFailing = false;
     while (waiting.length > 0) {
-      const { written, fault } = await appendLines(file, [...waiting]);
+      const { written, fault, rotationFault } = await appendLines(file, rotation, [...waiting]);
       for (const line of waiting.splice(0, written)) waitingBytes -= Buffer.byteLength(line);
       if (waiting.length === 0 && lost > 0) reportLoss();
       if (fault !== undefined && !isFailing) log.error({ file, err: fault }, 'the audit file cannot be written');
       if (fault === undefined && isFailing) log.info({ file }, 'the audit file is written again');
+      if (rotationFault !== undefined && !cannotRotate) {
+        log.error({ file, err: rotationFault }, 'the audit file is full and cannot be rotated: it grows on');
+      }
+      if (written > 0) cannotRotate = rotationFault !== undefined;
       isFailing = fault !== undefined;
       if (!isFailing) continue;
       if (ending.signal.aborted) break;
@@ -66,14 +76,12 @@ export function createAudit(options: AuditOptions): Audit {
     if (enqueue(lineOf({ atMs: clock.wallMs(), ...gap }))) lost = 0;
   };
 
-  const read = async (): Promise<readonly RecordedEntry[]> => {
+  const read = async (wanted: AuditPageWish): Promise<AuditPage | undefined> => {
     try {
-      return (await lastLines(file, MAX_READ)).flatMap(entryOf);
+      return await readBack(file, wanted);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) {
-        log.warn({ file, err: error }, 'the audit file cannot be read');
-      }
-      return [];
+      log.warn({ file, err: error }, 'the audit file cannot be read');
+      return NOTHING;
     } finally {
       reading = undefined;
     }
@@ -91,11 +99,18 @@ export function createAudit(options: AuditOptions): Audit {
       }
       if (waiting.length > 0) writing ??= write();
     },
-    newest: async (n) => {
+    page: async ({ limit, before }) => {
+      const wanted = { limit: Math.min(limit, MAX_PAGE), ...(before === undefined ? {} : { before }) };
       await patiently(writing);
       // One at a time: each may hold one of the few threads that files share with all else, for as long as the disk likes.
-      reading ??= read();
-      return ((await patiently(reading)) ?? []).slice(0, n);
+      for (let waited = 0; waited < MAX_TURNS; waited += 1) {
+        reading ??= { wanted: JSON.stringify(wanted), page: read(wanted) };
+        const { wanted: underWay, page } = reading;
+        const done = await patiently(page.then((value) => ({ value })));
+        if (done === undefined) return NOTHING;
+        if (underWay === JSON.stringify(wanted)) return done.value;
+      }
+      return NOTHING;
     },
     close: async () => {
       ending.abort();
@@ -120,20 +135,4 @@ function jsonOf(entry: AuditEntry): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Torn lines and those of another hand are passed over. */
-function entryOf(line: string): readonly RecordedEntry[] {
-  try {
-    const entry: unknown = JSON.parse(line);
-    return isEntry(entry) ? [entry] : [];
-  } catch {
-    return [];
-  }
-}
-
-function isEntry(value: unknown): value is RecordedEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { atMs, action, by, result } = value as Readonly<Record<string, unknown>>;
-  return [action, by, result].every((text) => typeof text === 'string') && typeof atMs === 'number';
 }

@@ -1,9 +1,10 @@
 import { findSharedStores } from './claims.ts';
 import { checkDomain } from './cross-domain.ts';
 import { checkStore } from './cross-store.ts';
-import { MISSING, type RawFault, showValue } from './faults.ts';
+import { HIDDEN, MISSING, type RawFault, showValue } from './faults.ts';
 import { isLoopback, isNetwork } from './network.ts';
 import type { Config, Draft } from './schema.ts';
+import { TOKEN_ALLOWED } from './schema-process.ts';
 import { MIN_SHARE_BYTES, shareMemory } from './shares.ts';
 import { namedStores } from './stores.ts';
 import { checkTls } from './tls.ts';
@@ -25,6 +26,9 @@ export function crossCheck(config: Draft<Config>): readonly RawFault[] {
 
 function checkListeners({ public: open, admin }: Draft<Config>): readonly RawFault[] {
   const faults: RawFault[] = [];
+  if (admin?.token !== undefined && new Set(admin.token).size < MIN_DISTINCT) {
+    faults.push({ path: ['admin', 'token'], value: HIDDEN, allowed: TOKEN_ALLOWED });
+  }
   if (admin?.host !== undefined && admin.token === undefined && !isLoopback(admin.host)) {
     faults.push({
       path: ['admin', 'token'],
@@ -37,6 +41,9 @@ function checkListeners({ public: open, admin }: Draft<Config>): readonly RawFau
   }
   return faults;
 }
+
+/** Fewer are no accident: a word that was drawn out until it was long enough. */
+const MIN_DISTINCT = 8;
 
 function checkProxies({ public: open }: Draft<Config>): readonly RawFault[] {
   const faults = (open?.trustedProxies ?? []).flatMap((network, index): RawFault[] => {

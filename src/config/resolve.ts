@@ -39,7 +39,7 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
       keep: config.drills.keep,
       leaseMs: config.drills.lease,
     },
-    audit: { file: resolvePath(cwd, config.audit.file) },
+    audit: { ...config.audit, file: resolvePath(cwd, config.audit.file) },
     domains: domains.map(([name, domain], index) =>
       resolveDomain(name, domain, {
         maxBytes: shares[index] ?? 0,

@@ -71,6 +71,11 @@ export const publicListener = Type.Object(
   section('The listener clients use.'),
 );
 
+/** The command runs on every Node that can run this, and on those of older machines. */
+export const TOKEN_ALLOWED =
+  '20 to 512 printable ASCII characters without spaces, at least 8 different ones; this makes one: ' +
+  `node -p "require('crypto').randomBytes(24).toString('base64url')"`;
+
 export const adminListener = Type.Object(
   {
     host: host('Address the admin listener binds. Anything but loopback requires a token, and should have `tls`.', {
@@ -80,15 +85,28 @@ export const adminListener = Type.Object(
     port: port('Its port; 0 picks a free one.', 'ADMIN_PORT', 8081),
     token: optional(
       text('Bearer token of every mutating admin route. Without it those routes answer 403.', {
-        minLength: 8,
+        minLength: 20,
         maxLength: 512,
         pattern: '^[!-~]+$',
-        'x-allowed': '8 to 512 printable ASCII characters without spaces',
+        'x-allowed': TOKEN_ALLOWED,
         'x-env': 'ADMIN_TOKEN',
         'x-secret': true,
       }),
     ),
     tls: Type.Optional(listenerTls),
+    hosts: Type.Array(
+      text('A host name without its port, such as serpcache.internal.', {
+        maxLength: 253,
+        pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$',
+        'x-allowed': 'a host name',
+      }),
+      {
+        default: [],
+        maxItems: 64,
+        description:
+          'Names that may stand in Host beside addresses and localhost. Checked on every route, `/metrics` too, while there is no token, and with one once names are given.',
+      },
+    ),
   },
   section('The listener operators use.'),
 );
@@ -153,6 +171,12 @@ export const drills = Type.Object(
 export const audit = Type.Object(
   {
     file: text('Append-only file with one line per change an operator asked for.', { default: 'data/audit.ndjson' }),
+    maxBytes: size('A file of this size is moved away, as `audit.ndjson.000001-…`, and a new one begun.', {
+      default: '16MiB',
+      min: 64 * KIB,
+      max: 1 * GIB,
+    }),
+    keep: integer('Files moved away that are kept; the oldest go.', { default: 16, minimum: 1, maximum: 1000 }),
   },
   section('The audit.'),
 );

@@ -28,6 +28,8 @@ export interface Settings {
     readonly port: number;
     readonly token?: string;
     readonly tls?: ListenerTlsSettings;
+    /** Names that may stand in Host beside addresses and localhost. */
+    readonly hosts: readonly string[];
   };
   readonly log: { readonly level: LogLevel /** 0–1: share of hits that get a line. */; readonly hitSample: number };
   readonly memory: { readonly maxBytes: number };
@@ -45,7 +47,8 @@ export interface Settings {
     readonly keep: number;
     readonly leaseMs: number;
   };
-  readonly audit: { readonly file: string };
+  /** Beside the file that is written, `keep` full ones of `maxBytes`. */
+  readonly audit: { readonly file: string; readonly maxBytes: number; readonly keep: number };
   readonly domains: readonly DomainSettings[];
 }
 

@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { mutates } from './admin/audit-desk.ts';
-import { createBearerCheck } from './bearer.ts';
+import type { TokenVerdict } from './bearer.ts';
 import { type Problem, Refusal } from './problem.ts';
 
 /** Open to everybody who can reach the admin address: probes and scrapers carry no tokens. */
@@ -11,33 +11,55 @@ const OPEN = new Set(['/metrics', '/healthz']);
 /** Open as well, since a browser brings no token when it loads a page. They carry no data. */
 const PAGES = ['/admin/openapi.json', '/ops', '/ops/'];
 
+export interface AdminAccess {
+  /** Judges tokens; undefined: none is set. */
+  readonly gate: ((request: IncomingMessage) => TokenVerdict) | undefined;
+  /** Names beside addresses and localhost. */
+  readonly hosts: readonly string[];
+  /** Told of each request whose token was right. */
+  readonly onAdmitted: (request: IncomingMessage) => void;
+}
+
 /**
  * Who may do what on the admin listener. Without a token reads are free (the configuration then
  * allows loopback only) and every mutating route is off; with one, everything but what is open needs it.
  * A route is mutating unless its method says otherwise, so that a new route is closed by default.
  *
  * Browsers reach loopback on behalf of any page, so what another site sends is refused whatever it carries: a page that
- * is open to all may be navigated to, nothing else. No answer ever allows another origin to read it. While reads are
- * free, Host must be an address or localhost: a name that somebody else has pointed at us would make him our origin.
+ * is open to all may be navigated to, nothing else. No answer ever allows another origin to read it.
+ *
+ * While reads are free, Host must be an address, localhost or a configured name: a name that somebody else has pointed
+ * at us would make him our origin. With a token the listener may have names that only its network knows, and what needs
+ * no token is open to that network anyway; Host is checked there once names are configured.
  */
-export function registerAdminAccess(app: FastifyInstance, token: string | undefined): void {
-  const isBearer = createBearerCheck(token);
-  const hasToken = token !== undefined && token !== '';
+export function registerAdminAccess(app: FastifyInstance, { gate, hosts, onAdmitted }: AdminAccess): void {
+  const named = new Set(hosts.map((host) => host.toLowerCase()));
+  const checksHost = gate === undefined || named.size > 0;
+  const isOurs = (host: string | undefined): boolean => !checksHost || isOwnName(host, named);
 
   const refusalOf = (request: FastifyRequest): Problem | undefined => {
     const { method, headers, routeOptions } = request;
     const url = routeOptions.url ?? '';
-    const changes = mutates(method);
-    if (OPEN.has(url) && !changes) return undefined;
+    const changes = mutates(method) || routeOptions.config.spends === true;
+    if (OPEN.has(url) && !changes) return isOurs(headers.host) ? undefined : FOREIGN_HOST;
     if (isCrossSite(headers, changes)) return CROSS_SITE;
-    if (!hasToken) {
-      if (changes) return TOKEN_NOT_SET;
-      return isOwnName(headers.host) ? undefined : FOREIGN_HOST;
-    }
+    if (gate === undefined && changes) return TOKEN_NOT_SET;
+    if (!isOurs(headers.host)) return FOREIGN_HOST;
+    if (gate === undefined) return undefined;
     if (!changes && PAGES.some((page) => url === page || (page.endsWith('/') && url.startsWith(page))))
       return undefined;
-    if (isBearer(headers.authorization)) return undefined;
-    return /^bearer +\S/i.test(headers.authorization ?? '') ? WRONG_TOKEN : UNAUTHORIZED;
+    const verdict = gate(request.raw);
+    switch (verdict) {
+      case 'right':
+        onAdmitted(request.raw);
+        return undefined;
+      case 'throttled':
+        return TOO_MANY_TOKENS;
+      case 'none':
+        return UNAUTHORIZED;
+      case 'wrong':
+        return /^bearer +\S/i.test(headers.authorization ?? '') ? WRONG_TOKEN : UNAUTHORIZED;
+    }
   };
 
   app.addHook('onRequest', (request, _reply, done) => {
@@ -62,13 +84,14 @@ function isCrossSite(headers: IncomingHttpHeaders, changes: boolean): boolean {
   return from === null || from.host !== URL.parse(`${from.protocol}//${host}`)?.host;
 }
 
-function isOwnName(host: string | undefined): boolean {
+/** @param named lower case. */
+function isOwnName(host: string | undefined, named: ReadonlySet<string>): boolean {
   if (host === undefined) return true;
   const name = host
     .toLowerCase()
     .replace(/:\d*$/, '')
     .replace(/^\[(.*)\]$/, '$1');
-  return isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost');
+  return isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost') || named.has(name);
 }
 
 const TOKEN_NOT_SET: Problem = {
@@ -88,6 +111,13 @@ const WRONG_TOKEN: Problem = {
   headers: { 'www-authenticate': 'Bearer realm="serpcache admin", error="invalid_token"' },
 };
 
+const TOO_MANY_TOKENS: Problem = {
+  code: 'too-many-tokens',
+  detail:
+    'This address has sent too many wrong tokens. The one sent now was not looked at, right or wrong: ask again in a second.',
+  retryAfterMs: 1000,
+};
+
 const CROSS_SITE: Problem = {
   code: 'cross-site',
   detail: 'A page of another site asked for this. Only pages of this address may.',
@@ -95,6 +125,7 @@ const CROSS_SITE: Problem = {
 
 const FOREIGN_HOST: Problem = {
   code: 'cross-site',
-  detail: 'Without an admin token only an IP address or localhost may stand in Host. Ask that way, or set ADMIN_TOKEN.',
+  detail:
+    'Only an IP address, localhost or a name of admin.hosts may stand in Host. Ask that way, or add the name there.',
   parameter: 'Host',
 };

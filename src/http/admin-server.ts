@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../clock.ts';
 import type { Search } from '../search/search.ts';
+import { registerAnew } from './admin/anew-route.ts';
 import { createAuditDesk } from './admin/audit-desk.ts';
 import { described } from './admin/described.ts';
 import { createLive } from './admin/live.ts';
@@ -12,11 +13,14 @@ import { registerOperations } from './admin/routes.ts';
 import { ExplanationBody } from './admin/state-schema.ts';
 import { registerAdminAccess } from './admin-access.ts';
 import { createApp } from './app.ts';
+import { createTokenGate } from './bearer.ts';
 import type { DrainResult } from './drain.ts';
+import type { ConnectionEvent, RequestEvent, TokenEvent } from './events.ts';
 import { registerHealth } from './health-route.ts';
 import type { ListenerTls } from './listener.ts';
 import { registerOps } from './ops/route.ts';
 import { createRequestIds } from './request-id.ts';
+import { createRequestLog } from './request-log.ts';
 import { searchQuerySchema } from './schema.ts';
 import { parametersOf } from './target.ts';
 
@@ -25,6 +29,11 @@ export interface AdminServerOptions {
   readonly operations: Operations;
   /** Gets exactly one entry per request that asks for a change, done or refused. It is closed by whoever made it. */
   readonly audit: Audit;
+  /** Gets one event per search that an operator asks for. */
+  readonly observe: (event: RequestEvent) => void;
+  readonly observeConnection?: (event: ConnectionEvent) => void;
+  /** Gets one event per Bearer that let nobody in. */
+  readonly observeToken?: (event: TokenEvent) => void;
   readonly metricsText: () => Promise<{ readonly contentType: string; readonly body: string }>;
   readonly log: Logger;
   readonly clock: Clock;
@@ -32,8 +41,14 @@ export interface AdminServerOptions {
   readonly token?: string;
   /** Absent: plain HTTP. */
   readonly tls?: ListenerTls;
+  /** Names in Host that are ours, beside addresses and localhost; see admin-access.ts. */
+  readonly hosts?: readonly string[];
+  /** How addresses that guess at the token are told apart, see client.ts. */
+  readonly trustedProxies?: readonly string[];
   readonly drainMs: number;
   readonly maxUrlBytes: number;
+  /** The largest page any domain may hold, inflated. */
+  readonly maxPageBytes: number;
   /** Of the service, for the API's description. */
   readonly version: string;
 }
@@ -47,27 +62,43 @@ export interface AdminServer {
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 64;
+/** More than a console, a collector and a command need together, and half of what there is. */
+const MAX_PER_ADDRESS = 32;
 
 /** The operators' listener: metrics, the state of each domain, explain, everything they may change, and the console. */
 export function createAdminServer(options: AdminServerOptions): AdminServer {
   const { search, operations, audit, metricsText, log, clock, random, maxUrlBytes } = options;
-  const desk = createAuditDesk(audit);
+  const desk = createAuditDesk({ audit, clock });
   const live = createLive({ operations, clock, log });
+  const requestId = createRequestIds(random);
   const app = createApp({
     log,
     clock,
     random,
-    requestId: createRequestIds(random),
+    requestId,
     maxBodyBytes: MAX_BODY_BYTES,
-    limits: { maxUrlBytes, maxConnections: MAX_CONNECTIONS },
     ...(options.tls === undefined ? {} : { tls: options.tls }),
+    limits: { maxUrlBytes, maxConnections: MAX_CONNECTIONS, maxPerAddress: MAX_PER_ADDRESS },
     lameDuckMs: 0,
     drainMs: options.drainMs,
     onRequest: desk.open,
     onRefused: desk.refused,
+    ...(options.observeConnection === undefined ? {} : { observeConnection: options.observeConnection }),
   });
   desk.follow(app.fastify);
-  registerAdminAccess(app.fastify, options.token);
+  const hasToken = options.token !== undefined && options.token !== '';
+  registerAdminAccess(app.fastify, {
+    gate: hasToken
+      ? createTokenGate({
+          token: options.token,
+          clock,
+          trustedProxies: options.trustedProxies ?? [],
+          observe: options.observeToken ?? (() => {}),
+        })
+      : undefined,
+    hosts: options.hosts ?? [],
+    onAdmitted: desk.admitted,
+  });
   app.fastify.addHook('onRequest', (_request, reply, done) => {
     reply.header('cache-control', 'no-store');
     done();
@@ -78,6 +109,9 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     registerOperations(routes, { operations, audit, desk, live });
     registerHealth(routes);
     registerOps(routes);
+    const requestLog = createRequestLog({ log, hitSample: 0, clock, random });
+    const { observe, maxPageBytes } = options;
+    registerAnew(routes, { search, observe, requestLog, requestId, clock, random, maxUrlBytes, maxPageBytes, app });
     routes.get('/metrics', {
       schema: { summary: 'For Prometheus', tags: ['health'], response: { 200: { type: 'string' } } },
       handler: async (_request, reply) => {
@@ -102,9 +136,11 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   return {
     app: app.fastify,
     listen: app.listen,
-    close: () => {
+    close: async () => {
       live.close();
-      return app.close();
+      const result = await app.close();
+      desk.close();
+      return result;
     },
   };
 }

@@ -11,6 +11,8 @@ export interface AnswerFieldOptions {
   readonly clientMaxAgeMs: number;
   readonly nowMs: number;
   readonly elapsedMs: number;
+  /** Nobody downstream may keep it. */
+  readonly noStore: boolean;
 }
 
 /**
@@ -21,7 +23,7 @@ export function answerFields(answer: Answer, options: AnswerFieldOptions): strin
   const { cacheControl, age } = freshnessFields(answer, options);
   return [
     'cache-control',
-    cacheControl,
+    options.noStore ? 'no-store' : cacheControl,
     'age',
     String(age),
     'etag',

@@ -98,7 +98,11 @@ export function createApp(options: AppOptions): App {
     routerOptions: { maxParamLength: 200, querystringParser: () => ({}) },
   });
   if (server === undefined) throw new Error('Fastify made no server');
-  const connections = createConnections({ server, maxConnections: limits.maxConnections, observe });
+  const { maxConnections, maxPerAddress } = limits;
+  const connections = createConnections({
+    ...{ server, maxConnections, observe },
+    ...(maxPerAddress === undefined ? {} : { maxPerAddress }),
+  });
   const drain = createDrain({ server, clock, lameDuckMs: options.lameDuckMs, drainMs: options.drainMs });
 
   fastify.removeAllContentTypeParsers();

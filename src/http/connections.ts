@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createAddressShares } from './address-shares.ts';
 import type { ConnectionEvent } from './events.ts';
 
 /**
@@ -27,11 +28,14 @@ export interface Connections {
 export interface ConnectionsOptions {
   readonly server: Server;
   readonly maxConnections: number;
+  /** Absent: an address may have them all. */
+  readonly maxPerAddress?: number;
   readonly observe: (event: ConnectionEvent) => void;
 }
 
 /** A bound on connections refuses whoever comes last, which is most often not whoever holds them: near it, unused ones go. */
-export function createConnections({ server, maxConnections, observe }: ConnectionsOptions): Connections {
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { server, maxConnections, maxPerAddress, observe } = options;
   const { requestTimeout } = server;
   const waiting = new WeakMap<Duplex, number>();
   const sockets = new Map<Socket, { bytes: number; unusedLooks: number }>();
@@ -57,7 +61,11 @@ export function createConnections({ server, maxConnections, observe }: Connectio
     if (isCrowded) makeRoom();
   };
 
+  const shares =
+    maxPerAddress === undefined ? undefined : createAddressShares({ server, maxConnections, maxPerAddress, observe });
+
   server.on('connection', (socket) => {
+    if (shares?.admits(socket) === false) return;
     sockets.set(socket, { bytes: 0, unusedLooks: 0 });
     judge();
     socket.once('close', () => {
@@ -69,6 +77,7 @@ export function createConnections({ server, maxConnections, observe }: Connectio
 
   return {
     admits: ({ socket }, response) => {
+      shares?.answering(socket, response);
       // Node gives the connection to the first of them alone.
       if (response.socket !== null) return true;
       // What was parsed before the connection was cut.

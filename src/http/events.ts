@@ -17,11 +17,26 @@ export interface RequestEvent {
 /**
  * What became of connections that never got as far as a search. `refused`: more than `maxConnections`. `crowded`: idle
  * ones were closed to make room. `ran-ahead`: cut for asking without waiting for answers. `held`: cut for what was kept
- * in memory for it. `slow`: its request did not arrive in time.
+ * in memory for it. `slow`: its request did not arrive in time. `share`: idle and closed, or refused, because its address
+ * has as many as one address may.
  */
 export interface ConnectionEvent {
   readonly kind: 'connection';
   readonly what: (typeof CONNECTION_EVENTS)[number];
 }
 
-export const CONNECTION_EVENTS = ['refused', 'crowded', 'ran-ahead', 'held', 'slow'] as const;
+export const CONNECTION_EVENTS = ['refused', 'crowded', 'ran-ahead', 'held', 'slow', 'share'] as const;
+
+/**
+ * A Bearer that let nobody in. `wrong`: it was compared. `throttled`: its address has sent too many, it was not. The
+ * public listener takes no tokens and compares none: what it is sent is `ignored`.
+ */
+export interface TokenEvent {
+  readonly kind: 'token';
+  readonly listener: 'public' | 'admin';
+  readonly result: (typeof TOKEN_RESULTS)[number];
+  /** As client.ts names it. */
+  readonly address: string;
+}
+
+export const TOKEN_RESULTS = ['ignored', 'wrong', 'throttled'] as const;

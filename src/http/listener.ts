@@ -13,6 +13,8 @@ export interface ListenerLimits {
   /** Without a byte either way: a client that does not read its answer. Must outlast the longest search. */
   readonly socketTimeoutMs: number;
   readonly maxConnections: number;
+  /** Of one address, or of one IPv6 network (/64). Absent: as many as there are. */
+  readonly maxPerAddress?: number;
   readonly maxUrlBytes: number;
   /** Bodies and answers kept for slow clients, see held-bytes.ts. */
   readonly maxHeldBytes: number;

@@ -9,6 +9,7 @@ export type HttpCode =
   | 'invalid-body'
   | 'unauthorized'
   | 'wrong-token'
+  | 'too-many-tokens'
   | 'token-not-set'
   | 'cross-site'
   | 'not-found'
@@ -64,6 +65,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; r
   'invalid-body': { status: 400, title: 'Invalid body' },
   unauthorized: { status: 401, title: 'Token required' },
   'wrong-token': { status: 401, title: 'Wrong token' },
+  'too-many-tokens': { status: 429, title: 'Too many wrong tokens' },
   'token-not-set': { status: 403, title: 'Changes are off' },
   'cross-site': { status: 403, title: 'Request from another site' },
   'not-found': { status: 404, title: 'Not found' },

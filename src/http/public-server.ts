@@ -4,13 +4,13 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Search } from '../search/search.ts';
 import { createApp } from './app.ts';
-import { createBearerCheck } from './bearer.ts';
+import { bringsBearer } from './bearer.ts';
 import { createClients } from './client.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, UNANSWERED_ANSWERS } from './described-answers.ts';
 import { registerDocs } from './docs-route.ts';
 import { createDoor, type DoorOptions } from './door.ts';
 import type { DrainResult } from './drain.ts';
-import type { ConnectionEvent, RequestEvent } from './events.ts';
+import type { ConnectionEvent, RequestEvent, TokenEvent } from './events.ts';
 import { createExchanges } from './exchange.ts';
 import { registerHealth, registerReadiness } from './health-route.ts';
 import { createIdentityBodies } from './identity-bodies.ts';
@@ -32,6 +32,8 @@ export interface PublicServerOptions {
   /** Gets exactly one event per search, batch items included. */
   readonly observe: (event: RequestEvent) => void;
   readonly observeConnection?: (event: ConnectionEvent) => void;
+  /** Gets one event per request that brings a Bearer: no token is taken here, and none compared. */
+  readonly observeToken?: (event: TokenEvent) => void;
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: () => number;
@@ -56,8 +58,6 @@ export interface PublicServerOptions {
   readonly lameDuckMs?: number;
   /** 0–1: share of hits that get a log line. */
   readonly hitSample: number;
-  /** Who carries it may bypass the cache with `Cache-Control: no-cache`. */
-  readonly adminToken?: string;
   /** Of the service, for the API's description. */
   readonly version: string;
   readonly timeouts?: Partial<Omit<ListenerLimits, 'maxUrlBytes' | 'maxConnections'>>;
@@ -83,6 +83,8 @@ const LAME_DUCK_MS = 300;
 /** The listener clients talk to: searches, batches, health, the API's description. */
 export function createPublicServer(options: PublicServerOptions): PublicServer {
   const { search, observe, log, clock, random, clientMaxAgeMs, maxUrlBytes, maxBodyBytes } = options;
+  const { observeToken = () => {} } = options;
+  const addressOf = createClients({ trustedProxies: options.trustedProxies ?? [] });
   const requestLog = createRequestLog({ log, hitSample: options.hitSample, clock, random });
   const requestId = createRequestIds(random);
   const identityBodies = createIdentityBodies({ maxBytes: IDENTITY_BODIES_BYTES, maxPageBytes: options.maxPageBytes });
@@ -103,7 +105,6 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     held: { watch: (connection, response) => app.held.watch(connection, response) },
     clientMaxAgeMs,
     maxUrlBytes,
-    isOperator: createBearerCheck(options.adminToken),
     hangingUp,
   });
 
@@ -117,6 +118,10 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     lameDuckMs: options.lameDuckMs ?? LAME_DUCK_MS,
     drainMs: options.drainMs,
     ...(options.observeConnection === undefined ? {} : { observeConnection: options.observeConnection }),
+    onRequest: (request) => {
+      if (!bringsBearer(request.headers.authorization)) return;
+      observeToken({ kind: 'token', listener: 'public', result: 'ignored', address: addressOf(request) });
+    },
     first: (request, response) => {
       if (!isSearch(request)) return false;
       handleSearch(request, response);

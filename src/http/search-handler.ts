@@ -24,19 +24,19 @@ export interface SearchHandlerOptions {
   readonly held: Pick<HeldBytes, 'watch'>;
   readonly clientMaxAgeMs: (domain: string) => number;
   readonly maxUrlBytes: number;
-  /** Whether the caller may bypass the cache. */
-  readonly isOperator: (authorization: string | undefined) => boolean;
+  /** Every page is computed and stored anew, and kept by no cache downstream: for operators alone. */
+  readonly anew?: boolean;
   readonly hangingUp: () => boolean;
 }
 
 /**
  * `GET|HEAD /search` on node's own request and response, because a hit is answered before Fastify would have found its
- * route: Fastify serves the rest. A fresh L1 entry is answered in the same turn of the event loop, without a promise.
+ * route: Fastify serves the rest. Nothing a client sends makes it pass over the cache, neither `no-cache` nor a token. A fresh L1 entry is answered in the same turn of the event loop, without a promise.
  * A client that disconnects never aborts a flight: what it asked for is still computed and stored.
  */
 export function createSearchHandler(options: SearchHandlerOptions): SearchHandler {
   const { search, door, targets, exchanges, negotiate, identityBodies, held, clientMaxAgeMs } = options;
-  const { isOperator, hangingUp } = options;
+  const { anew = false, hangingUp } = options;
   const varyOf = new Map(
     search.domains.map(({ name, context }) => {
       const headers = context.filter(({ source }) => source === 'header').map((declared) => declared.name);
@@ -75,6 +75,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       clientMaxAgeMs: clientMaxAgeMs(exchange.domain),
       nowMs,
       elapsedMs: nowMs - exchange.startedMs,
+      noStore: anew,
     });
     if (matchesEntityTag(request.headers['if-none-match'], entry.etag) && !response.destroyed) {
       if (hangingUp()) response.shouldKeepAlive = false;
@@ -117,25 +118,19 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     const exchange = exchanges.begin(request, response);
     try {
       const prepared = prepare(exchange, request.url ?? '');
-      const bypass = asksToBypass(request) && isOperator(request.headers.authorization);
-      const answer = bypass ? undefined : search.fromMemory(prepared);
+      const answer = anew ? undefined : search.fromMemory(prepared);
       if (answer !== undefined) {
         deliver(exchange, answer);
         return;
       }
       door
-        .search({ prepared, request, bypass })
+        .search({ prepared, request, bypass: anew })
         .then((late) => deliver(exchange, late))
         .catch((error) => exchanges.refuse(exchange, error));
     } catch (error) {
       exchanges.refuse(exchange, error);
     }
   };
-}
-
-function asksToBypass({ headers }: IncomingMessage): boolean {
-  const cacheControl = headers['cache-control'];
-  return cacheControl !== undefined && /(?:^|[\s,])no-cache(?:$|[\s,])/i.test(cacheControl);
 }
 
 function headerOf({ headers }: IncomingMessage, name: string): string | undefined {

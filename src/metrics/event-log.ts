@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { ControlEvent } from '../control/control.ts';
 import type { DrillEvent } from '../drills/drills.ts';
 import type { FlushEvent } from '../flush/events.ts';
+import type { TokenEvent } from '../http/events.ts';
 import type { GuardEvent } from '../resilience/events.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { createThrottle, type Throttle } from '../throttle.ts';
@@ -20,6 +21,7 @@ export interface EventLog {
   readonly drill: (event: DrillEvent) => void;
   readonly flush: (event: FlushEvent) => void;
   readonly warm: (event: WarmEvent) => void;
+  readonly token: (event: TokenEvent) => void;
 }
 
 export interface EventLogOptions {
@@ -31,6 +33,8 @@ export interface EventLogOptions {
 const CONNECTION_LINES_PER_SECOND = 5;
 const BREAKER_LINES_PER_SECOND = 20;
 const ENGINE_LINES_PER_SECOND = 2;
+/** Of each listener: whoever guesses must not fill the log. */
+const TOKEN_LINES_PER_SECOND = 1;
 
 export function createEventLog({ log, clock }: EventLogOptions): EventLog {
   const { monotonicMs } = clock;
@@ -38,6 +42,11 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
   const quiet = createThrottle({ perSecond: CONNECTION_LINES_PER_SECOND, monotonicMs });
   const faults = createThrottle({ perSecond: ENGINE_LINES_PER_SECOND, monotonicMs });
   const breakers = createThrottle({ perSecond: BREAKER_LINES_PER_SECOND, monotonicMs });
+
+  const tokens = {
+    admin: createThrottle({ perSecond: TOKEN_LINES_PER_SECOND, monotonicMs }),
+    public: createThrottle({ perSecond: TOKEN_LINES_PER_SECOND, monotonicMs }),
+  };
 
   const breaker = (part: 'engine' | 'store node', facts: object, state: BreakerState): void => {
     const line = counted(breakers, { ...facts, state });
@@ -125,6 +134,13 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
     },
     flush: ({ kind, ...facts }) => log.info(facts, `flush: ${kind}`),
     warm: ({ kind, ...facts }) => log.info(facts, kind.replaceAll('-', ' ')),
+    token: ({ kind: _kind, ...facts }) => {
+      const line = counted(tokens[facts.listener], facts);
+      if (line === undefined) return;
+      if (facts.listener === 'admin') log.warn(line, 'a token was refused');
+      // Where somebody sends them to everything he asks, it is a habit and no attack.
+      else log.info(line, 'a token was sent to the public listener, which takes none');
+    },
   };
 }
 

@@ -3,14 +3,14 @@ import type { StoreEvent } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
 import type { ControlEvent } from '../control/control.ts';
 import type { ControlSummary } from '../control/summary.ts';
-import type { ConnectionEvent, RequestEvent } from '../http/events.ts';
+import type { ConnectionEvent, RequestEvent, TokenEvent } from '../http/events.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/events.ts';
 import type { SearchEvent } from '../search/events.ts';
 import type { DomainStatus } from '../search/status.ts';
 import { createStatusGauges } from './gauges.ts';
 import { createControlGauges, createControlObserver, createPopularityObserver } from './observe-control.ts';
-import { createConnectionObserver, createDoorGauges, type DoorStatus } from './observe-door.ts';
+import { createConnectionObserver, createDoorGauges, createTokenObserver, type DoorStatus } from './observe-door.ts';
 import { createEngineObserver, type EngineEvent } from './observe-engine.ts';
 import { createRequestObserver, createSearchObserver } from './observe-search.ts';
 import { createGuardObserver, createStoreObserver } from './observe-store.ts';
@@ -20,6 +20,7 @@ import { createProcessMetrics } from './process.ts';
 export interface Metrics {
   readonly observeRequest: (event: RequestEvent) => void;
   readonly observeConnection: (event: ConnectionEvent) => void;
+  readonly observeToken: (event: TokenEvent) => void;
   readonly observeSearch: (event: SearchEvent) => void;
   readonly observeStore: (domain: string, event: StoreEvent) => void;
   readonly observeEngine: (domain: string, event: EngineEvent) => void;
@@ -53,6 +54,7 @@ export function createMetrics({ domains, status, door, control, clock }: Metrics
   const registry = new Registry();
   const observeRequest = createRequestObserver(registry, domains);
   const observeConnection = createConnectionObserver(registry);
+  const observeToken = createTokenObserver(registry);
   const observeSearch = createSearchObserver(registry, domains);
   const observeStore = createStoreObserver(registry, domains);
   const observeEngine = createEngineObserver(registry, domains);
@@ -83,6 +85,7 @@ export function createMetrics({ domains, status, door, control, clock }: Metrics
   return {
     observeRequest,
     observeConnection,
+    observeToken,
     observeSearch,
     observeStore,
     observeEngine,

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { CONNECTION_EVENTS, type ConnectionEvent } from '../http/events.ts';
+import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/events.ts';
 import { createCounter } from './counter.ts';
 
 /** How near the process is to its own bounds, as the public listener sees it. */
@@ -22,6 +22,18 @@ export function createConnectionObserver(registry: Registry): (event: Connection
     fromZero: true,
   });
   return ({ what }) => connections.add(connections.at(what));
+}
+
+/** Bearers that let nobody in. The listener is told by the result: the public one ignores them all. */
+export function createTokenObserver(registry: Registry): (event: TokenEvent) => void {
+  const tokens = createCounter({
+    registry,
+    name: 'serpcache_http_refused_tokens_total',
+    help: 'Bearer tokens that let nobody in: wrong, not looked at (throttled), or sent to the public listener (ignored).',
+    labels: { reason: TOKEN_RESULTS },
+    fromZero: true,
+  });
+  return ({ result }) => tokens.add(tokens.at(result));
 }
 
 export function createDoorGauges(registry: Registry): (status: DoorStatus) => void {

@@ -30,7 +30,7 @@ export interface Search {
 export type MayMiss = (prepared: PreparedSearch) => boolean;
 
 export interface SearchOptions {
-  /** An authorised operator's `no-cache`: asks the engine and overwrites both tiers. */
+  /** For an operator: asks the engine and overwrites both tiers. */
   readonly bypass?: boolean;
   /**
    * Asked when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry

@@ -14,44 +14,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import pino from 'pino';
-import type { Audit } from '../../src/audit/audit.ts';
-import { type AuditOptions, createAudit } from '../../src/audit/create-audit.ts';
+import { createAudit } from '../../src/audit/create-audit.ts';
 import { idle } from '../fakes/idle.ts';
 import { until } from '../http/serve.ts';
-
-const RETRY_MS = 20;
-
-interface Rig {
-  readonly audit: Audit;
-  readonly file: string;
-  readonly directory: string;
-  readonly lines: Record<string, unknown>[];
-  readonly written: () => Record<string, unknown>[];
-}
-
-function rig(context: TestContext, options: Partial<AuditOptions> = {}): Rig {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
-  const file = options.file ?? join(directory, 'kept', 'audit.ndjson');
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  let now = 1000;
-  const clock = { wallMs: () => (now += 1) };
-  const audit = createAudit({ file, log, clock, retryMs: RETRY_MS, ...options });
-  context.after(async () => {
-    await audit.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
-  const written = () =>
-    readFileSync(file, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line));
-  return { audit, file, directory, lines, written };
-}
-
-const entry = (action: string) => ({ action, by: 'max from 127.0.0.1', result: 'done' });
+import { entry, newest, RETRY_MS, rig, UNROTATED } from './rig.ts';
 
 test('each entry is one line of the file and one of the log, in order', async (context) => {
   const { audit, file, lines, written } = rig(context);
@@ -74,7 +42,7 @@ test('what another process has written stays, and what was moved away is begun a
   const { audit, file, directory, written } = rig(context);
   audit.record(entry('first'));
   await audit.close();
-  const beside = createAudit({ file, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
+  const beside = createAudit({ file, ...UNROTATED, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
   beside.record(entry('of another'));
   await beside.close();
   audit.record(entry('second'));
@@ -90,7 +58,7 @@ test('what another process has written stays, and what was moved away is begun a
 
 test('two processes never mix their lines', async (context) => {
   const { audit, file, written } = rig(context);
-  const beside = createAudit({ file, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
+  const beside = createAudit({ file, ...UNROTATED, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
   for (let i = 0; i < 300; i += 1) {
     for (const each of [audit, beside]) each.record({ ...entry('x'), after: 'y'.repeat(i * 10) });
     if (i % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -107,7 +75,7 @@ test('half a line that somebody left is not made a part of ours', async (context
   audit.record(entry('second'));
   await audit.close();
   assert.deepEqual(
-    (await audit.newest(10)).map(({ action }) => action),
+    (await newest(audit, 10)).map(({ action }) => action),
     ['second', 'first'],
   );
 });
@@ -129,7 +97,7 @@ test('a disk that takes nothing loses no line of the log, keeps some, and says s
   for (let i = 0; i < 5; i += 1) await retried();
   assert.equal(lines.filter(({ audit: logged }) => logged !== undefined).length, 100);
   assert.equal(lines.filter(({ level }) => level === 50).length, 2, 'once that it fails, once that lines are lost');
-  assert.deepEqual(await audit.newest(5), []);
+  assert.deepEqual(await newest(audit, 5), []);
   rmSync(blocked);
   await until(() => lines.some(({ msg }) => String(msg).includes('written again')), 'it is written again');
   await audit.close();
@@ -155,7 +123,7 @@ test('a disk that hangs holds up neither a reader nor the end, and nothing is ke
   const { audit, lines } = rig(context, { file, maxWaitingBytes: 200_000 });
   for (let i = 0; i < 1000; i += 1) audit.record({ ...entry(`a${i}`), after: 'x'.repeat(1000) });
   const startedMs = performance.now();
-  assert.deepEqual(await Promise.all(Array.from({ length: 8 }, () => audit.newest(10))), Array(8).fill([]));
+  assert.deepEqual(await Promise.all(Array.from({ length: 8 }, () => newest(audit, 10))), Array(8).fill([]));
   const readMs = performance.now() - startedMs;
   await audit.close();
   const closeMs = performance.now() - startedMs - readMs;
@@ -207,22 +175,22 @@ test('the newest are read back from the end, however long the file is', async (c
   // More than can be read whole: nearly all of it is a hole, which takes no room on the disk.
   truncateSync(file, 2 ** 40);
   appendFileSync(file, `\n${Array.from({ length: 2000 }, (_, i) => line(i)).join('')}`);
-  const newest = await audit.newest(1000);
+  const read = await newest(audit, 1000);
   assert.deepEqual(
-    newest.map(({ atMs }) => atMs),
+    read.map(({ atMs }) => atMs),
     Array.from({ length: 1000 }, (_, i) => 1999 - i),
   );
-  assert.equal(newest[0]?.reason?.length, 1999 % 700);
-  assert.equal((await audit.newest(1)).length, 1);
+  assert.equal(read[0]?.reason?.length, 1999 % 700);
+  assert.equal((await newest(audit, 1)).length, 1);
 });
 
 test('a line is read back as soon as it was recorded', async (context) => {
   const { audit } = rig(context);
-  assert.deepEqual(await audit.newest(5), []);
+  assert.deepEqual(await newest(audit, 5), []);
   audit.record(entry('a'));
   audit.record(entry('b'));
   assert.deepEqual(
-    (await audit.newest(5)).map(({ action }) => action),
+    (await newest(audit, 5)).map(({ action }) => action),
     ['b', 'a'],
   );
 });
@@ -234,7 +202,7 @@ test('what is no entry is passed over', async (context) => {
   writeFileSync(file, '\n\nnot json\n[]\nnull\n{"action":1}\n\ufeff{}\n', { flag: 'a' });
   audit.record(entry('later'));
   assert.deepEqual(
-    (await audit.newest(10)).map(({ action }) => action),
+    (await newest(audit, 10)).map(({ action }) => action),
     ['later', 'made'],
   );
 });

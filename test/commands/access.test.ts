@@ -41,9 +41,9 @@ test('the token comes from a file, else from the environment; a configured one g
   assert.equal(latest()?.authorization, 'Bearer from-a-file');
   await callCli(['popular', '--admin', url], { adminToken: 'from-env' });
   assert.equal(latest()?.authorization, 'Bearer from-env');
-  const env = { ADMIN_PORT: port, ADMIN_TOKEN: 'configured' };
+  const env = { ADMIN_PORT: port, ADMIN_TOKEN: 'configured-for-this-service' };
   await callCli(['popular'], { env });
-  assert.equal(latest()?.authorization, 'Bearer configured');
+  assert.equal(latest()?.authorization, 'Bearer configured-for-this-service');
   await callCli(['popular', '--admin', url], { env });
   assert.equal(latest()?.authorization, undefined);
   writeFileSync(file, 'two words\n');
@@ -110,6 +110,9 @@ test('a missing or wrong token, and the public listener, are told with what to d
   const notFound = JSON.stringify({ code: 'not-found', title: 'Not found', status: 404, detail: 'No such path.' });
   const elsewhere = await callCli(['popular', '--admin', await answering(t, 404, {}, notFound)]);
   assert.match(elsewhere.err, /Not found: No such path\. Perhaps this is the public listener/);
+  const tooMany = { code: 'too-many-tokens', title: 'Too many wrong tokens', status: 429, detail: 'Ask in a second.' };
+  const slowed = await callCli(['popular', '--admin', await answering(t, 429, {}, JSON.stringify(tooMany))]);
+  assert.match(slowed.err, /Too many wrong tokens: Ask in a second\. Here: it came from ADMIN_TOKEN or --token-file/);
 });
 
 test('over TLS: an authority nobody trusts is refused with what to do, one of --ca-file is trusted', async (t) => {

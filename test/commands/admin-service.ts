@@ -7,6 +7,7 @@ import type { Operations } from '../../src/http/admin/operations.ts';
 import { createAdminServer } from '../../src/http/admin-server.ts';
 import type { ListenerTls } from '../../src/http/listener.ts';
 import type { Search } from '../../src/search/search.ts';
+import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
 import { createFakeSearch } from '../fakes/search.ts';
 
@@ -47,7 +48,8 @@ export async function adminService(
   const server = createAdminServer({
     search: { ...createFakeSearch({ clock }), ...given },
     operations,
-    audit: { record: (entry) => audit.push(entry), newest: async () => [], close: async () => {} },
+    audit: { ...createFakeAudit(clock), record: (entry) => audit.push(entry) },
+    observe: () => {},
     version: '0.0.0',
     metricsText: async () => ({ contentType: 'text/plain', body: '' }),
     log: pino({ level: 'silent' }),
@@ -55,6 +57,7 @@ export async function adminService(
     random: Math.random,
     drainMs: 100,
     maxUrlBytes: 8192,
+    maxPageBytes: 1_000_000,
     token: TOKEN,
     ...(tls === undefined ? {} : { tls }),
   });

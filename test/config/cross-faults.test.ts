@@ -145,6 +145,16 @@ domains:
     [['admin.token', '(missing)', /a token, as admin.host "::" is not a loopback address/]],
   ],
   [
+    'a token that is short, or few characters drawn out, is a fault that says how to make one and does not show it',
+    'admin: { token: nineteen-characters }\n',
+    [['admin.token', '***', /20 to 512 .* at least 8 different .* node -p "require\('crypto'\)/]],
+  ],
+  [
+    'a token of few different characters is a fault, however long it is',
+    `admin: { token: ${'abcdefg'.repeat(20)} }\n`,
+    [['admin.token', '***', /at least 8 different ones; this makes one: node -p/]],
+  ],
+  [
     'both listeners on one port are a fault, also through a wildcard',
     'public: { host: 0.0.0.0, port: 9 }\nadmin: { port: 9 }\n',
     [['admin.port', '9', /another port than public.port/]],

@@ -44,7 +44,7 @@ test('without a file four demo domains run on embedded indexes, L1 only, on loop
     assert.ok(attributes.some(({ name, type, sort }) => name === 'price' && type === 'integer' && sort));
   }
   assert.deepEqual([settings.public.host, settings.public.port], ['127.0.0.1', 8080]);
-  assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 8081 });
+  assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 8081, hosts: [] });
 });
 
 test('the example of the design page loads, with every default it leaves out', () => {
@@ -141,11 +141,11 @@ test('the environment wins over the file, and an empty variable counts as unset'
     HOST: '',
     ADMIN_HOST: '0.0.0.0',
     ADMIN_PORT: '0',
-    ADMIN_TOKEN: 'correct-horse',
+    ADMIN_TOKEN: 'correct-horse-battery-staple',
     LOG_LEVEL: 'debug',
   });
   assert.deepEqual([open.host, open.port], ['10.0.0.1', 9000]);
-  assert.deepEqual(admin, { host: '0.0.0.0', port: 0, token: 'correct-horse' });
+  assert.deepEqual(admin, { host: '0.0.0.0', port: 0, token: 'correct-horse-battery-staple', hosts: [] });
   assert.equal(log.level, 'debug');
 });
 
@@ -220,7 +220,7 @@ test('control documents and counters live with the domains unless they have stor
   const bare = load(GOODS);
   assert.deepEqual([bare.control, bare.counters], [{ kind: 'none' }, { kind: 'none' }]);
   assert.deepEqual(bare.drills, { directory: '/srv/data/drills', keep: 200, leaseMs: 3000 });
-  assert.deepEqual(bare.audit, { file: '/srv/data/audit.ndjson' });
+  assert.deepEqual(bare.audit, { file: '/srv/data/audit.ndjson', maxBytes: 16 * 2 ** 20, keep: 16 });
   const pem = '-----BEGIN CERTIFICATE-----';
   const own = load(
     `control: { kind: standalone, nodes: [c:1], tls: { ca: c.pem } }\ndrills: { directory: d, keep: 3, lease: 5s }\n${GOODS}`,

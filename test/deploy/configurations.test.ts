@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -49,6 +49,26 @@ for (const file of ['deploy/local.yaml', 'deploy/local-demo.yaml']) {
   });
 }
 
+test('no token stands in a shipped file, and none has a default', () => {
+  const files = readdirSync(join(root, 'deploy'), { recursive: true, encoding: 'utf8' });
+  const read = files.filter((name) => /\.(?:ya?ml|service|conf)$|Dockerfile$/.test(name));
+  assert.ok(read.length >= 6, String(read));
+  for (const name of read) {
+    const text = readFileSync(join(root, 'deploy', name), 'utf8');
+    assert.doesNotMatch(
+      text,
+      /ADMIN_TOKEN:?-|^\s*(?:ADMIN_TOKEN[=:]|token:)\s*(?!\$\{ADMIN_TOKEN(?::\?[^}]*)?\})\S/m,
+      name,
+    );
+  }
+});
+
+test('the local stack has a token of its own, unless ADMIN_TOKEN is one', () => {
+  assert.match(readPlan({}).adminToken, /^[!-~]{20,}$/);
+  assert.equal(readPlan({ ADMIN_TOKEN: 'a-token-of-mine-alone' }).adminToken, 'a-token-of-mine-alone');
+  assert.throws(() => readPlan({ ADMIN_TOKEN: 'choose-one' }), /ADMIN_TOKEN: .*\n.*20 to 512/);
+});
+
 test('the local stack runs on Manticore when asked to, in every process of serpcache', () => {
   const { engine, replicas } = readPlan({}, 2, 'manticore');
   assert.equal(engine, 'manticore');
@@ -87,16 +107,20 @@ test('deploy/production.example.yaml loads with the variables it names, and need
 });
 
 test('deploy/compose/serpcache.yaml loads with the secrets that the compose file demands, and stays on loopback', () => {
-  const settings = load('deploy/compose/serpcache.yaml', { ADMIN_TOKEN: 'a-token-of-mine', STORE_PASSWORD: 'p' });
+  const settings = load('deploy/compose/serpcache.yaml', { ADMIN_TOKEN: 'a-token-of-mine-alone', STORE_PASSWORD: 'p' });
   assert.equal(settings.admin.host, '127.0.0.1');
-  assert.throws(() => load('deploy/compose/serpcache.yaml', { ADMIN_TOKEN: 'a-token-of-mine' }), /STORE_PASSWORD/);
+  assert.throws(
+    () => load('deploy/compose/serpcache.yaml', { ADMIN_TOKEN: 'a-token-of-mine-alone' }),
+    /STORE_PASSWORD/,
+  );
   assert.deepEqual(ports(settings), Array<number>(6).fill(6379));
 });
 
 test('what local-demo.yaml and compose say of the demo domains is what the demo catalogue declares', () => {
   const demo = loadSettings({ env: {}, cwd: root }).domains;
   for (const file of ['deploy/local-demo.yaml', 'deploy/compose/serpcache.yaml']) {
-    for (const { name, attributes } of load(file, { ADMIN_TOKEN: 'a-token-of-mine', STORE_PASSWORD: 'p' }).domains) {
+    for (const { name, attributes } of load(file, { ADMIN_TOKEN: 'a-token-of-mine-alone', STORE_PASSWORD: 'p' })
+      .domains) {
       const declared = demo.find((domain) => domain.name === name);
       assert.ok(declared !== undefined, `${file}: there is no demo domain ${name}`);
       assert.deepEqual(byName(attributes), byName(declared.attributes), `${file}: ${name}`);

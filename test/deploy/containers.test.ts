@@ -109,7 +109,7 @@ test('a service waits only for services there are, in a way that can come true',
 
 test('the addresses serpcache is given are those of the nodes, and the steps that make the clusters name them all', () => {
   const settings = loadSettings({
-    env: { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), ADMIN_TOKEN: 'a-token-of-mine', STORE_PASSWORD: 'p' },
+    env: { SERPCACHE_CONFIG: join(home, 'serpcache.yaml'), ADMIN_TOKEN: 'a-token-of-mine-alone', STORE_PASSWORD: 'p' },
     cwd: root,
   });
   for (const { name, store, engine } of settings.domains) {

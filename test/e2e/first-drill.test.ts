@@ -8,7 +8,7 @@ import type { Journal } from '../../src/drills/journal.ts';
 import { createOperator } from './operate.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const TOKEN = 'choose-one';
+const TOKEN = 'a-token-for-a-first-drill';
 const LONGEST_MS = 180_000;
 const START_MS = 60_000;
 /** `SERPCACHE_FIRST_DRILLS=10 node --test test/e2e/first-drill.test.ts` runs the path ten times, in about 15 minutes. */

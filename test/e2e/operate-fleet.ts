@@ -32,7 +32,7 @@ export interface Member {
 }
 
 export const LEASE_MS = 2000;
-const TOKEN = 'a-token-for-a-fleet';
+const TOKEN = 'a-token-for-a-whole-fleet';
 const DOCUMENTS = 2000;
 const REPEATED = 80;
 const AT_ONCE = 5;

@@ -1,8 +1,9 @@
 import pino from 'pino';
-import type { Audit, RecordedEntry } from '../../src/audit/audit.ts';
+import type { RecordedEntry } from '../../src/audit/audit.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { DomainLook, Operations } from '../../src/http/admin/operations.ts';
 import { createAdminServer } from '../../src/http/admin-server.ts';
+import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
 import { createFakeSearch } from '../fakes/search.ts';
 import { dressLook } from './ops-look.ts';
@@ -23,17 +24,12 @@ export async function startOpsService(
   options: { readonly token?: string; readonly port?: number } = {},
 ): Promise<OpsService> {
   const { token, port = 0 } = options;
-  const entries: RecordedEntry[] = [];
-  const audit: Audit = {
-    record: (entry) => void entries.unshift({ atMs: Date.now(), ...entry }),
-    newest: async (n) => entries.slice(0, n),
-    close: async () => {},
-  };
+  const audit = createFakeAudit(systemClock);
   const operations = createFakeOperations({ clock: systemClock, domains: ['goods', 'auto', 'realty', 'jobs'] });
   const service: OpsService = {
     baseUrl: '',
     operations,
-    entries,
+    entries: audit.entries,
     dress: dressLook,
     stop: async () => void (await server.close()),
   };
@@ -54,6 +50,8 @@ export async function startOpsService(
     random: () => 0,
     drainMs: 300,
     maxUrlBytes: 8192,
+    maxPageBytes: 1_000_000,
+    observe: () => {},
     ...(token === undefined ? {} : { token }),
   });
   const baseUrl = await server.listen({ host: '127.0.0.1', port });

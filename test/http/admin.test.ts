@@ -73,3 +73,24 @@ test('metrics that fail are a problem document', async (context) => {
   assert.equal(status, 500);
   assert.doesNotMatch(text, /registry/);
 });
+
+test('the audit is read page by page, and a page that cannot be is refused by its name', async (context) => {
+  const { get, post } = adminRig(context);
+  for (let i = 0; i < 7; i += 1) await post('/admin/halt', { reason: `r${i}` });
+  const reasons: string[] = [];
+  let next = '';
+  do {
+    const { status, json } = await get(`/admin/audit?limit=3${next}`);
+    assert.equal(status, 200);
+    reasons.push(...json.entries.map(({ reason }: { reason: string }) => reason));
+    next = json.next === undefined ? '' : `&before=${json.next}`;
+  } while (next !== '');
+  assert.deepEqual(
+    reasons,
+    Array.from({ length: 7 }, (_, i) => `r${6 - i}`),
+  );
+  for (const before of ['', 'x', '1-1', '000000000000-99', '0'.repeat(5000)]) {
+    const { status, json } = await get(`/admin/audit?before=${before}`);
+    assert.deepEqual([status, json.parameter], [400, 'before'], before.slice(0, 20));
+  }
+});

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { systemClock } from '../../src/clock.ts';
-import type { ConnectionEvent, RequestEvent } from '../../src/http/events.ts';
+import type { ConnectionEvent, RequestEvent, TokenEvent } from '../../src/http/events.ts';
 import { createPublicServer, type PublicServer, type PublicServerOptions } from '../../src/http/public-server.ts';
 import { createFakeSearch, type FakeSearch, type FakeSearchOptions } from '../fakes/search.ts';
 
@@ -12,6 +12,8 @@ export interface TestServer {
   readonly events: RequestEvent[];
   /** What became of connections, in order. */
   readonly connections: ConnectionEvent['what'][];
+  /** Bearers that were brought, in order. */
+  readonly tokens: TokenEvent[];
   /** Parsed log lines, `debug` and up. */
   readonly lines: Record<string, unknown>[];
   readonly server: PublicServer;
@@ -19,20 +21,20 @@ export interface TestServer {
 
 type Options = Partial<PublicServerOptions> & { readonly fake?: Partial<FakeSearchOptions> };
 
-export const ADMIN_TOKEN = 'correct-horse-battery-staple';
-
 /** A public server over the fake search, closed when the test ends. */
 export function publicServer(context: TestContext, { fake, ...options }: Options = {}): TestServer {
   const clock = options.clock ?? systemClock;
   const search = createFakeSearch({ clock, ...fake });
   const events: RequestEvent[] = [];
   const connections: ConnectionEvent['what'][] = [];
+  const tokens: TokenEvent[] = [];
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const server = createPublicServer({
     search,
     observe: (event) => events.push(event),
     observeConnection: ({ what }) => connections.push(what),
+    observeToken: (event) => tokens.push(event),
     log,
     clock,
     random: () => 0.5,
@@ -46,12 +48,11 @@ export function publicServer(context: TestContext, { fake, ...options }: Options
     drainMs: 3000,
     lameDuckMs: 0,
     hitSample: 0,
-    adminToken: ADMIN_TOKEN,
     version: '0.0.0',
     ...options,
   });
   context.after(() => server.close());
-  return { search, events, connections, lines, server };
+  return { search, events, connections, tokens, lines, server };
 }
 
 export interface ListeningServer extends TestServer {

@@ -78,3 +78,27 @@ test('a storm of failed connections is five lines a second, and the next one tel
   });
   assert.equal(lines[7]?.[2]['heldBack'], undefined);
 });
+
+test('refused tokens are a line a second of each listener, with the count of the others', () => {
+  const { events, lines, clock } = start();
+  const guess = (): void => {
+    for (let index = 0; index < 1000; index += 1) {
+      events.token({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
+      events.token({ kind: 'token', listener: 'public', result: 'ignored', address: 'address:192.0.2.1' });
+    }
+  };
+  guess();
+  clock.advance(1000);
+  guess();
+  const admin = { listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' };
+  const open = { listener: 'public', result: 'ignored', address: 'address:192.0.2.1' };
+  assert.deepEqual(
+    lines.map(([level, , facts]) => [level, facts]),
+    [
+      ['warn', admin],
+      ['info', open],
+      ['warn', { ...admin, heldBack: 999 }],
+      ['info', { ...open, heldBack: 999 }],
+    ],
+  );
+});

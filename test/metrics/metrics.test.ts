@@ -61,6 +61,7 @@ test('the page has every metric under its name and type', async (context) => {
     serpcache_engine_retries_total: 'counter',
     serpcache_engine_workers_total: 'counter',
     serpcache_flights: 'gauge',
+    serpcache_http_refused_tokens_total: 'counter',
     serpcache_in_flight: 'gauge',
     serpcache_in_flight_max: 'gauge',
     serpcache_lease_waiters: 'gauge',
@@ -217,4 +218,15 @@ test('each event moves its own series', async (context) => {
   for (const [name, labels, wanted] of expected) {
     assert.equal(value(name, labels), wanted, `${name}${JSON.stringify(labels)}`);
   }
+});
+
+test('Bearers that let nobody in are counted by what became of them, from zero', async (context) => {
+  const metrics = start(context);
+  metrics.observeToken({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
+  metrics.observeToken({ kind: 'token', listener: 'public', result: 'ignored', address: 'address:192.0.2.1' });
+  const { value } = await scrape(metrics);
+  assert.deepEqual(
+    ['ignored', 'wrong', 'throttled'].map((reason) => value('serpcache_http_refused_tokens_total', { reason })),
+    [1, 1, 0],
+  );
 });

@@ -55,6 +55,7 @@ export function problemIn(status: number, body: unknown): AdminProblem | undefin
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: ' Here: set ADMIN_TOKEN, or name a file that holds it: --token-file.',
   'wrong-token': ' Here: it came from ADMIN_TOKEN or --token-file.',
+  'too-many-tokens': ' Here: it came from ADMIN_TOKEN or --token-file.',
   'not-found': ` Perhaps this is the public listener: ${HOW}.`,
 };
 

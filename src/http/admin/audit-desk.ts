@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Audit, AuditEntry } from '../../audit/audit.ts';
+import type { Clock } from '../../clock.ts';
 import type { Problem } from '../problem.ts';
-import { callerName } from './caller.ts';
+import { addressOf, callerName, networkOf } from './caller.ts';
+import { createRefusalLines } from './refusal-lines.ts';
 
 /** What a route has to say of a change it made. */
 export type ChangeNote = Pick<AuditEntry, 'domain' | 'before' | 'after'>;
@@ -10,19 +12,27 @@ export type ChangeNote = Pick<AuditEntry, 'domain' | 'before' | 'after'>;
 /**
  * Writes one line for each request that asks for a change, whatever becomes of it: every one is opened at the door, where
  * its bytes arrive, and closed when its answer goes out, or when its connection ends without one. What a route adds is
- * what it changed; a line never has to be remembered.
+ * what it changed; a line never has to be remembered. Callers without the right token are written down by their address,
+ * and no more often than refusal-lines.ts allows.
  */
 export interface AuditDesk {
   /** At the door, before anything can refuse it. */
   readonly open: (request: IncomingMessage, response: ServerResponse) => void;
   readonly refused: (request: IncomingMessage, problem: Problem) => void;
+  /** Its token was right: from now on it has a name. */
+  readonly admitted: (request: IncomingMessage) => void;
   readonly changed: (request: FastifyRequest, note: ChangeNote) => void;
   /** Follows the requests through Fastify. To be called before any hook that refuses. */
   readonly follow: (app: FastifyInstance) => void;
+  /** Writes down what is still held back. */
+  readonly close: () => void;
 }
 
 interface Line {
-  readonly by: string;
+  by: string;
+  isAdmitted: boolean;
+  /** Of the caller: a connection that has gone has no address. */
+  readonly network: string;
   action: string;
   domain: string | undefined;
   target: string | undefined;
@@ -35,15 +45,17 @@ interface Line {
 
 const MAX_TEXT = 500;
 
-export function createAuditDesk(audit: Pick<Audit, 'record'>): AuditDesk {
+export function createAuditDesk(options: { readonly audit: Pick<Audit, 'record'>; readonly clock: Clock }): AuditDesk {
+  const { audit, clock } = options;
   const lines = new WeakMap<IncomingMessage, Line>();
+  const refusals = createRefusalLines({ record: audit.record, clock });
 
   const close = (request: IncomingMessage): void => {
     const line = lines.get(request);
     if (line === undefined || line.working) return;
     lines.delete(request);
     const { by, action, domain, target, reason, note, code } = line;
-    audit.record({
+    const entry: AuditEntry = {
       action,
       ...(domain === undefined ? {} : { domain }),
       ...(target === undefined ? {} : { target }),
@@ -51,14 +63,17 @@ export function createAuditDesk(audit: Pick<Audit, 'record'>): AuditDesk {
       ...(reason === undefined ? {} : { reason }),
       result: code ?? (note === undefined ? 'cut-off' : 'done'),
       ...note,
-    });
+    };
+    if (line.isAdmitted) audit.record(entry);
+    else refusals.note(line.network, entry);
   };
 
   const open = (request: IncomingMessage, response: ServerResponse): void => {
     if (!mutates(request.method) || lines.has(request)) return;
     const action = `${request.method} ${pathOf(request)}`;
     const unknown = { domain: undefined, target: undefined, reason: undefined, note: undefined, code: undefined };
-    lines.set(request, { by: callerName(request), action, ...unknown, working: false });
+    const caller = { by: addressOf(request.socket), network: networkOf(request.socket), isAdmitted: false };
+    lines.set(request, { ...caller, action, ...unknown, working: false });
     response.once('close', () => close(request));
   };
 
@@ -67,6 +82,12 @@ export function createAuditDesk(audit: Pick<Audit, 'record'>): AuditDesk {
     refused: (request, { code }) => {
       const line = lines.get(request);
       if (line !== undefined) line.code = code;
+    },
+    admitted: (request) => {
+      const line = lines.get(request);
+      if (line === undefined) return;
+      line.isAdmitted = true;
+      line.by = callerName(request);
     },
     changed: (request, note) => {
       const line = lines.get(request.raw);
@@ -105,6 +126,7 @@ export function createAuditDesk(audit: Pick<Audit, 'record'>): AuditDesk {
         done();
       });
     },
+    close: refusals.close,
   };
 }
 

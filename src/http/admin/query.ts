@@ -7,6 +7,8 @@ import type { DomainOperations, Operations } from './operations.ts';
 export interface Query {
   /** @throws Refusal when it is missing or empty. */
   readonly text: (name: string) => string;
+  /** Undefined when it is missing. */
+  readonly optional: (name: string) => string | undefined;
   /** A whole number within bounds; @throws Refusal. */
   readonly count: (name: string, bounds: CountBounds) => number;
 }
@@ -39,6 +41,7 @@ export function queryOf(request: FastifyRequest, schema: { readonly properties: 
       if (value === '') throw invalid(name, `The parameter ${name} is required.`);
       return value;
     },
+    optional: (name) => values.get(name),
     count: (name, { min, max, otherwise }) => {
       const value = values.get(name);
       if (value === undefined) return otherwise;

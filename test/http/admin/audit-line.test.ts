@@ -4,12 +4,14 @@ import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { OperationRefused } from '../../../src/control/refusal.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { sendBytes, until } from '../serve.ts';
 import { type AdminRig, adminRig, bearer, TOKEN } from './rig.ts';
 
-const WHO = 'operator from 127.0.0.1';
+const ADDRESS = '127.0.0.1';
+const WHO = `operator from ${ADDRESS}`;
 
 /** Sends bytes and cuts the connection when told to. */
 async function cutOff(context: TestContext, port: number, bytes: string): Promise<() => void> {
@@ -25,6 +27,16 @@ const head = (method: string, target: string, fields: string): string =>
   `${method} ${target} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n${fields}\r\n`;
 const AUTHORISED = `Authorization: Bearer ${TOKEN}\r\n`;
 const JSON_BODY = `${AUTHORISED}Content-Type: application/json\r\n`;
+
+/** Refused before the token was judged, or for it: nobody has said who he is. */
+const NAMELESS: readonly string[] = [
+  'a missing token',
+  'a wrong token',
+  'a broken path',
+  'a path without end',
+  'an expectation',
+  'two hosts',
+];
 
 for (const [what, bytes, expected] of [
   ['a missing token', head('POST', '/admin/halt', ''), ['halt', 'unauthorized']],
@@ -68,7 +80,7 @@ for (const [what, bytes, expected] of [
     await until(() => entries.length > 0, 'a line');
     assert.deepEqual(
       entries.map(({ action, by, result }) => [action, by, result]),
-      [[expected[0], WHO, expected[1]]],
+      [[expected[0], NAMELESS.includes(what) ? ADDRESS : WHO, expected[1]]],
     );
     assert.doesNotMatch(JSON.stringify(entries), /secret|correct-horse/);
   });
@@ -157,7 +169,7 @@ test('whoever is asked says the name he was given, in letters that do no harm', 
 });
 
 async function nameOf({ server, entries }: AdminRig, given: string): Promise<string | undefined> {
-  await server.app.inject({ method: 'POST', url: '/admin/halt', headers: { 'x-operator': given } });
+  await server.app.inject({ method: 'POST', url: '/admin/halt', headers: { ...bearer, 'x-operator': given } });
   return entries.at(-1)?.by;
 }
 
@@ -173,4 +185,54 @@ test('neither the token nor any other is ever written down or logged', async (co
   }
   assert.equal(entries.length, 6);
   assert.doesNotMatch(JSON.stringify([entries, lines]), /correct-horse|another-secret/);
+});
+
+test('a flood without the token is a few lines and a count, and leaves what operators did in sight', async (context) => {
+  const clock = createFakeClock();
+  const { server, entries } = adminRig(context, { clock });
+  const flood = async (n: number, remoteAddress = '192.0.2.66'): Promise<void> => {
+    for (let i = 0; i < n; i += 1) {
+      const headers = { 'x-operator': 'root', ...(i % 2 === 0 ? {} : { authorization: 'Bearer wrong' }) };
+      await server.app.inject({ method: 'POST', url: '/admin/halt', remoteAddress, headers });
+    }
+  };
+  const halt = () =>
+    server.app.inject({ method: 'POST', url: '/admin/halt', headers: bearer, payload: { reason: 'x' } });
+  await flood(200);
+  assert.equal((await halt()).statusCode, 200);
+  clock.advance(60_000);
+  await flood(200);
+  assert.deepEqual(
+    entries.map(({ by, result, heldBack }) => [by, result, heldBack]),
+    [
+      ...Array.from({ length: 5 }, (_, i) => ['192.0.2.66', i % 2 === 0 ? 'unauthorized' : 'wrong-token', undefined]),
+      [WHO, 'done', undefined],
+      ['192.0.2.66', 'unauthorized', 195],
+      ...Array.from({ length: 4 }, (_, i) => ['192.0.2.66', i % 2 === 0 ? 'wrong-token' : 'unauthorized', undefined]),
+    ],
+  );
+  assert.doesNotMatch(JSON.stringify(entries), /root/);
+  await server.close();
+  assert.deepEqual(
+    [entries.at(-1)?.action, entries.at(-1)?.by, entries.at(-1)?.result, entries.at(-1)?.heldBack],
+    ['refusals', '192.0.2.66', 'held-back', 195],
+  );
+});
+
+test('a flood from many addresses is bounded as well, and none of it goes uncounted', async (context) => {
+  const clock = createFakeClock();
+  const { server, entries } = adminRig(context, { clock });
+  for (let i = 0; i < 1000; i += 1) {
+    const remoteAddress = `10.1.${i >> 8}.${i & 255}`;
+    await server.app.inject({ method: 'POST', url: '/admin/halt', remoteAddress });
+    clock.advance(30);
+  }
+  await server.close();
+  const isOwn = ({ result }: { readonly result: string }): boolean => result !== 'held-back';
+  assert.ok(entries.length <= 20 + 30 + 1, `${entries.length} lines in 30 s`);
+  assert.equal(
+    entries.reduce((sum, entry) => sum + (isOwn(entry) ? 1 : 0) + (entry.heldBack ?? 0), 0),
+    1000,
+  );
+  assert.match(String(entries.at(-1)?.by), /addresses$/);
 });

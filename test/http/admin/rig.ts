@@ -1,10 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import type { Audit, RecordedEntry } from '../../../src/audit/audit.ts';
+import type { RecordedEntry } from '../../../src/audit/audit.ts';
 import { type Clock, systemClock } from '../../../src/clock.ts';
 import type { Operations } from '../../../src/http/admin/operations.ts';
 import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../../src/http/admin-server.ts';
+import type { RequestEvent, TokenEvent } from '../../../src/http/events.ts';
+import { createFakeAudit } from '../../fakes/audit.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
 
@@ -16,6 +18,10 @@ export interface AdminRig {
   readonly operations: Operations;
   /** What was audited, in order. */
   readonly entries: RecordedEntry[];
+  /** Searches, as they are counted. */
+  readonly requests: RequestEvent[];
+  /** Bearers that let nobody in, in order. */
+  readonly tokens: TokenEvent[];
   /** Parsed log lines. */
   readonly lines: Record<string, unknown>[];
   /** Every route that was registered. */
@@ -40,15 +46,15 @@ export function adminRig(
 ): AdminRig {
   const clock = options.clock ?? systemClock;
   const operations = options.operations ?? createFakeOperations({ clock });
-  const entries: RecordedEntry[] = [];
+  const audit = createFakeAudit(clock);
+  const { entries } = audit;
+  const requests: RequestEvent[] = [];
+  const tokens: TokenEvent[] = [];
   const lines: Record<string, unknown>[] = [];
-  const audit: Audit = {
-    record: (entry) => void entries.push({ atMs: clock.wallMs(), ...entry }),
-    newest: async (n) => entries.toReversed().slice(0, n),
-    close: async () => {},
-  };
   const server = createAdminServer({
     search: createFakeSearch({ clock }),
+    observe: (event) => requests.push(event),
+    observeToken: (event) => tokens.push(event),
     operations,
     audit,
     metricsText: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
@@ -57,6 +63,7 @@ export function adminRig(
     random: () => 0.5,
     drainMs: 300,
     maxUrlBytes: 4096,
+    maxPageBytes: 1_000_000,
     version: '0.0.0',
     ...(options.token === '' ? {} : { token: TOKEN }),
     ...options,
@@ -79,7 +86,7 @@ export function adminRig(
     return { status: answer.statusCode, headers: answer.headers, text: answer.payload, json };
   };
   return {
-    ...{ server, operations, entries, lines, routes },
+    ...{ server, operations, entries, requests, tokens, lines, routes },
     get: (url) => ask('GET', url),
     post: (url, payload) => ask('POST', url, payload),
     listen: async () => {

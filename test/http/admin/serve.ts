@@ -3,29 +3,25 @@
  * `node test/http/admin/serve.ts 8099 a-token`. Drills of the fake run by the clock, each in well under a minute.
  */
 import pino from 'pino';
-import type { Audit, RecordedEntry } from '../../../src/audit/audit.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { createAdminServer } from '../../../src/http/admin-server.ts';
+import { createFakeAudit } from '../../fakes/audit.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
 
 const [port = '8099', token] = process.argv.slice(2);
-const entries: RecordedEntry[] = [];
-const audit: Audit = {
-  record: (entry) => void entries.unshift({ atMs: Date.now(), ...entry }),
-  newest: async (n) => entries.slice(0, n),
-  close: async () => {},
-};
 const server = createAdminServer({
   search: createFakeSearch({ clock: systemClock }),
   operations: createFakeOperations({ clock: systemClock }),
-  audit,
+  audit: createFakeAudit(systemClock),
+  observe: () => {},
   metricsText: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
   log: pino({ level: 'warn' }),
   clock: systemClock,
   random: Math.random,
   drainMs: 300,
   maxUrlBytes: 8192,
+  maxPageBytes: 1_000_000,
   version: '0.0.0',
   ...(token === undefined ? {} : { token }),
 });

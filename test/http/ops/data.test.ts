@@ -99,7 +99,10 @@ describe('the place in the address', () => {
   it('comes back from its own link, whatever the domain is called', () => {
     for (const domain of ['goods', 'a/b', '%', 'тест']) {
       assert.deepEqual(placeFrom(hrefOf(domain, 'drills')), { domain, view: 'drills' });
+      const older = hrefOf(domain, 'audit', '0a1b2c3d4e5f-12');
+      assert.deepEqual(placeFrom(older), { domain, view: 'audit', before: '0a1b2c3d4e5f-12' });
     }
+    assert.deepEqual(placeFrom('#/goods/audit/x&limit=1'), { domain: 'goods', view: 'audit' });
   });
 
   it('that makes no sense is the first view of the first domain', () => {

@@ -4,6 +4,7 @@ import { type Model, runningDrills } from '../../../src/http/ops/assets/data/mod
 import { placeFrom } from '../../../src/http/ops/assets/data/place.mjs';
 import type { Journal, Sample } from '../../../src/http/ops/assets/data/shapes.mjs';
 import { changesBetween, factsOf } from '../../../src/http/ops/assets/tell.mjs';
+import { auditView } from '../../../src/http/ops/assets/view/audit.mjs';
 import { cohortsOf } from '../../../src/http/ops/assets/view/cohorts.mjs';
 import { drillStripView } from '../../../src/http/ops/assets/view/drill-strip.mjs';
 import { drillsView } from '../../../src/http/ops/assets/view/drills.mjs';
@@ -56,6 +57,30 @@ describe('a drill that is rolled back', () => {
     }
     assert.deepEqual(runningDrills(model), []);
     assert.match([...factsOf(model).values()].join(' '), /The drill One key: aborted: cache restored/);
+  });
+});
+
+describe('the audit', () => {
+  const entries = [
+    { atMs: 0, action: 'halt', by: '192.0.2.1', result: 'wrong-token', heldBack: 495 },
+    { atMs: 0, action: 'halt', by: 'ana from 192.0.2.2', result: 'done' },
+  ];
+  const modelAt = (hash: string, next: object): Model => ({
+    ...{ place: placeFrom(hash), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
+    ...{ readOnly: false, said: {}, busy: [] },
+    fed: { audit: { path: '/admin/audit', value: { entries, ...next }, heardMs: 0 } },
+  });
+  const hrefs = (model: Model): readonly string[] =>
+    [...JSON.stringify(auditView(model)).matchAll(/"href":"([^"]+)"/g)].map(([, href = '']) => href);
+
+  it('leads to what is older and back to the newest, and says what was held back', () => {
+    const older = { next: '0a1b2c3d4e5f-99' };
+    assert.deepEqual(hrefs(modelAt('#/goods/audit', older)), ['#//audit/0a1b2c3d4e5f-99']);
+    assert.deepEqual(hrefs(modelAt('#/goods/audit/0a1b2c3d4e5f-99', {})), ['#//audit']);
+    assert.deepEqual(hrefs(modelAt('#/goods/audit', {})), []);
+    const words = JSON.stringify(auditView(modelAt('#/goods/audit', {})));
+    assert.equal(words.match(/ and 495 more like it before, held back/g)?.length, 1);
+    assert.equal(words.match(/held back/g)?.length, 1);
   });
 });
 

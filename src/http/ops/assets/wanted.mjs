@@ -38,7 +38,10 @@ export function wantedFeeds(model) {
       feeds.push({ name: 'popular', path: `/admin/popular?${query}&limit=100`, everyMs: 10_000 });
       break;
     case 'audit':
-      feeds.push({ name: 'audit', path: '/admin/audit?limit=100', everyMs: 3000 });
+      if (model.place.before === undefined)
+        feeds.push({ name: 'audit', path: '/admin/audit?limit=100', everyMs: 3000 });
+      // What is older does not change.
+      else feeds.push({ name: 'audit', path: `/admin/audit?limit=100&before=${model.place.before}`, everyMs: 60_000 });
       break;
   }
   return feeds;

@@ -27,7 +27,7 @@
  * @property {Suppressed} suppressed
  * @property {Flushes} flush
  * @property {{ readonly warmUps: readonly WarmUp[] }} warm
- * @property {{ readonly entries: readonly (AuditEntry & { readonly atMs: number })[] }} audit
+ * @property {{ readonly entries: readonly (AuditEntry & { readonly atMs: number })[], readonly next?: string }} audit
  */
 
 export {};

@@ -1,0 +1,25 @@
+import type { Audit, RecordedEntry } from '../../src/audit/audit.ts';
+
+export interface FakeAudit extends Audit {
+  /** In the order in which they were recorded. */
+  readonly entries: RecordedEntry[];
+}
+
+/** An audit in memory, with pages like those of files. */
+export function createFakeAudit(clock: { readonly wallMs: () => number }): FakeAudit {
+  const entries: RecordedEntry[] = [];
+  return {
+    entries,
+    record: (entry) => void entries.push({ atMs: clock.wallMs(), ...entry }),
+    page: async ({ limit, before }) => {
+      const end = before === undefined ? entries.length : Number(/^0{12}-(\d+)$/.exec(before)?.[1] ?? Number.NaN);
+      if (!(end <= entries.length)) return undefined;
+      const from = Math.max(0, end - limit);
+      return {
+        entries: entries.slice(from, end).toReversed(),
+        ...(from > 0 ? { next: `${'0'.repeat(12)}-${from}` } : {}),
+      };
+    },
+    close: async () => {},
+  };
+}
