@@ -11,7 +11,7 @@ export const USER = {
     'resetchannels ~sc1:* -@all +get +set +del +eval +time +zadd +zrem +zrange +zremrangebyscore +pexpireat ' +
     // The control document and reports, content, counters.
     '+hget +hset +hmget +hincrby +hlen +hdel +hgetall +zcard +zremrangebyrank +pexpire ' +
-    '+scan +strlen +unlink +dbsize +flushdb +zincrby +zrevrange ' +
+    '+scan +strlen +unlink +dbsize +flushdb +zincrby +zrevrange +pttl ' +
     '+ping +info +asking +select +client|setname +cluster|slots +cluster|info',
 };
 
