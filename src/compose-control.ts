@@ -1,3 +1,4 @@
+import { longestLifeMs } from './cache/freshness.ts';
 import { BUCKETS } from './cache/rules.ts';
 import type { Clock } from './clock.ts';
 import type { ComposedEngine } from './compose-engine.ts';
@@ -40,12 +41,6 @@ export function composeControl(
     longestLifeMs: longestLifeMs(freshness),
   });
   return { control, elsewhere, forcedOpen: () => control.overlay()?.blackout === true };
-}
-
-/** From the start of an engine call to the end of the last window its page may be served in. */
-function longestLifeMs({ ttlMs, emptyTtlMs, jitter, ...windows }: DomainSettings['freshness']): number {
-  const staleMs = Math.max(windows.staleWhileRevalidateMs, windows.staleIfErrorMs);
-  return Math.max(ttlMs, emptyTtlMs) * (1 + jitter) + staleMs;
 }
 
 /** Counts what the domain does in this process, beside the levels of its engine. */

@@ -101,9 +101,9 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const shared = { domain: name, clock, random, observe: observeSearch, deadlineMs };
   const { maxBytes, emptyMaxBytes } = settings.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
-  const { maxEntryBytes } = settings;
+  const limits = { lifetimes, maxEntryBytes: settings.maxEntryBytes };
   const meter = composeMeter(engine, forcedOpen, clock);
-  const tiers = createTiers({ ...shared, memory, ...hasStore, storeDeadlineMs, maxEntryBytes, rules });
+  const tiers = createTiers({ ...shared, memory, ...hasStore, storeDeadlineMs, ...limits, rules });
   const leases =
     store === undefined || lacks('lease')
       ? undefined
@@ -178,7 +178,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     flights: missPath.flights,
   };
   const nodes = () => store?.nodes() ?? [];
-  const explained = { domain, memory, ...hasStore, storeDeadlineMs, rules, forward: { lastMiss }, clock };
+  const explained = { domain, memory, ...hasStore, storeDeadlineMs, ...limits, rules, forward: { lastMiss }, clock };
   return {
     domain,
     settings,

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Clock } from '../clock.ts';
 import type { Coding } from './coding.ts';
 import type { Entry } from './entry.ts';
+import { MAX_SKEW_MS } from './freshness.ts';
 
 /**
  * The binary form of an entry: a fixed header, then the canonical form, the result-id fingerprints, extensions, and the
@@ -103,7 +104,8 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock):
 
   const flags = bytes.readUInt16BE(4);
   const wallMs = clock.wallMs();
-  const createdAtMs = Math.min(bytes.readUIntBE(12, 6), wallMs);
+  const claimedAtMs = bytes.readUIntBE(12, 6);
+  const createdAtMs = Math.min(claimedAtMs, wallMs);
   const fingerprints = new Uint32Array(fingerprintCount);
   for (let i = 0; i < fingerprintCount; i += 1) fingerprints[i] = bytes.readUInt32BE(fingerprintsAt + i * 4);
   return {
@@ -115,7 +117,8 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock):
       generation: bytes.readUInt32BE(8),
       createdAtMs,
       bornMs: clock.monotonicMs() - (wallMs - createdAtMs),
-      freshForMs: bytes.readUInt32BE(30),
+      // Taken as created now at every read, an entry from the far future would be fresh for ever.
+      freshForMs: claimedAtMs - wallMs > MAX_SKEW_MS ? 0 : bytes.readUInt32BE(30),
       revalidateForMs: bytes.readUInt32BE(34),
       errorForMs: bytes.readUInt32BE(38),
       costMs: bytes.readUInt32BE(42) / 1000,

@@ -1,5 +1,8 @@
 import type { Entry } from './entry.ts';
 
+/** What two wall clocks may differ by, an hour ahead the one and an hour behind the other. */
+export const MAX_SKEW_MS = 2 * 3_600_000;
+
 /** `stale`: served while one refresh runs. `failing`: served only when the engine fails. `lapsed`: never served. */
 export type Freshness = 'fresh' | 'stale' | 'failing' | 'lapsed';
 
@@ -48,4 +51,29 @@ export function lifetimesOf(
     revalidateForMs: page.empty ? Math.min(policy.staleWhileRevalidateMs, ttlMs) : policy.staleWhileRevalidateMs,
     errorForMs: policy.staleIfErrorMs,
   };
+}
+
+/**
+ * The entry, with no lifetime longer than the policy gives a page of its kind. What is read from a store says lifetimes of
+ * its own, and whoever writes to the store may say any. So a policy that is shortened holds at once for what is stored, and
+ * one that is lengthened holds for new pages.
+ */
+export function heldToPolicy(entry: Entry, policy: LifetimePolicy): Entry {
+  const longest = lifetimesOf(entry, policy, () => 1);
+  const { freshForMs, revalidateForMs, errorForMs } = entry;
+  const isWithin =
+    freshForMs <= longest.freshForMs && revalidateForMs <= longest.revalidateForMs && errorForMs <= longest.errorForMs;
+  if (isWithin) return entry;
+  return {
+    ...entry,
+    freshForMs: Math.min(freshForMs, longest.freshForMs),
+    revalidateForMs: Math.min(revalidateForMs, longest.revalidateForMs),
+    errorForMs: Math.min(errorForMs, longest.errorForMs),
+  };
+}
+
+/** From the start of an engine call to the end of the last window its page may be served in, in whole milliseconds. */
+export function longestLifeMs(policy: Omit<LifetimePolicy, 'degradedTtlMs'>): number {
+  const staleMs = Math.max(policy.staleWhileRevalidateMs, policy.staleIfErrorMs);
+  return Math.ceil(Math.max(policy.ttlMs, policy.emptyTtlMs) * (1 + policy.jitter) + staleMs);
 }

@@ -24,7 +24,7 @@ export interface ReseedRunOptions {
   readonly memory: Pick<MemoryTier, 'peek' | 'keys'>;
   /** Processes that do the same at this time, and which of them this is. */
   readonly fleet: { readonly live: () => number; readonly rank: () => number };
-  readonly rules: Pick<EntryRules, 'judge'>;
+  readonly rules: Pick<EntryRules, 'judge' | 'generation'>;
   readonly nameOf: (key: string) => { readonly storeName: string; readonly bucket: number };
   /** Popular keys, hottest first; L1 may hold some of them. Bounded. */
   readonly hottest: () => readonly string[];
@@ -55,6 +55,8 @@ export function createReseedRun(options: ReseedRunOptions): ReseedRun {
   const seedOf = (key: string, inShare: (bucket: number) => boolean): SeedItem | undefined => {
     const entry = memory.peek(key);
     if (entry === undefined || entry.degraded) return undefined;
+    // A generation that is not given out yet, or that nobody will: a store that was wiped to get rid of it stays so.
+    if (entry.generation > rules.generation()) return undefined;
     const name = nameOf(key);
     if (!inShare(name.bucket) || rules.judge(entry, name) !== 'whole') return undefined;
     const { storeName } = name;

@@ -1,6 +1,4 @@
-import type { Clock } from '../clock.ts';
 import { createFlights } from './coalesce.ts';
-import { decodeEntry } from './codec.ts';
 import type { Entry } from './entry.ts';
 import type { CacheEvent } from './events.ts';
 import { type Freshness, freshnessOf, storedForMs } from './freshness.ts';
@@ -9,6 +7,7 @@ import type { MemoryTier } from './memory.ts';
 import type { MissReason } from './reason.ts';
 import { type EntryRules, isRefused, type RuledName } from './rules.ts';
 import type { Store, StoreRead } from './store.ts';
+import { decodeStored, type StoredEntryLimits } from './stored-entry.ts';
 
 /** What identifies an entry in both tiers. */
 export interface CacheName extends RuledName {
@@ -54,15 +53,12 @@ export interface Kept {
   readonly l2: boolean;
 }
 
-export interface TiersOptions {
+export interface TiersOptions extends StoredEntryLimits {
   readonly domain: string;
   readonly memory: MemoryTier;
   readonly store?: Store;
   readonly storeDeadlineMs: number;
-  /** Larger entries are served and not stored. */
-  readonly maxEntryBytes: number;
   readonly rules: EntryRules;
-  readonly clock: Clock;
   readonly observe: (event: CacheEvent) => void;
 }
 
@@ -79,7 +75,7 @@ export function createTiers(options: TiersOptions): Tiers {
   };
 
   const open = (name: CacheName, value: Buffer): Lookup => {
-    const decoded = decodeEntry(ownBytes(value), name.canonical, clock);
+    const decoded = decodeStored(value, name.canonical, options);
     if (decoded.kind !== 'entry') return { kind: 'missed', reason: decoded.kind };
     const judged = judge(decoded.entry, name);
     if (judged.kind === 'found') keepInMemory(name, judged.entry);
@@ -179,14 +175,4 @@ export function createTiers(options: TiersOptions): Tiers {
 
 function isFresh(lookup: Lookup): lookup is Extract<Lookup, { kind: 'found' }> {
   return lookup.kind === 'found' && lookup.freshness === 'fresh';
-}
-
-/**
- * ioredis hands out views of what its socket read: a 4 KB value would pin 64 KB, and L1's bound would be a fiction.
- */
-function ownBytes(value: Buffer): Buffer {
-  if (value.buffer.byteLength === value.length) return value;
-  const own = Buffer.allocUnsafeSlow(value.length);
-  value.copy(own);
-  return own;
 }

@@ -39,7 +39,11 @@ const contextParameter = Type.Object(
 
 const freshness = Type.Object(
   {
-    ttl: duration('A page is fresh for so long.', { default: '5m', min: 1 * SECOND, max: 30 * DAY }),
+    ttl: duration('A page is fresh for so long. Shortened, it holds at once for stored pages too.', {
+      default: '5m',
+      min: 1 * SECOND,
+      max: 30 * DAY,
+    }),
     staleWhileRevalidate: duration('After that it is served while one refresh runs.', {
       default: '1m',
       min: 0,
@@ -132,7 +136,7 @@ const domain = Type.Object(
       uniqueItems: true,
       description: 'Defences left out, to measure what each is worth. Never in production.',
     }),
-    maxEntryBytes: size('Larger entries are served, not stored, and counted.', {
+    maxEntryBytes: size('Larger entries are served, not stored, and counted; a larger value in the store is a miss.', {
       default: '512KiB',
       min: 1 * KIB,
       max: 64 * MIB,

@@ -78,7 +78,7 @@ export interface DomainSettings {
   /** The longest that a client waits in all; at least the engine's deadline. */
   readonly patienceMs: number;
   readonly freshness: FreshnessSettings;
-  /** Larger entries are served, not stored, and counted. */
+  /** Larger entries are served, not stored, and counted; a larger value in the store is a miss. */
   readonly maxEntryBytes: number;
   /** Searches of this process that may wait for another process's page. */
   readonly maxLeaseWaiters: number;

@@ -12,8 +12,9 @@ const SPARE_GENERATIONS = 1 << 24;
  * one that begins in those same seconds. It fits 32 bits until 2156.
  *
  * No other number comes from a clock. One that is wrong here costs something only if this line then begins below where a
- * lost one got to: a clock behind by more than the age of the lost line, or the lost one's ahead by more than that. The
- * entries of the lost line between the two are then served until they lapse, whatever is flushed; no others are.
+ * lost one got to: a clock behind by more than the age of the lost line, or the lost one's ahead by more than that. An entry
+ * of the lost line between the two is refused by what is flushed until this line has reached its generation; from then on
+ * it passes what was flushed before, until it lapses.
  */
 export function beginLine(document: ControlDocument, wallMs: number): ControlDocument {
   if (document.revision > 0) return document;

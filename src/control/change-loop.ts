@@ -3,7 +3,7 @@ import type { Change, Changed } from './control.ts';
 import type { ControlDocument } from './document.ts';
 import { decodeDocument, encodeDocument } from './document-codec.ts';
 import type { Follower, Standing } from './follower.ts';
-import { forget } from './forget.ts';
+import { forget, noteLongestLife } from './forget.ts';
 import { descendant } from './lineage.ts';
 import { pause } from './pause.ts';
 import { OperationRefused } from './refusal.ts';
@@ -14,7 +14,7 @@ export interface ChangeOptions {
   readonly wallMs: () => number;
   readonly random: () => number;
   readonly stamp: () => string;
-  /** How long an entry may be served at most, from the start of its engine call. */
+  /** How long an entry may be served at most by this process's policy, from the start of its engine call. */
   readonly longestLifeMs: number;
 }
 
@@ -37,7 +37,8 @@ export async function changeDocument(change: Change, options: ChangeOptions): Pr
     }
     const { newest: before, expected } = standing;
     const nowMs = wallMs();
-    const known = forget(beginLine(before, nowMs), nowMs, longestLifeMs);
+    const noted = noteLongestLife(beginLine(before, nowMs), nowMs, longestLifeMs);
+    const known = forget(noted, nowMs, longestLifeMs);
     const changed = change(known);
     if (changed === known) return { before, after: before };
     const after = descendant(changed, before, stamp());

@@ -7,9 +7,17 @@ import { compileSuppressions } from './suppressed-fingerprints.ts';
 /** `host:port` of the node that owns a name, as far as it is known. */
 export type Locate = (storeName: string) => string | undefined;
 
+/** That of the empty document: everything that was ever decided concerns it. */
+const LOWEST_GENERATION = 1;
+
 /**
  * What a document says, and the overlay of a drill that lives, in a form that costs next to nothing to ask: a table of
  * floors by bucket, and one number above which an entry was computed after everything that was ever flushed.
+ *
+ * An entry of a generation above the document's own is judged as one of the lowest generation. Either another process has heard of a
+ * newer document: then whatever was decided about the entry costs one computation, within a poll. Or nobody gave that
+ * generation out, and a purge, a flush or a suppression must hold for it too. It is asked at every lookup, so the same entry
+ * counts again as soon as its document is heard.
  */
 export function compileRules(document: ControlDocument, overlay: Overlay | undefined, locate: Locate): EntryRules {
   const floors = createFloors();
@@ -32,12 +40,13 @@ export function compileRules(document: ControlDocument, overlay: Overlay | undef
     document.suppressed.map(({ id, generation }) => ({ fingerprint: fingerprint(id), generation })),
   );
   const suppressedBelow = highest(document.suppressed.map(({ generation }) => generation));
+  const newest = document.generation;
   const wholeFrom = Math.max(floors.max(), freshFloors.max(), nodeFloors.max(), purgedBelow, suppressedBelow);
 
   const isOnNode = (name: RuledName): boolean => nodes?.has(locate(name.storeName) ?? '') === true;
 
   const judgeOlder = (entry: Entry, name: RuledName): EntryVerdict => {
-    const { generation } = entry;
+    const generation = entry.generation > newest ? LOWEST_GENERATION : entry.generation;
     const { bucket, request } = name;
     if (generation < floors.at(bucket)) return 'flushed';
     if (generation < purgedBelow && request !== undefined && generation < (purges.get(request.text) ?? 0))
@@ -51,8 +60,9 @@ export function compileRules(document: ControlDocument, overlay: Overlay | undef
   const hidden = new Set(document.suppressed.map(({ id }) => id));
   const hides = hidden.size === 0 ? undefined : (id: string): boolean => hidden.has(id);
   return {
-    generation: () => document.generation,
-    judge: (entry, name) => (entry.generation >= wholeFrom ? 'whole' : judgeOlder(entry, name)),
+    generation: () => newest,
+    judge: (entry, name) =>
+      entry.generation >= wholeFrom && entry.generation <= newest ? 'whole' : judgeOlder(entry, name),
     hides: () => hides,
   };
 }

@@ -6,6 +6,8 @@ import type { Control, ControlEvent } from './control.ts';
 import type { ControlStore } from './control-store.ts';
 import { emptyDocument } from './document.ts';
 import { createFollower } from './follower.ts';
+import { noteLongestLife, owesLongestLife } from './forget.ts';
+import { descendant } from './lineage.ts';
 import { createOverlayLease } from './overlay-lease.ts';
 import { OperationRefused } from './refusal.ts';
 
@@ -18,7 +20,10 @@ export interface ControlOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: (event: ControlEvent) => void;
-  /** How long an entry may be served at most, from the start of its engine call: what was purged is forgotten after it. */
+  /**
+   * How long an entry may be served at most by this process's policy, from the start of its engine call. What was purged is
+   * forgotten after the longest of the fleet.
+   */
   readonly longestLifeMs: number;
   readonly intervalMs?: number;
   readonly deadlineMs?: number;
@@ -92,11 +97,15 @@ export function createControl(options: ControlOptions): PollingControl {
 
   const poll = async (): Promise<void> => {
     const standing = await follower.look();
-    if (standing.kind !== 'there' || standing.owed === undefined) return;
-    const put = await follower.put(standing.owed, standing.expected, false);
-    if (put === 'done' && standing.hasLost) {
-      observe({ kind: 'control-restored', domain, revision: standing.owed.revision });
-    }
+    if (standing.kind !== 'there') return;
+    const { newest, expected, hasLost } = standing;
+    const nowMs = clock.wallMs();
+    const owed = owesLongestLife(newest, nowMs, longestLifeMs)
+      ? descendant(noteLongestLife(newest, nowMs, longestLifeMs), newest, stamp())
+      : standing.owed;
+    if (owed === undefined) return;
+    const put = await follower.put(owed, expected, false);
+    if (put === 'done' && hasLost) observe({ kind: 'control-restored', domain, revision: owed.revision });
   };
   const next = (): void => {
     void inTurn(poll).then(() => {

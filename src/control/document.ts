@@ -18,6 +18,8 @@ export interface ControlDocument {
   readonly purges: readonly Purge[];
   /** At most `MAX_SUPPRESSED`. */
   readonly suppressed: readonly Suppression[];
+  /** Of an entry, under the longest policy of any process. Absent: no process has said. See forget.ts. */
+  readonly longestLife?: LongestLife;
   /** While present no drill may run or start. */
   readonly halted?: Halt;
   /** Of the drill that runs. A drill changes nothing else, so that its end restores everything. */
@@ -68,6 +70,13 @@ export interface Suppression {
   readonly atMs: number;
 }
 
+export interface LongestLife {
+  /** From the start of the engine call to the end of the last window, at most `MAX_LIFE_MS`. */
+  readonly ms: number;
+  /** Wall time: when a process with that policy last said so. */
+  readonly atMs: number;
+}
+
 export interface Halt {
   readonly reason: string;
   readonly by: string;
@@ -110,3 +119,5 @@ export const MAX_COHORTS = 17;
 export const MAX_LINE = 32;
 /** Entries keep theirs in 32 bits. */
 export const MAX_GENERATION = 0xffff_ffff;
+/** What the longest lifetimes that a configuration may ask for add up to: 30 days × 1.5 for the jitter, and 30 days stale. */
+export const MAX_LIFE_MS = 75 * 86_400_000;

@@ -1,6 +1,7 @@
 import {
   type ControlDocument,
   type Halt,
+  type LongestLife,
   MAX_GENERATION,
   MAX_PURGES,
   MAX_SUPPRESSED,
@@ -44,6 +45,7 @@ export function merge(left: ControlDocument, right: ControlDocument, stamp: stri
   const halted = laterHalt(left.halted, right.halted);
   const overlay = halted === undefined ? sharedOverlay(left, right) : undefined;
   const { indexVersion } = leading(left, right);
+  const longestLife = longerLife(left.longestLife, right.longestLife);
   const wasTaken = [
     ...ranges.map(({ freshFloor }) => freshFloor),
     ...[...purges, ...suppressed].map(generationOf),
@@ -56,6 +58,7 @@ export function merge(left: ControlDocument, right: ControlDocument, stamp: stri
     ...(indexVersion !== undefined && { indexVersion }),
     purges,
     suppressed,
+    ...(longestLife !== undefined && { longestLife }),
     ...(halted !== undefined && { halted }),
     ...(overlay !== undefined && { overlay }),
     line: mergedLine(left, right),
@@ -107,6 +110,11 @@ function laterHalt(left: Halt | undefined, right: Halt | undefined): Halt | unde
   if (left === undefined || right === undefined) return left ?? right;
   const order = left.atMs - right.atMs || (`${left.by} ${left.reason}` < `${right.by} ${right.reason}` ? -1 : 1);
   return order > 0 ? left : right;
+}
+
+function longerLife(left: LongestLife | undefined, right: LongestLife | undefined): LongestLife | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return { ms: Math.max(left.ms, right.ms), atMs: Math.max(left.atMs, right.atMs) };
 }
 
 function sharedOverlay(left: ControlDocument, right: ControlDocument): Overlay | undefined {

@@ -4,8 +4,10 @@ import {
   FLUSH_MODES,
   type FlushRange,
   type Halt,
+  type LongestLife,
   MAX_COHORTS,
   MAX_GENERATION,
+  MAX_LIFE_MS,
   MAX_LINE,
   MAX_PURGES,
   MAX_RANGES,
@@ -32,7 +34,7 @@ export function parseDocument(value: unknown): ControlDocument {
     const floor = upTo(one, 'floor');
     return { ...rangeOf(one), floor, freshFloor: intOf(one, 'freshFloor', floor, generation), atMs: wallOf(one) };
   });
-  const { overlay, halted } = fields;
+  const { overlay, halted, longestLife } = fields;
   if (overlay !== undefined && halted !== undefined) throw new Damage('a halted domain has no overlay');
   return {
     revision: intOf(fields, 'revision', 1, Number.MAX_SAFE_INTEGER),
@@ -50,10 +52,15 @@ export function parseDocument(value: unknown): ControlDocument {
       generation: upTo(one, 'generation'),
       atMs: wallOf(one),
     })),
+    ...(longestLife !== undefined && { longestLife: lifeOf(fieldsOf(longestLife, 'longestLife')) }),
     ...(halted !== undefined && { halted: haltOf(fieldsOf(halted, 'halted')) }),
     ...(overlay !== undefined && { overlay: overlayOf(fieldsOf(overlay, 'overlay'), generation) }),
     ...(fields['line'] !== undefined && { line: textsOf(fields, 'line', MAX_LINE, MAX_NAME) }),
   };
+}
+
+function lifeOf(fields: Fields): LongestLife {
+  return { ms: intOf(fields, 'ms', 1, MAX_LIFE_MS), atMs: wallOf(fields) };
 }
 
 function haltOf(fields: Fields): Halt {

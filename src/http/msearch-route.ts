@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Answer, PreparedSearch } from '../search/answer.ts';
 import type { Outcome } from '../search/outcome.ts';
 import type { Search } from '../search/search.ts';
+import { inTurns } from '../search/turns.ts';
 import { answeredItem, batchBody, itemLabel, pairsOf, refusedItem } from './batch.ts';
 import { PROBLEM_ANSWERS } from './described-answers.ts';
 import type { Door } from './door.ts';
@@ -29,8 +30,13 @@ export interface MsearchRouteOptions {
   readonly identityBodies: IdentityBodies;
   readonly clientMaxAgeMs: (domain: string) => number;
   readonly maxBodyBytes: number;
+  /** Of all pages of one answer, inflated: a stored page may be a thousandth of that. */
+  readonly maxAnswerBytes: number;
   readonly respond: (problem: Problem, requestId: string) => ProblemResponse;
 }
+
+/** Pages of one batch inflated at once: the threads that do it. */
+const INFLATED_AT_ONCE = 4;
 
 /** What became of one item, as far as counting goes. */
 interface ItemEnd {
@@ -79,12 +85,15 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     return { domain, outcome, status, code: problem.code, ...fault, bytes: refusedItem(problem, outcome, random) };
   };
 
-  const finished = async (prepared: PreparedSearch, result: Answer | Error): Promise<ItemEnd> => {
+  const finished = async (prepared: PreparedSearch, result: Answer | Error, room: Room): Promise<ItemEnd> => {
     const { domain } = prepared.request;
     const { key, bucket } = prepared;
     if (result instanceof Error) return { ...refused(result, domain), key, bucket };
     try {
+      if (room.leftBytes <= 0) throw new Refusal(TOO_LARGE);
       const identity = await identityBodies.of(result.entry);
+      room.leftBytes -= identity.length;
+      if (room.leftBytes < 0) throw new Refusal(TOO_LARGE);
       const bytes = answeredItem(result, identity, {
         clientMaxAgeMs: clientMaxAgeMs(domain),
         nowMs: clock.monotonicMs(),
@@ -115,12 +124,14 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     const asked = prepared.filter((each) => 'request' in each);
     const results = await door.searchMany(asked, request.raw).catch((error) => asked.map(() => error));
     const answered = results.values();
-    const ends = await Promise.all(
-      prepared.map((each) => {
-        if (!('request' in each)) return each;
-        const { value } = answered.next();
-        return finished(each, value ?? new Error('searchMany gave fewer answers than it was asked for'));
-      }),
+    const room: Room = { leftBytes: options.maxAnswerBytes };
+    const ending = prepared.map((each) => {
+      if (!('request' in each)) return () => Promise.resolve(each);
+      const { value } = answered.next();
+      return () => finished(each, value ?? new Error('searchMany gave fewer answers than it was asked for'), room);
+    });
+    const ends = (await inTurns(ending, INFLATED_AT_ONCE)).map((end) =>
+      end.status === 'fulfilled' ? end.value : refused(end.reason, 'none'),
     );
     if (reply.raw.destroyed) {
       count(
@@ -160,6 +171,16 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     },
   });
 }
+
+/** What the pages of one answer may still take. */
+interface Room {
+  leftBytes: number;
+}
+
+const TOO_LARGE: Problem = {
+  code: 'busy',
+  detail: 'The pages of this batch are too large together. Ask for this search in a request of its own.',
+};
 
 function isObject(body: unknown): body is object {
   return typeof body === 'object' && body !== null && !Array.isArray(body);

@@ -78,6 +78,9 @@ export interface PublicServer {
 }
 
 const IDENTITY_BODIES_BYTES = 16 * 2 ** 20;
+
+/** The largest pages that one answer to `/msearch` may hold: half of what all connections may leave unread (`app.ts`). */
+const PAGES_PER_ANSWER = 2;
 const LAME_DUCK_MS = 300;
 
 /** The listener clients talk to: searches, batches, health, the API's description. */
@@ -161,6 +164,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       identityBodies,
       clientMaxAgeMs,
       maxBodyBytes,
+      maxAnswerBytes: PAGES_PER_ANSWER * options.maxPageBytes,
       respond: app.respond,
     });
     registerHealth(routes);

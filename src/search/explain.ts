@@ -1,11 +1,10 @@
-import { decodeEntry } from '../cache/codec.ts';
 import type { Entry } from '../cache/entry.ts';
 import { freshnessOf } from '../cache/freshness.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { MissReason } from '../cache/reason.ts';
 import { type EntryRules, isRefused } from '../cache/rules.ts';
 import type { Store } from '../cache/store.ts';
-import type { Clock } from '../clock.ts';
+import { decodeStored, type StoredEntryLimits } from '../cache/stored-entry.ts';
 import type { PreparedSearch } from './answer.ts';
 import { type AppliedRule, explainCanonicalText } from './canonical-text.ts';
 import type { SearchDomain } from './domain.ts';
@@ -45,6 +44,7 @@ export interface TierExplanation {
     | 'fault'
     | 'incompatible'
     | 'corrupt'
+    | 'oversized'
     | 'flushed'
     | 'suppressed';
   /** For `fault`: which. */
@@ -61,14 +61,13 @@ export interface TierExplanation {
   readonly results?: number;
 }
 
-export interface ExplainOptions {
+export interface ExplainOptions extends StoredEntryLimits {
   readonly domain: SearchDomain;
   readonly memory: MemoryTier;
   readonly store?: Store;
   readonly storeDeadlineMs: number;
   readonly rules: EntryRules;
   readonly forward: Pick<Forward, 'lastMiss'>;
-  readonly clock: Clock;
 }
 
 /** Reads both tiers without counting as a use and without asking the engine. @throws InvalidSearch */
@@ -85,7 +84,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
     if (read.kind === 'absent') tiers.push({ tier: 'l2', state: 'absent' });
     else if (read.kind === 'fault') tiers.push({ tier: 'l2', state: 'fault', detail: read.fault });
     else {
-      const decoded = decodeEntry(read.value, prepared.canonical, clock);
+      const decoded = decodeStored(read.value, prepared.canonical, options);
       if (decoded.kind === 'entry') tiers.push({ tier: 'l2', ...describe(decoded.entry, prepared, options) });
       else tiers.push({ tier: 'l2', state: decoded.kind, bytes: read.value.length });
     }

@@ -47,3 +47,30 @@ test('told to stop it ends at once, also while it waits for its rate', async (t)
   stop();
   assert.deepEqual(await finished, { stored: 1, kept: 0, dropped: 0, end: 'stopped' });
 });
+
+test('an entry of a generation that nobody has given out is not written back: a wiped store stays rid of it', async () => {
+  const clock = createFakeClock();
+  const memory = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 });
+  memory.set('1', entryOf(clock, { generation: 7 }));
+  memory.set('2', entryOf(clock, { generation: 8 }));
+  const seeded: string[] = [];
+  const { finished } = createReseedRun({
+    store: {
+      locate: () => ({ node: 'a:1' }),
+      seedMany: async (items) => {
+        seeded.push(...items.map(({ name }) => name));
+        return items.map(() => ({ kind: 'stored' }));
+      },
+    },
+    memory,
+    fleet: { live: () => 1, rank: () => 0 },
+    rules: { ...unflushed, generation: () => 7 },
+    nameOf,
+    hottest: () => [],
+    perSecond: 100_000,
+    node: 'a:1',
+    clock,
+  });
+  await finished;
+  assert.deepEqual(seeded, [nameOf('1').storeName]);
+});

@@ -9,7 +9,7 @@ import type { StoreRead } from '../../src/cache/store.ts';
 import { createTiers, type Tiers } from '../../src/cache/tiers.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
-import { entryOf } from '../fakes/entry.ts';
+import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
 import { createFakeStore } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
@@ -38,6 +38,7 @@ function rig(rules: EntryRules = unflushed): Rig {
     },
     storeDeadlineMs: 50,
     maxEntryBytes: 1 << 16,
+    lifetimes: LONG_LIVED,
     rules,
     clock,
     observe: (event) => events.push(event),

@@ -17,8 +17,8 @@ export interface Process {
 }
 
 export interface Scene {
-  /** Another process of the fleet, whose wall clock is wrong by so much. */
-  readonly join: (name: string, skewMs?: number) => Process;
+  /** Another process of the fleet, whose wall clock is wrong by so much and whose entries live for so long, an hour unless said. */
+  readonly join: (name: string, skewMs?: number, longestLifeMs?: number) => Process;
   /** As any process's, unskewed and always well. */
   readonly store: ControlStore;
   /** The store forgets all it held. */
@@ -26,6 +26,8 @@ export interface Scene {
   readonly write: (value: ControlValue) => Promise<void>;
   /** Milliseconds pass for everybody, ten at a time. */
   readonly pass: (ms: number) => Promise<void>;
+  /** As much time passes at once, for which nobody was there; then a second in which all poll. */
+  readonly leap: (ms: number) => Promise<void>;
   /** Lets time pass until it holds, and says how long that took. */
   readonly until: (holds: () => boolean, maxMs?: number) => Promise<number>;
   /** Lets time pass until it is settled. */
@@ -81,7 +83,7 @@ export function createScene(t: TestContext): Scene {
 
   return {
     store,
-    join: (name, skewMs = 0) => {
+    join: (name, skewMs = 0, longestLifeMs = 3_600_000) => {
       members += 1;
       let weather: Weather = 'well';
       const events: ControlEvent[] = [];
@@ -94,7 +96,7 @@ export function createScene(t: TestContext): Scene {
         clock: { wallMs: () => 1_800_000_000_000 + nowMs + skewMs, monotonicMs: () => nowMs - startedMs },
         random: seededRandom(members * 1000 + name.length),
         observe: (event) => events.push(event),
-        longestLifeMs: 3_600_000,
+        longestLifeMs,
       });
       t.after(async () => {
         weather = 'away';
@@ -118,6 +120,10 @@ export function createScene(t: TestContext): Scene {
       await memory.swap('goods', there.kind === 'value' ? there.tag : undefined, value, 0);
     },
     pass,
+    leap: async (ms) => {
+      nowMs += ms;
+      await pass(1000);
+    },
     until,
     settle: async (promise) => {
       let isSettled = false;

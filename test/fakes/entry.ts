@@ -1,5 +1,6 @@
 import { type EntryParts, encodeEntry, etagOf } from '../../src/cache/codec.ts';
 import type { Entry } from '../../src/cache/entry.ts';
+import type { LifetimePolicy } from '../../src/cache/freshness.ts';
 import type { Clock } from '../../src/clock.ts';
 
 /** A real, encoded entry with the given differences from an ordinary fresh one. */
@@ -25,3 +26,15 @@ export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}): Entry {
     clock,
   );
 }
+
+const DAY_MS = 86_400_000;
+
+/** Longer than whatever a test gives an entry. */
+export const LONG_LIVED: LifetimePolicy = {
+  ttlMs: DAY_MS,
+  staleWhileRevalidateMs: DAY_MS,
+  staleIfErrorMs: DAY_MS,
+  emptyTtlMs: DAY_MS,
+  degradedTtlMs: DAY_MS,
+  jitter: 0,
+};

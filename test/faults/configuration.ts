@@ -5,6 +5,7 @@ type Section = Readonly<Record<string, unknown>>;
 /** What a row changes of the configuration both processes run with, section by section. */
 export interface Changes {
   readonly public?: Section;
+  readonly admin?: Section;
   readonly memory?: Section;
   readonly compression?: Section;
   /** Members of the domain itself. */
@@ -29,6 +30,7 @@ export const INDEX = 'goods';
 export function configurationOf({ store, engine }: Endpoints, changes: Changes): string {
   return JSON.stringify({
     public: { drain: '3s', ...changes.public },
+    ...(changes.admin !== undefined && { admin: changes.admin }),
     memory: { maxBytes: '1MiB', ...changes.memory },
     compression: { coding: 'identity', ...changes.compression },
     log: { hitSample: 0 },

@@ -9,6 +9,7 @@ import { brokenOnPurpose } from './rows/broken-on-purpose.ts';
 import { CLIENTS } from './rows/clients.ts';
 import { ENGINE } from './rows/engine.ts';
 import { MIRRORS } from './rows/mirrors.ts';
+import { plantedEntries } from './rows/planted-entries.ts';
 import { PROCESS } from './rows/process.ts';
 import { STORE_NETWORK } from './rows/store-network.ts';
 import { STORE_NODES } from './rows/store-nodes.ts';
@@ -21,7 +22,7 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   'store-nodes': STORE_NODES,
   'store-replies': STORE_REPLIES,
   'store-topology': STORE_TOPOLOGY,
-  'store-values': STORE_VALUES,
+  'store-values': [...STORE_VALUES, plantedEntries()],
   'store-network': STORE_NETWORK,
   engine: ENGINE,
   mirrors: MIRRORS,

@@ -7,6 +7,8 @@ import type { SubjectStore } from './stores.ts';
 export type Spoil = (value: Buffer, other: Buffer, at: number) => Buffer | undefined;
 
 const SCAN_COUNT = 1000;
+/** Keys have 22 characters: the control document is no entry. */
+const ENTRIES = `sc1:goods:{${'?'.repeat(22)}}`;
 
 /** Rewrites every entry under our names in place, lifetimes kept. @returns how many. */
 export async function rewriteEntries(store: SubjectStore, spoil: Spoil): Promise<number> {
@@ -67,7 +69,7 @@ async function namesOn(client: Redis): Promise<string[]> {
   const names: string[] = [];
   let cursor = '0';
   do {
-    const [next, found] = await client.scan(cursor, 'MATCH', 'sc1:goods:{*}', 'COUNT', SCAN_COUNT);
+    const [next, found] = await client.scan(cursor, 'MATCH', ENTRIES, 'COUNT', SCAN_COUNT);
     names.push(...found);
     cursor = next;
   } while (cursor !== '0');

@@ -8,7 +8,7 @@ import { createMissPath } from '../../src/search/flight.ts';
 import { prepareSearch } from '../../src/search/prepare.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { entryOf } from '../fakes/entry.ts';
+import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
 
 test('somebody more urgent ends the turn, so that a new one is taken; his like only lets it wait longer', () => {
   const errand = createErrand('refresh', 100);
@@ -38,6 +38,7 @@ test('a person who joins a refresh makes it a search of people, with a turn of i
     memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
     storeDeadlineMs: 50,
     maxEntryBytes: 1 << 16,
+    lifetimes: LONG_LIVED,
     rules: unflushed,
     clock,
     observe: () => undefined,

@@ -7,7 +7,7 @@ import type { Forward } from '../../src/search/forward.ts';
 import { prepareSearch } from '../../src/search/prepare.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { entryOf } from '../fakes/entry.ts';
+import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
 import { createFakeStore } from '../fakes/store.ts';
 
 const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };
@@ -27,6 +27,7 @@ function scene() {
     explain: (alone = false): Promise<Explanation> =>
       explain(PARAMETERS, {
         ...{ domain: DOMAIN, memory, clock, rules: made.rules, storeDeadlineMs: 50 },
+        ...{ lifetimes: LONG_LIVED, maxEntryBytes: 1 << 16 },
         ...(!alone && { store }),
         forward: { lastMiss: (key) => (key === name.key ? made.lastMiss : undefined) },
       }),

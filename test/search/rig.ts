@@ -95,16 +95,6 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Built {
   const { maxConcurrent = 8, maxQueued = 16 } = options;
   const limits = { maxConcurrent, maxQueued, deadlineMs };
   const { guard, events: guarded } = guardRig(t, { clock, ...BREAKER, ...limits });
-  const tiers = createTiers({
-    domain: 'goods',
-    memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
-    ...(options.store === false ? {} : { store }),
-    storeDeadlineMs: 50,
-    maxEntryBytes: options.maxEntryBytes ?? 1 << 16,
-    rules,
-    clock,
-    observe,
-  });
   const lifetimes = {
     ttlMs: 100_000,
     staleWhileRevalidateMs: 20_000,
@@ -114,6 +104,17 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Built {
     jitter: 0,
     ...options.lifetimes,
   };
+  const tiers = createTiers({
+    domain: 'goods',
+    memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
+    ...(options.store === false ? {} : { store }),
+    storeDeadlineMs: 50,
+    maxEntryBytes: options.maxEntryBytes ?? 1 << 16,
+    lifetimes,
+    rules,
+    clock,
+    observe,
+  });
   const common = { domain: 'goods', clock, random: Math.random, observe };
   const encoding = { lifetimes, compression: { coding: 'gzip', minBytes: 1024 } } as const;
   const leases = createLeases({

@@ -63,8 +63,9 @@ function merge(reply: unknown): readonly QueryCount[] {
     const flat = Array.isArray(window) ? (window as readonly unknown[]) : [];
     const weight = 2 ** (-age / HALF_LIFE_WINDOWS);
     for (let at = 0; at + 1 < flat.length; at += 2) {
-      const search = String(flat[at]);
-      sums.set(search, (sums.get(search) ?? 0) + weight * Number(String(flat[at + 1])));
+      const one = { search: String(flat[at]), count: weight * Number(String(flat[at + 1])) };
+      // As it is written: others may write to the store.
+      if (isCountable(one)) sums.set(one.search, (sums.get(one.search) ?? 0) + one.count);
     }
   }
   return [...sums]

@@ -22,6 +22,9 @@ if word then return word end
 redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]`;
 
+/** A word of ours has 24 characters. One is remembered per part, and others may write to the store. */
+const MAX_WORD = 64;
+
 /** A node with one slot in a thousand is found by then; one with fewer is left out until more have moved there. */
 const MAX_TRIES = 16_384;
 
@@ -56,7 +59,7 @@ export function createEpochs(options: EpochsOptions): (deadlineMs: number) => Pr
       const parts = ['EVAL', GET_OR_SET, 1, name, half() + half()];
       const reply = await send(node, { operation: 'fleet', shape: 'string', parts, deadlineMs });
       if (reply.kind === 'fault' || !Buffer.isBuffer(reply.reply)) return [];
-      return [{ part: name, node: node.address, epoch: reply.reply.toString('latin1') }];
+      return [{ part: name, node: node.address, epoch: reply.reply.toString('latin1', 0, MAX_WORD) }];
     });
     return (await Promise.all(asked)).flat();
   };

@@ -6,10 +6,23 @@
  * before it writes, since a server without memory refuses the first write but none after a successful one.
  */
 
-/** ARGV: `t<token>`, lifetime in ms → `{'taken', entry | nil}`, `{'held'}` or `{'pass'}`. */
-export const TAKE = `
+/** Above what the longest `engine.hardDeadline`, ten minutes, makes of a lease. */
+const MAX_LEASE_MS = 900_000;
+
+/**
+ * Ends the script where somebody holds the lease or its mark. What has no lifetime, or a longer one than any process gives a
+ * lease, was written by somebody else: waited for, it would keep its key from being computed for ever. A user who may not ask
+ * for lifetimes waits, as before.
+ */
+const UNLESS_HELD = `
 local lease = redis.call('GET', KEYS[1])
-if lease then return { lease == 'p' and 'pass' or 'held' } end
+if lease then
+  local left = redis.pcall('PTTL', KEYS[1])
+  if type(left) ~= 'number' or (left >= 0 and left <= ${MAX_LEASE_MS}) then return { lease == 'p' and 'pass' or 'held' } end
+end`;
+
+/** ARGV: `t<token>`, lifetime in ms → `{'taken', entry | nil}`, `{'held'}` or `{'pass'}`. */
+export const TAKE = `${UNLESS_HELD}
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 local entry = redis.pcall('GET', KEYS[2])
 return { 'taken', type(entry) == 'string' and entry }`;
@@ -32,7 +45,5 @@ if ARGV[2] ~= '0' and not redis.pcall('SET', KEYS[1], 'p', 'PX', ARGV[2]).err th
 return redis.call('DEL', KEYS[1])`;
 
 /** → `{'held'}`, `{'pass'}` or `{'free', entry | nil}`: what waits does not move the entry's bytes before it may have them. */
-export const LOOK = `
-local lease = redis.call('GET', KEYS[1])
-if lease then return { lease == 'p' and 'pass' or 'held' } end
+export const LOOK = `${UNLESS_HELD}
 return { 'free', redis.call('GET', KEYS[2]) }`;

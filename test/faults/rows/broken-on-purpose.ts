@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
 import type { Felt } from '../felt.ts';
+import { bodyIn, claiming, wrongPage } from '../planted.ts';
 import type { Row } from '../row.ts';
 import { rewriteEntries } from '../store-entries.ts';
 import { TRIES } from '../tries.ts';
@@ -37,15 +37,8 @@ export function brokenOnPurpose(): Row {
   };
 }
 
-const CRC_AT = 58;
-
-/** The first digit of the first result's id becomes its neighbour. Pages without results stay. */
+/** Pages without results stay. */
 function withWrongByte(value: Buffer): Buffer | undefined {
-  const id = value.indexOf('"id":"');
-  if (id < 0) return undefined;
-  const next = Buffer.from(value);
-  const digit = id + '"id":"'.length;
-  next.writeUInt8(next.readUInt8(digit) ^ 1, digit);
-  next.writeUInt32BE(crc32(next.subarray(CRC_AT + 4), crc32(next.subarray(0, CRC_AT))), CRC_AT);
-  return next;
+  const body = wrongPage(bodyIn(value));
+  return body === undefined ? undefined : claiming(value, { body });
 }

@@ -55,6 +55,29 @@ describe('a server that hurts a lease', () => {
     }
   });
 
+  test('a lease that outlives every lease of ours is none: it is not waited for, and it is taken', async () => {
+    for (const expiry of [[], ['PX', '4294967295']]) {
+      for (const word of ['t0', 'p']) {
+        await server.command('SET', ON.lease, word, ...expiry);
+        assert.deepEqual(await look(), { kind: 'free' }, `${word} ${expiry.join(' ')}`);
+        assert.deepEqual(await take(), { kind: 'taken' });
+        assert.deepEqual(await take('b'), { kind: 'held' });
+        await store.leases.release(ON, 'a');
+      }
+    }
+  });
+
+  test('a user who may not ask for lifetimes has leases all the same', async () => {
+    await server.command('ACL', 'SETUSER', 'default', '-pttl');
+    try {
+      assert.deepEqual(await take(), { kind: 'taken' });
+      assert.deepEqual([(await take('b')).kind, (await look()).kind], ['held', 'held']);
+      assert.deepEqual(await write(), { kind: 'stored' });
+    } finally {
+      await server.command('ACL', 'SETUSER', 'default', '+pttl');
+    }
+  });
+
   test('a replica: nothing is taken or written, looks go on, and no breaker opens', async () => {
     await take();
     await server.command('REPLICAOF', '127.0.0.1', '1');

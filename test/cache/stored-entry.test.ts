@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Entry } from '../../src/cache/entry.ts';
+import type { LifetimePolicy } from '../../src/cache/freshness.ts';
+import { unflushed } from '../../src/cache/rules.ts';
+import type { StoreRead } from '../../src/cache/store.ts';
+import { createTiers, type Lookup } from '../../src/cache/tiers.ts';
+import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
+import { createFakeClock } from '../fakes/clock.ts';
+import { entryOf } from '../fakes/entry.ts';
+import { createFakeStore } from '../fakes/store.ts';
+
+const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const LONGEST_MS = 0xffff_ffff;
+const POLICY: LifetimePolicy = {
+  ttlMs: MINUTE_MS,
+  staleWhileRevalidateMs: 10_000,
+  staleIfErrorMs: HOUR_MS,
+  emptyTtlMs: 30_000,
+  degradedTtlMs: 5000,
+  jitter: 0.1,
+};
+const MAX_ENTRY_BYTES = 4096;
+
+/** One process after another may look at what lies under the name. */
+function scene() {
+  const clock = createFakeClock();
+  const memory = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 });
+  let stored: StoreRead = { kind: 'absent' };
+  const under = (lifetimes: LifetimePolicy, to = memory) =>
+    createTiers({
+      domain: 'goods',
+      memory: to,
+      store: {
+        ...createFakeStore({ clock }),
+        read: async () => stored,
+        readMany: async (names) => names.map(() => stored),
+      },
+      storeDeadlineMs: 50,
+      maxEntryBytes: MAX_ENTRY_BYTES,
+      lifetimes,
+      rules: unflushed,
+      clock,
+      observe: () => {},
+    });
+  return {
+    clock,
+    memory,
+    under,
+    tiers: under(POLICY),
+    /** A new process: nothing in its L1. */
+    looks: (lifetimes = POLICY): Promise<Lookup> =>
+      under(lifetimes, createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 })).fromStore(NAME),
+    plant: (entry: Entry) => {
+      stored = { kind: 'value', value: Buffer.from(entry.encoded) };
+    },
+    lie: (value: Buffer) => {
+      stored = { kind: 'value', value };
+    },
+  };
+}
+
+const wordOf = (lookup: Lookup): string => (lookup.kind === 'found' ? lookup.freshness : lookup.reason);
+const LONG = { freshForMs: LONGEST_MS, revalidateForMs: LONGEST_MS, errorForMs: LONGEST_MS };
+
+test('an entry that says it lives for 49 days lives as long as the policy of its domain lets it', async () => {
+  const { clock, plant, looks } = scene();
+  plant(entryOf(clock, LONG));
+  const seen: string[] = [];
+  for (const stepMs of [0, 65_000, 2000, 10_000, HOUR_MS - 12_000, 2000]) {
+    clock.advance(stepMs);
+    seen.push(wordOf(await looks()));
+  }
+  assert.deepEqual(seen, ['fresh', 'fresh', 'stale', 'failing', 'failing', 'lapsed']);
+});
+
+test('a copy in L1 of such an entry turns stale with the policy too', async () => {
+  const { clock, tiers, plant } = scene();
+  plant(entryOf(clock, LONG));
+  await tiers.fromStore(NAME);
+  assert.equal(wordOf(tiers.fromMemory(NAME)), 'fresh');
+  clock.advance(67_000);
+  assert.equal(wordOf(tiers.fromMemory(NAME)), 'stale');
+});
+
+test('what a page is, empty or partial, decides which lifetimes it is held to', async () => {
+  for (const [parts, freshForMs] of [
+    [{ empty: true }, 33_000],
+    [{ degraded: true }, 5000],
+  ] as const) {
+    const { clock, plant, looks } = scene();
+    plant(entryOf(clock, { ...LONG, ...parts }));
+    const found = await looks();
+    assert.ok(found.kind === 'found');
+    assert.equal(found.entry.freshForMs, freshForMs);
+  }
+});
+
+test('a policy that was shortened shortens what is stored at once; one that was lengthened lengthens nothing', async () => {
+  const { clock, plant, looks } = scene();
+  plant(entryOf(clock, { freshForMs: MINUTE_MS, revalidateForMs: 8000, errorForMs: 9000 }));
+  clock.advance(15_000);
+  assert.equal(wordOf(await looks({ ...POLICY, ttlMs: 10_000, jitter: 0 })), 'stale');
+  const found = await looks({ ...POLICY, ttlMs: DAY_MS });
+  assert.ok(found.kind === 'found');
+  assert.deepEqual(
+    [found.entry.freshForMs, found.entry.revalidateForMs, found.entry.errorForMs],
+    [MINUTE_MS, 8000, 9000],
+  );
+});
+
+test('an entry from a clock two hours ahead is fresh; one from further ahead is stale, however often it is read', async () => {
+  const { clock, plant, looks } = scene();
+  plant(entryOf(clock, { createdAtMs: clock.wallMs() + 2 * HOUR_MS }));
+  assert.equal(wordOf(await looks()), 'fresh');
+  plant(entryOf(clock, { createdAtMs: clock.wallMs() + 365 * DAY_MS }));
+  for (let day = 0; day < 3; day += 1) {
+    assert.equal(wordOf(await looks()), 'stale', `day ${day}`);
+    clock.advance(DAY_MS);
+  }
+});
+
+test('a value larger than an entry may be is a counted miss, in single reads, batches and late replies, and no copy is kept', async () => {
+  const { clock, memory, tiers, plant, lie } = scene();
+  const large = entryOf(clock, { body: Buffer.alloc(MAX_ENTRY_BYTES) });
+  plant(large);
+  assert.equal(wordOf(await tiers.fromStore(NAME)), 'oversized');
+  assert.deepEqual((await tiers.fromStoreMany([NAME])).map(wordOf), ['oversized']);
+  assert.equal(wordOf(tiers.open(NAME, large.encoded)), 'oversized');
+  lie(Buffer.alloc(1 << 20));
+  assert.equal(wordOf(await tiers.fromStore(NAME)), 'oversized', 'before anything in it is looked at');
+  assert.equal(memory.peek('k'), undefined);
+});
+
+test('an entry of exactly the largest size is read', async () => {
+  const { clock, plant, looks } = scene();
+  const spare = MAX_ENTRY_BYTES - entryOf(clock, { body: Buffer.alloc(0) }).encoded.length;
+  plant(entryOf(clock, { body: Buffer.alloc(spare) }));
+  assert.equal(wordOf(await looks()), 'fresh');
+});
+
+test('an entry with more results than any page may have is corrupt', async () => {
+  const { clock, plant, looks } = scene();
+  const ids = (count: number) => Array.from({ length: count }, (_, index) => `${index}`);
+  plant(entryOf(clock, { resultIds: ids(200), body: Buffer.alloc(0) }));
+  assert.equal(wordOf(await looks()), 'fresh');
+  plant(entryOf(clock, { resultIds: ids(900), body: Buffer.alloc(0) }));
+  assert.equal(wordOf(await looks()), 'corrupt');
+});
