@@ -31,12 +31,14 @@ export interface EventLogOptions {
 const CONNECTION_LINES_PER_SECOND = 5;
 const BREAKER_LINES_PER_SECOND = 20;
 const ENGINE_LINES_PER_SECOND = 2;
+const CONTROL_LINES_PER_SECOND = 2;
 
 export function createEventLog({ log, clock }: EventLogOptions): EventLog {
   const { monotonicMs } = clock;
   const failures = createThrottle({ perSecond: CONNECTION_LINES_PER_SECOND, monotonicMs });
   const quiet = createThrottle({ perSecond: CONNECTION_LINES_PER_SECOND, monotonicMs });
   const faults = createThrottle({ perSecond: ENGINE_LINES_PER_SECOND, monotonicMs });
+  const controls = createThrottle({ perSecond: CONTROL_LINES_PER_SECOND, monotonicMs });
   const breakers = createThrottle({ perSecond: BREAKER_LINES_PER_SECOND, monotonicMs });
 
   const breaker = (part: 'engine' | 'store node', facts: object, state: BreakerState): void => {
@@ -108,9 +110,15 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
     control: ({ kind, ...facts }) => {
       switch (kind) {
         case 'control-away':
-        case 'control-corrupt':
-        case 'control-restored':
           return log.warn(facts, CONTROL_WORDS[kind]);
+        case 'control-corrupt':
+        case 'control-unsigned':
+        case 'control-restored':
+        case 'control-reports-refused': {
+          const line = counted(controls, facts);
+          if (line !== undefined) log.warn(line, CONTROL_WORDS[kind]);
+          return;
+        }
         case 'control-changed':
         case 'control-back':
         case 'overlay':
@@ -133,7 +141,11 @@ const CONTROL_WORDS: Readonly<Record<ControlEvent['kind'], string>> = {
   'control-away': 'control: the store does not answer; the last known document stays',
   'control-back': 'control: the store answers again',
   'control-restored': 'control: the store had lost the document; it was written back',
-  'control-corrupt': 'control: what is stored cannot be read; the last known document stays',
+  'control-corrupt':
+    'control: the stored document cannot be believed; the last known one stays and is written back; if no process knows one, delete its key',
+  'control-unsigned':
+    'control: the stored document is not signed with a key configured here; the last known one stays and is written back; if no process knows one, delete its key',
+  'control-reports-refused': 'control: reports of other processes cannot be read or are not signed',
   overlay: 'control: a drill',
 };
 
