@@ -7,6 +7,7 @@ export const MISS_REASONS = [
   'store-slow',
   'incompatible',
   'corrupt',
+  'unsigned',
   'flushed',
   'suppressed',
   'lapsed',

@@ -50,14 +50,14 @@ export function createSigning({ key, previousKey, required }: SigningKeys, domai
   };
 }
 
-/** What stands before signed bytes, then the signature as base64url and a line end. No JSON text begins so. */
+/** What stands before signed bytes, then the signature in hexadecimal and a line end. No JSON text begins so. */
 const MARK = 's1.';
-const SEALED_BYTES = MARK.length + Math.ceil((SIGNATURE_BYTES * 4) / 3) + 1;
+const SEALED_BYTES = MARK.length + SIGNATURE_BYTES * 2 + 1;
 
 /** The bytes with their signature before them; as they are without keys. */
 export function seal(signing: Signing | undefined, purpose: SignedPurpose, id: string, bytes: Buffer): Buffer {
   if (signing === undefined) return bytes;
-  const signature = signing.sign(purpose, id, [bytes]).toString('base64url');
+  const signature = signing.sign(purpose, id, [bytes]).toString('hex');
   return Buffer.concat([Buffer.from(`${MARK}${signature}\n`), bytes]);
 }
 
@@ -77,7 +77,7 @@ export function unseal(signing: Signing | undefined, purpose: SignedPurpose, id:
   if (!isSigned) {
     return signing.required ? { kind: 'refused', detail: 'it is not signed' } : { kind: 'bytes', bytes, isWeak: true };
   }
-  const signature = Buffer.from(sealed.toString('latin1', MARK.length, SEALED_BYTES - 1), 'base64url');
+  const signature = Buffer.from(sealed.toString('latin1', MARK.length, SEALED_BYTES - 1), 'hex');
   const by = signing.verify(purpose, id, [bytes], signature);
   if (by === 'wrong') return { kind: 'refused', detail: 'its signature was made with no key that is configured here' };
   return { kind: 'bytes', bytes, isWeak: by === 'previous' };

@@ -8,6 +8,7 @@ import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { MissReason } from './reason.ts';
 import { type EntryRules, isRefused, type RuledName } from './rules.ts';
+import type { Signing } from './signing.ts';
 import type { Store, StoreRead } from './store.ts';
 
 /** What identifies an entry in both tiers. */
@@ -62,6 +63,8 @@ export interface TiersOptions {
   /** Larger entries are served and not stored. */
   readonly maxEntryBytes: number;
   readonly rules: EntryRules;
+  /** With keys, an entry from the store that none of them has signed is a miss. */
+  readonly signing?: Signing | undefined;
   readonly clock: Clock;
   readonly observe: (event: CacheEvent) => void;
 }
@@ -79,7 +82,7 @@ export function createTiers(options: TiersOptions): Tiers {
   };
 
   const open = (name: CacheName, value: Buffer): Lookup => {
-    const decoded = decodeEntry(ownBytes(value), name.canonical, clock);
+    const decoded = decodeEntry(ownBytes(value), name.canonical, clock, options.signing);
     if (decoded.kind !== 'entry') return { kind: 'missed', reason: decoded.kind };
     const judged = judge(decoded.entry, name);
     if (judged.kind === 'found') keepInMemory(name, judged.entry);

@@ -1,7 +1,7 @@
 import { findSharedStores } from './claims.ts';
 import { checkDomain } from './cross-domain.ts';
 import { checkStore } from './cross-store.ts';
-import { MISSING, type RawFault, showValue } from './faults.ts';
+import { HIDDEN, MISSING, type RawFault, showValue } from './faults.ts';
 import { isNetwork } from './network.ts';
 import type { Config, Draft } from './schema.ts';
 import { MIN_SHARE_BYTES, shareMemory } from './shares.ts';
@@ -15,6 +15,7 @@ export function crossCheck(config: Draft<Config>): readonly RawFault[] {
     ...checkListeners(config),
     ...checkProxies(config),
     ...checkMemory(config),
+    ...checkSigning(config),
     ...namedStores(config).flatMap(checkStore),
     ...findSharedStores(config),
     ...domains.flatMap(([name, domain]) => (domain === undefined ? [] : checkDomain(name, domain))),
@@ -66,6 +67,19 @@ function checkMemory({ memory, domains }: Draft<Config>): readonly RawFault[] {
       value: formatSize(total),
       allowed: `at least ${formatSize(needed)}: the domains ask for ${formatSize(taken)}${rest}`,
     },
+  ];
+}
+
+function checkSigning({ signing }: Draft<Config>): readonly RawFault[] {
+  if (signing === undefined) return [];
+  const { key, previousKey, acceptUnsigned } = signing;
+  const fault = (name: string, value: string, allowed: string): RawFault[] => [
+    { path: ['signing', name], value, allowed },
+  ];
+  if (key !== undefined) return key === previousKey ? fault('previousKey', HIDDEN, 'another key than signing.key') : [];
+  return [
+    ...(previousKey === undefined ? [] : fault('previousKey', HIDDEN, 'nothing without signing.key')),
+    ...(acceptUnsigned === true ? fault('acceptUnsigned', 'true', 'nothing without signing.key') : []),
   ];
 }
 

@@ -4,6 +4,7 @@ import { freshnessOf } from '../cache/freshness.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { MissReason } from '../cache/reason.ts';
 import { type EntryRules, isRefused } from '../cache/rules.ts';
+import type { Signing } from '../cache/signing.ts';
 import type { Store } from '../cache/store.ts';
 import type { Clock } from '../clock.ts';
 import type { PreparedSearch } from './answer.ts';
@@ -45,6 +46,7 @@ export interface TierExplanation {
     | 'fault'
     | 'incompatible'
     | 'corrupt'
+    | 'unsigned'
     | 'flushed'
     | 'suppressed';
   /** For `fault`: which. */
@@ -67,6 +69,7 @@ export interface ExplainOptions {
   readonly store?: Store;
   readonly storeDeadlineMs: number;
   readonly rules: EntryRules;
+  readonly signing?: Signing | undefined;
   readonly forward: Pick<Forward, 'lastMiss'>;
   readonly clock: Clock;
 }
@@ -85,7 +88,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
     if (read.kind === 'absent') tiers.push({ tier: 'l2', state: 'absent' });
     else if (read.kind === 'fault') tiers.push({ tier: 'l2', state: 'fault', detail: read.fault });
     else {
-      const decoded = decodeEntry(read.value, prepared.canonical, clock);
+      const decoded = decodeEntry(read.value, prepared.canonical, clock, options.signing);
       if (decoded.kind === 'entry') tiers.push({ tier: 'l2', ...describe(decoded.entry, prepared, options) });
       else tiers.push({ tier: 'l2', state: decoded.kind, bytes: read.value.length });
     }

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test';
+import { createSigning, type SigningKeys } from '../../src/cache/signing.ts';
 import type { ControlEvent } from '../../src/control/control.ts';
 import type { ControlStore, ControlValue } from '../../src/control/control-store.ts';
 import { createControl, type PollingControl } from '../../src/control/create-control.ts';
@@ -17,8 +18,8 @@ export interface Process {
 }
 
 export interface Scene {
-  /** Another process of the fleet, whose wall clock is wrong by so much. */
-  readonly join: (name: string, skewMs?: number) => Process;
+  /** Another process of the fleet, whose wall clock is wrong by so much, perhaps with keys. */
+  readonly join: (name: string, skewMs?: number, keys?: SigningKeys) => Process;
   /** As any process's, unskewed and always well. */
   readonly store: ControlStore;
   /** The store forgets all it held. */
@@ -81,7 +82,7 @@ export function createScene(t: TestContext): Scene {
 
   return {
     store,
-    join: (name, skewMs = 0) => {
+    join: (name, skewMs = 0, keys) => {
       members += 1;
       let weather: Weather = 'well';
       const events: ControlEvent[] = [];
@@ -95,6 +96,7 @@ export function createScene(t: TestContext): Scene {
         random: seededRandom(members * 1000 + name.length),
         observe: (event) => events.push(event),
         longestLifeMs: 3_600_000,
+        ...(keys === undefined ? {} : { signing: createSigning(keys, 'goods') }),
       });
       t.after(async () => {
         weather = 'away';

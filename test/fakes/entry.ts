@@ -1,9 +1,10 @@
 import { type EntryParts, encodeEntry, etagOf } from '../../src/cache/codec.ts';
 import type { Entry } from '../../src/cache/entry.ts';
+import type { Signing } from '../../src/cache/signing.ts';
 import type { Clock } from '../../src/clock.ts';
 
 /** A real, encoded entry with the given differences from an ordinary fresh one. */
-export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}): Entry {
+export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}, signing?: Signing): Entry {
   const body = parts.body ?? Buffer.from('{"query":"кроссовки","results":[]}');
   return encodeEntry(
     {
@@ -23,5 +24,6 @@ export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}): Entry {
       body,
     },
     clock,
+    signing,
   );
 }

@@ -12,6 +12,7 @@ import { MIRRORS } from './rows/mirrors.ts';
 import { PROCESS } from './rows/process.ts';
 import { STORE_NETWORK } from './rows/store-network.ts';
 import { STORE_NODES } from './rows/store-nodes.ts';
+import { STORE_PLANTED } from './rows/store-planted.ts';
 import { STORE_REPLIES } from './rows/store-replies.ts';
 import { STORE_TOPOLOGY } from './rows/store-topology.ts';
 import { STORE_VALUES } from './rows/store-values.ts';
@@ -22,6 +23,7 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   'store-replies': STORE_REPLIES,
   'store-topology': STORE_TOPOLOGY,
   'store-values': STORE_VALUES,
+  'store-planted': STORE_PLANTED,
   'store-network': STORE_NETWORK,
   engine: ENGINE,
   mirrors: MIRRORS,
