@@ -110,7 +110,7 @@ export const STORE_PLANTED: readonly Row[] = [
       const drilling = beginOverlay(
         { ...emptyDocument, generation: 217_000_000 },
         {
-          ...{ drill: DRILL, owner: 'somebody', leaseMs: 60_000, mode: 'drop', blackout: false },
+          ...{ drill: DRILL, owner: 'somebody', leaseMs: 2000, mode: 'drop', blackout: false },
           ...{ ranges: [], cohorts: [] },
         },
       );
