@@ -51,7 +51,7 @@ const HOSTILE: readonly (readonly (readonly string[])[])[] = [
     ['DEL', DOCUMENT],
     ['SET', DOCUMENT, 'x'],
   ],
-  [...plant({ revision: Number.MAX_SAFE_INTEGER, generation: MAX_GENERATION }), ['DEL', DOCUMENT]],
+  [['DEL', DOCUMENT], ...plant({ revision: Number.MAX_SAFE_INTEGER, generation: MAX_GENERATION }), ['DEL', DOCUMENT]],
 ];
 const BETWEEN_MS = 1200;
 
