@@ -118,9 +118,10 @@ export const STORE_PLANTED: readonly Row[] = [
       await until('the drill', async () => (await bed.subject.metric('serpcache_control_drill_live')) === 1);
       const head = { id: DRILL, owner: 'somebody', domains: ['goods'], startedAtMs: 0, marks: [null] };
       const rest = { samples: [], learned: [], state: { kind: 'running' }, plan: { stages: [] } };
-      // Entered as ours are, or the next report of the subject would take it away.
-      await command(bed, 'ZADD', `${REPORTS}:order`, '1', 'drill');
-      await command(bed, 'HSET', REPORTS, 'drill', JSON.stringify({ ...head, ...rest }));
+      // Entered as ours are and at once, or the next report of the subject would take it away.
+      const enter = "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) redis.call('ZADD', KEYS[2], 1, ARGV[1])";
+      const report = JSON.stringify({ ...head, ...rest });
+      await command(bed, 'EVAL', enter, '2', REPORTS, `${REPORTS}:order`, 'drill', report);
       // An ordinary drill takes a report as it was: the second look is the one that would fail for good.
       await drillList(bed);
     },
