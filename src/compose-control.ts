@@ -1,5 +1,6 @@
 import { longestLifeMs } from './cache/freshness.ts';
 import { BUCKETS } from './cache/rules.ts';
+import type { Signing } from './cache/signing.ts';
 import type { Clock } from './clock.ts';
 import type { ComposedEngine } from './compose-engine.ts';
 import type { ProcessStores } from './compose-stores.ts';
@@ -24,10 +25,11 @@ export interface ControlComposition {
   readonly observeControl: (event: ControlEvent) => void;
 }
 
-/** @param store the domain's own. */
+/** @param store the domain's own. @param signing the domain's, with keys. */
 export function composeControl(
   { name, freshness }: DomainSettings,
   store: RedisStore | undefined,
+  signing: Signing | undefined,
   { stores, clock, random, observeControl }: ControlComposition,
 ): ComposedControl {
   const { elsewhere, ...place } = stores.controlOf(store);
@@ -38,6 +40,7 @@ export function composeControl(
     clock,
     random,
     observe: observeControl,
+    signing,
     longestLifeMs: longestLifeMs(freshness),
   });
   return { control, elsewhere, forcedOpen: () => control.overlay()?.blackout === true };

@@ -1,5 +1,6 @@
 import { createLeases } from './cache/lease.ts';
 import type { MemoryTier } from './cache/memory.ts';
+import { createSigning } from './cache/signing.ts';
 import type { StoreEvent } from './cache/store.ts';
 import { createTiers } from './cache/tiers.ts';
 import type { Clock } from './clock.ts';
@@ -36,6 +37,8 @@ export interface DomainComposition {
   readonly processId: string;
   readonly stores: ProcessStores;
   readonly compression: Settings['compression'];
+  /** Absent: nothing is signed. */
+  readonly signing?: Settings['signing'];
   readonly observeSearch: (event: SearchEvent) => void;
   readonly observeStore: (domain: string, event: StoreEvent) => void;
   readonly observeEngine: (domain: string, event: EngineEvent) => void;
@@ -84,8 +87,9 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const lifetimes = lacks('stale')
     ? { ...settings.freshness, staleWhileRevalidateMs: 0, staleIfErrorMs: 0 }
     : settings.freshness;
+  const signing = given.signing === undefined ? undefined : createSigning(given.signing, name);
   const encoding = { lifetimes, compression: given.compression };
-  const { control, elsewhere, forcedOpen } = composeControl(settings, store, given);
+  const { control, elsewhere, forcedOpen } = composeControl(settings, store, signing, given);
   const { rules } = control;
   const ofEngine = { ...engineComposition(name, given), forcedOpen };
   const engine = await composeEngine(settings, domain, fleet, ofEngine);
@@ -101,7 +105,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const shared = { domain: name, clock, random, observe: observeSearch, deadlineMs };
   const { maxBytes, emptyMaxBytes } = settings.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
-  const limits = { lifetimes, maxEntryBytes: settings.maxEntryBytes };
+  const limits = { lifetimes, maxEntryBytes: settings.maxEntryBytes, signing };
   const meter = composeMeter(engine, forcedOpen, clock);
   const tiers = createTiers({ ...shared, memory, ...hasStore, storeDeadlineMs, ...limits, rules });
   const leases =
@@ -117,6 +121,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const compute = createCompute({
     ...shared,
     ...encoding,
+    signing,
     observe: (event) => {
       if (event.kind === 'engine') {
         engine.health.note(event);
@@ -173,6 +178,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     ceiling: engine.ceiling,
     health: engine.health,
     ...(boat === undefined ? {} : { lifeboat: boat.guard }),
+    controlStanding: () => control.state().standing,
     processes: fleet.live,
     leaseWaiters: () => leases?.waiting() ?? 0,
     flights: missPath.flights,

@@ -64,6 +64,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
           processId,
           stores,
           compression: settings.compression,
+          ...(settings.signing === undefined ? {} : { signing: settings.signing }),
           observeSearch: (event) => {
             metrics.observeSearch(event);
             events.search(event);

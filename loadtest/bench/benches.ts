@@ -54,6 +54,13 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     leastShare: 0.95,
     prepare: prepareStore,
   },
+  signing: {
+    title: 'L2 hit, with a signing key',
+    baseline: 'the same without',
+    outcome: 'hit-l2',
+    leastShare: 0.95,
+    prepare: prepareSigned,
+  },
 };
 
 /** The same service twice: the one follows a document as full as it may be in a store, the other nothing. */
@@ -61,9 +68,9 @@ async function startFollowing(room: Room): Promise<Started> {
   const { nodes } = await room.startStores(startStandalone({ flavour: 'redis' }));
   const [node] = nodes;
   if (node === undefined) throw new Error('a stack without a server');
-  const control = `control: { kind: standalone, nodes: ["${node.host}:${node.port}"] }\n`;
+  const more = `control: { kind: standalone, nodes: ["${node.host}:${node.port}"] }\n`;
   const same = { store: 'store: { kind: none }', memory: '64MiB' };
-  const serpcache = await room.startService({ ...same, name: 'following', control });
+  const serpcache = await room.startService({ ...same, name: 'following', more });
   const bare = await room.startService({ ...same, name: 'alone' });
   const target = await pageOfSize(serpcache.url, PAGE_BYTES);
   await fetchPage(bare.url + target);
@@ -97,6 +104,29 @@ async function prepareStore(shared: Room): Promise<(room: Room) => Promise<Start
     );
     const page = await fetchPage(serpcache.url + targets[0]);
     const bare = await room.startBare({ ...page, store: { nodes, nameOf } });
+    return { serpcache, bare, targets };
+  };
+}
+
+/** The same service twice over the same signed entries: one verifies them, the other does not look at signatures. */
+async function prepareSigned(shared: Room): Promise<(room: Room) => Promise<Started>> {
+  const { nodes } = await shared.startStores(startStandalone({ flavour: 'redis' }));
+  const [node] = nodes;
+  if (node === undefined) throw new Error('a stack without a server');
+  const same = {
+    store: `store: { kind: standalone, nodes: ["${node.host}:${node.port}"], deadline: 1s }`,
+    memory: '1MiB',
+  };
+  const more = `signing: { key: ${'k'.repeat(64)} }\n`;
+  let targets: readonly string[] = [];
+  return async (room) => {
+    const serpcache = await room.startService({ ...same, name: 'signed', more });
+    const bare = await room.startService({ ...same, name: 'unsigned' });
+    if (targets.length === 0) {
+      const page = await pageOfSize(serpcache.url, PAGE_BYTES);
+      targets = Array.from({ length: STORE_QUERIES }, (_, at) => `${page}&filter=price:..${90_000_000 + at}`);
+      for (const target of targets) await fetchPage(serpcache.url + target);
+    }
     return { serpcache, bare, targets };
   };
 }

@@ -28,8 +28,8 @@ export interface ServiceOptions {
   readonly store: string;
   /** `64MiB` */
   readonly memory: string;
-  /** YAML of a control store. */
-  readonly control?: string;
+  /** YAML of further sections, such as a control store. */
+  readonly more?: string;
 }
 
 export interface Room {
@@ -64,9 +64,9 @@ export function createRoom(folder: string, cores: BenchCores): Room {
   }
 
   return {
-    startService: async ({ name, store, memory, control = '' }) => {
+    startService: async ({ name, store, memory, more = '' }) => {
       const file = join(folder, `${name}.yaml`);
-      writeFileSync(file, configOf(store, memory, control));
+      writeFileSync(file, configOf(store, memory, more));
       const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: ROOT });
       await makeDemoIndexes(settings, { clock: systemClock, output: process.stderr });
       const [port = 0] = await freePorts(1);
@@ -97,9 +97,9 @@ export function adminUrl(url: string): string {
   return url.replace(/\d+$/, (port) => `${Number(port) + ADMIN_OFFSET}`);
 }
 
-function configOf(store: string, memory: string, control: string): string {
+function configOf(store: string, memory: string, more: string): string {
   const { engine, attributes } = embeddedDomains(join(ROOT, 'data'))['goods'] ?? {};
-  return `${control}memory: { maxBytes: ${memory} }
+  return `${more}memory: { maxBytes: ${memory} }
 compression: { coding: identity }
 domains:
   goods:

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Coding } from './coding.ts';
 import type { Entry } from './entry.ts';
 import { MAX_SKEW_MS } from './freshness.ts';
+import { SIGNATURE_BYTES, type Signing } from './signing.ts';
 
 /**
  * The binary form of an entry: a fixed header, then the canonical form, the result-id fingerprints, extensions, and the
@@ -17,11 +18,15 @@ import { MAX_SKEW_MS } from './freshness.ts';
  *   6  u16 reserved, 0      42 u32   engine cost, µs         62 …   canonical, fingerprints, extensions, body
  *   8  u32 generation       46 u32   canonical length
  *  12  u48 created at, ms
+ *
+ * Extensions are a list of: u16 type, u16 length, bytes. Type 1 is a signature of everything but itself and the checksum.
  */
 export const ENTRY_VERSION = 1;
 const MAGIC = 0x5343;
 const CRC_AT = 58;
 const HEADER_BYTES = 62;
+const EXTENSION_SIGNATURE = 1;
+const EXTENSION_HEADER_BYTES = 4;
 const FLAG_EMPTY = 1;
 const FLAG_DEGRADED = 2;
 const U32_MAX = 0xffff_ffff;
@@ -41,13 +46,18 @@ export type Decoded =
   /** Another version of this format: written by an older or newer serpcache. */
   | { readonly kind: 'incompatible' }
   /** Not an entry, a damaged one, or one for another question. */
-  | { readonly kind: 'corrupt' };
+  | { readonly kind: 'corrupt' }
+  /** Not by a process that has a key of ours. */
+  | { readonly kind: 'unsigned' };
 
-export function encodeEntry(parts: EntryParts, clock: Clock): Entry {
+/** @param signing signs the entry, when given */
+export function encodeEntry(parts: EntryParts, clock: Clock, signing?: Signing): Entry {
   const { body } = parts;
   const canonical = Buffer.from(parts.canonical);
   const fingerprints = Uint32Array.from(parts.resultIds, fingerprint);
-  const bodyAt = HEADER_BYTES + canonical.length + fingerprints.length * 4;
+  const extensionsAt = HEADER_BYTES + canonical.length + fingerprints.length * 4;
+  const extensionsLength = signing === undefined ? 0 : EXTENSION_HEADER_BYTES + SIGNATURE_BYTES;
+  const bodyAt = extensionsAt + extensionsLength;
   const out = Buffer.allocUnsafeSlow(bodyAt + body.length);
   out.writeUInt16BE(MAGIC, 0);
   out.writeUInt8(ENTRY_VERSION, 2);
@@ -63,13 +73,19 @@ export function encodeEntry(parts: EntryParts, clock: Clock): Entry {
   out.writeUInt32BE(u32(parts.costMs * 1000), 42);
   out.writeUInt32BE(canonical.length, 46);
   out.writeUInt16BE(fingerprints.length, 50);
-  out.writeUInt16BE(0, 52);
+  out.writeUInt16BE(extensionsLength, 52);
   out.writeUInt32BE(body.length, 54);
   canonical.copy(out, HEADER_BYTES);
   fingerprints.forEach((value, i) => {
     out.writeUInt32BE(value, HEADER_BYTES + canonical.length + i * 4);
   });
   body.copy(out, bodyAt);
+  if (signing !== undefined) {
+    out.writeUInt16BE(EXTENSION_SIGNATURE, extensionsAt);
+    out.writeUInt16BE(SIGNATURE_BYTES, extensionsAt + 2);
+    const signatureAt = extensionsAt + EXTENSION_HEADER_BYTES;
+    signing.sign('entry', '', signedParts(out, signatureAt)).copy(out, signatureAt);
+  }
   out.writeUInt32BE(checksum(out), CRC_AT);
   const decoded = decodeEntry(out, parts.canonical, clock);
   if (decoded.kind !== 'entry') throw new Error(`the codec cannot read what it wrote: ${decoded.kind}`);
@@ -84,8 +100,9 @@ export function canonicalIn({ encoded }: Pick<Entry, 'encoded'>): string {
 /**
  * Verifies everything before anything is believed: magic, version, lengths, checksum and the canonical form (so that a
  * hash collision or a foreign value is a miss, never a wrong answer). Never throws. Copies nothing: `body` is a view.
+ * @param signing the signature is verified too; without it nobody looks at one
  */
-export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock): Decoded {
+export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, signing?: Signing): Decoded {
   if (bytes.length < 3 || bytes.readUInt16BE(0) !== MAGIC) return { kind: 'corrupt' };
   if (bytes.readUInt8(2) !== ENTRY_VERSION) return { kind: 'incompatible' };
   if (bytes.length < HEADER_BYTES) return { kind: 'corrupt' };
@@ -95,11 +112,13 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock):
   const canonicalLength = bytes.readUInt32BE(46);
   const fingerprintCount = bytes.readUInt16BE(50);
   const fingerprintsAt = HEADER_BYTES + canonicalLength;
-  const bodyAt = fingerprintsAt + fingerprintCount * 4 + bytes.readUInt16BE(52);
+  const extensionsAt = fingerprintsAt + fingerprintCount * 4;
+  const bodyAt = extensionsAt + bytes.readUInt16BE(52);
   if (bytes.length !== bodyAt + bytes.readUInt32BE(54)) return { kind: 'corrupt' };
   if (canonicalLength !== canonical.length) return { kind: 'corrupt' };
   if (canonical.compare(bytes, HEADER_BYTES, fingerprintsAt) !== 0) return { kind: 'corrupt' };
   if (checksum(bytes) !== bytes.readUInt32BE(CRC_AT)) return { kind: 'corrupt' };
+  if (signing !== undefined && !isSigned(bytes, extensionsAt, bodyAt, signing)) return { kind: 'unsigned' };
   if (coding === undefined) return { kind: 'incompatible' };
 
   const flags = bytes.readUInt16BE(4);
@@ -128,6 +147,27 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock):
       encoded: bytes,
     },
   };
+}
+
+/** By a key of ours; or not at all, while that is accepted. */
+function isSigned(bytes: Buffer, extensionsAt: number, bodyAt: number, signing: Signing): boolean {
+  for (let at = extensionsAt; at + EXTENSION_HEADER_BYTES <= bodyAt; ) {
+    const [type, length] = [bytes.readUInt16BE(at), bytes.readUInt16BE(at + 2)];
+    const valueAt = at + EXTENSION_HEADER_BYTES;
+    at = valueAt + length;
+    if (type !== EXTENSION_SIGNATURE) continue;
+    if (length !== SIGNATURE_BYTES || at > bodyAt) return false;
+    return signing.verify('entry', '', signedParts(bytes, valueAt), bytes.subarray(valueAt, at)) !== 'wrong';
+  }
+  return !signing.required;
+}
+
+function signedParts(bytes: Buffer, signatureAt: number): readonly Buffer[] {
+  return [
+    bytes.subarray(0, CRC_AT),
+    bytes.subarray(HEADER_BYTES, signatureAt),
+    bytes.subarray(signatureAt + SIGNATURE_BYTES),
+  ];
 }
 
 /** First 32 bits of SHA-256: with 100 ids a page and 1,024 suppressed ids, one page in 40,000 is dropped in error. */

@@ -8,6 +8,7 @@ export const MISS_REASONS = [
   'incompatible',
   'corrupt',
   'oversized',
+  'unsigned',
   'flushed',
   'suppressed',
   'lapsed',

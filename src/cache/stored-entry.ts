@@ -1,11 +1,14 @@
 import type { Clock } from '../clock.ts';
 import { type Decoded, decodeEntry } from './codec.ts';
 import { heldToPolicy, type LifetimePolicy } from './freshness.ts';
+import type { Signing } from './signing.ts';
 
 export interface StoredEntryLimits {
   readonly lifetimes: LifetimePolicy;
   /** What is larger is neither written nor read. */
   readonly maxEntryBytes: number;
+  /** With keys, an entry that none of them has signed is a miss. */
+  readonly signing?: Signing | undefined;
   readonly clock: Clock;
 }
 
@@ -21,7 +24,7 @@ const MAX_RESULTS = 500;
  */
 export function decodeStored(value: Buffer, canonical: string, limits: StoredEntryLimits): StoredEntry {
   if (value.length > limits.maxEntryBytes) return { kind: 'oversized' };
-  const decoded = decodeEntry(ownBytes(value), canonical, limits.clock);
+  const decoded = decodeEntry(ownBytes(value), canonical, limits.clock, limits.signing);
   if (decoded.kind !== 'entry') return decoded;
   if (decoded.entry.fingerprints.length > MAX_RESULTS) return { kind: 'corrupt' };
   return { kind: 'entry', entry: heldToPolicy(decoded.entry, limits.lifetimes) };

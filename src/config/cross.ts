@@ -17,6 +17,7 @@ export function crossCheck(config: Draft<Config>): readonly RawFault[] {
     ...checkListeners(config),
     ...checkProxies(config),
     ...checkMemory(config),
+    ...checkSigning(config),
     ...namedStores(config).flatMap(checkStore),
     ...checkTls(config),
     ...findSharedStores(config),
@@ -75,6 +76,19 @@ function checkMemory({ memory, domains }: Draft<Config>): readonly RawFault[] {
       value: formatSize(total),
       allowed: `at least ${formatSize(needed)}: the domains ask for ${formatSize(taken)}${rest}`,
     },
+  ];
+}
+
+function checkSigning({ signing }: Draft<Config>): readonly RawFault[] {
+  if (signing === undefined) return [];
+  const { key, previousKey, acceptUnsigned } = signing;
+  const fault = (name: string, value: string, allowed: string): RawFault[] => [
+    { path: ['signing', name], value, allowed },
+  ];
+  if (key !== undefined) return key === previousKey ? fault('previousKey', HIDDEN, 'another key than signing.key') : [];
+  return [
+    ...(previousKey === undefined ? [] : fault('previousKey', HIDDEN, 'nothing without signing.key')),
+    ...(acceptUnsigned === true ? fault('acceptUnsigned', 'true', 'nothing without signing.key') : []),
   ];
 }
 

@@ -89,7 +89,7 @@ export const MISSING = '(missing)';
 
 /** Whether a variable by that name, or a setting, is likely to carry a secret. */
 export function looksSecret(name: string): boolean {
-  return /pass|secret|token|auth|credential|private|api.?key|^key$/i.test(name);
+  return /pass|secret|token|auth|credential|private|api.?key|signing|key$/i.test(name);
 }
 
 /** A value as a fault may show it. What is inside lists and mappings is never shown: it may hold secrets. */

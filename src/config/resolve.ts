@@ -34,6 +34,7 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
     compression: config.compression,
     control: resolveStore(config.control, tlsOf(['control'])),
     counters: resolveStore(config.counters, tlsOf(['counters'])),
+    ...resolveSigning(config.signing),
     drills: {
       directory: resolvePath(cwd, config.drills.directory),
       keep: config.drills.keep,
@@ -49,6 +50,11 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
       }),
     ),
   };
+}
+
+function resolveSigning({ key, previousKey, acceptUnsigned }: Config['signing']): Pick<Settings, 'signing'> {
+  if (key === undefined) return {};
+  return { signing: { key, ...(previousKey === undefined ? {} : { previousKey }), required: !acceptUnsigned } };
 }
 
 const DEFAULT_PATIENCE_MS = 2000;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { choice, duration, fraction, host, integer, optional, size, text } from './fields.ts';
+import { choice, duration, flag, fraction, host, integer, optional, size, text } from './fields.ts';
 import { listenerTls } from './schema-tls.ts';
 import { closed, GIB, KIB, MIB, MINUTE, SECOND, section } from './sections.ts';
 
@@ -148,6 +148,38 @@ export const compression = Type.Object(
     minBytes: size('Smaller bodies are stored as they are.', { default: '1KiB', min: 0, max: 1 * MIB }),
   },
   section('Compression of stored pages.'),
+);
+
+const signingKey = (description: string, env: string) =>
+  optional(
+    text(description, {
+      minLength: 32,
+      maxLength: 512,
+      pattern: '^[!-~]+$',
+      'x-allowed': '32 to 512 printable ASCII characters without spaces; `openssl rand -hex 32` makes one',
+      'x-env': env,
+      'x-secret': true,
+    }),
+  );
+
+export const signing = Type.Object(
+  {
+    key: signingKey(
+      'Signs pages, control documents and reports in the stores; the same in every process. Without it nothing is signed.',
+      'SIGNING_KEY',
+    ),
+    previousKey: signingKey(
+      'Verifies only. To replace a key: set the new one here everywhere, then exchange the two, then leave the old one out once every page signed with it has lapsed.',
+      'SIGNING_KEY_PREVIOUS',
+    ),
+    acceptUnsigned: flag(
+      'Believes what carries no signature. To introduce a key: set it with `true` in every process, wait until the pages stored before have lapsed, then set `false`.',
+      { default: false },
+    ),
+  },
+  section(
+    'Signatures, so that whoever can write to a store cannot plant what this service believes. For shared stores.',
+  ),
 );
 
 export const drills = Type.Object(

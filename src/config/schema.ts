@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { choice, duration, flag, fraction, integer, optional, size, text } from './fields.ts';
 import { engine, lifeboat } from './schema-engine.ts';
-import { adminListener, audit, compression, drills, log, memory, publicListener } from './schema-process.ts';
+import { adminListener, audit, compression, drills, log, memory, publicListener, signing } from './schema-process.ts';
 import { controlStore, counterStore, store } from './schema-store.ts';
 import { closed, DAY, GIB, HOUR, KIB, MIB, MINUTE, SECOND, section } from './sections.ts';
 import { DEFENCES } from './settings.ts';
@@ -158,6 +158,7 @@ export const configShape = Type.Object(
     compression,
     control: controlStore,
     counters: counterStore,
+    signing,
     drills,
     audit,
     domains: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' }), domain, {

@@ -41,6 +41,8 @@ export interface Settings {
   readonly control: StoreSettings;
   /** Of the searches all processes count; `none`: in `control`, and without that nowhere. */
   readonly counters: StoreSettings;
+  /** Absent: nothing is signed, and whoever can write to a store is believed within bounds. */
+  readonly signing?: SigningSettings;
   readonly drills: {
     readonly directory: string;
     /** Reports. */
@@ -60,6 +62,15 @@ export interface MissBudgetSettings {
   readonly burst: number;
   /** Clients remembered; the longest quiet one is forgotten. */
   readonly maxClients: number;
+}
+
+export interface SigningSettings {
+  /** Signs and verifies. */
+  readonly key: string;
+  /** Verifies only. */
+  readonly previousKey?: string;
+  /** False: what carries no signature is believed too. */
+  readonly required: boolean;
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';

@@ -1,6 +1,6 @@
+import { secondsSince2020 } from './counts.ts';
 import { type ControlDocument, MAX_GENERATION } from './document.ts';
 
-const EPOCH_MS = Date.UTC(2020, 0, 1);
 /** However wrong a clock is, it uses up no more than all but so many. */
 const SPARE_GENERATIONS = 1 << 24;
 
@@ -18,7 +18,9 @@ const SPARE_GENERATIONS = 1 << 24;
  */
 export function beginLine(document: ControlDocument, wallMs: number): ControlDocument {
   if (document.revision > 0) return document;
-  const seconds = Math.floor((wallMs - EPOCH_MS) / 1000);
-  const generation = Math.max(document.generation, Math.min(seconds, MAX_GENERATION - SPARE_GENERATIONS));
+  const generation = Math.max(
+    document.generation,
+    Math.min(secondsSince2020(wallMs), MAX_GENERATION - SPARE_GENERATIONS),
+  );
   return { ...document, generation };
 }

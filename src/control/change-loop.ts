@@ -1,5 +1,6 @@
 import { beginLine } from './begin-line.ts';
 import type { Change, Changed } from './control.ts';
+import { countLimit } from './counts.ts';
 import type { ControlDocument } from './document.ts';
 import { decodeDocument, encodeDocument } from './document-codec.ts';
 import type { Follower, Standing } from './follower.ts';
@@ -29,9 +30,16 @@ export async function changeDocument(change: Change, options: ChangeOptions): Pr
   let absences = 0;
   for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
     const standing = await follower.look();
-    if (standing.kind !== 'there') {
+    if (standing.kind === 'corrupt') {
+      if (standing.owed === undefined) throw unavailable(domain, standing);
+      // Restored first; whoever was faster has done that too.
+      await follower.put(standing.owed, standing.expected, false);
+      conflicts += 1;
+      continue;
+    }
+    if (standing.kind === 'away') {
       absences += 1;
-      if (standing.kind === 'corrupt' || absences === MAX_ABSENCES) throw unavailable(domain, standing);
+      if (absences === MAX_ABSENCES) throw unavailable(domain, standing);
       await pause(MAX_PAUSE_MS * random());
       continue;
     }
@@ -42,7 +50,7 @@ export async function changeDocument(change: Change, options: ChangeOptions): Pr
     const changed = change(known);
     if (changed === known) return { before, after: before };
     const after = descendant(changed, before, stamp());
-    check(after);
+    check(after, wallMs());
     const put = await follower.put(after, expected, true);
     if (put === 'done') return { before, after };
     if (put === 'unknown')
@@ -55,16 +63,23 @@ export async function changeDocument(change: Change, options: ChangeOptions): Pr
   throw refusal(`${MAX_CONFLICTS} others who changed ${domain} were faster; nothing was changed`);
 }
 
-/** Nobody writes what nobody could read. @throws OperationRefused invalid-request */
-function check(document: ControlDocument): void {
-  const decoded = decodeDocument(encodeDocument(document));
+/** Nobody writes what nobody could read. @throws OperationRefused invalid-request, control-full */
+function check(document: ControlDocument, nowMs: number): void {
+  const limit = countLimit(nowMs);
+  if (Math.max(document.revision, document.generation) > limit) {
+    throw new OperationRefused(
+      'control-full',
+      `revision ${document.revision} or generation ${document.generation} is above ${limit}, the most by this process's clock; it rises by one a second: try again, or correct the clock`,
+    );
+  }
+  const decoded = decodeDocument(encodeDocument(document), nowMs);
   if (decoded.kind === 'fault') throw new OperationRefused('invalid-request', decoded.detail);
 }
 
 function unavailable(domain: string, { kind, detail }: Exclude<Standing, { kind: 'there' }>): OperationRefused {
   return refusal(
     kind === 'corrupt'
-      ? `the control document of ${domain} cannot be read (${detail}); once it is deleted, the processes write back what they know`
+      ? `the control document of ${domain} cannot be believed (${detail}), and this process knows none to write over it; once its key is deleted, processes that know one write it back`
       : `the control store of ${domain} cannot be asked now (${detail}); nothing was changed`,
   );
 }

@@ -41,6 +41,11 @@ export interface ControlState {
   readonly heardMsAgo: number;
   /** False: alone, so what is changed here is known here only. */
   readonly shared: boolean;
+  /**
+   * `unheard`: no document, nor that there is none, was read yet. `corrupt`: what is stored cannot be believed; the last
+   * known document is followed, and without one no flush, purge or suppression is known.
+   */
+  readonly standing: 'ok' | 'unheard' | 'away' | 'corrupt';
 }
 
 /** What the control room says happened, once; metrics, logs and tests read it. */
@@ -50,10 +55,12 @@ export type ControlEvent =
   /** The store was asked in vain; the last known document stays. Once per absence. */
   | { readonly kind: 'control-away'; readonly domain: string; readonly fault: string }
   | { readonly kind: 'control-back'; readonly domain: string }
-  /** The store had lost it, or held an older line; what this process knew was written back. */
+  /** The store had lost it, held an older line or a corrupt one; what this process knew was written back. */
   | { readonly kind: 'control-restored'; readonly domain: string; readonly revision: number }
-  /** What was stored cannot be read; it is left alone and the last known stays. */
-  | { readonly kind: 'control-corrupt'; readonly domain: string; readonly detail: string }
+  /** What is stored cannot be read or believed, or is not signed: the last known stays. Once per fault. */
+  | { readonly kind: 'control-corrupt' | 'control-unsigned'; readonly domain: string; readonly detail: string }
+  /** Reports that are no JSON, or not signed. */
+  | { readonly kind: 'control-reports-refused'; readonly domain: string; readonly count: number }
   | {
       readonly kind: 'overlay';
       readonly domain: string;

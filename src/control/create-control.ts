@@ -1,10 +1,11 @@
 import type { EntryRules } from '../cache/rules.ts';
+import { type Signing, seal, unseal } from '../cache/signing.ts';
 import type { Clock } from '../clock.ts';
 import { changeDocument } from './change-loop.ts';
 import { compileRules, type Locate } from './compile-rules.ts';
-import type { Control, ControlEvent } from './control.ts';
+import type { Control, ControlEvent, ControlState } from './control.ts';
 import type { ControlStore } from './control-store.ts';
-import { emptyDocument } from './document.ts';
+import { type ControlDocument, emptyDocument } from './document.ts';
 import { createFollower } from './follower.ts';
 import { noteLongestLife, owesLongestLife } from './forget.ts';
 import { descendant } from './lineage.ts';
@@ -20,6 +21,8 @@ export interface ControlOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: (event: ControlEvent) => void;
+  /** Signs the document and the reports; with `required`, others are not believed. */
+  readonly signing?: Signing | undefined;
   /**
    * How long an entry may be served at most by this process's policy, from the start of its engine call. What was purged is
    * forgotten after the longest of the fleet.
@@ -31,7 +34,7 @@ export interface ControlOptions {
 
 /** A control that polls. */
 export interface PollingControl extends Control {
-  /** The store was heard once. Until then nothing is known of flushes and suppressions. */
+  /** A document, or that there is none, was read once. Until then nothing is known of flushes and suppressions. */
   readonly heard: () => boolean;
 }
 
@@ -40,17 +43,20 @@ const UNHEARD_MS = 100;
 const CONNECTING_MS = 2000;
 const REPORT_TTL_MS = 10_000;
 const MAX_WAITING = 64;
+/** Two fleets that do not believe each other write over each other no more often. */
+const BETWEEN_RESTORES_MS = 1000;
 
 /** The first poll leaves at once. */
 export function createControl(options: ControlOptions): PollingControl {
-  const { domain, store, shared, locate, clock, random, observe, longestLifeMs } = options;
+  const { domain, store, shared, locate, clock, random, observe, signing, longestLifeMs } = options;
   const { intervalMs = 500, deadlineMs = 200 } = options;
   const stamp = (): string => [random(), random()].map((part) => Math.floor(part * 2 ** 40).toString(36)).join('');
   let compiled: EntryRules = compileRules(emptyDocument, undefined, locate);
   const startedAtMs = clock.monotonicMs();
   let heardAtMs = startedAtMs;
   let isHeard = false;
-  let isAway = false;
+  let standing: ControlState['standing'] = 'ok';
+  let restoredAtMs = Number.NEGATIVE_INFINITY;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -64,22 +70,29 @@ export function createControl(options: ControlOptions): PollingControl {
       if (state !== 'changed') observe({ kind: 'overlay', domain, drill, state });
     },
   });
-  const followed = createFollower({ domain, store, clock, lease, stamp, deadlineMs, onAdopted: compile, observe });
+  const followed = createFollower({
+    ...{ domain, store, clock, signing, lease, stamp, deadlineMs, observe },
+    onAdopted: compile,
+  });
   const follower: typeof followed = {
     ...followed,
     look: async () => {
-      const standing = await followed.look();
+      const found = await followed.look();
       const nowMs = clock.monotonicMs();
-      if (standing.kind !== 'away') {
+      if (found.kind === 'away') {
+        const isConnecting = !isHeard && nowMs - startedAtMs < CONNECTING_MS;
+        if (standing === 'away' || isConnecting) return found;
+        standing = 'away';
+        observe({ kind: 'control-away', domain, fault: found.detail });
+        return found;
+      }
+      if (standing === 'away') observe({ kind: 'control-back', domain });
+      standing = found.kind === 'corrupt' ? 'corrupt' : 'ok';
+      if (found.kind === 'there') {
         heardAtMs = nowMs;
         isHeard = true;
-        if (isAway) observe({ kind: 'control-back', domain });
-        isAway = false;
-      } else if (!isAway && (isHeard || nowMs - startedAtMs >= CONNECTING_MS)) {
-        isAway = true;
-        observe({ kind: 'control-away', domain, fault: standing.detail });
       }
-      return standing;
+      return found;
     },
   };
 
@@ -95,17 +108,21 @@ export function createControl(options: ControlOptions): PollingControl {
     return result;
   };
 
-  const poll = async (): Promise<void> => {
-    const standing = await follower.look();
-    if (standing.kind !== 'there') return;
-    const { newest, expected, hasLost } = standing;
+  /** The document with this process's longest life, where that is to be said; see forget.ts. */
+  const lifeNoted = (newest: ControlDocument): ControlDocument | undefined => {
     const nowMs = clock.wallMs();
-    const owed = owesLongestLife(newest, nowMs, longestLifeMs)
-      ? descendant(noteLongestLife(newest, nowMs, longestLifeMs), newest, stamp())
-      : standing.owed;
-    if (owed === undefined) return;
-    const put = await follower.put(owed, expected, false);
-    if (put === 'done' && hasLost) observe({ kind: 'control-restored', domain, revision: owed.revision });
+    if (!owesLongestLife(newest, nowMs, longestLifeMs)) return undefined;
+    return descendant(noteLongestLife(newest, nowMs, longestLifeMs), newest, stamp());
+  };
+  const poll = async (): Promise<void> => {
+    const found = await follower.look();
+    if (found.kind === 'away') return;
+    const isCorrupt = found.kind === 'corrupt';
+    if (isCorrupt && clock.monotonicMs() - restoredAtMs < BETWEEN_RESTORES_MS) return;
+    const owed = isCorrupt ? found.owed : (lifeNoted(found.newest) ?? found.owed);
+    if (owed === undefined || (await follower.put(owed, found.expected, false)) !== 'done') return;
+    if (isCorrupt) restoredAtMs = clock.monotonicMs();
+    if (isCorrupt || found.hasLost) observe({ kind: 'control-restored', domain, revision: owed.revision });
   };
   const next = (): void => {
     void inTurn(poll).then(() => {
@@ -130,6 +147,7 @@ export function createControl(options: ControlOptions): PollingControl {
       generation: follower.known().generation,
       heardMsAgo: shared ? clock.monotonicMs() - heardAtMs : 0,
       shared,
+      standing: isHeard || standing !== 'ok' ? standing : 'unheard',
     }),
     change: async (change) => {
       if (waiting > MAX_WAITING) throw new OperationRefused('control-unavailable', 'too many changes at once');
@@ -145,12 +163,21 @@ export function createControl(options: ControlOptions): PollingControl {
       return true;
     },
     report: async (id, value) => {
-      await store.report(domain, id, Buffer.from(JSON.stringify(value)), REPORT_TTL_MS, deadlineMs);
+      await store.report(
+        domain,
+        id,
+        seal(signing, 'report', id, Buffer.from(JSON.stringify(value))),
+        REPORT_TTL_MS,
+        deadlineMs,
+      );
     },
     reports: async () => {
       const found = await store.reports(domain, deadlineMs);
       if (found.kind === 'fault') return undefined;
-      return new Map(found.reports.flatMap(({ id, value }) => parsed(id, value)));
+      const read = found.reports.map(({ id, value }) => readReport(signing, id, value));
+      const refused = read.filter((one) => one === undefined).length;
+      if (refused > 0) observe({ kind: 'control-reports-refused', domain, count: refused });
+      return new Map(read.filter((one) => one !== undefined));
     },
     close: async () => {
       closed = true;
@@ -162,11 +189,13 @@ export function createControl(options: ControlOptions): PollingControl {
   };
 }
 
-/** What cannot be parsed was said by nobody of ours. */
-function parsed(id: string, value: Buffer): readonly (readonly [string, unknown])[] {
+/** Undefined: it is no JSON, or not signed by a process that has a key of ours. */
+function readReport(signing: Signing | undefined, id: string, value: Buffer): readonly [string, unknown] | undefined {
+  const unsealed = unseal(signing, 'report', id, value);
+  if (unsealed.kind === 'refused') return undefined;
   try {
-    return [[id, JSON.parse(value.toString('utf8')) as unknown]];
+    return [id, JSON.parse(unsealed.bytes.toString('utf8'))];
   } catch {
-    return [];
+    return undefined;
   }
 }

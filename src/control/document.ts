@@ -16,7 +16,7 @@ export interface ControlDocument {
   readonly indexVersion?: string;
   /** At most `MAX_PURGES`. */
   readonly purges: readonly Purge[];
-  /** At most `MAX_SUPPRESSED`. */
+  /** At most `MAX_SUPPRESSED` by what operators ask for, and `MAX_MERGED_SUPPRESSED` after a merge. */
   readonly suppressed: readonly Suppression[];
   /** Of an entry, under the longest policy of any process. Absent: no process has said. See forget.ts. */
   readonly longestLife?: LongestLife;
@@ -37,6 +37,11 @@ export const emptyDocument: ControlDocument = {
   purges: [],
   suppressed: [],
 };
+
+/** Names one document among all of its domain. */
+export function tagOf({ revision, stamp }: Pick<ControlDocument, 'revision' | 'stamp'>): string {
+  return `${revision}-${stamp}`;
+}
 
 /** Buckets `from` … `to − 1` of 10 000. */
 export interface BucketRange {
@@ -115,6 +120,8 @@ export interface OverlayRange extends BucketRange {
 export const MAX_RANGES = 32;
 export const MAX_PURGES = 256;
 export const MAX_SUPPRESSED = 1024;
+/** A merge drops no suppression: documents of several lines have room together. */
+export const MAX_MERGED_SUPPRESSED = 4 * MAX_SUPPRESSED;
 export const MAX_COHORTS = 17;
 export const MAX_LINE = 32;
 /** Entries keep theirs in 32 bits. */

@@ -1,9 +1,11 @@
+import { type Signing, seal, unseal } from '../cache/signing.ts';
 import type { Clock } from '../clock.ts';
 import { endOverlay } from './change-overlay.ts';
 import type { ControlEvent } from './control.ts';
-import type { ControlRead, ControlStore } from './control-store.ts';
-import { type ControlDocument, emptyDocument } from './document.ts';
-import { type DecodedDocument, decodeDocument, encodeDocument, tagOf } from './document-codec.ts';
+import type { ControlRead, ControlStore, ControlValue } from './control-store.ts';
+import { stepFault } from './counts.ts';
+import { type ControlDocument, emptyDocument, tagOf } from './document.ts';
+import { type DecodedDocument, type DocumentFault, decodeDocument, encodeDocument } from './document-codec.ts';
 import { descendant, lineageOf } from './lineage.ts';
 import { merge } from './merge.ts';
 import type { OverlayLease } from './overlay-lease.ts';
@@ -21,7 +23,15 @@ export interface Follower {
 export type Put = 'done' | 'conflict' | 'unknown';
 
 export type Standing =
-  | { readonly kind: 'away' | 'corrupt'; readonly detail: string }
+  | { readonly kind: 'away'; readonly detail: string }
+  | {
+      readonly kind: 'corrupt';
+      readonly detail: string;
+      /** The tag of what cannot be believed. */
+      readonly expected: string;
+      /** What this process knows and should write over it; undefined: it knows none, or another version wrote that. */
+      readonly owed: ControlDocument | undefined;
+    }
   | {
       readonly kind: 'there';
       /** The tag in the store; undefined: nothing is there. */
@@ -37,7 +47,9 @@ export type Standing =
 export interface FollowerOptions {
   readonly domain: string;
   readonly store: ControlStore;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Clock;
+  /** With keys, documents are signed, and one that is not is corrupt. */
+  readonly signing?: Signing | undefined;
   readonly lease: OverlayLease;
   readonly stamp: () => string;
   readonly deadlineMs: number;
@@ -50,15 +62,51 @@ const MAX_ATTEMPTS = 4;
 /** A connection that was lost under a swap is back by then, mostly. */
 const RECONNECT_MS = 50;
 
+/** A value that somebody changed under its old tag is found by reading it whole so often. */
+const READ_WHOLE_MS = 10_000;
+
 interface Stored {
   readonly tag: string;
   readonly decoded: DecodedDocument;
+  /** It was not signed with the current key. */
+  readonly isWeak: boolean;
+  /** Against what this process knows. */
+  readonly isChecked: boolean;
 }
 
 export function createFollower(options: FollowerOptions): Follower {
-  const { domain, store, clock, lease, stamp, deadlineMs, onAdopted, observe } = options;
+  const { domain, store, clock, signing, lease, stamp, deadlineMs, onAdopted, observe } = options;
   let known: ControlDocument = emptyDocument;
   let stored: Stored | undefined;
+  /** When a document, or that there is none, was last read. */
+  let believedAtMs = clock.monotonicMs();
+  let readWholeAtMs = Number.NEGATIVE_INFINITY;
+  let lastFault: string | undefined;
+
+  const sealed = (document: ControlDocument): ControlValue => {
+    const { tag, value } = encodeDocument(document);
+    return { tag, value: seal(signing, 'document', '', value) };
+  };
+  const opened = ({ tag, value }: ControlValue): Stored => {
+    const unsealed = unseal(signing, 'document', '', value);
+    if (unsealed.kind === 'refused') {
+      const decoded = { kind: 'fault', why: 'unsigned', detail: unsealed.detail } as const;
+      return { tag, isWeak: false, isChecked: false, decoded };
+    }
+    const decoded = decodeDocument({ tag, value: unsealed.bytes }, clock.wallMs());
+    return { tag, isWeak: unsealed.isWeak, isChecked: false, decoded };
+  };
+  /** What every reader would say of a document that was made here. */
+  const check = (document: ControlDocument): DecodedDocument =>
+    decodeDocument(encodeDocument(document), clock.wallMs());
+  /** Times are left out: those far in the future were read as others by each process. */
+  const contentOf = (document: ControlDocument): string =>
+    JSON.stringify(check(document), (name, value: unknown) => (name === 'atMs' ? 0 : value));
+
+  const believe = (): void => {
+    believedAtMs = clock.monotonicMs();
+    lastFault = undefined;
+  };
 
   const adopt = (document: ControlDocument, own: boolean): void => {
     if (tagOf(document) === tagOf(known)) return;
@@ -73,7 +121,7 @@ export function createFollower(options: FollowerOptions): Follower {
     expected: string | undefined,
     base: ControlDocument,
     hasLost: boolean,
-  ): Standing => {
+  ): Extract<Standing, { kind: 'there' }> => {
     const { overlay } = base;
     const alive =
       overlay !== undefined && lease.isVoid(overlay.drill, sentAtMs) ? endOverlay(base, overlay.drill) : base;
@@ -84,21 +132,56 @@ export function createFollower(options: FollowerOptions): Follower {
     return { kind: 'there', expected, newest: base, owed: hasLost ? base : undefined, hasLost };
   };
 
-  const compare = ({ tag, decoded }: Stored, renewals: number, sentAtMs: number): Standing => {
-    // What cannot be read may have ended the drill: its renewals are no sign of life here.
-    if (decoded.kind === 'fault') return { kind: 'corrupt', detail: decoded.detail };
-    lease.heard(renewals, sentAtMs);
+  /** Corrupt is never followed and never heard: the known document stays, and is owed to the store. */
+  const corrupt = (tag: string, { why, detail }: DocumentFault): Standing => {
+    if (lastFault !== detail) {
+      observe({ kind: why === 'unsigned' ? 'control-unsigned' : 'control-corrupt', domain, detail });
+    }
+    lastFault = detail;
+    return {
+      kind: 'corrupt',
+      detail,
+      expected: tag,
+      owed: why === 'version' || known.revision === 0 ? undefined : known,
+    };
+  };
+
+  const faultIn = ({ decoded }: Stored): DocumentFault | undefined => {
+    if (decoded.kind === 'fault') return decoded;
+    const { document } = decoded;
+    const nowMs = clock.wallMs();
+    const step = stepFault(document, { known, nowMs, silentMs: clock.monotonicMs() - believedAtMs });
+    if (step !== undefined) return { kind: 'fault', why: 'damaged', detail: step };
+    if (tagOf(document) !== tagOf(known) || contentOf(document) === contentOf(known)) return undefined;
+    return { kind: 'fault', why: 'damaged', detail: `tagged ${tagOf(known)} and with other content than that had` };
+  };
+
+  const compare = (read: Stored, renewals: number, sentAtMs: number): Standing => {
+    const { tag, isWeak } = read;
+    const fault = read.isChecked ? undefined : faultIn(read);
+    const decoded = fault ?? read.decoded;
+    stored = { ...read, decoded, isChecked: true };
+    // What cannot be believed may have ended the drill: its renewals are no sign of life here.
+    if (decoded.kind === 'fault') return corrupt(tag, decoded);
     const { document } = decoded;
     const lineage = lineageOf(known, document);
+    const merged = lineage === 'diverged' ? merge(known, document, stamp()) : undefined;
+    const checked = merged === undefined ? undefined : check(merged);
+    // Nothing could be changed any more in a document joined with it.
+    if (checked?.kind === 'fault') return corrupt(tag, checked);
+    believe();
+    lease.heard(renewals, sentAtMs);
     switch (lineage) {
       case 'same':
-      case 'newer':
+      case 'newer': {
         adopt(document, false);
-        return standingOf(sentAtMs, tag, known, false);
+        const standing = standingOf(sentAtMs, tag, known, false);
+        return isWeak ? { ...standing, owed: standing.owed ?? known } : standing;
+      }
       case 'older':
         return standingOf(sentAtMs, tag, known, known.revision > 0);
       case 'diverged':
-        return standingOf(sentAtMs, tag, merge(known, document, stamp()), true);
+        return standingOf(sentAtMs, tag, merged ?? known, true);
     }
   };
 
@@ -108,14 +191,12 @@ export function createFollower(options: FollowerOptions): Follower {
         return { kind: 'away', detail: read.fault };
       case 'absent':
         stored = undefined;
+        believe();
         lease.heard(undefined, sentAtMs);
         return standingOf(sentAtMs, undefined, known, known.revision > 0);
       case 'value': {
-        const { tag, value } = read;
-        stored = { tag, decoded: decodeDocument({ tag, value }) };
-        const { decoded } = stored;
-        if (decoded.kind === 'fault') observe({ kind: 'control-corrupt', domain, detail: decoded.detail });
-        return compare(stored, read.renewals, sentAtMs);
+        readWholeAtMs = sentAtMs;
+        return compare(opened(read), read.renewals, sentAtMs);
       }
       case 'unchanged':
         if (stored === undefined) return { kind: 'away', detail: 'unchanged' };
@@ -125,7 +206,8 @@ export function createFollower(options: FollowerOptions): Follower {
 
   const look = async (): Promise<Standing> => {
     const sentAtMs = clock.monotonicMs();
-    return standingAfter(await store.read(domain, stored?.tag, deadlineMs), sentAtMs);
+    const isDue = sentAtMs - readWholeAtMs >= READ_WHOLE_MS;
+    return standingAfter(await store.read(domain, isDue ? undefined : stored?.tag, deadlineMs), sentAtMs);
   };
 
   const isThere = (next: ControlDocument): boolean => {
@@ -139,12 +221,14 @@ export function createFollower(options: FollowerOptions): Follower {
    * has the same tag, so whichever of the two comes second finds the other, and nothing is done twice.
    */
   const put = async (next: ControlDocument, expected: string | undefined, own: boolean): Promise<Put> => {
-    const value = encodeDocument(next);
+    // Nobody writes what nobody would read.
+    if (check(next).kind === 'fault') return 'conflict';
+    const value = sealed(next);
     const attempts = own ? MAX_ATTEMPTS : 1;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const swapped = await store.swap(domain, expected, value, deadlineMs);
       if (swapped.kind === 'swapped') {
-        stored = { tag: value.tag, decoded: { kind: 'document', document: next } };
+        stored = { tag: value.tag, decoded: { kind: 'document', document: next }, isWeak: false, isChecked: true };
         adopt(next, own);
         return 'done';
       }
@@ -154,7 +238,7 @@ export function createFollower(options: FollowerOptions): Follower {
         if (attempt + 1 < attempts) await pause(RECONNECT_MS * (attempt + 1));
         continue;
       }
-      stored = read.kind === 'value' ? { tag: read.tag, decoded: decodeDocument(read) } : undefined;
+      stored = read.kind === 'value' ? opened(read) : undefined;
       if (isThere(next)) {
         adopt(next, own);
         return 'done';

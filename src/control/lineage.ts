@@ -1,5 +1,4 @@
-import { type ControlDocument, MAX_LINE } from './document.ts';
-import { tagOf } from './document-codec.ts';
+import { type ControlDocument, MAX_LINE, tagOf } from './document.ts';
 
 /** How the stored document stands to the one this process knows. */
 export type Lineage =

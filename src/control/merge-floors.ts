@@ -1,4 +1,5 @@
-import { type ControlDocument, type FlushRange, MAX_RANGES } from './document.ts';
+import { BUCKETS } from '../cache/rules.ts';
+import { type ControlDocument, type FlushRange, MAX_RANGES, type Purge } from './document.ts';
 import { joinEqual } from './raise-floors.ts';
 import { joined, type Piece, piecesOf } from './ranges.ts';
 
@@ -9,7 +10,25 @@ import { joined, type Piece, piecesOf } from './ranges.ts';
  */
 export function mergeFloors(left: ControlDocument, right: ControlDocument, above: number): readonly FlushRange[] {
   const merged = piecesOf(left.ranges, right.ranges).flatMap((piece) => mergePiece(piece, left, right, above));
-  let ranges = joined(merged, joinEqual);
+  return fitted(merged);
+}
+
+/** Flushes everything that any of these purges would: they are forgotten after it. */
+export function raiseAll(ranges: readonly FlushRange[], purges: readonly Purge[]): readonly FlushRange[] {
+  if (purges.length === 0) return ranges;
+  const below = Math.max(...purges.map(({ generation }) => generation));
+  const latestMs = Math.max(...purges.map(({ atMs }) => atMs));
+  return fitted(
+    piecesOf(ranges, [{ from: 0, to: BUCKETS }]).map(({ from, to, left }) => {
+      const floor = Math.max(below, left?.floor ?? 1);
+      const atMs = Math.max(latestMs, left?.atMs ?? latestMs);
+      return { from, to, floor, freshFloor: Math.max(floor, left?.freshFloor ?? 1), atMs };
+    }),
+  );
+}
+
+function fitted(pieces: readonly FlushRange[]): readonly FlushRange[] {
+  let ranges = joined(pieces, joinEqual);
   while (ranges.length > MAX_RANGES) ranges = joinMostAlike(ranges);
   return ranges;
 }

@@ -4,17 +4,17 @@ import {
   type LongestLife,
   MAX_GENERATION,
   MAX_PURGES,
-  MAX_SUPPRESSED,
   type Overlay,
+  tagOf,
 } from './document.ts';
-import { tagOf } from './document-codec.ts';
 import { mergedLine } from './lineage.ts';
-import { mergeFloors } from './merge-floors.ts';
+import { mergeFloors, raiseAll } from './merge-floors.ts';
 
 /**
  * One document of two lines that do not know of each other: the control store was wiped, and somebody changed something
  * before what the others know was written back. Errs on the side of computing anew: no floor falls, nothing purged,
- * suppressed or halted comes back (a lift that only one of them knows is lost).
+ * suppressed or halted comes back (a lift that only one of them knows is lost). More purges than there is room for become a
+ * floor below which everything is flushed. More suppressions make a document that no process accepts: none is dropped.
  *
  * Both lines count generations by themselves, so an entry of the one may carry a number that a purge of the other has
  * taken too. What only one line knows gets a generation above all, unless its own already is.
@@ -25,22 +25,21 @@ import { mergeFloors } from './merge-floors.ts';
 export function merge(left: ControlDocument, right: ControlDocument, stamp: string): ControlDocument {
   if (sameContent(left, right)) return left;
   const above = Math.min(MAX_GENERATION, Math.max(left.generation, right.generation) + 1);
-  const ranges = mergeFloors(left, right, above);
-  const purges = unite(
+  const allPurges = unite(
     left,
     right,
     above,
     (one) => one.purges,
     ({ text }) => text,
-    MAX_PURGES,
   );
+  const purges = allPurges.slice(-MAX_PURGES);
+  const ranges = raiseAll(mergeFloors(left, right, above), allPurges.slice(0, -MAX_PURGES));
   const suppressed = unite(
     left,
     right,
     above,
     (one) => one.suppressed,
     ({ id }) => id,
-    MAX_SUPPRESSED,
   );
   const halted = laterHalt(left.halted, right.halted);
   const overlay = halted === undefined ? sharedOverlay(left, right) : undefined;
@@ -72,14 +71,13 @@ interface Named {
 
 const generationOf = ({ generation }: Named): number => generation;
 
-/** Of more than there is room for the newest stay. */
+/** The newest last. */
 function unite<Item extends Named>(
   left: ControlDocument,
   right: ControlDocument,
   above: number,
   listOf: (document: ControlDocument) => readonly Item[],
   nameOf: (item: Item) => string,
-  max: number,
 ): readonly Item[] {
   const united = new Map<string, Item>();
   const add = (own: ControlDocument, other: ControlDocument): void => {
@@ -96,10 +94,9 @@ function unite<Item extends Named>(
   };
   add(left, right);
   add(right, left);
-  const newestFirst = [...united.values()].sort(
-    (a, b) => b.generation - a.generation || b.atMs - a.atMs || (nameOf(a) < nameOf(b) ? -1 : 1),
+  return [...united.values()].sort(
+    (a, b) => a.generation - b.generation || a.atMs - b.atMs || (nameOf(a) < nameOf(b) ? 1 : -1),
   );
-  return newestFirst.slice(0, max).reverse();
 }
 
 function isNewer(left: Named, right: Named): boolean {

@@ -1,4 +1,5 @@
 import { BUCKETS } from '../cache/rules.ts';
+import { countLimit } from './counts.ts';
 import {
   type ControlDocument,
   FLUSH_MODES,
@@ -6,12 +7,11 @@ import {
   type Halt,
   type LongestLife,
   MAX_COHORTS,
-  MAX_GENERATION,
   MAX_LIFE_MS,
   MAX_LINE,
+  MAX_MERGED_SUPPRESSED,
   MAX_PURGES,
   MAX_RANGES,
-  MAX_SUPPRESSED,
   type Overlay,
   type OverlayRange,
 } from './document.ts';
@@ -23,21 +23,31 @@ const MAX_ID = 512;
 const MAX_NAME = 256;
 const MAX_REASON = 2000;
 const MAX_NODES = 1024;
-const MAX_LEASE_MS = 600_000;
+/** The most that `drills.lease` allows. */
+const MAX_LEASE_MS = 60_000;
+/** What a clock may be ahead of this one; a time beyond it would never be forgotten. */
+const MAX_AHEAD_MS = 2 * 3_600_000;
 
-/** The document that parsed JSON holds, within every bound. Fields nobody knows are left out. @throws Damage */
-export function parseDocument(value: unknown): ControlDocument {
+/**
+ * The document that parsed JSON holds, within every bound: the one check of what is read, merged or written. Fields
+ * nobody knows are left out, and times are brought within 1970 and two hours from now.
+ * @throws Damage
+ */
+export function parseDocument(value: unknown, nowMs: number): ControlDocument {
   const fields = fieldsOf(value, 'document');
-  const generation = intOf(fields, 'generation', 1, MAX_GENERATION);
+  const limit = countLimit(nowMs);
+  const generation = intOf(fields, 'generation', 1, limit);
+  const revision = intOf(fields, 'revision', 1, limit);
+  const atMsOf = (part: Fields): number => Math.min(wallOf(part), nowMs + MAX_AHEAD_MS);
   const upTo = (part: Fields, name: string): number => intOf(part, name, 1, generation);
   const ranges = listOf(fields, 'ranges', MAX_RANGES, (one): FlushRange => {
     const floor = upTo(one, 'floor');
-    return { ...rangeOf(one), floor, freshFloor: intOf(one, 'freshFloor', floor, generation), atMs: wallOf(one) };
+    return { ...rangeOf(one), floor, freshFloor: intOf(one, 'freshFloor', floor, generation), atMs: atMsOf(one) };
   });
   const { overlay, halted, longestLife } = fields;
   if (overlay !== undefined && halted !== undefined) throw new Damage('a halted domain has no overlay');
   return {
-    revision: intOf(fields, 'revision', 1, Number.MAX_SAFE_INTEGER),
+    revision,
     stamp: stampOf(fields),
     generation,
     ranges: risingOf(ranges, 'ranges'),
@@ -45,26 +55,34 @@ export function parseDocument(value: unknown): ControlDocument {
     purges: listOf(fields, 'purges', MAX_PURGES, (one) => ({
       text: textOf(one, 'text', MAX_TEXT),
       generation: upTo(one, 'generation'),
-      atMs: wallOf(one),
+      atMs: atMsOf(one),
     })),
-    suppressed: listOf(fields, 'suppressed', MAX_SUPPRESSED, (one) => ({
+    suppressed: listOf(fields, 'suppressed', MAX_MERGED_SUPPRESSED, (one) => ({
       id: textOf(one, 'id', MAX_ID),
       generation: upTo(one, 'generation'),
-      atMs: wallOf(one),
+      atMs: atMsOf(one),
     })),
-    ...(longestLife !== undefined && { longestLife: lifeOf(fieldsOf(longestLife, 'longestLife')) }),
-    ...(halted !== undefined && { halted: haltOf(fieldsOf(halted, 'halted')) }),
+    ...(longestLife !== undefined && { longestLife: lifeOf(fieldsOf(longestLife, 'longestLife'), atMsOf) }),
+    ...(halted !== undefined && { halted: haltOf(fieldsOf(halted, 'halted'), atMsOf) }),
     ...(overlay !== undefined && { overlay: overlayOf(fieldsOf(overlay, 'overlay'), generation) }),
-    ...(fields['line'] !== undefined && { line: textsOf(fields, 'line', MAX_LINE, MAX_NAME) }),
+    ...(fields['line'] !== undefined && { line: lineOf(fields, revision) }),
   };
 }
 
-function lifeOf(fields: Fields): LongestLife {
-  return { ms: intOf(fields, 'ms', 1, MAX_LIFE_MS), atMs: wallOf(fields) };
+function lifeOf(fields: Fields, atMsOf: (fields: Fields) => number): LongestLife {
+  return { ms: intOf(fields, 'ms', 1, MAX_LIFE_MS), atMs: atMsOf(fields) };
 }
 
-function haltOf(fields: Fields): Halt {
-  return { reason: textOf(fields, 'reason', MAX_REASON), by: textOf(fields, 'by', MAX_NAME), atMs: wallOf(fields) };
+function haltOf(fields: Fields, atMsOf: (fields: Fields) => number): Halt {
+  return { reason: textOf(fields, 'reason', MAX_REASON), by: textOf(fields, 'by', MAX_NAME), atMs: atMsOf(fields) };
+}
+
+/** Tags of what a document descends from: each of a lower revision. */
+function lineOf(fields: Fields, revision: number): readonly string[] {
+  const line = textsOf(fields, 'line', MAX_LINE, MAX_NAME);
+  const isBefore = (tag: string): boolean => /^[1-9]\d*-[\w-]{1,64}$/.test(tag) && Number.parseInt(tag, 10) < revision;
+  if (!line.every(isBefore)) throw new Damage(`line holds what is no tag of a revision below ${revision}`);
+  return line;
 }
 
 function overlayOf(fields: Fields, generation: number): Overlay {
@@ -100,7 +118,7 @@ function rangeOf(fields: Fields): { readonly from: number; readonly to: number }
 function wallOf(fields: Fields): number {
   const { atMs } = fields;
   if (typeof atMs !== 'number' || !Number.isFinite(atMs)) throw new Damage('atMs is no time');
-  return atMs;
+  return Math.max(0, atMs);
 }
 
 function stampOf(fields: Fields): string {

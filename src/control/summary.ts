@@ -1,5 +1,5 @@
 import { BUCKETS } from '../cache/rules.ts';
-import type { Control } from './control.ts';
+import type { Control, ControlState } from './control.ts';
 import { bucketsIn } from './ranges.ts';
 
 /** A control document in a few figures: for the console, for metrics, for /admin/domains. */
@@ -8,6 +8,7 @@ export interface ControlSummary {
   readonly generation: number;
   readonly heardMsAgo: number;
   readonly shared: boolean;
+  readonly standing: ControlState['standing'];
   readonly halted: boolean;
   readonly suppressed: number;
   readonly purges: number;

@@ -1,7 +1,9 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DRILL_ID } from './drill-id.ts';
+import type { UnreadableReport } from './drills.ts';
 import type { Journal } from './journal.ts';
-import { decodeJournal, decodeJournalHead, encodeJournal } from './journal-text.ts';
+import { decodeJournal, decodeJournalHead, encodeJournal, type ReadJournal } from './journal-text.ts';
 
 /** Where journals outlive the process. */
 export interface Archive {
@@ -9,7 +11,10 @@ export interface Archive {
   readonly write: (journal: Journal) => Promise<void>;
   /** Without samples, newest first. */
   readonly heads: () => Promise<readonly Journal[]>;
-  readonly read: (id: string) => Promise<Journal | undefined>;
+  /** Files that the latest `heads` found to be no journals. */
+  readonly unreadable: () => readonly UnreadableReport[];
+  /** Undefined: there is none. */
+  readonly read: (id: string) => Promise<ReadJournal | undefined>;
 }
 
 export interface ArchiveOptions {
@@ -22,12 +27,15 @@ export interface ArchiveOptions {
 
 /** Of those that no directory keeps: a journal may hold megabytes. */
 const MAX_IN_MEMORY = 8;
-const FILE = /^([0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200})\.json$/;
+/** Several times what a journal with every sample takes. */
+const MAX_FILE_BYTES = 64 * 2 ** 20;
+const ENDING = '.json';
 
 /** One file per drill, replaced atomically: whoever reads it finds a whole one. */
 export function createArchive({ directory, keep, onFault }: ArchiveOptions): Archive {
   const inMemory = new Map<string, Journal>();
-  const known = new Map<string, { readonly stamp: string; readonly head: Journal }>();
+  const known = new Map<string, { readonly stamp: string; readonly read: ReadJournal }>();
+  let unreadable: readonly UnreadableReport[] = [];
   const waiting = new Map<string, Journal>();
   let writing = Promise.resolve();
 
@@ -58,7 +66,7 @@ export function createArchive({ directory, keep, onFault }: ArchiveOptions): Arc
 
   const idsIn = async (folder: string): Promise<readonly string[]> => {
     const names = await readdir(folder).catch(() => []);
-    const ids = new Set(names.flatMap((name) => FILE.exec(name.replace(/\.part$/, ''))?.[1] ?? []));
+    const ids = new Set(names.flatMap((name) => idOf(name.replace(/\.part$/, '')) ?? []));
     return [...ids].sort((a, b) => (a < b ? 1 : -1));
   };
 
@@ -71,19 +79,19 @@ export function createArchive({ directory, keep, onFault }: ArchiveOptions): Arc
     }
   };
 
-  const headOf = async (folder: string, id: string): Promise<readonly Journal[]> => {
+  /** Undefined: there is no such file, or it is gone by now. */
+  const headOf = async (folder: string, id: string): Promise<ReadJournal | undefined> => {
     const file = join(folder, `${id}.json`);
     try {
       const { mtimeMs, size } = await stat(file);
       const stamp = `${mtimeMs}-${size}`;
       const before = known.get(id);
-      if (before?.stamp === stamp) return [before.head];
-      const head = decodeJournalHead(await readFile(file, 'utf8'));
-      if (head?.id !== id) return [];
-      known.set(id, { stamp, head });
-      return [head];
+      if (before?.stamp === stamp) return before.read;
+      const read = size > MAX_FILE_BYTES ? tooLarge(size) : named(id, decodeJournalHead(await readFile(file, 'utf8')));
+      known.set(id, { stamp, read });
+      return read;
     } catch {
-      return [];
+      return undefined;
     }
   };
 
@@ -105,21 +113,50 @@ export function createArchive({ directory, keep, onFault }: ArchiveOptions): Arc
     },
     heads: async () => {
       const kept: Journal[] = [];
+      const found: UnreadableReport[] = [];
       if (directory !== undefined) {
-        for (const id of (await idsIn(directory)).slice(0, keep)) kept.push(...(await headOf(directory, id)));
+        for (const id of (await idsIn(directory)).slice(0, keep)) {
+          const read = await headOf(directory, id);
+          if (read?.kind === 'journal') kept.push(read.journal);
+          if (read?.kind === 'unreadable') found.push({ id, where: join(directory, `${id}.json`), why: read.why });
+        }
       }
+      unreadable = found;
       const unwritten = [...inMemory.values()].map((journal) => ({ ...journal, samples: [] }));
       return [...unwritten, ...kept.filter(({ id }) => !inMemory.has(id))].sort(
         (a, b) => b.startedAtMs - a.startedAtMs,
       );
     },
+    unreadable: () => unreadable,
     read: async (id) => {
       const here = inMemory.get(id);
       // The id came from a caller: nothing but a name of ours becomes a path.
-      if (here !== undefined || directory === undefined || !FILE.test(`${id}.json`)) return here;
-      const text = await readFile(join(directory, `${id}.json`), 'utf8').catch(() => undefined);
-      const journal = text === undefined ? undefined : decodeJournal(text);
-      return journal?.id === id ? journal : undefined;
+      if (here !== undefined) return { kind: 'journal', journal: here };
+      if (directory === undefined || !DRILL_ID.test(id)) return undefined;
+      const file = join(directory, `${id}${ENDING}`);
+      const size = await stat(file).then(
+        (found) => found.size,
+        () => undefined,
+      );
+      if (size === undefined) return undefined;
+      if (size > MAX_FILE_BYTES) return tooLarge(size);
+      const text = await readFile(file, 'utf8').catch(() => undefined);
+      return text === undefined ? undefined : named(id, decodeJournal(text));
     },
   };
+}
+
+function idOf(file: string): string | undefined {
+  const id = file.endsWith(ENDING) ? file.slice(0, -ENDING.length) : '';
+  return DRILL_ID.test(id) ? id : undefined;
+}
+
+/** A journal under another name than its own is somebody's copy. */
+function named(id: string, read: ReadJournal): ReadJournal {
+  if (read.kind === 'unreadable' || read.journal.id === id) return read;
+  return { kind: 'unreadable', why: `it is the journal of ${read.journal.id}` };
+}
+
+function tooLarge(size: number): ReadJournal {
+  return { kind: 'unreadable', why: `${size} bytes are more than the ${MAX_FILE_BYTES} that a journal may have` };
 }

@@ -123,6 +123,7 @@ export function createDrills(options: DrillsOptions): Drills {
     halt,
     lift: () => tellAll(({ control }) => control.change(liftHalt)),
     list: list.all,
+    unreadable: list.unreadable,
     journal: list.find,
     page: async (id) => options.reportPage(await list.find(id)),
     close: async () => {

@@ -1,6 +1,6 @@
 import { OperationRefused } from '../control/refusal.ts';
 import type { Archive } from './archive.ts';
-import type { DrillSummary } from './drills.ts';
+import type { DrillSummary, UnreadableReport } from './drills.ts';
 import type { Elsewhere } from './elsewhere.ts';
 import type { Journal } from './journal.ts';
 import { asLost } from './lost-journal.ts';
@@ -9,9 +9,14 @@ import type { RunningDrill } from './run-drill.ts';
 /** Every drill that is known of: those that run here, those of other processes, and the reports kept. */
 export interface DrillList {
   readonly all: () => Promise<readonly DrillSummary[]>;
+  /** What the latest `all` has met. */
+  readonly unreadable: () => readonly UnreadableReport[];
   /** @throws OperationRefused unknown-drill */
   readonly find: (id: string) => Promise<Journal>;
 }
+
+/** More are not shown: they tell nothing that the first ones do not. */
+const MAX_UNREADABLE = 64;
 
 export interface DrillListOptions {
   readonly running: ReadonlyMap<string, RunningDrill>;
@@ -25,6 +30,7 @@ export function createDrillList({ running, elsewhere, archive }: DrillListOption
     elsewhere.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over') ? journal : asLost(journal);
 
   return {
+    unreadable: () => [...elsewhere.unreadable(), ...archive.unreadable()].slice(0, MAX_UNREADABLE),
     all: async () => {
       await elsewhere.look();
       const found = new Map<string, DrillSummary>();
@@ -40,10 +46,13 @@ export function createDrillList({ running, elsewhere, archive }: DrillListOption
       const here = running.get(id)?.journal();
       if (here !== undefined) return here;
       const kept = await archive.read(id);
-      if (kept !== undefined) return settled(kept);
+      if (kept?.kind === 'journal') return settled(kept.journal);
       await elsewhere.look();
       const head = elsewhere.heads().find((journal) => journal.id === id);
       if (head !== undefined) return head;
+      if (kept !== undefined) {
+        throw new OperationRefused('unknown-drill', `The report of drill ${id} cannot be read: ${kept.why}.`, 'id');
+      }
       throw new OperationRefused('unknown-drill', `There is no drill ${id}, and no report of one.`, 'id');
     },
   };

@@ -22,6 +22,8 @@ export interface Drills {
   readonly lift: (caller: Caller) => Promise<void>;
   /** Newest first: running here or elsewhere, and reports kept. */
   readonly list: () => Promise<readonly DrillSummary[]>;
+  /** What the latest `list` has met that is no report of a drill; the others stand. At most 64. */
+  readonly unreadable: () => readonly UnreadableReport[];
   /** @throws OperationRefused unknown-drill */
   readonly journal: (id: string) => Promise<Journal>;
   /** The report, one HTML page without anything from elsewhere. @throws OperationRefused unknown-drill */
@@ -54,6 +56,16 @@ export interface DrillPreview {
   }[];
   /** What speaks against it: more than f* at once, too little traffic, a hypothesis that fails already. */
   readonly warnings: readonly string[];
+}
+
+/** A report that cannot be believed, in words for people. */
+export interface UnreadableReport {
+  /** As the place names it; absent in the control store, where the report itself would say it. */
+  readonly id?: string;
+  /** The file, or the domain whose control store held it. */
+  readonly where: string;
+  /** The first member that is wrong; bounded. */
+  readonly why: string;
 }
 
 export interface DrillSummary {

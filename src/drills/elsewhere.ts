@@ -1,19 +1,22 @@
 import type { DrillDomain } from './drill-domain.ts';
+import type { UnreadableReport } from './drills.ts';
 import type { Journal } from './journal.ts';
-import { isJournal } from './journal-text.ts';
+import { readJournal } from './journal-text.ts';
 import { asLost } from './lost-journal.ts';
 
 /** Drills of other processes, as their owners tell them through the control store. */
 export interface Elsewhere {
   /** Heads, without samples; those that ended are remembered a while. */
   readonly heads: () => readonly Journal[];
+  /** What was reported as a head and is none, one per domain at most. */
+  readonly unreadable: () => readonly UnreadableReport[];
   /** Asks again, where a drill of another process runs. */
   readonly look: () => Promise<void>;
   readonly close: () => void;
 }
 
 export interface ElsewhereOptions {
-  readonly domains: readonly Pick<DrillDomain, 'control'>[];
+  readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
   readonly processId: string;
   readonly intervalMs?: number;
 }
@@ -25,12 +28,13 @@ const MAX_REMEMBERED = 16;
 export function createElsewhere({ domains, processId, intervalMs = 2000 }: ElsewhereOptions): Elsewhere {
   const remembered = new Map<string, Journal>();
   const watched = new Set<DrillDomain['control']>();
+  const unreadable = new Map<string, UnreadableReport>();
 
   const liveIn = (control: DrillDomain['control']): string | undefined => {
     const overlay = control.overlay();
     return overlay !== undefined && overlay.owner !== processId ? overlay.drill : undefined;
   };
-  const lookAt = async (control: DrillDomain['control']): Promise<void> => {
+  const lookAt = async ({ name, control }: Pick<DrillDomain, 'name' | 'control'>): Promise<void> => {
     const isLive = liveIn(control) !== undefined;
     // Once more after its end: how it ended is told last.
     if (!isLive && !watched.has(control)) return;
@@ -38,8 +42,15 @@ export function createElsewhere({ domains, processId, intervalMs = 2000 }: Elsew
     if (reports === undefined) return;
     if (isLive) watched.add(control);
     else watched.delete(control);
-    const head = reports.get(HEAD_REPORT);
-    if (!isJournal(head) || head.owner === processId) return;
+    unreadable.delete(name);
+    if (!reports.has(HEAD_REPORT)) return;
+    const read = readJournal(reports.get(HEAD_REPORT));
+    if (read.kind === 'unreadable') {
+      unreadable.set(name, { where: `the control store of ${name}`, why: read.why });
+      return;
+    }
+    const { journal: head } = read;
+    if (head.owner === processId) return;
     remembered.delete(head.id);
     remembered.set(head.id, head);
     for (const id of remembered.keys()) {
@@ -48,7 +59,7 @@ export function createElsewhere({ domains, processId, intervalMs = 2000 }: Elsew
     }
   };
   const look = async (): Promise<void> => {
-    await Promise.all(domains.map(({ control }) => lookAt(control)));
+    await Promise.all(domains.map(lookAt));
   };
   const timer = setInterval(() => void look().catch(() => undefined), intervalMs).unref();
 
@@ -57,6 +68,7 @@ export function createElsewhere({ domains, processId, intervalMs = 2000 }: Elsew
       const live = new Set(domains.map(({ control }) => liveIn(control)));
       return [...remembered.values()].map((head) => (live.has(head.id) ? head : asLost(head)));
     },
+    unreadable: () => [...unreadable.values()],
     look,
     close: () => clearInterval(timer),
   };

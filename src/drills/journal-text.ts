@@ -1,7 +1,16 @@
+import { Compile } from 'typebox/compile';
 import type { Journal } from './journal.ts';
+import { JOURNAL } from './journal-schema.ts';
 
 /** Raw line ends are in no JSON text, so the samples are found without parsing them. */
 const SAMPLES = ',"samples":[\n';
+const MAX_REASON = 200;
+const schema = Compile(JOURNAL);
+
+export type ReadJournal =
+  | { readonly kind: 'journal'; readonly journal: Journal }
+  /** `why`: for people, of bounded length. */
+  | { readonly kind: 'unreadable'; readonly why: string };
 
 /** JSON with a sample per line, the samples last: the rest can be read without them. */
 export function encodeJournal({ samples, ...head }: Journal): string {
@@ -9,37 +18,30 @@ export function encodeJournal({ samples, ...head }: Journal): string {
   return `${JSON.stringify(head).slice(0, -1)}${SAMPLES}${lines}\n]}\n`;
 }
 
-/** Undefined: not a journal, or a damaged one. */
-export function decodeJournal(text: string): Journal | undefined {
+export function decodeJournal(text: string): ReadJournal {
   try {
-    const value: unknown = JSON.parse(text);
-    return isJournal(value) ? value : undefined;
+    return readJournal(JSON.parse(text));
   } catch {
-    return undefined;
+    return { kind: 'unreadable', why: 'it is no JSON' };
   }
 }
 
 /** The same without samples. */
-export function decodeJournalHead(text: string): Journal | undefined {
+export function decodeJournalHead(text: string): ReadJournal {
   const end = text.indexOf(SAMPLES);
-  return end < 0 ? undefined : decodeJournal(`${text.slice(0, end)},"samples":[]}`);
+  if (end < 0) return { kind: 'unreadable', why: 'it is no journal of a drill' };
+  return decodeJournal(`${text.slice(0, end)},"samples":[]}`);
 }
 
-/** As much of its shape as keeps a reader from failing; what writes journals is this service. */
-export function isJournal(value: unknown): value is Journal {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, plan, domains, startedAtMs, marks, samples, learned, state } = value as Partial<Record<string, unknown>>;
-  return (
-    typeof id === 'string' &&
-    typeof startedAtMs === 'number' &&
-    [domains, marks, samples, learned].every(Array.isArray) &&
-    isObject(state) &&
-    isObject(plan) &&
-    'stages' in plan &&
-    Array.isArray(plan.stages)
-  );
+/** Whoever wrote it, every member is checked before anything is believed. Never throws. */
+export function readJournal(value: unknown): ReadJournal {
+  if (isJournal(value)) return { kind: 'journal', journal: value };
+  const [first] = schema.Errors(value);
+  if (first === undefined) return { kind: 'unreadable', why: 'it is no journal of a drill' };
+  const where = first.instancePath === '' ? 'the journal' : first.instancePath;
+  return { kind: 'unreadable', why: `${where} ${first.message}`.slice(0, MAX_REASON) };
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+function isJournal(value: unknown): value is Journal {
+  return schema.Check(value);
 }

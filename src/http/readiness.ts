@@ -40,7 +40,7 @@ function processPart({ state, inFlight, maxInFlight, loopDelayMs, maxLoopDelayMs
   return { state, inFlight, maxInFlight, loopDelayMs: Math.round(loopDelayMs), maxLoopDelayMs };
 }
 
-function part({ domain, state, memory, store, engine, flights }: DomainStatus): object {
+function part({ domain, state, memory, store, engine, controlStanding, flights }: DomainStatus): object {
   const { state: engineState, kind, breaker, reachable, inFlight, queued } = engine;
   return {
     domain,
@@ -48,6 +48,7 @@ function part({ domain, state, memory, store, engine, flights }: DomainStatus): 
     memory: { entries: memory.entries, bytes: memory.bytes, maxBytes: memory.maxBytes },
     ...(store === undefined ? {} : { store: storePart(store) }),
     engine: { state: engineState, kind, breaker, reachable, inFlight, queued },
+    control: controlStanding,
     flights,
   };
 }

@@ -164,6 +164,7 @@ export const ReadinessBody = Type.Object({
         inFlight: Type.Integer(),
         queued: Type.Integer(),
       }),
+      control: literals(['ok', 'unheard', 'away', 'corrupt']),
       flights: Type.Integer({ description: 'Distinct searches being computed now.' }),
     }),
   ),

@@ -63,19 +63,27 @@ function isReading(value: unknown): value is MeterReading {
   if (!isRecord(value)) return false;
   const { atMs, outcomes, durations, engine, cohorts } = value;
   return (
-    Number.isFinite(atMs) &&
+    isAmount(atMs) &&
     isRecord(outcomes) &&
-    OUTCOMES.every((outcome) => Number.isFinite(outcomes[outcome])) &&
+    OUTCOMES.every((outcome) => isAmount(outcomes[outcome])) &&
     Array.isArray(durations) &&
     durations.length === DURATION_BOUNDS_MS.length + 1 &&
-    durations.every(Number.isFinite) &&
+    durations.every(isAmount) &&
     isRecord(engine) &&
-    ENGINE_FIGURES.every((figure) => Number.isFinite(engine[figure])) &&
+    ENGINE_FIGURES.every((figure) => isAmount(engine[figure])) &&
     Array.isArray(cohorts) &&
-    cohorts.every(
-      (cohort) => isRecord(cohort) && Number.isFinite(cohort['searches']) && Number.isFinite(cohort['hits']),
-    )
+    cohorts.length <= MAX_COHORTS &&
+    cohorts.every((cohort) => isRecord(cohort) && isAmount(cohort['searches']) && isAmount(cohort['hits']))
   );
+}
+
+/** More than any process counts: sums over a fleet stay exact and finite. */
+const MAX_AMOUNT = 1e12;
+/** Of a drill's plan, and room for more. */
+const MAX_COHORTS = 256;
+
+function isAmount(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT;
 }
 
 const ENGINE_FIGURES = ['calls', 'failed', 'busyMs', 'inFlight', 'queued', 'maxConcurrent', 'ceiling'] as const;

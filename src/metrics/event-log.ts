@@ -35,12 +35,14 @@ const BREAKER_LINES_PER_SECOND = 20;
 const ENGINE_LINES_PER_SECOND = 2;
 /** Of each listener: whoever guesses must not fill the log. */
 const TOKEN_LINES_PER_SECOND = 1;
+const CONTROL_LINES_PER_SECOND = 2;
 
 export function createEventLog({ log, clock }: EventLogOptions): EventLog {
   const { monotonicMs } = clock;
   const failures = createThrottle({ perSecond: CONNECTION_LINES_PER_SECOND, monotonicMs });
   const quiet = createThrottle({ perSecond: CONNECTION_LINES_PER_SECOND, monotonicMs });
   const faults = createThrottle({ perSecond: ENGINE_LINES_PER_SECOND, monotonicMs });
+  const controls = createThrottle({ perSecond: CONTROL_LINES_PER_SECOND, monotonicMs });
   const breakers = createThrottle({ perSecond: BREAKER_LINES_PER_SECOND, monotonicMs });
 
   const tokens = {
@@ -117,9 +119,15 @@ export function createEventLog({ log, clock }: EventLogOptions): EventLog {
     control: ({ kind, ...facts }) => {
       switch (kind) {
         case 'control-away':
-        case 'control-corrupt':
-        case 'control-restored':
           return log.warn(facts, CONTROL_WORDS[kind]);
+        case 'control-corrupt':
+        case 'control-unsigned':
+        case 'control-restored':
+        case 'control-reports-refused': {
+          const line = counted(controls, facts);
+          if (line !== undefined) log.warn(line, CONTROL_WORDS[kind]);
+          return;
+        }
         case 'control-changed':
         case 'control-back':
         case 'overlay':
@@ -149,7 +157,11 @@ const CONTROL_WORDS: Readonly<Record<ControlEvent['kind'], string>> = {
   'control-away': 'control: the store does not answer; the last known document stays',
   'control-back': 'control: the store answers again',
   'control-restored': 'control: the store had lost the document; it was written back',
-  'control-corrupt': 'control: what is stored cannot be read; the last known document stays',
+  'control-corrupt':
+    'control: the stored document cannot be believed; the last known one stays and is written back; if no process knows one, delete its key',
+  'control-unsigned':
+    'control: the stored document is not signed with a key configured here; the last known one stays and is written back; if no process knows one, delete its key',
+  'control-reports-refused': 'control: reports of other processes cannot be read or are not signed',
   overlay: 'control: a drill',
 };
 

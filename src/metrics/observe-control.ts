@@ -40,6 +40,7 @@ export function createControlGauges(registry: Registry): (summaries: Summaries) 
     new Gauge({ name: `serpcache_control_${name}`, help, labelNames: ['domain'], registers: [registry] });
   const revision = gauge('revision', 'Revision of the control document this process follows.');
   const heard = gauge('heard_seconds', 'Since the control store was last heard.');
+  const corrupt = gauge('corrupt', 'Whether the stored document cannot be believed: 0 or 1.');
   const flushed = gauge('drill_flushed_ratio', 'Share of the keys a live drill has taken away; 0 without one.');
   const drill = gauge('drill_live', 'Whether a drill runs in this domain: 0 or 1.');
   const halted = gauge('halted', 'Whether drills are halted: 0 or 1.');
@@ -49,6 +50,7 @@ export function createControlGauges(registry: Registry): (summaries: Summaries) 
     for (const { domain, control } of summaries) {
       revision.set({ domain }, control.revision);
       heard.set({ domain }, control.heardMsAgo / 1000);
+      corrupt.set({ domain }, control.standing === 'corrupt' ? 1 : 0);
       drill.set({ domain }, control.drill === undefined ? 0 : 1);
       flushed.set({ domain }, control.drill?.flushed ?? 0);
       halted.set({ domain }, control.halted ? 1 : 0);

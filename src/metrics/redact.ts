@@ -15,6 +15,8 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'secret',
   'token',
   'admintoken',
+  'signing',
+  'previouskey',
 ]);
 
 /** For pino's own `redact`, which is free for names at the top and also covers what a child logger is bound to. */

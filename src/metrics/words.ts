@@ -133,6 +133,8 @@ export const CONTROL_EVENTS = words<Exclude<ControlEvent['kind'], 'overlay'> | `
   'control-back': true,
   'control-restored': true,
   'control-corrupt': true,
+  'control-unsigned': true,
+  'control-reports-refused': true,
   'drill-live': true,
   'drill-ended': true,
   'drill-void': true,

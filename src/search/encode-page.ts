@@ -2,6 +2,7 @@ import { encodeEntry, etagOf } from '../cache/codec.ts';
 import { type Coding, compress } from '../cache/coding.ts';
 import type { Entry } from '../cache/entry.ts';
 import { type LifetimePolicy, lifetimesOf } from '../cache/freshness.ts';
+import type { Signing } from '../cache/signing.ts';
 import type { Clock } from '../clock.ts';
 import type { PreparedSearch } from './answer.ts';
 import { encodeBody } from './body.ts';
@@ -12,6 +13,8 @@ export interface EncodePageOptions {
   readonly compression: { readonly coding: Coding; readonly minBytes: number };
   readonly clock: Clock;
   readonly random: () => number;
+  /** Signs every entry, when given. */
+  readonly signing?: Signing | undefined;
 }
 
 /** What is known of a page beside its content. */
@@ -28,7 +31,7 @@ export async function encodePage(
   prepared: PreparedSearch,
   page: ResultPage,
   facts: PageFacts,
-  { lifetimes, compression, clock, random }: EncodePageOptions,
+  { lifetimes, compression, clock, random, signing }: EncodePageOptions,
 ): Promise<Entry> {
   const identity = encodeBody(prepared.request, page);
   const coding = identity.length < compression.minBytes ? 'identity' : compression.coding;
@@ -45,5 +48,6 @@ export async function encodePage(
       body: await compress(identity, coding),
     },
     clock,
+    signing,
   );
 }

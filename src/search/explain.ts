@@ -45,6 +45,7 @@ export interface TierExplanation {
     | 'incompatible'
     | 'corrupt'
     | 'oversized'
+    | 'unsigned'
     | 'flushed'
     | 'suppressed';
   /** For `fault`: which. */

@@ -29,6 +29,8 @@ export interface DomainStatus {
     readonly overloaded: boolean;
   };
   readonly lifeboat?: { readonly breaker: BreakerState; readonly inFlight: number; readonly queued: number };
+  /** How the control document stands: `unheard` and `corrupt` leave flushes and suppressions unknown, or old. */
+  readonly controlStanding: ControlStanding;
   /** Processes that share this domain's store, as last counted. */
   readonly processes: number;
   /** Searches of this process waiting for another one's page. */
@@ -46,6 +48,8 @@ export interface EndpointStatus {
 
 type BreakerState = 'closed' | 'open' | 'half-open';
 
+export type ControlStanding = 'ok' | 'unheard' | 'away' | 'corrupt';
+
 export type PartState = 'ok' | 'degraded' | 'down';
 
 export interface StatusParts {
@@ -61,6 +65,7 @@ export interface StatusParts {
   readonly ceiling: () => number;
   readonly health: Pick<EngineHealth, 'reachable' | 'failing'>;
   readonly lifeboat?: StatusParts['guard'];
+  readonly controlStanding: () => ControlStanding;
   readonly processes: () => number;
   readonly leaseWaiters: () => number;
   readonly flights: () => number;
@@ -70,6 +75,7 @@ export function statusOf(parts: StatusParts): DomainStatus {
   const { domain, engineKind, memory, store, guard, health, lifeboat, flights } = parts;
   const breaker = guard.endpoints.state();
   const forcedOpen = parts.forcedOpen();
+  const controlStanding = parts.controlStanding();
   const probed = health.reachable();
   const reachable = probed.includes(true);
   const endpoints = guard.endpoints.list().map((endpoint, i) => ({ ...endpoint, reachable: probed[i] ?? false }));
@@ -80,7 +86,12 @@ export function statusOf(parts: StatusParts): DomainStatus {
   const storeState = stateOfNodes(nodes);
   return {
     domain,
-    state: domainState(engine, store === undefined ? undefined : storeState, lifeboat?.endpoints.refuses() === false),
+    state: domainState(
+      engine,
+      store === undefined ? undefined : storeState,
+      lifeboat?.endpoints.refuses() === false,
+      controlStanding,
+    ),
     memory: memory.usage(),
     ...(store === undefined ? {} : { store: { state: storeState, nodes } }),
     engine: {
@@ -105,15 +116,23 @@ export function statusOf(parts: StatusParts): DomainStatus {
             queued: lifeboat.permit.queued(),
           },
         }),
+    controlStanding,
     processes: parts.processes(),
     leaseWaiters: parts.leaseWaiters(),
     flights: flights(),
   };
 }
 
-function domainState(engine: PartState, store: PartState | undefined, hasLifeboat: boolean): PartState {
+function domainState(
+  engine: PartState,
+  store: PartState | undefined,
+  hasLifeboat: boolean,
+  control: ControlStanding,
+): PartState {
   if (engine === 'down' && !hasLifeboat && (store === undefined || store === 'down')) return 'down';
-  return engine === 'ok' && (store === undefined || store === 'ok') ? 'ok' : 'degraded';
+  const isWhole = engine === 'ok' && (store === undefined || store === 'ok');
+  // One that is away is told apart: a store that restarts makes no process degraded that follows the last known.
+  return isWhole && control !== 'corrupt' && control !== 'unheard' ? 'ok' : 'degraded';
 }
 
 function stateOfNodes(nodes: readonly StoreNode[]): PartState {

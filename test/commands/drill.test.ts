@@ -120,6 +120,10 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(aborted.out, `${id} is aborted, and the cache restored\n`);
     const list = await callCli(['drill', 'list', ...at], { answers: [] });
     assert.match(list.out, new RegExp(`^id .*verdict\n${id} .* aborted\n$`));
+    const unreadable = [{ id: 'bad', where: '/var/drills/bad.json', why: '/marks/0 must be object' }];
+    Object.assign(service.operations.drills, { unreadable: () => unreadable });
+    const damaged = await callCli(['drill', 'list', ...at], { answers: [] });
+    assert.match(damaged.out, / aborted\nunreadable bad, in \/var\/drills\/bad.json: \/marks\/0 must be object\n$/);
     const report = await callCli(['drill', 'report', ...at], { answers: [] });
     assert.match(report.out, /aborted: It was aborted by ana@desk/);
     const [journal] = (await callCli(['drill', 'report', id, ...at])).lines();

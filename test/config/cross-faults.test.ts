@@ -155,6 +155,24 @@ domains:
     [['admin.token', '***', /at least 8 different ones; this makes one: node -p/]],
   ],
   [
+    'a signing key that is too short is a fault that says how to make one and does not show it',
+    'signing: { key: hunter2 }\n',
+    [['signing.key', '***', /32 to 512 .*openssl rand -hex 32/]],
+  ],
+  [
+    'without a signing key there is nothing to verify with and nothing to accept',
+    `signing: { previousKey: ${'p'.repeat(32)}, acceptUnsigned: true }\n`,
+    [
+      ['signing.previousKey', '***', /nothing without signing.key/],
+      ['signing.acceptUnsigned', 'true', /nothing without signing.key/],
+    ],
+  ],
+  [
+    'one signing key under both names is a fault',
+    `signing: { key: ${'k'.repeat(32)}, previousKey: ${'k'.repeat(32)} }\n`,
+    [['signing.previousKey', '***', /another key than signing.key/]],
+  ],
+  [
     'both listeners on one port are a fault, also through a wildcard',
     'public: { host: 0.0.0.0, port: 9 }\nadmin: { port: 9 }\n',
     [['admin.port', '9', /another port than public.port/]],

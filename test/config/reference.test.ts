@@ -43,7 +43,7 @@ test('the reference page has a row with a meaning for every path of the schema a
   }
   assert.deepEqual(
     CONFIG_VARIABLES.map(({ name }) => name),
-    ['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'ADMIN_TOKEN', 'LOG_LEVEL'],
+    ['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'ADMIN_TOKEN', 'LOG_LEVEL', 'SIGNING_KEY', 'SIGNING_KEY_PREVIOUS'],
   );
   for (const { name } of CONFIG_VARIABLES) assert.ok(page.includes(`| \`${name}\` |`), name);
 });

@@ -14,7 +14,7 @@ testFaults([
       [
         'colour',
         '***',
-        /known here: public, admin, log, memory, compression, control, counters, drills, audit, domains/,
+        /known here: public, admin, log, memory, compression, control, counters, signing, drills, audit, domains/,
       ],
     ],
   ],

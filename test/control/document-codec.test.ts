@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ControlDocument } from '../../src/control/document.ts';
-import { decodeDocument, encodeDocument, tagOf } from '../../src/control/document-codec.ts';
+import { type ControlDocument, tagOf } from '../../src/control/document.ts';
+import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
 import { after, anySteps } from './random-document.ts';
 
+const NOW_MS = Date.UTC(2026, 10, 23);
 const start: ControlDocument = { revision: 3, stamp: 'abc', generation: 9, ranges: [], purges: [], suppressed: [] };
 const range = { from: 0, to: 100, floor: 2, freshFloor: 3, atMs: 5 };
 const overlay = {
@@ -21,7 +22,10 @@ const overlay = {
 const many = <Item>(count: number, item: (index: number) => Item): Item[] =>
   Array.from({ length: count }, (_, index) => item(index));
 const faultOf = (fields: object, tag = '3-abc'): string | undefined => {
-  const decoded = decodeDocument({ tag, value: Buffer.from(JSON.stringify({ format: 1, ...start, ...fields })) });
+  const decoded = decodeDocument(
+    { tag, value: Buffer.from(JSON.stringify({ format: 1, ...start, ...fields })) },
+    NOW_MS,
+  );
   return decoded.kind === 'fault' ? decoded.detail : undefined;
 };
 
@@ -32,21 +36,21 @@ test('what was encoded is what is decoded', () => {
       if (document.revision === 0) return;
       const encoded = encodeDocument(document);
       assert.equal(encoded.tag, tagOf(document));
-      assert.deepEqual(decodeDocument(encoded), { kind: 'document', document });
+      assert.deepEqual(decodeDocument(encoded, NOW_MS), { kind: 'document', document });
     }),
   );
   const whole = { ...start, overlay, line: ['2-x'], indexVersion: 'v', ranges: [range] };
-  assert.deepEqual(decodeDocument(encodeDocument(whole)), { kind: 'document', document: whole });
+  assert.deepEqual(decodeDocument(encodeDocument(whole), NOW_MS), { kind: 'document', document: whole });
 });
 
 test('a field that a later version adds is left out', () => {
   const value = Buffer.from(JSON.stringify({ format: 1, ...start, later: [1, 2] }));
-  assert.deepEqual(decodeDocument({ tag: '3-abc', value }), { kind: 'document', document: start });
+  assert.deepEqual(decodeDocument({ tag: '3-abc', value }, NOW_MS), { kind: 'document', document: start });
 });
 
 test('whatever bytes are there, they are a document or a fault with words', () => {
   const check = (value: Buffer, tag: string): void => {
-    const decoded = decodeDocument({ tag, value });
+    const decoded = decodeDocument({ tag, value }, NOW_MS);
     if (decoded.kind === 'fault') assert.ok(decoded.detail.length > 0);
     else assert.equal(tagOf(decoded.document), tag, 'a document is the one that its tag names');
   };
@@ -78,7 +82,9 @@ test('every bound is checked, and said', () => {
     [{ format: undefined }, /no format/],
     [{ generation: 0 }, /generation/],
     [{ generation: 2 ** 32 }, /generation/],
+    [{ generation: 2 ** 29 }, /generation/],
     [{ revision: 0 }, /revision/],
+    [{ revision: Number.MAX_SAFE_INTEGER }, /revision/],
     [{ stamp: 'a b' }, /stamp/],
     [{ revision: 4 }, /tagged 3-abc/],
     [{ ranges: [range, { ...range, from: 50, to: 150 }] }, /overlap/],
@@ -91,7 +97,7 @@ test('every bound is checked, and said', () => {
     [{ purges: many(257, (at) => ({ text: `${at}`, generation: 1, atMs: 0 })) }, /at most 256/],
     [{ purges: [{ text: '', generation: 1, atMs: 0 }] }, /text/],
     [{ purges: [{ text: 'x', generation: 10, atMs: 0 }] }, /generation/],
-    [{ suppressed: many(1025, (at) => ({ id: `${at}`, generation: 1, atMs: 0 })) }, /at most 1024/],
+    [{ suppressed: many(4097, (at) => ({ id: `${at}`, generation: 1, atMs: 0 })) }, /at most 4096/],
     [{ suppressed: [{ id: 'x'.repeat(513), generation: 1, atMs: 0 }] }, /id/],
     [{ indexVersion: 'x'.repeat(129) }, /indexVersion/],
     [{ halted: { ...halted, reason: '' } }, /reason/],
@@ -103,6 +109,9 @@ test('every bound is checked, and said', () => {
     [{ overlay: { ...overlay, cohorts: many(18, () => []) } }, /cohorts/],
     [{ overlay: { ...overlay, nodes: ['a:1', 2] } }, /nodes/],
     [{ line: many(33, (at) => `${at}-a`) }, /line/],
+    [{ line: ['3-a'] }, /line/],
+    [{ line: ['no tag'] }, /line/],
+    [{ overlay: { ...overlay, leaseMs: 60_001 } }, /leaseMs/],
   ];
   assert.equal(faultOf({}), undefined);
   for (const [fields, words] of cases) assert.match(faultOf(fields) ?? 'a document', words, JSON.stringify(fields));

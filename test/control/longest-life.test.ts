@@ -17,10 +17,10 @@ const textsIn = ({ purges }: ControlDocument): readonly string[] => purges.map((
 
 test('a purge is kept as long as the entries of a ttl that was lowered since, though nobody has that ttl any more', async (t) => {
   const scene = createScene(t);
-  const before = scene.join('before', 0, DAY_MS);
+  const before = scene.join('before', 0, { longestLifeMs: DAY_MS });
   await scene.settle(before.control.change((one) => purge(one, 'shoes', 1_800_001_000_000)));
   before.meets('away');
-  const after = scene.join('after', 0, HOUR_MS);
+  const after = scene.join('after', 0, { longestLifeMs: HOUR_MS });
   await scene.leap(20 * HOUR_MS);
   await scene.settle(after.control.change((one) => suppress(one, ['sold'], 0)));
   assert.deepEqual(textsIn(after.control.document()), ['shoes']);
@@ -28,7 +28,10 @@ test('a purge is kept as long as the entries of a ttl that was lowered since, th
 
 test('during a rolling deploy a process with the longer ttl says so before anybody forgets what it may still serve', async (t) => {
   const scene = createScene(t);
-  const [short, long] = [scene.join('short', 0, HOUR_MS), scene.join('long', 0, 30 * DAY_MS)];
+  const [short, long] = [
+    scene.join('short', 0, { longestLifeMs: HOUR_MS }),
+    scene.join('long', 0, { longestLifeMs: 30 * DAY_MS }),
+  ];
   await scene.settle(short.control.change((one) => purge(one, 'shoes', 1_800_001_000_000)));
   await scene.until(() => short.control.document().longestLife?.ms === 30 * DAY_MS, 2000);
   assert.deepEqual(
@@ -43,7 +46,10 @@ test('during a rolling deploy a process with the longer ttl says so before anybo
 
 test('a fleet in which nothing is changed writes nothing but, once a day, that the longest ttl is still in force', async (t) => {
   const scene = createScene(t);
-  const [one, other] = [scene.join('one', 0, DAY_MS), scene.join('other', 0, DAY_MS)];
+  const [one, other] = [
+    scene.join('one', 0, { longestLifeMs: DAY_MS }),
+    scene.join('other', 0, { longestLifeMs: DAY_MS }),
+  ];
   await scene.pass(2000);
   assert.equal(one.control.document().revision, 0, 'no document is begun for it');
   await scene.settle(one.control.change((document) => purge(document, 'shoes', 0)));
@@ -59,10 +65,10 @@ test('a fleet in which nothing is changed writes nothing but, once a day, that t
 
 test('once the longest ttl has been out of force for its own length and a day, purges are forgotten by the next one', async (t) => {
   const scene = createScene(t);
-  const before = scene.join('before', 0, 10 * DAY_MS);
+  const before = scene.join('before', 0, { longestLifeMs: 10 * DAY_MS });
   await scene.settle(before.control.change((one) => suppress(one, ['banned'], 0)));
   before.meets('away');
-  const after = scene.join('after', 0, HOUR_MS);
+  const after = scene.join('after', 0, { longestLifeMs: HOUR_MS });
   await scene.leap(9 * DAY_MS);
   const atMs = 1_800_001_000_000 + 9 * DAY_MS;
   await scene.settle(after.control.change((one) => purge(one, 'shoes', atMs)));
@@ -77,7 +83,10 @@ test('once the longest ttl has been out of force for its own length and a day, p
 
 test('a clock that is months ahead does not make the fleet write at every poll', async (t) => {
   const scene = createScene(t);
-  const [well, ahead] = [scene.join('well', 0, 10 * DAY_MS), scene.join('ahead', 100 * DAY_MS, HOUR_MS)];
+  const [well, ahead] = [
+    scene.join('well', 0, { longestLifeMs: 10 * DAY_MS }),
+    scene.join('ahead', 100 * DAY_MS, { longestLifeMs: HOUR_MS }),
+  ];
   await scene.settle(well.control.change((one) => purge(one, 'shoes', 0)));
   await scene.settle(ahead.control.change((one) => suppress(one, ['sold'], 0)));
   await scene.pass(10_000);
@@ -93,11 +102,13 @@ test('of two documents that are merged the longer life counts, and the later tim
   assert.deepEqual(merge(left, none, 'm').longestLife, { ms: 5, atMs: 9 });
 });
 
+const NOW_MS = Date.UTC(2026, 10, 23);
+
 test('a life beyond what a configuration may ask for is no document', () => {
   const document = { ...emptyDocument, revision: 1, stamp: 's', longestLife: { ms: MAX_LIFE_MS, atMs: 0 } };
-  assert.deepEqual(decodeDocument(encodeDocument(document)), { kind: 'document', document });
+  assert.deepEqual(decodeDocument(encodeDocument(document), NOW_MS), { kind: 'document', document });
   for (const ms of [0, 1.5, MAX_LIFE_MS + 1]) {
-    const decoded = decodeDocument(encodeDocument({ ...document, longestLife: { ms, atMs: 0 } }));
+    const decoded = decodeDocument(encodeDocument({ ...document, longestLife: { ms, atMs: 0 } }), NOW_MS);
     assert.match(decoded.kind === 'fault' ? decoded.detail : 'a document', /ms is no whole number/);
   }
 });

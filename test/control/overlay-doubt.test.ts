@@ -37,7 +37,7 @@ test('while the document cannot be read the drill may have been ended in it: ren
   const [owner, other] = [scene.join('owner'), scene.join('other')];
   await drill(scene, owner);
   await scene.pass(2000);
-  await scene.write({ tag: '99-damaged', value: Buffer.from('{') });
+  await scene.write({ tag: '99-later', value: Buffer.from('{"format":2}') });
   const tookMs = await scene.until(() => !isFlushed(other));
   assert.ok(tookMs <= LEASE_MS + 1000, `${tookMs} ms`);
 });

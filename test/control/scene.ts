@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test';
+import { createSigning, type SigningKeys } from '../../src/cache/signing.ts';
 import type { ControlEvent } from '../../src/control/control.ts';
 import type { ControlStore, ControlValue } from '../../src/control/control-store.ts';
 import { createControl, type PollingControl } from '../../src/control/create-control.ts';
@@ -16,9 +17,16 @@ export interface Process {
   readonly meets: (weather: Weather) => void;
 }
 
+/** What processes of one fleet may be configured with differently. */
+interface OwnSettings {
+  /** Of entries; an hour unless said. */
+  readonly longestLifeMs?: number;
+  readonly keys?: SigningKeys;
+}
+
 export interface Scene {
-  /** Another process of the fleet, whose wall clock is wrong by so much and whose entries live for so long, an hour unless said. */
-  readonly join: (name: string, skewMs?: number, longestLifeMs?: number) => Process;
+  /** Another process of the fleet, whose wall clock is wrong by so much. */
+  readonly join: (name: string, skewMs?: number, own?: OwnSettings) => Process;
   /** As any process's, unskewed and always well. */
   readonly store: ControlStore;
   /** The store forgets all it held. */
@@ -83,7 +91,7 @@ export function createScene(t: TestContext): Scene {
 
   return {
     store,
-    join: (name, skewMs = 0, longestLifeMs = 3_600_000) => {
+    join: (name, skewMs = 0, { longestLifeMs = 3_600_000, keys } = {}) => {
       members += 1;
       let weather: Weather = 'well';
       const events: ControlEvent[] = [];
@@ -97,6 +105,7 @@ export function createScene(t: TestContext): Scene {
         random: seededRandom(members * 1000 + name.length),
         observe: (event) => events.push(event),
         longestLifeMs,
+        ...(keys === undefined ? {} : { signing: createSigning(keys, 'goods') }),
       });
       t.after(async () => {
         weather = 'away';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { beginOverlay } from '../../src/control/change-overlay.ts';
-import { encodeDocument } from '../../src/control/document-codec.ts';
 import { purge } from '../../src/control/purge.ts';
 import { raiseFloors } from '../../src/control/raise-floors.ts';
 import { suppress } from '../../src/control/suppress.ts';
@@ -186,18 +185,17 @@ test('a change whose reply is lost for good is said to be unknown, and followed 
   assert.ok(hides(process, 'more') && hides(other, 'more'));
 });
 
-test('what cannot be read is left alone and said once; deleted, it is written anew', async (t) => {
+test('what another version has written is left alone and said once; deleted, it is written anew', async (t) => {
   const scene = createScene(t);
   const [process] = await fleetOf(scene, 1);
   assert.ok(process);
   process.events.length = 0;
-  const damaged = { tag: '9-abc', value: encodeDocument({ ...process.control.document(), generation: 0 }).value };
-  await scene.write(damaged);
+  await scene.write({ tag: '9-abc', value: Buffer.from('{"format":2}') });
   await scene.pass(5000);
   assert.deepEqual(kinds(process), ['control-corrupt']);
   assert.ok(hides(process, 'sold-0'));
   const change = process.control.change((one) => suppress(one, ['more'], 1));
-  await assert.rejects(scene.settle(change), { code: 'control-unavailable', message: /generation.*deleted/ });
+  await assert.rejects(scene.settle(change), { code: 'control-unavailable', message: /format 2.*deleted/ });
   assert.equal(await storedRevision(scene), '9-abc');
   scene.wipe();
   await scene.pass(1000);

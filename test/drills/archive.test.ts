@@ -80,7 +80,7 @@ test('only the newest reports are kept', async (t) => {
   );
 });
 
-test('files that are no journals, damaged ones and paths are not read', async (t) => {
+test('files that are no journals, damaged ones and paths are not read, and those under a name of ours are shown', async (t) => {
   const directory = await folder(t);
   await writeFile(join(directory, 'notes.json'), '{}');
   await writeFile(join(directory, '20260101-000000-goods-x-aaaa.json'), '{"id":');
@@ -88,6 +88,11 @@ test('files that are no journals, damaged ones and paths are not read', async (t
   const rig = createRig({ directory });
   t.after(rig.close);
   assert.deepEqual(await rig.drills.list(), []);
+  const shown = rig.drills.unreadable().map(({ id, where, why }) => [id, where.startsWith(directory), why]);
+  assert.deepEqual(shown, [
+    ['20260101-000001-goods-x-aaaa', true, 'it is no journal of a drill'],
+    ['20260101-000000-goods-x-aaaa', true, 'it is no journal of a drill'],
+  ]);
   for (const id of ['20260101-000000-goods-x-aaaa', '../notes', 'notes', '', `${directory}/notes`]) {
     await assert.rejects(rig.drills.journal(id), { code: 'unknown-drill' }, id);
   }

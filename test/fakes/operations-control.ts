@@ -19,7 +19,13 @@ export function createFakeControl(): Control {
     rules: unflushed,
     document: () => document,
     overlay: () => document.overlay,
-    state: () => ({ revision: document.revision, generation: document.generation, heardMsAgo: 0, shared: false }),
+    state: () => ({
+      revision: document.revision,
+      generation: document.generation,
+      heardMsAgo: 0,
+      shared: false,
+      standing: 'ok',
+    }),
     change: async (change: Change): Promise<Changed> => {
       const before = document;
       const next = change(before);

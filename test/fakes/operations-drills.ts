@@ -130,6 +130,7 @@ export function createFakeDrills(options: {
           ...(verdict === undefined ? {} : { verdict }),
         };
       }),
+    unreadable: () => [],
     journal: async (id) => journalOf(find(id)),
     page: async (id) => {
       const title = `Drill ${find(id).id}`;

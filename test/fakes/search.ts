@@ -153,6 +153,7 @@ export function fakeStatus(domain: string, parts: Partial<DomainStatus> = {}): D
       ceiling: 4,
       overloaded: false,
     },
+    controlStanding: 'ok',
     processes: 1,
     leaseWaiters: 0,
     flights: 0,

@@ -13,6 +13,7 @@ import { plantedEntries } from './rows/planted-entries.ts';
 import { PROCESS } from './rows/process.ts';
 import { STORE_NETWORK } from './rows/store-network.ts';
 import { STORE_NODES } from './rows/store-nodes.ts';
+import { STORE_PLANTED } from './rows/store-planted.ts';
 import { STORE_REPLIES } from './rows/store-replies.ts';
 import { STORE_TOPOLOGY } from './rows/store-topology.ts';
 import { STORE_VALUES } from './rows/store-values.ts';
@@ -22,7 +23,8 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   'store-nodes': STORE_NODES,
   'store-replies': STORE_REPLIES,
   'store-topology': STORE_TOPOLOGY,
-  'store-values': [...STORE_VALUES, plantedEntries()],
+  'store-values': STORE_VALUES,
+  'store-planted': [plantedEntries(), ...STORE_PLANTED],
   'store-network': STORE_NETWORK,
   engine: ENGINE,
   mirrors: MIRRORS,

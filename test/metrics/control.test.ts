@@ -18,5 +18,5 @@ test('the document a process follows is on the page as it is now', async (contex
   const page = await scrape(start(context));
   const value = (name: string) => page.value(`serpcache_control_${name}`, { domain: 'goods' });
   assert.deepEqual(['revision', 'heard_seconds', 'drill_live', 'drill_flushed_ratio'].map(value), [7, 0.25, 1, 0.25]);
-  assert.deepEqual(['halted', 'suppressed', 'purges'].map(value), [1, 3, 2]);
+  assert.deepEqual(['halted', 'suppressed', 'purges', 'corrupt'].map(value), [1, 3, 2, 1]);
 });

@@ -29,6 +29,7 @@ test('the page has every metric under its name and type', async (context) => {
     redis_pipeline_execution_failures: 'counter',
     redis_pipeline_execution_failures_total: 'counter',
     serpcache_client_connections_cut_total: 'counter',
+    serpcache_control_corrupt: 'gauge',
     serpcache_control_drill_flushed_ratio: 'gauge',
     serpcache_control_drill_live: 'gauge',
     serpcache_control_events_total: 'counter',

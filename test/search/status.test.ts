@@ -32,6 +32,7 @@ function figures(breaker: BreakerState): Omit<StatusParts, 'domain' | 'engineKin
     },
     forcedOpen: () => false,
     ceiling: () => 6,
+    controlStanding: () => 'ok',
     processes: () => 3,
     leaseWaiters: () => 7,
     flights: () => 5,
@@ -103,4 +104,23 @@ test('the status carries the figures of its parts', () => {
     forcedOpen: false,
     overloaded: false,
   });
+});
+
+test('a domain whose control document was never read or cannot be believed is degraded, and its searches go on', () => {
+  for (const [standing, state] of [
+    ['ok', 'ok'],
+    ['away', 'ok'],
+    ['unheard', 'degraded'],
+    ['corrupt', 'degraded'],
+  ] as const) {
+    const status = statusOf({
+      domain: 'goods',
+      engineKind: 'fake',
+      memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
+      ...figures('closed'),
+      controlStanding: () => standing,
+      health: { reachable: () => [true], failing: () => false },
+    });
+    assert.deepEqual([status.state, status.controlStanding], [state, standing]);
+  }
 });

@@ -1,8 +1,14 @@
-import type { DrillSummary } from '../../drills/drills.ts';
+import type { DrillSummary, UnreadableReport } from '../../drills/drills.ts';
 import { columns } from '../admin/columns.ts';
 import { duration, moment, verdictWords } from '../admin/format.ts';
 import { operatorCommand } from '../admin/operator-command.ts';
 import type { Command } from '../command.ts';
+
+interface Listed {
+  readonly drills: readonly DrillSummary[];
+  /** Absent in answers of older versions. */
+  readonly unreadable?: readonly UnreadableReport[];
+}
 
 export const listDrills: Command = operatorCommand({
   name: 'drill list',
@@ -11,9 +17,10 @@ export const listDrills: Command = operatorCommand({
   options: [],
   takes: { min: 0, max: 0 },
   run: async ({ client, output }) => {
-    const found = await client.get<{ drills: readonly DrillSummary[] }>('/admin/drills');
+    const found = await client.get<Listed>('/admin/drills');
     output.result(found, () => {
-      if (found.drills.length === 0) return 'there was no drill yet';
+      const damaged = (found.unreadable ?? []).map(unreadableText);
+      if (found.drills.length === 0) return ['there was no drill yet', ...damaged].join('\n');
       const rows = found.drills.map(({ id, plan, domains, startedAtMs, endedAtMs, ...drill }) => [
         id,
         plan,
@@ -22,7 +29,7 @@ export const listDrills: Command = operatorCommand({
         endedAtMs === undefined ? '' : duration(endedAtMs - startedAtMs),
         stateText(drill),
       ]);
-      return columns(rows, ['id', 'plan', 'domains', 'started', 'took', 'verdict']);
+      return [columns(rows, ['id', 'plan', 'domains', 'started', 'took', 'verdict']), ...damaged].join('\n');
     });
   },
 });
@@ -32,4 +39,8 @@ function stateText({ running, ending, here, verdict }: Pick<DrillSummary, 'runni
   if (running) return `running${where}`;
   if (ending !== undefined) return `${verdictWords(ending.ended?.kind ?? 'restored')}, measuring afterwards${where}`;
   return verdictWords(verdict?.kind ?? 'over');
+}
+
+function unreadableText({ id, where, why }: UnreadableReport): string {
+  return `unreadable${id === undefined ? '' : ` ${id}`}, in ${where}: ${why}`;
 }

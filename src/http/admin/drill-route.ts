@@ -8,7 +8,7 @@ import { drillId } from './drill-id.ts';
 import { DrillPreviewBody, JournalBody, PreviewAsk, PreviewAskBody, StartAsk, StartAskBody } from './drill-schema.ts';
 import { OptionalReason, Reason } from './fields.ts';
 import { PlanBody } from './plan-schema.ts';
-import { DrillSummaryBody } from './state-schema.ts';
+import { DrillSummaryBody, UnreadableReportBody } from './state-schema.ts';
 
 const ReasonBody = Type.Object({ reason: Reason }, closed);
 const AbortBody = Type.Object({ reason: OptionalReason }, closed);
@@ -68,9 +68,12 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, d
     schema: described({
       summary: 'Drills that run or have left a report, newest first',
       tag: 'drills',
-      answer: Type.Object({ drills: Type.Array(DrillSummaryBody) }),
+      answer: Type.Object({ drills: Type.Array(DrillSummaryBody), unreadable: Type.Array(UnreadableReportBody) }),
     }),
-    handler: async (_request, reply) => reply.send({ drills: await drills.list() }),
+    handler: async (_request, reply) => {
+      const listed = await drills.list();
+      return reply.send({ drills: listed, unreadable: drills.unreadable() });
+    },
   });
 
   app.post('/admin/drills/:id/abort', {

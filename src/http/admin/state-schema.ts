@@ -3,6 +3,7 @@ import { AtMs, choice } from './fields.ts';
 import { FiguresBody } from './figures-schema.ts';
 
 const Part = choice(['ok', 'degraded', 'down']);
+const CONTROL_STANDINGS = ['ok', 'unheard', 'away', 'corrupt'] as const;
 const Breaker = choice(['closed', 'open', 'half-open']);
 
 const status = {
@@ -46,6 +47,7 @@ const status = {
     overloaded: Type.Boolean(),
   }),
   lifeboat: Type.Optional(Type.Object({ breaker: Breaker, inFlight: Type.Integer(), queued: Type.Integer() })),
+  controlStanding: choice(CONTROL_STANDINGS),
   processes: Type.Integer({ description: 'That share the store, as last counted.' }),
   leaseWaiters: Type.Integer(),
   flights: Type.Integer(),
@@ -57,6 +59,10 @@ const ControlLook = Type.Object(
     generation: Type.Integer(),
     heardMsAgo: Type.Number({ description: 'Since the control store was last heard; 0 where there is none.' }),
     shared: Type.Boolean({ description: 'False: what is changed here is known here only.' }),
+    standing: choice(
+      CONTROL_STANDINGS,
+      'Of the stored document. `corrupt`: it cannot be believed, and the last known one is followed.',
+    ),
     halted: Type.Boolean(),
     suppressed: Type.Integer(),
     purges: Type.Integer(),
@@ -105,6 +111,15 @@ export const DrillSummaryBody = Type.Object({
   here: Type.Boolean({ description: 'False: another process runs it and keeps its report.' }),
   verdict: Type.Optional(VerdictBody),
 });
+
+export const UnreadableReportBody = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    where: Type.String({ description: 'The file, or the domain whose control store held it.' }),
+    why: Type.String(),
+  },
+  { description: 'A report that is damaged or was written by somebody else.' },
+);
 
 /** One line of the live stream. */
 export const LiveLine = Type.Object(

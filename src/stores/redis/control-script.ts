@@ -4,18 +4,30 @@
  * document, only renewals. Each script reads before it writes, see lease-script.ts.
  */
 
+/** Stands for the tag of what is no hash, or has a longer tag than any of ours: such a value may be written over. */
+export const UNREADABLE_TAG = 'unreadable';
+const MAX_TAG_BYTES = 256;
+/** Above what the largest document is; a larger value is read as an empty one. */
+const MAX_VALUE_BYTES = 8 * 2 ** 20;
+
 /** ARGV: a tag or '' → `{}` absent, `{renewals}` when that is its tag, else `{renewals, tag, value}`. */
 export const READ = `
-local held = redis.call('HMGET', KEYS[1], 'tag', 'renewals')
+local held = redis.pcall('HMGET', KEYS[1], 'tag', 'renewals')
+if held.err then return { '0', '${UNREADABLE_TAG}', '' } end
 if not held[1] then return {} end
-local renewals = held[2] or '0'
+local renewals = tonumber(held[2] or '0') and held[2] or '0'
+if #held[1] > ${MAX_TAG_BYTES} then return { renewals, '${UNREADABLE_TAG}', '' } end
 if held[1] == ARGV[1] then return { renewals } end
-return { renewals, held[1], redis.call('HGET', KEYS[1], 'value') }`;
+if redis.call('HSTRLEN', KEYS[1], 'value') > ${MAX_VALUE_BYTES} then return { renewals, held[1], '' } end
+return { renewals, held[1], redis.call('HGET', KEYS[1], 'value') or '' }`;
 
 /** ARGV: `t<tag>` or 'absent', the next tag, the next value → 1 swapped, 0 something else is there. */
 export const SWAP = `
-local tag = redis.call('HGET', KEYS[1], 'tag')
+local tag = redis.pcall('HGET', KEYS[1], 'tag')
+local unreadable = tag and (tag.err or #tag > ${MAX_TAG_BYTES})
+if unreadable then tag = '${UNREADABLE_TAG}' end
 if (tag and 't' .. tag or 'absent') ~= ARGV[1] then return 0 end
+if unreadable then redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[1], 'tag', ARGV[2], 'value', ARGV[3])
 return 1`;
 
@@ -37,3 +49,19 @@ end
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1`;
+
+/**
+ * ARGV: how many reports there may be, the most bytes of one → ids and reports by turns. More than that many were written
+ * by somebody else: none is read, and the next report of ours begins anew.
+ */
+export const REPORTS = `
+local count = redis.call('HLEN', KEYS[1])
+if count == 0 or count > tonumber(ARGV[1]) then return {} end
+local found = {}
+for _, id in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if #id <= ${MAX_TAG_BYTES} and redis.call('HSTRLEN', KEYS[1], id) <= tonumber(ARGV[2]) then
+    found[#found + 1] = id
+    found[#found + 1] = redis.call('HGET', KEYS[1], id)
+  end
+end
+return found`;

@@ -1,6 +1,6 @@
 import type { ControlRead, ControlStore } from '../../control/control-store.ts';
 import type { Command, CommandReply } from './command.ts';
-import { READ, REPORT, SWAP } from './control-script.ts';
+import { READ, REPORT, REPORTS, SWAP } from './control-script.ts';
 
 export interface RedisControlOptions {
   /** To the owner of `name`; a fault when there is none. */
@@ -9,7 +9,7 @@ export interface RedisControlOptions {
 
 /** Of as many processes per domain; beyond it the oldest report goes. */
 const MAX_REPORTS = 256;
-/** A larger report is not taken: all of them together stay below what one reply may be. */
+/** A larger report is neither taken nor read: all of them together stay below what one reply may be. */
 const MAX_REPORT_BYTES = 64 * 1024;
 
 /** Control documents and reports, by scripts on the node that owns the domain's slot. Any Redis-protocol server ≥ 5. */
@@ -24,11 +24,14 @@ export function createRedisControl({ send }: RedisControlOptions): ControlStore 
 
   return {
     async read(domain, known, deadlineMs) {
-      const reply = await run(READ, [namesOf(domain).document], [known ?? ''], { shape: 'array', deadlineMs });
+      const reply = await run(READ, [namesOf(domain).document], [Buffer.from(known ?? '', 'latin1')], {
+        shape: 'array',
+        deadlineMs,
+      });
       return reply.kind === 'fault' ? faultOf(reply) : decode(reply.reply);
     },
     async swap(domain, expected, { tag, value }, deadlineMs) {
-      const args = [expected === undefined ? 'absent' : `t${expected}`, tag, value];
+      const args = [expected === undefined ? 'absent' : Buffer.from(`t${expected}`, 'latin1'), tag, value];
       const more = { shape: 'integer', deadlineMs, bytes: value.byteLength } as const;
       const reply = await run(SWAP, [namesOf(domain).document], args, more);
       if (reply.kind === 'fault') return faultOf(reply);
@@ -49,8 +52,7 @@ export function createRedisControl({ send }: RedisControlOptions): ControlStore 
     },
     async reports(domain, deadlineMs) {
       const { reports } = namesOf(domain);
-      const command = { operation: 'control', shape: 'array', parts: ['HGETALL', reports], deadlineMs } as const;
-      const reply = await send(reports, command);
+      const reply = await run(REPORTS, [reports], [MAX_REPORTS, MAX_REPORT_BYTES], { shape: 'array', deadlineMs });
       if (reply.kind === 'fault') return faultOf(reply);
       const flat = buffersOf(reply.reply) ?? [];
       const found = flat.flatMap((id, at) => {
@@ -81,8 +83,9 @@ function decode(reply: unknown): ControlRead {
   if (found?.length === 0) return { kind: 'absent' };
   const [count, tag, value] = found ?? [];
   const renewals = Number(count?.toString());
-  // Somebody else's hash under our name. Never absent: that would be an invitation to write over it.
+  // Never absent: that would be an invitation to begin anew.
   if (!Number.isFinite(renewals) || (tag === undefined) !== (value === undefined)) return UNREADABLE;
   if (tag === undefined || value === undefined) return { kind: 'unchanged', renewals };
-  return { kind: 'value', tag: tag.toString(), value: Buffer.from(value), renewals };
+  // One character a byte: whatever tag somebody has put there can be named in a swap.
+  return { kind: 'value', tag: tag.toString('latin1'), value: Buffer.from(value), renewals };
 }

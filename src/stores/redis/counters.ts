@@ -56,16 +56,15 @@ export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCo
 const isCountable = ({ search, count }: QueryCount): boolean =>
   Number.isFinite(count) && count > 0 && search !== '' && Buffer.byteLength(search) <= MAX_SEARCH_BYTES;
 
-/** Older windows weigh less. */
+/** Older windows weigh less. What could not have been counted was put there by somebody else. */
 function merge(reply: unknown): readonly QueryCount[] {
   const sums = new Map<string, number>();
   for (const [age, window] of (Array.isArray(reply) ? (reply as readonly unknown[]) : []).entries()) {
     const flat = Array.isArray(window) ? (window as readonly unknown[]) : [];
     const weight = 2 ** (-age / HALF_LIFE_WINDOWS);
     for (let at = 0; at + 1 < flat.length; at += 2) {
-      const one = { search: String(flat[at]), count: weight * Number(String(flat[at + 1])) };
-      // As it is written: others may write to the store.
-      if (isCountable(one)) sums.set(one.search, (sums.get(one.search) ?? 0) + one.count);
+      const [search, count] = [String(flat[at]), Number(String(flat[at + 1]))];
+      if (isCountable({ search, count })) sums.set(search, (sums.get(search) ?? 0) + weight * count);
     }
   }
   return [...sums]

@@ -10,7 +10,7 @@ import { figuresAt } from '../../fakes/operations-figures.ts';
 import { fakeStatus } from '../../fakes/search.ts';
 
 const control = {
-  ...{ revision: 1, generation: 1, heardMsAgo: 0, shared: true, halted: false },
+  ...{ revision: 1, generation: 1, heardMsAgo: 0, shared: true, standing: 'ok' as const, halted: false },
   ...{ suppressed: 0, purges: 0, ranges: 0 },
 };
 const look = (atMs: number): DomainLook => {

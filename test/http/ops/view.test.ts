@@ -84,6 +84,21 @@ describe('the audit', () => {
   });
 });
 
+describe('a report that cannot be read', () => {
+  it('is shown as text with its place and why, beside the others', () => {
+    const why = '<img src=x onerror=alert(1)>';
+    const unreadable = [{ where: 'the control store of goods', why }];
+    const model: Model = {
+      ...{ place: placeFrom('#/goods/drills'), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
+      ...{ readOnly: false, dryRun: undefined, flushRun: undefined, said: {}, busy: [] },
+      fed: { drills: { path: '/admin/drills', value: { drills: [], unreadable }, heardMs: 0 } },
+    };
+    const words = JSON.stringify(drillsView(model));
+    assert.match(words, /None yet/);
+    assert.match(words, /unreadable.*in the control store of goods: <img/);
+  });
+});
+
 describe('cohorts', () => {
   const plan = FAKE_PLANS.find(({ name }) => name === '1-5-25-100') ?? assert.fail();
   const drill = { id: 'x', plan, domains: ['goods'], startedAtMs: 0, reason: 'r', by: 'b' };

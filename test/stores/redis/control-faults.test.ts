@@ -104,21 +104,54 @@ describe('a server that hurts the control document', () => {
     }
   });
 
-  test('somebody else’s value under our name is never absent, and never written over', async () => {
-    const others: readonly (readonly string[])[] = [
-      ['LPUSH', DOCUMENT, 'x'],
-      ['SET', DOCUMENT, 'x'],
-      ['HSET', DOCUMENT, 'tag', '1-abc'],
-      ['HSET', DOCUMENT, 'tag', '1-abc', 'value', 'x', 'renewals', 'many'],
+  test('somebody else’s value under our name is never absent, and is written over only by who has read it', async () => {
+    const others: readonly (readonly [readonly string[], tag: string, value: string])[] = [
+      [['LPUSH', DOCUMENT, 'x'], 'unreadable', ''],
+      [['SET', DOCUMENT, 'x'], 'unreadable', ''],
+      [['HSET', DOCUMENT, 'tag', 't'.repeat(300), 'value', 'x'], 'unreadable', ''],
+      [['HSET', DOCUMENT, 'tag', '1-abc'], '1-abc', ''],
+      [['HSET', DOCUMENT, 'tag', '1-abc', 'value', 'x', 'renewals', 'many'], '1-abc', 'x'],
+      [['HSET', DOCUMENT, 'tag', '\u00ff\r\n', 'value', 'x'], Buffer.from('\u00ff\r\n').toString('latin1'), 'x'],
     ];
-    for (const other of others) {
+    for (const [other, tag, value] of others) {
+      const words = other.join(' ').slice(0, 100);
       await server.command('DEL', DOCUMENT);
       await server.command(...other);
-      assert.deepEqual(await read(), REFUSED, other.join(' '));
+      assert.deepEqual(await read(), { kind: 'value', tag, value: Buffer.from(value), renewals: 0 }, words);
       const swapped = await store.control.swap('goods', undefined, documentOf('2-def'), DEADLINE_MS);
-      assert.notEqual(swapped.kind, 'swapped', other.join(' '));
+      assert.notEqual(swapped.kind, 'swapped', words);
+      assert.deepEqual(
+        await store.control.swap('goods', tag, documentOf('2-def'), DEADLINE_MS),
+        { kind: 'swapped' },
+        words,
+      );
+      const found = await read();
+      assert.ok(found.kind === 'value' && found.tag === '2-def' && String(found.value) === 'value of 2-def', words);
     }
     assert.deepEqual(breakers(), []);
+  });
+
+  test('a value larger than any document is read as an empty one', async () => {
+    await server.command('DEL', DOCUMENT);
+    await server.command('HSET', DOCUMENT, 'tag', '1-abc', 'value', 'x');
+    await server.command(
+      'EVAL',
+      "redis.call('HSET', KEYS[1], 'value', string.rep('x', 9000000)) return 1",
+      '1',
+      DOCUMENT,
+    );
+    assert.deepEqual(await read(), { kind: 'value', tag: '1-abc', value: Buffer.alloc(0), renewals: 0 });
+  });
+
+  test('of reports that somebody else has written the large ones are not read, of too many none, and ours begin anew', async () => {
+    await store.control.report('goods', 'ours', Buffer.from('x'), TTL_MS, DEADLINE_MS);
+    await server.command('HSET', REPORTS, 'large', 'x'.repeat(64 * 1024 + 1), 'n'.repeat(300), 'x');
+    assert.deepEqual(await ids(), ['ours']);
+    const many = "for i = 1, 300 do redis.call('HSET', KEYS[1], 'junk' .. i, 'x') end return 1";
+    await server.command('EVAL', many, '1', REPORTS);
+    assert.deepEqual(await ids(), []);
+    await store.control.report('goods', 'ours', Buffer.from('x'), TTL_MS, DEADLINE_MS);
+    assert.deepEqual(await ids(), ['ours']);
   });
 
   test('a server that evicts loses all of the document or nothing', async () => {

@@ -53,6 +53,26 @@ describe('a server that hurts the counters', () => {
     assert.equal((await store.counters.top('goods', 1000, DEADLINE_MS))?.length, 1000);
   });
 
+  test('members that could not have been counted are not told: infinite, below nothing, longer than any search', async () => {
+    await store.counters.add('planted', [{ search: 'q=a', count: 2 }], DEADLINE_MS);
+    const [key = ''] = (await server.command('KEYS', 'sc1:planted:*')) as readonly string[];
+    const planted = ['inf', 'q=inf', '-5', 'q=below', '9', `q=${'x'.repeat(10_000)}`];
+    await server.command('ZADD', key, ...planted);
+    assert.deepEqual(await store.counters.top('planted', 10, DEADLINE_MS), [{ search: 'q=a', count: 2 }]);
+  });
+
+  test('a head count is of members that can live, and of no more than can be', async () => {
+    const key = 'sc1:goods:fleet';
+    assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0 });
+    await server.command('ZADD', key, '1e300', 'planted', 'inf', 'more');
+    assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0 });
+    const many =
+      "local t = redis.call('TIME')[1] * 1000 for i = 1, 9000 do redis.call('ZADD', KEYS[1], t + 60000, 'z' .. i) end";
+    await server.command('EVAL', many, '1', key);
+    const beaten = await store.beat('own', 60_000, DEADLINE_MS);
+    assert.ok(beaten.kind === 'fault' || beaten.live <= 4096, JSON.stringify(beaten));
+  });
+
   test('out of memory and a replica: nothing is taken, what is there is told, and no breaker opens', async () => {
     const hurt = [
       [

@@ -4,6 +4,7 @@
  * @typedef {import('../../../../meter/reading.ts').Figures} Figures
  * @typedef {import('../../../../search/outcome.ts').Outcome} Outcome
  * @typedef {import('../../../../drills/drills.ts').DrillSummary} DrillSummary
+ * @typedef {import('../../../../drills/drills.ts').UnreadableReport} UnreadableReport
  * @typedef {import('../../../../drills/drills.ts').DrillPreview} DrillPreview
  * @typedef {import('../../../../drills/journal.ts').Journal} Journal
  * @typedef {import('../../../../drills/journal.ts').Sample} Sample
@@ -22,7 +23,7 @@
  * @typedef {object} FeedValues What each feed brings.
  * @property {Halts} halt
  * @property {{ readonly plans: readonly Plan[] }} plans
- * @property {{ readonly drills: readonly DrillSummary[] }} drills
+ * @property {{ readonly drills: readonly DrillSummary[], readonly unreadable?: readonly UnreadableReport[] }} drills
  * @property {Popular} popular
  * @property {Suppressed} suppressed
  * @property {Flushes} flush

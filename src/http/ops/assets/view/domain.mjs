@@ -108,6 +108,7 @@ function controlPanel({ control }) {
     facts([
       ['revision', `${number(control.revision)}, generation ${number(control.generation)}`],
       ['heard', control.shared ? ago(control.heardMsAgo) : 'this process alone'],
+      control.standing === 'corrupt' && ['stored', badge('bad', 'cannot be believed')],
       ['flushed', `${number(control.ranges)} ranges, ${number(control.purges)} queries`],
       ['suppressed', `${number(control.suppressed)} documents`],
       ['halt', control.halted ? badge('bad', 'halted') : 'no'],

@@ -17,7 +17,7 @@ function drillListView(model) {
   return panel(
     'past',
     'Drills and their reports',
-    fedView(model, model.fed.drills, ({ drills }) =>
+    fedView(model, model.fed.drills, ({ drills, unreadable = [] }) => [
       drills.length === 0
         ? h('p', { class: 'soft' }, 'None yet.')
         : table(
@@ -32,7 +32,15 @@ function drillListView(model) {
             ]),
             'wide',
           ),
-    ),
+      unreadable.map(({ id, where, why }) =>
+        h(
+          'p',
+          { class: 'soft' },
+          badge('warn', 'unreadable'),
+          ` ${id === undefined ? '' : `${id}, `}in ${where}: ${why}`,
+        ),
+      ),
+    ]),
     said(model, 'past'),
   );
 }

@@ -1,0 +1,84 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What a signature is for: one made for one purpose, domain or id is wrong for every other. */
+export type SignedPurpose = 'document' | 'report' | 'entry';
+
+/** `current`, `previous`: the key that made the signature. `wrong`: neither. */
+export type SignedBy = 'current' | 'previous' | 'wrong';
+
+/** HMAC-SHA256 of what one domain keeps in stores that others can write to. */
+export interface Signing {
+  /** `SIGNATURE_BYTES` bytes, made with the current key. `id` tells values of one purpose apart. */
+  readonly sign: (purpose: SignedPurpose, id: string, parts: readonly Uint8Array[]) => Buffer;
+  /** Takes the same time wherever the signature differs. */
+  readonly verify: (
+    purpose: SignedPurpose,
+    id: string,
+    parts: readonly Uint8Array[],
+    signature: Uint8Array,
+  ) => SignedBy;
+  /** False while keys are being introduced: what carries no signature is believed. A wrong signature never is. */
+  readonly required: boolean;
+}
+
+export interface SigningKeys {
+  /** Signs and verifies. */
+  readonly key: string;
+  /** Verifies only: the key before this one, or the next one while it is being introduced. */
+  readonly previousKey?: string;
+  readonly required: boolean;
+}
+
+export const SIGNATURE_BYTES = 16;
+
+export function createSigning({ key, previousKey, required }: SigningKeys, domain: string): Signing {
+  const macOf = (secret: string, purpose: SignedPurpose, id: string, parts: readonly Uint8Array[]): Buffer => {
+    // JSON keeps the fields apart, and the line end, which is in no JSON text, keeps them apart from the bytes.
+    const mac = createHmac('sha256', secret).update(`${JSON.stringify(['serpcache-1', purpose, domain, id])}\n`);
+    for (const part of parts) mac.update(part);
+    return mac.digest().subarray(0, SIGNATURE_BYTES);
+  };
+  const matches = (secret: string, signature: Uint8Array, ...what: [SignedPurpose, string, readonly Uint8Array[]]) =>
+    signature.length === SIGNATURE_BYTES && timingSafeEqual(macOf(secret, ...what), signature);
+  return {
+    required,
+    sign: (purpose, id, parts) => macOf(key, purpose, id, parts),
+    verify: (purpose, id, parts, signature) => {
+      if (matches(key, signature, purpose, id, parts)) return 'current';
+      return previousKey !== undefined && matches(previousKey, signature, purpose, id, parts) ? 'previous' : 'wrong';
+    },
+  };
+}
+
+/** What stands before signed bytes, then the signature in hexadecimal and a line end. No JSON text begins so. */
+const MARK = 's1.';
+const SEALED_BYTES = MARK.length + SIGNATURE_BYTES * 2 + 1;
+
+/** The bytes with their signature before them; as they are without keys. */
+export function seal(signing: Signing | undefined, purpose: SignedPurpose, id: string, bytes: Buffer): Buffer {
+  if (signing === undefined) return bytes;
+  const signature = signing.sign(purpose, id, [bytes]).toString('hex');
+  return Buffer.concat([Buffer.from(`${MARK}${signature}\n`), bytes]);
+}
+
+export type Unsealed =
+  /** `isWeak`: the current key has not signed it, so whoever may write it should do so again. */
+  | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly isWeak: boolean }
+  | { readonly kind: 'refused'; readonly detail: string };
+
+/** Takes the signature off and verifies it. Without keys nothing is verified, and signed bytes are read all the same. */
+export function unseal(signing: Signing | undefined, purpose: SignedPurpose, id: string, sealed: Buffer): Unsealed {
+  const isSigned =
+    sealed.length >= SEALED_BYTES &&
+    sealed.toString('latin1', 0, MARK.length) === MARK &&
+    sealed[SEALED_BYTES - 1] === 10;
+  const bytes = isSigned ? sealed.subarray(SEALED_BYTES) : sealed;
+  if (signing === undefined) return { kind: 'bytes', bytes, isWeak: false };
+  if (!isSigned) {
+    return signing.required ? { kind: 'refused', detail: 'it is not signed' } : { kind: 'bytes', bytes, isWeak: true };
+  }
+  const signature = Buffer.from(sealed.toString('latin1', MARK.length, SEALED_BYTES - 1), 'hex');
+  const by = signing.verify(purpose, id, [bytes], signature);
+  if (by === 'wrong') return { kind: 'refused', detail: 'its signature was made with no key that is configured here' };
+  return { kind: 'bytes', bytes, isWeak: by === 'previous' };
+}
