@@ -10,6 +10,7 @@ export interface PageOptions {
   readonly clock: Clock;
   /** 0–1; spreads Retry-After, so that refused readers do not come back together. */
   readonly random: () => number;
+  readonly maxUrlBytes: number;
   /** One event per search the server itself makes for the page. */
   readonly observe?: (event: RequestEvent) => void;
   /** Searches offered on the empty page. */
