@@ -62,7 +62,7 @@ export interface PublicServerOptions {
   readonly version: string;
   readonly timeouts?: Partial<Omit<ListenerLimits, 'maxUrlBytes' | 'maxConnections'>>;
   /** How the page for people presents itself. */
-  readonly page?: Omit<PageOptions, 'search' | 'door' | 'clock' | 'random' | 'maxUrlBytes' | 'observe'>;
+  readonly page?: Pick<PageOptions, 'examples' | 'explainUrl'>;
 }
 
 export interface PublicServer {
@@ -161,7 +161,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     });
     registerHealth(routes);
     registerReadiness(routes, { search, draining, pressure });
-    registerPage(routes, { ...options.page, search, door, clock, random, maxUrlBytes, observe });
+    registerPage(routes, { ...options.page, search, door, identityBodies, clock, random, maxUrlBytes, observe });
   });
 
   return {
