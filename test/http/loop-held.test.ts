@@ -1,27 +1,31 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { Turns } from './loop-server.ts';
 
-/** What a request within the limits may hold the loop for, and the reference work where this was measured. */
+/**
+ * What a request within the limits may hold the loop for, and how long the reference work takes where that is the figure:
+ * on a slower machine both are longer. Processor time, so that what else runs does not count.
+ */
 const MOST_MS = 25;
-const REFERENCE_MS = 3;
+const REFERENCE_MS = 4;
 /** The least of a few tries: a collection of garbage or the compiler may be in one of them. */
 const TRIES = 4;
 
 const KIB = 1024;
+/** As large as may be configured. */
+const MAX_BODY = 1024 * KIB;
 const marks = (count: number): string =>
   Array.from({ length: count }, (_, i) => '\u0323\u0301\u0334\u0345'[i % 4]).join('');
 const fill = (text: string, bytes: number): string => text.repeat(Math.floor(bytes / Buffer.byteLength(text)));
-/** A query string of at most `bytes` that repeats one parameter. */
 const query = (...pairs: readonly (readonly [string, string])[]): string =>
   new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();
 
 /** Nearly all that a URL of 16 KiB holds. */
 const ROOM = 15 * KIB;
-const LONG_QUERIES: Readonly<Record<string, string>> = {
+const QUERIES: Readonly<Record<string, string>> = {
   'marks in q': `q=a${fill('%CC%A3%CC%81', ROOM)}`,
   '256 marks in q': query(['q', `a${marks(255)}`]),
   'letters that grow in q': query(['q', 'ﷺ'.repeat(256)]),
@@ -93,14 +97,19 @@ const BODIES: Readonly<Record<string, (bytes: number) => string>> = {
   'no JSON': (bytes) => fill('{"a":', bytes),
 };
 
-const HEADERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'accept-encoding': { 'accept-encoding': fill('a,', 15 * KIB) },
-  'if-none-match': { 'if-none-match': fill('"a",', 15 * KIB) },
-  'accept-language': { 'accept-language': fill('a;q=0.1,', 15 * KIB) },
-  'cache-control': { 'cache-control': fill('no-cache,', 15 * KIB) },
-};
+const HEADERS: readonly Readonly<Record<string, string>>[] = [
+  { 'accept-encoding': fill('a,', ROOM) },
+  { 'if-none-match': fill('"a",', ROOM) },
+  { 'accept-language': fill('a;q=0.1,', ROOM) },
+  { 'cache-control': fill('no-cache,', ROOM) },
+];
 
-describe('no request within the limits holds the event loop for long', { timeout: 60_000 }, () => {
+interface Asked {
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+describe('no request within the limits holds the event loop for longer than 25 ms', { timeout: 60_000 }, () => {
   let worker: Worker;
   let url = '';
   before(async () => {
@@ -115,66 +124,53 @@ describe('no request within the limits holds the event loop for long', { timeout
     return answer;
   };
 
-  const holds = async (what: string, send: () => Promise<number>): Promise<void> => {
-    let least: Turns = { longestMs: Number.POSITIVE_INFINITY, referenceMs: 0 };
-    let status = 0;
-    for (let i = 0; i < TRIES; i += 1) {
-      await turns();
-      status = await send();
-      const now = await turns();
-      if (now.longestMs < least.longestMs) least = now;
-      if (least.longestMs < MOST_MS / 4) break;
-    }
-    if (process.env['LOOP_SHOW'] !== undefined)
-      console.log(`${least.longestMs.toFixed(2).padStart(9)} ms  ${status}  ${what}`);
-    if (process.env['LOOP_SHOW'] !== undefined) return;
-    // A slower machine is not a longer way.
-    const mostMs = MOST_MS * Math.max(1, least.referenceMs / REFERENCE_MS);
-    assert.ok(least.longestMs < mostMs, `${what}: ${least.longestMs} ms of ${mostMs} (status ${status})`);
-  };
-
-  const send = (
-    path: string,
-    options: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> } = {},
-  ): Promise<number> =>
+  const send = (path: string, { body, headers }: Asked): Promise<void> =>
     new Promise((resolve) => {
-      const { body, headers } = options;
-      const json =
-        body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-      const asked = request(
-        url + path,
-        { method: body === undefined ? 'GET' : 'POST', agent: false, headers: { ...json, ...headers } },
-        (response: IncomingMessage) => {
-          response.resume();
-          response.on('end', () => resolve(response.statusCode ?? 0));
-          response.on('error', () => resolve(0));
-        },
-      );
-      asked.on('error', () => resolve(0));
-      asked.end(body);
+      const json = body === undefined ? {} : { 'content-type': 'application/json' };
+      const method = body === undefined ? 'GET' : 'POST';
+      // A refused body may be cut before it is sent: whatever the end is, the request is over.
+      request(url + path, { method, agent: false, headers: { ...json, ...headers } }, (response) => {
+        response.resume().on('close', resolve);
+      })
+        .on('error', () => resolve())
+        .end(body);
     });
 
-  test('of a URL, whichever route reads it', async () => {
-    for (const [name, text] of Object.entries(LONG_QUERIES)) {
-      for (const route of ['/search', '/', '/readyz', '/docs/', '/nothing']) {
-        await holds(`${route}: ${name}`, () => send(`${route}?${text}`));
-      }
+  const holds = async (what: string, path: string, asked: Asked = {}): Promise<void> => {
+    let least = Number.POSITIVE_INFINITY;
+    let mostMs = MOST_MS;
+    for (let i = 0; i < TRIES && least > MOST_MS / 2; i += 1) {
+      await turns();
+      await send(path, asked);
+      const { longestMs, referenceMs } = await turns();
+      least = Math.min(least, longestMs);
+      mostMs = MOST_MS * Math.max(1, referenceMs / REFERENCE_MS);
+    }
+    assert.ok(least < mostMs, `${path.slice(0, 40)}, ${what}: ${least.toFixed(1)} ms, at most ${mostMs.toFixed(1)}`);
+  };
+
+  test('whatever its URL carries, on each route that reads it', async () => {
+    for (const [what, text] of Object.entries(QUERIES)) {
+      for (const route of ['/search', '/']) await holds(what, `${route}?${text}`);
     }
   });
 
-  test('of a batch', async () => {
-    for (const bytes of [Number(process.env['LOOP_BYTES'] ?? 2 ** 20)]) {
-      for (const [name, bodyOf] of Object.entries(BODIES)) {
-        const body = bodyOf(bytes);
-        await holds(`/msearch ${bytes}: ${name}`, () => send('/msearch', { body }));
-      }
-    }
+  test('on a route that does not read its URL', async () => {
+    for (const route of ['/readyz', '/docs/', '/nothing']) await holds('marks', `${route}?${QUERIES['marks in q']}`);
   });
 
-  test('of header fields', async () => {
-    for (const [name, headers] of Object.entries(HEADERS)) {
-      await holds(`/search: ${name}`, () => send('/search?q=a', { headers }));
-      await holds(`/: ${name}`, () => send('/?q=a', { headers }));
+  test('whatever its body carries', async () => {
+    for (const [what, bodyOf] of Object.entries(BODIES))
+      await holds(what, '/msearch', { body: bodyOf(MAX_BODY - KIB) });
+  });
+
+  test('nor with a body larger than may be configured', async () => {
+    await holds('nested arrays', '/msearch', { body: '['.repeat(4 * 2 ** 20) });
+  });
+
+  test('whatever its header fields carry', async () => {
+    for (const headers of HEADERS) {
+      for (const route of ['/search', '/']) await holds(Object.keys(headers).join(), `${route}?q=a`, { headers });
     }
   });
 });

@@ -49,7 +49,7 @@ const server = createPublicServer({
   clientMaxAgeMs: () => 30_000,
   maxPageBytes: 2 ** 24,
   maxUrlBytes: 16 * 2 ** 10,
-  maxBodyBytes: Number(process.env['LOOP_MAX_BODY'] ?? 2 ** 20),
+  maxBodyBytes: 2 ** 20,
   maxConnections: 100,
   maxInFlight: 1000,
   maxLoopDelayMs: 60_000,
