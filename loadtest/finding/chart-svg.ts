@@ -1,4 +1,4 @@
-import { element, type Markup } from '../../src/report/markup.ts';
+import { element, type Markup, styleSheet } from '../../src/report/markup.ts';
 import { lightStyle } from '../../src/report/style-theme.ts';
 import { bars } from './chart/bars.ts';
 import { HEAD_PX } from './chart/drawing.ts';
@@ -51,7 +51,7 @@ export function chartSvg(chart: Chart): string {
     element('title', { id: 'chart-title' }, chart.title),
     element('desc', { id: 'chart-desc' }, words(chart)),
     // Constants of ours: a style is not escaped.
-    { markup: `<style>${lightStyle()}${CHART_STYLE}</style>` },
+    styleSheet(`${lightStyle()}${CHART_STYLE}`),
     element('rect', { class: 'paper', width: WIDTH_PX, height: heightPx, rx: 6 }),
     title.map((line, i) => element('text', { class: 'heading', x: EDGE_PX, y: 24 + i * TITLE_LINE_PX }, line)),
     legend.drawn,

@@ -1,4 +1,4 @@
-import { element, type Markup } from '../../src/report/markup.ts';
+import { element, type Markup, styleSheet } from '../../src/report/markup.ts';
 import { valueAxis } from '../../src/report/plot/axis.ts';
 import { backdrop, STRIP_PX, TIMES_PX } from '../../src/report/plot/backdrop.ts';
 import { FRAME_WIDTH } from '../../src/report/plot/frame.ts';
@@ -42,7 +42,7 @@ export function plotSvg({ record, judged }: ReportOptions, name: PlotName): stri
     'svg',
     { xmlns: 'http://www.w3.org/2000/svg', ...size },
     // Constants of ours: a style is not escaped.
-    { markup: `<style>${lightStyle()}${PLOT_STYLE}${LOAD_STYLE}${OWN_STYLE}</style>` },
+    styleSheet(`${lightStyle()}${PLOT_STYLE}${LOAD_STYLE}${OWN_STYLE}`),
     element('rect', { class: 'paper', ...{ width: WIDTH_PX, height: heightPx, rx: 6 } }),
     element('text', { class: 'heading', x: EDGE_PX, y: 24 }, `${record.summary.script}: ${panel.title}`),
     legend.drawn,

@@ -14,6 +14,14 @@ import { createListener, DEFAULT_LIMITS, type ListenerLimits, type ListenerTls }
 import type { Problem } from './problem.ts';
 import { problemResponse, writeProblem } from './problem-response.ts';
 import { EVERY_ANSWER } from './security-headers.ts';
+import { checkLength } from './target.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Refuses a URL that is too long itself, in its own words; for every other route the listener does. */
+    readonly refusesLongUrls?: boolean;
+  }
+}
 
 export interface AppOptions {
   readonly log: Logger;
@@ -112,6 +120,9 @@ export function createApp(options: AppOptions): App {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'x-request-id': request.id, ...EVERY_ANSWER });
     done();
+  });
+  fastify.addHook('onRequest', async ({ raw, routeOptions }) => {
+    if (routeOptions.config?.refusesLongUrls !== true) checkLength(raw.url ?? '', limits.maxUrlBytes);
   });
   holdBodies(fastify, held);
   fastify.addHook('onSend', (_request, reply, _payload, done) => {

@@ -10,13 +10,19 @@ import { retryAfterSeconds } from './problem-response.ts';
 import { MAX_PAIRS } from './query-string.ts';
 import { domainLabel } from './target.ts';
 
+/**
+ * Characters of one item, all values together: what the longest URL that may be configured carries. An item is made
+ * canonical in one turn of the event loop.
+ */
+const MAX_ITEM_CHARACTERS = 16 * 1024;
+
 type BatchItem = Readonly<Record<string, unknown>>;
 
 /**
  * One item of a batch → the name/value pairs its URL would have had. Scalars mean what their text means in a URL.
  * Context that only other domains declare is ignored, so that one client can send it for all; any other unknown member
  * is refused, because a misspelt one would silently give another page.
- * @throws Refusal `invalid-body` for an unknown member, for one of another type, and for too many values.
+ * @throws Refusal `invalid-body` for an unknown member, for one of another type, and for too many or too long values.
  */
 export function pairsOf(item: BatchItem, search: Search): SearchParameters['pairs'] {
   const label = itemLabel(item, search);
@@ -31,10 +37,23 @@ export function pairsOf(item: BatchItem, search: Search): SearchParameters['pair
     return { name, pairs };
   });
   const pairs = members.flatMap((member) => member.pairs);
-  if (pairs.length <= MAX_PAIRS) return pairs;
-  const longest = members.reduce((most, each) => (each.pairs.length > most.pairs.length ? each : most));
-  const detail = `A search may carry at most ${MAX_PAIRS} values, each one of a list counted; this has ${pairs.length}.`;
-  throw new Refusal({ code: 'invalid-body', detail, parameter: longest.name });
+  if (pairs.length > MAX_PAIRS) {
+    const longest = members.reduce((most, each) => (each.pairs.length > most.pairs.length ? each : most));
+    const detail = `A search may carry at most ${MAX_PAIRS} values, each one of a list counted; this has ${pairs.length}.`;
+    throw new Refusal({ code: 'invalid-body', detail, parameter: longest.name });
+  }
+  const characters = lengthOf(pairs);
+  if (characters > MAX_ITEM_CHARACTERS) {
+    const longest = members.reduce((most, each) => (lengthOf(each.pairs) > lengthOf(most.pairs) ? each : most));
+    const detail = `A search may carry values of at most ${MAX_ITEM_CHARACTERS} characters together; this has ${characters}.`;
+    throw new Refusal({ code: 'invalid-body', detail, parameter: longest.name });
+  }
+  return pairs;
+}
+
+/** Characters of all values together. */
+export function lengthOf(pairs: SearchParameters['pairs']): number {
+  return pairs.reduce((sum, [, value]) => sum + value.length, 0);
 }
 
 /** The domain an item is counted under, see `domainLabel`. */

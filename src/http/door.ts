@@ -10,6 +10,12 @@ import { type Problem, Refusal } from './problem.ts';
 export interface Door {
   /** @throws Refusal `busy`, and what `Search.search` throws. */
   readonly search: (asked: AskedSearch) => Promise<Answer>;
+  /**
+   * To be asked before a page is drawn, from memory too: a page costs ten times as much as a hit of `/search`, so while
+   * the event loop is late it is shed. With every place taken and the loop in time, pages in memory are drawn.
+   * @throws Refusal `busy`.
+   */
+  readonly admitPage: () => void;
   /** Answers in order, from memory first; each other search takes its own place, and one that gets none costs the others nothing. */
   readonly searchMany: (
     many: readonly PreparedSearch[],
@@ -70,6 +76,9 @@ export function createDoor({ search, pressure, budget }: DoorOptions): Door {
       } finally {
         pressure?.leave();
       }
+    },
+    admitPage: () => {
+      if (pressure?.isLate() === true) throw busy;
     },
     searchMany: async (many, request) => {
       const near = many.map((prepared) => search.fromMemory(prepared));

@@ -2,6 +2,12 @@ import { MIMEType } from 'node:util';
 import type { FastifyRequest } from 'fastify';
 import { type Problem, Refusal } from './problem.ts';
 
+/**
+ * Members, elements and nested values that a body may have: some 100 in each of 50 searches, and twice that. Their number
+ * is what parsing costs: 4 MiB of `[` hold the event loop for 390 ms, one string of 4 MiB for 2.
+ */
+const MAX_VALUES = 10_000;
+
 type Done = (error: Error | null, body?: unknown) => void;
 
 /** JSON travels as UTF-8 (RFC 8259 §8.1) and is not decompressed here: what is labelled otherwise is refused, not guessed. */
@@ -11,12 +17,37 @@ export function parseJsonBody({ headers }: FastifyRequest, body: Buffer, done: D
     done(new Refusal(problem));
     return;
   }
+  if (hasMoreValues(body, MAX_VALUES)) {
+    const detail = `The body may have at most ${MAX_VALUES} members, elements and nested values.`;
+    done(new Refusal({ code: 'invalid-body', detail, headers: { connection: 'close' } }));
+    return;
+  }
   try {
     done(null, JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
   } catch {
     done(Object.assign(new Error('not JSON'), { code: 'FST_ERR_CTP_INVALID_JSON_BODY', statusCode: 400 }));
   }
 }
+
+/** Counts commas and opening brackets outside of strings: what is no JSON is left to the parser, which stops at once. */
+function hasMoreValues(body: Buffer, max: number): boolean {
+  let values = 0;
+  let isInString = false;
+  for (let i = 0; i < body.length; i += 1) {
+    const byte = body[i];
+    if (isInString) {
+      if (byte === BACKSLASH) i += 1;
+      else if (byte === QUOTE) isInString = false;
+    } else if (byte === QUOTE) isInString = true;
+    else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      values += 1;
+      if (values > max) return true;
+    }
+  }
+  return false;
+}
+
+const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, OPEN_OBJECT] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
 
 function problemOfLabels(type: string | undefined, encoding: string | undefined): Problem | undefined {
   const code = 'unsupported-media-type';

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { MissReason } from '../cache/reason.ts';
@@ -6,7 +7,7 @@ import type { Answer, PreparedSearch } from '../search/answer.ts';
 import type { Outcome } from '../search/outcome.ts';
 import type { Search } from '../search/search.ts';
 import { inTurns } from '../search/turns.ts';
-import { answeredItem, batchBody, itemLabel, pairsOf, refusedItem } from './batch.ts';
+import { answeredItem, batchBody, itemLabel, lengthOf, pairsOf, refusedItem } from './batch.ts';
 import { PROBLEM_ANSWERS } from './described-answers.ts';
 import type { Door } from './door.ts';
 import type { RequestEvent } from './events.ts';
@@ -16,7 +17,7 @@ import type { IdentityBodies } from './identity-bodies.ts';
 import { PROBLEMS, type Problem, problemOf, Refusal, unknownField } from './problem.ts';
 import { type ProblemResponse, sendProblem } from './problem-response.ts';
 import type { RequestLog } from './request-log.ts';
-import { BatchAnswer, BatchEnvelope, batchBodySchema, MAX_BATCH } from './schema.ts';
+import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, MAX_BATCH } from './schema.ts';
 import { headerReader } from './target.ts';
 import { traceIdOf } from './trace-context.ts';
 
@@ -37,6 +38,8 @@ export interface MsearchRouteOptions {
 
 /** Pages of one batch inflated at once: the threads that do it. */
 const INFLATED_AT_ONCE = 4;
+/** Characters that are made canonical in one turn of the event loop, and the last item's: hits of /search wait behind. */
+const TURN_CHARACTERS = 4096;
 
 /** What became of one item, as far as counting goes. */
 interface ItemEnd {
@@ -55,6 +58,7 @@ interface ItemEnd {
 export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptions): void {
   const { search, door, observe, requestLog, clock, random, identityBodies, clientMaxAgeMs, maxBodyBytes, respond } =
     options;
+  const counted = Compile(CountedBatch);
   const shape = Compile(BatchEnvelope);
 
   const count = (request: FastifyRequest, startedMs: number, ends: readonly Omit<ItemEnd, 'bytes'>[]): void => {
@@ -112,15 +116,23 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       const detail = unknownField(extra, ['searches']);
       throw new Refusal({ code: 'invalid-body', detail, parameter: `/${extra.slice(0, 64)}` });
     }
+    if (!counted.Check(body)) throw new Refusal(shapeProblem(counted.Errors(body)[0]));
     if (!shape.Check(body)) throw new Refusal(shapeProblem(shape.Errors(body)[0]));
     const header = headerReader(request.headers);
-    const prepared = body.searches.map((item): PreparedSearch | ItemEnd => {
+    const prepared: (PreparedSearch | ItemEnd)[] = [];
+    let characters = 0;
+    for (const item of body.searches) {
       try {
-        return search.prepare({ pairs: pairsOf(item, search), header });
+        const pairs = pairsOf(item, search);
+        characters += lengthOf(pairs);
+        prepared.push(search.prepare({ pairs, header }));
       } catch (error) {
-        return refused(error, itemLabel(item, search));
+        prepared.push(refused(error, itemLabel(item, search)));
       }
-    });
+      if (characters < TURN_CHARACTERS) continue;
+      characters = 0;
+      await nextTurn();
+    }
     const asked = prepared.filter((each) => 'request' in each);
     const results = await door.searchMany(asked, request.raw).catch((error) => asked.map(() => error));
     const answered = results.values();

@@ -45,13 +45,13 @@ export function createNegotiator(): (acceptEncoding: string | undefined, stored:
 export type OwnCoding = 'br' | 'gzip' | 'identity';
 const OWN_CODINGS: readonly OwnCoding[] = ['br', 'gzip', 'identity'];
 
-/** The coding that the client prefers; of equal weights the smallest. Identity when it accepts none of them. */
-export function ownCoding(acceptEncoding: string | undefined): OwnCoding {
+/** The coding that the client prefers; of equal weights the first. Identity when it accepts none of them. */
+export function ownCoding(acceptEncoding: string | undefined, codings: readonly OwnCoding[] = OWN_CODINGS): OwnCoding {
   const weights = parseAcceptEncoding(acceptEncoding ?? '');
   const weightOf = (coding: OwnCoding): number =>
     weights.get(coding) ?? (coding === 'identity' ? 0 : (weights.get('*') ?? 0));
-  const best = Math.max(...OWN_CODINGS.map(weightOf));
-  return (best > 0 ? OWN_CODINGS.find((coding) => weightOf(coding) === best) : undefined) ?? 'identity';
+  const best = Math.max(...codings.map(weightOf));
+  return (best > 0 ? codings.find((coding) => weightOf(coding) === best) : undefined) ?? 'identity';
 }
 
 /** Coding → weight 0–1. An item that cannot be read counts as not given. */

@@ -10,6 +10,8 @@ export interface Pressure {
   /** A place for a search that memory cannot answer; false: shed it. Whoever got one leaves it. */
   readonly enter: () => boolean;
   readonly leave: () => void;
+  /** The event loop is past its bound: whatever costs more than its refusal is to be shed, hits too. */
+  readonly isLate: () => boolean;
   readonly status: () => PressureStatus;
   readonly close: () => void;
 }
@@ -46,7 +48,8 @@ export function createPressure({ clock, maxInFlight, maxLoopDelayMs }: PressureO
     warnedSinceMs = isHigh ? (warnedSinceMs ?? nowMs) : undefined;
   });
 
-  const isFull = (): boolean => inFlight >= maxInFlight || delay.currentMs() > maxLoopDelayMs;
+  const isLate = (): boolean => delay.currentMs() > maxLoopDelayMs;
+  const isFull = (): boolean => inFlight >= maxInFlight || isLate();
   const isReady = (): boolean => warnedSinceMs === undefined || clock.monotonicMs() - warnedSinceMs < SUSTAINED_MS;
 
   return {
@@ -58,6 +61,7 @@ export function createPressure({ clock, maxInFlight, maxLoopDelayMs }: PressureO
     leave: () => {
       inFlight -= 1;
     },
+    isLate,
     status: () => {
       const ready = isReady();
       const state = isFull() ? 'down' : ready ? 'ok' : 'degraded';

@@ -62,7 +62,7 @@ export interface PublicServerOptions {
   readonly version: string;
   readonly timeouts?: Partial<Omit<ListenerLimits, 'maxUrlBytes' | 'maxConnections'>>;
   /** How the page for people presents itself. */
-  readonly page?: Omit<PageOptions, 'search' | 'door' | 'clock' | 'random' | 'observe'>;
+  readonly page?: Pick<PageOptions, 'examples' | 'explainUrl'>;
 }
 
 export interface PublicServer {
@@ -148,6 +148,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
         querystring: searchQuerySchema(search),
         response: { ...PAGE_ANSWERS, ...PROBLEM_ANSWERS, ...UNANSWERED_ANSWERS },
       },
+      config: { refusesLongUrls: true },
       validatorCompiler: () => () => true,
       handler: (request, reply) => {
         reply.hijack();
@@ -169,7 +170,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     });
     registerHealth(routes);
     registerReadiness(routes, { search, draining, pressure });
-    registerPage(routes, { ...options.page, search, door, clock, random, observe });
+    registerPage(routes, { ...options.page, search, door, identityBodies, clock, random, maxUrlBytes, observe });
   });
 
   return {

@@ -69,9 +69,14 @@ export function batchBodySchema(search: Search): TSchema {
   );
 }
 
-/** What must hold before there are items to judge. */
+/** What must hold before items are looked at: their number. */
+export const CountedBatch = Type.Object({
+  searches: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }),
+});
+
+/** What must hold before items are judged, each alone. */
 export const BatchEnvelope = Type.Object({
-  searches: Type.Array(Type.Record(Type.String(), Type.Unknown()), { minItems: 1, maxItems: MAX_BATCH }),
+  searches: Type.Array(Type.Record(Type.String(), Type.Unknown())),
 });
 
 export const ProblemBody = Type.Object(

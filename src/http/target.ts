@@ -35,13 +35,17 @@ export function createTargets(options: { readonly search: Search; readonly maxUr
 
 /** @throws Refusal `url-too-long`, `invalid-url`. */
 export function parametersOf(target: string, headers: IncomingHttpHeaders, maxUrlBytes: number): SearchParameters {
-  // Node gives one character per byte of the target.
-  if (target.length > maxUrlBytes) {
-    throw new Refusal({ code: 'url-too-long', detail: `A URL may have at most ${maxUrlBytes} bytes.` });
-  }
+  checkLength(target, maxUrlBytes);
   const question = target.indexOf('?');
   const pairs = question < 0 ? [] : parseQueryString(target.slice(question + 1));
   return { pairs, header: headerReader(headers) };
+}
+
+/** @throws Refusal `url-too-long`. */
+export function checkLength(target: string, maxUrlBytes: number): void {
+  // Node gives one character per byte of the target.
+  if (target.length <= maxUrlBytes) return;
+  throw new Refusal({ code: 'url-too-long', detail: `A URL may have at most ${maxUrlBytes} bytes.` });
 }
 
 export function headerReader(headers: IncomingHttpHeaders): (name: string) => string | undefined {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Content, element, type Markup } from './markup.ts';
+import { type Content, element, styleSheet } from './markup.ts';
 import { PLOT_STYLE } from './style-plot.ts';
 import { TEXT_STYLE } from './style-text.ts';
 import { themeStyle } from './style-theme.ts';
@@ -27,7 +27,7 @@ export function reportDocument({ title, body, style = '' }: DocumentOptions): st
     element('meta', { name: 'referrer', content: 'no-referrer' }),
     element('title', {}, title),
     element('link', { rel: 'icon', href: 'data:,' }),
-    ours('style', rules),
+    styleSheet(rules),
   );
   return `<!DOCTYPE html>\n${element('html', { lang: 'en' }, head, element('body', {}, body)).markup}\n`;
 }
@@ -36,9 +36,4 @@ export function reportDocument({ title, body, style = '' }: DocumentOptions): st
 function policyFor(style: string): string {
   const hash = createHash('sha256').update(style).digest('base64');
   return `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'`;
-}
-
-/** Style sheets are not escaped: they hold nothing but constants of ours. */
-function ours(tag: 'style', text: string): Markup {
-  return { markup: `<${tag}>${text}</${tag}>` };
 }

@@ -1,4 +1,4 @@
-import { canonicalText } from './canonical-text.ts';
+import { canonicalText, MAX_REQUEST_TEXT_UNITS } from './canonical-text.ts';
 import type { Attribute } from './domain.ts';
 import { InvalidSearch } from './failure.ts';
 import type { Filter } from './request.ts';
@@ -6,10 +6,13 @@ import type { Filter } from './request.ts';
 const MAX_VALUES = 32;
 /** As long as a catalogue's text attributes may be: every value a facet shows can be asked for. */
 const MAX_VALUE_LENGTH = 256;
+/** A whole filter, name included: what the longest values take, each with its comma, and no less than a URL holds. */
+const MAX_FILTER_UNITS = MAX_VALUES * (MAX_REQUEST_TEXT_UNITS + 1);
 const MS_PER_DAY = 86_400_000;
 
 /** `attribute:value,value` (inside a value `\,` is a comma and `\\` a backslash) or `attribute:10..50`, open at either end. */
 export function parseFilter(text: string, attributes: ReadonlyMap<string, Attribute>): Filter {
+  if (text.length > MAX_FILTER_UNITS) throw invalid(`a filter must have at most ${MAX_FILTER_UNITS} characters`);
   const colon = text.indexOf(':');
   const name = colon < 0 ? text : text.slice(0, colon);
   const attribute = attributes.get(name);
@@ -32,13 +35,15 @@ export function parseFilter(text: string, attributes: ReadonlyMap<string, Attrib
     const values = [...new Set(parts.map((part) => parseNumber(attribute, part)))].sort((a, b) => a - b);
     return { kind: 'numbers', attribute: name, values };
   }
-  const values = [...new Set(parts.map(canonicalText))].sort();
-  for (const part of values) {
-    if (part === '' || part.length > MAX_VALUE_LENGTH) {
-      throw invalid(`each value of "${name}" must have 1 to ${MAX_VALUE_LENGTH} characters`);
-    }
-  }
-  return { kind: 'strings', attribute: name, values };
+  return { kind: 'strings', attribute: name, values: [...new Set(parts.map((part) => parseText(name, part)))].sort() };
+}
+
+/** Length first: some letters grow when they are made canonical, and the work grows with the length. */
+function parseText(name: string, text: string): string {
+  const trimmed = text.trim();
+  const value = trimmed.length > MAX_REQUEST_TEXT_UNITS ? '' : canonicalText(trimmed);
+  if (value !== '' && value.length <= MAX_VALUE_LENGTH) return value;
+  throw invalid(`each value of "${name}" must have 1 to ${MAX_VALUE_LENGTH} characters`);
 }
 
 function parseRange(attribute: Attribute, value: string): Filter {

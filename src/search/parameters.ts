@@ -1,4 +1,4 @@
-import { canonicalText } from './canonical-text.ts';
+import { canonicalText, MAX_REQUEST_TEXT_UNITS } from './canonical-text.ts';
 import { type Attribute, REQUEST_PARAMETERS, type SearchDomain } from './domain.ts';
 import { type InvalidCode, InvalidSearch } from './failure.ts';
 import { parseFilter } from './filter.ts';
@@ -71,7 +71,7 @@ function parseText(raw: string | undefined): string {
   if (/\p{Cc}/u.test(raw)) throw invalid('q must not contain control characters');
   const trimmed = raw.trim();
   // A code point is at most two units: the cheap check first, since a request line may be 8 KiB.
-  if (trimmed.length > 2 * MAX_TEXT_CHARACTERS || [...trimmed].length > MAX_TEXT_CHARACTERS) {
+  if (trimmed.length > MAX_REQUEST_TEXT_UNITS || [...trimmed].length > MAX_TEXT_CHARACTERS) {
     throw invalid(`q must have at most ${MAX_TEXT_CHARACTERS} characters`);
   }
   const text = canonicalText(trimmed);

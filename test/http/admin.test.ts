@@ -89,7 +89,7 @@ test('the audit is read page by page, and a page that cannot be is refused by it
     reasons,
     Array.from({ length: 7 }, (_, i) => `r${6 - i}`),
   );
-  for (const before of ['', 'x', '1-1', '000000000000-99', '0'.repeat(5000)]) {
+  for (const before of ['', 'x', '1-1', '000000000000-99', '0'.repeat(3000)]) {
     const { status, json } = await get(`/admin/audit?before=${before}`);
     assert.deepEqual([status, json.parameter], [400, 'before'], before.slice(0, 20));
   }

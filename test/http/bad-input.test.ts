@@ -125,6 +125,16 @@ const bodies: readonly [what: string, body: string, status: number, code: string
       'application/json\r\nContent-Encoding: identity, br',
       'Content-Encoding',
     ],
+    ['more values than 50 searches have', `{"searches":[${'{},'.repeat(12_000)}{}]}`, 400, 'invalid-body'],
+    ['lists in lists', '['.repeat(30_000), 400, 'invalid-body'],
+    [
+      'a search that is no object among too many',
+      JSON.stringify({ searches: [1, ...Array.from({ length: 50 }, () => ({ q: 'a' }))] }),
+      400,
+      'invalid-body',
+      'application/json',
+      '/searches',
+    ],
     ['a body too large', JSON.stringify({ searches: [{ q: 'x'.repeat(70_000) }] }), 413, 'body-too-large'],
   ];
 

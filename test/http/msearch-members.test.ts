@@ -130,3 +130,30 @@ test('names that mean something to JavaScript are unknown members like others', 
     ['__proto__', 'constructor', 'toString'],
   );
 });
+
+test('the values of an item are measured before anything is made of them, and its longest member is named', async (context) => {
+  const { server, search } = publicServer(context, { maxBodyBytes: 2 ** 20 });
+  const { results } = (
+    await server.app.inject(
+      batch([
+        { q: 'a', filter: `category:${'\u0323\u0301'.repeat(60_000)}` },
+        { q: 'a', filter: Array.from({ length: 40 }, (_, i) => `category:${i}${'x'.repeat(500)}`) },
+        { q: 'a', filter: `category:${'a\u0323\u0301'.repeat(180)}` },
+        { q: 'fine' },
+      ]),
+    )
+  ).json();
+  const tooLong = 'A search may carry values of at most 16384 characters together; this has';
+  assert.deepEqual(
+    results.map(({ status, problem }: { status: number; problem?: Record<string, string> }) =>
+      problem === undefined ? status : [problem['code'], problem['parameter'], problem['detail']],
+    ),
+    [
+      ['invalid-body', 'filter', `${tooLong} 120010.`],
+      ['invalid-body', 'filter', `${tooLong} 20431.`],
+      ['invalid-filter', 'filter', 'each value of "category" must have 1 to 256 characters'],
+      200,
+    ],
+  );
+  assert.equal(search.asked.many.length, 1);
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../src/search/answer.ts';
+import { createFakeClock } from '../fakes/clock.ts';
 import { publicServer, type TestServer, until } from './serve.ts';
 
 test('past the bound in flight, what memory holds is answered and the rest is shed at once', async (context) => {
@@ -107,6 +108,48 @@ test('/readyz says so before anybody is shed, and names the part; /healthz stays
   for (const { statusCode } of await Promise.all([...waiting, fourth])) assert.equal(statusCode, 200);
   await until(() => started.server.pressure.status().ready, 'there is room');
   assert.equal((await probe(started)).statusCode, 200);
+});
+
+test('while the event loop is late a page is shed in words, from memory too, and a hit of /search is not', async (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  const clock = createFakeClock();
+  const started = publicServer(context, { clock, maxLoopDelayMs: 100 });
+  const page = (path = '/?q=held') => started.server.app.inject({ url: path });
+  const held = '/search?q=held&domain=goods&facet=category&highlight=true';
+  assert.equal((await page()).statusCode, 200);
+  started.events.length = 0;
+  clock.advance(50 + 500);
+  context.mock.timers.tick(50);
+  const shed = await page();
+  assert.equal(shed.statusCode, 503);
+  assert.match(String(shed.headers['content-type']), /^text\/html/);
+  assert.match(String(shed.headers['retry-after']), /^[12]$/);
+  assert.match(shed.payload, /role="alert".*Too many searches at once/s);
+  assert.match(String((await started.server.app.inject({ url: held })).headers['cache-status']), /^serpcache-l1; hit/);
+  assert.deepEqual(
+    started.events.map(({ outcome, status }) => [outcome, status]),
+    [
+      ['shed', 503],
+      ['hit-l1', 200],
+    ],
+  );
+  for (let passed = 0; passed < 10; passed += 1) {
+    clock.advance(50);
+    context.mock.timers.tick(50);
+  }
+  assert.equal((await page()).statusCode, 200);
+});
+
+test('with every place taken and the event loop in time, a page that memory holds is drawn', async (context) => {
+  const started = publicServer(context, { maxInFlight: 1 });
+  assert.equal((await started.server.app.inject({ url: '/?q=held' })).statusCode, 200);
+  const release = stuck(started);
+  const waiting = ask(started, 'a');
+  await until(() => started.server.pressure.status().inFlight === 1, 'the place is taken');
+  assert.equal((await started.server.app.inject({ url: '/?q=held' })).statusCode, 200);
+  assert.equal((await started.server.app.inject({ url: '/?q=other' })).statusCode, 503);
+  release();
+  await waiting;
 });
 
 interface Item {

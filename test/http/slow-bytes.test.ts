@@ -66,9 +66,9 @@ test('a batch answer and a page for people that nobody reads are held to the sam
   });
   const body = JSON.stringify({ searches: [{ q: 'big' }] });
   const head = `POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
-  const [batch, page] = [`${head}\r\n\r\n${body}`, 'GET /?q=big HTTP/1.1\r\nHost: t\r\n\r\n'];
-  // 14 MB each, of which the kernel takes some.
-  for (const bytes of [batch.repeat(20), page.repeat(5)]) {
+  const [batch, page] = [`${head}\r\n\r\n${body}`, `GET /?q=${'%22'.repeat(256)} HTTP/1.1\r\nHost: t\r\n\r\n`];
+  // 9 to 14 MB each, of which the kernel takes some. A page shows 100 results, here of quotes, which are longer in HTML.
+  for (const bytes of [batch.repeat(20), page.repeat(30)]) {
     connections.length = 0;
     const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
     context.after(() => client.destroy());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalText, explainCanonicalText } from '../../src/search/canonical-text.ts';
+import { canonicalDocumentText, canonicalText, explainCanonicalText } from '../../src/search/canonical-text.ts';
 
 const anyText = fc.string({ unit: 'grapheme', maxLength: 40 });
 const words = fc.string({ unit: fc.constantFrom(...'abcXYZ абвЁёЙ 019&=%,:"'), minLength: 1, maxLength: 30 });
@@ -52,4 +52,23 @@ test('the quick way through plain text gives what the rules give', () => {
 
 test('marks of direction that come along with copied text mean nothing', () => {
   assert.equal(canonicalText('товар\u200f \u202aновый\u202c'), 'товар новый');
+});
+
+test('marks beyond thirty in a row mean nothing, in whatever order they come', () => {
+  const marks = fc.array(fc.constantFrom('\u0301', '\u0323', '\u0344', '\u0345', '\u200b', 'e', '\u05b0'), {
+    maxLength: 300,
+  });
+  fc.assert(
+    fc.property(marks, (parts) => {
+      const once = canonicalText(parts.join(''));
+      assert.equal(canonicalText(once), once);
+      assert.doesNotMatch(once, /\p{M}{61}/u);
+    }),
+  );
+  assert.equal(canonicalText(`a${'\u0323'.repeat(40)}`), canonicalText(`a${'\u0323'.repeat(400)}`));
+});
+
+test('a text of a request has a length, and a text of a document none', () => {
+  assert.throws(() => canonicalText('a'.repeat(513)), /at most 512/);
+  assert.equal(canonicalDocumentText('A'.repeat(10_000)), 'a'.repeat(10_000));
 });

@@ -20,7 +20,8 @@ export interface ReplyOptions {
 
 const DAY_MS = 86_400_000;
 /** MySQL's utf8_general_ci order is what searchd sorts by; this only settles ties the same way in both. */
-const fold = (text: string): string => text.normalize('NFKC').toLowerCase().replaceAll('ё', 'е');
+const MAX_COMPARED = 256;
+const fold = (text: string): string => text.slice(0, MAX_COMPARED).normalize('NFKC').toLowerCase().replaceAll('ё', 'е');
 
 /**
  * The result sets of one round trip → a page: rows and SHOW META of the results, then of each facet.

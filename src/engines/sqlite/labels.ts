@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { canonicalText } from '../../search/canonical-text.ts';
+import { canonicalDocumentText } from '../../search/canonical-text.ts';
 import type { Column } from './schema.ts';
 
 /**
@@ -31,7 +31,7 @@ export function createLabels(): Labels {
       const remembered = setDefault(byText, index);
       const known = remembered.get(text);
       if (known !== undefined) return known;
-      const key = canonicalText(text);
+      const key = canonicalDocumentText(text);
       if (key === '') return null;
       const labels = setDefault(byKey, index);
       const label = labels.get(key) ?? { key, label: text, arrival: labels.size };

@@ -1,4 +1,4 @@
-import { canonicalText } from '../../search/canonical-text.ts';
+import { canonicalDocumentText } from '../../search/canonical-text.ts';
 
 /**
  * The words of a text, folded: the one tokeniser for documents, queries and highlights, so that they can never
@@ -20,7 +20,7 @@ export const WORD_SIGNS = '+#';
 export function foldText(text: string): string {
   // ™ would become the letters "tm" and glue itself to its word.
   if (PLAIN.test(text)) return text.toLowerCase().replaceAll('ё', 'е');
-  return canonicalText(text.replace(TRADE_MARKS, ' ')).normalize('NFD').replace(ACCENTS, '').normalize('NFC');
+  return canonicalDocumentText(text.replace(TRADE_MARKS, ' ')).normalize('NFD').replace(ACCENTS, '').normalize('NFC');
 }
 
 /** Text that folds letter by letter: printable ASCII, Russian, and punctuation that is no part of a word. Most of it. */

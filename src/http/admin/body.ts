@@ -2,6 +2,9 @@ import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Problem, Refusal, unknownField } from '../problem.ts';
 
+/** Characters of a pointer that an answer shows; a client's own member name may be as long as its body. */
+const MAX_POINTER = 128;
+
 /** Of an error as TypeBox lists it. */
 interface Fault {
   readonly keyword: string;
@@ -28,7 +31,8 @@ function problemOfFaults(faults: readonly Fault[], schema: TSchema): Problem {
   // An unknown field is listed thrice, most plainly as what no schema is for.
   const fault = faults[0];
   if (fault === undefined) return { code: 'invalid-body', detail: 'The body is not as described.' };
-  const { instancePath, message, keyword, schemaPath } = fault;
+  const { message, keyword, schemaPath } = fault;
+  const instancePath = fault.instancePath.slice(0, MAX_POINTER);
   if (keyword === 'boolean') {
     const known = Object.keys(at(schema, schemaPath.replace(/\/additionalProperties$/, '/properties')));
     return { code: codeOf(instancePath, false), detail: unknownField(instancePath, known), parameter: instancePath };

@@ -31,7 +31,7 @@ export interface Visit {
  */
 export async function firstPage({ site, place, request }: Visit, options: PageOptions): Promise<FirstPage> {
   if (isStart(place)) return { shown: { kind: 'start' }, status: 200 };
-  const { search, door, clock, observe } = options;
+  const { search, door, identityBodies, clock, observe } = options;
   const pairs = searchPairs(place, site);
   const startedMs = clock.monotonicMs();
   const took = (): number => clock.monotonicMs() - startedMs;
@@ -48,11 +48,12 @@ export async function firstPage({ site, place, request }: Visit, options: PageOp
     });
   };
   try {
+    door.admitPage();
     const prepared = search.prepare({ pairs, header: headerReader(request.headers) });
     const answer = search.fromMemory(prepared) ?? (await door.search({ prepared, request: request.raw }));
     // What the search took; inflating the body and making HTML of it is the page's own time.
     const durationMs = took();
-    const body = await readBody(answer);
+    const body = readBody(await identityBodies.of(answer.entry));
     end(answer.outcome, 200, answer.reason);
     const shown = { kind: 'answer', answer: body, provenance: provenanceOfAnswer(answer, durationMs) } as const;
     return { shown, status: 200, durationMs };

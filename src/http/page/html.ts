@@ -6,10 +6,23 @@ const VOID = new Set(['input', 'link', 'meta', 'br', 'hr', 'img']);
 
 /** Tags and attribute names come from our own views; everything else is escaped. */
 export function toHtml(tree: Tree): string {
-  if (typeof tree === 'string') return escapeHtml(tree);
-  const attributes = Object.entries(tree.attributes).map(([name, value]) =>
-    value === '' ? ` ${name}` : ` ${name}="${escapeHtml(value)}"`,
-  );
-  const start = `<${tree.tag}${attributes.join('')}>`;
-  return VOID.has(tree.tag) ? start : `${start}${tree.children.map(toHtml).join('')}</${tree.tag}>`;
+  let html = '';
+  const write = (part: Tree): void => {
+    if (typeof part === 'string') {
+      html += escapeHtml(part);
+      return;
+    }
+    const { tag, attributes, children } = part;
+    html += `<${tag}`;
+    for (const name in attributes) {
+      const value = attributes[name] ?? '';
+      html += value === '' ? ` ${name}` : ` ${name}="${escapeHtml(value)}"`;
+    }
+    html += '>';
+    if (VOID.has(tag)) return;
+    for (const child of children) write(child);
+    html += `</${tag}>`;
+  };
+  write(tree);
+  return html;
 }

@@ -2,14 +2,18 @@ import type { Clock } from '../../clock.ts';
 import type { Search } from '../../search/search.ts';
 import type { Door } from '../door.ts';
 import type { RequestEvent } from '../events.ts';
+import type { IdentityBodies } from '../identity-bodies.ts';
 import type { Example } from './assets/view/site.mjs';
 
 export interface PageOptions {
   readonly search: Search;
-  readonly door: Pick<Door, 'search'>;
+  readonly door: Pick<Door, 'search' | 'admitPage'>;
+  /** Shared with `/search`, so that a page that was read once is inflated once. */
+  readonly identityBodies: IdentityBodies;
   readonly clock: Clock;
   /** 0–1; spreads Retry-After, so that refused readers do not come back together. */
   readonly random: () => number;
+  readonly maxUrlBytes: number;
   /** One event per search the server itself makes for the page. */
   readonly observe?: (event: RequestEvent) => void;
   /** Searches offered on the empty page. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../problem.ts';
-import { parseQueryString } from '../query-string.ts';
 import { contentPolicy, documentFields, OWN_FILES } from '../security-headers.ts';
 import { sendCompressed } from '../static-file.ts';
+import { parametersOf } from '../target.ts';
 import { pageLanguage, preferredLanguage } from './assets/view/language.mjs';
 import { type Place, placeFrom } from './assets/view/place.mjs';
 import type { Site } from './assets/view/site.mjs';
@@ -21,7 +21,7 @@ const STYLES = ['theme', 'frame', 'answer', 'filters', 'list', 'notices'];
 
 /** The search page for people, `GET|HEAD /`, and its files under `/assets/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { observe } = options;
+  const { observe, maxUrlBytes } = options;
   const assets = readAssets({
     prefix: '/assets/page',
     entry: join(ASSETS, 'main.mjs'),
@@ -34,7 +34,8 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     site: Site,
   ): Promise<{ readonly place: Place; readonly page: FirstPage }> => {
     try {
-      const place = placeFrom(parseQueryString(queryOf(request)), site);
+      const { pairs } = parametersOf(request.raw.url ?? '/', request.headers, maxUrlBytes);
+      const place = placeFrom(pairs, site);
       return { place, page: await firstPage({ site, place, request }, options) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -50,6 +51,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     method: ['GET', 'HEAD'],
     url: '/',
     schema: { hide: true },
+    config: { refusesLongUrls: true },
     handler: async (request, reply) => {
       const site = siteFor(options, preferredLanguage(request.headers['accept-language']));
       const { place, page } = await visit(request, site);
@@ -67,11 +69,4 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   });
 
   registerAssets(app, assets);
-}
-
-/** From the raw target: a router's own parser may refuse or reshape what `/` should answer in words. */
-function queryOf(request: FastifyRequest): string {
-  const target = request.raw.url ?? '/';
-  const mark = target.indexOf('?');
-  return mark < 0 ? '' : target.slice(mark + 1);
 }

@@ -3,7 +3,10 @@ import type { Site } from './assets/view/site.mjs';
 import type { PageOptions } from './options.ts';
 
 /** What the view may know: names and attributes, never answer profiles or anything of an operator's. */
-export function siteFor({ search, examples, explainUrl }: PageOptions, preferred: Language): Site {
+export function siteFor(
+  { search, examples, explainUrl }: Pick<PageOptions, 'search' | 'examples' | 'explainUrl'>,
+  preferred: Language,
+): Site {
   return {
     preferred,
     examples: examples ?? [],

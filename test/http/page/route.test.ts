@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Unanswered } from '../../../src/search/failure.ts';
 import { type FakePageService, startFakePageService } from '../../e2e/page-service.ts';
+import { publicServer } from '../serve.ts';
 
 describe('GET /', () => {
   let service: FakePageService;
@@ -174,5 +175,40 @@ describe('the files of the page', () => {
       assert.equal(problem.type, 'urn:problem-type:serpcache:not-found', path);
       assert.equal(problem.code, 'not-found', path);
     }
+  });
+});
+
+describe('an address longer than the limit', () => {
+  it('is refused by every route, and in words by the page', async (context) => {
+    const { server } = publicServer(context, { maxUrlBytes: 1024 });
+    const asked = (path: string) => server.app.inject({ url: `${path}?q=${'a'.repeat(1024)}` });
+    for (const path of [
+      '/search',
+      '/readyz',
+      '/healthz',
+      '/docs/',
+      '/openapi.json',
+      '/assets/page/x/main.mjs',
+      '/nothing',
+    ]) {
+      const { statusCode, headers } = await asked(path);
+      assert.deepEqual([statusCode, headers['content-type']], [414, 'application/problem+json'], path);
+    }
+    const page = await asked('/');
+    assert.deepEqual([page.statusCode, page.headers['content-type']], [414, 'text/html; charset=utf-8']);
+    assert.match(page.payload, /role="alert".*A URL may have at most 1024 bytes/);
+  });
+});
+
+describe('the filters in force', () => {
+  it('are a chip a value, and with very many a chip a filter; the page stays as long as people read', async (context) => {
+    const { server } = publicServer(context, { maxUrlBytes: 16 * 1024 });
+    const chips = async (filter: string) => {
+      const { payload } = await server.app.inject({ url: `/?q=a&filter=${filter}` });
+      assert.ok(payload.length < 2 ** 20, String(payload.length));
+      return payload.match(/class="chips".*?<\/nav>/s)?.[0].match(/<li>/g)?.length;
+    };
+    assert.equal(await chips('category:a,b,c'), 3 + 1);
+    assert.equal(await chips(`category:${'a,'.repeat(7000)}`), 1 + 1);
   });
 });

@@ -57,11 +57,14 @@ function draw() {
   isAsked = false;
   model = { ...model, nowMs: performance.now() };
   patch(app, pageView(model));
-  const title = titleOf(model);
-  if (document.title !== title) document.title = title;
-  plots.show(app.querySelector('[data-plots]'), model.live);
-  cohorts.show(app.querySelector('[data-cohorts]'), model.watched?.journal);
-  tellChanges();
+  for (const part of PARTS) {
+    try {
+      part();
+    } catch (error) {
+      // One that what was read cannot be drawn as takes no other with it.
+      console.error(error);
+    }
+  }
   if (toFocus === undefined) return;
   const target = app.querySelector(toFocus);
   toFocus = undefined;
@@ -69,6 +72,16 @@ function draw() {
   if (target.tabIndex < 0) target.setAttribute('tabindex', '-1');
   target.focus();
 }
+
+const PARTS = [
+  () => {
+    const title = titleOf(model);
+    if (document.title !== title) document.title = title;
+  },
+  () => plots.show(app.querySelector('[data-plots]'), model.live),
+  () => cohorts.show(app.querySelector('[data-cohorts]'), model.watched?.journal),
+  tellChanges,
+];
 
 function tellChanges() {
   const now = factsOf(model);

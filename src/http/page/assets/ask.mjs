@@ -1,3 +1,4 @@
+import { answerFrom } from './view/model.mjs';
 import { searchPairs } from './view/place.mjs';
 import { provenanceOf } from './view/provenance.mjs';
 
@@ -22,7 +23,7 @@ export async function ask(place, site, signal) {
       signal: AbortSignal.any([signal, timeout]),
     });
     if (!response.ok) return await failureOf(response);
-    const answer = await response.json();
+    const answer = answerFrom(await response.json());
     const header = (/** @type {string} */ name) => response.headers.get(name) ?? '';
     const tookMs = performance.now() - startedAt;
     const provenance = provenanceOf(header('cache-status'), header('server-timing'), tookMs);

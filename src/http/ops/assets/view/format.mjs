@@ -77,12 +77,21 @@ export function bytes(value) {
 
 /** @param {number | undefined} atMs Wall time. */
 export function clockTime(atMs) {
-  return atMs === undefined ? UNKNOWN : CLOCK.format(atMs);
+  return isTime(atMs) ? CLOCK.format(atMs) : UNKNOWN;
 }
 
 /** @param {number | undefined} atMs Wall time. */
 export function dayTime(atMs) {
-  return atMs === undefined ? UNKNOWN : DAY.format(atMs);
+  return isTime(atMs) ? DAY.format(atMs) : UNKNOWN;
+}
+
+/**
+ * A formatter throws for what no calendar has.
+ * @param {number | undefined} atMs
+ * @returns {atMs is number}
+ */
+function isTime(atMs) {
+  return typeof atMs === 'number' && Number.isFinite(new Date(atMs).getTime());
 }
 
 /**

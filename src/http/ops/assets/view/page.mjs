@@ -6,6 +6,7 @@ import { changesView } from './changes.mjs';
 import { domainView } from './domain.mjs';
 import { drillStripView } from './drill-strip.mjs';
 import { drillsView } from './drills.mjs';
+import { apart } from './parts.mjs';
 import { popularView } from './popular.mjs';
 import { bannersView, topView } from './top.mjs';
 
@@ -21,19 +22,23 @@ const VIEWS = { live: domainView, drills: drillsView, changes: changesView, popu
  */
 export function pageView(model) {
   return [
-    topView(model),
-    bannersView(model),
-    drillStripView(model),
+    apart(() => topView(model)),
+    apart(() => bannersView(model)),
+    apart(() => drillStripView(model)),
     h(
       'div',
       { class: `shown ${isStale(model) ? 'stale' : ''}`, 'data-key': 'shown' },
-      cardsView(model),
-      viewsView(model),
+      apart(() => cardsView(model)),
+      apart(() => viewsView(model)),
     ),
     h(
       'main',
       { id: 'main', tabindex: '-1', class: isStale(model) ? 'stale' : '', 'data-key': 'main' },
-      h('div', { class: 'view', 'data-key': `view-${model.place.view}` }, VIEWS[model.place.view](model)),
+      h(
+        'div',
+        { class: 'view', 'data-key': `view-${model.place.view}` },
+        apart(() => VIEWS[model.place.view](model)),
+      ),
     ),
   ];
 }

@@ -90,6 +90,25 @@ export function said(model, place) {
 }
 
 /**
+ * A part of the console that cannot be drawn takes no other with it: reports and journals were written by other
+ * processes, perhaps of another version.
+ * @template T
+ * @param {() => T} draw
+ * @returns {T | import('../../../page/assets/view/tree.mjs').TreeElement}
+ */
+export function apart(draw) {
+  try {
+    return draw();
+  } catch {
+    return h(
+      'p',
+      { class: 'notice bad', role: 'alert' },
+      'This cannot be shown: what was read is not what this console expects.',
+    );
+  }
+}
+
+/**
  * Around what a feed brought: first nothing, then its figures, and the reason when they are old or missing.
  * @template T
  * @param {Model} model
@@ -100,11 +119,12 @@ export function said(model, place) {
 export function fedView(model, fed, view) {
   if (fed === undefined || (fed.value === undefined && fed.problem === undefined))
     return h('p', { class: 'soft' }, 'Reading…');
+  const { value, problem } = fed;
   const age =
     fed.heardMs === undefined ? '' : ` What is shown is ${Math.round((model.nowMs - fed.heardMs) / 1000)} s old.`;
   return [
-    fed.problem !== undefined && h('p', { class: 'notice bad', role: 'alert' }, fed.problem.message, age),
-    fed.value !== undefined && view(fed.value),
+    problem !== undefined && h('p', { class: 'notice bad', role: 'alert' }, problem.message, age),
+    value !== undefined && apart(() => view(value)),
   ];
 }
 

@@ -3,7 +3,7 @@ import { foldValue, valuesOf, withValues } from './filters.mjs';
 import { formatNumber, formatValue } from './format.mjs';
 import { foreignLanguage } from './language.mjs';
 import { attributeName } from './names.mjs';
-import { placeHref } from './place.mjs';
+import { linksLike, placeHref } from './place.mjs';
 import { rangesView } from './ranges.mjs';
 import { domainOf } from './site.mjs';
 import { h } from './tree.mjs';
@@ -29,8 +29,9 @@ export function facetsView(model, answer) {
   // Nothing found and nothing chosen: there is nothing to narrow.
   if (answer.total === 0 && place.filters.length === 0) return undefined;
   const { attributes } = domainOf(site, place.domain);
+  const most = Math.ceil(linksLike(place) / Math.max(1, attributes.filter(({ facet }) => facet).length));
   const groups = attributes.flatMap((attribute) => {
-    const choices = choicesOf(attribute, model, answer);
+    const choices = choicesOf(attribute, model, answer).slice(0, most);
     return choices.length === 0 ? [] : [groupView(attribute, choices, model)];
   });
   const ranges = rangesView(model);
@@ -51,7 +52,7 @@ export function facetsView(model, answer) {
  * @returns {Choice[]}
  */
 function choicesOf(attribute, { site, place }, answer) {
-  const counted = answer.facets[attribute.name] ?? [];
+  const counted = (Object.hasOwn(answer.facets, attribute.name) && answer.facets[attribute.name]) || [];
   const { attributes } = domainOf(site, place.domain);
   const chosen = valuesOf(place.filters, attributes, attribute.name);
   if (!attribute.facet) return [];
@@ -73,7 +74,8 @@ function choicesOf(attribute, { site, place }, answer) {
 function groupView(attribute, choices, model) {
   const words = wordsIn(model.language);
   const id = `facet-${attribute.name}`;
-  const items = choices.map((choice) => choiceView(attribute, choice, model));
+  const chosen = valuesOf(model.place.filters, domainOf(model.site, model.place.domain).attributes, attribute.name);
+  const items = choices.map((choice) => choiceView(attribute, choice, chosen, model));
   const rest = items.slice(SHOWN_VALUES);
   return h(
     'section',
@@ -88,16 +90,15 @@ function groupView(attribute, choices, model) {
 /**
  * @param {Attribute} attribute
  * @param {Choice} choice
+ * @param {readonly string[]} before Values chosen now.
  * @param {PageModel} model
  */
-function choiceView(attribute, { value, count, chosen }, { site, place, language }) {
+function choiceView(attribute, { value, count, chosen }, before, { place, language }) {
   const words = wordsIn(language);
   const text = formatValue(attribute, value, language);
   const label = h('span', { class: 'value', lang: foreignLanguage(text, language) }, text);
   const number = count !== undefined && h('span', { class: 'count' }, formatNumber(count, language));
   const key = `${attribute.name}:${foldValue(value)}`;
-  const { attributes } = domainOf(site, place.domain);
-  const before = valuesOf(place.filters, attributes, attribute.name);
   const after = chosen ? before.filter((each) => foldValue(each) !== foldValue(value)) : [...before, value];
   const href = placeHref({ ...place, filters: withValues(place.filters, attribute.name, after), page: '' });
   return h(

@@ -24,11 +24,15 @@ export function readFilter(filter, attributes) {
   return { attribute: name, kind: 'values', values: values.filter((value) => value !== '') };
 }
 
+const MAX_FOLDED = 512;
+
 /**
  * The same fold as the engine's: a filter written in any case means the value as it is indexed.
  * @param {string} value
  */
 export function foldValue(value) {
+  // Values of a catalogue are shorter. Of longer ones the same spelling alone is the same value.
+  if (value.length > MAX_FOLDED) return value;
   return value.normalize('NFKC').toLowerCase().replaceAll('ё', 'е').replace(/\s+/g, ' ').trim();
 }
 
@@ -52,6 +56,7 @@ export function withValues(filters, attribute, values) {
  */
 export function valuesOf(filters, attributes, attribute) {
   for (const filter of filters) {
+    if (!filter.startsWith(`${attribute}:`)) continue;
     const read = readFilter(filter, attributes);
     if (read?.attribute === attribute && read.kind === 'values') return read.values;
   }

@@ -47,11 +47,39 @@ export function formatValue(attribute, value, language, currency = attribute.cur
 }
 
 /**
+ * Formatters by what they are made of. To make one takes 50 times as long as to use it. Currencies are the documents'
+ * own words, so their number is bounded: when it is reached, all are made anew.
+ * @type {Map<string, Intl.NumberFormat>}
+ */
+const formatters = new Map();
+const MAX_FORMATTERS = 256;
+
+/**
+ * @param {string} name One per set of options.
+ * @param {Language} language
+ * @param {Intl.NumberFormatOptions} options
+ */
+function numberFormat(name, language, options) {
+  const key = `${language} ${name}`;
+  const known = formatters.get(key);
+  if (known !== undefined) return known;
+  const made = new Intl.NumberFormat(language, options);
+  if (formatters.size >= MAX_FORMATTERS) formatters.clear();
+  formatters.set(key, made);
+  return made;
+}
+
+/** @param {Language} language */
+const dateFormat = (language) =>
+  new Intl.DateTimeFormat(language, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+const DATES = { en: dateFormat('en'), ru: dateFormat('ru') };
+
+/**
  * @param {number} value
  * @param {Language} language
  */
 export function formatNumber(value, language) {
-  return new Intl.NumberFormat(language, { maximumFractionDigits: 2 }).format(value);
+  return numberFormat('number', language, { maximumFractionDigits: 2 }).format(value);
 }
 
 /**
@@ -62,13 +90,13 @@ export function formatNumber(value, language) {
 function formatMoney(value, language, currency) {
   const digits = Number.isInteger(value) ? 0 : 2;
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  if (currency === undefined) return new Intl.NumberFormat(language, fraction).format(value);
+  if (currency === undefined) return numberFormat(`amount ${digits}`, language, fraction).format(value);
   const money = {
     style: /** @type {const} */ ('currency'),
     currency,
     currencyDisplay: /** @type {const} */ ('narrowSymbol'),
   };
-  return new Intl.NumberFormat(language, { ...money, ...fraction }).format(value);
+  return numberFormat(`money ${currency} ${digits}`, language, { ...money, ...fraction }).format(value);
 }
 
 /**
@@ -78,8 +106,7 @@ function formatMoney(value, language, currency) {
 function formatDate(date, language) {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
   if (Number.isNaN(time)) return date;
-  const parts = /** @type {const} */ ({ day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
-  return new Intl.DateTimeFormat(language, parts).format(time);
+  return DATES[language].format(time);
 }
 
 /**
@@ -90,9 +117,7 @@ function formatDate(date, language) {
 export function formatDuration(ms, language) {
   const [value, unit] = ms < 1 ? [ms * 1000, 'microsecond'] : ms < 10_000 ? [ms, 'millisecond'] : [ms / 1000, 'second'];
   const maximumFractionDigits = ms >= 1 && ms < 10 ? 1 : 0;
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits }).format(
-    value,
-  );
+  return unitFormat(unit, maximumFractionDigits, language).format(value);
 }
 
 /**
@@ -102,10 +127,15 @@ export function formatDuration(ms, language) {
 export function formatAge(seconds, language) {
   const [value, unit] =
     seconds < 120 ? [seconds, 'second'] : seconds < 7200 ? [seconds / 60, 'minute'] : [seconds / 3600, 'hour'];
-  return new Intl.NumberFormat(language, {
-    style: 'unit',
-    unit,
-    unitDisplay: 'short',
-    maximumFractionDigits: 0,
-  }).format(value);
+  return unitFormat(unit, 0, language).format(value);
+}
+
+/**
+ * @param {string} unit
+ * @param {number} maximumFractionDigits
+ * @param {Language} language
+ */
+function unitFormat(unit, maximumFractionDigits, language) {
+  const options = { style: /** @type {const} */ ('unit'), unit, unitDisplay: /** @type {const} */ ('short') };
+  return numberFormat(`${unit} ${maximumFractionDigits}`, language, { ...options, maximumFractionDigits });
 }

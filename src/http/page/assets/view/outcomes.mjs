@@ -133,7 +133,7 @@ const RUSSIAN_HINTS = {
  */
 export function failureDetail({ code, detail, parameter }, language, attributes) {
   if (language === 'en') return detail;
-  const hint = RUSSIAN_HINTS[code];
+  const hint = saidOf(RUSSIAN_HINTS, code);
   if (hint === undefined) return undefined;
   const names = attributes.filter((attribute) => isAllowed(code, attribute)).map(({ name }) => name);
   const allowed = names.length === 0 ? '' : ` Допустимы: ${names.join(', ')}.`;
@@ -161,7 +161,7 @@ export function sourceWords(source, language) {
  * @param {Language} language
  */
 export function reasonWords(reason, language) {
-  return REASONS[language][reason] ?? reason;
+  return saidOf(REASONS[language], reason) ?? reason;
 }
 
 /**
@@ -169,5 +169,14 @@ export function reasonWords(reason, language) {
  * @param {Language} language
  */
 export function failureWords(code, language) {
-  return FAILURES[language][code] ?? FAILURES[language]['other'] ?? code;
+  return saidOf(FAILURES[language], code) ?? FAILURES[language]['other'] ?? code;
+}
+
+/**
+ * Codes are other people's words, and every object has a `constructor`.
+ * @param {Readonly<Record<string, string>>} phrases
+ * @param {string} code
+ */
+function saidOf(phrases, code) {
+  return Object.hasOwn(phrases, code) ? phrases[code] : undefined;
 }

@@ -72,6 +72,18 @@ export function placeHref(place) {
   return `/?${new URLSearchParams(placePairs(place))}`;
 }
 
+/** Of all links of one kind on a page, together. Each repeats the whole address, which may be 16 KiB long. */
+const MAX_LINK_BYTES = 256 * 1024;
+
+/**
+ * How many links to places like this one a page may hold of one kind: thousands for what people choose, a few where an
+ * address is as long as it may be.
+ * @param {Place} place
+ */
+export function linksLike(place) {
+  return Math.max(4, Math.floor(MAX_LINK_BYTES / placeHref(place).length));
+}
+
 /**
  * The address of the same query in a section. Filters, sort and context are a section's own and stay behind.
  * @param {Place} place

@@ -1,4 +1,6 @@
 // @ts-check
+import { formatNumber } from './format.mjs';
+
 /**
  * Everything the page says, in the languages it speaks. Keys are the codes the service itself uses, so that a code
  * without a sentence here is visible as such.
@@ -150,13 +152,15 @@ const RESULTS = {
   ru: { one: 'результат', few: 'результата', many: 'результатов', other: 'результата' },
 };
 
+const PLURALS = { en: new Intl.PluralRules('en'), ru: new Intl.PluralRules('ru') };
+
 /**
  * @param {number} total
  * @param {boolean} atLeast The engine stopped counting.
  * @param {Language} language
  */
 export function countWords(total, atLeast, language) {
-  const number = new Intl.NumberFormat(language).format(total);
+  const number = formatNumber(total, language);
   if (atLeast) return language === 'ru' ? `не меньше ${number} результатов` : `at least ${number} results`;
-  return `${number} ${RESULTS[language][new Intl.PluralRules(language).select(total)] ?? ''}`;
+  return `${number} ${RESULTS[language][PLURALS[language].select(total)] ?? ''}`;
 }

@@ -1,0 +1,93 @@
+import { parentPort } from 'node:worker_threads';
+import pino from 'pino';
+import { systemClock } from '../../src/clock.ts';
+import { createPublicServer } from '../../src/http/public-server.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+import { createFakeSearch } from '../fakes/search.ts';
+
+/**
+ * A public listener with its limits at their maxima, in a thread of its own, which says how much processor time the
+ * longest turn of its event loop took. Processor time of the thread does not count what neighbours on the machine take.
+ * The engine answers at once: a real one works in a thread or a process of its own.
+ */
+
+/** Milliseconds of processor time. */
+export interface Turns {
+  /** Of the longest turn since the question before. */
+  readonly longestMs: number;
+  /** Of a fixed piece of work, the least of a few. */
+  readonly referenceMs: number;
+}
+
+const DOMAIN: SearchDomain = {
+  name: 'goods',
+  attributes: [
+    ...Array.from({ length: 20 }, (_, i) => ({ name: `a${i}`, type: 'string', facet: true, sort: false }) as const),
+    { name: 'price', type: 'number', facet: false, sort: true },
+    { name: 'date', type: 'date', facet: false, sort: true },
+  ],
+  context: [{ name: 'region', source: 'query', values: ['ru', 'kz'] }],
+  answerProfile: 'p1',
+};
+
+const search = createFakeSearch({ clock: systemClock, domains: [DOMAIN], coding: 'gzip', results: 100 });
+// As with a real engine, the size of a page does not follow from the length of the question.
+search.answer = async (prepared) => {
+  const answer = await search.computed({
+    ...prepared,
+    request: { ...prepared.request, text: 'кроссовки '.repeat(20) },
+  });
+  search.memory.set(prepared.key, answer.entry);
+  return answer;
+};
+const server = createPublicServer({
+  search,
+  observe: () => {},
+  log: pino({ level: 'silent' }),
+  clock: systemClock,
+  random: () => 0.5,
+  clientMaxAgeMs: () => 30_000,
+  maxPageBytes: 2 ** 24,
+  maxUrlBytes: 16 * 2 ** 10,
+  maxBodyBytes: 2 ** 20,
+  maxConnections: 100,
+  maxInFlight: 1000,
+  maxLoopDelayMs: 60_000,
+  drainMs: 100,
+  lameDuckMs: 0,
+  hitSample: 0,
+  version: 'test',
+});
+
+const usedMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+/** Sorting and text, as what is measured does. */
+function referenceWork(): number {
+  const startedMs = usedMs();
+  const texts = Array.from({ length: 4000 }, (_, i) => `${(i * 7919) % 4001} слово ${i}`);
+  JSON.parse(JSON.stringify(texts.sort().map((text) => ({ text: text.toUpperCase().normalize('NFKC') }))));
+  return usedMs() - startedMs;
+}
+const referenceMs = Math.min(...Array.from({ length: 10 }, referenceWork));
+
+let longestMs = 0;
+let lastMs = usedMs();
+// The loop never sleeps while this runs, so that each call comes one turn after the one before.
+const turn = (): void => {
+  const nowMs = usedMs();
+  longestMs = Math.max(longestMs, nowMs - lastMs);
+  lastMs = nowMs;
+  setImmediate(turn);
+};
+
+parentPort?.on('message', () => {
+  const turns: Turns = { longestMs, referenceMs };
+  longestMs = 0;
+  parentPort?.postMessage(turns);
+});
+const url = await server.listen({ host: '127.0.0.1', port: 0 });
+turn();
+parentPort?.postMessage(url);

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
+import { createIdentityBodies } from '../../../src/http/identity-bodies.ts';
+import { provenanceOfAnswer, readBody } from '../../../src/http/page/answer.ts';
+import type { PageModel } from '../../../src/http/page/assets/view/model.mjs';
+import { placeFrom, searchPairs } from '../../../src/http/page/assets/view/place.mjs';
+import type { Assets } from '../../../src/http/page/assets.ts';
+import { documentHtml } from '../../../src/http/page/document.ts';
+import { siteFor } from '../../../src/http/page/site.ts';
+import { createPageSearch } from '../../fakes/page-search.ts';
+
+const ASSETS: Assets = { prefix: '/assets/page', version: 'v1', byName: new Map() };
+
+async function twentyResults(): Promise<{ readonly body: Buffer; readonly model: (body: Buffer) => PageModel }> {
+  const search = createPageSearch({ clock: systemClock });
+  const site = siteFor({ search }, 'ru');
+  const place = placeFrom([['q', 'кроссовки']], site);
+  const answer = await search.search(search.prepare({ pairs: searchPairs(place, site) }));
+  const body = await createIdentityBodies({ maxBytes: 2 ** 20, maxPageBytes: 2 ** 20 }).of(answer.entry);
+  const provenance = provenanceOfAnswer(answer, 0.3);
+  const model = (bytes: Buffer): PageModel => ({
+    ...{ site, place, language: 'ru' },
+    shown: { kind: 'answer', answer: readBody(bytes), provenance },
+  });
+  assert.equal(readBody(body).results.length, 20);
+  return { body, model };
+}
+
+test('a page makes no formatter that an earlier one has made', async (context) => {
+  const { body, model } = await twentyResults();
+  const first = documentHtml(model(body), ASSETS);
+  const made = [
+    context.mock.method(Intl, 'NumberFormat'),
+    context.mock.method(Intl, 'DateTimeFormat'),
+    context.mock.method(Intl, 'PluralRules'),
+  ];
+  assert.equal(documentHtml(model(body), ASSETS), first);
+  assert.deepEqual(
+    made.map(({ mock }) => mock.callCount()),
+    [0, 0, 0],
+  );
+});
+
+/** Processor time of the thread for one call, in milliseconds. Some kernels count it in steps of 4 ms: many calls. */
+function meanMs(calls: number, work: () => unknown): number {
+  for (let i = 0; i < calls / 4; i += 1) work();
+  const before = process.threadCpuUsage();
+  for (let i = 0; i < calls; i += 1) work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000 / calls;
+}
+
+test('to draw a page of 20 results takes at most 50 times as long as to read and write its JSON', async () => {
+  const { body, model } = await twentyResults();
+  const page = meanMs(200, () => documentHtml(model(body), ASSETS));
+  const json = meanMs(2000, () => JSON.stringify(JSON.parse(body.toString('utf8'))));
+  // 12 to 21 times where this was written, 110 times while each value made a formatter of its own.
+  assert.ok(page < 50 * json, `${page.toFixed(2)} ms against ${json.toFixed(3)}`);
+});
