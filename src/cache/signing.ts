@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /** What a signature is for: one made for one purpose, domain or id is wrong for every other. */
 export type SignedPurpose = 'document' | 'report' | 'entry';
@@ -32,20 +32,22 @@ export interface SigningKeys {
 export const SIGNATURE_BYTES = 16;
 
 export function createSigning({ key, previousKey, required }: SigningKeys, domain: string): Signing {
-  const macOf = (secret: string, purpose: SignedPurpose, id: string, parts: readonly Uint8Array[]): Buffer => {
+  const current = createSecretKey(key, 'utf8');
+  const previous = previousKey === undefined ? undefined : createSecretKey(previousKey, 'utf8');
+  const macOf = (secret: KeyObject, purpose: SignedPurpose, id: string, parts: readonly Uint8Array[]): Buffer => {
     // JSON keeps the fields apart, and the line end, which is in no JSON text, keeps them apart from the bytes.
     const mac = createHmac('sha256', secret).update(`${JSON.stringify(['serpcache-1', purpose, domain, id])}\n`);
     for (const part of parts) mac.update(part);
     return mac.digest().subarray(0, SIGNATURE_BYTES);
   };
-  const matches = (secret: string, signature: Uint8Array, ...what: [SignedPurpose, string, readonly Uint8Array[]]) =>
+  const matches = (secret: KeyObject, signature: Uint8Array, ...what: [SignedPurpose, string, readonly Uint8Array[]]) =>
     signature.length === SIGNATURE_BYTES && timingSafeEqual(macOf(secret, ...what), signature);
   return {
     required,
-    sign: (purpose, id, parts) => macOf(key, purpose, id, parts),
+    sign: (purpose, id, parts) => macOf(current, purpose, id, parts),
     verify: (purpose, id, parts, signature) => {
-      if (matches(key, signature, purpose, id, parts)) return 'current';
-      return previousKey !== undefined && matches(previousKey, signature, purpose, id, parts) ? 'previous' : 'wrong';
+      if (matches(current, signature, purpose, id, parts)) return 'current';
+      return previous !== undefined && matches(previous, signature, purpose, id, parts) ? 'previous' : 'wrong';
     },
   };
 }
