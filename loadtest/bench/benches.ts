@@ -54,6 +54,18 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     leastShare: 0.95,
     prepare: prepareStore,
   },
+  page: {
+    title: 'search page of 20 results, out of memory',
+    baseline: 'the same answer as JSON from bare node:http',
+    outcome: 'hit-l1',
+    leastShare: 0.99,
+    prepare: async () => async (room) => {
+      const serpcache = await room.startService({ name: 'page', store: 'store: { kind: none }', memory: '64MiB' });
+      const question = `?q=${encodeURIComponent('кроссовки')}`;
+      const bare = await room.startBare(await fetchPage(`${serpcache.url}/search${question}`));
+      return { serpcache, bare, targets: [`/${question}`] };
+    },
+  },
   signing: {
     title: 'L2 hit, with a signing key',
     baseline: 'the same without',

@@ -11,7 +11,7 @@ export interface Door {
   /** @throws Refusal `busy`, and what `Search.search` throws. */
   readonly search: (asked: AskedSearch) => Promise<Answer>;
   /**
-   * To be asked before a page is drawn, from memory too: a page costs ten times as much as a hit of `/search`, so while
+   * To be asked before a page is drawn, from memory too: a page costs several times as much as a hit of `/search`, so while
    * the event loop is late it is shed. With every place taken and the loop in time, pages in memory are drawn.
    * @throws Refusal `busy`.
    */

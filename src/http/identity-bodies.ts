@@ -1,5 +1,6 @@
 import { decompress } from '../cache/coding.ts';
 import type { Entry } from '../cache/entry.ts';
+import { createRecent } from './recent.ts';
 
 export interface IdentityBodies {
   /** The page as it was before compression; at once when remembered. Rejects when the body cannot be inflated. */
@@ -7,34 +8,21 @@ export interface IdentityBodies {
 }
 
 /**
- * Inflates stored bodies for clients that take none of our codings, and remembers them, so that an L1 hit does not
- * inflate each time. Remembered by entry, weakly: what L1 evicts is forgotten with it. Two generations bound the rest:
- * when the younger holds half of `maxBytes` the older is dropped.
+ * Inflates stored bodies for clients that take none of our codings, and remembers `maxBytes` of them by their entries, so
+ * that an L1 hit does not inflate each time.
  */
 export function createIdentityBodies(options: {
   readonly maxBytes: number;
   readonly maxPageBytes: number;
 }): IdentityBodies {
-  let young = new WeakMap<Entry, Buffer>();
-  let old = new WeakMap<Entry, Buffer>();
-  let youngBytes = 0;
+  const bodies = createRecent<Entry, Buffer>(options.maxBytes);
   /** Inflations under way, so that a crowd at one entry inflates it once. */
   const pending = new WeakMap<Entry, Promise<Buffer>>();
-
-  const remember = (entry: Entry, body: Buffer): void => {
-    if (youngBytes + body.length > options.maxBytes / 2) {
-      old = young;
-      young = new WeakMap();
-      youngBytes = 0;
-    }
-    young.set(entry, body);
-    youngBytes += body.length;
-  };
 
   const inflate = async (entry: Entry): Promise<Buffer> => {
     try {
       const body = await decompress(entry.body, entry.coding, options.maxPageBytes);
-      remember(entry, body);
+      bodies.set(entry, body, body.length);
       return body;
     } finally {
       pending.delete(entry);
@@ -44,13 +32,8 @@ export function createIdentityBodies(options: {
   return {
     of: (entry) => {
       if (entry.coding === 'identity') return entry.body;
-      const recent = young.get(entry);
-      if (recent !== undefined) return recent;
-      const older = old.get(entry);
-      if (older !== undefined) {
-        remember(entry, older);
-        return older;
-      }
+      const known = bodies.get(entry);
+      if (known !== undefined) return known;
       let flight = pending.get(entry);
       if (flight === undefined) {
         flight = inflate(entry);

@@ -87,9 +87,9 @@ export async function sendStatic(
 export async function sendCompressed(
   request: FastifyRequest,
   reply: FastifyReply,
-  text: string,
+  text: string | Buffer,
 ): Promise<FastifyReply> {
-  const body = Buffer.from(text);
+  const body = typeof text === 'string' ? Buffer.from(text) : text;
   const coding = codingFor(request, body.length, EACH);
   if (coding !== 'identity') reply.header('content-encoding', coding);
   if (coding === 'gzip' && body.length <= MAX_SYNC_BYTES) {

@@ -1,12 +1,21 @@
 import type { Answer } from '../../search/answer.ts';
 import { cacheStatus } from '../cache-status.ts';
+import { createRecent } from '../recent.ts';
 import type { AnswerBody } from './assets/view/model.mjs';
 import { answerFrom } from './assets/view/model.mjs';
 import { type Provenance, provenanceOf } from './assets/view/provenance.mjs';
 
-/** The page inside an answer's body, inflated. @throws SyntaxError when it is no JSON. */
+/** Of inflated pages whose parsed form is remembered. */
+const MAX_READ_BYTES = 2 * 2 ** 20;
+const read = createRecent<Buffer, AnswerBody>(MAX_READ_BYTES);
+
+/** The page inside an answer's inflated body: for a while one object for one buffer. @throws SyntaxError when it is no JSON. */
 export function readBody(identity: Buffer): AnswerBody {
-  return answerFrom(JSON.parse(identity.toString('utf8')));
+  const known = read.get(identity);
+  if (known !== undefined) return known;
+  const body = answerFrom(JSON.parse(identity.toString('utf8')));
+  read.set(identity, body, identity.length);
+  return body;
 }
 
 /** Through the words of the headers, so that the first page and the fetched ones cannot tell different stories. */

@@ -6,10 +6,26 @@ const VOID = new Set(['input', 'link', 'meta', 'br', 'hr', 'img']);
 
 /** Tags and attribute names come from our own views; everything else is escaped. */
 export function toHtml(tree: Tree): string {
+  return piecesOf(tree).join('');
+}
+
+/** The HTML before an element of the tree and after it; the element itself is left out. */
+export function htmlAround(tree: Tree, element: Tree): readonly [before: string, after: string] {
+  const [before = '', after = ''] = piecesOf(tree, element);
+  return [before, after];
+}
+
+function piecesOf(tree: Tree, left?: Tree): readonly string[] {
+  const pieces: string[] = [];
   let html = '';
   const write = (part: Tree): void => {
     if (typeof part === 'string') {
       html += escapeHtml(part);
+      return;
+    }
+    if (part === left) {
+      pieces.push(html);
+      html = '';
       return;
     }
     const { tag, attributes, children } = part;
@@ -24,5 +40,5 @@ export function toHtml(tree: Tree): string {
     html += `</${tag}>`;
   };
   write(tree);
-  return html;
+  return [...pieces, html];
 }

@@ -36,7 +36,7 @@ const FAILURE = {
 
 const answer = (body: unknown): Shown => ({ kind: 'answer', answer: answerFrom(body), provenance: PROVENANCE });
 const html = (shown: Shown, search = ADDRESS, language: PageModel['language'] = 'en'): string =>
-  documentHtml({ site: SITE, place: placeFrom(new URLSearchParams(search), SITE), language, shown }, ASSETS);
+  documentHtml({ site: SITE, place: placeFrom(new URLSearchParams(search), SITE), language, shown }, ASSETS).toString();
 
 /** Whatever the page holds where nothing is wrong, in each of its states. */
 const OURS = new Set(

@@ -20,9 +20,10 @@ import { wordsIn } from './words.mjs';
 /**
  * The whole visible page.
  * @param {PageModel} model
+ * @param {typeof columnsView} columns Draws facets and results.
  * @returns {TreeElement[]}
  */
-export function pageView(model) {
+export function pageView(model, columns = columnsView) {
   const words = wordsIn(model.language);
   return [
     h('a', { class: 'skip', href: '#content' }, words('skip')),
@@ -37,13 +38,25 @@ export function pageView(model) {
       ),
       tabs(model),
     ),
-    h('main', { id: 'content', tabindex: -1 }, mainView(model)),
+    h('main', { id: 'content', tabindex: -1 }, mainView(model, columns)),
     footer(model),
   ];
 }
 
-/** @param {PageModel} model */
-function mainView(model) {
+/**
+ * Facets and results: of the answer, the address and the language alone, whenever they are drawn.
+ * @param {PageModel} model
+ * @param {import('./model.mjs').AnswerBody} answer
+ */
+export function columnsView(model, answer) {
+  return h('div', { class: 'columns' }, facetsView(model, answer), resultsView(model, answer));
+}
+
+/**
+ * @param {PageModel} model
+ * @param {typeof columnsView} columns
+ */
+function mainView(model, columns) {
   const { shown, place, language } = model;
   const words = wordsIn(language);
   const heading = h(
@@ -62,7 +75,7 @@ function mainView(model) {
         heading,
         h('div', { class: 'told' }, status, originDetails(model, shown)),
         chipsView(model),
-        h('div', { class: 'columns' }, facetsView(model, shown.answer), resultsView(model, shown.answer)),
+        columns(model, shown.answer),
       ];
   }
 }
