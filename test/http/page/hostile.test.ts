@@ -89,6 +89,11 @@ describe('a hostile value becomes text, and the page is drawn', () => {
   });
 });
 
+it('lists in lists, however deep they are, become text', () => {
+  const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000));
+  assert.match(toHtml(h('p', {}, deep as string)), /^<p>[[\]…]*<\/p>$/);
+});
+
 describe('an address', () => {
   it('that could run as a script is left out, wherever it is written', () => {
     const hrefs = [
