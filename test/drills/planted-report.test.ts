@@ -100,6 +100,19 @@ test('a file that is no whole journal is shown as unreadable, and the others are
   await assert.rejects(rig.drills.journal(huge), { code: 'unknown-drill', message: /bytes/ });
 });
 
+test('a journal under the name of another is unreadable, and of very many such files some are shown', async (t) => {
+  const directory = await folder(t);
+  const good = await journalOf(t);
+  const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
+  for (const name of names) await writeFile(join(directory, `${name}.json`), encodeJournal(good));
+  const rig = createRig({ directory, keep: 100 });
+  t.after(rig.close);
+  assert.deepEqual(await rig.drills.list(), []);
+  const shown = rig.drills.unreadable();
+  assert.equal(shown.length, 64);
+  assert.equal(shown[0]?.why, `it is the journal of ${good.id}`);
+});
+
 test('every journal this version writes is one it reads', () => {
   for (const scene of Object.values(SCENES)) {
     const journal = scene();
