@@ -19,7 +19,10 @@ export interface AuditEntry {
   readonly domain?: string;
   /** What the request named beside it: a drill or a warm-up. */
   readonly target?: string;
-  /** Who asked: a name given with the token and the address it came from, without the right token the address alone; `serpcache` for what a process did by itself. */
+  /**
+   * Who asked: a name given with the token and the address it came from, without the right token the address alone;
+   * `serpcache` for what a process did by itself.
+   */
   readonly by: string;
   readonly reason?: string;
   /** `done`, the code it was refused with, `cut-off`, or `held-back` for refusals that got no line of their own. */

@@ -14,10 +14,10 @@ const LOWEST_GENERATION = 1;
  * What a document says, and the overlay of a drill that lives, in a form that costs next to nothing to ask: a table of
  * floors by bucket, and one number above which an entry was computed after everything that was ever flushed.
  *
- * An entry of a generation above the document's own is judged as one of the lowest generation. Either another process has heard of a
- * newer document: then whatever was decided about the entry costs one computation, within a poll. Or nobody gave that
- * generation out, and a purge, a flush or a suppression must hold for it too. It is asked at every lookup, so the same entry
- * counts again as soon as its document is heard.
+ * An entry of a generation above the document's own is judged as one of the lowest generation. Either another process has
+ * heard of a newer document: then whatever was decided about the entry costs one computation, within a poll. Or nobody gave
+ * that generation out, and a purge, a flush or a suppression must hold for it too. It is asked at every lookup, so the same
+ * entry counts again as soon as its document is heard.
  */
 export function compileRules(document: ControlDocument, overlay: Overlay | undefined, locate: Locate): EntryRules {
   const floors = createFloors();

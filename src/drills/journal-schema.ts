@@ -11,10 +11,14 @@ import { GUARD_FIGURES } from './plan.ts';
  * version adds are let through; figures that older versions did not have are optional.
  */
 
-/** Counts, rates, sizes and durations. JSON has no other bound than that of a double, and 1e999 is read as infinite. */
-const amount = Type.Number({ minimum: 0, maximum: 1e15 });
+/**
+ * Counts, rates, sizes and durations. JSON has no other bound than that of a double, and 1e999 is read as infinite. Above
+ * what is computed from any readings that `meter/fleet.ts` lets in: or whoever plants one spoils the report of a drill.
+ */
+const MOST = 1e30;
+const amount = Type.Number({ minimum: 0, maximum: MOST });
 /** What may be a difference. */
-const difference = Type.Number({ minimum: -1e15, maximum: 1e15 });
+const difference = Type.Number({ minimum: -MOST, maximum: MOST });
 const ratio = Type.Number({ minimum: 0, maximum: 1 });
 /** Until 2100: a later time sorts before everything and cannot be shown. */
 const wallMs = Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1) });

@@ -78,12 +78,18 @@ export function createAddressShares(options: AddressSharesOptions): AddressShare
       socket.once('close', () => forget(address, socket));
       return true;
     },
-    answering: (socket, response) => {
+    answering: (connection, response) => {
+      const socket = admittedOf(connection);
       const own = ofAddress.get(addressOf(socket));
       // To the end: it was used last.
       if (own?.delete(socket) === true) own.set(socket, response);
     },
   };
+}
+
+/** Requests over TLS come on a socket of their own. The one below it was admitted, for which Node has no public name. */
+function admittedOf(connection: Duplex): Duplex {
+  return (connection as { readonly _parent?: Duplex | null })._parent ?? connection;
 }
 
 function addressOf(socket: Duplex): string {

@@ -9,6 +9,9 @@ import {
 
 type Readings = ReadonlyMap<string, MeterReading>;
 
+/** No process of ours reports twice within it, and rates over less have no bound. */
+const LEAST_MS = 1;
+
 interface Pair {
   readonly before: MeterReading;
   readonly after: MeterReading;
@@ -24,7 +27,8 @@ export function figuresBetween(before: Readings, after: Readings): Figures {
   const perSecond = (of: (reading: MeterReading) => number): number =>
     sum(
       pairs.map(
-        (pair) => (Math.max(0, of(pair.after) - of(pair.before)) * 1000) / (pair.after.atMs - pair.before.atMs),
+        ({ before: then, after: now }) =>
+          (Math.max(0, of(now) - of(then)) * 1000) / Math.max(LEAST_MS, now.atMs - then.atMs),
       ),
     );
   const level = (of: (engine: EngineReading) => number): number => sum(pairs.map(({ after: now }) => of(now.engine)));
@@ -62,7 +66,8 @@ export function figuresBetween(before: Readings, after: Readings): Figures {
     cohorts: Array.from({ length: cohorts }, (_, at): CohortFigures => {
       const searched = grownInCohort(pairs, at, 'searches');
       const hit = grownInCohort(pairs, at, 'hits');
-      return { searches: searched, ...ratio('hitRatio', hit, searched) };
+      // Others may have reported more hits than searches.
+      return { searches: searched, ...ratio('hitRatio', Math.min(hit, searched), searched) };
     }),
   };
 }
@@ -104,9 +109,9 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Nothing where there is nothing to divide by. */
+/** Nothing where there is nothing to divide by: less than one of what is counted. */
 function ratio<K extends string>(name: K, part: number, whole: number): { readonly [key in K]?: number } {
-  return (whole > 0 ? { [name]: part / whole } : {}) as { readonly [key in K]?: number };
+  return (whole >= 1 ? { [name]: part / whole } : {}) as { readonly [key in K]?: number };
 }
 
 /** The bound under which so many lie; of what is slower than the last one, that one. */

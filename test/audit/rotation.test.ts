@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import pino from 'pino';
 import type { Audit, RecordedEntry } from '../../src/audit/audit.ts';
 import { createAudit } from '../../src/audit/create-audit.ts';
+import { rotate } from '../../src/audit/rotation.ts';
 import { entry, rig } from './rig.ts';
 
 /** Every page from the newest back. */
@@ -42,6 +43,29 @@ test('a full file is moved away under the next number, and pages go back through
   for (const limit of [1, 7, 1000]) {
     assert.deepEqual(actions(await allPages(audit, limit)), numbered(0, 100), `pages of ${limit}`);
   }
+  assert.equal((await audit.page({ limit: 100 }))?.next, undefined, 'there is nothing older');
+});
+
+test('a file that another process has moved away already is not moved again', async (context) => {
+  const { audit, file } = rig(context);
+  audit.record(entry('a'));
+  await audit.page({ limit: 1 });
+  const { ino } = statSync(file, { bigint: true });
+  await rotate(file, ino + 1n, { maxBytes: 1, keep: 3 });
+  assert.deepEqual(readdirSync(dirname(file)), ['audit.ndjson']);
+  await rotate(file, ino, { maxBytes: 1, keep: 3 });
+  assert.match(readdirSync(dirname(file)).join(), /^audit\.ndjson\.000001-[0-9a-f]{8}$/);
+});
+
+test('a page reads 4 MiB at most, and the next one goes on where it stopped', async (context) => {
+  const { audit, file } = rig(context);
+  audit.record(entry('old'));
+  await audit.page({ limit: 1 });
+  appendFileSync(file, `${'x'.repeat(99_999)}\n`.repeat(60));
+  const first = await audit.page({ limit: 1 });
+  assert.deepEqual(first?.entries, []);
+  const second = await audit.page({ limit: 1, before: first?.next ?? '' });
+  assert.deepEqual(actions(second?.entries ?? []), ['old']);
 });
 
 test('a page that was given stays what it was while lines are written and files moved away', async (context) => {

@@ -77,6 +77,17 @@ test('an entry that says it lives for 49 days lives as long as the policy of its
   assert.deepEqual(seen, ['fresh', 'fresh', 'stale', 'failing', 'failing', 'lapsed']);
 });
 
+test('each lifetime is held to the policy, though the others are within it', async () => {
+  const within = { freshForMs: 1000, revalidateForMs: 1000, errorForMs: 1000 };
+  for (const name of ['freshForMs', 'revalidateForMs', 'errorForMs'] as const) {
+    const { clock, plant, looks } = scene();
+    plant(entryOf(clock, { ...within, [name]: LONGEST_MS }));
+    const found = await looks();
+    assert.ok(found.kind === 'found');
+    assert.ok(found.entry[name] <= HOUR_MS, name);
+  }
+});
+
 test('a copy in L1 of such an entry turns stale with the policy too', async () => {
   const { clock, tiers, plant } = scene();
   plant(entryOf(clock, LONG));

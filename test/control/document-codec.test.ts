@@ -48,6 +48,18 @@ test('a field that a later version adds is left out', () => {
   assert.deepEqual(decodeDocument({ tag: '3-abc', value }, NOW_MS), { kind: 'document', document: start });
 });
 
+test('a time that no clock near this one shows is brought near, or what bears it would never be forgotten', () => {
+  const [past, future] = [-1, NOW_MS + 365 * 86_400_000];
+  const purges = [past, 5, future].map((atMs, index) => ({ text: `${index}`, generation: 1, atMs }));
+  const decoded = decodeDocument(encodeDocument({ ...start, purges, ranges: [{ ...range, atMs: future }] }), NOW_MS);
+  assert.ok(decoded.kind === 'document');
+  const latest = NOW_MS + 2 * 3_600_000;
+  assert.deepEqual(
+    [...decoded.document.purges, ...decoded.document.ranges].map(({ atMs }) => atMs),
+    [0, 5, latest, latest],
+  );
+});
+
 test('whatever bytes are there, they are a document or a fault with words', () => {
   const check = (value: Buffer, tag: string): void => {
     const decoded = decodeDocument({ tag, value }, NOW_MS);

@@ -129,6 +129,12 @@ test('the longest life of any configuration is one that a document may say', () 
   assert.equal(longestLifeMs(policy), MAX_LIFE_MS);
 });
 
+test('a page without results may be the one that lives longest', () => {
+  const policy = { ttlMs: 10, emptyTtlMs: 20, staleWhileRevalidateMs: 1, staleIfErrorMs: 2, jitter: 0.5 };
+  assert.equal(longestLifeMs(policy), 32);
+  assert.equal(longestLifeMs({ ...policy, ttlMs: 40 }), 62);
+});
+
 test('a document that says nothing of lives is forgotten by the life of whoever changes it', () => {
   const document = purge(emptyDocument, 'shoes', 0);
   assert.deepEqual(noteLongestLife(document, 5, HOUR_MS).longestLife, { ms: HOUR_MS, atMs: 5 });

@@ -6,6 +6,7 @@ import { type ControlDocument, emptyDocument, type FlushRange, MAX_RANGES } from
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
 import { lineageOf } from '../../src/control/lineage.ts';
 import { merge } from '../../src/control/merge.ts';
+import { raiseAll } from '../../src/control/merge-floors.ts';
 import { purge } from '../../src/control/purge.ts';
 import { raiseFloors } from '../../src/control/raise-floors.ts';
 import { lift, suppress } from '../../src/control/suppress.ts';
@@ -158,4 +159,18 @@ test('ranges that a merge has made one are remembered as long as the later of th
     const right = after([(one) => raiseFloors(one, [{ from: 200, to: 300 }], rightMs)], emptyDocument, 'r');
     assert.deepEqual(merge(left, right, 'm').ranges, [{ from: 100, to: 300, floor: 3, freshFloor: 3, atMs: 9 }]);
   }
+});
+
+test('purges that a merge has no room for become a floor, which lowers none and is kept as long as the latest of them', () => {
+  const merged = raiseAll(
+    [{ from: 0, to: 10, floor: 2, freshFloor: 9, atMs: 3 }],
+    [
+      { text: 'a', generation: 5, atMs: 8 },
+      { text: 'b', generation: 4, atMs: 7 },
+    ],
+  );
+  assert.deepEqual(merged, [
+    { from: 0, to: 10, floor: 5, freshFloor: 9, atMs: 8 },
+    { from: 10, to: 10_000, floor: 5, freshFloor: 5, atMs: 8 },
+  ]);
 });

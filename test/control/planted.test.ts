@@ -90,6 +90,7 @@ test('a process that knows no document does not hear a corrupt one, says why a c
   const scene = createScene(t);
   await scene.write({ tag: '9-x', value: Buffer.from('{') });
   const alone = scene.join('alone');
+  assert.equal(alone.control.state().standing, 'unheard');
   await scene.pass(5000);
   assert.equal(alone.control.heard(), false);
   assert.equal(alone.control.state().standing, 'corrupt');

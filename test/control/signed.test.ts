@@ -51,6 +51,23 @@ test('a forged descendant, unsigned or signed with another key, is written over 
   assert.equal(kinds(keyed).filter((kind) => kind === 'control-unsigned').length, 2);
 });
 
+test('two fleets with other keys at one store write over each other once a second at most', async (t) => {
+  const scene = createScene(t);
+  const one = scene.join('one', 0, { keys: KEYS });
+  await suppressed(scene, one);
+  scene.wipe();
+  one.meets('away');
+  const other = scene.join('other', 0, { keys: { key: FOREIGN, required: true } });
+  await suppressed(scene, other);
+  one.meets('well');
+  await scene.pass(10_000);
+  for (const process of [one, other]) {
+    const restored = kinds(process).filter((kind) => kind === 'control-restored').length;
+    assert.ok(restored >= 5 && restored <= 10, `${restored} in 10 s`);
+    assert.ok(hides(process));
+  }
+});
+
 test('keys are introduced one process after another, and no document is lost on the way', async (t) => {
   const scene = createScene(t);
   const plain = scene.join('plain');

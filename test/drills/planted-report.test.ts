@@ -8,6 +8,9 @@ import { HEAD_REPORT } from '../../src/drills/elsewhere.ts';
 import type { Journal } from '../../src/drills/journal.ts';
 import { encodeJournal, readJournal } from '../../src/drills/journal-text.ts';
 import { reportPage } from '../../src/drills/page/report-page.ts';
+import { figuresBetween } from '../../src/meter/figures.ts';
+import { DURATION_BOUNDS_MS, type MeterReading } from '../../src/meter/reading.ts';
+import { OUTCOMES } from '../../src/search/outcome.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
@@ -97,12 +100,52 @@ test('a file that is no whole journal is shown as unreadable, and the others are
   await assert.rejects(rig.drills.journal(huge), { code: 'unknown-drill', message: /bytes/ });
 });
 
+test('a journal under the name of another is unreadable, and of very many such files some are shown', async (t) => {
+  const directory = await folder(t);
+  const good = await journalOf(t);
+  const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
+  for (const name of names) await writeFile(join(directory, `${name}.json`), encodeJournal(good));
+  const rig = createRig({ directory, keep: 100 });
+  t.after(rig.close);
+  assert.deepEqual(await rig.drills.list(), []);
+  const shown = rig.drills.unreadable();
+  assert.equal(shown.length, 64);
+  assert.equal(shown[0]?.why, `it is the journal of ${good.id}`);
+});
+
 test('every journal this version writes is one it reads', () => {
   for (const scene of Object.values(SCENES)) {
     const journal = scene();
     const read = readJournal(JSON.parse(JSON.stringify(journal)));
     assert.equal(read.kind, 'journal', read.kind === 'unreadable' ? `${journal.id}: ${read.why}` : '');
   }
+});
+
+test('what others report of their counts spoils no journal: what is drawn from any of them is read again', async (t) => {
+  const good = await journalOf(t);
+  const amount = fc.oneof(fc.constantFrom(0, 1e-9, 1, 1e12), fc.double({ min: 0, max: 1e12, noNaN: true }));
+  const reading: fc.Arbitrary<MeterReading> = fc.record({
+    atMs: amount,
+    outcomes: fc.record(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, amount]))) as fc.Arbitrary<
+      MeterReading['outcomes']
+    >,
+    durations: fc.array(amount, { minLength: DURATION_BOUNDS_MS.length + 1, maxLength: DURATION_BOUNDS_MS.length + 1 }),
+    engine: fc.record({
+      ...{ calls: amount, failed: amount, busyMs: amount, inFlight: amount, queued: amount },
+      ...{ maxConcurrent: amount, ceiling: amount, breaker: fc.constant('closed' as const) },
+    }),
+    cohorts: fc.array(fc.record({ searches: amount, hits: amount }), { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(reading, reading, (before, after) => {
+      const baseline = figuresBetween(new Map([['planted', before]]), new Map([['planted', after]]));
+      const learned = good.learned.map((one) => ({ ...one, baseline }));
+      const read = readJournal(JSON.parse(JSON.stringify({ ...good, learned })));
+      assert.ok(read.kind === 'journal', read.kind === 'unreadable' ? read.why : '');
+      assert.match(reportPage(read.journal), /<html/);
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test('whatever stands in the place of a member, a journal is drawn or said to be unreadable', async (t) => {

@@ -157,3 +157,24 @@ test('the values of an item are measured before anything is made of them, and it
   );
   assert.equal(search.asked.many.length, 1);
 });
+
+test('what counts as a value is told by the JSON, not by what its texts hold', async (context) => {
+  const { server } = publicServer(context, { maxBodyBytes: 2 ** 20 });
+  const post = (payload: string) =>
+    server.app.inject({
+      ...{ method: 'POST', url: '/msearch', headers: { 'content-type': 'application/json' } },
+      payload,
+    });
+  for (const text of [',[{', '\\",', '\\\\\\",'].map((part) => part.repeat(22_000))) {
+    const answer = await post(`{"searches":[{"q":"a"},{"q":"${text}"}]}`);
+    assert.deepEqual(
+      answer.json().results?.map(({ status }: { status: number }) => status),
+      [200, 400],
+      text.slice(0, 9),
+    );
+  }
+  for (const opening of ['{"a":', '[', '"\\\\",']) {
+    const answer = await post(`{"searches":[${opening.repeat(11_000)}`);
+    assert.match(answer.json().detail, /at most 10000 members/, opening);
+  }
+});

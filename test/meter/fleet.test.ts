@@ -87,6 +87,24 @@ test('what others keep in the same place, and what cannot be read, is no reading
   assert.deepEqual([...((await process('a').collect())?.keys() ?? [])], ['a']);
 });
 
+test('counts that no process has are no reading', async (t) => {
+  const { process, reports } = scene(t);
+  const whole = process('c').own();
+  const cohort = { searches: 1, hits: 1 };
+  for (const fields of [
+    { atMs: -1 },
+    { atMs: 1e300 },
+    { outcomes: { ...whole.outcomes, failed: 1e300 } },
+    { durations: whole.durations.map(() => -1) },
+    { engine: { ...whole.engine, maxConcurrent: 1e13 } },
+    { cohorts: Array.from({ length: 257 }, () => cohort) },
+    { cohorts: [{ ...cohort, hits: '1' }] },
+  ]) {
+    reports.set('process:planted', { ...whole, ...fields });
+    assert.deepEqual([...((await process('a').collect())?.keys() ?? [])], ['a'], JSON.stringify(fields).slice(0, 60));
+  }
+});
+
 test('a control store that cannot be asked gives no readings, not an empty fleet', async (t) => {
   const made = scene(t);
   made.away = true;

@@ -24,6 +24,11 @@ describe('a hostile value in a report becomes text', () => {
     for (const [, value] of HOSTILE_VALUES) assert.equal(Markup.is(value), false);
   });
 
+  it('and lists in lists, however deep they are, too', () => {
+    const deep = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) as Content;
+    assert.match(element('p', {}, deep).markup, /^<p>[[\]…]*<\/p>$/);
+  });
+
   it('in every text of the journal of a drill', () => {
     const journal = journalOf({ reason: 'why', domains: ['goods'] });
     const small = { ...journal, samples: journal.samples.filter((_, i) => i % 20 === 0) };

@@ -7,8 +7,9 @@ import type { Caller } from './operations.ts';
 const MAX_NAME = 64;
 
 /**
- * Who asks, once the token has passed: the name an operator gives with `X-Operator`, and the address the connection comes from. Whoever has the token
- * may give any name, so it is for people to read and proves nothing; the address is the connection's own for that reason.
+ * Who asks, once the token has passed: the name an operator gives with `X-Operator`, and the address the connection comes
+ * from. Whoever has the token may give any name, so it is for people to read and proves nothing; the address is the
+ * connection's own for that reason.
  */
 export function callerName({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): string {
   const given = headers['x-operator'];

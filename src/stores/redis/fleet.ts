@@ -6,8 +6,8 @@ const MAX_LIFETIME_MS = 86_400_000;
 
 /**
  * ARGV: id, lifetime in ms → ids that live. One sorted set scored by the server's clock, so that processes whose
- * clocks differ agree; it goes when its last member does. Members
- * that would live for a day are none of ours, and of more than can be the first alone are read. TIME before a write wants effects replication: Redis ≥ 5.
+ * clocks differ agree; it goes when its last member does. Members that would live longer than a day are none of ours and
+ * are removed; at most `MAX_PROCESSES` are read. TIME before a write wants effects replication: Redis ≥ 5.
  */
 const BEAT = `
 local time = redis.call('TIME')

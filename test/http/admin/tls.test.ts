@@ -77,6 +77,28 @@ test('plain HTTP gets no answer there, and holds no connection', async (t) => {
   while ((await connections(server)) > 0) await new Promise((done) => setTimeout(done, 5));
 });
 
+test('a connection over TLS on which something is being answered is not given up for a new one', async (t) => {
+  const { promise: metrics, resolve: measured } = Promise.withResolvers<{ contentType: string; body: string }>();
+  const asked = Promise.withResolvers<void>();
+  const rig = adminRig(t, {
+    tls,
+    metricsText: () => {
+      asked.resolve();
+      return metrics;
+    },
+  });
+  await rig.server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = rig.server.app.server.address() as AddressInfo;
+  const answer = get(port, { ca: certificates.ca, path: '/metrics' });
+  await asked.promise;
+  // One more than the share of an address has left.
+  const idle = Array.from({ length: 32 }, () => connectPlain({ port, host: '127.0.0.1' }).on('error', () => {}));
+  t.after(() => idle.forEach((socket) => void socket.destroy()));
+  await Promise.race(idle.map((socket) => once(socket, 'close')).concat([answer as Promise<never>]));
+  measured({ contentType: 'text/plain', body: 'up 1' });
+  assert.equal(await answer, 200);
+});
+
 test('TLS 1.1 is refused', async (t) => {
   const { port } = await listening(t);
   const { ca } = certificates;

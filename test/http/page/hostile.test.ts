@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ask } from '../../../src/http/page/assets/ask.mjs';
 import { answerFrom, type PageModel, type Shown } from '../../../src/http/page/assets/view/model.mjs';
 import { placeFrom } from '../../../src/http/page/assets/view/place.mjs';
 import { provenanceOf } from '../../../src/http/page/assets/view/provenance.mjs';
@@ -87,6 +88,21 @@ describe('a hostile value becomes text, and the page is drawn', () => {
     assert.match(shown, /<h3[^>]*>\{&quot;tag&quot;:&quot;b&quot;/);
     assert.doesNotMatch(shown, /<h3[^>]*><b>/);
   });
+});
+
+it('what the browser fetches is taken for what it is meant to be, as on the server', async (context) => {
+  const body = { ...BODY, page: 1e308, limit: '5', results: Array.from({ length: 1000 }, (_, n) => result(n)) };
+  context.mock.method(globalThis, 'fetch', async () => Response.json(body));
+  const place = placeFrom(new URLSearchParams(ADDRESS), SITE);
+  const shown = await ask(place, SITE, new AbortController().signal);
+  assert.ok(shown.kind === 'answer');
+  const { page, limit, results } = shown.answer;
+  assert.deepEqual([page, limit, results.length], [1000, 1, 100]);
+});
+
+it('lists in lists, however deep they are, become text', () => {
+  const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000));
+  assert.match(toHtml(h('p', {}, deep as string)), /^<p>[[\]…]*<\/p>$/);
 });
 
 describe('an address', () => {

@@ -61,7 +61,7 @@ function draw() {
     try {
       part();
     } catch (error) {
-      // One that what was read cannot be drawn as takes no other with it.
+      // A part that cannot be drawn keeps no other from being drawn.
       console.error(error);
     }
   }
