@@ -79,7 +79,7 @@ function check(document: ControlDocument, nowMs: number): void {
 function unavailable(domain: string, { kind, detail }: Exclude<Standing, { kind: 'there' }>): OperationRefused {
   return refusal(
     kind === 'corrupt'
-      ? `the control document of ${domain} cannot be believed (${detail}), and this process knows none to write over it; once its key is deleted, processes that know one write it back`
+      ? `the control document of ${domain} cannot be believed (${detail}) and is not written over here; once its key is deleted, processes that know one write it back`
       : `the control store of ${domain} cannot be asked now (${detail}); nothing was changed`,
   );
 }

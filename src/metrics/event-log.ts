@@ -158,9 +158,9 @@ const CONTROL_WORDS: Readonly<Record<ControlEvent['kind'], string>> = {
   'control-back': 'control: the store answers again',
   'control-restored': 'control: the store had lost the document; it was written back',
   'control-corrupt':
-    'control: the stored document cannot be believed; the last known one stays and is written back; if no process knows one, delete its key',
+    'control: the stored document cannot be believed; the last known one stays and is written back, unless another version wrote this; if it is not, delete the key',
   'control-unsigned':
-    'control: the stored document is not signed with a key configured here; the last known one stays and is written back; if no process knows one, delete its key',
+    'control: the stored document is not signed with a key configured here; the last known one stays and is written back; if no process knows one, delete the key',
   'control-reports-refused': 'control: reports of other processes cannot be read or are not signed',
   overlay: 'control: a drill',
 };

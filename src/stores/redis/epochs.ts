@@ -14,11 +14,12 @@ export interface EpochsOptions {
 
 /**
  * Reads before it writes: a replica that still has the word may tell it. No lifetime: asked every second it stays hot
- * under LRU, unless the node turns over all it holds within a second or so; then it has lost what it held indeed.
+ * under LRU, unless the node turns over all it holds within a second or so; then it has lost what it held indeed. What is no
+ * word is written over.
  */
 const GET_OR_SET = `
-local word = redis.call('GET', KEYS[1])
-if word then return word end
+local word = redis.pcall('GET', KEYS[1])
+if type(word) == 'string' then return word end
 redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]`;
 

@@ -6,13 +6,14 @@ const MAX_LIFETIME_MS = 86_400_000;
 
 /**
  * ARGV: id, lifetime in ms → ids that live. One sorted set scored by the server's clock, so that processes whose
- * clocks differ agree; it goes when its last member does. Members that would live longer than a day are none of ours and
- * are removed; at most `MAX_PROCESSES` are read. TIME before a write wants effects replication: Redis ≥ 5.
+ * clocks differ agree; it goes when its last member does. What is no sorted set is written over, members that would live
+ * longer than a day are none of ours and are removed, and at most `MAX_PROCESSES` are read. TIME before a write wants
+ * effects replication: Redis ≥ 5.
  */
 const BEAT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+if type(redis.pcall('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)) == 'table' then redis.call('DEL', KEYS[1]) end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], now + ${MAX_LIFETIME_MS}, '+inf')
 redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 redis.call('PEXPIREAT', KEYS[1], redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2])

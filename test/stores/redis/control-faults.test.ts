@@ -110,7 +110,9 @@ describe('a server that hurts the control document', () => {
       [['SET', DOCUMENT, 'x'], 'unreadable', ''],
       [['HSET', DOCUMENT, 'tag', 't'.repeat(300), 'value', 'x'], 'unreadable', ''],
       [['HSET', DOCUMENT, 'tag', '1-abc'], '1-abc', ''],
-      [['HSET', DOCUMENT, 'tag', '1-abc', 'value', 'x', 'renewals', 'many'], '1-abc', 'x'],
+      ...['many', 'nan', 'inf', '-1', '007', '9223372036854775807'].map(
+        (renewals) => [['HSET', DOCUMENT, 'tag', '1-abc', 'value', 'x', 'renewals', renewals], '1-abc', 'x'] as const,
+      ),
       [['HSET', DOCUMENT, 'tag', '\u00ff\r\n', 'value', 'x'], Buffer.from('\u00ff\r\n').toString('latin1'), 'x'],
     ];
     for (const [other, tag, value] of others) {
@@ -127,6 +129,7 @@ describe('a server that hurts the control document', () => {
       );
       const found = await read();
       assert.ok(found.kind === 'value' && found.tag === '2-def' && String(found.value) === 'value of 2-def', words);
+      assert.deepEqual(await store.control.renew('goods', DEADLINE_MS), { kind: 'renewed', renewals: 1 }, words);
     }
     assert.deepEqual(breakers(), []);
   });
@@ -152,6 +155,29 @@ describe('a server that hurts the control document', () => {
     assert.deepEqual(await ids(), []);
     await store.control.report('goods', 'ours', Buffer.from('x'), TTL_MS, DEADLINE_MS);
     assert.deepEqual(await ids(), ['ours']);
+  });
+
+  test('whatever somebody else has put in the place of the reports, ours begin anew and are the newest', async () => {
+    const order = `${REPORTS}:order`;
+    const many =
+      "for i = 1, 9000 do redis.call('HSET', KEYS[1], i, 'x') redis.call('ZADD', KEYS[2], i, i) end return 1";
+    const full =
+      "for i = 1, 256 do redis.call('HSET', KEYS[1], i, 'x') redis.call('ZADD', KEYS[2], 'inf', i) end return 1";
+    for (const other of [
+      ['SET', REPORTS, 'x'],
+      ['SET', order, 'x'],
+      ['EVAL', many, '2', REPORTS, order],
+      ['EVAL', full, '2', REPORTS, order],
+    ]) {
+      const words = other.join(' ').slice(0, 100);
+      await server.command('DEL', REPORTS, order);
+      await server.command(...other);
+      for (const id of ['0', 'ours']) {
+        assert.ok(await store.control.report('goods', id, Buffer.from('x'), TTL_MS, DEADLINE_MS), words);
+      }
+      assert.deepEqual(await ids(), ['0', 'ours'], words);
+      assert.equal(await server.command('ZSCORE', order, 'ours'), '2', words);
+    }
   });
 
   test('a server that evicts loses all of the document or nothing', async () => {

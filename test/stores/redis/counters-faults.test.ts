@@ -61,6 +61,20 @@ describe('a server that hurts the counters', () => {
     assert.deepEqual(await store.counters.top('planted', 10, DEADLINE_MS), [{ search: 'q=a', count: 2 }]);
   });
 
+  test('values of another type under our names are written over', async () => {
+    await server.command('SET', 'sc1:goods:fleet', 'x');
+    assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0 });
+    const [{ part: epoch } = { part: '' }] = await store.epochs(DEADLINE_MS);
+    await server.command('DEL', epoch);
+    await server.command('LPUSH', epoch, 'x');
+    assert.equal((await store.epochs(DEADLINE_MS)).length, 1);
+    const [window = ''] = (await server.command('KEYS', 'sc1:goods:{popular:*')) as readonly string[];
+    for (let each = 0; each < 7; each += 1) await server.command('SET', window.replace(/\d+$/, String(each)), 'x');
+    assert.deepEqual(await store.counters.top('goods', 10, DEADLINE_MS), []);
+    assert.equal(await store.counters.add('goods', [{ search: 'q=b', count: 3 }], DEADLINE_MS), true);
+    assert.deepEqual(await store.counters.top('goods', 10, DEADLINE_MS), [{ search: 'q=b', count: 3 }]);
+  });
+
   test('a head count is of members that can live, and of no more than can be', async () => {
     const key = 'sc1:goods:fleet';
     assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0 });
