@@ -6,7 +6,7 @@ import { type AddressInfo, connect as connectPlain, type Server, type Socket } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { type ConnectionOptions, connect } from 'node:tls';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import pino from 'pino';
 import { type Certificates, makeCertificates } from '../../../loadtest/stack/certificates.ts';
 import { createClientErrorHandler } from '../../../src/http/client-error.ts';
@@ -75,6 +75,25 @@ test('plain HTTP gets no answer there, and holds no connection', async (t) => {
   client.write('GET /metrics HTTP/1.1\r\nHost: t\r\n\r\n');
   assert.doesNotMatch(await ended(client), /HTTP/);
   while ((await connections(server)) > 0) await new Promise((done) => setTimeout(done, 5));
+});
+
+test('an address that has its share keeps the connection on which something is being answered', async (t) => {
+  const { port } = await listening(t);
+  const open = async (path: string): Promise<TLSSocket> => {
+    const client = connect({ port, host: '127.0.0.1', ca: certificates.ca });
+    t.after(() => client.destroy());
+    client
+      .on('error', () => {})
+      .write(`GET ${path} HTTP/1.1\r\nHost: t\r\nAuthorization: ${bearer.authorization}\r\n\r\n`);
+    await once(client, 'data');
+    client.resume();
+    return client;
+  };
+  const live = await open('/admin/live');
+  const idle = await open('/healthz');
+  for (let i = 0; i < 31; i += 1) await open('/healthz');
+  while (!idle.closed && !live.closed) await new Promise((done) => setTimeout(done, 5));
+  assert.equal(live.closed, false);
 });
 
 test('TLS 1.1 is refused', async (t) => {
