@@ -30,24 +30,24 @@ const HEADROOM = 256;
  */
 export function createAddressShares(options: AddressSharesOptions): AddressShares {
   const { server, maxConnections, maxPerAddress, observe } = options;
-  /** Of each address, in order of last use. */
-  const ofAddress = new Map<string, Map<Duplex, ServerResponse | undefined>>();
+  /** Of each address its connections by their other end, in order of last use. */
+  const ofAddress = new Map<string, Map<string, Held>>();
   let count = 0;
   server.maxConnections = maxConnections + HEADROOM;
 
-  const forget = (address: string, socket: Duplex): void => {
+  const forget = (address: string, peer: string): void => {
     const own = ofAddress.get(address);
-    if (own?.delete(socket) !== true) return;
+    if (own?.delete(peer) !== true) return;
     count -= 1;
     if (own.size === 0) ofAddress.delete(address);
   };
 
   /** Closes the connection of this address that was used least lately. False: all of them are at work. */
   const makeRoom = (address: string): boolean => {
-    for (const [socket, response] of ofAddress.get(address) ?? []) {
+    for (const [peer, { socket, response }] of ofAddress.get(address) ?? []) {
       // Once it is ended, only the client keeps it from being over.
       if (response !== undefined && !response.writableEnded) continue;
-      forget(address, socket);
+      forget(address, peer);
       socket.destroy();
       return true;
     }
@@ -71,25 +71,41 @@ export function createAddressShares(options: AddressSharesOptions): AddressShare
         socket.destroy();
         return false;
       }
-      const own = ofAddress.get(address) ?? new Map<Duplex, ServerResponse | undefined>();
-      own.set(socket, undefined);
+      const peer = peerOf(socket);
+      // Those that were gone before they could be looked at have no other end.
+      forget(address, peer);
+      const own = ofAddress.get(address) ?? new Map<string, Held>();
+      own.set(peer, { socket, response: undefined });
       ofAddress.set(address, own);
       count += 1;
-      socket.once('close', () => forget(address, socket));
+      // Another connection may come from the same port before this one is seen to have closed.
+      socket.once('close', () => {
+        if (ofAddress.get(address)?.get(peer)?.socket === socket) forget(address, peer);
+      });
       return true;
     },
-    answering: (connection, response) => {
-      const socket = admittedOf(connection);
+    answering: (socket, response) => {
       const own = ofAddress.get(addressOf(socket));
+      const peer = peerOf(socket);
+      const held = own?.get(peer);
+      if (held === undefined) return;
       // To the end: it was used last.
-      if (own?.delete(socket) === true) own.set(socket, response);
+      own?.delete(peer);
+      own?.set(peer, { ...held, response });
     },
   };
 }
 
-/** Requests over TLS come on a socket of their own. The one below it was admitted, for which Node has no public name. */
-function admittedOf(connection: Duplex): Duplex {
-  return (connection as { readonly _parent?: Duplex | null })._parent ?? connection;
+interface Held {
+  readonly socket: Socket;
+  /** The last on it. */
+  readonly response: ServerResponse | undefined;
+}
+
+/** With TLS a request comes on a socket of its own around the admitted one: both have the same other end. */
+function peerOf(socket: Duplex): string {
+  const { remoteAddress = '', remotePort = '' } = socket as Partial<Socket>;
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function addressOf(socket: Duplex): string {

@@ -40,6 +40,8 @@ export interface MsearchRouteOptions {
 const INFLATED_AT_ONCE = 4;
 /** Characters that are made canonical in one turn of the event loop, and the last item's: hits of /search wait behind. */
 const TURN_CHARACTERS = 4096;
+/** What a refused item counts for: to find the name that was meant takes as long as to make so many canonical. */
+const REFUSAL_CHARACTERS = 512;
 
 /** What became of one item, as far as counting goes. */
 interface ItemEnd {
@@ -128,6 +130,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
         prepared.push(search.prepare({ pairs, header }));
       } catch (error) {
         prepared.push(refused(error, itemLabel(item, search)));
+        characters += REFUSAL_CHARACTERS;
       }
       if (characters < TURN_CHARACTERS) continue;
       characters = 0;

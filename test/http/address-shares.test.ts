@@ -50,10 +50,14 @@ interface FakeSocket {
   readonly isOpen: () => boolean;
 }
 
+let lastPort = 0;
+
 function fakeSocket(remoteAddress: string): FakeSocket {
   let open = true;
+  lastPort += 1;
   const socket = {
     remoteAddress,
+    remotePort: lastPort,
     once: () => socket,
     destroy: () => {
       open = false;
@@ -100,6 +104,15 @@ test('a connection on which something is being answered is not given up, and the
   assert.deepEqual([first.isOpen(), second.isOpen(), third.isOpen()], [true, true, false]);
   assert.equal(admits(fakeSocket('2001:db8:0:1::1').socket), true);
   assert.deepEqual(cut, ['share']);
+});
+
+test('connections without another end are counted no longer than they are open', () => {
+  const { admits } = shares(2, 2);
+  for (let i = 0; i < 5; i += 1) {
+    const gone = fakeSocket('');
+    assert.equal(admits(Object.assign(gone.socket, { remotePort: undefined })), true);
+  }
+  assert.equal(admits(fakeSocket('192.0.2.1').socket), true);
 });
 
 test('a full listener takes an idle connection from the address that has most', () => {

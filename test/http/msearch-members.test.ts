@@ -178,3 +178,22 @@ test('what counts as a value is told by the JSON, not by what its texts hold', a
     assert.match(answer.json().detail, /at most 10000 members/, opening);
   }
 });
+
+test('items that are refused take turns of the event loop as well: each is compared with every known name', async (context) => {
+  const { server } = publicServer(context);
+  const turnsOf = async (count: number): Promise<number> => {
+    let turns = 0;
+    const tick = (): void => {
+      turns += 1;
+      next = setImmediate(tick);
+    };
+    let next = setImmediate(tick);
+    const answer = await server.app.inject(batch(Array.from({ length: count }, (_, i) => ({ q: 'a', [`qq${i}`]: 1 }))));
+    clearImmediate(next);
+    assert.equal(answer.json().results.length, count);
+    return turns;
+  };
+  await turnsOf(1);
+  const one = await turnsOf(1);
+  assert.ok((await turnsOf(50)) >= one + 5);
+});

@@ -20,7 +20,7 @@ export function withBounds(given, domain, language) {
     const [froms, tos] = [bounds('from'), bounds('to')];
     if ([...froms, ...tos].every((bound) => bound === '')) {
       filters = filters.filter(
-        (filter) => readFilter(filter, domain.attributes)?.kind !== 'range' || !filter.startsWith(`${name}:`),
+        (filter) => !filter.startsWith(`${name}:`) || readFilter(filter, domain.attributes)?.kind !== 'range',
       );
     } else {
       // A bound given twice makes two ranges, which the server refuses.

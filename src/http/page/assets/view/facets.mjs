@@ -29,9 +29,11 @@ export function facetsView(model, answer) {
   // Nothing found and nothing chosen: there is nothing to narrow.
   if (answer.total === 0 && place.filters.length === 0) return undefined;
   const { attributes } = domainOf(site, place.domain);
-  const most = Math.ceil(linksLike(place) / Math.max(1, attributes.filter(({ facet }) => facet).length));
+  let left = linksLike(place);
+  const most = Math.ceil(left / Math.max(1, attributes.filter(({ facet }) => facet).length));
   const groups = attributes.flatMap((attribute) => {
-    const choices = choicesOf(attribute, model, answer).slice(0, most);
+    const choices = choicesOf(attribute, model, answer).slice(0, Math.min(most, left));
+    left -= choices.length;
     return choices.length === 0 ? [] : [groupView(attribute, choices, model)];
   });
   const ranges = rangesView(model);

@@ -1,6 +1,6 @@
 // @ts-check
 import { attributeName } from './names.mjs';
-import { placeHref } from './place.mjs';
+import { linksLike, placeHref } from './place.mjs';
 import { domainOf } from './site.mjs';
 import { h } from './tree.mjs';
 import { wordsIn } from './words.mjs';
@@ -42,7 +42,7 @@ export function sortsView({ site, place, language }) {
       'ul',
       {},
       item('', place.sort === '', words('relevance')),
-      sortable.map((attribute) => {
+      sortable.slice(0, linksLike(place)).map((attribute) => {
         const { name, type } = attribute;
         const chosen = place.sort === name || place.sort === `-${name}`;
         const falling = chosen ? place.sort.startsWith('-') : type === 'date';
