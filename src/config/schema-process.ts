@@ -27,7 +27,7 @@ export const publicListener = Type.Object(
       minimum: 1,
       maximum: 1_000_000,
     }),
-    maxLoopDelay: duration('While the event loop is later than this, only pages in memory are served.', {
+    maxLoopDelay: duration('While the event loop is later than this, only pages in memory are served, and as JSON.', {
       default: '250ms',
       min: 20,
       max: MINUTE,
@@ -85,7 +85,7 @@ export const adminListener = Type.Object(
     }),
     port: port('Its port; 0 picks a free one.', 'ADMIN_PORT', 8081),
     token: optional(
-      text('Bearer token of every mutating admin route. Without it those routes answer 403.', {
+      text('Bearer token of all but /metrics, /healthz, console and description. Without it changes answer 403.', {
         minLength: 20,
         maxLength: 512,
         pattern: '^[!-~]+$',
