@@ -47,6 +47,21 @@ test('without a file four demo domains run on embedded indexes, L1 only, on loop
   assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 8081, hosts: [] });
 });
 
+test('with a signing key what is unsigned is refused, unless it is to be accepted meanwhile', () => {
+  const key = 'k'.repeat(32);
+  assert.equal(load(GOODS).signing, undefined);
+  assert.deepEqual(load(GOODS, { SIGNING_KEY: key }).signing, { key, required: true });
+  const previousKey = 'p'.repeat(32);
+  assert.deepEqual(
+    load(`signing: { key: ${key}, previousKey: ${previousKey}, acceptUnsigned: true }\n${GOODS}`).signing,
+    {
+      key,
+      previousKey,
+      required: false,
+    },
+  );
+});
+
 test('the example of the design page loads, with every default it leaves out', () => {
   const { domains } = load(`
 memory: { maxBytes: 256MiB }

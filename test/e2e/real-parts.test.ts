@@ -3,9 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import pino from 'pino';
 import { type RedisStack, startCluster } from '../../loadtest/stack/redis.ts';
 import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
+import { createSigning, seal } from '../../src/cache/signing.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
+import { systemClock } from '../../src/clock.ts';
+import { compose } from '../../src/compose.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { emptyDocument } from '../../src/control/document.ts';
+import { encodeDocument } from '../../src/control/document-codec.ts';
 import { eachServer } from '../engines/sphinx/open.ts';
 import { ask, explained, type Service, startService, until } from './service.ts';
 
@@ -18,6 +25,7 @@ eachServer((name, server) => {
     let cluster: RedisStack;
     let searchd: RunningSearchd;
     let service: Service;
+    let domains = '';
     const directory = mkdtempSync(join(tmpdir(), 'serpcache-e2e-sphinx-'));
 
     before(async () => {
@@ -32,14 +40,15 @@ eachServer((name, server) => {
       });
       const nodes = cluster.nodes.map(({ address }) => `"${address}"`).join(', ');
       const engine = `kind: ${server.dialect}, host: 127.0.0.1, port: ${searchd.port}, index: goods, idAttribute: doc_id`;
-      service = await startService(`  goods:
+      domains = `  goods:
     store: { kind: cluster, nodes: [${nodes}] }
     engine: { ${engine}, maxConcurrent: 4 }
     attributes:
       category: { type: string, facet: true }
       city: { type: string, facet: true }
       price: { type: integer, sort: true }
-`);
+`;
+      service = await startService(domains, { SIGNING_KEY: 'k'.repeat(32) });
       await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
     });
     after(async () => {
@@ -79,6 +88,31 @@ eachServer((name, server) => {
       }
       assert.ok(first?.gzip?.endsWith('-gz"') && first.identity === first.gzip.replace('-gz"', '"'));
       assert.ok(JSON.parse(first?.body ?? '').results.length > 0);
+    });
+
+    test('a process with another signing key believes neither the stored pages nor the stored control document', async (t) => {
+      const yaml = `public: { port: 0, drain: 100ms }\nadmin: { port: 0 }\naudit: { file: ${join(directory, 'audit')} }\ndomains:\n${domains}`;
+      const settings = loadSettings({
+        env: { SERPCACHE_CONFIG: 'other.yaml', SIGNING_KEY: 'o'.repeat(32) },
+        cwd: directory,
+        readFile: () => yaml,
+      });
+      const signing = createSigning({ key: 'k'.repeat(32), required: true }, 'goods');
+      const { tag, value } = encodeDocument({ ...emptyDocument, revision: 1, stamp: 'ours' });
+      const sealed = seal(signing, 'document', '', value).toString();
+      const slots = cluster.nodes.map((node) =>
+        node.command('HSET', 'sc1:goods:{control:goods}', 'tag', tag, 'value', sealed).catch(() => {}),
+      );
+      await Promise.all(slots);
+      const log = pino({ level: 'silent' });
+      const other = await compose({ settings, log, clock: systemClock, random: Math.random, version: 'test' });
+      t.after(other.close);
+      const { publicUrl } = await other.listen();
+      const { cacheStatus, status } = await ask({ url: publicUrl }, 'кроссовки', '&facet=city');
+      assert.deepEqual([status, /detail=unsigned/.test(cacheStatus)], [200, true], cacheStatus);
+      const standing = async (url: string) => (await readiness({ url })).domains[0]?.control;
+      await until('each to have read the document', async () => (await standing(publicUrl)) === 'corrupt');
+      assert.equal(await standing(service.url), 'ok');
     });
 
     test('a killed node costs only its own keys, quickly, and heals by itself', async () => {
@@ -180,6 +214,11 @@ eachServer((name, server) => {
   });
 });
 
-async function readiness(service: Service): Promise<{ status: string; domains: readonly unknown[] }> {
-  return (await (await fetch(`${service.url}/readyz`)).json()) as { status: string; domains: readonly unknown[] };
+interface Readiness {
+  readonly status: string;
+  readonly domains: readonly { readonly control: string }[];
+}
+
+async function readiness({ url }: Pick<Service, 'url'>): Promise<Readiness> {
+  return (await (await fetch(`${url}/readyz`)).json()) as Readiness;
 }

@@ -102,3 +102,18 @@ test('refused tokens are a line a second of each listener, with the count of the
     ],
   );
 });
+
+test('two fleets that write over each other are two lines a second, with the count of the others', () => {
+  const { events, lines, clock } = start();
+  const storm = (): void => {
+    for (let index = 0; index < 100; index += 1) {
+      events.control({ kind: 'control-corrupt', domain: 'goods', detail: `${index}` });
+      events.control({ kind: 'control-restored', domain: 'goods', revision: index });
+    }
+  };
+  storm();
+  assert.equal(lines.length, 2);
+  clock.advance(1000);
+  storm();
+  assert.deepEqual([lines.length, lines[2]?.[2]['heldBack']], [4, 198]);
+});

@@ -48,6 +48,7 @@ test('no secret is written at any depth, nor by a child, nor by an error that ca
   log.info({
     settings: { domains: [{ store: { password: secret, tls: { key: `-----BEGIN PRIVATE KEY-----${secret}` } } }] },
   });
+  log.info({ settings: { signing: { key: secret } }, admin: { adminToken: secret }, keys: { previousKey: secret } });
   log.info({ a: { b: { c: { d: { e: { f: { g: { h: secret } } } } } } } });
   log.child({ token: secret, headers: { accept: '*/*' } }).warn({ session: { apiKey: secret } }, 'from a child');
   log.error({ err: error }, 'store');
@@ -55,8 +56,8 @@ test('no secret is written at any depth, nor by a child, nor by an error that ca
   const written = JSON.stringify(lines);
   assert.doesNotMatch(written, /hunter2/);
   assert.match(written, /text\/html/);
-  assert.equal(lines.length, 7);
-  const { err } = lines[5] as { err: Record<string, unknown> };
+  assert.equal(lines.length, 8);
+  const { err } = lines[6] as { err: Record<string, unknown> };
   assert.deepEqual([err['type'], err['message'], err['code']], ['Error', 'WRONGPASS invalid', 'ERR_AUTH']);
   assert.match(String(err['stack']), /logger\.test/);
   assert.equal((err['cause'] as Record<string, unknown>)['message'], 'inner');
