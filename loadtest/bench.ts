@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- l1 control l2 page signing] [--commit]`: hits through the whole service against the least a Node server can do,
- * with one page of about 4 KB. Server on one processor, client (and store) on another, rounds alternated, ratios within
+ * `npm run bench [-- l1 control l2 page signing] [--commit]`: hits through the whole service against the least a Node server
+ * can do, with one page of about 4 KB. Server on one processor, client (and store) on another, rounds alternated, ratios within
  * each start: absolute rates of a shared machine say little. Needs wrk and two processors; load goes to loopback only.
  */
 import { spawnSync } from 'node:child_process';

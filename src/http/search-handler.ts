@@ -32,7 +32,8 @@ export interface SearchHandlerOptions {
 /**
  * `GET|HEAD /search` on node's own request and response, because a hit is answered before Fastify would have found its
  * route: Fastify serves the rest. Nothing a client sends makes it pass over the cache, neither `no-cache` nor a token. A
- * fresh L1 entry is answered in the same turn of the event loop, without a promise. A client that disconnects never aborts a flight: what it asked for is still computed and stored.
+ * fresh L1 entry is answered in the same turn of the event loop, without a promise. A client that disconnects never
+ * aborts a flight: what it asked for is still computed and stored.
  */
 export function createSearchHandler(options: SearchHandlerOptions): SearchHandler {
   const { search, door, targets, exchanges, negotiate, identityBodies, held, clientMaxAgeMs } = options;
