@@ -64,14 +64,16 @@ export function createTokenGate(options: TokenGateOptions): (request: IncomingMe
     if (!bringsBearer(authorization)) return 'none';
     const [address, peer] = [clientOf(request), peerOf(request)];
     const isForwarded = address !== peer;
+    // Whom a proxy names must not pay for its guesses when he asks without it.
+    const client = isForwarded ? `forwarded ${address}` : address;
     const refused = (result: TokenEvent['result']): void =>
       observe({ kind: 'token', listener: 'admin', result, address });
-    if (!ofClient.mayMiss(address) || (isForwarded && !ofProxy.mayMiss(peer))) {
+    if (!ofClient.mayMiss(client) || (isForwarded && !ofProxy.mayMiss(peer))) {
       refused('throttled');
       return 'throttled';
     }
     if (isRight(authorization)) {
-      ofClient.refund(address, 1);
+      ofClient.refund(client, 1);
       if (isForwarded) ofProxy.refund(peer, 1);
       return 'right';
     }

@@ -145,6 +145,17 @@ test('who guesses keeps out his own address alone', async (context) => {
   assert.equal(await ask('192.0.2.7', '198.51.100.2', bearer), 429, 'from anybody else the header is only a claim');
 });
 
+test('a trusted proxy keeps out nobody who asks without it, whomever it names', async (context) => {
+  const { server } = adminRig(context, { clock: createFakeClock(), trustedProxies: ['10.0.0.0/8'] });
+  const ask = (remoteAddress: string, headers: object) =>
+    server.app.inject({ url: '/admin/domains', remoteAddress, headers: { ...headers } });
+  for (const operator of ['127.0.0.1', '10.0.0.7']) {
+    for (let i = 0; i < 11; i += 1) await ask('10.0.0.66', { ...WRONG, 'x-forwarded-for': operator });
+    assert.equal((await ask('10.0.0.66', { ...bearer, 'x-forwarded-for': operator })).statusCode, 429, operator);
+    assert.equal((await ask(operator, bearer)).statusCode, 200, operator);
+  }
+});
+
 test('a trusted proxy that names a new client with each guess is slowed down itself', async (context) => {
   const clock = createFakeClock();
   const { server, tokens } = adminRig(context, { clock, trustedProxies: ['10.0.0.0/8'] });
