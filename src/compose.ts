@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createAudit } from './audit/create-audit.ts';
 import type { StoreEvent } from './cache/store.ts';
@@ -148,17 +149,29 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     });
     return { publicUrl, adminUrl };
   };
+  /** What does not end is left behind and named, or no process that has it would leave. Each ends by itself well before. */
+  const within = async <Value>(what: string, ending: Promise<Value>, ownMs = 0): Promise<Value | undefined> => {
+    const waited = new AbortController();
+    const late = sleep(ownMs + LATE_MS, 'late' as const, { signal: waited.signal }).catch(() => 'late' as const);
+    const ended = await Promise.race([ending.then((value) => ({ value })), late]);
+    waited.abort();
+    if (ended !== 'late') return ended.value;
+    log.warn({ what }, 'did not close in time');
+    return undefined;
+  };
   const close = async (): Promise<void> => {
     // A listener bound after it was closed would never be closed: wait until it is known which there are.
     await binding?.catch(() => undefined);
     // First of all: while this process drains, the others must have their cache back.
-    await operations.close();
+    await within('operations', operations.close());
     // The admin listener stays until the last search is answered: operators watch the drain.
-    const { cut } = await publicServer.close();
-    if (cut > 0) log.warn({ cut }, 'connections cut at the end of the drain');
-    await adminServer.close();
-    await closeParts();
-    await audit.close();
+    const drained = await within('public listener', publicServer.close(), drainMs);
+    if (drained !== undefined && drained.cut > 0) {
+      log.warn({ cut: drained.cut }, 'connections cut at the end of the drain');
+    }
+    await within('admin listener', adminServer.close(), ADMIN_DRAIN_MS);
+    await within('stores and engines', closeParts());
+    await within('audit', audit.close());
   };
   return {
     listen: () => {
@@ -195,6 +208,9 @@ const DEMO_SEARCHES = [
 
 /** A store that is away delays the start by this and no more. */
 const STORE_WAIT_MS = 2000;
+
+/** What each part may take to close beyond its own drain. */
+const LATE_MS = 2500;
 
 /** Added to the public drain, which comes first: together they stay well below what a supervisor waits. */
 const ADMIN_DRAIN_MS = 300;

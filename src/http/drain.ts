@@ -72,6 +72,8 @@ export function createDrain(options: {
       if (nowMs - startedMs >= drainMs) {
         cut = sockets.size;
         server.closeAllConnections();
+        // Those that HTTP has let go of are none of its connections, and would hold the close as long as they like.
+        for (const socket of sockets) socket.destroy();
       } else if (nowMs - deafMs >= IDLE_GRACE_MS) {
         server.closeIdleConnections();
         closeUnused();

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { Agent, createServer, get, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
+import { createDrain } from '../../src/http/drain.ts';
 import { listeningServer, until } from './serve.ts';
 
 test('closing under keep-alive load loses no request', async (context) => {
@@ -45,6 +47,19 @@ test('closing under keep-alive load loses no request', async (context) => {
   assert.deepEqual(tally.lost, []);
   assert.equal(cut, 0);
   assert.equal(events.length, tally.answered);
+});
+
+test('a connection that HTTP has let go of is cut with the others', async (context) => {
+  const server = createServer();
+  const drain = createDrain({ server, clock: systemClock, lameDuckMs: 0, drainMs: 50 });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
+  context.after(() => client.destroy());
+  client.write('CONNECT t:1 HTTP/1.1\r\nHost: t\r\n\r\n');
+  await once(server, 'connect');
+  assert.deepEqual(await drain.close(), { cut: 1 });
 });
 
 test('a request in flight is answered and its idle connection does not hold the close', async (context) => {
