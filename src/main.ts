@@ -3,7 +3,7 @@ import { type Program, projectVersion, runProgram } from './commands/arguments.t
 import { EXIT } from './commands/exit-status.ts';
 import { compose } from './compose.ts';
 import { loadSettings } from './config/load.ts';
-import { warningsOf } from './config/warnings.ts';
+import { warningsOf } from './config/tls.ts';
 import { makeDemoIndexes } from './first-start.ts';
 import { createLogger } from './metrics/logger.ts';
 

@@ -25,7 +25,7 @@ export interface StackPlan {
   readonly indexes: readonly { readonly domain: SearchDomain; readonly index: string }[];
   /** At least one. They share everything above; each has a folder, and so drill reports and an audit, of its own. */
   readonly replicas: readonly ReplicaPlan[];
-  /** Of every replica; `up` writes it to `TOKEN_FILE`. */
+  /** The admin token of every replica; `up` writes it to `TOKEN_FILE`. */
   readonly adminToken: string;
 }
 

@@ -3,10 +3,11 @@ import { dirname } from 'node:path';
 import { type Rotation, rotate } from './rotation.ts';
 
 export interface Appended {
+  /** Lines written, in order from the first. */
   readonly written: number;
-  /** What kept the rest from being written. */
+  /** Why the remaining lines were not written. */
   readonly fault?: Error;
-  /** What kept the file from being rotated: its lines are written all the same. */
+  /** Why the full file was not rotated. The lines are written to it all the same. */
   readonly rotationFault?: Error;
 }
 

@@ -20,8 +20,8 @@ export interface AuditEntry {
   /** What the request named beside it: a drill or a warm-up. */
   readonly target?: string;
   /**
-   * Who asked: a name given with the token and the address it came from, without the right token the address alone;
-   * `serpcache` for what a process did by itself.
+   * Who asked. With the right token: the name that the caller gave, and the caller's address; without it: the address
+   * alone. `serpcache` for what a process did by itself.
    */
   readonly by: string;
   readonly reason?: string;

@@ -9,7 +9,7 @@ const MAX_BYTES = 4 * 2 ** 20;
 
 /** `<file>-<offset>`: see `identityOf`; the lines that end before the offset follow. */
 const CURSOR = /^([0-9a-f]{12})-([0-9]{1,15})$/;
-/** Of a file's beginning, which is a time and what was asked then: enough to tell it from others. */
+/** How much of a file's first line identifies the file. The line begins with a time and an action. */
 const HEAD_BYTES = 128;
 
 /**
@@ -94,7 +94,7 @@ async function readEntries(
     at = from;
     if (at === 0) take(Buffer.alloc(0), 0);
   }
-  // A line that is longer than a page may read is none of ours: the next page begins inside of it.
+  // A line longer than `maxBytes` was not written by an audit: the next page begins inside that line.
   return { entries, from: whole < end ? whole : at, bytes: end - at };
 }
 

@@ -47,7 +47,7 @@ export type Decoded =
   | { readonly kind: 'incompatible' }
   /** Not an entry, a damaged one, or one for another question. */
   | { readonly kind: 'corrupt' }
-  /** Not by a process that has a key of ours. */
+  /** Its signature is missing, or was made with another key. */
   | { readonly kind: 'unsigned' };
 
 /** @param signing signs the entry, when given */
@@ -100,7 +100,7 @@ export function canonicalIn({ encoded }: Pick<Entry, 'encoded'>): string {
 /**
  * Verifies everything before anything is believed: magic, version, lengths, checksum and the canonical form (so that a
  * hash collision or a foreign value is a miss, never a wrong answer). Never throws. Copies nothing: `body` is a view.
- * @param signing the signature is verified too; without it nobody looks at one
+ * @param signing verifies the signature; when absent, signatures are ignored
  */
 export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, signing?: Signing): Decoded {
   if (bytes.length < 3 || bytes.readUInt16BE(0) !== MAGIC) return { kind: 'corrupt' };
@@ -149,7 +149,7 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
   };
 }
 
-/** By a key of ours; or not at all, while that is accepted. */
+/** Whether one of our keys made the signature. A missing signature counts while `signing.required` is false. */
 function isSigned(bytes: Buffer, extensionsAt: number, bodyAt: number, signing: Signing): boolean {
   for (let at = extensionsAt; at + EXTENSION_HEADER_BYTES <= bodyAt; ) {
     const [type, length] = [bytes.readUInt16BE(at), bytes.readUInt16BE(at + 2)];

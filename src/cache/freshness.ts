@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 
-/** What two wall clocks may differ by, an hour ahead the one and an hour behind the other. */
+/** The largest difference of two wall clocks that is allowed for: one an hour ahead, the other an hour behind. */
 export const MAX_SKEW_MS = 2 * 3_600_000;
 
 /** `stale`: served while one refresh runs. `failing`: served only when the engine fails. `lapsed`: never served. */

@@ -2,8 +2,9 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { formatPath, MISSING, type Path, type RawFault, showValue } from './faults.ts';
+import { isLoopback } from './network.ts';
 import type { Config, Draft } from './schema.ts';
-import type { EngineTlsSettings, TlsSettings } from './settings.ts';
+import type { EngineTlsSettings, Settings, TlsSettings } from './settings.ts';
 import { namedStores } from './stores.ts';
 
 /** @throws as `readFileSync` does. */
@@ -117,6 +118,26 @@ function fit(cert: string, key: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Settings that are allowed and leave something unprotected: each start logs them, one line each, without secrets. */
+export function warningsOf({ admin, control, counters, domains }: Settings): readonly string[] {
+  const warnings: string[] = [];
+  if (admin.tls === undefined && !isLoopback(admin.host)) {
+    warnings.push(
+      `admin.tls is not set and admin.host ${admin.host} is not a loopback address: the admin token crosses the network in plain text, unless a proxy in front of it speaks TLS`,
+    );
+  }
+  const stores = [
+    { path: 'control', store: control },
+    { path: 'counters', store: counters },
+    ...domains.map(({ name, store }) => ({ path: `domains.${name}.store`, store })),
+  ];
+  for (const { path, store } of stores) {
+    if (store.kind === 'none' || store.tls?.rejectUnauthorized !== false) continue;
+    warnings.push(`${path}.tls.rejectUnauthorized is false: any server is believed, and gets the password`);
+  }
+  return warnings;
 }
 
 /** `ENOENT`, never the message: it may quote what was read. */

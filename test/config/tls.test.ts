@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/certificates.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { EngineTlsSettings, Settings } from '../../src/config/settings.ts';
-import { warningsOf } from '../../src/config/warnings.ts';
+import { warningsOf } from '../../src/config/tls.ts';
 import { faultsOf, goods } from './faults-of.ts';
 
 let directory = '';

@@ -7,7 +7,7 @@ import { makeCertificates } from '../../loadtest/stack/certificates.ts';
 import { readPlan } from '../../loadtest/stack/plan.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
-import { warningsOf } from '../../src/config/warnings.ts';
+import { warningsOf } from '../../src/config/tls.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

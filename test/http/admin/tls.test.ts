@@ -77,20 +77,27 @@ test('plain HTTP gets no answer there, and holds no connection', async (t) => {
   while ((await connections(server)) > 0) await new Promise((done) => setTimeout(done, 5));
 });
 
-test('a connection over TLS on which something is being answered is not given up for a new one', async (t) => {
+/** A listener whose metrics are answered when `measured` is called; `asked` resolves when somebody has asked for them. */
+async function slowMetrics(t: TestContext) {
   const { promise: metrics, resolve: measured } = Promise.withResolvers<{ contentType: string; body: string }>();
-  const asked = Promise.withResolvers<void>();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const rig = adminRig(t, {
     tls,
     metricsText: () => {
-      asked.resolve();
+      ask();
       return metrics;
     },
+    drainMs: 10_000,
   });
   await rig.server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = rig.server.app.server.address() as AddressInfo;
+  return { rig, port, asked, measured };
+}
+
+test('a connection over TLS on which something is being answered is not given up for a new one', async (t) => {
+  const { port, asked, measured } = await slowMetrics(t);
   const answer = get(port, { ca: certificates.ca, path: '/metrics' });
-  await asked.promise;
+  await asked;
   // One more than the share of an address has left.
   const idle = Array.from({ length: 32 }, () => connectPlain({ port, host: '127.0.0.1' }).on('error', () => {}));
   t.after(() => idle.forEach((socket) => void socket.destroy()));
@@ -129,25 +136,14 @@ test('a handshake that never ends is cut after the time a header may take', asyn
 });
 
 test('closing waits for an answer under way over TLS, says that the connection ends, and closes idle ones', async (t) => {
-  const { promise: metrics, resolve: measured } = Promise.withResolvers<{ contentType: string; body: string }>();
-  const asked = Promise.withResolvers<void>();
-  const rig = adminRig(t, {
-    tls,
-    metricsText: () => {
-      asked.resolve();
-      return metrics;
-    },
-    drainMs: 10_000,
-  });
-  await rig.server.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = rig.server.app.server.address() as AddressInfo;
+  const { rig, port, asked, measured } = await slowMetrics(t);
   const agent = new Agent({ keepAlive: true, ca: certificates.ca });
   t.after(() => agent.destroy());
   const ask = (path: string) => request({ host: '127.0.0.1', port, path, agent }).end();
   const [idle, busy] = [ask('/healthz'), ask('/metrics')];
   const [first] = await once(idle, 'response');
   await once(first.resume(), 'end');
-  await asked.promise;
+  await asked;
   const closed = rig.server.close();
   while (rig.server.app.server.listening) await new Promise((done) => setTimeout(done, 5));
   measured({ contentType: 'text/plain', body: 'up 1' });
