@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Program, runProgram, UsageError, type Words } from '../src/commands/arguments.ts';
-import { EXIT } from '../src/commands/exit-status.ts';
+import { EXIT } from '../src/commands/command.ts';
 import { BENCHES, type Bench } from './bench/benches.ts';
 import { committedOf, readCommitted, writeCommitted } from './bench/committed.ts';
 import { MEASURED_SECONDS, measureStart, type StartMeasured } from './bench/measure.ts';

@@ -5,11 +5,9 @@
  */
 import { join } from 'node:path';
 import { type Program, runProgram, type Words } from '../src/commands/arguments.ts';
-import { EXIT } from '../src/commands/exit-status.ts';
-import { durationText, percentText } from '../src/report/number-text.ts';
-import { createAimdLimit } from '../src/resilience/aimd-limit.ts';
-import { createGradientLimit } from '../src/resilience/gradient-limit.ts';
-import { createFixedLimit } from '../src/resilience/limit.ts';
+import { EXIT } from '../src/commands/command.ts';
+import { durationText, percentText } from '../src/report/format.ts';
+import { createAimdLimit, createFixedLimit, createGradientLimit } from '../src/resilience/adaptive-limit.ts';
 import { seededRandom } from '../test/fakes/clock.ts';
 import type { Column, FindingRecord, FindingTable, Lesson, Row } from './finding/finding.ts';
 import { originOf } from './finding/machine-words.ts';

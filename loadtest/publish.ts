@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Program, runProgram, type Words } from '../src/commands/arguments.ts';
-import { EXIT } from '../src/commands/exit-status.ts';
+import { EXIT } from '../src/commands/command.ts';
 import { FINDING_FILE } from './finding/keep-finding.ts';
 import { publishFinding } from './finding/publish.ts';
 import { readFinding } from './finding/read-record.ts';

@@ -1,9 +1,8 @@
 import { hostname } from 'node:os';
-import { systemClock } from './clock.ts';
-import { askAt } from './commands/ask.ts';
-import { call } from './commands/call.ts';
+import { askAt, call } from './commands/call.ts';
 import { COMMANDS } from './commands/table.ts';
 import { loadSettings } from './config/load.ts';
+import { systemClock } from './runtime.ts';
 
 /** `serpcache <command> …`. The exit statuses are in commands/exit-status.ts. */
 const { stdin, stdout, stderr, env } = process;

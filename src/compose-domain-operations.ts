@@ -1,19 +1,16 @@
-import type { Clock } from './clock.ts';
 import type { ComposedDomain } from './compose-domain.ts';
-import type { DrillDomain } from './drills/drill-domain.ts';
-import { createFlush } from './flush/create-flush.ts';
-import type { FlushEvent } from './flush/events.ts';
-import { createSweeper } from './flush/sweep.ts';
 import type { DomainOperations } from './http/admin/operations.ts';
-import { createFleetReadings } from './meter/fleet.ts';
-import { createRecent } from './meter/recent.ts';
-import type { CounterStore } from './popularity/counter-store.ts';
-import { createSharedPopularity, type PopularityEvent } from './popularity/shared.ts';
-import type { PreparedSearch } from './search/answer.ts';
-import { storedNameOf } from './search/key.ts';
-import { prepareSearch } from './search/prepare.ts';
-import { searchParametersOf, searchTextOf } from './search/search-text.ts';
-import type { WarmUpDomain } from './warm/warm-ups.ts';
+import type { DrillDomain } from './operations/drills/drills.ts';
+import { createFlush } from './operations/flush/create-flush.ts';
+import type { FlushEvent } from './operations/flush/flush.ts';
+import { createSweeper } from './operations/flush/sweep.ts';
+import { createFleetReadings, createRecent } from './operations/meter/meter.ts';
+import type { WarmUpDomain } from './operations/warm/warm-ups.ts';
+import { type CounterStore, createSharedPopularity, type PopularityEvent } from './popularity/shared.ts';
+import type { Clock } from './runtime.ts';
+import { prepareSearch, storedNameOf } from './search/key.ts';
+import { searchParametersOf, searchTextOf } from './search/query.ts';
+import type { PreparedSearch } from './search/read-path.ts';
 
 /** What operators may do to one domain. */
 export interface ComposedDomainOperations extends DomainOperations {

@@ -1,23 +1,27 @@
-import type { Clock } from './clock.ts';
 import type { DomainSettings, EngineSettings } from './config/settings.ts';
-import { type Fleet, fleetShare } from './control/fleet.ts';
+import { type Fleet, fleetShare } from './control/membership.ts';
 import { createSphinxEngine, SPHINX_REVISION } from './engines/sphinx/engine.ts';
 import { createSqliteEngine, SQLITE_REVISION } from './engines/sqlite/engine.ts';
-import type { EngineEvent } from './metrics/observe-engine.ts';
-import { type AimdLimitOptions, createAimdLimit } from './resilience/aimd-limit.ts';
+import type { EngineEvent } from './metrics/observe-store.ts';
+import {
+  type AimdLimitOptions,
+  createAimdLimit,
+  createFixedLimit,
+  createGradientLimit,
+  type GradientLimitOptions,
+  type Limit,
+} from './resilience/adaptive-limit.ts';
 import { type Breaker, createBreaker } from './resilience/breaker.ts';
-import { createEndpoints, type Endpoints } from './resilience/endpoints.ts';
-import type { GuardEvent } from './resilience/events.ts';
-import { createGradientLimit, type GradientLimitOptions } from './resilience/gradient-limit.ts';
-import { createGuard, type Guard } from './resilience/guard.ts';
-import { createFixedLimit, type Limit } from './resilience/limit.ts';
-import { createPermit } from './resilience/permit.ts';
-import { createRamp } from './resilience/ramp.ts';
+import { createPermit } from './resilience/concurrency-limiter.ts';
+import { createGuard, type Guard, type GuardEvent } from './resilience/guard.ts';
+import { createEndpoints, type Endpoints } from './resilience/load-balancer.ts';
 import { createRetryBudget } from './resilience/retry-budget.ts';
+import { createRamp } from './resilience/slow-start.ts';
+import type { Clock } from './runtime.ts';
 import type { SearchDomain } from './search/domain.ts';
 import { type Engine, EngineError } from './search/engine.ts';
 import { createEngineHealth, type EngineHealth } from './search/engine-health.ts';
-import { profileHash } from './search/profile.ts';
+import { profileHash } from './search/key.ts';
 
 /** A domain's engine with everything that stands before it. */
 export interface ComposedEngine {

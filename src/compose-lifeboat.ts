@@ -3,7 +3,7 @@ import type { DomainSettings } from './config/settings.ts';
 import type { Guard } from './resilience/guard.ts';
 import type { SearchDomain } from './search/domain.ts';
 import type { EncodePageOptions } from './search/encode-page.ts';
-import { createLifeboat, type Lifeboat, type LifeboatOptions } from './search/lifeboat.ts';
+import { createLifeboat, type Lifeboat, type LifeboatOptions } from './search/miss-path.ts';
 
 export interface ComposedLifeboat {
   readonly lifeboat: Lifeboat;

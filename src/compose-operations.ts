@@ -1,18 +1,17 @@
-import type { Audit } from './audit/audit.ts';
-import type { Clock } from './clock.ts';
 import type { ComposedDomain } from './compose-domain.ts';
 import type { ComposedDomainOperations } from './compose-domain-operations.ts';
 import type { Settings } from './config/settings.ts';
-import { OperationRefused } from './control/refusal.ts';
-import { summaryOf } from './control/summary.ts';
-import { createDrills } from './drills/create-drills.ts';
-import type { DrillEvent } from './drills/drills.ts';
-import { reportPage } from './drills/page/report-page.ts';
+import { summaryOf } from './control/control.ts';
+import { OperationRefused } from './control/operation-error.ts';
 import type { DomainLook, Operations, Watcher } from './http/admin/operations.ts';
-import { figuresBetween } from './meter/figures.ts';
-import type { MeterReading } from './meter/reading.ts';
-import type { WarmEvent } from './warm/events.ts';
-import { createWarmUps } from './warm/warm-ups.ts';
+import type { Audit } from './operations/audit/audit.ts';
+import { createDrills } from './operations/drills/create-drills.ts';
+import type { DrillEvent } from './operations/drills/drills.ts';
+import { reportPage } from './operations/drills/report/report-page.ts';
+import { figuresBetween, type MeterReading } from './operations/meter/figures.ts';
+import type { WarmEvent } from './operations/warm/warm.ts';
+import { createWarmUps } from './operations/warm/warm-ups.ts';
+import type { Clock } from './runtime.ts';
 
 /** Everything operators may do, over all domains: the one core under the API, the CLI and the console. */
 export interface ComposedOperations extends Operations {

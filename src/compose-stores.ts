@@ -1,8 +1,8 @@
 import type { StoreEvent } from './cache/store.ts';
-import type { Clock } from './clock.ts';
 import type { Settings, StoreSettings } from './config/settings.ts';
 import type { ControlStore } from './control/control-store.ts';
-import type { CounterStore } from './popularity/counter-store.ts';
+import type { CounterStore } from './popularity/shared.ts';
+import type { Clock } from './runtime.ts';
 import { createMemoryControlStore } from './stores/memory/control-store.ts';
 import { createRedisStore, type RedisStore } from './stores/redis/store.ts';
 

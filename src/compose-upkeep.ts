@@ -1,16 +1,15 @@
+import { createReseeder } from './cache/backfill.ts';
+import { type EntryRules, isRefused } from './cache/invalidation.ts';
 import type { MemoryTier } from './cache/memory.ts';
-import { createReseeder } from './cache/reseed.ts';
-import { type EntryRules, isRefused } from './cache/rules.ts';
 import type { Store } from './cache/store.ts';
-import type { Clock } from './clock.ts';
 import type { DomainSettings } from './config/settings.ts';
-import type { Fleet } from './control/fleet.ts';
+import type { Fleet } from './control/membership.ts';
 import type { Popularity } from './popularity/popularity.ts';
-import type { PreparedSearch } from './search/answer.ts';
+import type { Clock } from './runtime.ts';
 import type { SearchEvent } from './search/events.ts';
 import { storedNameOf } from './search/key.ts';
-import type { Refresh } from './search/refresh.ts';
-import { createRefreshAhead } from './search/refresh-ahead.ts';
+import type { PreparedSearch } from './search/read-path.ts';
+import { createRefreshAhead, type Refresh } from './search/refresh.ts';
 
 /** What keeps a domain's cache well beside its searches: pages refreshed ahead of need, a lost store re-seeded. */
 export interface Upkeep {

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { createAudit } from './audit/create-audit.ts';
 import type { StoreEvent } from './cache/store.ts';
-import type { Clock } from './clock.ts';
 import { type ComposedDomain, composeDomain } from './compose-domain.ts';
 import { composeDomainOperations } from './compose-domain-operations.ts';
 import { composeOperations } from './compose-operations.ts';
 import { composeStores } from './compose-stores.ts';
 import { listenFault } from './config/faults.ts';
 import type { Settings } from './config/settings.ts';
-import { summaryOf } from './control/summary.ts';
-import { createAdminServer } from './http/admin-server.ts';
-import type { RequestEvent, TokenEvent } from './http/events.ts';
-import { createPublicServer, type PublicServerOptions } from './http/public-server.ts';
+import { summaryOf } from './control/control.ts';
+import { createAdminServer } from './http/admin/admin-server.ts';
+import { createPublicServer, type PublicServerOptions } from './http/search-api/public-server.ts';
+import type { RequestEvent, TokenEvent } from './http/transport/events.ts';
 import { createEventLog } from './metrics/event-log.ts';
 import { createMetrics } from './metrics/metrics.ts';
-import { createSearch } from './search/service.ts';
+import { createAudit } from './operations/audit/audit.ts';
+import type { Clock } from './runtime.ts';
+import { createSearch } from './search/search.ts';
 
 /** The running service: everything concrete meets here and nowhere else. */
 export interface Service {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DEMO_SIZES, demoDocuments } from './catalogue/demo.ts';
 import { createProgress, type ProgressOutput } from './catalogue/progress.ts';
-import type { Clock } from './clock.ts';
 import { indexFileOf, searchDomainOf } from './compose-engine.ts';
 import type { Settings } from './config/settings.ts';
 import { buildIndex } from './engines/sqlite/build.ts';
+import type { Clock } from './runtime.ts';
 
 export interface FirstStartOptions {
   readonly clock: Clock;

@@ -1,11 +1,11 @@
-import { systemClock } from './clock.ts';
 import { type Program, projectVersion, runProgram } from './commands/arguments.ts';
-import { EXIT } from './commands/exit-status.ts';
+import { EXIT } from './commands/command.ts';
 import { compose } from './compose.ts';
 import { loadSettings } from './config/load.ts';
 import { warningsOf } from './config/tls.ts';
 import { makeDemoIndexes } from './first-start.ts';
 import { createLogger } from './metrics/logger.ts';
+import { systemClock } from './runtime.ts';
 
 const PROGRAM: Program = {
   command: 'npm start --',

@@ -8,10 +8,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { seededRandom, seedOf } from '../src/catalogue/demo/random.ts';
+import { seededRandom, seedOf } from '../src/catalogue/demo/ad.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
-import type { Document } from '../src/search/document.ts';
-import type { Attribute, AttributeType } from '../src/search/domain.ts';
+import type { Attribute, AttributeType, Document } from '../src/search/domain.ts';
 import { optional } from './optional.ts';
 
 export interface Corpus {

@@ -21,7 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { k6Program } from '../loadtest/run/k6-program.ts';
 import { manticoreFolder } from '../loadtest/stack/sphinx.ts';
 import { refuse } from '../src/commands/arguments.ts';
-import { EXIT } from '../src/commands/exit-status.ts';
+import { EXIT } from '../src/commands/command.ts';
 import floor from './floor.json' with { type: 'json' };
 import { OPTIONAL_FILE, type OptionalSuite } from './optional.ts';
 import { orderFiles } from './runner/file-order.ts';

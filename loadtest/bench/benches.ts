@@ -1,5 +1,5 @@
 import { searchDomainOf } from '../../src/compose-engine.ts';
-import { prepareSearch } from '../../src/search/prepare.ts';
+import { prepareSearch } from '../../src/search/key.ts';
 import { startCluster, startStandalone } from '../stack/redis.ts';
 import { fillDocument } from './full-document.ts';
 import { fetchPage, pageOfSize } from './page.ts';

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
 import type { HostPort } from '../../src/config/settings.ts';
+import { purge, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
 import { createControl } from '../../src/control/create-control.ts';
 import { MAX_PURGES, MAX_RANGES, MAX_SUPPRESSED } from '../../src/control/document.ts';
-import { purge } from '../../src/control/purge.ts';
-import { raiseFreshFloors } from '../../src/control/raise-floors.ts';
-import { suppress } from '../../src/control/suppress.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { createRedisStore } from '../../src/stores/redis/store.ts';
 
 /** Longer than any process takes to follow. */

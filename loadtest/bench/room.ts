@@ -2,10 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { systemClock } from '../../src/clock.ts';
-import { embeddedDomains } from '../../src/config/embedded.ts';
-import { loadSettings } from '../../src/config/load.ts';
+import { embeddedDomains, loadSettings } from '../../src/config/load.ts';
 import { makeDemoIndexes } from '../../src/first-start.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { accepts, freePorts, startProcess } from '../stack/process.ts';
 import type { RedisStack } from '../stack/redis.ts';
 import type { BarePlan } from './bare.ts';

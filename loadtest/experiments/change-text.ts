@@ -1,4 +1,4 @@
-import { percentText } from '../../src/report/number-text.ts';
+import { percentText } from '../../src/report/format.ts';
 
 /** Of a share of the time that was saved, what became of the time: `−33 %`, and `+19 %` where it takes longer. */
 export function changeText(gain: number): string {

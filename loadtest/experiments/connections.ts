@@ -1,4 +1,4 @@
-import { bytesText, countText } from '../../src/report/number-text.ts';
+import { bytesText, countText } from '../../src/report/format.ts';
 import type { Chart } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Lab } from '../lab/lab.ts';

@@ -1,4 +1,4 @@
-import { bytesText, durationText } from '../../src/report/number-text.ts';
+import { bytesText, durationText } from '../../src/report/format.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Lab } from '../lab/lab.ts';
 import { alternately } from './alternately.ts';

@@ -1,4 +1,4 @@
-import { countText } from '../../src/report/number-text.ts';
+import { countText } from '../../src/report/format.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Lab, LabStore } from '../lab/lab.ts';
 import { alternately } from './alternately.ts';

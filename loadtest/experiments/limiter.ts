@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../src/catalogue/demo/ad.ts';
 import type { Finding } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Lab, LabStore } from '../lab/lab.ts';

@@ -1,4 +1,4 @@
-import { countText } from '../../src/report/number-text.ts';
+import { countText } from '../../src/report/format.ts';
 import type { Chart } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import { memtierFill, PUBLISHED_MIX } from '../lab/mix.ts';

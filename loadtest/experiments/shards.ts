@@ -1,5 +1,5 @@
-import { seededRandom } from '../../src/catalogue/demo/random.ts';
-import { bytesText, countText } from '../../src/report/number-text.ts';
+import { seededRandom } from '../../src/catalogue/demo/ad.ts';
+import { bytesText, countText } from '../../src/report/format.ts';
 import { driven } from '../lab/driven.ts';
 import type { DrivePlan } from '../lab/driver/plan.ts';
 import type { Experiment } from '../lab/experiment.ts';

@@ -1,5 +1,5 @@
+import { lightStyle } from '../../src/report/document.ts';
 import { element, type Markup, styleSheet } from '../../src/report/markup.ts';
-import { lightStyle } from '../../src/report/style-theme.ts';
 import { bars } from './chart/bars.ts';
 import { HEAD_PX } from './chart/drawing.ts';
 import { legendOf } from './chart/legend.ts';

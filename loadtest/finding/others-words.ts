@@ -1,4 +1,4 @@
-import { amountText } from '../../src/report/number-text.ts';
+import { amountText } from '../../src/report/format.ts';
 
 /** Somebody always takes a little; more than a tenth of a core shows in the rows. */
 const NOTICED_CORES = 0.1;

@@ -1,4 +1,4 @@
-import { durationText } from '../../src/report/number-text.ts';
+import { durationText } from '../../src/report/format.ts';
 import { plainText } from '../report/plain-text.ts';
 import type { FindingRecord, FindingTable } from './finding.ts';
 import { LESSON_SIGNS } from './lesson-sign.ts';

@@ -7,7 +7,7 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../src/report/number-text.ts';
+} from '../../src/report/format.ts';
 import type { Unit } from './finding.ts';
 
 /** One value of a table or an axis, with its unit. */

@@ -1,4 +1,4 @@
-import { countText } from '../../src/report/number-text.ts';
+import { countText } from '../../src/report/format.ts';
 import type { Sample } from '../sample/sample.ts';
 import type { Binding, ResourceKind, StepFigures } from './judged.ts';
 import type { CausedUse } from './meter.ts';

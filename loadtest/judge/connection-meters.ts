@@ -1,4 +1,4 @@
-import { countText } from '../../src/report/number-text.ts';
+import { countText } from '../../src/report/format.ts';
 import type { Sample, StoreSample } from '../sample/sample.ts';
 import { fullest, type Look, type Meter, type Reading } from './meter.ts';
 import { growthOf, mostOf, seriesByPart } from './part-series.ts';

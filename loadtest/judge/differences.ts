@@ -1,4 +1,4 @@
-import { countText, percentText, perSecondText } from '../../src/report/number-text.ts';
+import { countText, percentText, perSecondText } from '../../src/report/format.ts';
 import type { RunRecord } from '../record.ts';
 
 /** What differs by less was meant to be the same. */

@@ -1,4 +1,4 @@
-import { percentText } from '../../src/report/number-text.ts';
+import { percentText } from '../../src/report/format.ts';
 import { beyondKnee } from '../k6/kit/spoiled.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
 import type { RunRecord } from '../record.ts';

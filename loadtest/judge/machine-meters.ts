@@ -1,4 +1,4 @@
-import { bytesText, countText, perSecondText } from '../../src/report/number-text.ts';
+import { bytesText, countText, perSecondText } from '../../src/report/format.ts';
 import type { HostSample, Sample } from '../sample/sample.ts';
 import type { Look, Meter, Reading } from './meter.ts';
 import { growthOf, meanOf, perSecond, seriesOf } from './part-series.ts';

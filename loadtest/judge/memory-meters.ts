@@ -1,4 +1,4 @@
-import { bytesText, perSecondText } from '../../src/report/number-text.ts';
+import { bytesText, perSecondText } from '../../src/report/format.ts';
 import type { Sample, StoreSample } from '../sample/sample.ts';
 import { fullest, type Look, type Meter, type Reading } from './meter.ts';
 import { growthOf, mostOf, perSecond, seriesByPart, seriesOf } from './part-series.ts';

@@ -1,5 +1,5 @@
-import type { Limit } from '../../src/resilience/limit.ts';
-import { createPermit } from '../../src/resilience/permit.ts';
+import type { Limit } from '../../src/resilience/adaptive-limit.ts';
+import { createPermit } from '../../src/resilience/concurrency-limiter.ts';
 import { createModelEngine, type ModelEngine } from './model-engine.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 

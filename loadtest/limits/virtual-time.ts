@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime.ts';
 
 /** Hours in seconds: timers run in order, and time passes only between them. */
 export interface VirtualTime {

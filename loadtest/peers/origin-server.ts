@@ -1,8 +1,8 @@
 /** `origin-server.ts <port> <configuration> <ttl seconds>`: the origin of the peers as a process of its own. */
 import { createServer } from 'node:http';
-import { systemClock } from '../../src/clock.ts';
 import { enginesOf, searchDomainOf } from '../../src/compose-engine.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { createOrigin } from './origin.ts';
 
 /** Several bursts of several hundred. */

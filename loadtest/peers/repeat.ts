@@ -3,8 +3,8 @@
  * one replica are started, the pages are put into its cache and asked for, and all of it is taken down again.
  */
 import { numberOf, type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/exit-status.ts';
-import { amountText, durationText, perSecondText } from '../../src/report/number-text.ts';
+import { EXIT } from '../../src/commands/command.ts';
+import { amountText, durationText, perSecondText } from '../../src/report/format.ts';
 import { coresOf } from '../lab/cores.ts';
 import { inLab, type Lab } from '../lab/lab.ts';
 import { processorsHere } from '../run/pins.ts';

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/exit-status.ts';
+import { EXIT } from '../../src/commands/command.ts';
 import { aborted } from './aborted.ts';
 import { layBed } from './bed.ts';
 import { completion } from './completion.ts';

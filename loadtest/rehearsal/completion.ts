@@ -1,4 +1,4 @@
-import { percentText, rangeText, timesText } from '../../src/report/number-text.ts';
+import { percentText, rangeText, timesText } from '../../src/report/format.ts';
 import { isOver, start, until } from './drill.ts';
 import { percent } from './figure.ts';
 import { isHit } from './load.ts';

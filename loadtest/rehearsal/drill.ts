@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ControlSummary } from '../../src/control/summary.ts';
-import type { Journal } from '../../src/drills/journal.ts';
-import type { Plan } from '../../src/drills/plan.ts';
+import type { ControlSummary } from '../../src/control/control.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
+import type { Plan } from '../../src/operations/drills/plan.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import type { Bed, Replica } from './bed.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Journal } from '../../src/drills/journal.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
 import type { Bed, Replica } from './bed.ts';
 import type { Figure } from './figure.ts';
 import type { Answered, Load } from './load.ts';

@@ -1,4 +1,3 @@
-import { type Content, element, type Markup, said } from '../../src/report/markup.ts';
 import {
   amountText,
   countText,
@@ -7,8 +6,8 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../src/report/number-text.ts';
-import { type Column, table } from '../../src/report/table.ts';
+} from '../../src/report/format.ts';
+import { type Column, type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Comparison, FigureComparison, StepComparison } from '../judge/comparison.ts';
 
 const TEXTS: Readonly<Record<FigureComparison['unit'], (value: number | undefined) => string>> = {

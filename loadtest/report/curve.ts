@@ -1,5 +1,4 @@
-import { type Combine, condense } from '../../src/report/plot/condense.ts';
-import type { Point, Run } from '../../src/report/plot/point.ts';
+import { type Combine, condense, type Point, type Run } from '../../src/report/plot/series.ts';
 import type { Judged } from '../judge/judged.ts';
 import type { RunRecord } from '../record.ts';
 import type { Stretch, Timeline, Track } from './timeline.ts';

@@ -1,4 +1,4 @@
-import { countText, perSecondText } from '../../src/report/number-text.ts';
+import { countText, perSecondText } from '../../src/report/format.ts';
 import type { DomainSample } from '../sample/sample.ts';
 import { curve, highest, type Sheet } from './curve.ts';
 import { growthPerSecond, levelOf, perReplica, total } from './growth.ts';

@@ -1,7 +1,6 @@
-import { countText, perSecondText } from '../../src/report/number-text.ts';
+import { countText, perSecondText } from '../../src/report/format.ts';
 import { createFrame } from '../../src/report/plot/frame.ts';
-import { line } from '../../src/report/plot/line.ts';
-import { stack } from '../../src/report/plot/stack.ts';
+import { line, stack } from '../../src/report/plot/series.ts';
 import { curve, highest, type Sheet } from './curve.ts';
 import { countOf, PAGELESS_LAYERS } from './outcome-layers.ts';
 import { highestPile, pilesOf } from './outcome-piles.ts';

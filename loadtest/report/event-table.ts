@@ -1,8 +1,6 @@
-import { type Content, element, said } from '../../src/report/markup.ts';
-import { countText } from '../../src/report/number-text.ts';
-import { momentSign } from '../../src/report/plot/legend.ts';
-import { table } from '../../src/report/table.ts';
-import { elapsedText } from '../../src/report/time-text.ts';
+import { countText, elapsedText } from '../../src/report/format.ts';
+import { type Content, element, said, table } from '../../src/report/markup.ts';
+import { momentSign } from '../../src/report/plot/panel.ts';
 import type { RunEvent, RunRecord } from '../record.ts';
 import { EVENT_SIGNS, isSigned } from './scenery.ts';
 

@@ -1,5 +1,3 @@
-import { facts } from '../../src/report/facts.ts';
-import { type Content, element, type Markup, said } from '../../src/report/markup.ts';
 import {
   amountText,
   bytesText,
@@ -7,9 +5,9 @@ import {
   durationText,
   percentText,
   perSecondText,
-} from '../../src/report/number-text.ts';
-import { utcText } from '../../src/report/time-text.ts';
-import { verdictLine } from '../../src/report/verdict-line.ts';
+  utcText,
+} from '../../src/report/format.ts';
+import { type Content, element, facts, type Markup, said, verdictLine } from '../../src/report/markup.ts';
 import type { Judged } from '../judge/judged.ts';
 import type { BaseRate, Machine, RunRecord } from '../record.ts';
 import { verdictWords } from './verdict-words.ts';

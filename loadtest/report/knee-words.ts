@@ -1,4 +1,4 @@
-import { perSecondText } from '../../src/report/number-text.ts';
+import { perSecondText } from '../../src/report/format.ts';
 import type { Judged } from '../judge/judged.ts';
 import type { StepSummary, Verdict } from '../k6/kit/summary.ts';
 

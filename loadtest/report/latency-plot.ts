@@ -1,6 +1,6 @@
-import { durationText } from '../../src/report/number-text.ts';
-import { level } from '../../src/report/plot/line.ts';
-import { createLogFrame } from '../../src/report/plot/log-frame.ts';
+import { durationText } from '../../src/report/format.ts';
+import { createLogFrame } from '../../src/report/plot/frame.ts';
+import { level } from '../../src/report/plot/series.ts';
 import { holdOf } from '../k6/kit/step.ts';
 import { curve, highest, lowestAboveZero, type Sheet } from './curve.ts';
 import { linePlot, type Plot } from './plot.ts';

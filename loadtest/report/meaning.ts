@@ -1,5 +1,4 @@
-import { type Content, element, type Markup, said } from '../../src/report/markup.ts';
-import { type Column, table } from '../../src/report/table.ts';
+import { type Column, type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged, Recovery } from '../judge/judged.ts';
 import type { RunRecord } from '../record.ts';
 import { kneeWords } from './knee-words.ts';

@@ -1,4 +1,4 @@
-import type { Layer } from '../../src/report/plot/stack.ts';
+import type { Layer } from '../../src/report/plot/series.ts';
 import type { SeenOutcome } from '../k6/kit/outcome.ts';
 
 export interface OutcomeLayer extends Layer {

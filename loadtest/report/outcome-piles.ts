@@ -1,4 +1,4 @@
-import type { Pile } from '../../src/report/plot/stack.ts';
+import type { Pile } from '../../src/report/plot/series.ts';
 import { columnsOf, type Sheet } from './curve.ts';
 import { countOf, type OutcomeLayer } from './outcome-layers.ts';
 

@@ -1,7 +1,6 @@
-import { countText, percentText, perSecondText } from '../../src/report/number-text.ts';
+import { countText, percentText, perSecondText } from '../../src/report/format.ts';
 import { createFrame } from '../../src/report/plot/frame.ts';
-import { level } from '../../src/report/plot/line.ts';
-import { stack, stackNames } from '../../src/report/plot/stack.ts';
+import { level, stack, stackNames } from '../../src/report/plot/series.ts';
 import { curve, type Sheet } from './curve.ts';
 import { countOf, OUTCOME_LAYERS } from './outcome-layers.ts';
 import { highestPile, pilesOf } from './outcome-piles.ts';

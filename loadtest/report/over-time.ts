@@ -1,9 +1,8 @@
+import { countText, durationText } from '../../src/report/format.ts';
 import { element, type Markup } from '../../src/report/markup.ts';
-import { countText, durationText } from '../../src/report/number-text.ts';
 import { backdrop } from '../../src/report/plot/backdrop.ts';
-import { FRAME_WIDTH } from '../../src/report/plot/frame.ts';
-import { momentSign } from '../../src/report/plot/legend.ts';
-import { linearScale } from '../../src/report/plot/scale.ts';
+import { FRAME_WIDTH, linearScale } from '../../src/report/plot/frame.ts';
+import { momentSign } from '../../src/report/plot/panel.ts';
 import type { Sheet } from './curve.ts';
 import { eventTable } from './event-table.ts';
 import { plotFigure } from './plot.ts';

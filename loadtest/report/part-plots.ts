@@ -1,5 +1,5 @@
-import { amountText, bytesText, countText } from '../../src/report/number-text.ts';
-import type { Run } from '../../src/report/plot/point.ts';
+import { amountText, bytesText, countText } from '../../src/report/format.ts';
+import type { Run } from '../../src/report/plot/series.ts';
 import type { Sample } from '../sample/sample.ts';
 import { curve, highest, type Sheet } from './curve.ts';
 import { growthPerSecond, total } from './growth.ts';

@@ -1,6 +1,6 @@
 import { element, type Markup } from '../../src/report/markup.ts';
 import type { Frame } from '../../src/report/plot/frame.ts';
-import { type Place, pathData } from '../../src/report/plot/path-data.ts';
+import { type Place, pathData } from '../../src/report/plot/series.ts';
 import { holdOf, type Step } from '../k6/kit/step.ts';
 
 /** Searches a second while the step's rate holds. */

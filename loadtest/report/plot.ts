@@ -1,9 +1,7 @@
 import { type Content, element, type Markup } from '../../src/report/markup.ts';
 import { createFrame, type Frame } from '../../src/report/plot/frame.ts';
-import type { LegendEntry } from '../../src/report/plot/legend.ts';
-import { line, spread } from '../../src/report/plot/line.ts';
-import { type Panel, panelFigure } from '../../src/report/plot/panel.ts';
-import type { Run } from '../../src/report/plot/point.ts';
+import { type LegendEntry, type Panel, panelFigure } from '../../src/report/plot/panel.ts';
+import { line, type Run, spread } from '../../src/report/plot/series.ts';
 import { highest, type Sheet } from './curve.ts';
 
 /** What is drawn, or in one line why it is not. */

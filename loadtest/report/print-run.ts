@@ -1,4 +1,4 @@
-import { countText } from '../../src/report/number-text.ts';
+import { countText } from '../../src/report/format.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
 import type { RunRecord } from '../record.ts';
 import { kneeWords } from './knee-words.ts';

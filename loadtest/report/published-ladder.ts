@@ -1,6 +1,5 @@
-import { element, type Markup, said } from '../../src/report/markup.ts';
-import { UNKNOWN } from '../../src/report/number-text.ts';
-import { table } from '../../src/report/table.ts';
+import { UNKNOWN } from '../../src/report/format.ts';
+import { element, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
 import type { RunRecord } from '../record.ts';
 import { CLIENT_FIGURES } from './step-figures.ts';

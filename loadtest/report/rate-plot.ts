@@ -1,4 +1,4 @@
-import { countText, perSecondText } from '../../src/report/number-text.ts';
+import { countText, perSecondText } from '../../src/report/format.ts';
 import { createFrame } from '../../src/report/plot/frame.ts';
 import { curve, highest, type Sheet } from './curve.ts';
 import { plannedLine, plannedRate } from './planned.ts';

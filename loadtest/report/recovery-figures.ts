@@ -1,5 +1,4 @@
-import { countText, durationText, percentText, perSecondText } from '../../src/report/number-text.ts';
-import { elapsedText } from '../../src/report/time-text.ts';
+import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.ts';
 import type { Recovery } from '../judge/judged.ts';
 import type { RunRecord } from '../record.ts';
 

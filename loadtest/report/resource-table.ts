@@ -1,6 +1,5 @@
-import { element, type Markup, said } from '../../src/report/markup.ts';
-import { percentText, perSecondText, UNKNOWN } from '../../src/report/number-text.ts';
-import { type Column, table } from '../../src/report/table.ts';
+import { percentText, perSecondText, UNKNOWN } from '../../src/report/format.ts';
+import { type Column, element, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged, ResourceUse } from '../judge/judged.ts';
 
 /** How full everything was that can be full, fullest first. */

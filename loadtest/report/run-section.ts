@@ -1,4 +1,4 @@
-import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report/number-text.ts';
+import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report/format.ts';
 import { measuredWords, tableOfCells } from '../finding/finding-markdown.ts';
 import { prose } from '../finding/prose.ts';
 import { PLOTS, parseRecord, publishSection, recordText, type Section } from '../finding/publish-section.ts';

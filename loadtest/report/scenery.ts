@@ -1,4 +1,4 @@
-import type { Band, Moment, Shape } from '../../src/report/plot/background.ts';
+import type { Band, Moment, Shape } from '../../src/report/plot/backdrop.ts';
 import { holdOf } from '../k6/kit/step.ts';
 import type { StepSummary } from '../k6/kit/summary.ts';
 import type { RunRecord } from '../record.ts';

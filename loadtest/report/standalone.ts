@@ -1,12 +1,8 @@
+import { lightStyle, PLOT_STYLE } from '../../src/report/document.ts';
 import { element, type Markup, styleSheet } from '../../src/report/markup.ts';
-import { valueAxis } from '../../src/report/plot/axis.ts';
 import { backdrop, STRIP_PX, TIMES_PX } from '../../src/report/plot/backdrop.ts';
-import { FRAME_WIDTH } from '../../src/report/plot/frame.ts';
-import { type LegendEntry, momentSign, SWATCH_PX, swatch } from '../../src/report/plot/legend.ts';
-import { panelDrawing } from '../../src/report/plot/panel.ts';
-import { linearScale } from '../../src/report/plot/scale.ts';
-import { PLOT_STYLE } from '../../src/report/style-plot.ts';
-import { lightStyle } from '../../src/report/style-theme.ts';
+import { FRAME_WIDTH, linearScale, valueAxis } from '../../src/report/plot/frame.ts';
+import { type LegendEntry, momentSign, panelDrawing, SWATCH_PX, swatch } from '../../src/report/plot/panel.ts';
 import { isPanel } from './plot.ts';
 import type { ReportOptions } from './report-page.ts';
 import { type PlotName, runPlot, sheetOf } from './run-plots.ts';

@@ -7,7 +7,7 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../src/report/number-text.ts';
+} from '../../src/report/format.ts';
 import type { StepFigures } from '../judge/judged.ts';
 import type { Latency } from '../k6/kit/summary.ts';
 import { countOf, OUTCOME_LAYERS, PAGELESS_LAYERS } from './outcome-layers.ts';

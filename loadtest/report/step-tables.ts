@@ -1,6 +1,5 @@
-import { type Content, element, type Markup, said } from '../../src/report/markup.ts';
-import { UNKNOWN } from '../../src/report/number-text.ts';
-import { type Column, table } from '../../src/report/table.ts';
+import { UNKNOWN } from '../../src/report/format.ts';
+import { type Column, type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
 import { CLIENT_FIGURES, outcomesText, PART_FIGURES, type StepFigure } from './step-figures.ts';

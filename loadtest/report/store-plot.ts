@@ -1,4 +1,4 @@
-import { perSecondText } from '../../src/report/number-text.ts';
+import { perSecondText } from '../../src/report/format.ts';
 import type { Sample } from '../sample/sample.ts';
 import { curve, highest, type Sheet } from './curve.ts';
 import { type Counted, growthPerSecond, perReplica, total } from './growth.ts';

@@ -1,7 +1,5 @@
-import { facts } from '../../src/report/facts.ts';
-import { element, type Markup, said } from '../../src/report/markup.ts';
-import { amountText, countText, percentText } from '../../src/report/number-text.ts';
-import { table } from '../../src/report/table.ts';
+import { amountText, countText, percentText } from '../../src/report/format.ts';
+import { element, facts, type Markup, said, table } from '../../src/report/markup.ts';
 import type { Judged } from '../judge/judged.ts';
 import type { CheckSummary } from '../k6/kit/summary.ts';
 import type { RunRecord } from '../record.ts';

@@ -1,5 +1,4 @@
-import { element, type Markup } from '../../src/report/markup.ts';
-import { SIGNS, type VerdictWords } from '../../src/report/verdict-line.ts';
+import { element, type Markup, SIGNS, type VerdictWords } from '../../src/report/markup.ts';
 import type { StepSummary, Verdict } from '../k6/kit/summary.ts';
 
 /** How a run ended. An invalid one is no failure of the service, and no success either. */

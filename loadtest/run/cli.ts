@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { refuse } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/exit-status.ts';
+import { EXIT } from '../../src/commands/command.ts';
 import { checkSections } from '../finding/publish-section.ts';
 import type { RunRecord } from '../record.ts';
 import { publishRun } from '../report/run-section.ts';

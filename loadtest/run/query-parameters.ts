@@ -1,7 +1,6 @@
-import type { Random } from '../../src/catalogue/demo/random.ts';
-import { canonicalText } from '../../src/search/canonical-text.ts';
-import type { Document } from '../../src/search/document.ts';
-import type { Attribute, SearchDomain } from '../../src/search/domain.ts';
+import type { Random } from '../../src/catalogue/demo/ad.ts';
+import { canonicalText } from '../../src/search/canonical.ts';
+import type { Attribute, Document, SearchDomain } from '../../src/search/domain.ts';
 
 /** Parameters for a search, as an encoded part of a query string; empty where the domain declares nothing that fits. */
 export type ParameterChoice = (text: string, random: Random) => string;

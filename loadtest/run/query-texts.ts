@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Random } from '../../src/catalogue/demo/random.ts';
-import type { Document } from '../../src/search/document.ts';
+import type { Random } from '../../src/catalogue/demo/ad.ts';
+import type { Document } from '../../src/search/domain.ts';
 import { queriesOf } from '../traffic/queries.ts';
 
 export interface TextsOptions {

@@ -1,8 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Random, seededRandom, seedOf } from '../../src/catalogue/demo/random.ts';
-import type { Document } from '../../src/search/document.ts';
-import type { SearchDomain } from '../../src/search/domain.ts';
+import { type Random, seededRandom, seedOf } from '../../src/catalogue/demo/ad.ts';
+import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { type ParameterChoice, parameterChoiceOf } from './query-parameters.ts';
 import { textsOf } from './query-texts.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/runtime.ts';
 import { createHostReader } from './host-reader.ts';
 import { type NamedProcess, readProcess } from './process-sample.ts';
 import { createReplicaAsker } from './replica-asker.ts';

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime.ts';
 import type { StoreSample } from './sample.ts';
 import { storeSampleOf } from './store-sample.ts';
 

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/exit-status.ts';
+import { EXIT } from '../../src/commands/command.ts';
 import { signalOwned } from './owned.ts';
 import { MAX_REPLICAS, type PartPlan, partsOf, readPlan, type StackPlan } from './plan.ts';
 import { down, endReplicas, processesOf, startPart, stopPart, up } from './stack.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { demoDocuments } from '../../src/catalogue/demo.ts';
 import { readCatalogue } from '../../src/catalogue/read.ts';
-import type { Document } from '../../src/search/document.ts';
-import type { SearchDomain } from '../../src/search/domain.ts';
+import type { Document, SearchDomain } from '../../src/search/domain.ts';
 
 /** Real corpora of a domain, as they lie beside the project. */
 const FILES: Readonly<Record<string, readonly { readonly file: string; readonly idSuffix: string }[]>> = {

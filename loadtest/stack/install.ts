@@ -7,7 +7,7 @@ import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/exit-status.ts';
+import { EXIT } from '../../src/commands/command.ts';
 import { candidateIn, withBackports } from './archive.ts';
 
 interface Part {

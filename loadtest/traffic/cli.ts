@@ -8,9 +8,9 @@
  * cohorts less than 0.6.
  */
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
-import { systemClock } from '../../src/clock.ts';
 import { numberOf, type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/exit-status.ts';
+import { EXIT } from '../../src/commands/command.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { createClient, type Reply } from './client.ts';
 import { queriesOf } from './queries.ts';
 import { startStream } from './stream.ts';

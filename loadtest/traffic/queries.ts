@@ -1,5 +1,5 @@
-import { canonicalText } from '../../src/search/canonical-text.ts';
-import type { Document } from '../../src/search/document.ts';
+import { canonicalText } from '../../src/search/canonical.ts';
+import type { Document } from '../../src/search/domain.ts';
 
 /** What the stream asks: searches that come again, by rank, and searches nobody asked before. */
 export interface Queries {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime.ts';
 
 /** An open loop: arrivals come when they come, whether or not earlier ones were answered. */
 export interface Stream {

@@ -1,4 +1,4 @@
-import type { Coding } from './coding.ts';
+import type { Coding } from './codec.ts';
 
 /** A page encoded once to bytes, with its metadata. What L1 holds, L2 stores and http sends. */
 export interface Entry {

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime.ts';
 import type { CacheEvent, LeaseResult } from './events.ts';
-import { type LeaseNames, type LeaseStore, type LeaseWrite, leaseNames } from './lease-store.ts';
+import { type LeaseNames, type LeaseStore, type LeaseWrite, leaseNames } from './store.ts';
 
 /**
  * One flight per key for the whole fleet (the lease of Nishtala et al., NSDI '13, here with a fence). Who holds a permit

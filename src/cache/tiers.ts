@@ -1,13 +1,14 @@
-import { createFlights } from './coalesce.ts';
+import type { Clock } from '../runtime.ts';
+import { type Decoded, decodeEntry } from './codec.ts';
 import type { Entry } from './entry.ts';
-import type { CacheEvent } from './events.ts';
-import { type Freshness, freshnessOf, storedForMs } from './freshness.ts';
+import type { CacheEvent, MissReason } from './events.ts';
+import { type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './freshness.ts';
+import { type EntryRules, isRefused, type RuledName } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
-import type { MissReason } from './reason.ts';
-import { type EntryRules, isRefused, type RuledName } from './rules.ts';
+import type { Signing } from './signing.ts';
+import { createFlights } from './singleflight.ts';
 import type { Store, StoreRead } from './store.ts';
-import { decodeStored, type StoredEntryLimits } from './stored-entry.ts';
 
 /** What identifies an entry in both tiers. */
 export interface CacheName extends RuledName {
@@ -175,4 +176,41 @@ export function createTiers(options: TiersOptions): Tiers {
 
 function isFresh(lookup: Lookup): lookup is Extract<Lookup, { kind: 'found' }> {
   return lookup.kind === 'found' && lookup.freshness === 'fresh';
+}
+
+export interface StoredEntryLimits {
+  readonly lifetimes: LifetimePolicy;
+  /** What is larger is neither written nor read. */
+  readonly maxEntryBytes: number;
+  /** With keys, an entry that none of them has signed is a miss. */
+  readonly signing?: Signing | undefined;
+  readonly clock: Clock;
+}
+
+export type StoredEntry = Decoded | { readonly kind: 'oversized' };
+
+/** Five times what a request may ask for. Each lookup checks all of them against the suppressions: 65,535 took 0.2 ms. */
+const MAX_RESULTS = 500;
+
+/**
+ * What is believed of a value that a store gave for a name. Others may write to the store: the value is no larger, and lives
+ * no longer, than this domain lets its own entries. The entry owns its bytes. Its generation is judged at every lookup, by
+ * `EntryRules`, since the document that knows which generations exist changes meanwhile.
+ */
+export function decodeStored(value: Buffer, canonical: string, limits: StoredEntryLimits): StoredEntry {
+  if (value.length > limits.maxEntryBytes) return { kind: 'oversized' };
+  const decoded = decodeEntry(ownBytes(value), canonical, limits.clock, limits.signing);
+  if (decoded.kind !== 'entry') return decoded;
+  if (decoded.entry.fingerprints.length > MAX_RESULTS) return { kind: 'corrupt' };
+  return { kind: 'entry', entry: heldToPolicy(decoded.entry, limits.lifetimes) };
+}
+
+/**
+ * ioredis hands out views of what its socket read: a 4 KB value would pin 64 KB, and L1's bound would be a fiction.
+ */
+function ownBytes(value: Buffer): Buffer {
+  if (value.buffer.byteLength === value.length) return value;
+  const own = Buffer.allocUnsafeSlow(value.length);
+  value.copy(own);
+  return own;
 }

@@ -1,5 +1,5 @@
 import type { Attribute } from '../search/domain.ts';
-import { transliterate } from './demo/phrase.ts';
+import { transliterate } from './demo/ad.ts';
 import { RowFault } from './error.ts';
 
 /** The fields of a document that are no attributes. The first two must be there. */

@@ -1,10 +1,8 @@
-import type { Document } from '../search/document.ts';
-import type { Attribute, AttributeType, SearchDomain } from '../search/domain.ts';
-import { type Draft, dateOf } from './demo/ad.ts';
+import type { Attribute, AttributeType, Document, SearchDomain } from '../search/domain.ts';
+import { type Draft, dateOf, type Random, seededRandom, seedOf } from './demo/ad.ts';
 import { autoAd } from './demo/auto/auto.ts';
 import { goodsAd } from './demo/goods/goods.ts';
 import { jobsAd } from './demo/jobs/jobs.ts';
-import { type Random, seededRandom, seedOf } from './demo/random.ts';
 import { realtyAd } from './demo/realty/realty.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime.ts';
 
 /** Where a long task says how far it is: standard error, or a test's own. */
 export interface ProgressOutput {

@@ -1,11 +1,12 @@
-import type { Document } from '../search/document.ts';
-import type { Attribute } from '../search/domain.ts';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Attribute, Document } from '../search/domain.ts';
 import { type ColumnUse, checkHeader, createColumns } from './columns.ts';
-import { csvRows } from './csv.ts';
-import { CatalogueError, RowFault } from './error.ts';
-import { ndjsonRows } from './ndjson.ts';
-import { documentOf } from './row.ts';
-import { openSource } from './source.ts';
+import { csvRows, linesOf, textOf } from './csv.ts';
+import { CatalogueError, RowFault, shown } from './error.ts';
+import { documentOf, type RawRow } from './row.ts';
 
 export interface RowOptions {
   /** With each good row, before it is given. */
@@ -99,4 +100,115 @@ export async function* readRows<Taken>(
     onRow?.({ rows, badRows, line, bytesRead: source.bytesRead(), totalBytes: source.totalBytes });
     yield taken;
   }
+}
+
+/** Rows of newline-delimited JSON: one object per line, blank lines skipped. */
+export async function* ndjsonRows(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<RawRow, void, undefined> {
+  for await (const { number, bytes } of linesOf(chunks, maxBytes)) {
+    if (bytes === undefined) {
+      yield {
+        line: number,
+        read: () => {
+          throw new RowFault(`longer than ${maxBytes} bytes`);
+        },
+      };
+    } else if (!isBlank(bytes)) {
+      yield { line: number, read: () => objectOf(textOf(bytes)) };
+    }
+  }
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new RowFault(`not JSON: ${shown(text)}; allowed: one object per line`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new RowFault(`${shown(value)} is not an object; allowed: one object per line`);
+  }
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}
+
+/** The bytes of a catalogue file, unpacked, without a byte order mark. */
+export interface Source {
+  readonly format: 'json' | 'csv';
+  readonly chunks: AsyncIterable<Buffer>;
+  /** The file has this size on disk, packed or not: progress is measured against it. */
+  readonly totalBytes: number;
+  readonly bytesRead: () => number;
+}
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+/** Byte order marks of UTF-16, in which spreadsheets save "Unicode text". */
+const UTF16_BOMS = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
+
+/** @throws CatalogueError for a name of no known format and for a file that cannot be read. */
+export async function openSource(file: string, signal: AbortSignal | undefined): Promise<Source> {
+  const match = /\.(ndjson|jsonl|csv|tsv)(\.gz)?$/i.exec(file);
+  if (match === null)
+    throw new CatalogueError(file, 'unknown format; allowed: .ndjson, .jsonl, .csv or .tsv, each also with .gz');
+  const format = /^[ct]sv$/i.test(match[1] ?? '') ? 'csv' : 'json';
+  const about = await stat(file).catch((cause: unknown) => {
+    throw new CatalogueError(file, `cannot be read: ${reason(cause)}`, {}, { cause });
+  });
+  if (!about.isFile()) throw new CatalogueError(file, 'not a file');
+
+  const raw = createReadStream(file, signal === undefined ? {} : { signal });
+  const stream = match[2] === undefined ? raw : pipeline(raw, createGunzip(), () => undefined);
+  async function* chunks(): AsyncGenerator<Buffer, void, undefined> {
+    let head: Buffer | undefined = Buffer.alloc(0);
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        if (head === undefined) {
+          yield chunk;
+          continue;
+        }
+        head = Buffer.concat([head, chunk]);
+        if (head.length < BOM.length) continue;
+        checkNotUtf16(file, head);
+        yield withoutBom(head);
+        head = undefined;
+      }
+      if (head !== undefined && head.length > 0) yield withoutBom(head);
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (cause instanceof CatalogueError) throw cause;
+      throw new CatalogueError(file, `cannot be read: ${reason(cause)}`, {}, { cause });
+    } finally {
+      raw.destroy();
+    }
+  }
+  return { format, chunks: chunks(), totalBytes: about.size, bytesRead: () => raw.bytesRead };
+}
+
+/** Its header would be refused for odd reasons: every other byte is NUL. */
+function checkNotUtf16(file: string, head: Buffer): void {
+  if (UTF16_BOMS.some((mark) => head.subarray(0, mark.length).equals(mark))) {
+    throw new CatalogueError(file, 'saved as UTF-16; allowed: text saved as UTF-8');
+  }
+}
+
+function withoutBom(bytes: Buffer): Buffer {
+  return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'no permission',
+  Z_DATA_ERROR: 'damaged, or not packed with gzip',
+  Z_BUF_ERROR: 'the packed file ends too early',
+};
+
+function reason(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
 }

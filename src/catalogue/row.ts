@@ -1,5 +1,4 @@
-import type { Document, MAX_ID_LENGTH } from '../search/document.ts';
-import type { Attribute } from '../search/domain.ts';
+import type { Attribute, Document, MAX_ID_LENGTH } from '../search/domain.ts';
 import { RowFault, shown } from './error.ts';
 
 /** A row not yet judged: `read` throws a `RowFault` for what is wrong with it. */

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { ConfigError } from '../config/faults.ts';
-import { nearest } from '../config/suggest.ts';
-import { EXIT, EXIT_HELP } from './exit-status.ts';
+import { createGunzip } from 'node:zlib';
+import { ConfigError, nearest } from '../config/faults.ts';
+import type { DomainSettings, Settings } from '../config/settings.ts';
+import { EXIT, EXIT_HELP } from './command.ts';
 
 /** One option of a program: parsing, faults and help all come from this table. */
 export interface Option {
@@ -220,4 +221,38 @@ export async function runProgram(
     console.error(error instanceof ConfigError ? message : `serpcache: ${message}`);
     return error instanceof ConfigError ? EXIT.configuration : EXIT.notDone;
   }
+}
+
+/** @param advice what else to do. @throws UsageError naming the configured ones. */
+export function domainNamed(name: string, settings: Settings, advice?: string): DomainSettings {
+  const domain = settings.domains.find((each) => each.name === name);
+  if (domain !== undefined) return domain;
+  const configured = settings.domains.map((each) => each.name).join(', ');
+  throw new UsageError(`no domain "${name}"; configured: ${configured}${advice === undefined ? '' : `; ${advice}`}`);
+}
+
+export interface FileBytes {
+  readonly chunks: AsyncIterable<Buffer>;
+  /** Of the file as it lies on disk. */
+  readonly bytesRead: () => number;
+}
+
+/** The bytes of a file, `.gz` unpacked. Reading it rejects with a message that names the file. */
+export function fileBytes(file: string, signal: AbortSignal): FileBytes {
+  const raw = createReadStream(file, { signal });
+  const unpacked = /\.gz$/i.test(file) ? raw.pipe(createGunzip()) : raw;
+  // pipe() passes no errors on, and a loop over a stream that never ends would wait for ever.
+  if (unpacked !== raw) raw.once('error', (error) => unpacked.destroy(error));
+  async function* chunks(): AsyncGenerator<Buffer, void, undefined> {
+    try {
+      for await (const chunk of unpacked) yield chunk as Buffer;
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw new Error(`${file} cannot be read: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    } finally {
+      raw.destroy();
+      unpacked.destroy();
+    }
+  }
+  return { chunks: chunks(), bytesRead: () => raw.bytesRead };
 }

@@ -1,8 +1,8 @@
-import { ConfigError } from '../config/faults.ts';
-import { nearest } from '../config/suggest.ts';
+import { createInterface } from 'node:readline/promises';
+import type { Readable, Writable } from 'node:stream';
+import { ConfigError, nearest } from '../config/faults.ts';
 import { checkCount, optionLines, readWords, UsageError, versionText } from './arguments.ts';
-import { type Command, type CommandContext, type CommandGroup, NotPassed } from './command.ts';
-import { EXIT, EXIT_HELP } from './exit-status.ts';
+import { type Command, type CommandContext, type CommandGroup, EXIT, EXIT_HELP, NotPassed } from './command.ts';
 
 /** Finds the command that the words name, runs it, and says what its end means to a shell: the exit status. */
 export async function call(
@@ -100,4 +100,25 @@ function help(command: Listed): string {
 
 function entry({ name, usage, summary }: Listed): string {
   return `  ${`serpcache ${name} ${usage}`.trimEnd()}\n      ${summary}\n`;
+}
+
+/** One question at a terminal, one line in reply. */
+export async function askAt(
+  terminal: { readonly input: Readable; readonly output: Writable },
+  question: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const lines = createInterface(terminal);
+  // A terminal in readline's hands gives Ctrl-C to readline; end of input is no answer either.
+  const gone = new AbortController();
+  lines.once('SIGINT', () => gone.abort(new Error('stopped at the question, nothing was done')));
+  lines.once('close', () => gone.abort(new Error('no answer, nothing was done')));
+  const either = AbortSignal.any([signal, gone.signal]);
+  try {
+    return await lines.question(question, { signal: either });
+  } catch {
+    throw either.reason;
+  } finally {
+    lines.close();
+  }
 }

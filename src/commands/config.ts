@@ -1,7 +1,16 @@
-import { configSchema } from '../config/json-schema.ts';
+import type { ColumnUse } from '../catalogue/columns.ts';
+import { DEMO_DOMAINS, demoDocuments } from '../catalogue/demo.ts';
+import { createProgress } from '../catalogue/progress.ts';
+import { readCatalogue } from '../catalogue/read.ts';
+import { searchDomainOf } from '../compose-engine.ts';
 import { configReference } from '../config/reference.ts';
-import { UsageError } from './arguments.ts';
-import type { Command } from './command.ts';
+import type { DomainSettings } from '../config/settings.ts';
+import { configSchema } from '../config/table.ts';
+import { writeSphinxSource } from '../engines/sphinx/source.ts';
+import type { Document } from '../search/domain.ts';
+import { domainNamed, UsageError } from './arguments.ts';
+import type { Command, CommandContext } from './command.ts';
+import { CATALOGUE_HELP, reportColumns } from './index-catalogue.ts';
 
 /** Everything about the configuration comes from one table; this prints its faces. */
 export const config: Command = {
@@ -28,3 +37,91 @@ export const config: Command = {
     }
   },
 };
+
+const COUNT = { least: 1, most: 100_000, whole: true };
+
+/** What the indexer needs to build the configured domains' indexes: its input, and one configuration for it and searchd. */
+export const sphinxSource: Command = {
+  name: 'sphinx-source',
+  usage: '--out <directory> [--host H] [--port N] [--max-connections N] [<domain>=<file.ndjson|csv[.gz]> …]',
+  summary:
+    'write the input and the configuration of the indexer of Sphinx or Manticore; a demo domain without a file gets the demo catalogue',
+  options: [
+    { name: 'out', takes: 'DIRECTORY', about: 'where everything is written; required' },
+    { name: 'host', takes: 'HOST', about: 'where searchd will listen; 127.0.0.1 by default' },
+    { name: 'port', takes: 'N', about: 'its SphinxQL port; 9306 by default' },
+    { name: 'max-connections', takes: 'N', about: 'connections that searchd takes at once; 64 by default' },
+    { name: 'max-children', takes: 'N', about: 'the same: its older name' },
+  ],
+  takes: { min: 0, max: 64 },
+  details: CATALOGUE_HELP,
+  run: async (words, context) => {
+    const directory = words.text('out');
+    if (directory === undefined) throw new UsageError('--out is missing; allowed: --out <directory>');
+    const searchd = {
+      host: words.text('host') ?? '127.0.0.1',
+      port: words.number('port', { least: 1, most: 65_535, whole: true }) ?? 9306,
+      maxConnections: words.number('max-connections', COUNT) ?? words.number('max-children', COUNT) ?? 64,
+    };
+    const settings = context.settings();
+    const files = new Map(words.positionals.map(fileOf));
+    for (const name of files.keys()) domainNamed(name, settings);
+    const wanted = files.size === 0 ? settings.domains : settings.domains.filter(({ name }) => files.has(name));
+    const dialect = dialectOf(wanted);
+    const { clock, stderr: output } = context;
+    const progress = createProgress({ label: 'writing', output, clock });
+    const written = new Map<string, number>();
+    const { configFile, domains } = await writeSphinxSource({
+      directory,
+      domains: wanted.map((domain) => ({
+        domain: searchDomainOf(domain),
+        index: domain.engine.kind === 'sqlite' ? domain.name : domain.engine.index,
+        documents: documentsOf(domain, files.get(domain.name), context),
+      })),
+      searchd: { dialect, ...searchd },
+      progress: (domain, documents) => {
+        written.set(domain, documents);
+        progress.update([...written.values()].reduce((sum, each) => sum + each, 0));
+      },
+    }).finally(() => progress.finish());
+    for (const { domain, documents, rounded } of domains) {
+      context.stderr.write(`${domain}: ${documents} documents\n`);
+      for (const [attribute, count] of Object.entries(rounded)) {
+        context.stderr.write(`${domain}: ${count} values of ${attribute} rounded to Sphinx's 32-bit float\n`);
+      }
+    }
+    context.stdout.write(`indexer --config ${configFile} --all\nsearchd --config ${configFile}\n`);
+  },
+};
+
+/** Embedded domains get indexes of Sphinx. */
+function dialectOf(domains: readonly DomainSettings[]): 'sphinx' | 'manticore' {
+  const named = (kind: string): readonly string[] =>
+    domains.filter(({ engine }) => engine.kind === kind).map(({ name }) => name);
+  const [sphinx, manticore] = [named('sphinx'), named('manticore')];
+  if (sphinx.length > 0 && manticore.length > 0) {
+    throw new UsageError(
+      `the engine of ${sphinx.join(', ')} is sphinx, of ${manticore.join(', ')} manticore: name the domains of one of them, each as <domain>=<file>`,
+    );
+  }
+  return manticore.length > 0 ? 'manticore' : 'sphinx';
+}
+
+function fileOf(word: string): [domain: string, file: string] {
+  const at = word.indexOf('=');
+  if (at <= 0 || at === word.length - 1) throw new UsageError(`"${word}" is not <domain>=<file>`);
+  return [word.slice(0, at), word.slice(at + 1)];
+}
+
+function documentsOf(
+  domain: DomainSettings,
+  file: string | undefined,
+  { signal, stderr }: CommandContext,
+): Iterable<Document> | AsyncIterable<Document> {
+  if (file !== undefined) {
+    const onColumns = (use: ColumnUse): void => reportColumns(use, domain.name, stderr);
+    return readCatalogue(file, { attributes: domain.attributes, signal, onColumns });
+  }
+  if (DEMO_DOMAINS.some(({ name }) => name === domain.name)) return demoDocuments(domain.name);
+  throw new UsageError(`domain ${domain.name} is not of the demo: give it as ${domain.name}=<file.ndjson|csv>`);
+}

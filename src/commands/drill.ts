@@ -1,12 +1,7 @@
 import type { Command, CommandGroup } from './command.ts';
-import { abortDrill } from './drill/abort.ts';
-import { listDrills } from './drill/list.ts';
-import { listPlans } from './drill/plans.ts';
-import { previewDrill } from './drill/preview.ts';
-import { reportDrill } from './drill/report.ts';
-import { resumeDrill, runDrill } from './drill/run.ts';
-import { drillStatus } from './drill/status.ts';
-import { watchDrill } from './drill/watch.ts';
+import { watchDrill } from './drill/follow.ts';
+import { abortDrill, drillStatus, listDrills, reportDrill } from './drill/list.ts';
+import { listPlans, previewDrill, resumeDrill, runDrill } from './drill/run.ts';
 
 const PARTS: readonly Command[] = [
   listPlans,

@@ -9,11 +9,10 @@ import { loadSettings } from '../config/load.ts';
 import type { DomainSettings } from '../config/settings.ts';
 import { starterConfig } from '../config/starter.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
-import { IndexError } from '../engines/sqlite/index-error.ts';
-import type { Document } from '../search/document.ts';
-import { quoted, UsageError, type Words } from './arguments.ts';
+import { IndexError } from '../engines/sqlite/engine.ts';
+import type { Document } from '../search/domain.ts';
+import { domainNamed, quoted, UsageError, type Words } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
-import { domainNamed } from './words.ts';
 
 /** The file formats, columns and values that a catalogue may have, for the help. */
 export const CATALOGUE_HELP: readonly string[] = [

@@ -1,15 +1,10 @@
 import type { Command, CommandGroup } from './command.ts';
-import { config } from './config.ts';
+import { config, sphinxSource } from './config.ts';
 import { drill } from './drill.ts';
-import { explain } from './explain.ts';
-import { flush } from './flush.ts';
-import { halt } from './halt.ts';
+import { explain, popular } from './explain.ts';
+import { flush, halt, purge, suppress } from './flush.ts';
 import { indexCatalogue } from './index-catalogue.ts';
 import { parity } from './parity.ts';
-import { popular } from './popular.ts';
-import { purge } from './purge.ts';
-import { sphinxSource } from './sphinx-source.ts';
-import { suppress } from './suppress.ts';
 import { warm } from './warm.ts';
 
 /** Every command, in the order of the help: what operators do to a running service, then what is done beside it. */

@@ -1,14 +1,10 @@
-import { findSharedStores } from './claims.ts';
-import { checkDomain } from './cross-domain.ts';
-import { checkStore } from './cross-store.ts';
-import { HIDDEN, MISSING, type RawFault, showValue } from './faults.ts';
-import { isLoopback, isNetwork } from './network.ts';
-import type { Config, Draft } from './schema.ts';
+import { REQUEST_PARAMETERS } from '../search/domain.ts';
+import { HIDDEN, MISSING, type Path, type RawFault, showValue } from './faults.ts';
+import { formatDuration, formatHostPort, formatSize } from './fields.ts';
+import type { Config, DomainConfig, Draft } from './schema.ts';
 import { TOKEN_ALLOWED } from './schema-process.ts';
-import { MIN_SHARE_BYTES, shareMemory } from './shares.ts';
-import { namedStores } from './stores.ts';
+import { isLoopback, isNetwork, type NamedStore, namedStores } from './settings.ts';
 import { checkTls } from './tls.ts';
-import { formatSize } from './units.ts';
 
 /** Faults between values that are each allowed. A value already at fault is a hole here, and nothing is said about it. */
 export function crossCheck(config: Draft<Config>): readonly RawFault[] {
@@ -103,4 +99,204 @@ function overlaps(a: string | undefined, b: string | undefined): boolean {
     (a === 'localhost' && isLoopback(b)) ||
     (b === 'localhost' && isLoopback(a))
   );
+}
+
+type Report = (path: Path, value: string, allowed: string) => void;
+type DraftDomain = Draft<DomainConfig>;
+
+/** Names with a meaning of their own in a request or a document. */
+export const RESERVED_ATTRIBUTES: readonly string[] = [
+  ...REQUEST_PARAMETERS,
+  'relevance',
+  'id',
+  'title',
+  'description',
+  // On every JavaScript object already: a table by attribute name would find something that is not there.
+  'constructor',
+];
+const RESERVED_CONTEXT: readonly string[] = [...REQUEST_PARAMETERS, 'constructor'];
+
+/** Faults between the values of one domain. */
+export function checkDomain(name: string, domain: DraftDomain): readonly RawFault[] {
+  const faults: RawFault[] = [];
+  const report: Report = (path, value, allowed) => {
+    faults.push({ path: ['domains', name, ...path], value, allowed });
+  };
+  if (name === 'constructor') report([], name, 'another name: this one is reserved');
+  checkSizes(domain, report);
+  if (domain.engine !== undefined) checkEngine(domain.engine, report);
+  const deadline = domain.engine?.deadline;
+  if (domain.patience !== undefined && deadline !== undefined && domain.patience < deadline) {
+    report(['patience'], formatDuration(domain.patience), `at least engine.deadline (${formatDuration(deadline)})`);
+  }
+  for (const [attribute, declared] of Object.entries(domain.attributes ?? {})) {
+    if (declared?.currency !== undefined && (declared.type === 'string' || declared.type === 'date')) {
+      report(['attributes', attribute, 'currency'], declared.currency, 'a currency with type integer or number only');
+    }
+    if (!RESERVED_ATTRIBUTES.includes(attribute)) continue;
+    report(['attributes', attribute], attribute, `any name but ${RESERVED_ATTRIBUTES.join(', ')}`);
+  }
+  checkContext(domain.context ?? {}, report);
+  return faults;
+}
+
+function checkSizes({ memory, maxEntryBytes }: DraftDomain, report: Report): void {
+  const { maxBytes, emptyMaxBytes } = memory ?? {};
+  if (maxBytes === undefined) return;
+  const bound = `memory.maxBytes (${formatSize(maxBytes)})`;
+  if (emptyMaxBytes !== undefined && emptyMaxBytes >= maxBytes) {
+    report(['memory', 'emptyMaxBytes'], formatSize(emptyMaxBytes), `less than ${bound}`);
+  }
+  if (maxEntryBytes !== undefined && maxEntryBytes > maxBytes) {
+    report(['maxEntryBytes'], formatSize(maxEntryBytes), `at most ${bound}`);
+  }
+}
+
+function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report): void {
+  const { deadline, hardDeadline, maxConcurrent } = engine;
+  if (deadline !== undefined && hardDeadline !== undefined && deadline > hardDeadline) {
+    report(['engine', 'deadline'], formatDuration(deadline), `at most hardDeadline (${formatDuration(hardDeadline)})`);
+  }
+  if (engine.kind !== 'sqlite') {
+    const names = [{ host: engine.host, port: engine.port }, ...(engine.mirrors ?? [])].map((each) =>
+      each?.host === undefined || each.port === undefined
+        ? undefined
+        : formatHostPort({ host: each.host, port: each.port }),
+    );
+    for (const index of repeats(names)) {
+      report(
+        ['engine', 'mirrors', index - 1],
+        JSON.stringify(names[index]),
+        'each server once, the first one included',
+      );
+    }
+  }
+  if (engine.kind !== 'sqlite' || maxConcurrent === undefined || engine.workers === undefined) return;
+  if (maxConcurrent > engine.workers) {
+    const why = 'more would wait inside the engine, where nothing sheds them';
+    report(['engine', 'maxConcurrent'], String(maxConcurrent), `at most workers (${engine.workers}): ${why}`);
+  }
+}
+
+function checkContext(context: NonNullable<DraftDomain['context']>, report: Report): void {
+  for (const [name, parameter] of Object.entries(context)) {
+    if (RESERVED_CONTEXT.includes(name)) {
+      report(['context', name], name, `any name but ${RESERVED_CONTEXT.join(', ')}`);
+    }
+    const values = parameter?.values ?? [];
+    for (const [index, value] of values.entries()) {
+      if (value === undefined || value === value.trim()) continue;
+      report(
+        ['context', name, 'values', index],
+        JSON.stringify(value),
+        'a text that neither starts nor ends with a space',
+      );
+    }
+    for (const index of repeats(values)) {
+      report(['context', name, 'values', index], JSON.stringify(values[index]), 'each value once');
+    }
+  }
+}
+
+/** Faults between the values of one store. */
+export function checkStore({ path: at, store }: NamedStore): readonly RawFault[] {
+  const faults: RawFault[] = [];
+  const report = (path: Path, value: string, allowed: string): void => {
+    faults.push({ path: [...at, ...path], value, allowed });
+  };
+  const { deadline, socketTimeout, batchSize, maxOutstanding, dedicated, shared } = store;
+  if (deadline !== undefined && socketTimeout !== undefined && deadline >= socketTimeout) {
+    report(['deadline'], formatDuration(deadline), `less than socketTimeout (${formatDuration(socketTimeout)})`);
+  }
+  if (batchSize !== undefined && maxOutstanding !== undefined && batchSize > maxOutstanding) {
+    report(['batchSize'], String(batchSize), `at most maxOutstanding (${maxOutstanding})`);
+  }
+  if (dedicated === true && shared === true) {
+    report(['dedicated'], 'true', 'false where shared is true: emptying a node would take the other domain along');
+  }
+  const list = store.kind === 'sentinel' ? 'sentinels' : 'nodes';
+  const nodes = (store.kind === 'sentinel' ? store.sentinels : store.nodes) ?? [];
+  const addresses = nodes.map((node) =>
+    node?.host === undefined || node.port === undefined
+      ? undefined
+      : formatHostPort({ host: node.host, port: node.port }),
+  );
+  for (const index of repeats(addresses)) report([list, index], JSON.stringify(addresses[index]), 'each node once');
+  return faults;
+}
+
+type Claim = Pick<NamedStore, 'path' | 'owner'> & { readonly shared: boolean; readonly names: readonly string[] };
+
+/**
+ * Two users of one store are lost together and evict each other, so it must be meant: every one that names a store and
+ * database another one names says `shared: true`.
+ */
+export function findSharedStores(config: Draft<Config>): readonly RawFault[] {
+  const claims = namedStores(config).map(claimOf);
+  return claims.flatMap(({ path, shared, names }, index) => {
+    if (shared) return [];
+    const other = claims.find((claim, at) => at !== index && claim.names.some((name) => names.includes(name)));
+    const common = other?.names.find((name) => names.includes(name));
+    if (other === undefined || common === undefined) return [];
+    return {
+      path,
+      value: common,
+      allowed: `a store or database of its own, or shared: true wherever it is named (${other.owner} names it too)`,
+    };
+  });
+}
+
+function claimOf({ path, owner, store }: NamedStore): Claim {
+  return { path, owner, shared: store.shared ?? false, names: namesOf(store) };
+}
+
+function namesOf(store: NamedStore['store']): readonly string[] {
+  switch (store.kind) {
+    case 'standalone':
+    case 'cluster': {
+      const database = store.kind === 'cluster' ? 0 : store.database;
+      return database === undefined ? [] : addresses(store.nodes).map((at) => `${at}, database ${database}`);
+    }
+    case 'sentinel': {
+      const { master, database } = store;
+      if (database === undefined || master === undefined) return [];
+      return addresses(store.sentinels).map((at) => `master ${master} of ${at}, database ${database}`);
+    }
+  }
+}
+
+function addresses(
+  nodes: readonly (Draft<{ host: string; port: number }> | undefined)[] | undefined,
+): readonly string[] {
+  return (nodes ?? []).flatMap((node) => {
+    if (node?.host === undefined || node.port === undefined) return [];
+    const host = node.host.toLowerCase();
+    // One machine by its three usual names.
+    return formatHostPort({ host: host === 'localhost' || host === '::1' ? '127.0.0.1' : host, port: node.port });
+  });
+}
+
+/** L1 of one domain below which it is not worth having. */
+export const MIN_SHARE_BYTES = 2 ** 20;
+
+/** Each domain's part of `memory.maxBytes`: what it asks for, or an equal part of what the others leave. */
+export function shareMemory(
+  totalBytes: number,
+  asked: readonly (number | undefined)[],
+): { readonly fits: boolean; readonly shares: readonly number[] } {
+  const taken = asked.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
+  const without = asked.filter((bytes) => bytes === undefined).length;
+  const equal = without === 0 ? 0 : Math.floor((totalBytes - taken) / without);
+  const fits = taken <= totalBytes && (without === 0 || equal >= MIN_SHARE_BYTES);
+  return { fits, shares: asked.map((bytes) => bytes ?? equal) };
+}
+
+/** A sixteenth: enough to remember the questions nobody can answer, too little to cost answers. */
+export function emptyShare(maxBytes: number): number {
+  return Math.floor(maxBytes / 16);
+}
+
+/** Positions of what stands earlier in the list already. Holes repeat nothing. */
+export function repeats(items: readonly (string | undefined)[]): readonly number[] {
+  return items.flatMap((item, index) => (item !== undefined && items.indexOf(item) < index ? [index] : []));
 }

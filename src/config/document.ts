@@ -1,5 +1,15 @@
 import { isAlias, isMap, isSeq, LineCounter, type Node, type Pair, parseAllDocuments, visit } from 'yaml';
-import { type Fault, type Path, showKind } from './faults.ts';
+import {
+  type Fault,
+  formatPath,
+  HIDDEN,
+  looksSecret,
+  type Path,
+  type RawFault,
+  showKind,
+  showValue,
+} from './faults.ts';
+import { CONFIG_TABLE, type SchemaNode, shapeOf } from './table.ts';
 
 /** A YAML text as plain values, with the way back to its lines. */
 export interface ConfigDocument {
@@ -90,4 +100,109 @@ export function readDocument(text: string, source: string): ConfigDocument {
 function syntaxFault(code: string, offset: number, source: string, lines: LineCounter): Fault {
   const { line, col } = lines.linePos(offset);
   return { path: source, value: `not YAML at column ${col}`, allowed: EXPECTED[code] ?? `YAML (${code})`, line };
+}
+
+export interface Interpolated {
+  readonly value: unknown;
+  readonly faults: readonly RawFault[];
+  /** Paths (formatted) whose value came, in part, from a variable named like a secret: never shown. */
+  readonly secretPaths: ReadonlySet<string>;
+}
+
+const REFERENCE = /\$(\$?)\{([^}]*)\}/g;
+const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+
+/**
+ * `${NAME}` and `${NAME:-default}` in every text of the tree; `$${` stands for a plain `${`. As in a shell, an empty
+ * variable takes the default. A value at fault is left out, so that it is reported once.
+ */
+export function interpolate(tree: unknown, env: Readonly<Record<string, string | undefined>>): Interpolated {
+  const faults: RawFault[] = [];
+  const secretPaths = new Set<string>();
+
+  const text = (given: string, path: Path): string | undefined => {
+    let failed = false;
+    const fail = (allowed: string): string => {
+      faults.push({ path, value: looksSecret(String(path.at(-1))) ? HIDDEN : showValue(given), allowed });
+      failed = true;
+      return '';
+    };
+    const result = given.replace(REFERENCE, (whole, escaped: string, inside: string) => {
+      if (escaped !== '') return whole.slice(1);
+      const [, name, fallback] = NAME.exec(inside) ?? [];
+      if (name === undefined) return fail(`$\{NAME} or $\{NAME:-default}; write $$\{ for a plain $\{`);
+      if (looksSecret(name)) secretPaths.add(formatPath(path));
+      const found = env[name];
+      if (found !== undefined && (found !== '' || fallback === undefined)) return found;
+      return fallback ?? fail(`the variable ${name} set in the environment, or \${${name}:-default}`);
+    });
+    return failed ? undefined : result;
+  };
+
+  const walk = (node: unknown, path: Path): unknown => {
+    if (typeof node === 'string') return text(node, path) ?? FAULTY;
+    if (Array.isArray(node)) return node.map((item, index) => walk(item, [...path, index]));
+    if (typeof node !== 'object' || node === null) return node;
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value, [...path, key])]));
+  };
+
+  return { value: walk(tree, []), faults, secretPaths };
+}
+
+/** Stands where a value was at fault and has been reported: later steps pass over it. */
+export const FAULTY: unique symbol = Symbol('faulty');
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Names the YAML file; everything else has its place in the table. */
+export const CONFIG_VARIABLE = 'SERPCACHE_CONFIG';
+
+export interface ConfigVariable {
+  readonly name: string;
+  /** The setting it overrides. */
+  readonly path: Path;
+  readonly node: SchemaNode;
+}
+
+/** Every variable the table declares, in its order. */
+export const CONFIG_VARIABLES: readonly ConfigVariable[] = collect(CONFIG_TABLE, []);
+
+export interface Overlaid {
+  readonly tree: Readonly<Record<string, unknown>>;
+  /** Paths (formatted) that were set by a variable, and by which. */
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+/** Variables over the file. An empty one counts as unset: that is what an unset one becomes in a compose file. */
+export function overlay(tree: Readonly<Record<string, unknown>>, env: Environment): Overlaid {
+  const variables = new Map<string, string>();
+  let result = tree;
+  for (const { name, path } of CONFIG_VARIABLES) {
+    const value = env[name];
+    if (value === undefined || value === '') continue;
+    result = withValue(result, path, value);
+    variables.set(formatPath(path), name);
+  }
+  return { tree: result, variables };
+}
+
+function withValue(
+  tree: Readonly<Record<string, unknown>>,
+  path: Path,
+  value: unknown,
+): Readonly<Record<string, unknown>> {
+  const [step, ...rest] = path;
+  if (step === undefined) return tree;
+  const child = Object.hasOwn(tree, step) ? tree[step] : undefined;
+  if (rest.length === 0) return { ...tree, [step]: value };
+  // What is no mapping stays as it is, and is the fault that gets reported.
+  if (child !== undefined && child !== null && (typeof child !== 'object' || Array.isArray(child))) return tree;
+  return { ...tree, [step]: withValue((child ?? {}) as Readonly<Record<string, unknown>>, rest, value) };
+}
+
+function collect(node: SchemaNode, path: Path): readonly ConfigVariable[] {
+  const shape = shapeOf(node);
+  if (shape.is === 'leaf') return node['x-env'] === undefined ? [] : [{ name: node['x-env'], path, node }];
+  if (shape.is !== 'mapping') return [];
+  return Object.entries(shape.properties).flatMap(([name, member]) => collect(member, [...path, name]));
 }

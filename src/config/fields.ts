@@ -1,13 +1,5 @@
 import Type, { type TOptional, type TUnsafe } from 'typebox';
 import type { HostPort } from './settings.ts';
-import {
-  DURATION_PATTERN,
-  formatDuration,
-  formatSize,
-  HOST_PATTERN,
-  HOST_PORT_PATTERN,
-  SIZE_PATTERN,
-} from './units.ts';
 
 /**
  * The kinds of value a configuration may hold. Each is JSON Schema for what is written in the file and, as a static
@@ -121,4 +113,81 @@ export function kind<const T extends readonly string[]>(...values: T): TUnsafe<T
 
 export function optional<T>(field: TUnsafe<T>): TOptional<TUnsafe<T>> {
   return Type.Optional(field);
+}
+
+/** JSON Schema patterns of the texts below: what an editor checks is what the service reads. */
+export const DURATION_PATTERN = '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h|d)$';
+export const SIZE_PATTERN = '^[0-9]{1,9}(\\.[0-9]{1,3})?(B|KiB|MiB|GiB)$';
+export const HOST_PATTERN = '^([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$';
+export const HOST_PORT_PATTERN =
+  '^([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]{2,45}\\]):[0-9]{1,5}$';
+
+type Scale = readonly (readonly [suffix: string, factor: number])[];
+
+/** Largest first, so that a value is shown in the largest unit that holds it whole. */
+const DURATIONS: Scale = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+];
+const SIZES: Scale = [
+  ['GiB', 2 ** 30],
+  ['MiB', 2 ** 20],
+  ['KiB', 2 ** 10],
+  ['B', 1],
+];
+
+const durationPattern = new RegExp(DURATION_PATTERN);
+const sizePattern = new RegExp(SIZE_PATTERN);
+const hostPortPattern = new RegExp(HOST_PORT_PATTERN);
+
+/** Milliseconds of `50ms`, `1.5s`, `5m`, `1h`, `2d`; undefined for anything else, fractions of a millisecond included. */
+export function parseDuration(text: string): number | undefined {
+  return durationPattern.test(text) ? parseScaled(text, DURATIONS) : undefined;
+}
+
+/** Bytes of `512B`, `64KiB`, `256MiB`, `1.5GiB`; undefined for anything else, fractions of a byte included. */
+export function parseSize(text: string): number | undefined {
+  return sizePattern.test(text) ? parseScaled(text, SIZES) : undefined;
+}
+
+/** The shortest exact text: `90000` → `90s`. Whole milliseconds only. */
+export function formatDuration(ms: number): string {
+  return formatScaled(ms, DURATIONS);
+}
+
+/** The shortest exact text: `268435456` → `256MiB`. Whole bytes only. */
+export function formatSize(bytes: number): string {
+  return formatScaled(bytes, SIZES);
+}
+
+/** `redis-a:6379`, `10.0.0.1:6379`, `[::1]:6379`; undefined for anything else. Port 1–65535. */
+export function parseHostPort(text: string): HostPort | undefined {
+  if (!hostPortPattern.test(text)) return undefined;
+  const colon = text.lastIndexOf(':');
+  const port = Number(text.slice(colon + 1));
+  if (port < 1 || port > 65_535) return undefined;
+  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port };
+}
+
+export function formatHostPort({ host, port }: HostPort): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function parseScaled(text: string, scale: Scale): number | undefined {
+  const digits = /^[0-9.]+/.exec(text)?.[0] ?? '';
+  const factor = scale.find(([suffix]) => suffix === text.slice(digits.length))?.[1];
+  if (factor === undefined) return undefined;
+  const exact = Number(digits) * factor;
+  const whole = Math.round(exact);
+  // 1.001s is 1000.9999999999999 ms in floating point, yet a whole millisecond.
+  return Math.abs(exact - whole) < 1e-3 ? whole : undefined;
+}
+
+function formatScaled(value: number, scale: Scale): string {
+  if (value === 0) return `0${scale.at(-1)?.[0]}`;
+  const unit = scale.find(([, factor]) => value % factor === 0);
+  return unit === undefined ? String(value) : `${value / unit[1]}${unit[0]}`;
 }

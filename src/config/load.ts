@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { resolve as resolvePath } from 'node:path';
+import { DEMO_DOMAINS } from '../catalogue/demo.ts';
 import { crossCheck } from './cross.ts';
-import { type ConfigDocument, readDocument } from './document.ts';
-import { embeddedDomains } from './embedded.ts';
-import { CONFIG_VARIABLE, type Environment, overlay } from './environment.ts';
+import {
+  CONFIG_VARIABLE,
+  type ConfigDocument,
+  type Environment,
+  interpolate,
+  overlay,
+  readDocument,
+} from './document.ts';
 import { ConfigError, type Fault, formatPath, MISSING, type RawFault, showValue } from './faults.ts';
-import { interpolate } from './interpolate.ts';
 import { resolveSettings } from './resolve.ts';
 import type { Config } from './schema.ts';
 import type { Settings } from './settings.ts';
@@ -77,4 +82,19 @@ function locate(
   if (variable !== undefined) return { path: variable, value, allowed };
   const line = document.lineOf(path);
   return { path: text, value, allowed, ...(line === undefined ? {} : { line }) };
+}
+
+/** What `domains` is without a file: the demo catalogue in embedded indexes, L1 only. Written as in a file. */
+export function embeddedDomains(directory = 'data'): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  return Object.fromEntries(
+    DEMO_DOMAINS.map(({ name, attributes, context }) => [
+      name,
+      {
+        store: { kind: 'none' },
+        engine: { kind: 'sqlite', directory, demo: true },
+        attributes: Object.fromEntries(attributes.map(({ name: attribute, ...rest }) => [attribute, rest])),
+        context: Object.fromEntries(context.map(({ name: parameter, ...rest }) => [parameter, rest])),
+      },
+    ]),
+  );
 }

@@ -1,8 +1,8 @@
 import { resolve as resolvePath } from 'node:path';
+import { emptyShare, shareMemory } from './cross.ts';
 import { formatPath, type Path } from './faults.ts';
 import type { Config, DomainConfig } from './schema.ts';
 import type { DomainSettings, EngineSettings, Settings, StoreSettings, TlsSettings } from './settings.ts';
-import { emptyShare, shareMemory } from './shares.ts';
 import { type TlsFiles, tlsModeOf } from './tls.ts';
 
 /** What a file says, once nothing in it is at fault, as the rooms see it. */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { choice, duration, flag, fraction, host, integer, optional, size, text } from './fields.ts';
-import { listenerTls } from './schema-tls.ts';
-import { closed, GIB, KIB, MIB, MINUTE, SECOND, section } from './sections.ts';
+import { closed, GIB, KIB, MIB, MINUTE, SECOND, section } from './reference.ts';
+import { listenerTls } from './schema-engine.ts';
 
 const port = (description: string, env: string, byDefault: number) =>
   integer(description, { minimum: 0, maximum: 65_535, default: byDefault, 'x-env': env });

@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { choice, duration, flag, fraction, integer, optional, size, text } from './fields.ts';
-import { engine, lifeboat } from './schema-engine.ts';
+import { closed, DAY, GIB, HOUR, KIB, MIB, MINUTE, SECOND, section } from './reference.ts';
+import { controlStore, counterStore, engine, lifeboat, store } from './schema-engine.ts';
 import { adminListener, audit, compression, drills, log, memory, publicListener, signing } from './schema-process.ts';
-import { controlStore, counterStore, store } from './schema-store.ts';
-import { closed, DAY, GIB, HOUR, KIB, MIB, MINUTE, SECOND, section } from './sections.ts';
 import { DEFENCES } from './settings.ts';
 
 const attribute = Type.Object(

@@ -1,5 +1,8 @@
-import type { Coding } from '../cache/coding.ts';
+import { isIPv4, isIPv6 } from 'node:net';
+import type { Coding } from '../cache/codec.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
+import type { Path } from './faults.ts';
+import type { Config, Draft } from './schema.ts';
 
 /** The configuration as the rooms see it: defaults applied, units in the names, nothing optional left open. */
 export interface Settings {
@@ -232,3 +235,47 @@ export type EngineSettings =
       readonly connectTimeoutMs: number /** Most results reachable by paging. */;
       readonly maxMatches: number;
     } & EngineLimits);
+
+/** An IP address, alone or with the length of its prefix. An IPv4 address is written as one: mapped ones are not taken. */
+export function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  if (rest.length > 0) return false;
+  const bits = isIPv4(address) ? 32 : isPlainIPv6(address) ? 128 : undefined;
+  if (bits === undefined) return false;
+  return prefix === undefined || (/^(?:0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= bits);
+}
+
+function isPlainIPv6(address: string): boolean {
+  return isIPv6(address) && !address.includes('%') && !/^(?:::|(?:0+:){5})ffff:/i.test(address);
+}
+
+/** Whether only this machine reaches a listener bound to it. */
+export function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(address);
+}
+
+export type DraftStore = NonNullable<Draft<Config['domains'][string]['store']>>;
+
+/** One store the configuration names, and where. */
+export interface NamedStore {
+  readonly path: Path;
+  /** A domain's name, or `control`, `counters` in words. */
+  readonly owner: string;
+  readonly store: Exclude<DraftStore, { readonly kind: 'none' }>;
+}
+
+/** Every store that is to be connected to: the domains' own, and those of the process. */
+export function namedStores(config: Draft<Config>): readonly NamedStore[] {
+  const all = [
+    ...Object.entries(config.domains ?? {}).map(([name, domain]) => ({
+      path: ['domains', name, 'store'],
+      owner: name,
+      store: domain?.store,
+    })),
+    { path: ['control'], owner: 'control', store: config.control },
+    { path: ['counters'], owner: 'counters', store: config.counters },
+  ];
+  return all.flatMap(({ path, owner, store }) =>
+    store === undefined || store.kind === 'none' ? [] : [{ path, owner, store }],
+  );
+}

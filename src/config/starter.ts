@@ -1,5 +1,5 @@
 import { type InferredCatalogue, type InferredColumn, MAX_DISTINCT } from '../catalogue/infer.ts';
-import { RESERVED_ATTRIBUTES } from './cross-domain.ts';
+import { RESERVED_ATTRIBUTES } from './cross.ts';
 
 export interface StarterOptions {
   readonly domain: string;

@@ -2,10 +2,8 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { formatPath, MISSING, type Path, type RawFault, showValue } from './faults.ts';
-import { isLoopback } from './network.ts';
 import type { Config, Draft } from './schema.ts';
-import type { EngineTlsSettings, Settings, TlsSettings } from './settings.ts';
-import { namedStores } from './stores.ts';
+import { type EngineTlsSettings, isLoopback, namedStores, type Settings, type TlsSettings } from './settings.ts';
 
 /** @throws as `readFileSync` does. */
 export type ReadFile = (path: string) => string;

@@ -1,10 +1,9 @@
 import { Check } from 'typebox/value';
-import { formatPath, HIDDEN, MISSING, type Path, type RawFault, showKind, showValue } from './faults.ts';
-import { FAULTY } from './interpolate.ts';
+import { FAULTY } from './document.ts';
+import { formatPath, HIDDEN, MISSING, nearest, type Path, type RawFault, showKind, showValue } from './faults.ts';
+import { parseDuration, parseHostPort, parseSize } from './fields.ts';
 import type { Config, Draft } from './schema.ts';
-import { nearest } from './suggest.ts';
 import { allowedAt, alternatives, CONFIG_TABLE, isRequired, kindsOf, type SchemaNode, shapeOf } from './table.ts';
-import { parseDuration, parseHostPort, parseSize } from './units.ts';
 
 export interface Validated {
   /** Defaults applied and units read; what was at fault is left out. Without faults it is a whole `Config`. */

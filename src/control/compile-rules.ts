@@ -1,8 +1,8 @@
 import { fingerprint } from '../cache/codec.ts';
 import type { Entry } from '../cache/entry.ts';
-import { BUCKETS, type EntryRules, type EntryVerdict, type RuledName } from '../cache/rules.ts';
+import { BUCKETS, type EntryRules, type EntryVerdict, type RuledName } from '../cache/invalidation.ts';
+import { compileSuppressions } from './changes.ts';
 import type { BucketRange, ControlDocument, Overlay } from './document.ts';
-import { compileSuppressions } from './suppressed-fingerprints.ts';
 
 /** `host:port` of the node that owns a name, as far as it is known. */
 export type Locate = (storeName: string) => string | undefined;

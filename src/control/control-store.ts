@@ -1,4 +1,4 @@
-import type { StoreFault } from '../cache/reason.ts';
+import type { StoreFault } from '../cache/events.ts';
 
 /**
  * Where control documents live: in a store of their own, in the domain's, or in this process when there is none.

@@ -1,3 +1,6 @@
+import { BUCKETS } from '../cache/invalidation.ts';
+import { OperationRefused } from './operation-error.ts';
+
 /**
  * The control document of a domain: everything operators have decided about its cache. It is followed by every process
  * of the fleet and changed by compare-and-set. What counts are **generations**, not times: each entry carries the
@@ -128,3 +131,70 @@ export const MAX_LINE = 32;
 export const MAX_GENERATION = 0xffff_ffff;
 /** What the longest lifetimes that a configuration may ask for add up to: 30 days × 1.5 for the jitter, and 30 days stale. */
 export const MAX_LIFE_MS = 75 * 86_400_000;
+
+export interface Piece<Left, Right> extends BucketRange {
+  /** What lies there in the one list and in the other. */
+  readonly left: Left | undefined;
+  readonly right: Right | undefined;
+}
+
+/**
+ * Cuts all buckets wherever a range of either list begins or ends. Lists may be in any order; where ranges of one list
+ * overlap, the first of them counts.
+ */
+export function piecesOf<Left extends BucketRange, Right extends BucketRange>(
+  left: readonly Left[],
+  right: readonly Right[],
+): readonly Piece<Left, Right>[] {
+  const cuts = new Set([0, BUCKETS]);
+  for (const { from, to } of [...left, ...right]) cuts.add(from).add(to);
+  const sorted = [...cuts].sort((a, b) => a - b);
+  return sorted.slice(0, -1).map((from, index) => ({
+    from,
+    to: sorted[index + 1] ?? BUCKETS,
+    left: left.find((range) => range.from <= from && from < range.to),
+    right: right.find((range) => range.from <= from && from < range.to),
+  }));
+}
+
+/** Puts neighbours together for which `join` gives one range; undefined: they differ. Ranges in rising order. */
+export function joined<Range extends BucketRange>(
+  ranges: readonly Range[],
+  join: (left: Range, right: Range) => Range | undefined,
+): readonly Range[] {
+  const out: Range[] = [];
+  for (const range of ranges) {
+    const last = out.at(-1);
+    const one = last !== undefined && last.to === range.from ? join(last, range) : undefined;
+    if (one === undefined) out.push(range);
+    else out[out.length - 1] = one;
+  }
+  return out;
+}
+
+/** @throws OperationRefused invalid-request: nothing, or not within the buckets. */
+export function checkRanges(ranges: readonly BucketRange[]): void {
+  const isWrong = ({ from, to }: BucketRange): boolean =>
+    !Number.isInteger(from) || !Number.isInteger(to) || from < 0 || from >= to || to > BUCKETS;
+  if (ranges.length === 0 || ranges.some(isWrong)) {
+    throw new OperationRefused('invalid-request', `ranges of buckets lie within 0 … ${BUCKETS} and hold at least one`);
+  }
+}
+
+/** So many buckets from one on, as one range or, past the last bucket, two; in rising order. */
+export function arc(from: number, width: number): readonly BucketRange[] {
+  if (width <= 0) return [];
+  if (width >= BUCKETS) return [{ from: 0, to: BUCKETS }];
+  const start = from % BUCKETS;
+  const end = start + width;
+  if (end <= BUCKETS) return [{ from: start, to: end }];
+  return [
+    { from: 0, to: end - BUCKETS },
+    { from: start, to: BUCKETS },
+  ];
+}
+
+/** Of disjoint ranges. */
+export function bucketsIn(ranges: readonly BucketRange[]): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+}

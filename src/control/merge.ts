@@ -1,14 +1,21 @@
+import { BUCKETS } from '../cache/invalidation.ts';
+import { joinEqual } from './changes.ts';
 import {
   type ControlDocument,
+  type FlushRange,
   type Halt,
+  joined,
   type LongestLife,
   MAX_GENERATION,
+  MAX_LINE,
   MAX_PURGES,
+  MAX_RANGES,
   type Overlay,
+  type Piece,
+  type Purge,
+  piecesOf,
   tagOf,
 } from './document.ts';
-import { mergedLine } from './lineage.ts';
-import { mergeFloors, raiseAll } from './merge-floors.ts';
 
 /**
  * One document of two lines that do not know of each other: the control store was wiped, and somebody changed something
@@ -126,4 +133,131 @@ function leading(left: ControlDocument, right: ControlDocument): ControlDocument
 
 function sameContent(left: ControlDocument, right: ControlDocument): boolean {
   return tagOf(left) === tagOf(right);
+}
+
+/**
+ * The higher of both floors everywhere. Where they differ, the later flush (by wall time: nothing else orders two lines)
+ * must hold for entries numbered by either line: unless its floor is above every generation of the other, it is raised
+ * to `above`. Of more ranges than there is room for the most alike neighbours are joined: flushed too much, never too little.
+ */
+export function mergeFloors(left: ControlDocument, right: ControlDocument, above: number): readonly FlushRange[] {
+  const merged = piecesOf(left.ranges, right.ranges).flatMap((piece) => mergePiece(piece, left, right, above));
+  return fitted(merged);
+}
+
+/** Flushes everything that any of these purges would: they are forgotten after it. */
+export function raiseAll(ranges: readonly FlushRange[], purges: readonly Purge[]): readonly FlushRange[] {
+  if (purges.length === 0) return ranges;
+  const below = Math.max(...purges.map(({ generation }) => generation));
+  const latestMs = Math.max(...purges.map(({ atMs }) => atMs));
+  return fitted(
+    piecesOf(ranges, [{ from: 0, to: BUCKETS }]).map(({ from, to, left }) => {
+      const floor = Math.max(below, left?.floor ?? 1);
+      const atMs = Math.max(latestMs, left?.atMs ?? latestMs);
+      return { from, to, floor, freshFloor: Math.max(floor, left?.freshFloor ?? 1), atMs };
+    }),
+  );
+}
+
+function fitted(pieces: readonly FlushRange[]): readonly FlushRange[] {
+  let ranges = joined(pieces, joinEqual);
+  while (ranges.length > MAX_RANGES) ranges = joinMostAlike(ranges);
+  return ranges;
+}
+
+function mergePiece(
+  { from, to, left, right }: Piece<FlushRange, FlushRange>,
+  leftLine: ControlDocument,
+  rightLine: ControlDocument,
+  above: number,
+): readonly FlushRange[] {
+  if (left === undefined && right === undefined) return [];
+  const [leftAt, rightAt] = [left?.atMs ?? Number.NEGATIVE_INFINITY, right?.atMs ?? Number.NEGATIVE_INFINITY];
+  const floorOf = (of: (range: FlushRange) => number): number => {
+    const [leftFloor, rightFloor] = [left === undefined ? 1 : of(left), right === undefined ? 1 : of(right)];
+    const highest = Math.max(leftFloor, rightFloor);
+    if (leftFloor === rightFloor) return highest;
+    const leftFails = leftAt >= rightAt && leftFloor > 1 && leftFloor <= rightLine.generation;
+    const rightFails = rightAt >= leftAt && rightFloor > 1 && rightFloor <= leftLine.generation;
+    return leftFails || rightFails ? above : highest;
+  };
+  const floor = floorOf((range) => range.floor);
+  const freshFloor = Math.max(
+    floor,
+    floorOf((range) => range.freshFloor),
+  );
+  return [{ from, to, floor, freshFloor, atMs: Math.max(leftAt, rightAt) }];
+}
+
+/** What joining two neighbours would flush that is not: buckets times generations, those between them included. */
+function joinMostAlike(ranges: readonly FlushRange[]): readonly FlushRange[] {
+  const costs = ranges.slice(1).map((next, index) => {
+    const one = ranges[index] ?? next;
+    const union = unionOf(one, next);
+    const volume = ({ from, to, floor, freshFloor }: FlushRange): number => (to - from) * (floor + freshFloor - 2);
+    return volume(union) - volume(one) - volume(next);
+  });
+  const cheapest = costs.indexOf(Math.min(...costs));
+  return ranges.flatMap((range, index) => {
+    if (index === cheapest + 1) return [];
+    const next = ranges[index + 1];
+    return [index === cheapest && next !== undefined ? unionOf(range, next) : range];
+  });
+}
+
+function unionOf(left: FlushRange, right: FlushRange): FlushRange {
+  return {
+    from: left.from,
+    to: right.to,
+    floor: Math.max(left.floor, right.floor),
+    freshFloor: Math.max(left.freshFloor, right.freshFloor),
+    atMs: Math.max(left.atMs, right.atMs),
+  };
+}
+
+/** How the stored document stands to the one this process knows. */
+export type Lineage =
+  | 'same'
+  /** It descends from the known one. */
+  | 'newer'
+  /** The known one descends from it: the store was put back to an earlier state, by a failover or a backup. */
+  | 'older'
+  /** Each holds what the other does not know: the store was wiped, and somebody began anew. */
+  | 'diverged';
+
+/**
+ * Told by the tags a document descends from. Where those no longer reach back far enough the higher revision is taken
+ * for the newer one: a process that was away for more than `MAX_LINE` changes.
+ */
+export function lineageOf(known: ControlDocument, stored: ControlDocument): Lineage {
+  if (tagOf(known) === tagOf(stored)) return 'same';
+  if (descends(stored, known)) return stored.generation < known.generation ? 'diverged' : 'newer';
+  return descends(known, stored) ? 'older' : 'diverged';
+}
+
+function descends(later: ControlDocument, earlier: ControlDocument): boolean {
+  if (earlier.revision === 0) return true;
+  const line = later.line ?? [];
+  return line.includes(tagOf(earlier)) || (line.length === MAX_LINE && line.every((tag) => isAfter(tag, earlier)));
+}
+
+function isAfter(tag: string, { revision }: ControlDocument): boolean {
+  return Number.parseInt(tag, 10) > revision;
+}
+
+/** The next of its line: what a change has made of `before`. */
+export function descendant(next: ControlDocument, before: ControlDocument, stamp: string): ControlDocument {
+  const line = before.revision === 0 ? [] : [tagOf(before), ...(before.line ?? [])];
+  return { ...next, revision: before.revision + 1, stamp, line: line.slice(0, MAX_LINE) };
+}
+
+/** Of a document that was merged from both: their own tags first, then what each descends from, highest first. */
+export function mergedLine(left: ControlDocument, right: ControlDocument): readonly string[] {
+  const own = byRevision([tagOf(left), tagOf(right)]);
+  const before = byRevision([...(left.line ?? []), ...(right.line ?? [])]);
+  return [...new Set([...own, ...before])].slice(0, MAX_LINE);
+}
+
+function byRevision(tags: readonly string[]): readonly string[] {
+  return [...tags].sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10) || (a < b ? -1 : 1));
 }

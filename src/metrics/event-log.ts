@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 import type { StoreEvent } from '../cache/store.ts';
-import type { Clock } from '../clock.ts';
 import type { ControlEvent } from '../control/control.ts';
-import type { DrillEvent } from '../drills/drills.ts';
-import type { FlushEvent } from '../flush/events.ts';
-import type { TokenEvent } from '../http/events.ts';
-import type { GuardEvent } from '../resilience/events.ts';
+import type { TokenEvent } from '../http/transport/events.ts';
+import type { DrillEvent } from '../operations/drills/drills.ts';
+import type { FlushEvent } from '../operations/flush/flush.ts';
+import type { WarmEvent } from '../operations/warm/warm.ts';
+import type { GuardEvent } from '../resilience/guard.ts';
+import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { createThrottle, type Throttle } from '../throttle.ts';
-import type { WarmEvent } from '../warm/events.ts';
-import type { EngineEvent } from './observe-engine.ts';
+import type { EngineEvent } from './observe-store.ts';
 
 /** What operators want to read about stores and engines: changes of state. What happens per request is in metrics. */
 export interface EventLog {

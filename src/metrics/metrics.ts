@@ -1,19 +1,30 @@
 import { Gauge, Registry } from 'prom-client';
 import type { StoreEvent } from '../cache/store.ts';
-import type { Clock } from '../clock.ts';
-import type { ControlEvent } from '../control/control.ts';
-import type { ControlSummary } from '../control/summary.ts';
-import type { ConnectionEvent, RequestEvent, TokenEvent } from '../http/events.ts';
+import type { ControlEvent, ControlSummary } from '../control/control.ts';
+import type { ConnectionEvent, RequestEvent, TokenEvent } from '../http/transport/events.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
-import type { GuardEvent } from '../resilience/events.ts';
+import type { GuardEvent } from '../resilience/guard.ts';
+import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
 import type { DomainStatus } from '../search/status.ts';
 import { createStatusGauges } from './gauges.ts';
-import { createControlGauges, createControlObserver, createPopularityObserver } from './observe-control.ts';
-import { createConnectionObserver, createDoorGauges, createTokenObserver, type DoorStatus } from './observe-door.ts';
-import { createEngineObserver, type EngineEvent } from './observe-engine.ts';
-import { createRequestObserver, createSearchObserver } from './observe-search.ts';
-import { createGuardObserver, createStoreObserver } from './observe-store.ts';
+import {
+  createConnectionObserver,
+  createDoorGauges,
+  createRequestObserver,
+  createSearchObserver,
+  createTokenObserver,
+  type DoorStatus,
+} from './observe-search.ts';
+import {
+  createControlGauges,
+  createControlObserver,
+  createEngineObserver,
+  createGuardObserver,
+  createPopularityObserver,
+  createStoreObserver,
+  type EngineEvent,
+} from './observe-store.ts';
 import { createProcessMetrics } from './process.ts';
 
 /** One reader of every room's events, and their page for Prometheus. */

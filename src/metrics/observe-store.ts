@@ -1,17 +1,24 @@
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { StoreEvent } from '../cache/store.ts';
-import type { GuardEvent } from '../resilience/events.ts';
-import { createCounter, type PlainCounter } from './counter.ts';
-import { createHistogram } from './histogram.ts';
-import { createPipelineMetrics } from './pipelines.ts';
+import type { ControlEvent, ControlSummary } from '../control/control.ts';
+import type { SphinxEvent } from '../engines/sphinx/engine.ts';
+import type { SqliteEvent } from '../engines/sqlite/engine.ts';
+import type { PopularityEvent } from '../popularity/shared.ts';
+import type { GuardEvent } from '../resilience/guard.ts';
+import { createCounter, createHistogram, type PlainCounter } from './family.ts';
+import { createPipelineMetrics } from './gauges.ts';
 import {
   BREAKER_STATES,
   COMMAND_RESULTS,
   CONNECTION_STATES,
+  CONTROL_EVENTS,
+  ENGINE_CONNECTION_STATES,
   FAILOVER_RESULTS,
+  RETRY_RESULTS,
   SHED_REASONS,
   STORE_OPERATIONS,
-} from './words.ts';
+  WORKER_STATES,
+} from './label-values.ts';
 
 /** What each domain's store did. Nodes are labels of gauges only: what happened is counted for all of them together. */
 export function createStoreObserver(
@@ -98,5 +105,95 @@ function counterFor(registry: Registry, domain: readonly string[]) {
   return (name: string, help: string, labels: Labels): PlainCounter => {
     const fromZero = Object.keys(labels).length < 2;
     return createCounter({ registry, name: `serpcache_${name}`, help, labels: { domain, ...labels }, fromZero });
+  };
+}
+
+/** What an engine's adapter did beside the searches themselves. */
+export type EngineEvent = SphinxEvent | SqliteEvent;
+
+export function createEngineObserver(
+  registry: Registry,
+  domain: readonly string[],
+): (domain: string, event: EngineEvent) => void {
+  const counter = (name: string, help: string, labels: Readonly<Record<string, readonly string[]>>): PlainCounter =>
+    createCounter({ registry, name: `serpcache_engine_${name}`, help, labels: { domain, ...labels }, fromZero: true });
+  const connections = counter('connections_total', 'Connections to the engine opened, closed, failed and discarded.', {
+    state: ENGINE_CONNECTION_STATES,
+  });
+  const retries = counter('retries_total', 'Second attempts after a part of the engine failed, by what they gave.', {
+    outcome: RETRY_RESULTS,
+  });
+  const relaxed = counter('relaxed_total', 'Searches without a result that were asked again less strictly.', {
+    outcome: ['found', 'nothing'],
+  });
+  const workers = counter('workers_total', 'Worker threads of embedded engines that started, ended and crashed.', {
+    state: WORKER_STATES,
+  });
+  return (name, event) => {
+    switch (event.kind) {
+      case 'connection':
+        return connections.add(connections.at(name, event.state));
+      case 'retry':
+        return retries.add(retries.at(name, event.result));
+      case 'relaxed':
+        return relaxed.add(relaxed.at(name, event.found ? 'found' : 'nothing'));
+      case 'worker':
+        return workers.add(workers.at(name, event.state));
+    }
+  };
+}
+
+/** What operators changed, and how this process follows it. */
+export function createControlObserver(registry: Registry, domain: readonly string[]): (event: ControlEvent) => void {
+  const events = createCounter({
+    registry,
+    name: 'serpcache_control_events_total',
+    help: 'What happened to the control document, as this process saw it.',
+    labels: { domain, event: CONTROL_EVENTS },
+    fromZero: false,
+  });
+  return (event) => events.add(events.at(event.domain, event.kind === 'overlay' ? `drill-${event.state}` : event.kind));
+}
+
+/** How the counting of popular searches goes. */
+export function createPopularityObserver(
+  registry: Registry,
+  domain: readonly string[],
+): (event: PopularityEvent) => void {
+  const queries = createCounter({
+    registry,
+    name: 'serpcache_popularity_queries_total',
+    help: 'Queries whose counts were added to the fleet, or dropped because the counter store was slow or away.',
+    labels: { domain, outcome: ['added', 'dropped'] },
+    fromZero: false,
+  });
+  return ({ kind, domain: name, queries: count }) =>
+    queries.add(queries.at(name, kind === 'popularity-added' ? 'added' : 'dropped'), count);
+}
+
+type Summaries = readonly { readonly domain: string; readonly control: ControlSummary }[];
+
+export function createControlGauges(registry: Registry): (summaries: Summaries) => void {
+  const gauge = (name: string, help: string): Gauge<'domain'> =>
+    new Gauge({ name: `serpcache_control_${name}`, help, labelNames: ['domain'], registers: [registry] });
+  const revision = gauge('revision', 'Revision of the control document this process follows.');
+  const heard = gauge('heard_seconds', 'Since the control store was last heard.');
+  const corrupt = gauge('corrupt', 'Whether the stored document cannot be believed: 0 or 1.');
+  const flushed = gauge('drill_flushed_ratio', 'Share of the keys a live drill has taken away; 0 without one.');
+  const drill = gauge('drill_live', 'Whether a drill runs in this domain: 0 or 1.');
+  const halted = gauge('halted', 'Whether drills are halted: 0 or 1.');
+  const suppressed = gauge('suppressed', 'Documents suppressed.');
+  const purges = gauge('purges', 'Purges remembered.');
+  return (summaries) => {
+    for (const { domain, control } of summaries) {
+      revision.set({ domain }, control.revision);
+      heard.set({ domain }, control.heardMsAgo / 1000);
+      corrupt.set({ domain }, control.standing === 'corrupt' ? 1 : 0);
+      drill.set({ domain }, control.drill === undefined ? 0 : 1);
+      flushed.set({ domain }, control.drill?.flushed ?? 0);
+      halted.set({ domain }, control.halted ? 1 : 0);
+      suppressed.set({ domain }, control.suppressed);
+      purges.set({ domain }, control.purges);
+    }
   };
 }

@@ -1,6 +1,6 @@
 import { constants, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { createHistogram } from './histogram.ts';
+import { createHistogram } from './family.ts';
 
 /** How often the loop's delay is sampled; what is measured includes it, so it is taken off. */
 const RESOLUTION_MS = 20;

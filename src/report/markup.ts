@@ -1,4 +1,5 @@
 import { escapeHtml } from '../search/escape-html.ts';
+import { UNKNOWN } from './format.ts';
 
 /**
  * Markup made by `element`: everything in it is escaped already. A private member marks it, so that an object which came
@@ -87,3 +88,122 @@ function clean(text: string): string {
 function decimal(value: number): string | undefined {
   return Number.isFinite(value) ? String(Math.round(value * 100) / 100) : undefined;
 }
+
+export interface Column<Row> {
+  readonly title: string;
+  /** A tooltip of the title. */
+  readonly meaning?: string;
+  readonly cell: (row: Row) => Content;
+  /** Numbers stand at the right, under each other. */
+  readonly isNumber?: boolean;
+  /** A sentence: needs no title beside it. */
+  readonly isProse?: boolean;
+}
+
+export interface TableOptions<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** On a telephone: each row a card with its titles, or the whole table moved sideways in its own frame. */
+  readonly narrow: 'cards' | 'sideways';
+  /** Said instead of an empty table. */
+  readonly none?: string;
+}
+
+/** The first cell of a row is its heading. Roles are written out: styled as cards, a table would lose them. */
+export function table<Row>({ caption, columns, rows, narrow, none }: TableOptions<Row>): Markup | undefined {
+  if (rows.length === 0) return none === undefined ? undefined : element('p', { class: 'note' }, none);
+  const classOf = ({ isNumber, isProse }: Column<Row>, content?: Content): string | undefined => {
+    const names = [isNumber && 'number', isProse && 'words', (content === UNKNOWN || content === '') && 'unknown'];
+    return names.filter((one) => one !== false && one !== undefined).join(' ') || undefined;
+  };
+  const isCards = narrow === 'cards';
+  const role = (name: string): string | undefined => (isCards ? name : undefined);
+  const drawn = element(
+    'table',
+    { role: role('table'), class: narrow },
+    element('caption', {}, caption),
+    element(
+      'thead',
+      { role: role('rowgroup') },
+      element(
+        'tr',
+        { role: role('row') },
+        columns.map((one) =>
+          element(
+            'th',
+            { role: role('columnheader'), scope: 'col', class: classOf(one) },
+            one.meaning === undefined ? one.title : element('abbr', { title: one.meaning }, one.title),
+          ),
+        ),
+      ),
+    ),
+    element(
+      'tbody',
+      { role: role('rowgroup') },
+      rows.map((row) =>
+        element(
+          'tr',
+          { role: role('row') },
+          columns.map((one, i) => {
+            const content = one.cell(row);
+            return i === 0
+              ? element('th', { role: role('rowheader'), scope: 'row' }, content)
+              : element(
+                  'td',
+                  { role: role('cell'), class: classOf(one, content), 'data-title': isCards ? one.title : undefined },
+                  element('span', {}, content),
+                );
+          }),
+        ),
+      ),
+    ),
+  );
+  // What can be scrolled must be reachable by keyboard.
+  return isCards
+    ? drawn
+    : element('div', { class: 'frame', role: 'region', tabindex: '0', 'aria-label': caption }, drawn);
+}
+
+/** Names and what they stand for; an absent one is left out. */
+export function facts(pairs: readonly (readonly [string, Content])[]): Markup {
+  return element(
+    'dl',
+    { class: 'facts' },
+    pairs.flatMap(([name, content]) =>
+      content === undefined ? [] : [element('div', {}, element('dt', {}, name), element('dd', {}, content))],
+    ),
+  );
+}
+
+/** How something ended, in a word, a sentence and a sign: told apart without colours as well. */
+export interface VerdictWords {
+  readonly word: string;
+  readonly detail: string;
+  readonly tone: 'good' | 'warn' | 'bad' | 'open';
+  /** SVG path data in a box of 24 × 24. */
+  readonly sign: string;
+}
+
+export function verdictLine({ word, detail, tone, sign }: VerdictWords): Markup {
+  return element(
+    'p',
+    { class: `verdict ${tone}` },
+    element(
+      'svg',
+      { width: 24, height: 24, viewBox: '0 0 24 24', 'aria-hidden': 'true' },
+      element('path', { d: sign }),
+    ),
+    element('span', {}, element('strong', {}, word), ' ', said(detail)),
+  );
+}
+
+/** What verdicts are told by where there are no colours. */
+export const SIGNS = {
+  check: 'M5 13l5 5L19 7',
+  cross: 'M6 6l12 12M18 6L6 18',
+  stop: 'M7 7h10v10H7z',
+  bar: 'M5 12h14',
+  question: 'M8.5 9a3.5 3.5 0 1 1 5.3 3c-1.3.8-1.8 1.500-1.8 2.700M12 18.500v.1',
+  wait: 'M12 3a9 9 0 1 0 .01 0M12 7.500v5l3 2',
+} as const;

@@ -1,11 +1,9 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime.ts';
+import type { Limit } from './adaptive-limit.ts';
 import { BreakerOpen } from './breaker.ts';
+import { type Permit, type Priority, Refused } from './concurrency-limiter.ts';
 import { DeadlinePassed, withinDeadline } from './deadline.ts';
-import type { Endpoints, Occupied } from './endpoints.ts';
-import type { GuardEvent } from './events.ts';
-import type { Limit } from './limit.ts';
-import { type Permit, Refused } from './permit.ts';
-import type { Priority } from './priority.ts';
+import type { Endpoints, Occupied } from './load-balancer.ts';
 
 /**
  * The checks before every engine call, in this order: open-breaker check, permit, check again; then, in `run`, the
@@ -216,3 +214,15 @@ export function createGuard(options: GuardOptions): Guard {
     close: () => endpoints.shutdown(),
   };
 }
+
+/** What stands before every engine call says what it did. */
+export type GuardEvent =
+  | { readonly kind: 'breaker'; readonly target: string; readonly state: 'closed' | 'open' | 'half-open' }
+  | {
+      readonly kind: 'shed';
+      readonly target: string;
+      readonly why: 'breaker-open' | 'stalled' | 'queue-full' | 'queue-expired';
+    }
+  | { readonly kind: 'permit'; readonly target: string; readonly queuedMs: number }
+  /** A connection was lost: another endpoint answered, failed too, or was not asked because the budget was spent. */
+  | { readonly kind: 'retry'; readonly target: string; readonly result: 'answered' | 'failed' | 'spent' };

@@ -1,7 +1,5 @@
-import type { SearchDomain } from './domain.ts';
-import { dateText } from './filter.ts';
-import { DEFAULT_LIMIT } from './parameters.ts';
-import type { Filter, SearchRequest } from './request.ts';
+import type { Filter, SearchDomain, SearchRequest } from './domain.ts';
+import { DEFAULT_LIMIT, dateText } from './query.ts';
 
 /**
  * The text that two requests share exactly when they must share an answer: the domain, its answer profile, the text, and
@@ -41,3 +39,91 @@ function filterText(filter: Filter, domain: SearchDomain): string {
 function quote(text: string): string {
   return text.replace(/[%&=,:]/g, (separator) => encodeURIComponent(separator));
 }
+
+/** UTF-16 units of a text in a request: 256 characters, of which each is at most two units. */
+export const MAX_REQUEST_TEXT_UNITS = 512;
+
+/**
+ * The canonical form of a text in a request: what two people mean alike is written alike. Order and meaning of words
+ * never change. Applying it twice changes nothing more (property-tested), whatever the input.
+ *
+ * The result may be longer than the text: NFKC makes 18 letters of ﷺ, and no character makes more.
+ * @throws RangeError for more than `MAX_REQUEST_TEXT_UNITS`: whoever takes a request's text checks its length first, and
+ *   refuses it by its name.
+ */
+export function canonicalText(text: string): string {
+  if (text.length > MAX_REQUEST_TEXT_UNITS) {
+    throw new RangeError(`a text of ${text.length} units is not made canonical; at most ${MAX_REQUEST_TEXT_UNITS}`);
+  }
+  return canonicalDocumentText(text);
+}
+
+/** The same for a text of a document, of any length. Its time grows with the length and no faster. */
+export function canonicalDocumentText(text: string): string {
+  if (PLAIN.test(text)) return collapse(yo(text.toLowerCase()));
+  let current = text;
+  // A rule may uncover work for an earlier one (an accent left behind by ё→е composes anew): to the fixed point.
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const next = RULES.reduce((value, rule) => rule.apply(value), current);
+    if (next === current) break;
+    current = next;
+  }
+  return current;
+}
+
+export interface AppliedRule {
+  readonly rule: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The same, with each rule that changed something, in the order applied. */
+export function explainCanonicalText(text: string): readonly AppliedRule[] {
+  const applied: AppliedRule[] = [];
+  let current = text;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const before = current;
+    for (const { rule, apply } of RULES) {
+      const after = apply(current);
+      if (after !== current) applied.push({ rule, before: current, after });
+      current = after;
+    }
+    if (current === before) break;
+  }
+  return applied;
+}
+
+const MAX_ROUNDS = 8;
+
+/** Printable ASCII and basic Russian: nothing to normalise, case folds letter by letter. Nearly every query. */
+const PLAIN = /^[ -~А-яЁё]*$/;
+
+const yo = (text: string): string => text.replaceAll('ё', 'е');
+const collapse = (text: string): string => text.replace(/\s+/gu, ' ').trim();
+
+/**
+ * Lower, upper, lower: ẞ and ß both become ss, final and medial sigma become one. A one-way `toLowerCase` would give the
+ * same word two keys, depending on how it was typed.
+ */
+const foldCase = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase();
+
+/**
+ * Normalising sorts the marks of each letter, in a time that grows with the square of their number: 120 KB of them held
+ * the event loop for two seconds. No script has more than a few; the Stream-Safe Text Format (UAX #15 §13) allows 30.
+ */
+const MORE_MARKS = /(\p{M}{30})\p{M}+/gu;
+
+const RULES: readonly { readonly rule: string; readonly apply: (text: string) => string }[] = [
+  { rule: 'marks beyond 30', apply: (text) => text.replace(MORE_MARKS, '$1') },
+  // NFKC would glue their letters to the word before or after: core™ → coretm, №5 → no5.
+  { rule: 'word signs', apply: (text) => text.replace(/[™℠№]/gu, ' ') },
+  { rule: 'unicode NFKC', apply: (text) => text.normalize('NFKC') },
+  // Soft hyphen, zero-width space, word joiner, byte order mark, marks of direction: copied along, meaning nothing.
+  {
+    rule: 'invisible characters',
+    apply: (text) => text.replace(/[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu, ''),
+  },
+  { rule: 'case', apply: foldCase },
+  { rule: 'ё → е', apply: yo },
+  { rule: 'white space', apply: collapse },
+];

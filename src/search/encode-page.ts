@@ -1,12 +1,11 @@
-import { encodeEntry, etagOf } from '../cache/codec.ts';
-import { type Coding, compress } from '../cache/coding.ts';
+import { type Coding, compress, encodeEntry, etagOf } from '../cache/codec.ts';
 import type { Entry } from '../cache/entry.ts';
 import { type LifetimePolicy, lifetimesOf } from '../cache/freshness.ts';
 import type { Signing } from '../cache/signing.ts';
-import type { Clock } from '../clock.ts';
-import type { PreparedSearch } from './answer.ts';
-import { encodeBody } from './body.ts';
-import type { ResultPage } from './page.ts';
+import type { Clock } from '../runtime.ts';
+import type { SearchRequest } from './domain.ts';
+import type { ResultPage } from './engine.ts';
+import type { PreparedSearch } from './read-path.ts';
 
 export interface EncodePageOptions {
   readonly lifetimes: LifetimePolicy;
@@ -49,5 +48,28 @@ export async function encodePage(
     },
     clock,
     signing,
+  );
+}
+
+/** The JSON body of design §4: a fixed member order, so that the same page is the same bytes in every process. */
+export function encodeBody(request: SearchRequest, page: ResultPage): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      query: request.text,
+      domain: request.domain,
+      page: request.page,
+      limit: request.limit,
+      total: page.total,
+      totalRelation: page.totalRelation,
+      ...(page.partial === undefined ? {} : { degraded: true }),
+      results: page.results.map(({ id, title, snippet, score, attributes }) => ({
+        id,
+        title,
+        snippet,
+        score,
+        attributes,
+      })),
+      facets: Object.fromEntries(request.facets.map((name) => [name, page.facets[name] ?? []])),
+    }),
   );
 }

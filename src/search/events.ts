@@ -1,6 +1,6 @@
 import type { CacheEvent } from '../cache/events.ts';
 import type { EngineErrorCode } from './engine.ts';
-import type { UnansweredCode } from './failure.ts';
+import type { UnansweredCode } from './search-error.ts';
 
 /** What the search room and the cache under it say happened, once; metrics, logs and tests read it. */
 export type SearchEvent =
@@ -27,3 +27,22 @@ export type SearchEvent =
       readonly result: 'whole' | 'empty' | 'shed' | EngineErrorCode;
       readonly durationMs: number;
     };
+
+/** Every request ends in exactly one outcome; they are disjoint, so stale answers can never pass for hits. */
+export const OUTCOMES = [
+  'hit-l1',
+  'hit-l2',
+  'stale',
+  'collapsed',
+  'engine',
+  'lifeboat',
+  'shed',
+  'failed',
+  'rejected',
+  'aborted',
+] as const;
+
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** The outcomes that carry a page. */
+export type AnswerOutcome = Extract<Outcome, 'hit-l1' | 'hit-l2' | 'stale' | 'collapsed' | 'engine' | 'lifeboat'>;

@@ -1,17 +1,16 @@
 import type { Entry } from '../cache/entry.ts';
+import type { MissReason } from '../cache/events.ts';
 import { freshnessOf } from '../cache/freshness.ts';
+import { type EntryRules, isRefused } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
-import type { MissReason } from '../cache/reason.ts';
-import { type EntryRules, isRefused } from '../cache/rules.ts';
 import type { Store } from '../cache/store.ts';
-import { decodeStored, type StoredEntryLimits } from '../cache/stored-entry.ts';
-import type { PreparedSearch } from './answer.ts';
-import { type AppliedRule, explainCanonicalText } from './canonical-text.ts';
+import { decodeStored, type StoredEntryLimits } from '../cache/tiers.ts';
+import { type AppliedRule, explainCanonicalText } from './canonical.ts';
 import type { SearchDomain } from './domain.ts';
-import type { Forward } from './forward.ts';
-import type { SearchParameters } from './parameters.ts';
-import { ignoredParameters } from './parameters.ts';
-import { prepareSearch } from './prepare.ts';
+import { prepareSearch } from './key.ts';
+import type { Forward } from './miss-path.ts';
+import { ignoredParameters, type SearchParameters } from './query.ts';
+import type { PreparedSearch } from './read-path.ts';
 
 /** `/admin/explain`: why two searches do or do not share an answer, and where this one's answer is. */
 export interface Explanation {

@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
 import { ENTRY_VERSION } from '../cache/codec.ts';
-import { BUCKETS } from '../cache/rules.ts';
+import { BUCKETS } from '../cache/invalidation.ts';
+import { canonicalForm } from './canonical.ts';
+import type { Attribute, SearchDomain } from './domain.ts';
+import { parseRequest, type SearchParameters } from './query.ts';
+import type { PreparedSearch } from './read-path.ts';
+import { InvalidSearch } from './search-error.ts';
 
 export interface SearchKey {
   /** 22 base64url characters: 128 bits of SHA-256. */
@@ -20,4 +25,55 @@ export function storedNameOf(key: string, domain: string): Omit<SearchKey, 'key'
   // Six characters carry the first 36 bits of the hash.
   const bucket = Buffer.from(key.slice(0, 6), 'base64url').readUInt32BE(0) % BUCKETS;
   return { storeName: `sc${ENTRY_VERSION}:${domain}:{${key}}`, bucket };
+}
+
+/** The shape of the body; raised when the same page would be written differently. */
+const BODY_VERSION = 1;
+
+/** Everything on the engine's side that changes an answer. Part of every key: a changed configuration never serves old answers. */
+export interface AnswerProfile {
+  readonly engine: string;
+  /** Of the adapter: raised when it asks or reads in another way. */
+  readonly revision: number;
+  readonly index: string;
+  readonly ranker: string;
+  /** Further settings of that engine which change its answers, in a fixed order. */
+  readonly details: readonly (string | number)[];
+  readonly snippetLength: number;
+  readonly attributes: readonly Attribute[];
+}
+
+/** 11 base64url characters. */
+export function profileHash(profile: AnswerProfile): string {
+  const attributes = profile.attributes.map(({ name, type, facet, sort }) => [name, type, facet, sort]);
+  const text = JSON.stringify([
+    BODY_VERSION,
+    profile.engine,
+    profile.revision,
+    profile.index,
+    profile.ranker,
+    profile.details,
+    profile.snippetLength,
+    attributes,
+  ]);
+  return hash('sha256', text, 'buffer').toString('base64url', 0, 8);
+}
+
+/** Raw parameters → a request and its key. @throws InvalidSearch */
+export function prepareSearch(parameters: SearchParameters, domains: readonly SearchDomain[]): PreparedSearch {
+  const domain = domainOf(parameters, domains);
+  const request = parseRequest(parameters, domain);
+  const canonical = canonicalForm(request, domain);
+  return { request, canonical, ...keyOf(canonical, domain.name) };
+}
+
+/** The domain named, or the first configured. @throws InvalidSearch naming the known ones. */
+export function domainOf({ pairs }: SearchParameters, domains: readonly SearchDomain[]): SearchDomain {
+  const named = pairs.filter(([name]) => name === 'domain').map(([, value]) => value);
+  const domain = named[0] === undefined ? domains[0] : domains.find(({ name }) => name === named[0]);
+  if (domain === undefined || named.length > 1) {
+    const known = domains.map(({ name }) => name).join(', ');
+    throw new InvalidSearch('unknown-domain', 'domain', `domain must be one of: ${known}, given once`);
+  }
+  return domain;
 }

@@ -1,5 +1,5 @@
-import type { ResultPage, SearchResult } from './page.ts';
-import type { Sort } from './request.ts';
+import type { Sort } from './domain.ts';
+import type { ResultPage, SearchResult } from './engine.ts';
 
 /** How alike two engines answered one question. */
 export interface Comparison {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFlights } from '../../src/cache/coalesce.ts';
+import { createFlights } from '../../src/cache/singleflight.ts';
 import { idle } from '../fakes/idle.ts';
 
 test('a thousand callers of one key are one flight and get the same object', async () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeEntry, ENTRY_VERSION, etagOf, fingerprint } from '../../src/cache/codec.ts';
-import type { Coding } from '../../src/cache/coding.ts';
+import { type Coding, decodeEntry, ENTRY_VERSION, etagOf, fingerprint } from '../../src/cache/codec.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createReseedRun, type ReseedRun } from '../../src/cache/reseed-run.ts';
-import { unflushed } from '../../src/cache/rules.ts';
+import { createReseedRun, type ReseedRun } from '../../src/cache/backfill.ts';
+import { unflushed } from '../../src/cache/invalidation.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';

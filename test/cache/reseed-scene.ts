@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
+import { createReseeder, type Reseeder, type ReseederOptions } from '../../src/cache/backfill.ts';
 import type { Entry } from '../../src/cache/entry.ts';
 import type { CacheEvent } from '../../src/cache/events.ts';
-import { createReseeder, type Reseeder, type ReseederOptions } from '../../src/cache/reseed.ts';
-import { unflushed } from '../../src/cache/rules.ts';
+import { unflushed } from '../../src/cache/invalidation.ts';
 import type { SeedItem, SeedResult, StoreEpoch } from '../../src/cache/store.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';

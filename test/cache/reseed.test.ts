@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { storedForMs } from '../../src/cache/freshness.ts';
-import { unflushed } from '../../src/cache/rules.ts';
+import { unflushed } from '../../src/cache/invalidation.ts';
 import { scene } from './reseed-scene.ts';
 
 const reseeds = (events: readonly { readonly kind: string }[]): unknown[] =>

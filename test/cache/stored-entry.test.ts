@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry } from '../../src/cache/entry.ts';
 import type { LifetimePolicy } from '../../src/cache/freshness.ts';
-import { unflushed } from '../../src/cache/rules.ts';
+import { unflushed } from '../../src/cache/invalidation.ts';
 import type { StoreRead } from '../../src/cache/store.ts';
 import { createTiers, type Lookup } from '../../src/cache/tiers.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CITIES } from '../../src/catalogue/demo/cities.ts';
 import { demoDocuments } from '../../src/catalogue/demo.ts';
-import type { Document } from '../../src/search/document.ts';
+import type { Document } from '../../src/search/domain.ts';
 
 const goods = [...demoDocuments('goods')];
 const auto = [...demoDocuments('auto')];

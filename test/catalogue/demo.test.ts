@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { DEMO_DOMAINS, DEMO_SIZES, demoDocuments } from '../../src/catalogue/demo.ts';
-import type { Document } from '../../src/search/document.ts';
+import type { Document } from '../../src/search/domain.ts';
 
 const catalogue: ReadonlyMap<string, readonly Document[]> = new Map(
   DEMO_DOMAINS.map(({ name }) => [name, [...demoDocuments(name)]] as const),

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { CatalogueError } from '../../src/catalogue/error.ts';
 import { type ReadOptions, readCatalogue } from '../../src/catalogue/read.ts';
-import type { Document } from '../../src/search/document.ts';
-import type { Attribute, AttributeType } from '../../src/search/domain.ts';
+import type { Attribute, AttributeType, Document } from '../../src/search/domain.ts';
 
 /** A directory for one test file's catalogues, gone when its tests are. */
 export function catalogueFiles() {

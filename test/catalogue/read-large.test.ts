@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { readCatalogue } from '../../src/catalogue/read.ts';
-import type { Document } from '../../src/search/document.ts';
+import type { Document } from '../../src/search/domain.ts';
 import { corpora, evenly } from '../corpus.ts';
 import { catalogueFiles } from './files.ts';
 

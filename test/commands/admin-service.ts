@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import type { AuditEntry } from '../../src/audit/audit.ts';
-import type { Clock } from '../../src/clock.ts';
+import { createAdminServer } from '../../src/http/admin/admin-server.ts';
 import type { Operations } from '../../src/http/admin/operations.ts';
-import { createAdminServer } from '../../src/http/admin-server.ts';
-import type { ListenerTls } from '../../src/http/listener.ts';
+import type { ListenerTls } from '../../src/http/transport/listener.ts';
+import type { AuditEntry } from '../../src/operations/audit/audit.ts';
+import type { Clock } from '../../src/runtime.ts';
 import type { Search } from '../../src/search/search.ts';
 import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { numberOf, type Option, readWords } from '../../src/commands/arguments.ts';
-import { EXIT, EXIT_MEANINGS } from '../../src/commands/exit-status.ts';
+import { EXIT, EXIT_MEANINGS } from '../../src/commands/command.ts';
 
 const OPTIONS: readonly Option[] = [
   { name: 'rate', takes: 'N', about: 'a number' },

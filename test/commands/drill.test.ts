@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OperationRefused } from '../../src/control/refusal.ts';
+import { OperationRefused } from '../../src/control/operation-error.ts';
 import { type AdminService, adminService } from './admin-service.ts';
 import { callCli } from './run.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Explanation } from '../../src/search/explain.ts';
-import type { SearchParameters } from '../../src/search/parameters.ts';
+import type { SearchParameters } from '../../src/search/query.ts';
 import { adminService } from './admin-service.ts';
 import { callCli } from './run.ts';
 

@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readWords, UsageError } from '../../src/commands/arguments.ts';
 import type { Command } from '../../src/commands/command.ts';
+import { sphinxSource } from '../../src/commands/config.ts';
 import { indexCatalogue } from '../../src/commands/index-catalogue.ts';
 import type { ParityReport } from '../../src/commands/parity/report.ts';
 import { parity } from '../../src/commands/parity.ts';
-import { sphinxSource } from '../../src/commands/sphinx-source.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { canonicalText } from '../../src/search/canonical-text.ts';
-import type { Document } from '../../src/search/document.ts';
+import { systemClock } from '../../src/runtime.ts';
+import { canonicalText } from '../../src/search/canonical.ts';
+import type { Document } from '../../src/search/domain.ts';
 import { corpora, evenly, searchesOf } from '../corpus.ts';
 
 /** Enough that a one-word search has more results of one weight than a page shows. */

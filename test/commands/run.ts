@@ -1,8 +1,8 @@
-import { systemClock } from '../../src/clock.ts';
 import { call } from '../../src/commands/call.ts';
 import type { CommandContext } from '../../src/commands/command.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { TOKEN } from './admin-service.ts';
 
 export interface Called {

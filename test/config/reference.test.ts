@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { parse } from 'yaml';
-import { CONFIG_VARIABLES } from '../../src/config/environment.ts';
-import { configSchema } from '../../src/config/json-schema.ts';
+import { CONFIG_VARIABLES } from '../../src/config/document.ts';
 import { configPaths, configReference } from '../../src/config/reference.ts';
+import { configSchema } from '../../src/config/table.ts';
 
 const deploy = new URL('../../deploy/', import.meta.url);
 

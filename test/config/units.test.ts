@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { nearest } from '../../src/config/suggest.ts';
+import { nearest } from '../../src/config/faults.ts';
 import {
   formatDuration,
   formatHostPort,
@@ -9,7 +9,7 @@ import {
   parseDuration,
   parseHostPort,
   parseSize,
-} from '../../src/config/units.ts';
+} from '../../src/config/fields.ts';
 
 test('every whole number of milliseconds survives being written as a duration', () => {
   fc.assert(fc.property(fc.nat(999_999_999), (ms) => parseDuration(formatDuration(ms)) === ms));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type StoreContent, StoreUnreachable } from '../../src/flush/content.ts';
+import { type StoreContent, StoreUnreachable } from '../../src/operations/flush/content.ts';
 import { keyOf } from '../../src/search/key.ts';
 
 /** Of the content under test. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { CounterStore, QueryCount } from '../../src/popularity/counter-store.ts';
+import type { CounterStore, QueryCount } from '../../src/popularity/shared.ts';
 
 export interface CountersUnderTest {
   readonly counters: CounterStore;

@@ -1,5 +1,4 @@
-import type { Document } from '../../src/search/document.ts';
-import type { SearchDomain } from '../../src/search/domain.ts';
+import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { nastyTitles } from './nasty.ts';
 
 /** What every engine adapter indexes before it meets the contract. Generated, so that the truth about it is known. */

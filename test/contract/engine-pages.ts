@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { ResultPage, SearchResult } from '../../src/search/page.ts';
-import type { SearchRequest, Sort } from '../../src/search/request.ts';
+import type { SearchRequest, Sort } from '../../src/search/domain.ts';
+import type { ResultPage, SearchResult } from '../../src/search/engine.ts';
 import type { Searching } from './engine.ts';
 import { COMMON, CONTRACT_DOCUMENTS, HARD_IDS } from './engine-documents.ts';
 import { ask, compareValues, matching } from './engine-truth.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { FACET_VALUES } from '../../src/search/page.ts';
-import type { Filter } from '../../src/search/request.ts';
+import type { Filter } from '../../src/search/domain.ts';
+import { FACET_VALUES } from '../../src/search/engine.ts';
 import type { Searching } from './engine.ts';
 import { COMMON } from './engine-documents.ts';
 import { ask, counted, days, matching } from './engine-truth.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { ResultPage } from '../../src/search/page.ts';
+import type { ResultPage } from '../../src/search/engine.ts';
 import type { Searching } from './engine.ts';
 import {
   COLOURS,

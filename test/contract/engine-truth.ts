@@ -1,6 +1,5 @@
-import type { Document } from '../../src/search/document.ts';
-import { FACET_VALUES, type FacetCount } from '../../src/search/page.ts';
-import type { Filter, SearchRequest } from '../../src/search/request.ts';
+import type { Document, Filter, SearchRequest } from '../../src/search/domain.ts';
+import { FACET_VALUES, type FacetCount } from '../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
 
 const wordsHeld = new Map(

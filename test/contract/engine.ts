@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Engine, EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
-import type { ResultPage } from '../../src/search/page.ts';
-import type { SearchRequest } from '../../src/search/request.ts';
+import type { SearchRequest } from '../../src/search/domain.ts';
+import { type Engine, EngineError, type EngineErrorCode, type ResultPage } from '../../src/search/engine.ts';
 import { COLOURS, COMMON, NOUNS } from './engine-documents.ts';
 import { pagesContract } from './engine-pages.ts';
 import { selectionContract } from './engine-selection.ts';

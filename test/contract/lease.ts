@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LeaseNames, type LeaseTake, leaseNames } from '../../src/cache/lease-store.ts';
-import type { Store } from '../../src/cache/store.ts';
+import { type LeaseNames, type LeaseTake, leaseNames, type Store } from '../../src/cache/store.ts';
 import type { StoreUnderTest } from './store.ts';
 
 /** Generous: what is tested here is what comes back, on however slow a machine. */

@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { leaseNames } from '../../src/cache/lease-store.ts';
-import type { Store, StoreRead } from '../../src/cache/store.ts';
+import { leaseNames, type Store, type StoreRead } from '../../src/cache/store.ts';
 import { fleetContract } from './fleet.ts';
 import { lateLeaseContract, leaseContract } from './lease.ts';
 

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beginLine } from '../../src/control/begin-line.ts';
+import { purge, raiseFloors, suppress } from '../../src/control/changes.ts';
 import { emptyDocument, MAX_GENERATION } from '../../src/control/document.ts';
-import { purge } from '../../src/control/purge.ts';
-import { raiseFloors } from '../../src/control/raise-floors.ts';
-import { suppress } from '../../src/control/suppress.ts';
+import { beginLine } from '../../src/control/follower.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { createScene, type Process } from './scene.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeDocument } from '../../src/control/change-loop.ts';
-import { beginOverlay, changeOverlay } from '../../src/control/change-overlay.ts';
-import { createControl } from '../../src/control/create-control.ts';
+import { suppress } from '../../src/control/changes.ts';
+import { changeDocument, createControl } from '../../src/control/create-control.ts';
 import { emptyDocument, MAX_RANGES } from '../../src/control/document.ts';
-import { suppress } from '../../src/control/suppress.ts';
+import { beginOverlay, changeOverlay } from '../../src/control/overlay.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';

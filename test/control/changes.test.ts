@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { forget, purge, raiseFloors, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
 import {
   type ControlDocument,
   emptyDocument,
@@ -8,10 +9,6 @@ import {
   MAX_PURGES,
   MAX_RANGES,
 } from '../../src/control/document.ts';
-import { forget } from '../../src/control/forget.ts';
-import { purge } from '../../src/control/purge.ts';
-import { raiseFloors, raiseFreshFloors } from '../../src/control/raise-floors.ts';
-import { suppress } from '../../src/control/suppress.ts';
 import { anyRange } from './random-document.ts';
 
 const floorsAt = (document: ControlDocument, bucket: number): readonly [number, number] => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beginOverlay, endOverlay } from '../../src/control/change-overlay.ts';
+import { suppress } from '../../src/control/changes.ts';
 import { MAX_SUPPRESSED } from '../../src/control/document.ts';
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
-import { OperationRefused } from '../../src/control/refusal.ts';
-import { suppress } from '../../src/control/suppress.ts';
+import { OperationRefused } from '../../src/control/operation-error.ts';
+import { beginOverlay, endOverlay } from '../../src/control/overlay.ts';
 import { seededRandom } from '../fakes/clock.ts';
 import { createScene, type Weather } from './scene.ts';
 

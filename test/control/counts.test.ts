@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { secondsSince2020, stepFault } from '../../src/control/counts.ts';
+import { secondsSince2020, stepFault } from '../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, tagOf } from '../../src/control/document.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 23);

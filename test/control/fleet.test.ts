@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { StoreBeat } from '../../src/cache/store.ts';
-import { createFleet, type Fleet, fleetShare } from '../../src/control/fleet.ts';
+import { createFleet, type Fleet, fleetShare } from '../../src/control/membership.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 const of = (live: number, rank: number): StoreBeat => ({ kind: 'fleet', live, rank });

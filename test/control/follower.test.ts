@@ -4,7 +4,7 @@ import type { ControlRead, ControlStore } from '../../src/control/control-store.
 import { type ControlDocument, emptyDocument } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
 import { createFollower, type Follower, type Standing } from '../../src/control/follower.ts';
-import { createOverlayLease, type OverlayLease } from '../../src/control/overlay-lease.ts';
+import { createOverlayLease, type OverlayLease } from '../../src/control/overlay.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { ASKED } from './rehearsal.ts';
 

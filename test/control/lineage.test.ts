@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beginOverlay, type OverlayAsked } from '../../src/control/change-overlay.ts';
+import { halt, purge, suppress } from '../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, MAX_LINE, MAX_PURGES } from '../../src/control/document.ts';
-import { halt } from '../../src/control/halt.ts';
-import { descendant, lineageOf } from '../../src/control/lineage.ts';
-import { merge } from '../../src/control/merge.ts';
-import { purge } from '../../src/control/purge.ts';
-import { suppress } from '../../src/control/suppress.ts';
+import { descendant, lineageOf, merge } from '../../src/control/merge.ts';
+import { beginOverlay, type OverlayAsked } from '../../src/control/overlay.ts';
 import { after, type Step } from './random-document.ts';
 import { createScene } from './scene.ts';
 

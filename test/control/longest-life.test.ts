@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { longestLifeMs } from '../../src/cache/freshness.ts';
 import { configShape } from '../../src/config/schema.ts';
+import { forget, noteLongestLife, purge, suppress } from '../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, MAX_LIFE_MS } from '../../src/control/document.ts';
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
-import { forget, noteLongestLife } from '../../src/control/forget.ts';
 import { merge } from '../../src/control/merge.ts';
-import { purge } from '../../src/control/purge.ts';
-import { suppress } from '../../src/control/suppress.ts';
 import { createScene } from './scene.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { beginLine } from '../../src/control/begin-line.ts';
+import { lift, purge, raiseFloors, suppress } from '../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, type FlushRange, MAX_RANGES } from '../../src/control/document.ts';
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
-import { lineageOf } from '../../src/control/lineage.ts';
-import { merge } from '../../src/control/merge.ts';
-import { raiseAll } from '../../src/control/merge-floors.ts';
-import { purge } from '../../src/control/purge.ts';
-import { raiseFloors } from '../../src/control/raise-floors.ts';
-import { lift, suppress } from '../../src/control/suppress.ts';
+import { beginLine } from '../../src/control/follower.ts';
+import { lineageOf, merge, raiseAll } from '../../src/control/merge.ts';
 import { after, anySteps, type Step } from './random-document.ts';
 
 const bucket = (document: ControlDocument, at: number): FlushRange | undefined =>

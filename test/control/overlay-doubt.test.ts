@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { suppress } from '../../src/control/suppress.ts';
+import { suppress } from '../../src/control/changes.ts';
 import { drill, isFlushed, LEASE_MS, states } from './rehearsal.ts';
 import { createScene } from './scene.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Overlay } from '../../src/control/document.ts';
-import { createOverlayLease, type OverlayLease } from '../../src/control/overlay-lease.ts';
+import { createOverlayLease, type OverlayLease } from '../../src/control/overlay.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 const OVERLAY: Overlay = {

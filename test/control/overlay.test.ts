@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beginOverlay, changeOverlay, endOverlay } from '../../src/control/change-overlay.ts';
-import { halt } from '../../src/control/halt.ts';
+import { halt } from '../../src/control/changes.ts';
+import { beginOverlay, changeOverlay, endOverlay } from '../../src/control/overlay.ts';
 import { ASKED, drill, isFlushed, LEASE_MS, states, WHOLE } from './rehearsal.ts';
 import { createScene } from './scene.ts';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { purge, suppress } from '../../src/control/changes.ts';
 import {
   type ControlDocument,
   emptyDocument,
@@ -9,8 +10,6 @@ import {
   tagOf,
 } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
-import { purge } from '../../src/control/purge.ts';
-import { suppress } from '../../src/control/suppress.ts';
 import { createScene, type Process, type Scene } from './scene.ts';
 
 const hides = ({ control }: Process, id = 'banned'): boolean => control.rules.hides()?.(id) === true;

@@ -1,12 +1,9 @@
 import fc from 'fast-check';
-import { beginOverlay, changeOverlay, endOverlay } from '../../src/control/change-overlay.ts';
+import { halt, lift, liftHalt, purge, raiseFloors, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
 import { type BucketRange, type ControlDocument, emptyDocument } from '../../src/control/document.ts';
-import { halt, liftHalt } from '../../src/control/halt.ts';
-import { descendant } from '../../src/control/lineage.ts';
-import { purge } from '../../src/control/purge.ts';
-import { raiseFloors, raiseFreshFloors } from '../../src/control/raise-floors.ts';
-import { OperationRefused } from '../../src/control/refusal.ts';
-import { lift, suppress } from '../../src/control/suppress.ts';
+import { descendant } from '../../src/control/merge.ts';
+import { OperationRefused } from '../../src/control/operation-error.ts';
+import { beginOverlay, changeOverlay, endOverlay } from '../../src/control/overlay.ts';
 
 export type Step = (document: ControlDocument) => ControlDocument;
 

@@ -1,4 +1,4 @@
-import { beginOverlay } from '../../src/control/change-overlay.ts';
+import { beginOverlay } from '../../src/control/overlay.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 import type { Process, Scene } from './scene.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSigning, type SigningKeys, seal } from '../../src/cache/signing.ts';
+import { lift, suppress } from '../../src/control/changes.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
-import { descendant } from '../../src/control/lineage.ts';
-import { lift, suppress } from '../../src/control/suppress.ts';
+import { descendant } from '../../src/control/merge.ts';
 import { createScene, type Process, type Scene } from './scene.ts';
 
 const [OLD, NEW, FOREIGN] = ['o'.repeat(32), 'n'.repeat(32), 'f'.repeat(32)];

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beginOverlay } from '../../src/control/change-overlay.ts';
-import { purge } from '../../src/control/purge.ts';
-import { raiseFloors } from '../../src/control/raise-floors.ts';
-import { suppress } from '../../src/control/suppress.ts';
+import { purge, raiseFloors, suppress } from '../../src/control/changes.ts';
+import { beginOverlay } from '../../src/control/overlay.ts';
 import { createScene, type Process, type Scene } from './scene.ts';
 
 /** What the processes' clocks say, roughly. */

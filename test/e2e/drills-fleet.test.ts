@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Verdict } from '../../src/drills/journal.ts';
-import type { Plan } from '../../src/drills/plan.ts';
+import type { Verdict } from '../../src/operations/drills/journal.ts';
+import type { Plan } from '../../src/operations/drills/plan.ts';
 import { soon } from './operate.ts';
 import { BROAD, type Fleet, isHit, LEASE_MS, type Member, notHit, plant, startFleet } from './operate-fleet.ts';
 import { type People, startPeople } from './operate-people.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
-import type { Journal } from '../../src/drills/journal.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
 import { someGoods } from '../faults/ground.ts';
 import { createOperator, type Operator, soon } from './operate.ts';
 import { type People, startPeople } from './operate-people.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
-import type { Journal } from '../../src/drills/journal.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
 import { createOperator } from './operate.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { BucketRange } from '../../src/control/document.ts';
-import { keyIn } from '../../src/flush/stored-name.ts';
+import { keyIn } from '../../src/operations/flush/preview.ts';
 import { storedNameOf } from '../../src/search/key.ts';
 import { namesOf } from '../faults/store-entries.ts';
 import { soon } from './operate.ts';

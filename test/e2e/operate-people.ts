@@ -1,8 +1,8 @@
 import { createClient, type Reply } from '../../loadtest/traffic/client.ts';
 import { startStream } from '../../loadtest/traffic/stream.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
-import { systemClock } from '../../src/clock.ts';
-import type { Outcome } from '../../src/search/outcome.ts';
+import { systemClock } from '../../src/runtime.ts';
+import type { Outcome } from '../../src/search/events.ts';
 
 /** People: searches that come again, to each process in turn, at a steady rate whatever the answers are. */
 export interface People {

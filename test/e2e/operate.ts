@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RecordedEntry } from '../../src/audit/audit.ts';
-import type { ControlSummary } from '../../src/control/summary.ts';
-import type { Journal } from '../../src/drills/journal.ts';
+import type { ControlSummary } from '../../src/control/control.ts';
+import type { RecordedEntry } from '../../src/operations/audit/audit.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
 
 /** An operator's hands on one process: the real CLI in a process of its own, and the admin API beside it. */
 export interface Operator {

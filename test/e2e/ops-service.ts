@@ -1,8 +1,8 @@
 import pino from 'pino';
-import type { RecordedEntry } from '../../src/audit/audit.ts';
-import { systemClock } from '../../src/clock.ts';
+import { createAdminServer } from '../../src/http/admin/admin-server.ts';
 import type { DomainLook, Operations } from '../../src/http/admin/operations.ts';
-import { createAdminServer } from '../../src/http/admin-server.ts';
+import type { RecordedEntry } from '../../src/operations/audit/audit.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
 import { createFakeSearch } from '../fakes/search.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Unanswered } from '../../src/search/failure.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
 import { EVIL, pageScene } from './page-scene.ts';
 
 pageScene('the page when things go wrong', ({ service, open, at }) => {

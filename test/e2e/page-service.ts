@@ -1,7 +1,7 @@
 import pino from 'pino';
-import { systemClock } from '../../src/clock.ts';
-import type { RequestEvent } from '../../src/http/events.ts';
-import { createPublicServer } from '../../src/http/public-server.ts';
+import { createPublicServer } from '../../src/http/search-api/public-server.ts';
+import type { RequestEvent } from '../../src/http/transport/events.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { createPageSearch, type PageSearch } from '../fakes/page-search.ts';
 
 /** Anything that serves the page: the journeys need no more than its address. */

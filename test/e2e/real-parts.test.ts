@@ -8,11 +8,11 @@ import { type RedisStack, startCluster } from '../../loadtest/stack/redis.ts';
 import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { createSigning, seal } from '../../src/cache/signing.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
-import { systemClock } from '../../src/clock.ts';
 import { compose } from '../../src/compose.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { emptyDocument } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { eachServer } from '../engines/sphinx/open.ts';
 import { ask, explained, type Service, startService, until } from './service.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
-import { embeddedDomains } from '../../src/config/embedded.ts';
+import { embeddedDomains } from '../../src/config/load.ts';
 
 /** The goods of the demo catalogue, as `npm start` has them, for the `domains:` of a configuration. */
 export const demoGoods = (directory: string): string =>

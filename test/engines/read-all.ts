@@ -1,4 +1,4 @@
-import type { Document } from '../../src/search/document.ts';
+import type { Document } from '../../src/search/domain.ts';
 
 /** What stands in documents, found by reading all of them: the slow and obvious way to know what a search must find. */
 export interface Reading {

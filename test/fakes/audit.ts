@@ -1,4 +1,4 @@
-import type { Audit, RecordedEntry } from '../../src/audit/audit.ts';
+import type { Audit, RecordedEntry } from '../../src/operations/audit/audit.ts';
 
 export interface FakeAudit extends Audit {
   /** In the order in which they were recorded. */

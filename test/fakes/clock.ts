@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime.ts';
 
 export interface FakeClock extends Clock {
   /** Moves both clocks on. */

@@ -1,4 +1,4 @@
-import { type StoreContent, StoreUnreachable } from '../../src/flush/content.ts';
+import { type StoreContent, StoreUnreachable } from '../../src/operations/flush/content.ts';
 
 export interface FakeContent extends StoreContent {
   readonly put: (node: string, name: string, value: Buffer) => void;

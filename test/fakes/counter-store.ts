@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/clock.ts';
-import type { CounterStore } from '../../src/popularity/counter-store.ts';
+import type { CounterStore } from '../../src/popularity/shared.ts';
+import type { Clock } from '../../src/runtime.ts';
 
 export interface FakeCounters extends CounterStore {
   /** From now on it takes and tells nothing, until told otherwise. */

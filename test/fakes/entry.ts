@@ -2,7 +2,7 @@ import { type EntryParts, encodeEntry, etagOf } from '../../src/cache/codec.ts';
 import type { Entry } from '../../src/cache/entry.ts';
 import type { LifetimePolicy } from '../../src/cache/freshness.ts';
 import type { Signing } from '../../src/cache/signing.ts';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime.ts';
 
 /** A real, encoded entry with the given differences from an ordinary fresh one. */
 export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}, signing?: Signing): Entry {

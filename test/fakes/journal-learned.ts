@@ -1,7 +1,7 @@
-import type { Learned, Mark, Sample } from '../../src/drills/journal.ts';
-import { survivalOf } from '../../src/drills/survivable.ts';
-import type { Figures } from '../../src/meter/reading.ts';
-import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
+import type { Learned, Mark, Sample } from '../../src/operations/drills/journal.ts';
+import { survivalOf } from '../../src/operations/drills/resolve-request.ts';
+import type { Figures } from '../../src/operations/meter/figures.ts';
+import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 
 /** What a drill would have learned from these samples. */
 export function learn(domain: string, samples: readonly Sample[], marks: readonly Mark[], baseline: Figures): Learned {

@@ -1,7 +1,7 @@
-import type { DrillPhase, Sample } from '../../src/drills/journal.ts';
-import type { Plan } from '../../src/drills/plan.ts';
-import type { Figures } from '../../src/meter/reading.ts';
-import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
+import type { DrillPhase, Sample } from '../../src/operations/drills/journal.ts';
+import type { Plan } from '../../src/operations/drills/plan.ts';
+import type { Figures } from '../../src/operations/meter/figures.ts';
+import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 import { seededRandom } from './clock.ts';
 
 /** Traffic on one domain, as a small model: cohorts that lose their entries and refill, an engine with places. */

@@ -1,6 +1,6 @@
-import type { DrillPhase, Learned, Mark, Sample, Verdict } from '../../src/drills/journal.ts';
-import type { GuardRule, Plan } from '../../src/drills/plan.ts';
-import type { Figures } from '../../src/meter/reading.ts';
+import type { DrillPhase, Learned, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
+import type { GuardRule, Plan } from '../../src/operations/drills/plan.ts';
+import type { Figures } from '../../src/operations/meter/figures.ts';
 import { learn, mean } from './journal-learned.ts';
 import { createTraffic, guardsOf } from './journal-model.ts';
 

@@ -1,5 +1,5 @@
-import type { Journal } from '../../src/drills/journal.ts';
-import type { Plan } from '../../src/drills/plan.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
+import type { Plan } from '../../src/operations/drills/plan.ts';
 import { journalOf, STAGED } from './journal.ts';
 
 /** One drill of each kind that operators will meet, by name. */

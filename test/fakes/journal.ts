@@ -1,6 +1,6 @@
-import type { Journal, Learned, Mark, Sample } from '../../src/drills/journal.ts';
-import type { GuardRule, Plan, Stage } from '../../src/drills/plan.ts';
-import type { FlushPreview } from '../../src/flush/flush.ts';
+import type { Journal, Learned, Mark, Sample } from '../../src/operations/drills/journal.ts';
+import type { GuardRule, Plan, Stage } from '../../src/operations/drills/plan.ts';
+import type { FlushPreview } from '../../src/operations/flush/flush.ts';
 import { drillDomain, type Traffic } from './journal-run.ts';
 
 const guard = (figure: GuardRule['figure'], max: number, forMs: number, then: GuardRule['then']): GuardRule => {

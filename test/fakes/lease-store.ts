@@ -1,6 +1,6 @@
-import type { LeaseLook, LeaseStore, LeaseTake, LeaseWrite } from '../../src/cache/lease-store.ts';
-import type { StoreFault } from '../../src/cache/reason.ts';
-import type { Clock } from '../../src/clock.ts';
+import type { StoreFault } from '../../src/cache/events.ts';
+import type { LeaseLook, LeaseStore, LeaseTake, LeaseWrite } from '../../src/cache/store.ts';
+import type { Clock } from '../../src/runtime.ts';
 
 /** Where entries live: a `Map<string, Buffer>` is one, and forgets their lifetimes. */
 export interface FakeValues {

@@ -1,9 +1,9 @@
-import { unflushed } from '../../src/cache/rules.ts';
-import type { Clock } from '../../src/clock.ts';
+import { unflushed } from '../../src/cache/invalidation.ts';
 import type { Change, Changed, Control } from '../../src/control/control.ts';
 import type { BucketRange, ControlDocument } from '../../src/control/document.ts';
-import { OperationRefused } from '../../src/control/refusal.ts';
-import type { Erasure, Flush, FlushAsk, FlushDone, FlushPreview } from '../../src/flush/flush.ts';
+import { OperationRefused } from '../../src/control/operation-error.ts';
+import type { Erasure, Flush, FlushAsk, FlushDone, FlushPreview } from '../../src/operations/flush/flush.ts';
+import type { Clock } from '../../src/runtime.ts';
 
 /** One domain's document in this process alone. */
 export function createFakeControl(): Control {

@@ -1,5 +1,5 @@
-import type { Figures } from '../../src/meter/reading.ts';
-import { OUTCOMES } from '../../src/search/outcome.ts';
+import type { Figures } from '../../src/operations/meter/figures.ts';
+import { OUTCOMES } from '../../src/search/events.ts';
 import { seededRandom } from './clock.ts';
 
 const SEARCHES_PER_SECOND = 240;

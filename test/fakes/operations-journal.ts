@@ -1,5 +1,5 @@
-import type { Journal, Mark, Sample, Verdict } from '../../src/drills/journal.ts';
-import type { Plan } from '../../src/drills/plan.ts';
+import type { Journal, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
+import type { Plan } from '../../src/operations/drills/plan.ts';
 import { previewOf } from './operations-control.ts';
 import { figuresAt, type LossNow } from './operations-figures.ts';
 

@@ -1,4 +1,4 @@
-import type { GuardRule, Plan, Stage } from '../../src/drills/plan.ts';
+import type { GuardRule, Plan, Stage } from '../../src/operations/drills/plan.ts';
 
 const guard = (figure: GuardRule['figure'], max: number, then: GuardRule['then']): GuardRule => {
   return { figure, max, forMs: 2000, then };

@@ -1,6 +1,6 @@
-import type { Clock } from '../../src/clock.ts';
-import { OperationRefused } from '../../src/control/refusal.ts';
-import type { WarmAsk, WarmUp, WarmUps } from '../../src/warm/warm.ts';
+import { OperationRefused } from '../../src/control/operation-error.ts';
+import type { WarmAsk, WarmUp, WarmUps } from '../../src/operations/warm/warm.ts';
+import type { Clock } from '../../src/runtime.ts';
 
 interface Running {
   readonly id: string;

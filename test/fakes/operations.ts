@@ -1,8 +1,8 @@
-import type { Clock } from '../../src/clock.ts';
-import { OperationRefused } from '../../src/control/refusal.ts';
+import { OperationRefused } from '../../src/control/operation-error.ts';
 import type { DomainLook, DomainOperations, Operations } from '../../src/http/admin/operations.ts';
-import { canonicalText } from '../../src/search/canonical-text.ts';
-import { InvalidSearch } from '../../src/search/failure.ts';
+import type { Clock } from '../../src/runtime.ts';
+import { canonicalText } from '../../src/search/canonical.ts';
+import { InvalidSearch } from '../../src/search/search-error.ts';
 import { createFakeControl, createFakeFlush } from './operations-control.ts';
 import { createFakeDrills } from './operations-drills.ts';
 import { figuresAt } from './operations-figures.ts';

@@ -1,4 +1,4 @@
-import { slotOf } from '../../src/stores/redis/slot.ts';
+import { slotOf } from '../../src/stores/redis/cluster.ts';
 import { contentContract } from '../contract/content.ts';
 import { countersContract } from '../contract/counters.ts';
 import { createFakeClock } from './clock.ts';

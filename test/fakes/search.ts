@@ -1,12 +1,12 @@
-import { type Coding, compress } from '../../src/cache/coding.ts';
+import { type Coding, compress } from '../../src/cache/codec.ts';
 import type { Entry } from '../../src/cache/entry.ts';
-import type { Clock } from '../../src/clock.ts';
-import type { Answer, PreparedSearch } from '../../src/search/answer.ts';
-import { encodeBody } from '../../src/search/body.ts';
+import type { Clock } from '../../src/runtime.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
-import { Unanswered } from '../../src/search/failure.ts';
-import { prepareSearch } from '../../src/search/prepare.ts';
+import { encodeBody } from '../../src/search/encode-page.ts';
+import { prepareSearch } from '../../src/search/key.ts';
+import type { Answer, PreparedSearch } from '../../src/search/read-path.ts';
 import type { Search, SearchOptions } from '../../src/search/search.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import { entryOf } from './entry.ts';
 

@@ -1,5 +1,5 @@
 import type { Store } from '../../src/cache/store.ts';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime.ts';
 import type { FakeFault, FakeValues } from './lease-store.ts';
 
 export interface FakeFleet extends Pick<Store, 'seedMany' | 'epochs' | 'beat' | 'leave'> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store, StoreEvent, StoreRead, StoreWrite } from '../../src/cache/store.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/runtime.ts';
 import { createFakeLeases } from './lease-store.ts';
 import { createFakeFleet } from './store-fleet.ts';
 

@@ -4,8 +4,7 @@ import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts'
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, rotations, type SearchServer, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { writeSphinxSource } from '../../src/engines/sphinx/source.ts';
-import type { Document } from '../../src/search/document.ts';
-import type { SearchDomain } from '../../src/search/domain.ts';
+import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { INDEX } from './configuration.ts';
 
 /** A searchd that can be ended and started again on the same port with the same indexes. */

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { until } from '../../loadtest/stack/redis.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
-import type { Document } from '../../src/search/document.ts';
-import type { SearchDomain } from '../../src/search/domain.ts';
+import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { createServiceProcess, type ServiceProcess } from './process.ts';
 
 /** What every bed stands on: a folder, and parts that end with it, the last one first. */

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { openConnection } from '../../src/engines/sphinx/connection.ts';
+import { openConnection } from '../../src/engines/sphinx/connection-pool.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { INDEX } from './configuration.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Reply } from '../../loadtest/traffic/client.ts';
-import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
+import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 
 /** What one reply is worth, before anybody knows what the engine says of that search. */
 export type Verdict =

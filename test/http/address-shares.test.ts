@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { get as httpGet, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createAddressShares } from '../../src/http/address-shares.ts';
-import type { ConnectionEvent } from '../../src/http/events.ts';
+import { createAddressShares } from '../../src/http/transport/connections.ts';
+import type { ConnectionEvent } from '../../src/http/transport/events.ts';
 import { adminRig } from './admin/rig.ts';
 import { until } from './serve.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Unanswered } from '../../src/search/failure.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
 import { get, listeningServer, publicServer, type TestServer } from './serve.ts';
 
 const missBudget = { perMinute: 1, burst: 3, maxClients: 100 };

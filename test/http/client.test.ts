@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import { type ClientOptions, createClients } from '../../src/http/client.ts';
+import { type ClientOptions, createClients } from '../../src/http/transport/client.ts';
 
 const PROXIES = ['10.0.0.0/8', '192.0.2.7', 'fd00::/8'];
 

@@ -4,8 +4,8 @@ import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
-import { createDrain } from '../../src/http/drain.ts';
+import { createDrain } from '../../src/http/transport/listener.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { listeningServer, until } from './serve.ts';
 
 test('closing under keep-alive load loses no request', async (context) => {

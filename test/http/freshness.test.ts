@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { freshnessFields } from '../../src/http/freshness.ts';
-import type { Answer } from '../../src/search/answer.ts';
+import { freshnessFields } from '../../src/http/search-api/response-headers.ts';
+import type { Answer } from '../../src/search/read-path.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { createHeldBytes } from '../../src/http/held-bytes.ts';
+import { createHeldBytes } from '../../src/http/transport/buffer-budget.ts';
 
 test('past the bound the connection that has held longest is cut, and only as many as needed', () => {
   const { held, cuts } = start(100);

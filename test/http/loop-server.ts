@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import pino from 'pino';
-import { systemClock } from '../../src/clock.ts';
-import { createPublicServer } from '../../src/http/public-server.ts';
+import { createPublicServer } from '../../src/http/search-api/public-server.ts';
+import { systemClock } from '../../src/runtime.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { createFakeSearch } from '../fakes/search.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createMissBudget, type MissBudget } from '../../src/http/miss-budget.ts';
+import { createMissBudget, type MissBudget } from '../../src/http/transport/client.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 test('a quiet client has its burst, then what it earns', () => {

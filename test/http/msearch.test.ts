@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Unanswered } from '../../src/search/failure.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { publicServer } from './serve.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
-import { createPressure, type Pressure } from '../../src/http/pressure.ts';
+import { createPressure, type Pressure } from '../../src/http/transport/admission.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 /** Between two samples of the event loop. */

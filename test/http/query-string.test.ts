@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Refusal } from '../../src/http/problem.ts';
-import { MAX_PAIRS, parseQueryString } from '../../src/http/query-string.ts';
+import { Refusal } from '../../src/http/transport/problem.ts';
+import { MAX_PAIRS, parseQueryString } from '../../src/http/transport/request-target.ts';
 
 test('pairs come out in the order given, duplicates included', () => {
   assert.deepEqual(parseQueryString('q=a&filter=x:1&&filter=x:2&flag'), [

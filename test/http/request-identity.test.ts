@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRequestIds } from '../../src/http/request-id.ts';
-import { traceIdOf } from '../../src/http/trace-context.ts';
+import { createRequestIds, traceIdOf } from '../../src/http/transport/request-log.ts';
 import { seededRandom } from '../fakes/clock.ts';
 
 test('a sane request id is kept and anything else is replaced by a new one', () => {

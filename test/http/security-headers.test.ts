@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { contentPolicy, documentFields, INLINE_STYLES, OWN_FILES } from '../../src/http/security-headers.ts';
+import { contentPolicy, documentFields, INLINE_STYLES, OWN_FILES } from '../../src/http/transport/app.ts';
 import { sourceFiles } from '../architecture/source.ts';
 import { adminRig } from './admin/rig.ts';
 import { publicServer } from './serve.ts';

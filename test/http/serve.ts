@@ -2,9 +2,13 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import { systemClock } from '../../src/clock.ts';
-import type { ConnectionEvent, RequestEvent, TokenEvent } from '../../src/http/events.ts';
-import { createPublicServer, type PublicServer, type PublicServerOptions } from '../../src/http/public-server.ts';
+import {
+  createPublicServer,
+  type PublicServer,
+  type PublicServerOptions,
+} from '../../src/http/search-api/public-server.ts';
+import type { ConnectionEvent, RequestEvent, TokenEvent } from '../../src/http/transport/events.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { createFakeSearch, type FakeSearch, type FakeSearchOptions } from '../fakes/search.ts';
 
 export interface TestServer {

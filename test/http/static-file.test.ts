@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { ownCoding } from '../../src/http/negotiate.ts';
+import { ownCoding } from '../../src/http/transport/negotiate.ts';
 import { adminRig } from './admin/rig.ts';
 import { publicServer } from './serve.ts';
 

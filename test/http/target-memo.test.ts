@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
-import { createTargetMemo } from '../../src/http/target-memo.ts';
+import { createTargetMemo } from '../../src/http/transport/request-target.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { createFakeSearch } from '../fakes/search.ts';
 
 const prepared = createFakeSearch({ clock: systemClock }).prepare({ pairs: [['q', 'a']] });

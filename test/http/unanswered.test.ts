@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Unanswered, type UnansweredCode } from '../../src/search/failure.ts';
-import type { Outcome } from '../../src/search/outcome.ts';
+import type { Outcome } from '../../src/search/events.ts';
+import { Unanswered, type UnansweredCode } from '../../src/search/search-error.ts';
 import { publicServer } from './serve.ts';
 
 const cases: readonly [UnansweredCode, number, Outcome][] = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/clock.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { OUTCOMES } from '../../src/search/outcome.ts';
+import { systemClock } from '../../src/runtime.ts';
+import { OUTCOMES } from '../../src/search/events.ts';
 import type { Exposition } from './exposition.ts';
 import { DOOR, hit, nodes, scrape, start, statusOf } from './start.ts';
 

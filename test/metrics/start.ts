@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
-import type { ControlSummary } from '../../src/control/summary.ts';
-import type { RequestEvent } from '../../src/http/events.ts';
+import type { ControlSummary } from '../../src/control/control.ts';
+import type { RequestEvent } from '../../src/http/transport/events.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
+import { systemClock } from '../../src/runtime.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import { type Exposition, parseExposition } from './exposition.ts';
 

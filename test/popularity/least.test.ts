@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLeast } from '../../src/popularity/least.ts';
+import { createLeast } from '../../src/popularity/popularity.ts';
 import { seededRandom } from '../fakes/clock.ts';
 
 test('the slot taken has the least count, whichever were counted on and however they were scaled', () => {

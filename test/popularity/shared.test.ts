@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { CounterStore, QueryCount } from '../../src/popularity/counter-store.ts';
 import { createPopularity } from '../../src/popularity/popularity.ts';
-import { createSharedPopularity, type PopularityEvent } from '../../src/popularity/shared.ts';
+import {
+  type CounterStore,
+  createSharedPopularity,
+  type PopularityEvent,
+  type QueryCount,
+} from '../../src/popularity/shared.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 /** One process's share in the counting, on timers that a test moves. */

@@ -5,7 +5,7 @@ import { type ProxiedCluster, startProxiedCluster } from '../../loadtest/proxy/c
 import { type RespProxy, startRespProxy } from '../../loadtest/proxy/resp-proxy.ts';
 import { startTcpProxy } from '../../loadtest/proxy/tcp-proxy.ts';
 import { until } from '../../loadtest/stack/redis.ts';
-import { slotOf } from '../../src/stores/redis/slot.ts';
+import { slotOf } from '../../src/stores/redis/cluster.ts';
 import { migrateSlot } from '../stores/redis/migration.ts';
 import { knock } from './client.ts';
 

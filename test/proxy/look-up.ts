@@ -1,7 +1,7 @@
 /** A process of its own for dns.test.ts: one line in, `redis|engine host port`; one line out, how connecting ended. */
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
-import { openConnection } from '../../src/engines/sphinx/connection.ts';
+import { openConnection } from '../../src/engines/sphinx/connection-pool.ts';
 
 const WAYS: Readonly<Record<string, (host: string, port: number) => Promise<string>>> = {
   redis: async (host, port) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { reportPage } from '../../src/drills/page/report-page.ts';
+import { reportPage } from '../../src/operations/drills/report/report-page.ts';
 import { type Content, element, Markup, said } from '../../src/report/markup.ts';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../fakes/hostile.ts';
 import { journalOf } from '../fakes/journal.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createLogFrame, logTicks } from '../../src/report/plot/log-frame.ts';
+import { createLogFrame, logTicks } from '../../src/report/plot/frame.ts';
 
 const span = { fromMs: 0, toMs: 100, heightPx: 300 };
 

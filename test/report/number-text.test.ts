@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as text from '../../src/report/number-text.ts';
-import { clockText, elapsedText, utcText } from '../../src/report/time-text.ts';
+import * as text from '../../src/report/format.ts';
+import { clockText, elapsedText, utcText } from '../../src/report/format.ts';
 
 const plain = (shown: string): string => shown.replaceAll('\u00a0', ' ');
 
@@ -52,7 +52,7 @@ test('a range has its unit once, and one end where both are told alike', () => {
 });
 
 test('what was not measured is a dash', () => {
-  const { rangeText, ...numbers } = text;
+  const { rangeText, elapsedText, clockText, utcText, ...numbers } = text;
   assert.equal(rangeText(undefined, text.timesText), 'too little load to say');
   for (const show of Object.values(numbers).filter((one) => typeof one === 'function')) {
     assert.deepEqual([undefined, Number.NaN, Number.POSITIVE_INFINITY].map(show), ['–', '–', '–']);

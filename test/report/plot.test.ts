@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { condense } from '../../src/report/plot/condense.ts';
-import { createFrame } from '../../src/report/plot/frame.ts';
-import { line, spread } from '../../src/report/plot/line.ts';
-import { pathData } from '../../src/report/plot/path-data.ts';
-import type { Point } from '../../src/report/plot/point.ts';
-import { linearScale } from '../../src/report/plot/scale.ts';
-import { stack, stackNames } from '../../src/report/plot/stack.ts';
-import { roundTicks, timeTicks } from '../../src/report/plot/ticks.ts';
+import { createFrame, linearScale, roundTicks, timeTicks } from '../../src/report/plot/frame.ts';
+import { condense, line, type Point, pathData, spread, stack, stackNames } from '../../src/report/plot/series.ts';
 
 function pointsOf(values: readonly number[], stepMs = 10): readonly Point[] {
   return values.map((value, i) => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createAlarm } from '../../src/resilience/alarm.ts';
+import { createAlarm } from '../../src/resilience/deadline.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 function rig(t: TestContext) {

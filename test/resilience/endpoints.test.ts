@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Limit } from '../../src/resilience/limit.ts';
+import type { Limit } from '../../src/resilience/adaptive-limit.ts';
 import { idle } from '../fakes/idle.ts';
 import { DEADLINE_MS, guardRig, HARD_DEADLINE_MS, Lost, timedGuardRig } from './guard-rig.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runOnce, type Scenario } from '../../loadtest/limits/run.ts';
-import { createGradientLimit } from '../../src/resilience/gradient-limit.ts';
+import { createGradientLimit } from '../../src/resilience/adaptive-limit.ts';
 import { seededRandom } from '../fakes/clock.ts';
 
 /** Eight at once, the others wait inside, where nobody can shed them; three times as many arrive. */

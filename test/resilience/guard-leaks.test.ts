@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Breaker, BreakerOpen } from '../../src/resilience/breaker.ts';
+import { Refused } from '../../src/resilience/concurrency-limiter.ts';
 import { Shed } from '../../src/resilience/guard.ts';
-import { Refused } from '../../src/resilience/permit.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { type GuardRig, guardRig } from './guard-rig.ts';
 

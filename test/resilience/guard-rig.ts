@@ -1,12 +1,11 @@
 import type { TestContext } from 'node:test';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { createFixedLimit, type Limit } from '../../src/resilience/adaptive-limit.ts';
 import { type Breaker, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
-import { createEndpoints } from '../../src/resilience/endpoints.ts';
-import type { GuardEvent } from '../../src/resilience/events.ts';
-import { createGuard, type EngineCall, type Guard } from '../../src/resilience/guard.ts';
-import { createFixedLimit, type Limit } from '../../src/resilience/limit.ts';
-import { createPermit, type Permit } from '../../src/resilience/permit.ts';
+import { createPermit, type Permit } from '../../src/resilience/concurrency-limiter.ts';
+import { createGuard, type EngineCall, type Guard, type GuardEvent } from '../../src/resilience/guard.ts';
+import { createEndpoints } from '../../src/resilience/load-balancer.ts';
 import { createRetryBudget } from '../../src/resilience/retry-budget.ts';
+import { type Clock, systemClock } from '../../src/runtime.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAimdLimit } from '../../src/resilience/aimd-limit.ts';
-import { createGradientLimit } from '../../src/resilience/gradient-limit.ts';
-import { createFixedLimit, type Limit, type LimitSample } from '../../src/resilience/limit.ts';
+import {
+  createAimdLimit,
+  createFixedLimit,
+  createGradientLimit,
+  type Limit,
+  type LimitSample,
+} from '../../src/resilience/adaptive-limit.ts';
 import { createFakeClock, type FakeClock, seededRandom } from '../fakes/clock.ts';
 
 interface Rig {

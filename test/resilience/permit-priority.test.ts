@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PRIORITIES } from '../../src/resilience/priority.ts';
+import { PRIORITIES } from '../../src/resilience/concurrency-limiter.ts';
 import { idle } from '../fakes/idle.ts';
 import { permitRig, states } from './permit-rig.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PRIORITIES, type Priority } from '../../src/resilience/priority.ts';
+import { PRIORITIES, type Priority } from '../../src/resilience/concurrency-limiter.ts';
 import { idle } from '../fakes/idle.ts';
 import { type Asked, DEADLINE_MS, permitRig } from './permit-rig.ts';
 

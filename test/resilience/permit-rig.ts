@@ -1,6 +1,11 @@
 import type { TestContext } from 'node:test';
-import { createPermit, type Permit, type PermitOptions, Refused } from '../../src/resilience/permit.ts';
-import type { Priority } from '../../src/resilience/priority.ts';
+import {
+  createPermit,
+  type Permit,
+  type PermitOptions,
+  type Priority,
+  Refused,
+} from '../../src/resilience/concurrency-limiter.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
 

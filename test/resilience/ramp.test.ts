@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRamp } from '../../src/resilience/ramp.ts';
+import { createRamp } from '../../src/resilience/slow-start.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 test('nothing is held back before a ramp has begun', () => {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { systemClock } from '../../src/clock.ts';
 import { type ComposedEngine, composeEngine, indexFileOf } from '../../src/compose-engine.ts';
 import { buildIndex } from '../../src/engines/sqlite/build.ts';
-import type { GuardEvent } from '../../src/resilience/events.ts';
-import { Shed } from '../../src/resilience/guard.ts';
+import { type GuardEvent, Shed } from '../../src/resilience/guard.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { DOMAIN, temporaryDirectory, titled } from '../engines/sqlite/catalogue.ts';
 

@@ -10,11 +10,11 @@ export const LAST_FOLDERS = [
   'test/http',
   'test/config',
   'test/control',
-  'test/meter',
+  'test/operations/meter',
   'test/metrics',
   'test/resilience',
   'test/search',
-  'test/warm',
+  'test/operations/warm',
 ];
 
 /** Files of the long folders first, one of each in turn; then all others as they come; those of the last folders last. */

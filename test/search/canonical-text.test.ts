@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalDocumentText, canonicalText, explainCanonicalText } from '../../src/search/canonical-text.ts';
+import { canonicalDocumentText, canonicalText, explainCanonicalText } from '../../src/search/canonical.ts';
 
 const anyText = fc.string({ unit: 'grapheme', maxLength: 40 });
 const words = fc.string({ unit: fc.constantFrom(...'abcXYZ абвЁёЙ 019&=%,:"'), minLength: 1, maxLength: 30 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EntryRules } from '../../src/cache/rules.ts';
+import type { EntryRules } from '../../src/cache/invalidation.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { idle } from '../fakes/idle.ts';
 import { rig } from './rig.ts';

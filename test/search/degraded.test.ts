@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
-import { Unanswered } from '../../src/search/failure.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { type Rig, type RigOptions, rig, transcript } from './rig.ts';
 import { pageOf, scriptedEngine } from './scripted.ts';

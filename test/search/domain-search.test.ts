@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { type EntryRules, unflushed } from '../../src/cache/rules.ts';
+import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
 import { EngineError } from '../../src/search/engine.ts';
-import { Unanswered } from '../../src/search/failure.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { rig, transcript } from './rig.ts';
 import { EMPTY_PAGE, pageOf } from './scripted.ts';

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unflushed } from '../../src/cache/rules.ts';
+import { unflushed } from '../../src/cache/invalidation.ts';
 import { createTiers } from '../../src/cache/tiers.ts';
-import type { Compute, Computed, ComputeTask } from '../../src/search/compute.ts';
-import { createErrand } from '../../src/search/errand.ts';
-import { createMissPath } from '../../src/search/flight.ts';
-import { prepareSearch } from '../../src/search/prepare.ts';
+import { prepareSearch } from '../../src/search/key.ts';
+import { type Compute, type Computed, type ComputeTask, createErrand, createMissPath } from '../../src/search/load.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf, LONG_LIVED } from '../fakes/entry.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type EntryRules, unflushed } from '../../src/cache/rules.ts';
+import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { type Explanation, explain, type TierExplanation } from '../../src/search/explain.ts';
-import type { Forward } from '../../src/search/forward.ts';
-import { prepareSearch } from '../../src/search/prepare.ts';
+import { prepareSearch } from '../../src/search/key.ts';
+import type { Forward } from '../../src/search/miss-path.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf, LONG_LIVED } from '../fakes/entry.ts';

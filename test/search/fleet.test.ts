@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DomainSearch } from '../../src/search/domain-search.ts';
 import { EngineError } from '../../src/search/engine.ts';
-import { Unanswered } from '../../src/search/failure.ts';
+import type { DomainSearch } from '../../src/search/read-path.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { type Rig, rig, transcript } from './rig.ts';
 import { pageOf } from './scripted.ts';

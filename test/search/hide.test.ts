@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unflushed } from '../../src/cache/rules.ts';
-import { withoutHidden } from '../../src/search/hide.ts';
+import { unflushed } from '../../src/cache/invalidation.ts';
+import { withoutHidden } from '../../src/search/load.ts';
 import { rig } from './rig.ts';
 import { EMPTY_PAGE, pageOf } from './scripted.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidSearch } from '../../src/search/failure.ts';
+import { InvalidSearch } from '../../src/search/search-error.ts';
 import { type Pair, prepare } from './shop.ts';
 
 const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [

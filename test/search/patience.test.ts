@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Unanswered } from '../../src/search/failure.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { type Rig, type RigOptions, rig } from './rig.ts';
 import { pageOf } from './scripted.ts';

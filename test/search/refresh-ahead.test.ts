@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Entry } from '../../src/cache/entry.ts';
-import { createRefreshAhead, type RefreshAheadOptions } from '../../src/search/refresh-ahead.ts';
+import { createRefreshAhead, type RefreshAheadOptions } from '../../src/search/refresh.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { prepare } from './shop.ts';

@@ -1,20 +1,22 @@
 import type { TestContext } from 'node:test';
 import type { LifetimePolicy } from '../../src/cache/freshness.ts';
+import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
 import { createLeases } from '../../src/cache/lease.ts';
-import { type EntryRules, unflushed } from '../../src/cache/rules.ts';
 import { createTiers } from '../../src/cache/tiers.ts';
-import type { Answer, PreparedSearch, TierStep } from '../../src/search/answer.ts';
-import { createCompute } from '../../src/search/compute.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
-import { createDomainSearch, type DomainSearch } from '../../src/search/domain-search.ts';
 import type { Engine } from '../../src/search/engine.ts';
 import type { SearchEvent } from '../../src/search/events.ts';
-import { createMissPath } from '../../src/search/flight.ts';
-import { createForward, type Forward } from '../../src/search/forward.ts';
-import { createLifeboat } from '../../src/search/lifeboat.ts';
-import { prepareSearch } from '../../src/search/prepare.ts';
-import { createRefresh } from '../../src/search/refresh.ts';
-import { createWarmer, type Warmer } from '../../src/search/warmer.ts';
+import { prepareSearch } from '../../src/search/key.ts';
+import { createCompute, createMissPath } from '../../src/search/load.ts';
+import { createForward, createLifeboat, type Forward } from '../../src/search/miss-path.ts';
+import {
+  type Answer,
+  createDomainSearch,
+  type DomainSearch,
+  type PreparedSearch,
+  type TierStep,
+} from '../../src/search/read-path.ts';
+import { createRefresh, createWarmer, type Warmer } from '../../src/search/refresh.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { guardRig } from '../resilience/guard-rig.ts';

@@ -1,6 +1,5 @@
 import type { Store, StoreRead } from '../../src/cache/store.ts';
-import type { Engine } from '../../src/search/engine.ts';
-import type { ResultPage } from '../../src/search/page.ts';
+import type { Engine, ResultPage } from '../../src/search/engine.ts';
 import type { FakeClock } from '../fakes/clock.ts';
 import { createFakeLeases, type FakeLeases } from '../fakes/lease-store.ts';
 import { createFakeFleet } from '../fakes/store-fleet.ts';

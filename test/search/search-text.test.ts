@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { prepareSearch } from '../../src/search/prepare.ts';
-import { searchParametersOf, searchTextOf } from '../../src/search/search-text.ts';
+import { prepareSearch } from '../../src/search/key.ts';
+import { searchParametersOf, searchTextOf } from '../../src/search/query.ts';
 import { domain, type Pair, prepare } from './shop.ts';
 
 const anyText = fc.oneof(

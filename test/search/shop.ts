@@ -1,6 +1,6 @@
-import type { PreparedSearch } from '../../src/search/answer.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
-import { prepareSearch } from '../../src/search/prepare.ts';
+import { prepareSearch } from '../../src/search/key.ts';
+import type { PreparedSearch } from '../../src/search/read-path.ts';
 
 export type Pair = readonly [name: string, value: string];
 

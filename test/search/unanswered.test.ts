@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { DeadlinePassed } from '../../src/resilience/deadline.ts';
 import { Shed } from '../../src/resilience/guard.ts';
 import { EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
-import { Unanswered, type UnansweredCode } from '../../src/search/failure.ts';
-import { forwardStatus, toUnanswered } from '../../src/search/unanswered.ts';
+import { forwardStatus, toUnanswered, Unanswered, type UnansweredCode } from '../../src/search/search-error.ts';
 
 const BREAKER_RETRY_MS = 7_777;
 

@@ -1,4 +1,4 @@
-import { amountText, timesText } from '../../../src/report/number-text.ts';
+import { amountText, timesText } from '../../../src/report/format.ts';
 import type { Lesson } from '../../finding/finding.ts';
 import { type BatchRate, gainsOf, type LoadGain } from './best-batch.ts';
 import { GOLDEN } from './published.ts';

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
 import { fillCommand, fillCommands, PUBLISHED_MIX } from '../../lab/mix.ts';

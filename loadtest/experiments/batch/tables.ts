@@ -1,4 +1,4 @@
-import { durationText, perSecondText } from '../../../src/report/number-text.ts';
+import { durationText, perSecondText } from '../../../src/report/format.ts';
 import type { FindingTable } from '../../finding/finding.ts';
 import { type ClientView, VIEW_CONNECTIONS } from './client-view.ts';
 import { PAGE, PAGES } from './pages.ts';

@@ -1,4 +1,4 @@
-import { countText } from '../../../src/report/number-text.ts';
+import { countText } from '../../../src/report/format.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { alternately } from '../alternately.ts';
 import { type Counted, countedBenchmark, MOST_CLIENTS } from '../many-clients/counted-benchmark.ts';

@@ -6,7 +6,7 @@ import {
   percentText,
   perSecondText,
   timesText,
-} from '../../../src/report/number-text.ts';
+} from '../../../src/report/format.ts';
 import type { Lesson, Limit } from '../../finding/finding.ts';
 import type { AtOneRateRow } from './at-one-rate.ts';
 

@@ -1,4 +1,4 @@
-import { countText } from '../../../src/report/number-text.ts';
+import { countText } from '../../../src/report/format.ts';
 import { driven } from '../../lab/driven.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { PUBLISHED_MIX } from '../../lab/mix.ts';

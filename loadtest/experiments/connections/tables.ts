@@ -1,4 +1,4 @@
-import { countText } from '../../../src/report/number-text.ts';
+import { countText } from '../../../src/report/format.ts';
 import type { Column, FindingTable } from '../../finding/finding.ts';
 import { memtierCommand, PUBLISHED_MIX } from '../../lab/mix.ts';
 import type { Counted } from '../many-clients/counted-benchmark.ts';

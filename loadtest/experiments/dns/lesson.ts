@@ -1,4 +1,4 @@
-import { durationText, percentText, pointsText } from '../../../src/report/number-text.ts';
+import { durationText, percentText, pointsText } from '../../../src/report/format.ts';
 import type { Lesson } from '../../finding/finding.ts';
 import type { DnsRow } from './row.ts';
 

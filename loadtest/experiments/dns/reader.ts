@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
-import { systemClock } from '../../../src/clock.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { createRedisStore } from '../../../src/stores/redis/store.ts';
 import type { ReaderPlan, ReaderSaid } from './reader-plan.ts';
 import { countReads } from './reads.ts';

@@ -1,4 +1,4 @@
-import { amountText, countText } from '../../../src/report/number-text.ts';
+import { amountText, countText } from '../../../src/report/format.ts';
 import type { Lesson } from '../../finding/finding.ts';
 import { changeText } from '../change-text.ts';
 import { CLIENTS, type ThreeClients } from '../one-and-three.ts';

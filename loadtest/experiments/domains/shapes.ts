@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import { processorMs } from '../../bench/processor.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';

@@ -1,4 +1,4 @@
-import { amountText, perSecondText } from '../../../src/report/number-text.ts';
+import { amountText, perSecondText } from '../../../src/report/format.ts';
 import type { Lesson } from '../../finding/finding.ts';
 import { changeText } from '../change-text.ts';
 import type { ThreeClients } from '../one-and-three.ts';

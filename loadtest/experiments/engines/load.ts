@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Limit } from '../../finding/finding.ts';
 import { benchmark } from '../../lab/benchmark.ts';
 import { driven } from '../../lab/driven.ts';

@@ -1,4 +1,4 @@
-import { durationText, percentText } from '../../../src/report/number-text.ts';
+import { durationText, percentText } from '../../../src/report/format.ts';
 import type { Lesson } from '../../finding/finding.ts';
 import type { Measured } from './measure.ts';
 

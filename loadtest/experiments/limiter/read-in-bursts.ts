@@ -1,7 +1,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
-import { systemClock } from '../../../src/clock.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { createRedisStore, type RedisStore } from '../../../src/stores/redis/store.ts';
 
 /** Pages read as a service reads them: through the project's own adapter, with its deadline and its breaker. */

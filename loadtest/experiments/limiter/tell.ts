@@ -1,4 +1,4 @@
-import { durationText, percentText } from '../../../src/report/number-text.ts';
+import { durationText, percentText } from '../../../src/report/format.ts';
 import type { LimiterState } from './limiter-state.ts';
 import { leastBurstBytes, rightBurstBytes } from './variants.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
-import { bytesText, countText } from '../../../src/report/number-text.ts';
+import { bytesText, countText } from '../../../src/report/format.ts';
 import type { LabStore } from '../../lab/lab.ts';
 import { ADDRESSES } from './wide-store.ts';
 

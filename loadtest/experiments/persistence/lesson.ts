@@ -1,4 +1,4 @@
-import { bytesText, countText, durationText } from '../../../src/report/number-text.ts';
+import { bytesText, countText, durationText } from '../../../src/report/format.ts';
 import type { Lesson } from '../../finding/finding.ts';
 import { evictionBytes } from './figures.ts';
 import { breakSeconds, type PersistenceRow } from './measure.ts';

@@ -2,7 +2,7 @@ import { linkSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import { driven } from '../../lab/driven.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';

@@ -1,4 +1,4 @@
-import { amountText, countText, durationText, percentText, timesText } from '../../../src/report/number-text.ts';
+import { amountText, countText, durationText, percentText, timesText } from '../../../src/report/format.ts';
 import type { Lesson, Limit } from '../../finding/finding.ts';
 
 export interface ReconnectFigures {

@@ -1,4 +1,4 @@
-import { countText } from '../../../src/report/number-text.ts';
+import { countText } from '../../../src/report/format.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { type Counted, countedBenchmark } from '../many-clients/counted-benchmark.ts';
 import { leftAlone, type WideStore } from '../many-clients/wide-store.ts';

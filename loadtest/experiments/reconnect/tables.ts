@@ -1,4 +1,4 @@
-import { countText } from '../../../src/report/number-text.ts';
+import { countText } from '../../../src/report/format.ts';
 import type { FindingTable } from '../../finding/finding.ts';
 import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../../lab/mix.ts';
 import type { ClosedRow } from './closed-loop-rows.ts';

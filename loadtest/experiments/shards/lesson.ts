@@ -1,4 +1,4 @@
-import { amountText, countText, percentText, pointsText, timesText } from '../../../src/report/number-text.ts';
+import { amountText, countText, percentText, pointsText, timesText } from '../../../src/report/format.ts';
 import type { Lesson, Limit } from '../../finding/finding.ts';
 
 export interface ShardRow {

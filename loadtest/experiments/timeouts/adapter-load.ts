@@ -1,9 +1,9 @@
 /** `node adapter-load.ts <plan.json>`: drives serpcache's own adapter and prints a `Driven` as JSON. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoreFault } from '../../../src/cache/reason.ts';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
-import { systemClock } from '../../../src/clock.ts';
+import type { StoreFault } from '../../../src/cache/events.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { createRedisStore, type RedisStore } from '../../../src/stores/redis/store.ts';
 import { processorMs } from '../../bench/processor.ts';
 import type { Driven, Errors } from '../../lab/driver/plan.ts';

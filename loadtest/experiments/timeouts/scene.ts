@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import { driven, type LabDriven } from '../../lab/driven.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';

@@ -1,4 +1,4 @@
-import { bytesText } from '../../../src/report/number-text.ts';
+import { bytesText } from '../../../src/report/format.ts';
 import type { Chart, Series } from '../../finding/finding.ts';
 import type { HashReads } from './hash-reads.ts';
 import { LINK_BYTES_PER_SECOND } from './link.ts';

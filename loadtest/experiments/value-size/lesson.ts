@@ -5,7 +5,7 @@ import {
   percentText,
   perSecondText,
   timesText,
-} from '../../../src/report/number-text.ts';
+} from '../../../src/report/format.ts';
 import type { Lesson } from '../../finding/finding.ts';
 import { BIG_FIELDS, SMALL_FIELDS } from './hash.ts';
 import type { HashRead, HashReads } from './hash-reads.ts';

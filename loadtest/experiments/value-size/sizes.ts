@@ -1,4 +1,4 @@
-import { bytesText, countText } from '../../../src/report/number-text.ts';
+import { bytesText, countText } from '../../../src/report/format.ts';
 
 const KIB = 1024;
 

@@ -1,4 +1,4 @@
-import { bytesText, durationText, perSecondText } from '../../../src/report/number-text.ts';
+import { bytesText, durationText, perSecondText } from '../../../src/report/format.ts';
 import type { FindingTable, Row } from '../../finding/finding.ts';
 import { SMALL_FIELDS } from './hash.ts';
 import { CROWD, FIELDS_PER_SECOND, type HashReads } from './hash-reads.ts';

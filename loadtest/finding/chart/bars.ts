@@ -1,5 +1,5 @@
+import { UNKNOWN } from '../../../src/report/format.ts';
 import { element, type Markup } from '../../../src/report/markup.ts';
-import { UNKNOWN } from '../../../src/report/number-text.ts';
 import { valueText } from '../value-text.ts';
 import { type Drawing, HEAD_PX } from './drawing.ts';
 import type { Look } from './look.ts';

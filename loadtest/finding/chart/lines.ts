@@ -1,5 +1,5 @@
 import { element, type Markup } from '../../../src/report/markup.ts';
-import { type Place, pathData } from '../../../src/report/plot/path-data.ts';
+import { type Place, pathData } from '../../../src/report/plot/series.ts';
 import type { Drawing } from './drawing.ts';
 import type { Look } from './look.ts';
 import { isKnown } from './scale.ts';

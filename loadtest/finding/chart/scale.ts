@@ -1,6 +1,4 @@
-import { logTicks } from '../../../src/report/plot/log-frame.ts';
-import { linearScale } from '../../../src/report/plot/scale.ts';
-import { roundTicks } from '../../../src/report/plot/ticks.ts';
+import { linearScale, logTicks, roundTicks } from '../../../src/report/plot/frame.ts';
 import type { Chart, Unit } from '../finding.ts';
 import { valueText } from '../value-text.ts';
 

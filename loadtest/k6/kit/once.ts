@@ -1,4 +1,4 @@
-import { canonicalText } from '../../../src/search/canonical-text.ts';
+import { canonicalText } from '../../../src/search/canonical.ts';
 import { numbersOf } from './numbers.ts';
 import type { Query } from './query-file.ts';
 

@@ -1,4 +1,4 @@
-import { canonicalText } from '../../../src/search/canonical-text.ts';
+import { canonicalText } from '../../../src/search/canonical.ts';
 
 /** What was asked for, as far as a page can be held against it. */
 export interface Asked {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import { processorMs } from '../../bench/processor.ts';
 import { atRate } from './at-rate.ts';
 import { closedLoop } from './closed-loop.ts';

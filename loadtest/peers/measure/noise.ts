@@ -1,4 +1,4 @@
-import { percentText, pointsText } from '../../../src/report/number-text.ts';
+import { percentText, pointsText } from '../../../src/report/format.ts';
 import type { Figure } from './figures.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,5 +1,4 @@
-import { lines, transliterate } from './phrase.ts';
-import type { Random } from './random.ts';
+import { lines, type Random, transliterate } from './ad.ts';
 
 export interface City {
   readonly name: string;

@@ -1,8 +1,8 @@
-import type { Journal, Learned } from '../../drills/journal.ts';
-import type { Survival } from '../../drills/survivable.ts';
-import { percentText, rangeText, timesText } from '../../report/number-text.ts';
-import { columns, indented } from '../admin/columns.ts';
-import { duration, figure, milliseconds, moment, percent, verdictWords } from '../admin/format.ts';
+import type { DrillPhase, Journal, Learned, Mark } from '../../operations/drills/journal.ts';
+import type { GuardFigure, Plan } from '../../operations/drills/plan.ts';
+import type { Survival } from '../../operations/drills/resolve-request.ts';
+import { percentText, rangeText, timesText } from '../../report/format.ts';
+import { columns, duration, figure, indented, milliseconds, moment, percent, verdictWords } from '../admin/format.ts';
 
 /** A drill in a screenful: its verdict and what was learned. */
 export function journalText(journal: Journal): string {
@@ -57,4 +57,49 @@ function learnedText({ domain, baseline, after, stages, survival }: Learned): st
   ];
   const table = rows.length === 0 ? [] : [indented(columns(rows, head))];
   return [domain, ...table, indented(sums.join(', '))].join('\n');
+}
+
+const PHASES: Readonly<Record<DrillPhase, string>> = {
+  baseline: 'measuring the baseline',
+  stage: 'flushing',
+  hold: 'on hold until the guards hold again and enough is searched',
+  recovery: 'waiting for the flushed keys to be filled again',
+  after: 'the cache is restored; measuring once more',
+};
+
+/** One thing that happened in a drill, in a sentence. */
+export function markText(mark: Mark, plan: Plan): string {
+  switch (mark.kind) {
+    case 'phase':
+      return `${mark.domain}: ${PHASES[mark.phase]}`;
+    case 'stage': {
+      const share = mark.ranges.reduce((sum, { from, to }) => sum + to - from, 0) / 10_000;
+      const what = mark.ranges.length === 0 ? '' : ` (${percent(share)} of the keys)`;
+      return `${mark.domain}: stage ${mark.stage + 1} of ${plan.stages.length}, ${mark.title}${what}`;
+    }
+    case 'guard':
+      return `${mark.domain}: guard broken, ${mark.figure} ${guardValue(mark.figure, mark.value)} above ${guardValue(mark.figure, mark.max)}: ${mark.then}`;
+    case 'guard-holds':
+      return `${mark.domain}: ${mark.figure} holds again`;
+    case 'recovered':
+      return `${mark.domain}: stage ${mark.stage + 1} recovered after ${duration(mark.afterMs)}`;
+    case 'restored':
+      return `${mark.domain}: the cache is restored (${mark.why})`;
+  }
+}
+
+/** The value of a guard's figure in its own unit. */
+export function guardValue(figure: GuardFigure, value: number): string {
+  switch (figure) {
+    case 'errorRate':
+    case 'shedRate':
+    case 'engineInFlightShare':
+      return percent(value);
+    case 'p99Ms':
+      return `${Math.round(value)} ms`;
+    case 'engineRateFactor':
+      return `${value.toFixed(1)}×`;
+    case 'hitRatioDrop':
+      return `${value.toFixed(1)} points`;
+  }
 }

@@ -1,12 +1,17 @@
-import type { DrillPreview } from '../../drills/drills.ts';
-import type { Journal } from '../../drills/journal.ts';
+import { readFileSync } from 'node:fs';
+import type { CohortForecast } from '../../operations/drills/cohorts.ts';
+import type { DrillPreview } from '../../operations/drills/drills.ts';
+import type { Journal } from '../../operations/drills/journal.ts';
+import type { Plan, Stage } from '../../operations/drills/plan.ts';
+import { describeFaults, readPlanFile } from '../../operations/drills/read-plan.ts';
+import type { DomainStatus } from '../../search/status.ts';
+import { type AdminClient, AdminProblem } from '../admin/client.ts';
+import { columns, duration, figure, grouped, indented, percent, previewText } from '../admin/format.ts';
 import { type Desk, operatorCommand } from '../admin/operator-command.ts';
-import { AdminProblem } from '../admin/problem.ts';
-import { UsageError } from '../arguments.ts';
+import { UsageError, type Words } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { followDrill } from './follow.ts';
-import { askedPlan } from './plan-word.ts';
-import { drillPreviewText } from './preview.ts';
+import { guardValue } from './journal-text.ts';
 
 const DETACH = { name: 'detach', about: 'start it and go; it runs in the service either way' };
 const DETAILS = [
@@ -72,4 +77,109 @@ async function begin(desk: Desk, path: string, body: unknown): Promise<void> {
 function reasonOf({ reason }: Desk): string {
   if (reason === undefined) throw new UsageError('a drill needs a reason: --reason TEXT');
   return reason;
+}
+
+export const previewDrill: Command = operatorCommand({
+  name: 'drill preview',
+  usage: '<plan|file.yaml> [--domain D…]',
+  summary: 'what each stage would flush and cost, without doing it',
+  options: [{ name: 'domain', takes: 'D', about: 'which; several with a plan over domains', repeats: true }],
+  takes: { min: 1, max: 1 },
+  run: async ({ words, client, output }) => {
+    const found = await client.post<DrillPreview>('/admin/drills/preview', await askedPlan(words, client));
+    output.result(found, () => drillPreviewText(found));
+  },
+});
+
+function forecastCells({ share, searchesPerSecond, enoughMs }: CohortForecast, holdMs?: number): readonly string[] {
+  const keys = `${percent(share)} of the keys`;
+  if (searchesPerSecond === undefined || enoughMs === undefined) return [keys, 'no searches of late'];
+  const held = holdMs === undefined ? '' : `, ${grouped((searchesPerSecond * holdMs) / 1000)} while it is held`;
+  return [keys, `about ${figure(searchesPerSecond)} searches/s${held}`, `tells something after ${duration(enoughMs)}`];
+}
+
+/** The dry run of a whole drill: each stage shortly, the worst in full. */
+export function drillPreviewText({ plan, domains, warnings }: DrillPreview): string {
+  const lines = [`${plan.name}: ${plan.title}`];
+  for (const { domain, stages, cohorts } of domains) {
+    const heldMs = plan.stages.reduce((sum, { holdMs }) => sum + holdMs, 0);
+    const atLeastMs = plan.baselineMs + heldMs + plan.afterMs;
+    lines.push(`${domain}: ${stages.map(({ title }) => title).join(' → ')}, at least ${duration(atLeastMs)}`);
+    const rows = cohorts.stages.map((one, i) => [`stage ${i + 1}`, ...forecastCells(one, plan.stages[i]?.holdMs)]);
+    lines.push(indented(columns([['control', ...forecastCells(cohorts.control)], ...rows])));
+    const last = stages.at(-1);
+    if (last !== undefined) lines.push(previewText(domain, last.preview));
+  }
+  return [...lines, ...warnings.map((warning) => `! ${warning}`)].join('\n');
+}
+
+export interface Asked {
+  readonly plan: string | Plan;
+  readonly domains?: readonly string[];
+}
+
+/** What is drilled: the name of a ready-made plan, or a file with one's own; and where. @throws UsageError */
+export async function askedPlan(words: Words, client: AdminClient): Promise<Asked> {
+  const [word = ''] = words.positionals;
+  const domains = words
+    .texts('domain')
+    .flatMap((text) => text.split(','))
+    .filter((name) => name !== '');
+  const plan = /[/\\]|\.ya?ml$/.test(word) ? await planInFile(word, domains, client) : word;
+  return { plan, ...(domains.length === 0 ? {} : { domains }) };
+}
+
+async function planInFile(file: string, domains: readonly string[], client: AdminClient): Promise<Plan> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`the plan ${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+  const read = readPlanFile(text, /\beach\b/.test(text) ? await nodesOf(domains[0], client) : undefined);
+  if (read.kind === 'plan') return read.plan;
+  throw new UsageError(`${file} is no plan:\n${describeFaults(read.faults)}`);
+}
+
+/** `node: each` is written out to the nodes that the store has now. */
+async function nodesOf(domain: string | undefined, client: AdminClient): Promise<number | undefined> {
+  const { domains } = await client.get<{ domains: readonly DomainStatus[] }>('/admin/domains');
+  return domains.find((each) => each.domain === domain)?.store?.nodes.length;
+}
+
+export const listPlans: Command = operatorCommand({
+  name: 'drill plans',
+  usage: '',
+  summary: 'the ready-made plans, with their stages and guards',
+  options: [],
+  takes: { min: 0, max: 0 },
+  run: async ({ client, output }) => {
+    const found = await client.get<{ plans: readonly Plan[] }>('/admin/plans');
+    output.result(found, () => found.plans.map(planText).join('\n\n'));
+  },
+});
+
+function planText({ name, title, mode, baselineMs, holdout, stages, guards, recovery }: Plan): string {
+  const rows = [
+    ['baseline', duration(baselineMs), `${percent(holdout)} of the keys are never touched: the control cohort`],
+    ...stages.map((stage, i) => [`stage ${i + 1}`, duration(stage.holdMs), stageText(stage, mode)]),
+    ['recovery', duration(recovery.timeoutMs), `at most, until within ${recovery.withinPoints} points of its own past`],
+  ];
+  const rules = guards.map(({ figure, max, forMs, then }) => [
+    'guard',
+    `${figure} > ${guardValue(figure, max)}`,
+    `for ${duration(forMs)}: ${then}`,
+  ]);
+  return `${name}: ${title}\n${indented(columns(rows))}\n${indented(columns(rules))}`;
+}
+
+function stageText(stage: Stage, mode: string): string {
+  switch (stage.kind) {
+    case 'fraction':
+      return `${mode} ${percent(stage.fraction)} of the keys`;
+    case 'node':
+      return `${mode} everything on node ${stage.node + 1}`;
+    case 'blackout':
+      return 'the engine is taken for dead';
+  }
 }

@@ -1,7 +1,7 @@
-import { linesOf } from '../../catalogue/lines.ts';
-import type { PreparedSearch } from '../../search/answer.ts';
-import { InvalidSearch } from '../../search/failure.ts';
-import { fileBytes } from '../file-bytes.ts';
+import { linesOf } from '../../catalogue/csv.ts';
+import type { PreparedSearch } from '../../search/read-path.ts';
+import { InvalidSearch } from '../../search/search-error.ts';
+import { fileBytes } from '../arguments.ts';
 
 export interface Query {
   readonly prepared: PreparedSearch;

@@ -1,18 +1,14 @@
-import type { Clock } from '../../clock.ts';
 import type { EngineTlsSettings } from '../../config/settings.ts';
 import { createRetryBudget } from '../../resilience/retry-budget.ts';
-import type { SearchDomain } from '../../search/domain.ts';
-import { type Engine, EngineError, probeOf } from '../../search/engine.ts';
-import type { ResultPage } from '../../search/page.ts';
-import type { SearchRequest } from '../../search/request.ts';
-import { createConnections } from './connections.ts';
+import type { Clock } from '../../runtime.ts';
+import type { SearchDomain, SearchRequest } from '../../search/domain.ts';
+import { type Engine, EngineError, probeOf, type ResultPage } from '../../search/engine.ts';
+import { createConnections } from './connection-pool.ts';
 import { isAgentFault } from './errors.ts';
 import { type MatchText, matchText, relaxedMatchText } from './escape.ts';
-import type { SphinxEvent } from './events.ts';
-import type { Dialect } from './names.ts';
 import { emptyPage, pageOf } from './reply.ts';
 import { createMarks } from './snippet.ts';
-import { createStatements } from './statement.ts';
+import { createStatements, type Dialect } from './statement.ts';
 
 export interface SphinxOptions {
   readonly host: string;
@@ -150,3 +146,21 @@ function pause(forMs: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', done, { once: true });
   });
 }
+
+/** What the adapter says happened, once; metrics, logs and tests read it. `target` is `host:port/index`. */
+export type SphinxEvent =
+  | {
+      readonly kind: 'connection';
+      readonly target: string;
+      /** `discarded`: given up with a query on it, which searchd goes on with. `failed`: never opened. */
+      readonly state: 'open' | 'closed' | 'failed' | 'discarded';
+      readonly detail?: string;
+    }
+  | {
+      readonly kind: 'retry';
+      readonly target: string;
+      /** `spent`: the budget allowed none. */
+      readonly result: 'whole' | 'partial' | 'failed' | 'spent';
+      readonly detail: string;
+    }
+  | { readonly kind: 'relaxed'; readonly target: string; readonly found: boolean };

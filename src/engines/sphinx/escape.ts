@@ -1,4 +1,4 @@
-import type { Dialect } from './names.ts';
+import type { Dialect } from './statement.ts';
 
 /** Text prepared for `MATCH('…')`: operators are escaped, so that every character is text. */
 export interface MatchText {

@@ -1,10 +1,6 @@
-import type { Attribute, SearchDomain } from '../../search/domain.ts';
-import { EngineError } from '../../search/engine.ts';
-import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/page.ts';
-import type { SearchRequest } from '../../search/request.ts';
+import type { Attribute, SearchDomain, SearchRequest } from '../../search/domain.ts';
+import { EngineError, FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { partialWarning } from './errors.ts';
-import { withoutFloat32Noise } from './float32.ts';
-import { isMissing, isMissingDay } from './missing.ts';
 import { beginning, highlighted, type Marks } from './snippet.ts';
 import { LEADING_COLUMNS as AT } from './statement.ts';
 
@@ -132,4 +128,42 @@ function declared(domain: SearchDomain, name: string): Attribute {
   const attribute = domain.attributes.find((candidate) => candidate.name === name);
   if (attribute === undefined) throw new Error(`attribute ${name} is not declared in domain ${domain.name}`);
   return attribute;
+}
+
+/**
+ * Numeric attributes in searchd have no NULL, and 0 is a value like any other. Where a document lacks an attribute the
+ * indexes we generate hold −2^62, which a bigint and a float32 both hold exactly; an index made by others simply never
+ * has it. Text attributes are missing when empty.
+ */
+export const MISSING = '-4611686018427387904';
+
+/**
+ * Everything below is missing. Compared with this rather than with MISSING itself, because searchd turns an integer
+ * bound of a float attribute into a float32 and then no longer tells the two apart.
+ */
+export const MISSING_BELOW = '-4000000000000000000';
+
+/** The day searchd computes for a missing date is far below any real one. */
+const MISSING_DAY_BELOW = Math.trunc(Number(MISSING_BELOW) / 86_400);
+
+export function isMissing(text: string): boolean {
+  return Number(text) < Number(MISSING_BELOW);
+}
+
+export function isMissingDay(text: string): boolean {
+  return Number(text) < MISSING_DAY_BELOW;
+}
+
+/**
+ * The number somebody meant when searchd prints a float32 attribute as `81.529999`: the shortest decimal that is the
+ * same float32. Values of up to 6 significant digits always come back exactly, most of 7 do.
+ */
+export function withoutFloat32Noise(printed: number): number {
+  const stored = Math.fround(printed);
+  if (!Number.isFinite(stored)) return printed;
+  for (let digits = 1; digits <= 9; digits += 1) {
+    const candidate = Number(stored.toPrecision(digits));
+    if (Math.fround(candidate) === stored) return candidate;
+  }
+  return stored;
 }

@@ -3,11 +3,9 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
-import type { Document } from '../../search/document.ts';
-import type { Attribute, SearchDomain } from '../../search/domain.ts';
+import type { Attribute, Document, SearchDomain } from '../../search/domain.ts';
 import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
-import { withoutFloat32Noise } from './float32.ts';
-import { MISSING, MISSING_BELOW } from './missing.ts';
+import { MISSING, MISSING_BELOW, withoutFloat32Noise } from './reply.ts';
 
 export interface SphinxSourceOptions {
   /** Made when absent; files in it are overwritten. Everything else of searchd's goes here too. */

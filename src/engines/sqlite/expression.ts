@@ -1,5 +1,4 @@
-import { formsOf } from './forms.ts';
-import { wordsOf } from './words.ts';
+import { canonicalDocumentText } from '../../search/canonical.ts';
 
 /** What the index knows of its own words. */
 export interface Vocabulary {
@@ -102,3 +101,94 @@ function sharedPrefix(words: readonly string[]): string {
 const quoted = (word: string): string => `"${word}"`;
 const anyOf = (parts: readonly string[]): string => (parts.length === 1 ? parts.join('') : `(${parts.join(' OR ')})`);
 const conjunction = (parts: readonly string[]): string => parts.join(' AND ');
+
+/**
+ * The words of a text, folded: the one tokeniser for documents, queries and highlights, so that they can never
+ * disagree. FTS5 is given these words joined by spaces and only splits them again.
+ */
+export function wordsOf(text: string): readonly string[] {
+  return foldText(text).match(WORD) ?? [];
+}
+
+/**
+ * A letter or digit with whatever follows it of the same kind; marks belong to their letter. One letter with ++ or #
+ * is a word as well: who asks for C++ does not want every C.
+ */
+export const WORD = /(?<![\p{L}\p{N}])[a-z](?:\+\+|#)(?![\p{L}\p{N}])|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/giu;
+/** Beyond ASCII letters and digits, what a word may hold: FTS5's tokeniser must not split there. */
+export const WORD_SIGNS = '+#';
+
+/** Lower case, compatibility forms composed, ё as е, é as e, stress marks gone; й stays itself. */
+export function foldText(text: string): string {
+  // ™ would become the letters "tm" and glue itself to its word.
+  if (PLAIN.test(text)) return text.toLowerCase().replaceAll('ё', 'е');
+  return canonicalDocumentText(text.replace(TRADE_MARKS, ' ')).normalize('NFD').replace(ACCENTS, '').normalize('NFC');
+}
+
+/** Text that folds letter by letter: printable ASCII, Russian, and punctuation that is no part of a word. Most of it. */
+const PLAIN = /^[\t\n\r -~А-яЁё«»°±·®©\u2010-\u2015\u2018-\u201e\u2022№]*$/u;
+const TRADE_MARKS = /[™℠]/gu;
+
+/** All combining diacritics but the breve, without which й would be и. */
+const ACCENTS = /[\u0300-\u0305\u0307-\u036f]/gu;
+
+/**
+ * Forms under which a word may stand in a document, the word itself first: Russian declension and English plurals.
+ * A guess: whoever asks keeps those that the catalogue knows. The index holds words as written, so a better guess
+ * needs no new index. At most MAX_FORMS.
+ */
+export function formsOf(word: string): readonly string[] {
+  if (word.length < SHORTEST_STEM || word.length > LONGEST_WORD) return [word];
+  if (RUSSIAN.test(word)) return russianForms(word);
+  if (ENGLISH.test(word)) return englishForms(word);
+  return [word];
+}
+
+const SHORTEST_STEM = 3;
+/** Of a stem before the endings in FLEETING, which would make too many words of a short one. */
+const SHORTEST_FLEETING_STEM = 4;
+const LONGEST_WORD = 32;
+const RUSSIAN = /^[а-я]+$/;
+const ENGLISH = /^[a-z]+$/;
+
+const list = (text: string): readonly string[] => text.split(' ').sort((a, b) => b.length - a.length);
+
+/** Of nouns and adjectives. */
+const ENDINGS = list(
+  'а я о е и ы у ю ь й ой ей ою ею ом ем ам ям ах ях ов ев ами ями ью ия ии ию ией ие ий иям иями иях ' +
+    'ый ая яя ое ее ые ого его ому ему ым им ых их ую юю ыми ими',
+);
+
+/** With a vowel that comes and goes: кроссовки and кроссовок, двушка and двушек; продавец and продавцы. */
+const FLEETING = [list('ка ки ку ке кой кам ками ках ок ек'), list('ец ца цу це цы цем цом цев цов цам цами цах')];
+
+export const MAX_FORMS = 1 + ENDINGS.length + Math.max(...FLEETING.map((family) => family.length)) + 2;
+
+function russianForms(word: string): readonly string[] {
+  const forms = new Set([word]);
+  for (const family of FLEETING) {
+    const ending = family.find((candidate) => word.endsWith(candidate));
+    if (ending === undefined || word.length - ending.length < SHORTEST_FLEETING_STEM) continue;
+    const stem = word.slice(0, -ending.length);
+    for (const other of family) forms.add(stem + other);
+  }
+  // A word of the family above has its own endings there; cutting its last vowel adds nothing.
+  if (forms.size > 1) return [...forms];
+  const ending = ENDINGS.find(
+    (candidate) => word.endsWith(candidate) && word.length - candidate.length >= SHORTEST_STEM,
+  );
+  const stem = word.slice(0, word.length - (ending?.length ?? 0));
+  forms.add(stem);
+  for (const other of ENDINGS) forms.add(stem + other);
+  return [...forms];
+}
+
+function englishForms(word: string): readonly string[] {
+  const forms = new Set([word, `${word}s`]);
+  if (/(?:s|x|z|ch|sh)$/.test(word)) forms.add(`${word}es`);
+  if (/[^aeiou]y$/.test(word)) forms.add(`${word.slice(0, -1)}ies`);
+  if (/[^su]s$/.test(word) && word.length > SHORTEST_STEM) forms.add(word.slice(0, -1));
+  if (/(?:s|x|z|ch|sh)es$/.test(word)) forms.add(word.slice(0, -2));
+  if (/[^aeiou]ies$/.test(word)) forms.add(`${word.slice(0, -3)}y`);
+  return [...forms];
+}

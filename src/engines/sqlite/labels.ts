@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { canonicalDocumentText } from '../../search/canonical-text.ts';
+import { canonicalDocumentText } from '../../search/canonical.ts';
 import type { Column } from './schema.ts';
 
 /**

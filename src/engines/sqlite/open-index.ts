@@ -1,13 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { SearchDomain } from '../../search/domain.ts';
-import { probeOf } from '../../search/engine.ts';
-import type { ResultPage } from '../../search/page.ts';
-import type { SearchRequest } from '../../search/request.ts';
-import { IndexError } from './index-error.ts';
+import type { SearchDomain, SearchRequest } from '../../search/domain.ts';
+import { probeOf, type ResultPage } from '../../search/engine.ts';
+import { IndexError } from './engine.ts';
 import { columnsOf, type IndexMeta, readMeta } from './schema.ts';
-import { createSearch } from './search.ts';
-import { createStatements } from './statements.ts';
+import { createSearch, createStatements } from './search.ts';
 
 export interface OpenIndexOptions {
   readonly file: string;

@@ -1,6 +1,5 @@
-import { EngineError } from '../../search/engine.ts';
-import type { ResultPage } from '../../search/page.ts';
-import type { SqliteEvent } from './events.ts';
+import { EngineError, type ResultPage } from '../../search/engine.ts';
+import type { SqliteEvent } from './engine.ts';
 import type { Question, Thread } from './thread.ts';
 
 export interface PoolOptions {

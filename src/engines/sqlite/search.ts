@@ -1,10 +1,8 @@
-import type { StatementSync } from 'node:sqlite';
-import type { ResultPage, SearchResult } from '../../search/page.ts';
-import type { SearchRequest, Sort } from '../../search/request.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Filter, SearchRequest, Sort } from '../../search/domain.ts';
+import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { type Expression, expressionOf, type Vocabulary } from './expression.ts';
-import { countFacets } from './facets.ts';
-import type { Column } from './schema.ts';
-import { conditionOf, type Value } from './selection.ts';
+import { type Column, isoDate } from './schema.ts';
 import { snippetOf } from './snippet.ts';
 
 export interface IndexSearchOptions {
@@ -105,4 +103,97 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
     if (column === undefined) throw new Error(`attribute "${name}" is not declared`);
     return column;
   }
+}
+
+/**
+ * Counts the values of several attributes over `matched`, in one pass. SQLite hands each column over as one JSON array:
+ * for 10 000 rows and two facets that took 2 ms, a GROUP BY per facet 6 ms, and a row object per match 5 ms.
+ */
+export function countFacets(
+  columns: readonly Column[],
+  statements: (sql: string) => StatementSync,
+): Readonly<Record<string, readonly FacetCount[]>> {
+  const facets: Record<string, readonly FacetCount[]> = {};
+  if (columns.length === 0) return facets;
+  const arrays = columns.map(({ name }) => `json_group_array(${name}) AS ${name}`);
+  const row = statements(`SELECT ${arrays.join(', ')} FROM matched CROSS JOIN facts ON facts.n = matched.n`).get();
+  for (const column of columns) {
+    const values = JSON.parse(String(row?.[column.name] ?? '[]')) as readonly (number | null)[];
+    facets[column.attribute.name] = mostFrequent(values).map(([value, count]) => ({
+      value: shown(column, value, statements),
+      count,
+    }));
+  }
+  return facets;
+}
+
+/** By falling count, then by value. */
+function mostFrequent(values: readonly (number | null)[]): readonly (readonly [value: number, count: number])[] {
+  const counts = new Map<number, number>();
+  for (const value of values) {
+    if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return [...counts].sort(([a, many], [b, more]) => more - many || a - b).slice(0, FACET_VALUES);
+}
+
+function shown(
+  { attribute, index }: Column,
+  value: number,
+  statements: (sql: string) => StatementSync,
+): string | number {
+  switch (attribute.type) {
+    case 'string': {
+      const sql = 'SELECT label FROM labels WHERE attribute = ? AND code = ?';
+      return String(statements(sql).get(index, value)?.['label'] ?? '');
+    }
+    case 'integer':
+    case 'number':
+      return value;
+    case 'date':
+      return isoDate(value);
+  }
+}
+
+export type Value = string | number;
+
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/** A filter as SQL over `facts`. Lists travel as one JSON parameter, so that their length makes no new statement. */
+export function conditionOf(filter: Filter, { name, index }: Column): Condition {
+  switch (filter.kind) {
+    case 'strings': {
+      const codes = 'SELECT code FROM labels WHERE attribute = ? AND key IN (SELECT value FROM json_each(?))';
+      return { sql: `facts.${name} IN (${codes})`, values: [index, JSON.stringify(filter.values)] };
+    }
+    case 'numbers':
+      return {
+        sql: `facts.${name} IN (SELECT value FROM json_each(?))`,
+        values: [JSON.stringify(filter.values)],
+      };
+    case 'range': {
+      const bounds: [sql: string, value: number][] = [];
+      if (filter.from !== undefined) bounds.push([`facts.${name} >= ?`, filter.from]);
+      if (filter.to !== undefined) bounds.push([`facts.${name} <= ?`, filter.to]);
+      if (bounds.length === 0) return { sql: `facts.${name} IS NOT NULL`, values: [] };
+      return { sql: bounds.map(([sql]) => sql).join(' AND '), values: bounds.map(([, value]) => value) };
+    }
+  }
+}
+
+/** Prepared statements by their SQL, the least recently used dropped past `max`. */
+export function createStatements(database: DatabaseSync, max: number): (sql: string) => StatementSync {
+  const prepared = new Map<string, StatementSync>();
+  return (sql) => {
+    const statement = prepared.get(sql) ?? database.prepare(sql);
+    prepared.delete(sql);
+    prepared.set(sql, statement);
+    if (prepared.size > max) {
+      const [oldest] = prepared.keys();
+      if (oldest !== undefined) prepared.delete(oldest);
+    }
+    return statement;
+  };
 }

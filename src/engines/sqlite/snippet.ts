@@ -1,6 +1,5 @@
 import { escapeHtml } from '../../search/escape-html.ts';
-import type { Term } from './expression.ts';
-import { foldText, WORD } from './words.ts';
+import { foldText, type Term, WORD } from './expression.ts';
 
 export interface SnippetOptions {
   /** Longest snippet, in UTF-16 units of the source text: before escaping, without `…`. */

@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { EngineError, type EngineErrorCode } from '../../search/engine.ts';
-import type { ResultPage } from '../../search/page.ts';
-import type { SearchRequest } from '../../search/request.ts';
+import type { SearchRequest } from '../../search/domain.ts';
+import { EngineError, type EngineErrorCode, type ResultPage } from '../../search/engine.ts';
 import type { OpenIndexOptions } from './open-index.ts';
 
 /** A worker thread with the index open. It does one thing at a time. */

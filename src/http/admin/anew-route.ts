@@ -1,17 +1,16 @@
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
-import type { App } from '../app.ts';
-import { PAGE_ANSWERS, PROBLEM_ANSWERS } from '../described-answers.ts';
-import { createDoor } from '../door.ts';
-import type { RequestEvent } from '../events.ts';
-import { createExchanges } from '../exchange.ts';
-import { createIdentityBodies } from '../identity-bodies.ts';
-import { createNegotiator } from '../negotiate.ts';
-import type { RequestLog } from '../request-log.ts';
-import { searchQuerySchema } from '../schema.ts';
-import { createSearchHandler } from '../search-handler.ts';
-import { createTargets } from '../target.ts';
+import { createIdentityBodies } from '../search-api/identity-bodies.ts';
+import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/schema.ts';
+import { createSearchHandler } from '../search-api/search-handler.ts';
+import { createDoor } from '../transport/admission.ts';
+import type { App } from '../transport/app.ts';
+import type { RequestEvent } from '../transport/events.ts';
+import { createExchanges } from '../transport/exchange.ts';
+import { createNegotiator } from '../transport/negotiate.ts';
+import type { RequestLog } from '../transport/request-log.ts';
+import { createTargets } from '../transport/request-target.ts';
 
 export interface AnewOptions {
   readonly search: Search;
@@ -67,11 +66,4 @@ export function registerAnew(routes: FastifyInstance, options: AnewOptions): voi
       handle(request.raw, reply.raw);
     },
   });
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** It costs an engine, though its method says that it only looks: it needs the token as a change does. */
-    readonly spends?: true;
-  }
 }

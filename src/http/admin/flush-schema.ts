@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { FLUSH_MODES } from '../../control/document.ts';
-import { AffectedBody } from './affected.ts';
-import { closed } from './described.ts';
-import { AtMs, BucketRange, choice, Domain, OptionalReason } from './fields.ts';
+import { AffectedBody } from './flush-routes.ts';
+import { AtMs, BucketRange, choice, Domain, OptionalReason } from './input.ts';
+import { closed } from './openapi.ts';
 
 export const Mode = choice(
   FLUSH_MODES,

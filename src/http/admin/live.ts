@@ -1,8 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Clock } from '../../clock.ts';
-import type { DrillSummary } from '../../drills/drills.ts';
+import type { DrillSummary } from '../../operations/drills/drills.ts';
+import type { Clock } from '../../runtime.ts';
+import { EVERY_ANSWER } from '../transport/app.ts';
+import { Refusal } from '../transport/problem.ts';
+import { described } from './openapi.ts';
 import type { Operations, Watcher } from './operations.ts';
+import { LiveLine } from './state-route.ts';
 
 export interface Live {
   /** Writes the first line at once, then one a second, until the response is closed. False: there are too many already. */
@@ -90,4 +95,37 @@ export function createLive(options: {
       for (const { response } of streams) response.end();
     },
   };
+}
+
+/** `GET /admin/live`: what this process does, as it does it. */
+export function registerLive(app: FastifyInstance, live: Live): void {
+  app.get('/admin/live', {
+    // A HEAD would never end: there is nothing to say of a stream but the stream.
+    exposeHeadRoute: false,
+    schema: described({
+      summary: 'What this process does, one line a second',
+      description: 'Newline-delimited JSON until the client leaves. A reader who is too slow is left out meanwhile.',
+      tag: 'state',
+      answer: LiveLine,
+      type: 'application/x-ndjson',
+    }),
+    handler: (request, reply) => {
+      const { raw } = reply;
+      if (!live.join(raw)) {
+        const detail = 'Too many are watching already, or the process is about to end.';
+        throw new Refusal({ code: 'busy', detail, retryAfterMs: 1000 });
+      }
+      reply.hijack();
+      // It ends with its connection: whatever stands between must not keep what it has for later.
+      raw.writeHead(200, {
+        'content-type': 'application/x-ndjson',
+        'cache-control': 'no-store',
+        ...EVERY_ANSWER,
+        'x-accel-buffering': 'no',
+        'x-request-id': request.id,
+        connection: 'close',
+      });
+      raw.flushHeaders();
+    },
+  });
 }

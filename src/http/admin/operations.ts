@@ -1,11 +1,11 @@
-import type { Control } from '../../control/control.ts';
-import type { ControlSummary } from '../../control/summary.ts';
-import type { Caller, Drills } from '../../drills/drills.ts';
-import type { Flush, QueryPages } from '../../flush/flush.ts';
-import type { Figures } from '../../meter/reading.ts';
-import type { QueryCount } from '../../popularity/counter-store.ts';
+import type { Control, ControlSummary } from '../../control/control.ts';
+import type { Caller, Drills } from '../../operations/drills/drills.ts';
+import type { Flush, QueryPages } from '../../operations/flush/flush.ts';
+import type { Figures } from '../../operations/meter/figures.ts';
+import type { WarmUps } from '../../operations/warm/warm.ts';
+import type { QueryCount } from '../../popularity/shared.ts';
 import type { DomainStatus } from '../../search/status.ts';
-import type { WarmUps } from '../../warm/warm.ts';
+import type { AuditDesk } from './audit.ts';
 
 /** What operators may ask of the service, beyond what `Search` says: the one core under the API, the CLI and the console. */
 export interface Operations {
@@ -47,3 +47,9 @@ export interface DomainLook {
 }
 
 export type { Caller };
+
+/** What every group of operators' routes is given. */
+export interface AdminContext {
+  readonly operations: Operations;
+  readonly desk: Pick<AuditDesk, 'changed'>;
+}

@@ -1,9 +1,6 @@
+import { clockText } from '../format.ts';
 import { element, type Markup } from '../markup.ts';
-import { clockText } from '../time-text.ts';
-import { type Band, type Moment, SHAPES } from './background.ts';
-import { FRAME_WIDTH, percentAcross } from './frame.ts';
-import type { Scale } from './scale.ts';
-import { timeTicks } from './ticks.ts';
+import { FRAME_WIDTH, percentAcross, type Scale, timeTicks } from './frame.ts';
 
 /** What all plots of a domain have in common: written once in the page, and drawn in each of them by its name. */
 export interface BackdropOptions {
@@ -111,3 +108,27 @@ function times(x: Scale, count: number): readonly Markup[] {
 function width(x: Scale, fromMs: number, toMs: number): string {
   return `${Math.round(((x.at(toMs) - x.at(fromMs)) / FRAME_WIDTH) * 10_000) / 100}%`;
 }
+
+/** A stretch of time with a name, behind everything that is drawn. */
+export interface Band {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly name: string;
+  readonly style: string;
+}
+
+/** A moment, drawn across everything. `shape` tells it from others without its colour. */
+export interface Moment {
+  readonly atMs: number;
+  readonly style: string;
+  readonly shape: Shape;
+}
+
+export type Shape = 'cross' | 'diamond' | 'disc';
+
+/** SVG path data around the origin. */
+export const SHAPES: Readonly<Record<Shape, string>> = {
+  cross: 'M-5-5l10 10M5-5l-10 10',
+  diamond: 'M0-6l6 6-6 6-6-6z',
+  disc: 'M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z',
+};

@@ -1,5 +1,5 @@
-import { linearScale, type Scale } from './scale.ts';
-import { roundTicks } from './ticks.ts';
+import { element, type Markup } from '../markup.ts';
+import { STRIP_PX, TIMES_PX } from './backdrop.ts';
 
 /** Width of the drawing's own units: it is stretched to whatever room the page has, lines keep their thickness. */
 export const FRAME_WIDTH = 1000;
@@ -36,4 +36,119 @@ export function createFrame({ fromMs, toMs, max, heightPx, tickCount = 4, isWhol
 /** For what is not stretched: a place as a share of the width. */
 export function percentAcross(x: Scale, atMs: number): string {
   return `${Math.round((x.at(atMs) / FRAME_WIDTH) * 10_000) / 100}%`;
+}
+
+export interface LogFrameOptions {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The lowest and the highest value that are shown, both above 0. */
+  readonly min: number;
+  readonly max: number;
+  readonly heightPx: number;
+}
+
+/** More powers of ten than this and single ones cannot be told apart: the lowest are drawn along the floor. */
+const MOST_POWERS = 7;
+const ROUND = [1, 2, 5] as const;
+/** Up to so many there is room for 2 and 5 between the powers of ten. */
+const FEW_TICKS = 7;
+
+/** For values of very different size: every factor of ten is as high as the next. Whatever is lower lies on the floor. */
+export function createLogFrame({ fromMs, toMs, min, max, heightPx }: LogFrameOptions): Frame {
+  const ticks = logTicks(min, max);
+  const [from, to] = [ticks[0] ?? 1, ticks[ticks.length - 1] ?? 10];
+  const power = linearScale(Math.log10(from), Math.log10(to), heightPx, 0);
+  const y: Scale = { from, to, at: (value) => power.at(Math.log10(Math.max(value, from))) };
+  return { x: linearScale(fromMs, toMs, 0, FRAME_WIDTH), y, heightPx, ticks };
+}
+
+/** Round values from below the lowest to above the highest: powers of ten, or 1, 2 and 5 where there are few of them. */
+export function logTicks(min: number, max: number): readonly number[] {
+  const high = Number.isFinite(max) && max > 0 ? Math.min(max, 1e300) : 1;
+  const low = Number.isFinite(min) && min > 0 ? Math.min(min, high) : high;
+  const lowest = Math.max(low, high / 10 ** MOST_POWERS);
+  const [first, last] = [Math.floor(Math.log10(lowest) - 1), Math.ceil(Math.log10(high) + 1)];
+  const all = Array.from({ length: (last - first) * 3 + 1 }, (_, i) =>
+    rounded((ROUND[i % 3] ?? 1) * 10 ** (first + Math.floor(i / 3))),
+  );
+  const from = all.findLastIndex((tick) => tick <= lowest * (1 + 1e-9));
+  const to = Math.max(
+    all.findIndex((tick) => tick >= high * (1 - 1e-9)),
+    from + 1,
+  );
+  const ticks = all.slice(from, to + 1);
+  if (ticks.length <= FEW_TICKS) return ticks;
+  return ticks.filter((tick, i) => i === 0 || i === ticks.length - 1 || isPower(tick));
+}
+
+function isPower(tick: number): boolean {
+  return Number.isInteger(rounded(Math.log10(tick)));
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+/** The column left of a drawing: the values' ticks, and what the times below are counted in. */
+export function valueAxis(frame: Frame, text: (value: number) => string): Markup {
+  const heightPx = STRIP_PX + frame.heightPx + TIMES_PX;
+  return element(
+    'svg',
+    { class: 'values', width: 62, height: heightPx, 'aria-hidden': 'true' },
+    frame.ticks.map((tick) => element('text', { x: 56, y: STRIP_PX + frame.y.at(tick) + 4 }, text(tick))),
+    element('text', { x: 56, y: heightPx - 4 }, frame.x.to >= 3_600_000 ? 'h:min:s' : 'min:s'),
+  );
+}
+
+export function gridLines(frame: Frame): readonly Markup[] {
+  return frame.ticks.map((tick) => {
+    const y = STRIP_PX + frame.y.at(tick);
+    return element('line', { class: tick === frame.ticks[0] ? 'base' : 'grid', x2: '100%', y1: y, y2: y });
+  });
+}
+
+/** From values to places on a drawing. Never leaves the drawing, whatever it is given. */
+export interface Scale {
+  readonly from: number;
+  readonly to: number;
+  readonly at: (value: number) => number;
+}
+
+/** An empty or reversed span is taken as one of length 1. */
+export function linearScale(from: number, to: number, start: number, end: number): Scale {
+  const length = to > from ? to - from : 1;
+  const at = (value: number): number => {
+    const share = Number.isFinite(value) ? Math.min(1, Math.max(0, (value - from) / length)) : 0;
+    return start + share * (end - start);
+  };
+  return { from, to: from + length, at };
+}
+
+const STEPS = [1, 2, 2.5, 5, 10];
+const TIME_STEPS_MS = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
+].map((seconds) => seconds * 1000);
+
+/** Round values from 0 to the first one at or above `max`, about `count` of them. `isWhole`: of things that are counted. */
+export function roundTicks(max: number, count: number, isWhole = false): readonly number[] {
+  const top = Number.isFinite(max) && max > 0 ? Math.min(max, 1e300) : 1;
+  const power = 10 ** Math.floor(Math.log10(top / count));
+  const round = power * (STEPS.find((one) => one * power * count >= top) ?? 10);
+  const step = isWhole ? Math.max(1, Math.ceil(round)) : round;
+  const ticks = [0];
+  // Counted, since far from zero a step may be too small to move a number.
+  for (let i = 1; i <= count + 1 && (i - 1) * step < top * (1 - 1e-9); i++)
+    ticks.push(Number((i * step).toPrecision(12)));
+  return ticks;
+}
+
+/** Moments that people count in, within the span; at most `count` and one. */
+export function timeTicks(fromMs: number, toMs: number, count: number): readonly number[] {
+  const longest = TIME_STEPS_MS[TIME_STEPS_MS.length - 1] ?? 1;
+  const neededMs = (toMs - fromMs) / count;
+  const stepMs = TIME_STEPS_MS.find((one) => one >= neededMs) ?? Math.ceil(neededMs / longest) * longest;
+  const firstMs = Math.ceil(fromMs / stepMs) * stepMs;
+  return Array.from({ length: count + 1 }, (_, i) => firstMs + i * stepMs).filter(
+    (atMs) => atMs >= fromMs && atMs <= toMs,
+  );
 }

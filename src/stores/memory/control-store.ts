@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts';
 import type { ControlRead, ControlStore, ControlSwap } from '../../control/control-store.ts';
+import type { Clock } from '../../runtime.ts';
 
 interface Kept {
   tag: string | undefined;

@@ -1,6 +1,5 @@
 import type { Entry } from '../../cache/entry.ts';
 import type { MemoryTier } from '../../cache/memory.ts';
-import { createSieve } from './sieve.ts';
 
 export interface MemoryTierOptions {
   /** For pages with results. */
@@ -43,5 +42,129 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
       emptyMaxBytes: options.emptyMaxBytes,
       evictions: pages.evictions() + empties.evictions(),
     }),
+  };
+}
+
+/**
+ * A byte-bounded map with SIEVE eviction (Zhang et al., NSDI '24): one queue in order of insertion, a visited bit set
+ * on a hit, and a hand that walks from old to new, clears the bits it meets and evicts the first it finds unset. A hit
+ * moves nothing, so it costs one map look-up; a query asked once leaves at the hand's next pass.
+ */
+export interface Sieve<V> {
+  readonly get: (key: string) => V | undefined;
+  readonly peek: (key: string) => V | undefined;
+  /** Keeps the value unless it alone is larger than the whole budget; then an older value of that key goes too. */
+  readonly set: (key: string, value: V, bytes: number) => void;
+  readonly delete: (key: string) => boolean;
+  /** Those used since the hand last passed, then the others, each newest first. Copies nothing; see MemoryTier.keys. */
+  readonly keys: () => Iterable<string>;
+  readonly size: () => number;
+  readonly bytes: () => number;
+  readonly evictions: () => number;
+}
+
+interface Node<V> {
+  readonly key: string;
+  value: V;
+  bytes: number;
+  /** 0: not used since the hand passed. Else how many walks had begun when it was, which is all a walk need know. */
+  visited: number;
+  newer: Node<V> | undefined;
+  older: Node<V> | undefined;
+}
+
+export function createSieve<V>(maxBytes: number): Sieve<V> {
+  const nodes = new Map<string, Node<V>>();
+  let newest: Node<V> | undefined;
+  let oldest: Node<V> | undefined;
+  let hand: Node<V> | undefined;
+  let usedBytes = 0;
+  let evictions = 0;
+  /** From 1, so that a use is never 0. */
+  let walks = 1;
+
+  const unlink = (node: Node<V>): void => {
+    if (hand === node) hand = node.newer;
+    if (node.newer === undefined) newest = node.older;
+    else node.newer.older = node.older;
+    if (node.older === undefined) oldest = node.newer;
+    else node.older.newer = node.newer;
+    nodes.delete(node.key);
+    usedBytes -= node.bytes;
+  };
+
+  const evictOne = (): void => {
+    let candidate = hand ?? oldest;
+    while (candidate !== undefined && candidate.visited > 0) {
+      candidate.visited = 0;
+      candidate = candidate.newer ?? oldest;
+    }
+    if (candidate === undefined) return;
+    hand = candidate.newer;
+    unlink(candidate);
+    evictions += 1;
+  };
+
+  /**
+   * A node that was unlinked while the walk stood on it still points to an older one, and so on until one that is held:
+   * the way only ever leads to older nodes, so it ends. What was used for the first time since the walk began may have
+   * been passed over before that, so the second pass names it too.
+   */
+  function* walkKeys(): Generator<string> {
+    walks += 1;
+    const began = walks;
+    for (let node = newest; node !== undefined; node = node.older) {
+      if (node.visited > 0 && nodes.get(node.key) === node) yield node.key;
+    }
+    for (let node = newest; node !== undefined; node = node.older) {
+      const named = node.visited > 0 && node.visited < began;
+      if (!named && nodes.get(node.key) === node) yield node.key;
+    }
+  }
+
+  const visit = (node: Node<V>): void => {
+    if (node.visited === 0) node.visited = walks;
+  };
+
+  return {
+    keys: walkKeys,
+    get: (key) => {
+      const node = nodes.get(key);
+      if (node === undefined) return undefined;
+      visit(node);
+      return node.value;
+    },
+    peek: (key) => nodes.get(key)?.value,
+    set: (key, value, bytes) => {
+      const known = nodes.get(key);
+      if (bytes > maxBytes) {
+        if (known !== undefined) unlink(known);
+        return;
+      }
+      if (known !== undefined) {
+        usedBytes += bytes - known.bytes;
+        known.value = value;
+        known.bytes = bytes;
+        visit(known);
+      } else {
+        // Room first: with everything else visited, the newcomer itself would be the first the hand finds.
+        while (usedBytes + bytes > maxBytes) evictOne();
+        const node: Node<V> = { key, value, bytes, visited: 0, newer: undefined, older: newest };
+        if (newest === undefined) oldest = node;
+        else newest.newer = node;
+        newest = node;
+        nodes.set(key, node);
+        usedBytes += bytes;
+      }
+      while (usedBytes > maxBytes) evictOne();
+    },
+    delete: (key) => {
+      const node = nodes.get(key);
+      if (node !== undefined) unlink(node);
+      return node !== undefined;
+    },
+    size: () => nodes.size,
+    bytes: () => usedBytes,
+    evictions: () => evictions,
   };
 }

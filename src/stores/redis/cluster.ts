@@ -1,10 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
-import { cut, watchConnection } from './connection.ts';
-import { createRedisNode, type RedisNode } from './node.ts';
-import { type ClusterSettings, clusterOptions } from './options.ts';
-import { createRefresher } from './refresh.ts';
-import { slotOf } from './slot.ts';
-import type { Topology, TopologyParts } from './topology.ts';
+import type { Clock } from '../../runtime.ts';
+import { createRedisNode, type RedisNode, type Topology, type TopologyParts } from './node.ts';
+import { type ClusterSettings, clusterOptions, cut, watchConnection } from './options.ts';
 
 /**
  * Redis Cluster: ioredis keeps the map of slots and the connections, commands go to their node directly. A refresh is
@@ -149,6 +146,92 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       closed = true;
       refresher.close();
       end(client);
+    },
+  };
+}
+
+const SLOTS = 16_384;
+
+/** CRC16 as Redis Cluster uses it (XMODEM: polynomial 0x1021, initial 0), one entry per byte. */
+const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit += 1) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  return crc & 0xffff;
+});
+
+/**
+ * The Redis Cluster hash slot of a name, 0–16383: of what stands between the first `{` and the next `}`, unless that
+ * is empty. Our own, because the package ioredis uses takes a later tag where the first one is empty (`{}a{b}`), and
+ * a slot that differs from `CLUSTER KEYSLOT` books a node's errors to another.
+ */
+export function slotOf(name: string): number {
+  const open = name.indexOf('{');
+  const close = open < 0 ? -1 : name.indexOf('}', open + 1);
+  const tag = close > open + 1 ? name.slice(open + 1, close) : name;
+  let crc = 0;
+  for (let index = 0; index < tag.length; index += 1) {
+    const unit = tag.charCodeAt(index);
+    // Names of ours are ASCII: bytes are made only for names that are not.
+    if (unit > 0x7f) return slotOfBytes(Buffer.from(tag));
+    crc = ((crc << 8) & 0xffff) ^ (TABLE[(crc >> 8) ^ unit] ?? 0);
+  }
+  return crc % SLOTS;
+}
+
+function slotOfBytes(bytes: Buffer): number {
+  let crc = 0;
+  for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ (TABLE[(crc >> 8) ^ byte] ?? 0);
+  return crc % SLOTS;
+}
+
+export interface Refresher {
+  /** Refresh soon: at once when the last one is long enough ago, else as soon as it is. Never lost, never a storm. */
+  readonly soon: () => void;
+  readonly close: () => void;
+}
+
+export interface RefresherOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Between refreshes while all is well. */
+  readonly intervalMs: number;
+  readonly refresh: (why: 'interval' | 'trouble') => void;
+}
+
+/** Each refresh opens a connection: in trouble every process makes about one a second, not one per failed read. */
+const TROUBLE_GAP_MS = 1000;
+
+/** When to look at the topology again: every `intervalMs`, ±25 % so that a fleet does not ask at once. */
+export function createRefresher({ clock, random, intervalMs, refresh }: RefresherOptions): Refresher {
+  const jittered = (ms: number): number => ms * (0.75 + random() / 2);
+  let lastMs = clock.monotonicMs();
+  let urgent: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const run = (why: 'interval' | 'trouble'): void => {
+    lastMs = clock.monotonicMs();
+    refresh(why);
+  };
+  const next = (): NodeJS.Timeout =>
+    setTimeout(() => {
+      run('interval');
+      regular = next();
+    }, jittered(intervalMs)).unref();
+  let regular = next();
+
+  return {
+    soon() {
+      if (urgent !== undefined || closed) return;
+      const waitMs = Math.max(0, lastMs + jittered(TROUBLE_GAP_MS) - clock.monotonicMs());
+      urgent = setTimeout(() => {
+        urgent = undefined;
+        run('trouble');
+      }, waitMs).unref();
+    },
+    close() {
+      closed = true;
+      clearTimeout(regular);
+      clearTimeout(urgent);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { ENTRY_VERSION } from '../../cache/codec.ts';
-import { type StoreContent, StoreUnreachable } from '../../flush/content.ts';
-import { type Command, type CommandReply, commandTo } from './command.ts';
-import { pipelineNames } from './name-pipeline.ts';
+import { type StoreContent, StoreUnreachable } from '../../operations/flush/content.ts';
 import type { RedisNode } from './node.ts';
+import { pipelineNames } from './pipeline.ts';
+import { type Command, type CommandReply, commandTo } from './send.ts';
 
 export interface RedisContentOptions {
   readonly domain: string;

@@ -1,5 +1,5 @@
 import type { StoreNode } from '../../cache/store.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../runtime.ts';
 
 /**
  * One node's breaker: open, it costs the node's keys a miss in ~0 ms and the other nodes nothing. Our own rather than

@@ -1,8 +1,6 @@
 import { Redis } from 'ioredis';
-import { cut, watchConnection } from './connection.ts';
-import { createRedisNode, type RedisNode } from './node.ts';
-import { nodeOptions, type RedisSettings, reconnectDelayMs, sentinelOptions } from './options.ts';
-import type { Topology, TopologyParts } from './topology.ts';
+import { createRedisNode, type RedisNode, type Topology, type TopologyParts } from './node.ts';
+import { cut, nodeOptions, type RedisSettings, reconnectDelayMs, sentinelOptions, watchConnection } from './options.ts';
 
 type SingleSettings = Exclude<RedisSettings, { readonly kind: 'cluster' }>;
 

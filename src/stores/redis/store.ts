@@ -1,24 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Store, StoreEvent } from '../../cache/store.ts';
-import type { Clock } from '../../clock.ts';
 import type { ControlStore } from '../../control/control-store.ts';
-import type { StoreContent } from '../../flush/content.ts';
-import type { CounterStore } from '../../popularity/counter-store.ts';
-import { readBatches } from './batch.ts';
+import type { StoreContent } from '../../operations/flush/content.ts';
+import type { CounterStore } from '../../popularity/shared.ts';
+import type { Clock } from '../../runtime.ts';
 import { connectCluster } from './cluster.ts';
-import { type Command, type CommandReply, commandTo } from './command.ts';
 import { createRedisContent } from './content.ts';
 import { createRedisControl } from './control.ts';
 import { createRedisCounters } from './counters.ts';
-import { createEpochs } from './epochs.ts';
-import { createFleet } from './fleet.ts';
+import { readFrom, writeTo } from './entry-commands.ts';
+import { createEpochs, createFleet } from './fleet.ts';
 import { createRedisLeases } from './lease.ts';
 import { FAULTS } from './node.ts';
 import type { RedisSettings } from './options.ts';
-import { readFrom } from './read.ts';
-import { seedBatches } from './seed.ts';
+import { readBatches, seedBatches } from './pipeline.ts';
+import { type Command, type CommandReply, commandTo } from './send.ts';
 import { connectSingle } from './single.ts';
-import { writeTo } from './write.ts';
 
 export interface RedisStoreOptions {
   readonly settings: RedisSettings;

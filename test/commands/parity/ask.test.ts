@@ -3,9 +3,8 @@ import { describe, it } from 'node:test';
 import { type AskOptions, askBoth } from '../../../src/commands/parity/ask.ts';
 import { figuresOf } from '../../../src/commands/parity/figures.ts';
 import type { Query } from '../../../src/commands/parity/queries.ts';
-import { type Engine, EngineError } from '../../../src/search/engine.ts';
-import type { ResultPage } from '../../../src/search/page.ts';
-import { prepareSearch } from '../../../src/search/prepare.ts';
+import { type Engine, EngineError, type ResultPage } from '../../../src/search/engine.ts';
+import { prepareSearch } from '../../../src/search/key.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 
 const DOMAIN = { name: 'goods', attributes: [], context: [], answerProfile: 'test' };

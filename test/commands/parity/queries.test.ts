@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { MAX_LINES, type Queries, readQueries } from '../../../src/commands/parity/queries.ts';
-import { prepareSearch } from '../../../src/search/prepare.ts';
+import { prepareSearch } from '../../../src/search/key.ts';
 
 const DOMAIN = { name: 'goods', attributes: [], context: [], answerProfile: 'test' };
 

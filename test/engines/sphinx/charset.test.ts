@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { CHARSET_TABLE, IGNORE_CHARS } from '../../../src/engines/sphinx/charset.ts';
+import { CHARSET_TABLE, IGNORE_CHARS } from '../../../src/engines/sphinx/configuration.ts';
 
 it('the index folds every letter it knows as the canonical form of a query does', () => {
   const ignored = codes(IGNORE_CHARS.split(', '));

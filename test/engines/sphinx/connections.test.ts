@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { type Connections, createConnections } from '../../../src/engines/sphinx/connections.ts';
+import { type Connections, createConnections } from '../../../src/engines/sphinx/connection-pool.ts';
 
 const packet = (sequence: number, payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from([payload.length, 0, 0, sequence]), payload]);

@@ -5,10 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
-import type { SearchDomain } from '../../../src/search/domain.ts';
-import type { Engine } from '../../../src/search/engine.ts';
-import type { ResultPage } from '../../../src/search/page.ts';
-import type { Filter, SearchRequest } from '../../../src/search/request.ts';
+import type { Filter, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
+import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
 

@@ -9,9 +9,9 @@ import {
   SPHINX,
   startSearchd,
 } from '../../../loadtest/stack/sphinx.ts';
-import { systemClock } from '../../../src/clock.ts';
 import { createSphinxEngine, type SphinxOptions } from '../../../src/engines/sphinx/engine.ts';
 import type { SphinxSourceOptions } from '../../../src/engines/sphinx/source.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import type { Engine } from '../../../src/search/engine.ts';
 import { optional } from '../../optional.ts';
 

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { withoutFloat32Noise } from '../../../src/engines/sphinx/float32.ts';
-import { pageOf, type ResultSets } from '../../../src/engines/sphinx/reply.ts';
+import { pageOf, type ResultSets, withoutFloat32Noise } from '../../../src/engines/sphinx/reply.ts';
 import { beginning, createMarks, highlighted } from '../../../src/engines/sphinx/snippet.ts';
-import type { SearchDomain } from '../../../src/search/domain.ts';
-import type { SearchRequest } from '../../../src/search/request.ts';
+import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 
 const domain: SearchDomain = {
   name: 'd',

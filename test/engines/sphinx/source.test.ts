@@ -5,9 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { buildIndexes, type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { numericId, writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
-import type { Document } from '../../../src/search/document.ts';
-import type { SearchDomain } from '../../../src/search/domain.ts';
-import type { SearchRequest } from '../../../src/search/request.ts';
+import type { Document, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
 
 const SHOP: SearchDomain = {

@@ -3,8 +3,7 @@ import { it } from 'node:test';
 import { matchText } from '../../../src/engines/sphinx/escape.ts';
 import { createMarks } from '../../../src/engines/sphinx/snippet.ts';
 import { createStatements, type StatementOptions } from '../../../src/engines/sphinx/statement.ts';
-import type { SearchDomain } from '../../../src/search/domain.ts';
-import type { SearchRequest } from '../../../src/search/request.ts';
+import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 
 const domain: SearchDomain = {
   name: 'd',

@@ -19,9 +19,8 @@ import {
 import type { EngineTlsSettings } from '../../../src/config/settings.ts';
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
-import type { SearchDomain } from '../../../src/search/domain.ts';
+import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import { EngineError } from '../../../src/search/engine.ts';
-import type { SearchRequest } from '../../../src/search/request.ts';
 import { optional } from '../../optional.ts';
 import { engineDefaults, temporaryDirectory } from './open.ts';
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
-import { IndexError, type IndexErrorCode } from '../../../src/engines/sqlite/index-error.ts';
+import { IndexError, type IndexErrorCode } from '../../../src/engines/sqlite/engine.ts';
 import { openIndex } from '../../../src/engines/sqlite/open-index.ts';
-import type { Document } from '../../../src/search/document.ts';
+import type { Document } from '../../../src/search/domain.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { DOMAIN, temporaryDirectory, titled } from './catalogue.ts';
 

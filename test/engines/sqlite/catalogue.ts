@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
 import { type OpenIndex, openIndex } from '../../../src/engines/sqlite/open-index.ts';
-import type { Document } from '../../../src/search/document.ts';
-import type { SearchDomain } from '../../../src/search/domain.ts';
+import type { Document, SearchDomain } from '../../../src/search/domain.ts';
 
 export const DOMAIN: SearchDomain = {
   name: 'goods',

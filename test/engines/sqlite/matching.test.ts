@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
-import type { Document } from '../../../src/search/document.ts';
+import type { Document } from '../../../src/search/domain.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { indexOf, titled } from './catalogue.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { wordsOf } from '../../../src/engines/sqlite/words.ts';
+import { wordsOf } from '../../../src/engines/sqlite/expression.ts';
 
 it('case, ё, accents and stress marks are folded away, й stays', () => {
   assert.deepEqual(wordsOf('Ёлка ЁЛКА е\u0308лка елка'), ['елка', 'елка', 'елка', 'елка']);

@@ -1,5 +1,5 @@
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Defence } from '../../../src/config/settings.ts';
 import { createReference } from '../reference.ts';
 import {

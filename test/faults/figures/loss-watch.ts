@@ -1,6 +1,6 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import { targetOf } from '../bed.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { createRecovery, type Recovery } from '../recovery.ts';

@@ -1,6 +1,6 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { startStream } from '../../../loadtest/traffic/stream.ts';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { personOf, targetOf } from '../bed.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { percentile } from '../samples.ts';

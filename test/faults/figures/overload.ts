@@ -1,5 +1,5 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import { targetOf } from '../bed.ts';
 import { type Changes, HUNG_MS } from '../configuration.ts';
 import { verdictOf } from '../verdict.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
-import { systemClock } from '../../../src/clock.ts';
 import type { HostPort } from '../../../src/config/settings.ts';
+import { systemClock } from '../../../src/runtime.ts';
 
 /** `slow`: given up at the deadline. `refused`: given up before it was sent, or when the connection broke. */
 export type Read = 'value' | 'slow' | 'refused';

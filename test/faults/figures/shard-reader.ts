@@ -4,9 +4,9 @@
  */
 
 import { startStream } from '../../../loadtest/traffic/stream.ts';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
-import { systemClock } from '../../../src/clock.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { HostPort } from '../../../src/config/settings.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { createClosingClient, createStoreClient, DEADLINE_MS, type ShardClient } from './shard-clients.ts';
 
 /** The first message to the process; then `begin` and `end` in turn. Each is answered, `end` by what was noted. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
-import { slotOf } from '../../../src/stores/redis/slot.ts';
+import { slotOf } from '../../../src/stores/redis/cluster.ts';
 import { percentile } from '../samples.ts';
 import { type Figure, type FigureResult, measured } from './figure.ts';
 import { SOCKET_TIMEOUT_MS } from './shard-clients.ts';

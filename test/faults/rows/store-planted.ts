@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginOverlay } from '../../../src/control/change-overlay.ts';
+import { suppress } from '../../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, MAX_GENERATION } from '../../../src/control/document.ts';
 import { encodeDocument } from '../../../src/control/document-codec.ts';
-import { descendant } from '../../../src/control/lineage.ts';
-import { suppress } from '../../../src/control/suppress.ts';
+import { descendant } from '../../../src/control/merge.ts';
+import { beginOverlay } from '../../../src/control/overlay.ts';
 import type { Bed } from '../bed.ts';
 import { felt } from '../felt.ts';
 import type { Row } from '../row.ts';

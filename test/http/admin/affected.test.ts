@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
-import { AffectedBody, affectedBody, PurgedBody, purgedBody } from '../../../src/http/admin/affected.ts';
+import { AffectedBody, affectedBody, PurgedBody, purgedBody } from '../../../src/http/admin/flush-routes.ts';
 
 test('a flush says in a sentence how many pages it affected, and what was not counted', () => {
   for (const [mode, affected, note] of [

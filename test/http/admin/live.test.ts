@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { get, until } from '../serve.ts';
 import { adminRig, TOKEN } from './rig.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Compile } from 'typebox/compile';
-import { loadReadyPlans } from '../../../src/drills/ready-plans.ts';
-import { PROBLEMS } from '../../../src/http/problem.ts';
+import { PROBLEMS } from '../../../src/http/transport/problem.ts';
+import { loadReadyPlans } from '../../../src/operations/drills/read-plan.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { type AdminRig, adminRig, type Reply } from './rig.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { AuditEntry } from '../../../src/audit/audit.ts';
-import { createRefusalLines } from '../../../src/http/admin/refusal-lines.ts';
+import { createRefusalLines } from '../../../src/http/admin/audit.ts';
+import type { AuditEntry } from '../../../src/operations/audit/audit.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 
 function rig(t: TestContext) {

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import type { RecordedEntry } from '../../../src/audit/audit.ts';
-import { type Clock, systemClock } from '../../../src/clock.ts';
+import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../../src/http/admin/admin-server.ts';
 import type { Operations } from '../../../src/http/admin/operations.ts';
-import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../../src/http/admin-server.ts';
-import type { RequestEvent, TokenEvent } from '../../../src/http/events.ts';
+import type { RequestEvent, TokenEvent } from '../../../src/http/transport/events.ts';
+import type { RecordedEntry } from '../../../src/operations/audit/audit.ts';
+import { type Clock, systemClock } from '../../../src/runtime.ts';
 import { createFakeAudit } from '../../fakes/audit.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { createFakeSearch } from '../../fakes/search.ts';

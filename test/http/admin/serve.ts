@@ -3,8 +3,8 @@
  * `node test/http/admin/serve.ts 8099 a-token`. Drills of the fake run by the clock, each in well under a minute.
  */
 import pino from 'pino';
-import { systemClock } from '../../../src/clock.ts';
-import { createAdminServer } from '../../../src/http/admin-server.ts';
+import { createAdminServer } from '../../../src/http/admin/admin-server.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { createFakeAudit } from '../../fakes/audit.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { createFakeSearch } from '../../fakes/search.ts';

@@ -9,8 +9,8 @@ import { after, before, type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect } from 'node:tls';
 import pino from 'pino';
 import { type Certificates, makeCertificates } from '../../../loadtest/stack/certificates.ts';
-import { createClientErrorHandler } from '../../../src/http/client-error.ts';
-import { createListener, DEFAULT_LIMITS, type ListenerTls } from '../../../src/http/listener.ts';
+import { createListener, DEFAULT_LIMITS, type ListenerTls } from '../../../src/http/transport/listener.ts';
+import { createClientErrorHandler } from '../../../src/http/transport/problem.ts';
 import { adminRig, bearer } from './rig.ts';
 
 let directory = '';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OperationRefused } from '../../../src/control/refusal.ts';
+import { OperationRefused } from '../../../src/control/operation-error.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { adminRig } from './rig.ts';

@@ -5,7 +5,7 @@ import { countersOf, memoryFigures } from '../../../loadtest/experiments/shards/
 import { type ShardRow, shardsLesson } from '../../../loadtest/experiments/shards/lesson.ts';
 import { settledCommands } from '../../../loadtest/experiments/shards/settled-commands.ts';
 import { PUBLISHED_MIX } from '../../../loadtest/lab/mix.ts';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 
 test('more shards of the same memory with the same hits and evictions: the cure is temporary', () => {
   const { holds, sentence } = shardsLesson(rowsOf({ hitRatio: 0.72, evictions: 1100 }), 1);

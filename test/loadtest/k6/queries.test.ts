@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Ask, type AskerOptions, createAsker, readMix, targetOf } from '../../../loadtest/k6/kit/queries.ts';
 import type { Query } from '../../../loadtest/k6/kit/query-file.ts';
-import { canonicalText } from '../../../src/search/canonical-text.ts';
+import { canonicalText } from '../../../src/search/canonical.ts';
 
 const MIX: AskerOptions['mix'] = { exponent: 1, offset: 0, onceShare: 0.3, seed: 1, pages: true };
 const COUNT = 30_000;

@@ -5,10 +5,10 @@ import { itemOf } from '../../../loadtest/k6/kit/batch-item.ts';
 import { itemReplies, itemsOf } from '../../../loadtest/k6/kit/batch-reply.ts';
 import { type Ask, targetOf } from '../../../loadtest/k6/kit/queries.ts';
 import { isHonestShed, outcomeOf } from '../../../loadtest/k6/kit/reply.ts';
-import { systemClock } from '../../../src/clock.ts';
-import { pairsOf } from '../../../src/http/batch.ts';
-import { parseQueryString } from '../../../src/http/query-string.ts';
-import { Unanswered } from '../../../src/search/failure.ts';
+import { pairsOf } from '../../../src/http/search-api/msearch.ts';
+import { parseQueryString } from '../../../src/http/transport/request-target.ts';
+import { systemClock } from '../../../src/runtime.ts';
+import { Unanswered } from '../../../src/search/search-error.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
 import { listeningServer } from '../../http/serve.ts';
 

@@ -9,7 +9,7 @@ import { inLab, type Lab, type LabStore } from '../../../loadtest/lab/lab.ts';
 import { massImport } from '../../../loadtest/lab/mass-import.ts';
 import { fillCommands } from '../../../loadtest/lab/mix.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 
 const MIX = { kind: 'mix', keys: 200, leastBytes: 100, mostBytes: 300, writes: 0.2 } as const;
 const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };

@@ -10,7 +10,7 @@ import {
   PUBLISHED_MIX,
   valueBytes,
 } from '../../../loadtest/lab/mix.ts';
-import { seededRandom } from '../../../src/catalogue/demo/random.ts';
+import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
 
 const many = (draw: (random: () => number) => number): number[] => {
   const random = seededRandom(7).next;

@@ -6,7 +6,7 @@ import { groups, leadText } from '../../../loadtest/peers/measure/leads.ts';
 import { notesOf } from '../../../loadtest/peers/measure/notes.ts';
 import type { Outcome } from '../../../loadtest/peers/measure/outcome.ts';
 import { SIZES } from '../../../loadtest/peers/measure/sizes.ts';
-import { fleetShare } from '../../../src/control/fleet.ts';
+import { fleetShare } from '../../../src/control/membership.ts';
 import { type Given, l1, l2, outcome } from './measure-outcome.ts';
 
 const compared = (all: readonly Outcome[]): string[] =>

@@ -8,9 +8,8 @@ import { parseQueries, type Query } from '../../../loadtest/k6/kit/query-file.ts
 import { writeQueries } from '../../../loadtest/run/write-queries.ts';
 import { documentsOf } from '../../../loadtest/stack/corpus.ts';
 import { DEMO_DOMAINS } from '../../../src/catalogue/demo.ts';
-import type { Document } from '../../../src/search/document.ts';
-import type { SearchDomain } from '../../../src/search/domain.ts';
-import { parseRequest } from '../../../src/search/parameters.ts';
+import type { Document, SearchDomain } from '../../../src/search/domain.ts';
+import { parseRequest } from '../../../src/search/query.ts';
 
 const DEMO: readonly SearchDomain[] = DEMO_DOMAINS.map((domain) => ({ ...domain, answerProfile: '' }));
 const COUNT = 1000;

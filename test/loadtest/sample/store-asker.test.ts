@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createStoreAsker } from '../../../loadtest/sample/store-asker.ts';
 import { startStandalone, until } from '../../../loadtest/stack/redis.ts';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/runtime.ts';
 
 const LIMIT_MS = 5000;
 /** For whoever will not answer. */

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { controlStoreContract } from '../../contract/control-store.ts';
 

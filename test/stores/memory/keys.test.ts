@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
-import { createSieve, type Sieve } from '../../../src/stores/memory/sieve.ts';
+import { createMemoryTier, createSieve, type Sieve } from '../../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
 import { entryOf } from '../../fakes/entry.ts';
 

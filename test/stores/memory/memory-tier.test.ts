@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { createMemoryTier, ENTRY_OVERHEAD_BYTES } from '../../../src/stores/memory/memory-tier.ts';
-import { createSieve } from '../../../src/stores/memory/sieve.ts';
+import { createMemoryTier, createSieve, ENTRY_OVERHEAD_BYTES } from '../../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
 import { entryOf } from '../../fakes/entry.ts';
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryTier, ENTRY_OVERHEAD_BYTES } from '../../../src/stores/memory/memory-tier.ts';
-import { createSieve, type Sieve } from '../../../src/stores/memory/sieve.ts';
+import {
+  createMemoryTier,
+  createSieve,
+  ENTRY_OVERHEAD_BYTES,
+  type Sieve,
+} from '../../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { entryOf } from '../../fakes/entry.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
-import { systemClock } from '../../../src/clock.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { createRedisStore } from '../../../src/stores/redis/store.ts';
 
 const CONNECTION = {

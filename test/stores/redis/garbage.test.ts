@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProxiedCluster, type ProxiedNode, startProxiedCluster } from '../../../loadtest/proxy/cluster.ts';
 import { type Match, type RespProxy, startRespProxy } from '../../../loadtest/proxy/resp-proxy.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
-import { leaseNames } from '../../../src/cache/lease-store.ts';
-import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { leaseNames, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
 import { CONNECTION, connected, openStore } from './open.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);

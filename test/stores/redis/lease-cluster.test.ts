@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
-import { type LeaseNames, leaseNames } from '../../../src/cache/lease-store.ts';
-import type { Store, StoreEvent } from '../../../src/cache/store.ts';
+import { type LeaseNames, leaseNames, type Store, type StoreEvent } from '../../../src/cache/store.ts';
 import { migrateSlot } from './migration.ts';
 import { clusterOf, connected, openStore } from './open.ts';
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
 import { startRedisNode } from '../../../loadtest/stack/redis-node.ts';
-import { leaseNames } from '../../../src/cache/lease-store.ts';
+import { leaseNames } from '../../../src/cache/store.ts';
 import { CONNECTION, connected, openStore } from './open.ts';
 
 const NAME = 'sc1:goods:{loaded}';

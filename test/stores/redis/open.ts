@@ -1,8 +1,8 @@
 import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
-import { systemClock } from '../../../src/clock.ts';
 import type { StoreConnection } from '../../../src/config/settings.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import type { RedisSettings } from '../../../src/stores/redis/options.ts';
 import { createRedisStore, type RedisStore, type RedisStoreOptions } from '../../../src/stores/redis/store.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createRefresher } from '../../../src/stores/redis/refresh.ts';
+import { createRefresher } from '../../../src/stores/redis/cluster.ts';
 
 function refresher(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classify } from '../../../src/stores/redis/reply-error.ts';
+import { classify } from '../../../src/stores/redis/send.ts';
 
 const reply = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { slotOf } from '../../../src/stores/redis/slot.ts';
+import { slotOf } from '../../../src/stores/redis/cluster.ts';
 
 test('slots are CRC16 modulo 16384', () => {
   // 0x31C3 is the published check value of this CRC; the others are what CLUSTER KEYSLOT answers.

@@ -1,10 +1,21 @@
-import { type Draft, hurried, languageOf, roundPrice } from '../ad.ts';
+import {
+  capital,
+  type Draft,
+  grouped,
+  hurried,
+  type Language,
+  languageOf,
+  paragraph,
+  plural,
+  type Random,
+  render,
+  roundPrice,
+  transliterate,
+  type Voice,
+} from '../ad.ts';
 import { CITIES, type City, placeIn } from '../cities.ts';
-import { capital, grouped, type Language, paragraph, plural, render, transliterate, type Voice } from '../phrase.ts';
-import type { Random } from '../random.ts';
-import { CARS, type CarModel } from './cars.ts';
 import { partAd } from './parts.ts';
-import { VEHICLES, type Vehicle } from './vehicles.ts';
+import { CARS, type CarModel, VEHICLES, type Vehicle } from './vehicles.ts';
 import { carWords, type VehicleWords, vehicleWords } from './words.ts';
 
 /** The year of the newest ads. */

@@ -1,8 +1,20 @@
-import { type Draft, hurried, languageOf, roundPrice } from '../ad.ts';
+import {
+  agree,
+  capital,
+  type Draft,
+  type Gender,
+  hurried,
+  languageOf,
+  lines,
+  paragraph,
+  type Random,
+  render,
+  roundPrice,
+  shareSlots,
+  transliterate,
+} from '../ad.ts';
 import { CITIES, placeIn } from '../cities.ts';
-import { agree, capital, type Gender, lines, paragraph, render, shareSlots, transliterate } from '../phrase.ts';
-import type { Random } from '../random.ts';
-import { CARS, type CarModel } from './cars.ts';
+import { CARS, type CarModel } from './vehicles.ts';
 
 /** noun | gender | english | roubles from–to | weight */
 const PARTS = table(`

@@ -1,4 +1,4 @@
-import { type Language, lines } from '../phrase.ts';
+import { type Language, lines } from '../ad.ts';
 import type { Vehicle } from './vehicles.ts';
 
 export interface VehicleWords {

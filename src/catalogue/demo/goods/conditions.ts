@@ -1,4 +1,4 @@
-import { lines } from '../phrase.ts';
+import { lines } from '../ad.ts';
 import type { Wear } from './kind.ts';
 
 /** A condition, what it does to the price and what sellers say about it. */

@@ -1,27 +1,29 @@
-import { type Draft, hurried, languageOf, roundPrice } from '../ad.ts';
+import {
+  agree,
+  capital,
+  type Draft,
+  hurried,
+  type Language,
+  languageOf,
+  paragraph,
+  type Random,
+  render,
+  roundPrice,
+  shareSlots,
+  transliterate,
+  type Voice,
+} from '../ad.ts';
 import { CITIES, type City, placeIn } from '../cities.ts';
-import { agree, capital, type Language, paragraph, render, shareSlots, transliterate, type Voice } from '../phrase.ts';
-import type { Random } from '../random.ts';
-import { ANIMALS } from './animals.ts';
+import { ANIMALS, CHILDREN } from './animals.ts';
 import { APPLIANCES } from './appliances.ts';
-import { BICYCLES } from './bicycles.ts';
-import { BOOKS } from './books.ts';
-import { CAMERAS } from './cameras.ts';
-import { CHILDREN } from './children.ts';
-import { CLOTHES } from './clothes.ts';
-import { COMPUTERS } from './computers.ts';
+import { CLOTHES, SHOES } from './clothes.ts';
 import { CONDITIONS, type Condition } from './conditions.ts';
-import { CONSOLES } from './consoles.ts';
+import { COMPUTERS, PHONES } from './electronics.ts';
 import { FURNITURE } from './furniture.ts';
-import { HOUSEHOLD } from './household.ts';
-import { INSTRUMENTS } from './instruments.ts';
-import type { Kind, Model, SlotValue } from './kind.ts';
-import { PHONES } from './phones.ts';
-import { SHOES } from './shoes.ts';
-import { SOUND } from './sound.ts';
-import { SPORT } from './sport.ts';
-import { POSTAL_TERMS, REASONS, TERMS } from './terms.ts';
-import { TOOLS } from './tools.ts';
+import { HOUSEHOLD, TOOLS } from './household.ts';
+import { type Kind, type Model, POSTAL_TERMS, REASONS, type SlotValue, TERMS } from './kind.ts';
+import { BOOKS, CAMERAS, CONSOLES, INSTRUMENTS, SOUND } from './leisure.ts';
+import { BICYCLES, SPORT } from './sport.ts';
 
 const KINDS: readonly Kind[] = [
   ...PHONES,

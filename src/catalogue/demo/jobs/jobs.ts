@@ -1,7 +1,17 @@
-import { type Draft, hurried, languageOf } from '../ad.ts';
+import {
+  capital,
+  type Draft,
+  grouped,
+  hurried,
+  languageOf,
+  lines,
+  paragraph,
+  type Random,
+  render,
+  shareSlots,
+  transliterate,
+} from '../ad.ts';
 import { CITIES, placeIn } from '../cities.ts';
-import { capital, grouped, lines, paragraph, render, shareSlots, transliterate } from '../phrase.ts';
-import type { Random } from '../random.ts';
 import { PROFESSIONS } from './professions.ts';
 
 export function jobsAd(random: Random): Draft {

@@ -1,4 +1,4 @@
-import { lines } from '../phrase.ts';
+import { lines } from '../ad.ts';
 
 export interface Profession {
   readonly category: string;

@@ -1,4 +1,4 @@
-import { type Gender, type Language, lines } from '../phrase.ts';
+import { type Gender, type Language, lines } from '../ad.ts';
 
 export interface EstateWords {
   readonly titles: readonly string[];

@@ -1,9 +1,20 @@
-import { type Draft, hurried, languageOf, roundPrice } from '../ad.ts';
+import {
+  capital,
+  type Draft,
+  hurried,
+  type Language,
+  languageOf,
+  paragraph,
+  plural,
+  type Random,
+  render,
+  roundPrice,
+  transliterate,
+} from '../ad.ts';
 import { addressIn, CITIES, type City, placeIn } from '../cities.ts';
-import { capital, type Language, paragraph, plural, render, transliterate } from '../phrase.ts';
-import type { Random } from '../random.ts';
 import type { Estate, EstateWords } from './estate.ts';
-import { ESTATES } from './estates.ts';
+import { FLATS, HOUSES, ROOMS } from './homes.ts';
+import { COMMERCIAL, GARAGES, PLOTS } from './non-residential.ts';
 
 export type Deal = 'продажа' | 'аренда';
 
@@ -180,3 +191,5 @@ function priceOf(estate: Estate, shape: Shape, city: City, deal: Deal, random: R
   // Rent of a flat comes near a half per cent of its price a month, of a small one rather more.
   return Math.round((worth * estate.rentPerMonth) / 500) * 500 || 500;
 }
+
+export const ESTATES: readonly Estate[] = [FLATS, HOUSES, ROOMS, GARAGES, PLOTS, COMMERCIAL];

@@ -1,0 +1,247 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { contentPolicy, documentFields, INLINE_STYLES } from '../transport/app.ts';
+import { Refusal } from '../transport/problem.ts';
+import { sendCompressed } from '../transport/static-file.ts';
+import { callerName, callerOf } from './access.ts';
+import {
+  DrillPreviewBody,
+  JournalBody,
+  PlanBody,
+  PreviewAsk,
+  PreviewAskBody,
+  StartAsk,
+  StartAskBody,
+} from './drill-schema.ts';
+import { HaltNote } from './flush-schema.ts';
+import { bodyReader, IdParams as idParams, OptionalReason, queryOf, Reason } from './input.ts';
+import { closed, described } from './openapi.ts';
+import type { AdminContext } from './operations.ts';
+import { DrillSummaryBody, UnreadableReportBody } from './state-route.ts';
+
+/** The drill a path names. Ids become file names, so nothing else than what one consists of goes any further. */
+export const drillId = {
+  IdParams: idParams('Of a drill, such as `20261121-064348-goods-canary-x7`.'),
+  /** @throws Refusal `unknown-drill` */
+  of: (request: FastifyRequest): string => {
+    const { params } = request;
+    const id = typeof params === 'object' && params !== null && 'id' in params ? String(params.id) : '';
+    if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return id;
+    throw new Refusal({ code: 'unknown-drill', detail: 'There is no such drill.' });
+  },
+};
+
+const ReasonBody = Type.Object({ reason: Reason }, closed);
+const AbortBody = Type.Object({ reason: OptionalReason }, closed);
+
+/** Plans, and drills from their dry run to their end; what they have written is in journal-route.ts. */
+export function registerDrills(app: FastifyInstance, { operations: { drills }, desk }: AdminContext): void {
+  const previewOf = bodyReader(PreviewAsk);
+  const startOf = bodyReader(StartAsk);
+  const reasonOf = bodyReader(ReasonBody);
+  const abortOf = bodyReader(AbortBody);
+
+  app.get('/admin/plans', {
+    schema: described({
+      summary: 'The ready-made plans',
+      tag: 'drills',
+      answer: Type.Object({ plans: Type.Array(PlanBody) }),
+    }),
+    handler: (_request, reply) => {
+      reply.send({ plans: drills.plans() });
+    },
+  });
+
+  app.post('/admin/drills/preview', {
+    config: { action: 'drill-preview', looks: true },
+    schema: described({
+      summary: 'What each stage of a drill would flush and cost, without doing it',
+      tag: 'drills',
+      body: PreviewAskBody,
+      answer: DrillPreviewBody,
+    }),
+    handler: async (request, reply) => {
+      const preview = await drills.preview(previewOf(request.body));
+      return reply.send(preview);
+    },
+  });
+
+  app.post('/admin/drills', {
+    config: { action: 'drill-start' },
+    schema: described({
+      summary: 'Start a drill',
+      description: 'Answers when it has begun with its baseline; it goes on by itself.',
+      tag: 'drills',
+      body: StartAskBody,
+      answer: JournalBody,
+      status: 201,
+    }),
+    handler: async (request, reply) => {
+      const ask = startOf(request.body);
+      const journal = await drills.start({ ...ask, ...callerOf(request, ask.reason) });
+      desk.changed(request, begunNote(journal));
+      return reply.code(201).header('location', `/admin/drills/${journal.id}`).send(journal);
+    },
+  });
+
+  app.get('/admin/drills', {
+    schema: described({
+      summary: 'Drills that run or have left a report, newest first',
+      tag: 'drills',
+      answer: Type.Object({ drills: Type.Array(DrillSummaryBody), unreadable: Type.Array(UnreadableReportBody) }),
+    }),
+    handler: async (_request, reply) => {
+      const listed = await drills.list();
+      return reply.send({ drills: listed, unreadable: drills.unreadable() });
+    },
+  });
+
+  app.post('/admin/drills/:id/abort', {
+    config: { action: 'drill-abort' },
+    schema: described({
+      summary: 'End a drill and restore the cache, whoever runs it',
+      description: 'Answers when the cache is restored. The body may be left out.',
+      tag: 'drills',
+      params: drillId.IdParams,
+      body: AbortBody,
+      answer: Type.Object({ id: Type.String() }),
+    }),
+    handler: async (request, reply) => {
+      const id = drillId.of(request);
+      const { reason = '' } = abortOf(request.body);
+      await drills.abort(id, { by: callerName(request.raw), reason: reason.trim() });
+      desk.changed(request, { after: { drill: id } });
+      return reply.send({ id });
+    },
+  });
+
+  app.post('/admin/drills/:id/resume', {
+    config: { action: 'drill-resume' },
+    schema: described({
+      summary: 'Go on with a stopped drill from the stage that was not finished',
+      tag: 'drills',
+      params: drillId.IdParams,
+      body: ReasonBody,
+      answer: JournalBody,
+      status: 201,
+    }),
+    handler: async (request, reply) => {
+      const id = drillId.of(request);
+      const journal = await drills.resume(id, callerOf(request, reasonOf(request.body).reason));
+      desk.changed(request, begunNote(journal));
+      return reply.code(201).header('location', `/admin/drills/${journal.id}`).send(journal);
+    },
+  });
+}
+
+function begunNote(journal: {
+  readonly id: string;
+  readonly plan: { readonly name: string };
+  readonly domains: readonly string[];
+  readonly resumes?: string;
+}) {
+  const { id, plan, domains, resumes } = journal;
+  const [domain] = domains;
+  return {
+    ...(domains.length === 1 && domain !== undefined ? { domain } : {}),
+    after: { drill: id, plan: plan.name, domains, ...(resumes === undefined ? {} : { resumes }) },
+  };
+}
+
+/** The sandbox gives the report an origin of its own. */
+const REPORT_FIELDS = documentFields(contentPolicy({ ...INLINE_STYLES, sandbox: '' }));
+
+const SamplesQuery = Type.Object({
+  samples: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      default: 0,
+      description: 'Leaves out so many of the first samples: those seen before.',
+    }),
+  ),
+});
+
+/** What a drill has written down so far: as JSON for machines, as a page for people. */
+export function registerJournals(app: FastifyInstance, { operations: { drills } }: AdminContext): void {
+  app.get('/admin/drills/:id', {
+    schema: described({
+      summary: 'The journal of a drill',
+      tag: 'drills',
+      params: drillId.IdParams,
+      query: SamplesQuery,
+      answer: JournalBody,
+    }),
+    handler: async (request, reply) => {
+      const query = queryOf(request, SamplesQuery);
+      const from = query.count('samples', { min: 0, max: 1_000_000, otherwise: 0 });
+      const journal = await drills.journal(drillId.of(request));
+      return reply.send({ ...journal, samples: journal.samples.slice(from) });
+    },
+  });
+
+  app.get('/admin/drills/:id/report', {
+    schema: described({
+      summary: 'The report of a drill, one page that needs nothing from elsewhere',
+      tag: 'drills',
+      params: drillId.IdParams,
+      answer: Type.String(),
+      type: 'text/html',
+    }),
+    handler: async (request, reply) => {
+      const page = await drills.page(drillId.of(request));
+      return sendCompressed(request, reply.headers({ ...REPORT_FIELDS, vary: 'Accept-Encoding' }), page);
+    },
+  });
+}
+
+const HaltedBody = Type.Object({ halted: Type.Boolean() });
+
+/** The lever that stops every drill and refuses new ones. */
+export function registerHalt(app: FastifyInstance, { operations, desk }: AdminContext): void {
+  const reasonOf = bodyReader(ReasonBody);
+
+  const halts = () =>
+    operations.domains.flatMap((domain) => {
+      const { halted } = operations.domain(domain).control.document();
+      return halted === undefined ? [] : [{ domain, ...halted }];
+    });
+  const pull = async (request: FastifyRequest, halted: boolean): Promise<{ halted: boolean }> => {
+    const caller = callerOf(request, reasonOf(request.body).reason);
+    const before = { halted: halts().map(({ domain }) => domain) };
+    await (halted ? operations.drills.halt(caller) : operations.drills.lift(caller));
+    desk.changed(request, { before, after: { halted: halts().map(({ domain }) => domain) } });
+    return { halted };
+  };
+
+  app.get('/admin/halt', {
+    schema: described({
+      summary: 'Whether drills are halted, by whom and why',
+      tag: 'drills',
+      answer: Type.Object({
+        halted: Type.Boolean({ description: 'In any domain.' }),
+        domains: Type.Array(Type.Object({ domain: Type.String(), ...HaltNote.properties })),
+      }),
+    }),
+    handler: (_request, reply) => {
+      const domains = halts();
+      reply.send({ halted: domains.length > 0, domains });
+    },
+  });
+
+  app.post('/admin/halt', {
+    config: { action: 'halt' },
+    schema: described({
+      summary: 'Stop and roll back every drill, and refuse new ones',
+      tag: 'drills',
+      body: ReasonBody,
+      answer: HaltedBody,
+    }),
+    handler: async (request, reply) => reply.send(await pull(request, true)),
+  });
+
+  app.post('/admin/halt/lift', {
+    config: { action: 'halt-lift' },
+    schema: described({ summary: 'Let drills start again', tag: 'drills', body: ReasonBody, answer: HaltedBody }),
+    handler: async (request, reply) => reply.send(await pull(request, false)),
+  });
+}

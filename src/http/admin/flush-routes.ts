@@ -1,0 +1,304 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Control } from '../../control/control.ts';
+import { type ControlDocument, type FlushMode, MAX_SUPPRESSED } from '../../control/document.ts';
+import type { Affected, PurgedPages, QueryPages } from '../../operations/flush/flush.ts';
+import { InvalidSearch } from '../../search/search-error.ts';
+import { Refusal } from '../transport/problem.ts';
+import { statedReason } from './access.ts';
+import { FlushAskBody, FlushDoneBody, FlushPreviewBody, FlushStateBody, PreviewAsk } from './flush-schema.ts';
+import { AtMs, bodyReader, Domain, DomainQuery, OptionalReason, queriedDomain, queryOf } from './input.ts';
+import { closed, described } from './openapi.ts';
+import type { AdminContext, DomainOperations } from './operations.ts';
+
+/** Flushing one domain for good, and what it would do. */
+export function registerFlush(app: FastifyInstance, { operations, desk }: AdminContext): void {
+  const previewOf = bodyReader(PreviewAsk);
+  const askOf = bodyReader(FlushAskBody);
+
+  app.post('/admin/flush/preview', {
+    config: { action: 'flush-preview', looks: true },
+    schema: described({
+      summary: 'What a flush would do and cost, without doing it',
+      tag: 'flush',
+      body: PreviewAsk,
+      answer: FlushPreviewBody,
+    }),
+    handler: async (request, reply) => {
+      const { domain, fraction = 1, ...ask } = previewOf(request.body);
+      const preview = await operations.domain(domain).flush.preview({ ...ask, fraction });
+      return reply.send(preview);
+    },
+  });
+
+  app.post('/admin/flush', {
+    config: { action: 'flush' },
+    schema: described({
+      summary: 'Flush a share of a domain for good',
+      description: 'Answers when the floor is raised; an erasure goes on behind it. `erase` needs a reason.',
+      tag: 'flush',
+      body: FlushAskBody,
+      answer: FlushDoneBody,
+    }),
+    handler: async (request, reply) => {
+      const { domain, fraction = 1, reason, ...ask } = askOf(request.body);
+      const { flush } = operations.domain(domain);
+      if (ask.mode === 'erase') statedReason(reason);
+      const { before, after, ranges, affected } = await flush.flush({ ...ask, fraction });
+      const erasure = ask.mode === 'erase' ? flush.erasure() : undefined;
+      desk.changed(request, {
+        before: summaryOf(before),
+        after: { ...summaryOf(after), mode: ask.mode, fraction, ranges },
+      });
+      const { revision, generation } = after;
+      return reply.send({
+        ...{ domain, mode: ask.mode, ranges, revision, generation },
+        affected: affectedBody(domain, ask.mode, affected),
+        ...(erasure === undefined ? {} : { erasure }),
+      });
+    },
+  });
+
+  app.get('/admin/flush', {
+    schema: described({
+      summary: 'What operators have decided about a domain, and its latest erasure',
+      tag: 'flush',
+      query: DomainQuery,
+      answer: FlushStateBody,
+    }),
+    handler: (request, reply) => {
+      const domain = queryOf(request, DomainQuery).text('domain');
+      const { control, flush } = queriedDomain(operations, domain);
+      const erasure = flush.erasure();
+      reply.send({ domain, document: lookAt(control), ...(erasure === undefined ? {} : { erasure }) });
+    },
+  });
+}
+
+/** What of a document an audit line says. */
+export function summaryOf({ revision, generation, ranges, purges, suppressed }: ControlDocument): object {
+  return {
+    ...{ revision, generation, ranges: ranges.length },
+    ...{ purges: purges.length, suppressed: suppressed.length },
+  };
+}
+
+function lookAt(control: Control): object {
+  const { revision, generation, ranges, indexVersion, purges, suppressed, halted } = control.document();
+  const { heardMsAgo, shared } = control.state();
+  const drill = control.overlay()?.drill;
+  return {
+    ...{ revision, generation, ranges },
+    ...(indexVersion === undefined ? {} : { indexVersion }),
+    purges,
+    suppressed: suppressed.length,
+    ...(halted === undefined ? {} : { halted }),
+    ...(drill === undefined ? {} : { drill }),
+    ...{ heardMsAgo, shared },
+  };
+}
+
+/** 1,024 ids of 128 characters, however they are escaped. */
+const MAX_IDS_BYTES = 2 ** 20;
+
+const PurgeBody = Type.Object(
+  {
+    domain: Domain,
+    q: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'What was searched for: 1–256 characters in the end.',
+    }),
+    reason: OptionalReason,
+  },
+  closed,
+);
+
+const SuppressBody = Type.Object(
+  {
+    domain: Domain,
+    ids: Type.Array(Type.String({ minLength: 1, maxLength: 128, description: '1 to 128 characters.' }), {
+      minItems: 1,
+      maxItems: MAX_SUPPRESSED,
+      description: `1 to ${MAX_SUPPRESSED} documents.`,
+    }),
+    reason: OptionalReason,
+  },
+  closed,
+);
+
+const SuppressedAnswer = Type.Object({ domain: Type.String(), suppressed: Type.Integer(), revision: Type.Integer() });
+
+/** What must vanish now: every page of one query, or a document from every page. */
+export function registerPurge(app: FastifyInstance, { operations, desk }: AdminContext): void {
+  const purgeOf = bodyReader(PurgeBody);
+  const suppressOf = bodyReader(SuppressBody);
+
+  app.post('/admin/purge', {
+    config: { action: 'purge' },
+    schema: described({
+      summary: 'Flush every page of one query',
+      tag: 'flush',
+      body: PurgeBody,
+      answer: Type.Object({
+        domain: Type.String(),
+        text: Type.String({ description: 'Canonical: what is purged.' }),
+        revision: Type.Integer(),
+        generation: Type.Integer(),
+        affected: PurgedBody,
+      }),
+    }),
+    handler: async (request, reply) => {
+      const { domain, q } = purgeOf(request.body);
+      const operator = operations.domain(domain);
+      const pages = pagesOf(operator, q);
+      const { text } = pages;
+      const { before, after, affected } = await operator.flush.purge(pages);
+      desk.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), text } });
+      const { revision, generation } = after;
+      return reply.send({ domain, text, revision, generation, affected: purgedBody(domain, text, affected) });
+    },
+  });
+
+  for (const lift of [false, true]) {
+    const action = lift ? 'unsuppress' : 'suppress';
+    app.post(`/admin/${action}`, {
+      bodyLimit: MAX_IDS_BYTES,
+      config: { action },
+      schema: described({
+        summary: lift ? 'Let documents be seen again' : 'Let documents vanish from every page at once',
+        tag: 'flush',
+        body: SuppressBody,
+        answer: SuppressedAnswer,
+      }),
+      handler: async (request, reply) => {
+        const { domain, ids } = suppressOf(request.body);
+        const { before, after } = await operations.domain(domain).flush.suppress(ids, lift);
+        desk.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), ids: ids.slice(0, 10) } });
+        return reply.send({ domain, suppressed: after.suppressed.length, revision: after.revision });
+      },
+    });
+  }
+
+  app.get('/admin/suppressed', {
+    schema: described({
+      summary: 'The documents that must not be seen',
+      tag: 'flush',
+      query: DomainQuery,
+      answer: Type.Object({
+        domain: Type.String(),
+        max: Type.Integer({ description: 'As many there may be.' }),
+        suppressed: Type.Array(Type.Object({ id: Type.String(), atMs: AtMs })),
+      }),
+    }),
+    handler: (request, reply) => {
+      const domain = queryOf(request, DomainQuery).text('domain');
+      const { suppressed } = queriedDomain(operations, domain).control.document();
+      reply.send({ domain, max: MAX_SUPPRESSED, suppressed: suppressed.map(({ id, atMs }) => ({ id, atMs })) });
+    },
+  });
+}
+
+function pagesOf(operator: DomainOperations, typed: string): QueryPages {
+  try {
+    return operator.pagesOf(typed);
+  } catch (error) {
+    if (!(error instanceof InvalidSearch)) throw error;
+    throw new Refusal({ code: error.code, detail: error.message, parameter: '/q' });
+  }
+}
+
+/** How many pages a flush or a purge affected, and where its effect can be watched: for the API, the CLI and the console. */
+
+const NOTE = {
+  note: Type.String({ description: 'The same in a sentence.' }),
+  watch: Type.Array(Type.String(), { description: 'Metrics and routes that show the effect.' }),
+};
+const Memory = Type.Integer({ description: 'Pages in the memory of the process that answered; each has its own.' });
+
+export const AffectedBody = Type.Object({
+  memory: Memory,
+  store: Type.Optional(Type.Integer({ description: 'Pages in the store; absent where they were not counted.' })),
+  exact: Type.Optional(Type.Boolean({ description: 'Of `store`; false: estimated from a sample.' })),
+  ...NOTE,
+});
+
+export const PurgedBody = Type.Object({
+  memory: Memory,
+  firstPageInStore: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the store holds the first page, without filters; absent where it is unknown.',
+    }),
+  ),
+  known: Type.Boolean({ description: 'False: no page of this query was found.' }),
+  ...NOTE,
+});
+
+export function affectedBody(domain: string, mode: FlushMode, { memory, store }: Affected): object {
+  const counted = typeof store === 'object' ? { store: store.pages, exact: store.exact } : {};
+  return {
+    memory,
+    ...counted,
+    note: `${pages(memory)} in the memory of this process ${storeWords(mode, store)} ${MODE_WORDS[mode]}.`,
+    watch: watchOf(domain, mode),
+  };
+}
+
+const MODE_WORDS: Readonly<Record<FlushMode, string>> = {
+  refresh: 'served as stale until computed anew',
+  drop: 'misses from now on',
+  erase: 'misses from now on, and removed from the store',
+};
+
+function storeWords(mode: FlushMode, store: Affected['store']): string {
+  if (store === 'no-store') return '(the domain has no store):';
+  if (typeof store === 'object') return `and ${store.exact ? '' : 'about '}${store.pages} in the store:`;
+  return `and those in the store (${mode === 'erase' ? 'counted while they are removed' : 'not counted'}):`;
+}
+
+function watchOf(domain: string, mode: FlushMode): readonly string[] {
+  const metric = (name: string, labels = '') => `serpcache_${name}_total{domain="${domain}"${labels}}`;
+  const misses = [metric('misses', ',reason="flushed"'), metric('engine_calls')];
+  switch (mode) {
+    case 'refresh':
+      return [metric('requests', ',outcome="stale"'), metric('refreshes')];
+    case 'drop':
+      return misses;
+    case 'erase':
+      return [`GET /admin/flush?domain=${domain}`, ...misses];
+  }
+}
+
+export function purgedBody(domain: string, text: string, { memory, firstInStore }: PurgedPages): object {
+  const known = memory > 0 || firstInStore === 'held';
+  return {
+    memory,
+    ...(firstInStore === 'held' || firstInStore === 'absent' ? { firstPageInStore: firstInStore === 'held' } : {}),
+    known,
+    note: known
+      ? `${pages(memory)} in the memory of this process${STORE_WORDS[firstInStore]}.`
+      : `No page of this query was found in the memory of this process${UNFOUND_WORDS[firstInStore]}: check the spelling.`,
+    watch: [
+      `serpcache_misses_total{domain="${domain}",reason="flushed"}`,
+      `GET /admin/explain?${new URLSearchParams({ domain, q: text })}`,
+    ],
+  };
+}
+
+const STORE_WORDS: Readonly<Record<PurgedPages['firstInStore'], string>> = {
+  held: '; the store holds its first page, further pages there are not counted',
+  absent: '; the store does not hold its first page, further pages there are not counted',
+  unknown: '; the store did not answer, pages there are not counted',
+  'no-store': '; the domain has no store',
+};
+
+const UNFOUND_WORDS: Readonly<Record<PurgedPages['firstInStore'], string>> = {
+  held: '',
+  absent: ', nor its first page in the store',
+  unknown: '; the store did not answer, pages there are not counted',
+  'no-store': '; the domain has no store',
+};
+
+function pages(count: number): string {
+  return `${count} ${count === 1 ? 'page' : 'pages'}`;
+}

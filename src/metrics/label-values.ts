@@ -1,0 +1,141 @@
+import type { StoreEvent } from '../cache/store.ts';
+import type { ControlEvent } from '../control/control.ts';
+import type { SphinxEvent } from '../engines/sphinx/engine.ts';
+import type { SqliteEvent } from '../engines/sqlite/engine.ts';
+import type { GuardEvent } from '../resilience/guard.ts';
+import type { EngineErrorCode } from '../search/engine.ts';
+import type { SearchEvent } from '../search/events.ts';
+
+/** Every word of a union, checked to be all of them: a new one does not compile until it has its series. */
+function words<T extends string>(all: Readonly<Record<T, true>>): readonly T[] {
+  return Object.keys(all) as T[];
+}
+
+type Of<E, K extends string> = Extract<E, { readonly kind: K }>;
+
+export const ENGINE_RESULTS = words<Of<SearchEvent, 'engine'>['result'] | EngineErrorCode>({
+  whole: true,
+  empty: true,
+  partial: true,
+  'engine-unavailable': true,
+  'engine-overloaded': true,
+  'engine-timeout': true,
+  'engine-rejected': true,
+});
+
+export const REFRESH_RESULTS = words<Of<SearchEvent, 'refresh'>['result']>({
+  'from-store': true,
+  'from-engine': true,
+  leased: true,
+  'over-budget': true,
+  overloaded: true,
+  'engine-open': true,
+  'engine-deadline': true,
+  'engine-unavailable': true,
+  'engine-rejected': true,
+});
+
+export const LIFEBOAT_RESULTS = words<Of<SearchEvent, 'lifeboat'>['result']>({
+  whole: true,
+  empty: true,
+  shed: true,
+  'engine-unavailable': true,
+  'engine-overloaded': true,
+  'engine-timeout': true,
+  'engine-rejected': true,
+});
+
+export const LEASE_RESULTS = words<Of<SearchEvent, 'lease'>['result']>({
+  taken: true,
+  waited: true,
+  passed: true,
+  open: true,
+  crowded: true,
+  fenced: true,
+  left: true,
+});
+
+export const FAILOVER_RESULTS = words<Of<GuardEvent, 'retry'>['result']>({ answered: true, failed: true, spent: true });
+
+export const NOT_STORED_REASONS = words<Of<SearchEvent, 'not-stored'>['why']>({
+  'too-large': true,
+  degraded: true,
+  fenced: true,
+  refused: true,
+  'node-open': true,
+  'store-down': true,
+  'store-saturated': true,
+  'store-slow': true,
+});
+
+export const STORE_OPERATIONS = words<Of<StoreEvent, 'command'>['operation']>({
+  read: true,
+  write: true,
+  lease: true,
+  fleet: true,
+  control: true,
+  content: true,
+  counters: true,
+});
+
+export const COMMAND_RESULTS = words<Of<StoreEvent, 'command'>['result']>({
+  value: true,
+  absent: true,
+  stored: true,
+  answered: true,
+  refused: true,
+  'node-open': true,
+  'store-down': true,
+  'store-saturated': true,
+  'store-slow': true,
+});
+
+export const SHED_REASONS = words<Of<GuardEvent, 'shed'>['why']>({
+  'breaker-open': true,
+  stalled: true,
+  'queue-full': true,
+  'queue-expired': true,
+});
+
+export const BREAKER_STATES = words<Of<GuardEvent, 'breaker'>['state']>({
+  closed: true,
+  'half-open': true,
+  open: true,
+});
+
+export const CONNECTION_STATES = words<Of<StoreEvent, 'connection'>['state']>({
+  open: true,
+  closed: true,
+  failed: true,
+});
+
+export const ENGINE_CONNECTION_STATES = words<Of<SphinxEvent, 'connection'>['state']>({
+  open: true,
+  closed: true,
+  failed: true,
+  discarded: true,
+});
+
+export const RETRY_RESULTS = words<Of<SphinxEvent, 'retry'>['result']>({
+  whole: true,
+  partial: true,
+  failed: true,
+  spent: true,
+});
+
+export const WORKER_STATES = words<Of<SqliteEvent, 'worker'>['state']>({ ready: true, ended: true, crashed: true });
+
+type DrillState = Of<ControlEvent, 'overlay'>['state'];
+
+export const CONTROL_EVENTS = words<Exclude<ControlEvent['kind'], 'overlay'> | `drill-${DrillState}`>({
+  'control-changed': true,
+  'control-away': true,
+  'control-back': true,
+  'control-restored': true,
+  'control-corrupt': true,
+  'control-unsigned': true,
+  'control-reports-refused': true,
+  'drill-live': true,
+  'drill-ended': true,
+  'drill-void': true,
+});

@@ -1,0 +1,143 @@
+import { OperationRefused } from '../../control/operation-error.ts';
+import { type Archive, asLost } from './archive.ts';
+import type { DrillDomain, DrillSummary, UnreadableReport } from './drills.ts';
+import { type Journal, readJournal } from './journal.ts';
+import type { RunningDrill } from './run-drill.ts';
+
+/** Every drill that is known of: those that run here, those of other processes, and the reports kept. */
+export interface DrillList {
+  readonly all: () => Promise<readonly DrillSummary[]>;
+  /** What the latest `all` has met. */
+  readonly unreadable: () => readonly UnreadableReport[];
+  /** @throws OperationRefused unknown-drill */
+  readonly find: (id: string) => Promise<Journal>;
+}
+
+/** More are not shown: they tell nothing that the first ones do not. */
+const MAX_UNREADABLE = 64;
+
+export interface DrillListOptions {
+  readonly running: ReadonlyMap<string, RunningDrill>;
+  readonly elsewhere: Elsewhere;
+  readonly archive: Archive;
+}
+
+export function createDrillList({ running, elsewhere, archive }: DrillListOptions): DrillList {
+  /** A directory may be shared with the process that runs it; else a journal without an end is of one that died. */
+  const settled = (journal: Journal): Journal =>
+    elsewhere.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over') ? journal : asLost(journal);
+
+  return {
+    unreadable: () => [...elsewhere.unreadable(), ...archive.unreadable()].slice(0, MAX_UNREADABLE),
+    all: async () => {
+      await elsewhere.look();
+      const found = new Map<string, DrillSummary>();
+      for (const journal of elsewhere.heads()) found.set(journal.id, summaryOf(journal, false));
+      for (const journal of await archive.heads()) found.set(journal.id, summaryOf(settled(journal), true));
+      for (const drill of running.values()) {
+        const journal = drill.head();
+        found.set(journal.id, summaryOf(journal, true));
+      }
+      return [...found.values()].sort((a, b) => b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1));
+    },
+    find: async (id) => {
+      const here = running.get(id)?.journal();
+      if (here !== undefined) return here;
+      const kept = await archive.read(id);
+      if (kept?.kind === 'journal') return settled(kept.journal);
+      await elsewhere.look();
+      const head = elsewhere.heads().find((journal) => journal.id === id);
+      if (head !== undefined) return head;
+      if (kept !== undefined) {
+        throw new OperationRefused('unknown-drill', `The report of drill ${id} cannot be read: ${kept.why}.`, 'id');
+      }
+      throw new OperationRefused('unknown-drill', `There is no drill ${id}, and no report of one.`, 'id');
+    },
+  };
+}
+
+function summaryOf(journal: Journal, here: boolean): DrillSummary {
+  const { id, plan, domains, startedAtMs, endedAtMs, state, verdict } = journal;
+  return {
+    id,
+    plan: plan.name,
+    title: plan.title,
+    domains,
+    startedAtMs,
+    ...(endedAtMs === undefined ? {} : { endedAtMs }),
+    running: state.kind === 'running',
+    ...(state.kind === 'ending' ? { ending: state.ended === undefined ? {} : { ended: state.ended } } : {}),
+    here,
+    ...(verdict === undefined ? {} : { verdict }),
+  };
+}
+
+/** Drills of other processes, as their owners tell them through the control store. */
+export interface Elsewhere {
+  /** Heads, without samples; those that ended are remembered a while. */
+  readonly heads: () => readonly Journal[];
+  /** What was reported as a head and is none, one per domain at most. */
+  readonly unreadable: () => readonly UnreadableReport[];
+  /** Asks again, where a drill of another process runs. */
+  readonly look: () => Promise<void>;
+  readonly close: () => void;
+}
+
+export interface ElsewhereOptions {
+  readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
+  readonly processId: string;
+  readonly intervalMs?: number;
+}
+
+/** What an owner's head is reported as: one drill a domain, so one place. */
+export const HEAD_REPORT = 'drill';
+const MAX_REMEMBERED = 16;
+
+export function createElsewhere({ domains, processId, intervalMs = 2000 }: ElsewhereOptions): Elsewhere {
+  const remembered = new Map<string, Journal>();
+  const watched = new Set<DrillDomain['control']>();
+  const unreadable = new Map<string, UnreadableReport>();
+
+  const liveIn = (control: DrillDomain['control']): string | undefined => {
+    const overlay = control.overlay();
+    return overlay !== undefined && overlay.owner !== processId ? overlay.drill : undefined;
+  };
+  const lookAt = async ({ name, control }: Pick<DrillDomain, 'name' | 'control'>): Promise<void> => {
+    const isLive = liveIn(control) !== undefined;
+    // Once more after its end: how it ended is told last.
+    if (!isLive && !watched.has(control)) return;
+    const reports = await control.reports();
+    if (reports === undefined) return;
+    if (isLive) watched.add(control);
+    else watched.delete(control);
+    unreadable.delete(name);
+    if (!reports.has(HEAD_REPORT)) return;
+    const read = readJournal(reports.get(HEAD_REPORT));
+    if (read.kind === 'unreadable') {
+      unreadable.set(name, { where: `the control store of ${name}`, why: read.why });
+      return;
+    }
+    const { journal: head } = read;
+    if (head.owner === processId) return;
+    remembered.delete(head.id);
+    remembered.set(head.id, head);
+    for (const id of remembered.keys()) {
+      if (remembered.size <= MAX_REMEMBERED) break;
+      remembered.delete(id);
+    }
+  };
+  const look = async (): Promise<void> => {
+    await Promise.all(domains.map(lookAt));
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), intervalMs).unref();
+
+  return {
+    heads: () => {
+      const live = new Set(domains.map(({ control }) => liveIn(control)));
+      return [...remembered.values()].map((head) => (live.has(head.id) ? head : asLost(head)));
+    },
+    unreadable: () => [...unreadable.values()],
+    look,
+    close: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,208 @@
+import type { Control } from '../../control/control.ts';
+import type { Clock } from '../../runtime.ts';
+import type { Flush, FlushPreview } from '../flush/flush.ts';
+import type { Figures } from '../meter/figures.ts';
+import type { FleetReadings } from '../meter/meter.ts';
+import type { Archive, JournalBook } from './archive.ts';
+import type { CohortForecasts } from './cohorts.ts';
+import { HEAD_REPORT } from './drill-list.ts';
+import type { Journal, Verdict } from './journal.ts';
+import type { Plan } from './plan.ts';
+import type { DrillRun } from './run-drill.ts';
+
+/** Staged, guarded, reversible cache losses: what the admin API, the CLI and the console ask. One per domain at a time. */
+export interface Drills {
+  readonly plans: () => readonly Plan[];
+  /** The dry run of each stage's end, per domain: what it would flush and cost. @throws OperationRefused */
+  readonly preview: (ask: DrillAsk) => Promise<DrillPreview>;
+  /**
+   * Takes the domain, and begins with the baseline. Resolves when the drill has begun; it goes on by itself.
+   * @throws OperationRefused: drill-running, halted, invalid-plan, reason-required, not-dedicated, control-unavailable …
+   */
+  readonly start: (ask: StartAsk) => Promise<Journal>;
+  /** Goes on with a stopped drill from the stage that was not finished. @throws OperationRefused drill-over, … */
+  readonly resume: (id: string, caller: Caller) => Promise<Journal>;
+  /** Restores the cache at once, whoever owns the drill, and resolves when that is done. @throws OperationRefused */
+  readonly abort: (id: string, caller: Caller) => Promise<void>;
+  /** Stops every drill of every domain and refuses new ones. @throws OperationRefused when some could not be told (which). */
+  readonly halt: (caller: Caller) => Promise<void>;
+  readonly lift: (caller: Caller) => Promise<void>;
+  /** Newest first: running here or elsewhere, and reports kept. */
+  readonly list: () => Promise<readonly DrillSummary[]>;
+  /** What the latest `list` has met that is no report of a drill; the others stand. At most 64. */
+  readonly unreadable: () => readonly UnreadableReport[];
+  /** @throws OperationRefused unknown-drill */
+  readonly journal: (id: string) => Promise<Journal>;
+  /** The report, one HTML page without anything from elsewhere. @throws OperationRefused unknown-drill */
+  readonly page: (id: string) => Promise<string>;
+  /** Rolls back what this process runs, within a second or so. */
+  readonly close: () => Promise<void>;
+}
+
+export interface Caller {
+  readonly by: string;
+  readonly reason: string;
+}
+
+export interface DrillAsk {
+  /** The name of a ready-made plan, or one's own. */
+  readonly plan: string | Plan;
+  /** Absent with a plan over domains: all of them. */
+  readonly domains?: readonly string[];
+}
+
+export interface StartAsk extends DrillAsk, Caller {}
+
+export interface DrillPreview {
+  readonly plan: Plan;
+  readonly domains: readonly {
+    readonly domain: string;
+    readonly stages: readonly { readonly title: string; readonly preview: FlushPreview }[];
+    /** From the searches of this process: what each cohort will be asked, and how long it takes to tell anything. */
+    readonly cohorts: CohortForecasts;
+  }[];
+  /** What speaks against it: more than f* at once, too little traffic, a hypothesis that fails already. */
+  readonly warnings: readonly string[];
+}
+
+/** A report that cannot be believed, in words for people. */
+export interface UnreadableReport {
+  /** As the place names it; absent in the control store, where the report itself would say it. */
+  readonly id?: string;
+  /** The file, or the domain whose control store held it. */
+  readonly where: string;
+  /** The first member that is wrong; bounded. */
+  readonly why: string;
+}
+
+export interface DrillSummary {
+  readonly id: string;
+  readonly plan: string;
+  readonly title: string;
+  readonly domains: readonly string[];
+  readonly startedAtMs: number;
+  readonly endedAtMs?: number;
+  /** False as soon as the cache is restored. */
+  readonly running: boolean;
+  /** The cache is restored and the last figures are being taken. With what they change nothing of. */
+  readonly ending?: { readonly ended?: Pick<Verdict, 'kind' | 'detail'> };
+  /** False: another process runs it; its report is kept there. */
+  readonly here: boolean;
+  readonly verdict?: Verdict;
+}
+
+/** What the drills room says happened; the audit and the log read it. */
+export type DrillEvent =
+  | {
+      readonly kind: 'drill-started';
+      readonly id: string;
+      readonly plan: string;
+      readonly domains: readonly string[];
+      readonly by: string;
+    }
+  | {
+      readonly kind: 'drill-stage';
+      readonly id: string;
+      readonly domain: string;
+      readonly stage: number;
+      readonly title: string;
+    }
+  | {
+      readonly kind: 'drill-guard';
+      readonly id: string;
+      readonly domain: string;
+      readonly figure: string;
+      readonly value: number;
+      readonly max: number;
+      readonly then: string;
+    }
+  | {
+      readonly kind: 'drill-ended';
+      readonly id: string;
+      readonly domains: readonly string[];
+      readonly verdict: Verdict;
+    }
+  /** Its report could not be kept; it is known until this process ends. */
+  | { readonly kind: 'drill-unwritten'; readonly id: string; readonly detail: string };
+
+/** What a drill may touch of one domain. */
+export interface DrillDomain {
+  readonly name: string;
+  readonly control: Control;
+  readonly flush: Pick<Flush, 'preview' | 'erase'>;
+  readonly readings: Pick<FleetReadings, 'collect'>;
+  /** What this process did in the last minute or so: what a dry run is told from. */
+  readonly recent: () => Figures | undefined;
+  /** Of the store (`host:port`), in its order; empty without one. */
+  readonly nodes: () => readonly string[];
+  /** Nothing else lives in the store: whole nodes may be emptied. */
+  readonly dedicated: boolean;
+  readonly hasStore: boolean;
+  /** The longest that a client waits for an answer. Guards over durations follow it. */
+  readonly patienceMs: number;
+}
+
+/** Of every drill, whoever started it: what is no such word becomes no file name and is no journal's. */
+export const DRILL_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
+
+export interface DrillName {
+  readonly plan: Pick<Plan, 'name'>;
+  readonly domain: string;
+  readonly wallMs: number;
+  readonly random: () => number;
+}
+
+/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
+export function drillId({ plan, domain, wallMs, random }: DrillName): string {
+  const [day = '', time = ''] = new Date(wallMs).toISOString().replaceAll(/[-:]/g, '').split('T');
+  const safe = domain
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]/g, '-')
+    .slice(0, 64);
+  // Two processes may start one within a second.
+  const word = Math.floor(random() * 36 ** 4).toString(36);
+  return `${day}-${time.slice(0, 6)}-${safe}-${plan.name}-${word.padStart(4, '0')}`;
+}
+
+const EVERY_MS = 2000;
+/** What other processes are told is small. */
+const MAX_TOLD_MARKS = 64;
+
+/** Keeps the journal where it outlives this process, and tells the others how the drill goes: now and then, and at its end. */
+export function createDrillNews(options: {
+  readonly book: JournalBook;
+  readonly archive: Archive;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}): Pick<DrillRun, 'onMark' | 'onTick' | 'onOver'> {
+  const { book, archive, clock } = options;
+  let unwritten = false;
+  let writtenMs = clock.monotonicMs();
+  let toldMs = Number.NEGATIVE_INFINITY;
+
+  const tell = async ({ control }: DrillDomain): Promise<void> => {
+    const head = book.read(false);
+    // Who cannot be told hears it the next time; the drill goes on.
+    await control.report(HEAD_REPORT, { ...head, marks: head.marks.slice(-MAX_TOLD_MARKS) }).catch(() => undefined);
+  };
+  return {
+    onMark: () => {
+      unwritten = true;
+      toldMs = Number.NEGATIVE_INFINITY;
+    },
+    onTick: (domain) => {
+      const nowMs = clock.monotonicMs();
+      if (nowMs - toldMs >= EVERY_MS) {
+        toldMs = nowMs;
+        void tell(domain);
+      }
+      if (unwritten && nowMs - writtenMs >= EVERY_MS) {
+        unwritten = false;
+        writtenMs = nowMs;
+        void archive.write(book.read());
+      }
+    },
+    onOver: async (domain) => {
+      await Promise.all([tell(domain), archive.write(book.read())]);
+    },
+  };
+}

@@ -1,0 +1,255 @@
+import { countText, durationText, percentText, perSecondText } from '../../../report/format.ts';
+import { createFrame } from '../../../report/plot/frame.ts';
+import type { Panel } from '../../../report/plot/panel.ts';
+import {
+  type Combine,
+  condense,
+  type Layer,
+  level,
+  line,
+  merged,
+  type Pile,
+  type Point,
+  type Run,
+  spread,
+  stack,
+  stackNames,
+} from '../../../report/plot/series.ts';
+import type { Outcome } from '../../../search/events.ts';
+import type { CohortFigures } from '../../meter/figures.ts';
+import type { Sample } from '../journal.ts';
+import type { Plan } from '../plan.ts';
+import { type Stretch, samplesOf, segmentsOf, type Track } from './track.ts';
+
+/** The cohort of the stage that runs against the one that nobody flushed, and each against its own past. */
+export function hitRatioPlot(sheet: Sheet, plan: Plan, id: string): Panel {
+  const { track } = sheet;
+  const past = track.learned?.baseline.cohorts ?? [];
+  const flushed = cohortCurve(
+    sheet,
+    ({ figures, stage }) => figures.cohorts[stage + 1],
+    ({ stage }) => stage,
+  );
+  const control = cohortCurve(
+    sheet,
+    ({ figures }) => figures.cohorts[0],
+    () => 0,
+  );
+  const frame = createFrame({ fromMs: track.fromMs, toMs: track.toMs, max: 1, heightPx: 200, tickCount: 5 });
+  const controlPast = past[0]?.hitRatio;
+  const pasts = segmentsOf(track, plan).flatMap(({ fromMs, toMs, stage }) => {
+    const hitRatio = past[stage + 1]?.hitRatio;
+    return hitRatio === undefined ? [] : [level(frame, fromMs, toMs, hitRatio, 'flushed past')];
+  });
+  return {
+    id,
+    title: 'Hit ratio, % of searches',
+    words: `Hit ratio over time. ${lowest('Flushed cohort', flushed)} ${lowest('Control cohort', control)}`,
+    frame,
+    tickText: percentText,
+    drawn: [
+      controlPast === undefined ? undefined : level(frame, track.fromMs, track.toMs, controlPast, 'control past'),
+      ...pasts,
+      spread(frame, control, 'control'),
+      line(frame, control, 'control'),
+      spread(frame, flushed, 'flushed'),
+      line(frame, flushed, 'flushed'),
+    ],
+    legend: [
+      { kind: 'line', style: 'flushed', name: 'flushed: the cohort of the stage', figure: lowestFigure(flushed) },
+      { kind: 'line', style: 'flushed past', name: 'its own past' },
+      { kind: 'line', style: 'control', name: 'control: flushed by nobody', figure: lowestFigure(control) },
+      ...(controlPast === undefined
+        ? []
+        : [{ kind: 'line', style: 'control past', name: 'its own past', figure: percentText(controlPast) } as const]),
+    ],
+    notes: [
+      `Hits are answers from L1 or L2 that were fresh. A point takes samples together until they hold ${LEAST_SEARCHES} searches of the cohort, or for ${durationText(LONGEST_MS)}.`,
+    ],
+    isDetailed: true,
+    isEmpty: flushed.length + control.length === 0,
+  };
+}
+
+function lowest(name: string, runs: readonly Run[]): string {
+  return runs.length === 0 ? `${name}: nothing was measured.` : `${name}: ${lowestFigure(runs)}.`;
+}
+
+function lowestFigure(runs: readonly Run[]): string {
+  const low = runs.flat().reduce((least, point) => Math.min(least, point.low), 1);
+  return runs.length === 0 ? 'not measured' : `${percentText(low)} at its lowest`;
+}
+
+/** From the bottom up: the better the answer, the lower. Requests refused as wrong or left by their client are not drawn. */
+const DRAWN_OUTCOMES = [
+  'hit-l1',
+  'hit-l2',
+  'stale',
+  'collapsed',
+  'engine',
+  'lifeboat',
+  'shed',
+  'failed',
+] as const satisfies readonly Outcome[];
+
+const LAYERS: readonly Layer[] = DRAWN_OUTCOMES.map((outcome) => ({ name: outcome, style: outcome }));
+
+/** What became of the searches, a second. */
+export function outcomePlot(sheet: Sheet, id: string): Panel {
+  const { track, columnMs } = sheet;
+  const runs = track.runs.map((run) => {
+    const columns = Map.groupBy(run, ({ fromMs, toMs }) => Math.floor(((fromMs + toMs) / 2 - track.fromMs) / columnMs));
+    return [...columns.values()].flatMap(pileOf);
+  });
+  const totals = DRAWN_OUTCOMES.map((outcome) =>
+    samplesOf(track).reduce((sum, { figures }) => sum + counted(figures.outcomes[outcome]), 0),
+  );
+  const all = totals.reduce((sum, total) => sum + total, 0);
+  const most = runs.flat().reduce(
+    (high, { values }) =>
+      Math.max(
+        high,
+        values.reduce((sum, value) => sum + value, 0),
+      ),
+    0,
+  );
+  const frame = createFrame({ fromMs: track.fromMs, toMs: track.toMs, max: most, heightPx: 220 });
+  const figures = DRAWN_OUTCOMES.map((name, i) => {
+    const total = totals[i] ?? 0;
+    return { name, figure: total === 0 ? 'none' : `${countText(total)} (${percentText(total / all)})` };
+  });
+  return {
+    id,
+    title: 'Outcomes, searches per second',
+    words: `Searches by outcome, as stacked areas: ${figures.map(({ name, figure }) => `${name} ${figure}`).join(', ')}.`,
+    frame,
+    tickText: perSecondText,
+    drawn: stack(frame, runs, LAYERS),
+    names: stackNames(frame, runs, LAYERS),
+    // In the order in which they lie on each other, so that an area is found by its place as well.
+    legend: figures.toReversed().map(({ name, figure }) => ({ kind: 'area', style: name, name, figure })),
+    isEmpty: all === 0,
+  };
+}
+
+/** Only columns in which time passed have a rate. */
+function pileOf(stretches: readonly Stretch[]): readonly Pile[] {
+  const [first, last] = [stretches[0], stretches[stretches.length - 1]];
+  const seconds = stretches.reduce((sum, { sample }) => sum + counted(sample.figures.seconds), 0);
+  if (first === undefined || last === undefined || seconds === 0) return [];
+  const values = DRAWN_OUTCOMES.map(
+    (outcome) => stretches.reduce((sum, { sample }) => sum + counted(sample.figures.outcomes[outcome]), 0) / seconds,
+  );
+  return [{ fromMs: first.fromMs, toMs: last.toMs, values }];
+}
+
+function counted(value: number | undefined): number {
+  return value !== undefined && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** How long people waited. */
+export function latencyPlot(sheet: Sheet, id: string): Panel {
+  const { fromMs, toMs, learned } = sheet.track;
+  // A mean of percentiles is none: what is drawn of several samples is their worst p99 and their middle p50.
+  const p99 = curve(sheet, ({ figures }) => figures.p99Ms, 'worst');
+  const p50 = curve(sheet, ({ figures }) => figures.p50Ms, 'middle');
+  const before = learned?.baseline.p99Ms;
+  const frame = createFrame({ fromMs, toMs, max: Math.max(highest(p99, p50), before ?? 0), heightPx: 150 });
+  const worst = durationText(p99.length === 0 ? undefined : highest(p99));
+  return {
+    id,
+    title: 'Time to the answer, p99 and p50',
+    words: `p99 and p50 over time: p99 at most ${worst}${before === undefined ? '' : `, ${durationText(before)} in the baseline`}.`,
+    frame,
+    tickText: durationText,
+    drawn: [
+      before === undefined ? undefined : level(frame, fromMs, toMs, before, 'p99 past'),
+      spread(frame, p99, 'p99'),
+      line(frame, p99, 'p99'),
+      line(frame, p50, 'p50'),
+    ],
+    legend: [
+      { kind: 'line', style: 'p99', name: 'p99', figure: `${worst} at most` },
+      { kind: 'line', style: 'p50', name: 'p50' },
+      ...(before === undefined
+        ? []
+        : [{ kind: 'line', style: 'p99 past', name: 'p99 in the baseline', figure: durationText(before) } as const]),
+    ],
+    notes: [
+      'Times are counted in classes: what is shown is the upper end of a class, or of the last one for all beyond it.',
+    ],
+    isEmpty: p99.length + p50.length === 0,
+  };
+}
+
+/** Fewer searches make no ratio: of three of them, one more miss is a third. */
+export const LEAST_SEARCHES = 40;
+/** A cohort that is hardly asked for is still drawn, a point for so long. */
+export const LONGEST_MS = 8000;
+
+/**
+ * A cohort's hit ratio over time. Samples are taken together until they hold enough searches, never across what `part`
+ * tells apart: each stage has a cohort of its own.
+ */
+export function cohortCurve(
+  { track, columnMs }: Sheet,
+  cohort: (sample: Sample) => CohortFigures | undefined,
+  part: (sample: Sample) => number,
+): readonly Run[] {
+  const runs = track.runs.flatMap((stretches) => {
+    const found: Point[][] = [];
+    let [open, current]: [Point[], Point[] | undefined] = [[], undefined];
+    let inPart: number | undefined;
+    const take = (): void => {
+      current?.push(...merged(open, 'mean'));
+      open = [];
+    };
+    for (const { fromMs, toMs, sample } of stretches) {
+      if (current === undefined || part(sample) !== inPart) {
+        take();
+        inPart = part(sample);
+        current = [];
+        found.push(current);
+      }
+      const { searches = 0, hitRatio } = cohort(sample) ?? {};
+      if (hitRatio === undefined || !Number.isFinite(hitRatio) || !(searches > 0)) continue;
+      open.push({ fromMs, toMs, value: hitRatio, low: hitRatio, high: hitRatio, weight: searches });
+      const known = open.reduce((sum, point) => sum + point.weight, 0);
+      if (known >= LEAST_SEARCHES || toMs - (open[0]?.fromMs ?? toMs) >= LONGEST_MS) take();
+    }
+    take();
+    return found.filter((run) => run.length > 0).map((run) => run.map(even));
+  });
+  return condense(runs, track.fromMs, columnMs, 'mean');
+}
+
+/** The ratios of single samples were none: what was taken together has one value. */
+function even(point: Point): Point {
+  return { ...point, low: point.value, high: point.value };
+}
+
+/** What a plot is drawn with: the domain's part, and the room it has. */
+export interface Sheet {
+  readonly track: Track;
+  /** Of a plot's width: no more points than this are drawn along a line. */
+  readonly columnMs: number;
+}
+
+/** One figure over time. A sample that does not have it breaks the line. */
+export function curve(sheet: Sheet, read: (sample: Sample) => number | undefined, combine: Combine): readonly Run[] {
+  const { track, columnMs } = sheet;
+  const runs = track.runs.flatMap((stretches) => {
+    const found: Point[][] = [[]];
+    for (const { fromMs, toMs, sample } of stretches) {
+      const value = read(sample);
+      if (value === undefined || !Number.isFinite(value)) found.push([]);
+      else found[found.length - 1]?.push({ fromMs, toMs, value, low: value, high: value, weight: toMs - fromMs });
+    }
+    return found.filter((run) => run.length > 0);
+  });
+  return condense(runs, track.fromMs, columnMs, combine);
+}
+
+export function highest(...some: readonly (readonly Run[])[]): number {
+  return some.flat(2).reduce((most, point) => Math.max(most, point.high), 0);
+}

@@ -1,0 +1,87 @@
+import { countText, durationText } from '../../../report/format.ts';
+import { element, type Markup } from '../../../report/markup.ts';
+import type { Band, Moment } from '../../../report/plot/backdrop.ts';
+import { momentSign } from '../../../report/plot/panel.ts';
+import type { DrillPhase, Mark } from '../journal.ts';
+import type { Plan } from '../plan.ts';
+import { curve, type Sheet } from './answer-plots.ts';
+import { samplesOf, segmentsOf, type Track } from './track.ts';
+
+/** What every plot of a domain has behind and across it: the phases, and the moments that count. */
+export interface Scenery {
+  readonly bands: readonly Band[];
+  readonly moments: readonly Moment[];
+}
+
+/** A guard that breaks every second would hide the curves; the timeline has them all. */
+const MAX_MOMENTS = 40;
+
+export function sceneryOf(track: Track, plan: Plan): Scenery {
+  const bands = segmentsOf(track, plan).map((segment): Band => {
+    const { fromMs, toMs, name, phase, stage } = segment;
+    return { fromMs, toMs, name, style: bandStyle(phase, stage) };
+  });
+  const moments = track.marks.flatMap(momentOf);
+  // What ended the drill comes last and must be among them.
+  return { bands, moments: moments.length > MAX_MOMENTS ? moments.slice(-MAX_MOMENTS) : moments };
+}
+
+/** Neighbouring stages differ in tint. */
+function bandStyle(phase: DrillPhase, stage: number): string {
+  return phase === 'stage' ? `phase-stage-${stage % 2 === 0 ? 'even' : 'odd'}` : `phase-${phase}`;
+}
+
+function momentOf(mark: Mark): readonly Moment[] {
+  switch (mark.kind) {
+    case 'guard':
+      return [{ atMs: mark.atMs, style: mark.then === 'continue' ? 'noted' : 'broken', shape: 'cross' }];
+    case 'restored':
+      return [{ atMs: mark.atMs, style: 'restored', shape: 'diamond' }];
+    case 'recovered':
+      return [{ atMs: mark.atMs, style: 'recovered', shape: 'disc' }];
+    case 'phase':
+    case 'stage':
+    case 'guard-holds':
+      return [];
+  }
+}
+
+const SIGNS = [
+  { style: 'broken', shape: 'cross', words: 'a guard broke' },
+  { style: 'noted', shape: 'cross', words: 'a guard broke; written down, the drill went on' },
+  { style: 'recovered', shape: 'disc', words: "a stage's cohort was back at its own past" },
+  { style: 'restored', shape: 'diamond', words: 'the cache was restored' },
+] as const;
+
+/** How the plots are read, and how much each of their points stands for. */
+export function plotKey(sheet: Sheet, { moments }: Scenery): Markup {
+  const used = SIGNS.filter(({ style }) => moments.some((moment) => moment.style === style));
+  return element(
+    'div',
+    {},
+    element(
+      'p',
+      {},
+      'All share one axis of time: since the start of the drill. The strip above each names the phase: baseline, the stages by what they lost, recovery, after.',
+    ),
+    used.length === 0
+      ? undefined
+      : element(
+          'ul',
+          { class: 'legend' },
+          used.map(({ style, shape, words }) =>
+            element('li', {}, momentSign(style, shape), element('span', {}, words)),
+          ),
+        ),
+    element('p', { class: 'note' }, pointsText(sheet)),
+  );
+}
+
+function pointsText(sheet: Sheet): string {
+  const samples = samplesOf(sheet.track).length;
+  if (samples === 0) return 'No samples were taken.';
+  const points = curve(sheet, () => 0, 'mean').flat().length;
+  if (samples === 1) return 'The only sample is drawn as long as the time it stands for.';
+  if (points >= samples) return `Every one of ${countText(samples)} samples is drawn.`;
+  return `${countText(samples)} samples on ${countText(points)} points, ${durationText(sheet.columnMs)} each: lines are their mean (p99, places and guards: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
+}

@@ -1,0 +1,256 @@
+import { reportDocument } from '../../../report/document.ts';
+import {
+  countText,
+  durationText,
+  elapsedText,
+  percentText,
+  pointsText,
+  timesText,
+  utcText,
+} from '../../../report/format.ts';
+import { element, facts, type Markup, said, table, verdictLine } from '../../../report/markup.ts';
+import { backdrop } from '../../../report/plot/backdrop.ts';
+import { FRAME_WIDTH, linearScale } from '../../../report/plot/frame.ts';
+import { panelFigure } from '../../../report/plot/panel.ts';
+import type { Journal, Mark } from '../journal.ts';
+import type { Plan, Stage } from '../plan.ts';
+import { hitRatioPlot, latencyPlot, outcomePlot, type Sheet } from './answer-plots.ts';
+import { MEANINGS, toldText } from './conclusions.ts';
+import { enginePlacesPlot, engineRatePlot, guardPlots } from './engine-plots.ts';
+import { stageName, stageTitle, verdictWords } from './hypothesis.ts';
+import { plotKey, sceneryOf } from './plot-annotations.ts';
+import { dryRun, hypothesisTable, learnedTable, limitText, phaseTable, stageTable } from './tables.ts';
+import { lastStage, samplesOf, type Track, timeline, trackOf } from './track.ts';
+
+/** Along a plot, for all domains together: what keeps the page under 300 KB however long the drill was. */
+const COLUMNS = 400;
+const [MOST_COLUMNS, LEAST_COLUMNS] = [360, 24];
+
+/** The report of a drill, drawn from the journal alone, at any state of it. */
+export function reportPage(journal: Journal): string {
+  const columns = Math.floor(COLUMNS / Math.max(1, journal.domains.length));
+  const perDomain = Math.min(MOST_COLUMNS, Math.max(LEAST_COLUMNS, columns));
+  return reportDocument({
+    title: `${verdictWords(journal).word}: ${journal.plan.title} on ${journal.domains.join(', ')}`,
+    body: [
+      heading(journal),
+      element(
+        'main',
+        {},
+        overview(journal),
+        journal.domains.map((_, at) => domainSection(journal, at, perDomain)),
+        timeline(journal),
+        planSection(journal),
+      ),
+      element(
+        'footer',
+        {},
+        'A dash stands for what was not measured. Shares of keys are shares of their hashes. Drawn from the JSON journal of this drill, which holds every sample.',
+      ),
+    ],
+  });
+}
+
+/** Who drilled what and why, and how it ended. */
+export function heading(journal: Journal): Markup {
+  const { plan, verdict, endedAtMs } = journal;
+  const resumable = verdict?.resumable;
+  return element(
+    'header',
+    {},
+    element('p', { class: 'kind' }, 'serpcache drill report'),
+    element('h1', {}, said(plan.title), element('span', { class: 'soft' }, ' on ', said(journal.domains.join(', ')))),
+    verdictLine(verdictWords(journal)),
+    facts([
+      ['Reason', said(journal.reason)],
+      ['By', said(journal.by)],
+      ['Began', utcText(journal.startedAtMs)],
+      ['Ended', endedAtMs === undefined ? 'not yet' : utcText(endedAtMs)],
+      ['Lasted', endedAtMs === undefined ? undefined : durationText(Math.max(0, endedAtMs - journal.startedAtMs))],
+      ['Restored', restoredText(journal.marks)],
+      ['Resumes', journal.resumes === undefined ? undefined : said(journal.resumes)],
+      [
+        'Can be resumed',
+        resumable === undefined
+          ? undefined
+          : ['with ', stageTitle(plan, resumable.stage), ' of ', said(resumable.domain)],
+      ],
+      ['Run by', said(journal.owner)],
+      ['Drill', element('code', {}, said(journal.id))],
+    ]),
+  );
+}
+
+/** When the cache was given back and, where a guard did it, how soon. */
+function restoredText(marks: readonly Mark[]): string | undefined {
+  const restored = marks.findLast(({ kind }) => kind === 'restored');
+  if (restored === undefined) return undefined;
+  const broken = marks.findLast(
+    (mark) => mark.kind === 'guard' && mark.then === 'rollback' && mark.atMs <= restored.atMs,
+  );
+  const soon = broken === undefined ? '' : `, ${durationText(restored.atMs - broken.atMs)} after the guard broke`;
+  return `${elapsedText(restored.atMs)}${soon}`;
+}
+
+interface Row {
+  readonly at: number;
+  readonly track: Track;
+}
+
+/** A drill over domains at a glance; one domain needs none. */
+export function overview(journal: Journal): Markup | undefined {
+  if (journal.domains.length < 2) return undefined;
+  return table<Row>({
+    caption: 'Domain by domain',
+    narrow: 'cards',
+    columns: [
+      { title: 'Domain', cell: ({ at, track }) => element('a', { href: `#domain-${at + 1}` }, said(track.domain)) },
+      { title: 'Came to', cell: ({ track }) => reached(journal, track) },
+      {
+        title: 'Headroom left',
+        meaning: MEANINGS.headroom,
+        isNumber: true,
+        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.headroomLeft, timesText),
+      },
+      {
+        title: 'Amplification',
+        meaning: MEANINGS.amplification,
+        isNumber: true,
+        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.amplification, timesText),
+      },
+      {
+        title: 'f*',
+        meaning: MEANINGS.survivable,
+        isNumber: true,
+        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.survivable, percentText),
+      },
+      { title: 'Longest refill', isNumber: true, cell: ({ track }) => durationText(longestRefillMs(track)) },
+      { title: 'Shed, failed', isNumber: true, cell: ({ track }) => countText(refused(track)) },
+      { title: 'Guards broken', isNumber: true, cell: ({ track }) => countText(track.marks.filter(isBreak).length) },
+    ],
+    rows: journal.domains.map((domain, at) => ({ at, track: trackOf(journal, domain) })),
+  });
+}
+
+function reached({ plan }: Journal, track: Track): string {
+  const stage = lastStage(track);
+  if (stage !== undefined) return stageName(plan, stage);
+  return track.runs.length === 0 ? 'not begun' : 'nothing flushed';
+}
+
+function longestRefillMs({ learned }: Track): number | undefined {
+  return learned?.stages.reduce<number | undefined>(
+    (most, { refillMs }) => (refillMs === undefined ? most : Math.max(most ?? 0, refillMs)),
+    undefined,
+  );
+}
+
+function refused(track: Track): number | undefined {
+  const samples = samplesOf(track);
+  if (samples.length === 0) return undefined;
+  return samples.reduce((sum, { figures }) => sum + (figures.outcomes.shed || 0) + (figures.outcomes.failed || 0), 0);
+}
+
+function isBreak({ kind }: Mark): boolean {
+  return kind === 'guard';
+}
+
+/** What one domain went through: first what it means, then the plots, then the same in figures. */
+export function domainSection({ plan, ...journal }: Journal, at: number, columns: number): Markup {
+  const domain = journal.domains[at] ?? '';
+  const track = trackOf({ plan, ...journal }, domain);
+  const sheet: Sheet = { track, columnMs: (track.toMs - track.fromMs) / columns };
+  const scenery = sceneryOf(track, plan);
+  const id = `domain-${at + 1}`;
+  const panels = [
+    hitRatioPlot(sheet, plan, `${id}-hits`),
+    engineRatePlot(sheet, `${id}-engine`),
+    enginePlacesPlot(sheet, `${id}-places`),
+    latencyPlot(sheet, `${id}-time`),
+    outcomePlot(sheet, `${id}-outcomes`),
+  ];
+  const guards = guardPlots(sheet, plan, `${id}-guard`);
+  return element(
+    'section',
+    { 'aria-labelledby': id },
+    element('h2', { id }, journal.domains.length > 1 ? ['Domain ', said(domain)] : 'Result'),
+    learnedTable(track, plan),
+    stageTable(track, plan),
+    hypothesisTable(track, plan),
+    element('h3', {}, 'Over time'),
+    plotKey(sheet, scenery),
+    backdrop({ id, x: linearScale(track.fromMs, track.toMs, 0, FRAME_WIDTH), ...scenery }),
+    panels.map((panel) => panelFigure(panel, id)),
+    guards.length === 0
+      ? undefined
+      : [
+          element('h3', {}, 'Guards'),
+          element(
+            'div',
+            { class: 'plots' },
+            guards.map((panel) => panelFigure(panel, id, true)),
+          ),
+        ],
+    phaseTable(track, plan),
+    element('h3', {}, 'What the dry run said'),
+    dryRun(track) ?? element('p', { class: 'note' }, 'No dry run is written down.'),
+  );
+}
+
+const MODES: Readonly<Record<Plan['mode'], string>> = {
+  refresh: 'refresh: what was cached is served as stale while it is computed anew',
+  drop: 'drop: what was cached is a miss and stays in the store, so that the end of the drill brings it back',
+  erase: 'erase: what was cached is physically removed and does not come back',
+};
+
+/** The plan as it was run, whatever it says today. */
+export function planSection({ plan, domains }: Journal): Markup {
+  const numbered = plan.stages.map((stage, at) => ({ stage, at }));
+  return element(
+    'section',
+    { 'aria-labelledby': 'plan' },
+    element('h2', { id: 'plan' }, 'The plan as run'),
+    facts([
+      ['Name', said(plan.name)],
+      ['Mode', plan.mode === 'erase' ? `${MODES.erase} (by ${plan.eraseBy})` : MODES[plan.mode]],
+      ['Domains', said(domains.join(', '))],
+      ['Baseline', `${durationText(plan.baselineMs)}, with at least ${countText(plan.minSearches)} searches`],
+      ['Control cohort', `${percentText(plan.holdout)} of the keys, flushed by no stage`],
+      [
+        'Recovered',
+        `within ${pointsText(plan.recovery.withinPoints)} of its own past, in ${durationText(plan.recovery.timeoutMs)} at most`,
+      ],
+      ['Measured afterwards', durationText(plan.afterMs)],
+    ]),
+    table<{ readonly stage: Stage; readonly at: number }>({
+      caption: 'Stages',
+      narrow: 'cards',
+      columns: [
+        { title: 'Stage', cell: ({ at }) => said(stageTitle(plan, at)) },
+        { title: 'Held for', isNumber: true, cell: ({ stage }) => durationText(stage.holdMs) },
+        { title: 'Loses', cell: ({ stage }) => losesText(stage, plan) },
+      ],
+      rows: numbered,
+    }),
+    plan.guards.length === 0
+      ? undefined
+      : element(
+          'ul',
+          { class: 'plain' },
+          plan.guards.map((guard) => element('li', {}, `Guard – never above ${limitText(guard)}; then ${guard.then}.`)),
+        ),
+  );
+}
+
+function losesText(stage: Stage, plan: Plan): string {
+  switch (stage.kind) {
+    case 'fraction':
+      return stage.fraction > 1 - plan.holdout
+        ? 'every key but those of the control cohort'
+        : `${percentText(stage.fraction)} of the keys, chosen by their hash`;
+    case 'node':
+      return "what lives on that node of the store, but for the control cohort's keys";
+    case 'blackout':
+      return 'the engine: its breakers are forced open';
+  }
+}

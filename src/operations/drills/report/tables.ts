@@ -1,0 +1,213 @@
+import { bytesText, countText, durationText, elapsedText, percentText, perSecondText } from '../../../report/format.ts';
+import { element, type Markup, said, table } from '../../../report/markup.ts';
+import type { FlushPreview } from '../../flush/flush.ts';
+import type { StageLearned } from '../journal.ts';
+import type { GuardRule, Plan } from '../plan.ts';
+import { type Lesson, lessonsOf } from './conclusions.ts';
+import { GUARD_WORDS } from './engine-plots.ts';
+import { stageTitle, type Tested, testedGuards } from './hypothesis.ts';
+import { type Segment, segmentsOf, type Track } from './track.ts';
+
+/** The plots as figures, phase by phase. */
+export function phaseTable(track: Track, plan: Plan): Markup | undefined {
+  return table<Segment>({
+    caption: 'The plots in figures, phase by phase',
+    narrow: 'sideways',
+    columns: [
+      { title: 'Phase', cell: ({ name }) => name },
+      { title: 'From', isNumber: true, cell: ({ fromMs }) => elapsedText(fromMs) },
+      { title: 'Lasted', isNumber: true, cell: ({ fromMs, toMs }) => durationText(toMs - fromMs) },
+      { title: 'Searches', isNumber: true, cell: (one) => countText(sum(one, ({ searches }) => searches)) },
+      { title: 'Hit ratio', isNumber: true, cell: (one) => percentText(share(one, ['hit-l1', 'hit-l2'])) },
+      { title: 'Stale', isNumber: true, cell: (one) => percentText(share(one, ['stale'])) },
+      { title: 'Shed', isNumber: true, cell: (one) => percentText(share(one, ['shed'])) },
+      { title: 'Failed', isNumber: true, cell: (one) => percentText(share(one, ['failed'])) },
+      { title: 'p50', isNumber: true, cell: (one) => durationText(middle(values(one, ({ p50Ms }) => p50Ms))) },
+      { title: 'p99, worst', isNumber: true, cell: (one) => durationText(most(values(one, ({ p99Ms }) => p99Ms))) },
+      { title: 'Engine, mean', isNumber: true, cell: (one) => perSecondText(meanRate(one)) },
+      {
+        title: 'Engine, peak',
+        isNumber: true,
+        cell: (one) => perSecondText(most(values(one, ({ engineCallsPerSecond }) => engineCallsPerSecond))),
+      },
+      {
+        title: 'In flight, most',
+        isNumber: true,
+        cell: (one) => countText(most(values(one, ({ engineInFlight }) => engineInFlight))),
+      },
+    ],
+    rows: segmentsOf(track, plan),
+  });
+}
+
+type Figures = Segment['stretches'][number]['sample']['figures'];
+
+function values({ stretches }: Segment, of: (figures: Figures) => number | undefined): readonly number[] {
+  return stretches.flatMap(({ sample }) => {
+    const value = of(sample.figures);
+    return value !== undefined && Number.isFinite(value) ? [value] : [];
+  });
+}
+
+function sum(segment: Segment, of: (figures: Figures) => number): number {
+  return values(segment, of).reduce((total, value) => total + value, 0);
+}
+
+function share(segment: Segment, outcomes: readonly (keyof Figures['outcomes'])[]): number | undefined {
+  const searches = sum(segment, (figures) => figures.searches);
+  const found = outcomes.reduce((total, outcome) => total + sum(segment, (figures) => figures.outcomes[outcome]), 0);
+  return searches > 0 ? found / searches : undefined;
+}
+
+/** Each sample counts for as long as it lasted. */
+function meanRate(segment: Segment): number | undefined {
+  const seconds = sum(segment, (figures) => figures.seconds);
+  return seconds > 0 ? sum(segment, (figures) => figures.engineCallsPerSecond * figures.seconds) / seconds : undefined;
+}
+
+function most(some: readonly number[]): number | undefined {
+  return some.length === 0 ? undefined : some.reduce((high, value) => Math.max(high, value));
+}
+
+function middle(some: readonly number[]): number | undefined {
+  return some.toSorted((a, b) => a - b)[Math.floor(some.length / 2)];
+}
+
+/** Stage by stage: how far its cohort fell and how soon it was back. */
+export function stageTable({ learned, marks }: Track, plan: Plan): Markup | undefined {
+  const begun = (stage: number): string | undefined => {
+    const mark = marks.find((one) => one.kind === 'stage' && one.stage === stage);
+    return mark?.kind === 'stage' ? mark.title : undefined;
+  };
+  return table<StageLearned>({
+    caption: 'Stage by stage: hit ratio of its cohort, and what the engine was asked',
+    narrow: 'cards',
+    columns: [
+      { title: 'Stage', cell: ({ stage, title }) => stageTitle(plan, stage, begun(stage) ?? title) },
+      { title: 'Before', isNumber: true, cell: ({ before }) => percentText(before) },
+      { title: 'Lowest', isNumber: true, cell: ({ lowest }) => percentText(lowest) },
+      { title: 'At its end', isNumber: true, cell: ({ end }) => percentText(end) },
+      { title: 'Control then', isNumber: true, cell: ({ control }) => percentText(control) },
+      {
+        title: 'Refilled in',
+        isNumber: true,
+        cell: ({ refillMs }) => (refillMs === undefined ? 'not seen' : durationText(refillMs)),
+      },
+      {
+        title: 'Engine, peak',
+        isNumber: true,
+        cell: ({ peakEngineCallsPerSecond }) => perSecondText(peakEngineCallsPerSecond),
+      },
+    ],
+    rows: learned?.stages ?? [],
+  });
+}
+
+/** The few figures a drill is made for, and what each of them says. */
+export function learnedTable(track: Track, plan: Plan): Markup | undefined {
+  return table<Lesson>({
+    caption: 'What was learned',
+    narrow: 'cards',
+    columns: [
+      {
+        title: 'Figure',
+        cell: ({ name, meaning }) => (meaning === undefined ? name : element('abbr', { title: meaning }, name)),
+      },
+      { title: 'Measured', isNumber: true, cell: ({ measured }) => measured },
+      { title: 'Dry run said', isNumber: true, cell: ({ foretold }) => foretold },
+      { title: 'In plain words', isProse: true, cell: ({ words }) => words },
+    ],
+    rows: lessonsOf(track, plan),
+  });
+}
+
+/** The steady-state hypothesis: what had to hold before, all the while, and after. */
+export function hypothesisTable(track: Track, plan: Plan): Markup | undefined {
+  const value = (row: Tested, of: number | undefined): Markup | string => {
+    const text = GUARD_WORDS[row.guard.figure].text(of);
+    return of !== undefined && of > row.guard.max ? element('strong', { class: 'word bad' }, text) : text;
+  };
+  return table<Tested>({
+    caption: 'The hypothesis: did it hold?',
+    narrow: 'cards',
+    columns: [
+      { title: 'Never above', cell: ({ guard }) => limitText(guard) },
+      { title: 'Before', isNumber: true, cell: (row) => value(row, row.before) },
+      { title: 'Worst during', isNumber: true, cell: (row) => value(row, row.worst) },
+      { title: 'After', isNumber: true, cell: (row) => value(row, row.after) },
+      { title: 'If broken', cell: ({ guard }) => guard.then },
+      { title: 'Held?', cell: heldText },
+    ],
+    rows: testedGuards(track, plan),
+    none: 'The plan has no guards: nothing was promised, and nothing would have ended the drill.',
+  });
+}
+
+/** `p99 of searches 800 ms, for 2 s` */
+export function limitText({ figure, max, forMs }: GuardRule): string {
+  const { name, text } = GUARD_WORDS[figure];
+  return `${name}: ${text(max)}${forMs > 0 ? `, for ${durationText(forMs)}` : ''}`;
+}
+
+function heldText({ held, brokenAtMs }: Tested): Markup {
+  switch (held) {
+    case 'held':
+      return element('span', { class: 'word good' }, '✓ held');
+    case 'passing':
+      return element('span', { class: 'word warn' }, '✓ held; above it for a moment');
+    case 'broken':
+      return element(
+        'span',
+        { class: 'word bad' },
+        `✕ broken at ${brokenAtMs === undefined ? '?' : elapsedText(brokenAtMs)}`,
+      );
+    case 'failed before':
+      return element('span', { class: 'word bad' }, '✕ did not hold before');
+    case 'failed after':
+      return element('span', { class: 'word bad' }, '✕ did not hold after');
+    case 'not tested':
+    case 'not measured':
+      return element('span', { class: 'word' }, held);
+  }
+}
+
+type Node = FlushPreview['nodes'][number];
+
+/** What was shown before the start. */
+export function dryRun({ preview }: Track): Markup | undefined {
+  if (preview === undefined) return undefined;
+  const { engine, memory, nodes } = preview;
+  const sentence = [
+    `Before the start, the last stage (${percentText(preview.fraction)}, ${preview.mode}) was expected to touch ${keysText(nodes, memory)}.`,
+    engine.searches > 0
+      ? `From ${countText(engine.searches)} searches in ${durationText(engine.seconds * 1000)} of one process: hit ratio ${percentText(engine.hitRatio)}, ${perSecondText(engine.engineCallsPerSecond)} to the engine, ${durationText(engine.engineCallMs)} each.`
+      : 'There was no traffic to estimate the load on the engine from.',
+  ];
+  return element(
+    'div',
+    {},
+    element('p', {}, sentence.join(' ')),
+    table<Node>({
+      caption: 'Dry run, node by node',
+      narrow: 'cards',
+      columns: [
+        { title: 'Node', cell: ({ node }) => said(node) },
+        { title: 'Keys', isNumber: true, cell: ({ keys, exact }) => `${exact ? '' : '≈ '}${countText(keys)}` },
+        { title: 'Size', isNumber: true, cell: ({ bytes, exact }) => `${exact ? '' : '≈ '}${bytesText(bytes)}` },
+        { title: 'Remark', cell: ({ detail }) => (detail === undefined ? '' : said(detail)) },
+      ],
+      rows: nodes,
+    }),
+  );
+}
+
+function keysText(nodes: readonly Node[], memory: FlushPreview['memory']): string {
+  const own = `${countText(memory.entries)} entries (${bytesText(memory.bytes)}) in the memory of one process`;
+  if (nodes.length === 0) return own;
+  const [keys, bytes] = [
+    nodes.reduce((sum, node) => sum + node.keys, 0),
+    nodes.reduce((sum, node) => sum + node.bytes, 0),
+  ];
+  const about = nodes.every(({ exact }) => exact) ? '' : 'about ';
+  return `${about}${countText(keys)} keys (${bytesText(bytes)}) in the store and ${own}`;
+}

@@ -1,0 +1,285 @@
+import { BUCKETS } from '../../cache/invalidation.ts';
+import { OperationRefused } from '../../control/operation-error.ts';
+import type { FlushPreview } from '../flush/flush.ts';
+import { ENOUGH_CALLS, MOST_HEADROOM, survivable } from '../flush/survival.ts';
+import type { Figures } from '../meter/figures.ts';
+import {
+  type CohortForecasts,
+  createCircle,
+  ENOUGH_OF_COHORT,
+  forecastCohorts,
+  LONGEST_WAIT_MS,
+  nodesLostBy,
+  stageTitle,
+} from './cohorts.ts';
+import type { DrillAsk, DrillDomain } from './drills.ts';
+import { brokenHypothesis, fitPatience } from './guards.ts';
+import { describeFault, type Plan, pointerOf } from './plan.ts';
+import { type ReadyPlans, readPlan } from './read-plan.ts';
+
+export interface Settled {
+  readonly plan: Plan;
+  readonly domains: readonly [DrillDomain, ...DrillDomain[]];
+}
+
+/** Which plan over which domains somebody means. @throws OperationRefused */
+export function settleAsk(ask: DrillAsk, all: readonly DrillDomain[], ready: ReadyPlans): Settled {
+  const named = ask.domains?.map((name) => domainOf(name, all));
+  const nodes = Math.max(0, ...(named ?? all).map((domain) => domain.nodes().length));
+  const plan = typeof ask.plan === 'string' ? readyPlan(ask.plan, ready(nodes)) : checkedPlan(ask.plan, nodes);
+  const chosen = named ?? (plan.over === 'domains' || all.length === 1 ? all : []);
+  const [first, ...others] = [...new Set(chosen)];
+  if (first === undefined || (plan.over === 'one' && others.length > 0)) {
+    const known = all.map(({ name }) => name).join(', ');
+    const words = plan.over === 'one' ? 'drills one domain: name it' : 'needs a domain at least';
+    throw new OperationRefused('invalid-request', `Plan ${plan.name} ${words} (${known}).`, '/domains');
+  }
+  const domains = [first, ...others] as const;
+  for (const domain of domains) fit(plan, domain);
+  return {
+    plan: fitPatience(
+      plan,
+      domains.map(({ patienceMs }) => patienceMs),
+    ),
+    domains,
+  };
+}
+
+function domainOf(name: string, all: readonly DrillDomain[]): DrillDomain {
+  const domain = all.find((one) => one.name === name);
+  if (domain !== undefined) return domain;
+  const known = all.map((one) => one.name).join(', ');
+  throw new OperationRefused('unknown-domain', `There is no domain ${name}; known: ${known}.`, '/domains');
+}
+
+function readyPlan(name: string, ready: readonly Plan[]): Plan {
+  const plan = ready.find((one) => one.name === name);
+  if (plan !== undefined) return plan;
+  const known = ready.map((one) => one.name).join(', ');
+  throw new OperationRefused('unknown-plan', `There is no plan ${name}; ready-made are ${known}.`, '/plan');
+}
+
+/** Whoever sends a plan may have written it by hand. */
+function checkedPlan(given: unknown, nodes: number): Plan {
+  const read = readPlan(given, { form: 'object', nodes });
+  if (read.kind === 'plan') return read.plan;
+  const [first] = read.faults;
+  const words = read.faults.map(describeFault).join('\n');
+  throw new OperationRefused('invalid-plan', words, pointerOf(first?.path ?? [], '/plan'));
+}
+
+/** Whether the domain has what the plan takes away. */
+function fit({ name: planName, stages, mode, eraseBy }: Plan, { name, nodes, hasStore, dedicated }: DrillDomain): void {
+  const place = stages.findIndex(({ kind }) => kind === 'node');
+  const takesNodes = place >= 0 || (mode === 'erase' && eraseBy === 'flushall');
+  if (takesNodes && !hasStore) {
+    const words = `Domain ${name} has no store, so it has no node to lose; plan ${planName} takes one.`;
+    throw new OperationRefused('no-store', words, place < 0 ? '/plan/eraseBy' : `/plan/stages/${place}`);
+  }
+  const count = nodes().length;
+  const beyond = stages.findIndex((stage) => stage.kind === 'node' && stage.node >= count);
+  if (beyond >= 0) {
+    const words = `The store of ${name} has ${count} nodes (counted from 0), fewer than the plan names.`;
+    throw new OperationRefused('invalid-plan', words, `/plan/stages/${beyond}/node`);
+  }
+  if (mode === 'erase' && eraseBy === 'flushall' && !dedicated) {
+    const words = `The store of ${name} is not declared dedicated: FLUSHALL could empty what others keep there.`;
+    throw new OperationRefused('not-dedicated', words, '/plan/eraseBy');
+  }
+}
+
+/** What a figure lies between, by twice the standard error of what was counted. `high` absent: more than can be told. */
+export interface Range {
+  readonly low: number;
+  readonly high?: number;
+}
+
+/** What a drill tells about losing the cache. A figure is absent where there was too little load to say. */
+export interface Survival {
+  /** H: what the engine can do ÷ what it was asked in the baseline. */
+  readonly headroom?: Range;
+  /** The same at the worst moment. */
+  readonly headroomLeft?: Range;
+  /** A: engine calls with nothing cached ÷ those of the baseline. */
+  readonly amplification?: Range;
+  /** f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once, 0–1. */
+  readonly survivable?: Range;
+}
+
+export interface Measured {
+  readonly baseline: Figures;
+  /** While the engine was asked most, with `share` of the keys lost at once. */
+  readonly worst: Figures | undefined;
+  readonly share: number;
+  /** The engine had no place left: it would have been asked more. */
+  readonly saturated: boolean;
+}
+
+/** From less than that nothing is concluded about losing everything: chance would be multiplied with it. */
+const LEAST_SHARE = 0.1;
+
+export function survivalOf({ baseline, worst, share, saturated }: Measured): Survival {
+  const headroom = headroomOf(baseline);
+  const headroomLeft = worst && headroomOf(worst);
+  const amplification = worst && share >= LEAST_SHARE ? amplificationOf(baseline, worst, share, saturated) : undefined;
+  const told = headroom === undefined || amplification === undefined ? undefined : shareOf(headroom, amplification);
+  return {
+    ...(headroom && { headroom: rounded(headroom, toFactor) }),
+    ...(headroomLeft && { headroomLeft: rounded(headroomLeft, toFactor) }),
+    ...(amplification && { amplification: rounded(amplification, toFactor) }),
+    ...(told && { survivable: rounded(told, 100) }),
+  };
+}
+
+function headroomOf(figures: Figures): Range | undefined {
+  const { engineCallMs, engineMax } = figures;
+  const asked = callsPerSecond(figures);
+  if (asked === undefined || engineCallMs === undefined || engineCallMs <= 0 || engineMax <= 0) return undefined;
+  const capacity = (engineMax * 1000) / engineCallMs;
+  const [low, high] = [capacity / asked.high, capacity / asked.low];
+  return high > MOST_HEADROOM ? { low: Math.min(low, MOST_HEADROOM) } : { low, high };
+}
+
+/** In proportion to what was lost. Undefined where the loss cannot be told from chance. */
+function amplificationOf(
+  baseline: Figures,
+  worst: Figures,
+  share: number,
+  saturated: boolean,
+): Required<Range> | undefined {
+  const [before, during] = [callsPerSecond(baseline), callsPerSecond(worst)];
+  if (before === undefined || during === undefined) return undefined;
+  const whole = (factor: number): number => 1 + (factor - 1) / share;
+  const [low, high] = [whole(during.low / before.high), whole(during.high / before.low)];
+  if (low <= 1) return undefined;
+  // Every hit of the baseline an engine call: the most there can be, before coalescing.
+  const most = (before.high + (baseline.hitRatio ?? 0) * baseline.searchesPerSecond) / before.high;
+  return saturated ? { low, high: Math.max(low, most) } : { low: Math.min(low, most), high: Math.min(high, most) };
+}
+
+function shareOf(headroom: Range, amplification: Required<Range>): Range {
+  const low = survivable(headroom.low, amplification.high);
+  return { low, high: headroom.high === undefined ? 1 : survivable(headroom.high, amplification.low) };
+}
+
+/** Calls come by chance, so their number is known to twice its root. */
+function callsPerSecond({ engineCallsPerSecond, seconds }: Figures): Required<Range> | undefined {
+  const calls = engineCallsPerSecond * seconds;
+  if (!(calls >= ENOUGH_CALLS)) return undefined;
+  const error = (2 * Math.sqrt(calls)) / seconds;
+  return { low: engineCallsPerSecond - error, high: engineCallsPerSecond + error };
+}
+
+/** Outwards, to as many steps as are shown: every page, console and terminal says the same. */
+function rounded({ low, high }: Range, steps: number | ((value: number) => number)): Range {
+  const of = (value: number): number => (typeof steps === 'number' ? steps : steps(value));
+  const down = Math.floor(low * of(low) + 1e-9) / of(low);
+  return { low: down, ...(high === undefined ? {} : { high: Math.ceil(high * of(high) - 1e-9) / of(high) }) };
+}
+
+function toFactor(value: number): number {
+  return value < 10 ? 10 : 1;
+}
+
+export interface StagePreview {
+  readonly title: string;
+  readonly preview: FlushPreview;
+}
+
+/** What is flushed at the end of a stage, those before it included. @throws OperationRefused */
+export async function previewStage(
+  plan: Plan,
+  stage: number,
+  domain: DrillDomain,
+  offset: number,
+): Promise<StagePreview> {
+  const nodes = domain.nodes();
+  const circle = createCircle(plan, offset, nodes.length);
+  const ranges = circle.flushedBy(stage);
+  const buckets = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+  const { mode, eraseBy } = plan;
+  const takesAll = mode === 'erase' && eraseBy === 'flushall';
+  const preview = await domain.flush.preview({
+    mode,
+    fraction: takesAll ? 1 : Math.max(1, buckets) / BUCKETS,
+    from: offset,
+    ...(mode === 'erase' ? { by: eraseBy } : {}),
+  });
+  const lost = nodesLostBy(plan.stages, stage, nodes);
+  const title = stageTitle(plan, stage);
+  if (buckets === 0) return { title, preview: nothingOf(preview) };
+  if (lost === undefined) return { title, preview };
+  const share = circle.shareOf(stage);
+  const { extraCallsPerSecond, ...engine } = preview.engine;
+  const extra = extraCallsPerSecond === undefined ? {} : { extraCallsPerSecond: extraCallsPerSecond * share };
+  return {
+    title,
+    preview: {
+      ...preview,
+      fraction: share,
+      nodes: preview.nodes.filter(({ node }) => lost.includes(node)),
+      engine: { ...engine, ...extra },
+    },
+  };
+}
+
+/** A blackout flushes nothing; what the engine did of late is worth seeing all the same. */
+function nothingOf({ mode, engine, nodes }: FlushPreview): FlushPreview {
+  const { extraCallsPerSecond: _, ...lately } = engine;
+  return {
+    mode,
+    fraction: 0,
+    ranges: [],
+    nodes: nodes.map(({ node }) => ({ node, keys: 0, bytes: 0, exact: true })),
+    memory: { entries: 0, bytes: 0 },
+    engine: lately,
+  };
+}
+
+export function cohortsOf(plan: Plan, { nodes, recent }: DrillDomain): CohortForecasts {
+  return forecastCohorts(plan, createCircle(plan, 0, nodes().length), recent()?.searchesPerSecond);
+}
+
+/** What speaks against a drill now. */
+export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly StagePreview[]): readonly string[] {
+  const { name, recent, nodes, control } = domain;
+  const warnings: string[] = [];
+  const [first] = stages;
+  const { enoughMs = 0, searchesPerSecond = 0 } = cohortsOf(plan, domain).flushed;
+  if (first === undefined || first.preview.engine.searches === 0) {
+    warnings.push(`${name}: nothing was searched of late, so a drill would be refused after its baseline.`);
+  } else if (enoughMs > LONGEST_WAIT_MS) {
+    const wait = `${Math.ceil(enoughMs / 1000)} s, and ${LONGEST_WAIT_MS / 1000} s are waited at most`;
+    const rate = `about ${Number(searchesPerSecond.toPrecision(2))} searches a second are of keys to be flushed`;
+    warnings.push(`${name}: ${rate}; ${ENOUGH_OF_COHORT} of them take ${wait}. It will probably end as not measured.`);
+  }
+  const circle = createCircle(plan, 0, nodes().length);
+  for (const [place, { title, preview }] of stages.entries()) {
+    const { survivable } = preview.engine;
+    // Stages before it have been refilled by then.
+    const atOnce =
+      plan.stages[place]?.kind === 'fraction' ? circle.shareOf(place) - circle.shareOf(place - 1) : preview.fraction;
+    if (survivable === undefined || atOnce <= survivable) continue;
+    const words = `loses ${percent(atOnce)} of the keys at once; by its latest figures the engine carries ${percent(survivable)} for sure`;
+    warnings.push(`${name}: stage ${place + 1} (${title}) ${words}.`);
+  }
+  const figures = recent();
+  for (const broken of figures === undefined ? [] : brokenHypothesis(plan.guards, figures, undefined, undefined)) {
+    warnings.push(`${name}: the hypothesis fails already: ${broken}.`);
+  }
+  const { halted } = control.document();
+  if (halted !== undefined) warnings.push(`${name}: all drills are halted by ${halted.by}: ${halted.reason}.`);
+  const overlay = control.overlay();
+  if (overlay !== undefined) warnings.push(`${name}: drill ${overlay.drill} runs there.`);
+  if (plan.mode === 'erase') {
+    warnings.push(`${name}: what is erased does not come back when the drill ends; the engine fills it again.`);
+  }
+  if (plan.mode === 'erase' && plan.eraseBy === 'flushall') {
+    warnings.push(`${name}: FLUSHALL takes the control cohort too, so there is nothing to compare with.`);
+  }
+  return warnings;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toPrecision(3))} %`;
+}

@@ -1,0 +1,219 @@
+import { BUCKETS } from '../../cache/invalidation.ts';
+import type { MemoryTier } from '../../cache/memory.ts';
+import { lift, purge, raiseFloors, raiseFreshFloors, suppress } from '../../control/changes.ts';
+import type { Changed, Control } from '../../control/control.ts';
+import { arc, type BucketRange, bucketsIn, type ControlDocument, MAX_SUPPRESSED } from '../../control/document.ts';
+import { OperationRefused } from '../../control/operation-error.ts';
+import type { Clock } from '../../runtime.ts';
+import type { Figures } from '../meter/figures.ts';
+import type { StoreContent } from './content.ts';
+import { createErasures } from './erasure.ts';
+import type { EraseBy, Flush, FlushAsk, FlushDone, FlushEvent } from './flush.ts';
+import { countInMemory, countInStore, countPurged, previewFlush } from './preview.ts';
+
+export interface FlushOptions {
+  readonly domain: string;
+  readonly control: Pick<Control, 'document' | 'overlay' | 'change'>;
+  /** Absent: the domain has no store, and all there is to flush is L1. */
+  readonly content?: StoreContent;
+  readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
+  readonly bucketOf: (key: string) => number;
+  /** Whether the store holds a name; undefined when it cannot be told. Absent as `content` is. */
+  readonly holds?: (storeName: string) => Promise<boolean | undefined>;
+  /** Nothing else lives on the servers of the store. */
+  readonly dedicated: boolean;
+  /** The control document is not kept in this store. */
+  readonly controlElsewhere: boolean;
+  /** What this process did in the last minute or so. */
+  readonly recent: () => Figures | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe: (event: FlushEvent) => void;
+  /** Keys an erasure removes a second, of each node. */
+  readonly keysPerSecond?: number;
+  /** After so long every process follows a change: two polls. */
+  readonly followMs?: number;
+}
+
+export function createFlush(options: FlushOptions): Flush {
+  const { domain, control, content, dedicated, controlElsewhere, clock, random, observe } = options;
+  const { keysPerSecond = 5000, followMs = 1000 } = options;
+  const declared = { domain, hasStore: content !== undefined, dedicated, controlElsewhere };
+  const erasures = createErasures({ ...options, keysPerSecond });
+
+  /** @throws OperationRefused for whatever is wrong with it before anything is asked of anybody */
+  const judge = (ask: FlushAsk): readonly BucketRange[] => {
+    const ranges = rangesOf(ask, random);
+    if (ask.mode === 'erase') checkErase(ask.by ?? 'unlink', ranges, declared);
+    checkIndexVersion(ask);
+    return ranges;
+  };
+
+  const raise = (document: ControlDocument, ask: FlushAsk, ranges: readonly BucketRange[]): ControlDocument => {
+    refuseDuringDrill(document);
+    switch (ask.mode) {
+      case 'refresh':
+        return raiseFreshFloors(document, ranges, clock.wallMs(), ask.indexVersion);
+      case 'drop':
+      case 'erase':
+        return raiseFloors(document, ranges, clock.wallMs());
+    }
+  };
+
+  /**
+   * What is flushed for good during a drill would be lost in its figures, and its end would not bring it back. A drill
+   * whose owner is gone, as this process sees it, is in nobody's way.
+   */
+  const refuseDuringDrill = ({ overlay }: ControlDocument): void => {
+    if (overlay === undefined) return;
+    const isVoid = control.document().overlay?.drill === overlay.drill && control.overlay() === undefined;
+    if (isVoid) return;
+    const words = `drill ${overlay.drill} runs in ${domain}: abort it or wait for its end; a purge or a suppression is possible all the same`;
+    throw new OperationRefused('drill-running', words);
+  };
+
+  const raiseAll = async (ask: FlushAsk, ranges: readonly BucketRange[]): ReturnType<Flush['flush']> => {
+    const memory = await countInMemory(ranges, options);
+    const changed = await control.change((document) => raise(document, ask, ranges));
+    const { generation } = changed.after;
+    observe({ kind: 'flushed', domain, mode: ask.mode, buckets: bucketsIn(ranges), generation });
+    // The floor is up: what the store still holds is flushed, and counting it delays nobody but the operator.
+    return { ...changed, ranges, affected: { memory, store: await countInStore(ask.mode, ranges, options) } };
+  };
+
+  const everywhere = (changed: Changed): FlushDone => ({ ...changed, ranges: [] });
+
+  return {
+    preview: async (ask) => previewFlush(ask, judge(ask), options),
+    flush: async (ask) => {
+      const ranges = judge(ask);
+      if (ask.mode !== 'erase') return raiseAll(ask, ranges);
+      const erase = { ranges, by: ask.by ?? 'unlink' };
+      return erasures.after(erase, followMs, () => raiseAll(ask, ranges));
+    },
+    purge: async (query) => {
+      const { text } = query;
+      checkText(text);
+      const before = control.document().purges.find((one) => one.text === text);
+      const affected = await countPurged(query, before?.generation ?? 0, options);
+      const changed = await control.change((document) => purge(document, text, clock.wallMs()));
+      observe({ kind: 'purged', domain, generation: changed.after.generation });
+      return { ...everywhere(changed), affected };
+    },
+    suppress: async (ids, lifted = false) => {
+      checkIds(ids);
+      const changed = await control.change((document) =>
+        lifted ? lift(document, ids) : suppress(document, ids, clock.wallMs()),
+      );
+      observe({ kind: 'suppressed', domain, ids: new Set(ids).size, lifted });
+      return everywhere(changed);
+    },
+    erasure: erasures.latest,
+    erase: async (ask, signal) => {
+      checkErase(ask.by, ask.ranges, declared);
+      return erasures.now(ask, signal);
+    },
+    close: erasures.close,
+  };
+}
+
+export interface StoreDeclared {
+  readonly domain: string;
+  readonly hasStore: boolean;
+  /** Nothing else lives on these servers. */
+  readonly dedicated: boolean;
+  /** The control document is not kept in this store. */
+  readonly controlElsewhere: boolean;
+}
+
+/** @throws OperationRefused no-store, not-dedicated: what would have to be declared, or asked, for it. */
+export function checkErase(by: EraseBy, ranges: readonly BucketRange[], declared: StoreDeclared): void {
+  if (by === 'unlink') return;
+  const { domain, hasStore, dedicated, controlElsewhere } = declared;
+  const refuse = (words: string, parameter?: string): OperationRefused =>
+    new OperationRefused(
+      'not-dedicated',
+      `${words}; or erase by unlink, which takes this domain’s keys alone`,
+      parameter,
+    );
+  if (!hasStore) {
+    throw new OperationRefused('no-store', `${domain} has no store, so it has no node to empty`, 'by');
+  }
+  if (!dedicated) {
+    throw refuse(
+      `flushall empties whole nodes, which the store of ${domain} is not declared for: set dedicated: true in its configuration when nothing else lives there`,
+      'by',
+    );
+  }
+  if (!controlElsewhere) {
+    throw refuse(
+      `flushall would remove the control document of ${domain}, which is kept in the same store: declare a control store of its own (control:)`,
+      'by',
+    );
+  }
+  if (bucketsIn(ranges) !== BUCKETS) {
+    throw refuse('flushall takes everything on a node: the fraction must be 1', 'fraction');
+  }
+}
+
+const MAX_ID_CHARACTERS = 128;
+const MAX_VERSION_CHARACTERS = 128;
+
+/** @throws OperationRefused invalid-request */
+export function checkIds(ids: readonly string[]): void {
+  const distinct = new Set(ids);
+  if (distinct.size < 1 || distinct.size > MAX_SUPPRESSED) {
+    throw invalid(`ids names 1 to ${MAX_SUPPRESSED} documents; ${distinct.size} are named`, 'ids');
+  }
+  const wrong = [...distinct].find((id) => id.length < 1 || id.length > MAX_ID_CHARACTERS || !id.isWellFormed());
+  if (wrong !== undefined) {
+    throw invalid(`an id has 1 to ${MAX_ID_CHARACTERS} characters; one of them has ${wrong.length}`, 'ids');
+  }
+}
+
+/** @throws OperationRefused invalid-request */
+export function checkText(text: string): void {
+  if (text.trim() === '') throw invalid('a purge names the text of a query; it is empty', 'q');
+}
+
+/** @throws OperationRefused invalid-request */
+export function checkIndexVersion({ mode, indexVersion }: FlushAsk): void {
+  if (indexVersion === undefined) return;
+  if (mode !== 'refresh') throw invalid(`indexVersion goes with refresh, not with ${mode}`, 'indexVersion');
+  if (indexVersion.length < 1 || indexVersion.length > MAX_VERSION_CHARACTERS || !indexVersion.isWellFormed()) {
+    throw invalid(`indexVersion has 1 to ${MAX_VERSION_CHARACTERS} characters`, 'indexVersion');
+  }
+}
+
+function invalid(words: string, parameter: string): OperationRefused {
+  return new OperationRefused('invalid-request', words, parameter);
+}
+
+/** 0.07 × 10 000 is a little more than 700 in floating point, and must not be 701 buckets. */
+const ROUNDING = 1e-6;
+
+/**
+ * The share of all buckets, rounded up, as one range or, past the last bucket, two; in rising order. It begins at `from`,
+ * or at random: otherwise it would be the same keys that are lost at every rehearsal.
+ * @throws OperationRefused invalid-fraction; invalid-request for `from`
+ */
+export function rangesOf(
+  { fraction, from }: { readonly fraction: number; readonly from?: number },
+  random: () => number,
+): readonly BucketRange[] {
+  // Written so that NaN fails too.
+  if (!(fraction > 0 && fraction <= 1)) {
+    const words = `fraction is the share of the keys: a number above 0 and at most 1; it is ${fraction}`;
+    throw new OperationRefused('invalid-fraction', words, 'fraction');
+  }
+  if (from !== undefined && !(Number.isInteger(from) && from >= 0 && from < BUCKETS)) {
+    const words = `from is the first bucket of the range: a whole number from 0 to ${BUCKETS - 1}; it is ${from}`;
+    throw new OperationRefused('invalid-request', words, 'from');
+  }
+  const count = Math.max(1, Math.ceil(fraction * BUCKETS - ROUNDING));
+  return arc(from ?? Math.floor(random() * BUCKETS), count);
+}
+
+export function holdsBucket(ranges: readonly BucketRange[], bucket: number): boolean {
+  return ranges.some(({ from, to }) => from <= bucket && bucket < to);
+}

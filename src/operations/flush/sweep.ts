@@ -1,0 +1,66 @@
+import type { RuledName } from '../../cache/invalidation.ts';
+import type { MemoryTier } from '../../cache/memory.ts';
+import { compileRules } from '../../control/compile-rules.ts';
+import type { ControlDocument } from '../../control/document.ts';
+import type { FlushEvent } from './flush.ts';
+import { walkMemory } from './preview.ts';
+
+/**
+ * Takes entries out of L1 that a permanent flush has made useless, so that their memory serves others. What only a drill
+ * flushes stays: its end must find it again.
+ */
+export interface Sweeper {
+  /** Whenever another document is followed. Cheap unless a floor has risen. */
+  readonly documentChanged: () => void;
+  readonly close: () => void;
+}
+
+export interface SweeperOptions {
+  readonly domain: string;
+  readonly document: () => ControlDocument;
+  readonly memory: Pick<MemoryTier, 'keys' | 'peek' | 'delete'>;
+  readonly nameOf: (key: string) => RuledName;
+  readonly observe: (event: FlushEvent) => void;
+}
+
+export function createSweeper({ domain, document, memory, nameOf, observe }: SweeperOptions): Sweeper {
+  /** Generations only grow, so a floor above all that were swept is a new flush, wherever it is. */
+  let sweptFloor = 1;
+  let sweeping = false;
+  let closed = false;
+
+  const sweep = async (): Promise<void> => {
+    // A floor that rises meanwhile is found at the end, and everything is walked once more.
+    for (let floor = highestFloor(document()); floor > sweptFloor && !closed; floor = highestFloor(document())) {
+      sweptFloor = floor;
+      const rules = compileRules(document(), undefined, () => undefined);
+      let looked = 0;
+      let removed = 0;
+      await walkMemory(
+        memory,
+        (key, entry) => {
+          looked += 1;
+          if (rules.judge(entry, nameOf(key)) === 'flushed' && memory.delete(key)) removed += 1;
+        },
+        () => closed,
+      );
+      observe({ kind: 'swept', domain, looked, removed });
+    }
+    sweeping = false;
+  };
+
+  return {
+    documentChanged: () => {
+      if (sweeping || closed) return;
+      sweeping = true;
+      void sweep();
+    },
+    close: () => {
+      closed = true;
+    },
+  };
+}
+
+function highestFloor({ ranges }: ControlDocument): number {
+  return ranges.reduce((highest, { floor }) => Math.max(highest, floor), 1);
+}

@@ -1,0 +1,204 @@
+import { OUTCOMES, type Outcome } from '../../search/events.ts';
+
+type Readings = ReadonlyMap<string, MeterReading>;
+
+/** No process of ours reports twice within it, and rates over less have no bound. */
+const LEAST_MS = 1;
+
+interface Pair {
+  readonly before: MeterReading;
+  readonly after: MeterReading;
+}
+
+/**
+ * What happened between two sets of readings. A process counts when it was heard both times and has counted on: one that
+ * came, died or fell silent between them is left out, since what it did in just that time is not known.
+ */
+export function figuresBetween(before: Readings, after: Readings): Figures {
+  const pairs = pairsOf(before, after);
+  const grown = (of: (reading: MeterReading) => number): number => grownIn(pairs, of);
+  const perSecond = (of: (reading: MeterReading) => number): number =>
+    sum(
+      pairs.map(
+        ({ before: then, after: now }) =>
+          (Math.max(0, of(now) - of(then)) * 1000) / Math.max(LEAST_MS, now.atMs - then.atMs),
+      ),
+    );
+  const level = (of: (engine: EngineReading) => number): number => sum(pairs.map(({ after: now }) => of(now.engine)));
+
+  const outcomes = outcomesOf(pairs);
+  const searches = sum(Object.values(outcomes));
+  const durations = [...DURATION_BOUNDS_MS, 0].map((_, place) => grown((reading) => reading.durations[place] ?? 0));
+  const calls = grown((reading) => reading.engine.calls);
+  const seconds =
+    pairs.length === 0 ? 0 : sum(pairs.map((pair) => pair.after.atMs - pair.before.atMs)) / pairs.length / 1000;
+  const cohorts = Math.max(0, ...pairs.map((pair) => pair.after.cohorts.length));
+  return {
+    seconds,
+    processes: pairs.length,
+    searches,
+    searchesPerSecond: perSecond((reading) => sum(Object.values(reading.outcomes))),
+    outcomes,
+    ...ratio('hitRatio', outcomes['hit-l1'] + outcomes['hit-l2'], searches),
+    ...ratio('errorRate', outcomes.failed, searches),
+    ...ratio('shedRate', outcomes.shed, searches),
+    ...quantile('p50Ms', durations, 0.5),
+    ...quantile('p99Ms', durations, 0.99),
+    engineCallsPerSecond: perSecond((reading) => reading.engine.calls),
+    ...ratio(
+      'engineCallMs',
+      grown((reading) => reading.engine.busyMs),
+      calls,
+    ),
+    engineFailures: grown((reading) => reading.engine.failed),
+    engineInFlight: level((engine) => engine.inFlight),
+    engineQueued: level((engine) => engine.queued),
+    engineMax: level((engine) => engine.maxConcurrent),
+    engineCeiling: level((engine) => engine.ceiling),
+    breakersOpen: level((engine) => (engine.breaker === 'closed' ? 0 : 1)),
+    cohorts: Array.from({ length: cohorts }, (_, at): CohortFigures => {
+      const searched = grownInCohort(pairs, at, 'searches');
+      const hit = grownInCohort(pairs, at, 'hits');
+      // Others may have reported more hits than searches.
+      return { searches: searched, ...ratio('hitRatio', Math.min(hit, searched), searched) };
+    }),
+  };
+}
+
+/**
+ * Searches of `figuresBetween`, and nothing else of it: cheap enough to ask of every reading that is kept.
+ * @param cohorts the searches of these alone, by their places
+ */
+export function searchesBetween(before: Readings, after: Readings, cohorts?: readonly number[]): number {
+  const pairs = pairsOf(before, after);
+  return cohorts === undefined
+    ? sum(Object.values(outcomesOf(pairs)))
+    : sum(cohorts.map((at) => grownInCohort(pairs, at, 'searches')));
+}
+
+function pairsOf(before: Readings, after: Readings): readonly Pair[] {
+  return [...after].flatMap(([id, now]): Pair[] => {
+    const then = before.get(id);
+    return then !== undefined && now.atMs > then.atMs ? [{ before: then, after: now }] : [];
+  });
+}
+
+function grownIn(pairs: readonly Pair[], of: (reading: MeterReading) => number): number {
+  return sum(pairs.map((pair) => Math.max(0, of(pair.after) - of(pair.before))));
+}
+
+function outcomesOf(pairs: readonly Pair[]): Record<Outcome, number> {
+  const grown = OUTCOMES.map((outcome) => [outcome, grownIn(pairs, (reading) => reading.outcomes[outcome])]);
+  return Object.fromEntries(grown) as Record<Outcome, number>;
+}
+
+/** A process that had not heard of the drill yet has nothing to be compared with. */
+function grownInCohort(pairs: readonly Pair[], at: number, what: 'searches' | 'hits'): number {
+  const both = pairs.filter((pair) => pair.before.cohorts.length > at && pair.after.cohorts.length > at);
+  return grownIn(both, (reading) => reading.cohorts[at]?.[what] ?? 0);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Nothing where there is nothing to divide by: less than one of what is counted. */
+function ratio<K extends string>(name: K, part: number, whole: number): { readonly [key in K]?: number } {
+  return (whole >= 1 ? { [name]: part / whole } : {}) as { readonly [key in K]?: number };
+}
+
+/** The bound under which so many lie; of what is slower than the last one, that one. */
+function quantile<K extends string>(
+  name: K,
+  counts: readonly number[],
+  share: number,
+): { readonly [key in K]?: number } {
+  const wanted = sum(counts) * share;
+  if (wanted === 0) return {} as { readonly [key in K]?: number };
+  let seen = 0;
+  const place = counts.findIndex((count) => {
+    seen += count;
+    return seen >= wanted;
+  });
+  const bound = DURATION_BOUNDS_MS[place] ?? DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1] ?? 0;
+  return { [name]: bound } as { readonly [key in K]?: number };
+}
+
+/**
+ * Upper bounds of what a duration is counted under: a hit takes tens of microseconds, a miss up to a hard deadline. The last
+ * ones lie above the longest patience: guards judge whether answers take longer than that.
+ */
+export const DURATION_BOUNDS_MS = [
+  0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 800,
+  1000, 1250, 1500, 2000, 2250, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 15_000, 20_000, 30_000, 45_000, 60_000,
+  90_000, 120_000,
+] as const;
+
+/**
+ * What one process has counted for one domain since it started. Only differences of two readings mean anything. Small
+ * enough to be sent every second; plain JSON.
+ */
+export interface MeterReading {
+  /** Of this process's monotonic clock. */
+  readonly atMs: number;
+  /** Searches by outcome. */
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  /** Searches by duration: one count per bound of `DURATION_BOUNDS_MS`, and one for what took longer. */
+  readonly durations: readonly number[];
+  readonly engine: EngineReading;
+  /** In the order of the cohorts asked for. */
+  readonly cohorts: readonly CohortReading[];
+}
+
+export interface EngineReading {
+  readonly calls: number;
+  readonly failed: number;
+  /** Milliseconds the calls took, together. */
+  readonly busyMs: number;
+  /** Now, in this process: not counts but levels. */
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly maxConcurrent: number;
+  readonly ceiling: number;
+  readonly breaker: 'closed' | 'open' | 'half-open';
+}
+
+export interface CohortReading {
+  readonly searches: number;
+  /** Answered from L1 or L2 while fresh. */
+  readonly hits: number;
+}
+
+/** What a domain did between two moments, over all processes that were heard at both. */
+export interface Figures {
+  readonly seconds: number;
+  readonly processes: number;
+  readonly searches: number;
+  readonly searchesPerSecond: number;
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  /** 0–1, of the searches; undefined without any. `hit-l1` and `hit-l2`. */
+  readonly hitRatio?: number;
+  /** `failed`. */
+  readonly errorRate?: number;
+  readonly shedRate?: number;
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
+  readonly engineCallsPerSecond: number;
+  /** Mean duration of an engine call; undefined without any. */
+  readonly engineCallMs?: number;
+  readonly engineFailures: number;
+  /** All processes together, at the end of the time. */
+  readonly engineInFlight: number;
+  readonly engineQueued: number;
+  /** What they may ask at once, together: never more than the fleet's `maxConcurrent`. */
+  readonly engineMax: number;
+  readonly engineCeiling: number;
+  readonly breakersOpen: number;
+  readonly cohorts: readonly CohortFigures[];
+}
+
+export interface CohortFigures {
+  readonly searches: number;
+  /** Undefined without any search. */
+  readonly hitRatio?: number;
+}

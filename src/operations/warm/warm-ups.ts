@@ -1,0 +1,126 @@
+import { OperationRefused } from '../../control/operation-error.ts';
+import type { Clock } from '../../runtime.ts';
+import { createWarmRun, type WarmDomain, type WarmRun } from './run.ts';
+import type { WarmAsk, WarmEvent, WarmUp, WarmUps } from './warm.ts';
+
+export interface WarmUpsOptions<Prepared> {
+  /** By name. */
+  readonly domains: ReadonlyMap<string, WarmUpDomain<Prepared>>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly random: () => number;
+  readonly observe: (event: WarmEvent) => void;
+}
+
+export interface WarmUpDomain<Prepared> extends WarmDomain<Prepared> {
+  /** The `n` searches asked most, most first, as lines `prepare` reads. */
+  readonly popular: (n: number) => Promise<readonly string[]>;
+}
+
+/** Taken from whoever feeds and not settled: he keeps the rest. */
+const MAX_WAITING = 2000;
+const MAX_TOP = 10_000;
+const DEFAULT_TOP = 1000;
+const MAX_PER_SECOND = 10_000;
+/** The running ones, at most one per domain, and the latest of those that are over. */
+const REMEMBERED = 50;
+
+export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): WarmUps {
+  const { domains, clock, random, observe } = options;
+  /** In the order of their start. */
+  const runs = new Map<string, { readonly ask: WarmAsk; readonly run: WarmRun }>();
+
+  const domainOf = (name: string): WarmUpDomain<Prepared> => {
+    const domain = domains.get(name);
+    if (domain !== undefined) return domain;
+    const known = [...domains.keys()].join(', ');
+    throw new OperationRefused('unknown-domain', `domain must be one of: ${known}; it is "${name}"`, 'domain');
+  };
+  const find = (id: string): { readonly ask: WarmAsk; readonly run: WarmRun } => {
+    const found = runs.get(id);
+    if (found !== undefined) return found;
+    throw new OperationRefused('unknown-warm-up', `there is no warm-up "${id}" in this process`);
+  };
+  const newId = (domain: string): string => {
+    for (;;) {
+      const id = `${domain}-${Math.floor(random() * 36 ** 6)
+        .toString(36)
+        .padStart(6, '0')}`;
+      if (!runs.has(id)) return id;
+    }
+  };
+
+  const remember = (id: string, ask: WarmAsk, run: WarmRun): void => {
+    runs.set(id, { ask, run });
+    for (const [old, { run: oldRun }] of runs) {
+      if (runs.size <= REMEMBERED) return;
+      if (oldRun.isOver()) runs.delete(old);
+    }
+  };
+
+  const fill = async (run: WarmRun, domain: WarmUpDomain<Prepared>, top: number): Promise<void> => {
+    try {
+      run.take(await domain.popular(top), true);
+    } catch (error) {
+      run.stop(`nobody could say what is popular: ${String(error)}`);
+    }
+  };
+
+  return {
+    start: (ask) => {
+      const domain = domainOf(ask.domain);
+      check(ask);
+      const running = [...runs.values()].find(({ ask: { domain: name }, run }) => name === ask.domain && !run.isOver());
+      if (running !== undefined) {
+        const { id } = running.run.look();
+        throw new OperationRefused(
+          'warm-up-running',
+          `warm-up ${id} of ${ask.domain} runs: stop it or wait for its end`,
+        );
+      }
+      const id = newId(ask.domain);
+      const { top = DEFAULT_TOP } = ask;
+      const isPopular = ask.from === 'popular';
+      const run = createWarmRun({
+        ...{ id, ask, domain, clock },
+        maxWaiting: isPopular ? top : MAX_WAITING,
+        onEnd: (warmUp, detail) => observe({ kind: 'warm-up-ended', warmUp, ...(detail !== undefined && { detail }) }),
+      });
+      remember(id, ask, run);
+      observe({ kind: 'warm-up-started', warmUp: run.look() });
+      if (isPopular) void fill(run, domain, top);
+      return run.look();
+    },
+    feed: (id, queries, last) => {
+      const { ask, run } = find(id);
+      if (ask.from !== 'queries') {
+        throw new OperationRefused('invalid-request', `warm-up ${id} takes what is popular, and no queries`);
+      }
+      if (!run.isOver() && !run.takesMore() && queries.length > 0) {
+        throw new OperationRefused('invalid-request', `warm-up ${id} was told that no more queries would come`);
+      }
+      return { taken: run.take(queries, last), warmUp: run.look() };
+    },
+    stop: (id) => {
+      const { run } = find(id);
+      run.stop();
+      return run.look();
+    },
+    list: () => [...runs.values()].map(({ run }): WarmUp => run.look()).reverse(),
+    close: () => {
+      for (const { run } of runs.values()) run.stop('the process ends');
+    },
+  };
+}
+
+/** @throws OperationRefused invalid-request */
+function check({ maxPerSecond, from, top }: WarmAsk): void {
+  if (!(maxPerSecond >= 1 && maxPerSecond <= MAX_PER_SECOND)) {
+    const words = `maxPerSecond is a number from 1 to ${MAX_PER_SECOND}; it is ${maxPerSecond}`;
+    throw new OperationRefused('invalid-request', words, 'maxPerSecond');
+  }
+  if (top === undefined) return;
+  if (from !== 'popular') throw new OperationRefused('invalid-request', 'top goes with from: popular', 'top');
+  if (!(Number.isInteger(top) && top >= 1 && top <= MAX_TOP)) {
+    throw new OperationRefused('invalid-request', `top is a whole number from 1 to ${MAX_TOP}; it is ${top}`, 'top');
+  }
+}

@@ -1,0 +1,335 @@
+import { canonicalText, MAX_REQUEST_TEXT_UNITS } from './canonical.ts';
+import {
+  type Attribute,
+  type Filter,
+  REQUEST_PARAMETERS,
+  type SearchDomain,
+  type SearchRequest,
+  type Sort,
+} from './domain.ts';
+import { type InvalidCode, InvalidSearch } from './search-error.ts';
+
+/** Raw parameters, decoded but not judged, in the order given: `[name, value]`; names repeat where given twice. */
+export interface SearchParameters {
+  readonly pairs: readonly (readonly [name: string, value: string])[];
+  /** A request header by its lower-case name, for declared context headers. */
+  readonly header?: (name: string) => string | undefined;
+}
+
+const MAX_TEXT_CHARACTERS = 256;
+export const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+/** `page × limit`: what engines keep of a match (Sphinx's max_matches), and further than people page. */
+const MAX_DEPTH = 1000;
+const MAX_FILTERS = 16;
+
+/** Raw parameters → a validated request in canonical form. @throws InvalidSearch, for the first fault found. */
+export function parseRequest(parameters: SearchParameters, domain: SearchDomain): SearchRequest {
+  const given = group(parameters);
+  const attributes = new Map(domain.attributes.map((attribute) => [attribute.name, attribute]));
+  const [page, limit] = parsePaging(given);
+  return {
+    domain: domain.name,
+    text: parseQueryText(single(given, 'q', 'invalid-query')),
+    page,
+    limit,
+    sort: parseSort(single(given, 'sort', 'invalid-sort'), attributes),
+    filters: parseFilters(given.get('filter') ?? [], attributes),
+    facets: parseFacets(given.get('facet') ?? [], attributes),
+    highlight: parseHighlight(single(given, 'highlight', 'invalid-highlight')),
+    context: parseContext(given, parameters, domain),
+  };
+}
+
+/** The names given that mean nothing to this domain: ignored, and not in the key. */
+export function ignoredParameters(parameters: SearchParameters, domain: SearchDomain): readonly string[] {
+  const known = new Set<string>([
+    ...REQUEST_PARAMETERS,
+    ...domain.context.filter((declared) => declared.source === 'query').map((declared) => declared.name),
+  ]);
+  return [...new Set(parameters.pairs.map(([name]) => name))].filter((name) => !known.has(name));
+}
+
+type Given = ReadonlyMap<string, readonly string[]>;
+
+function group({ pairs }: SearchParameters): Given {
+  const given = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    const values = given.get(name);
+    if (values === undefined) given.set(name, [value]);
+    else values.push(value);
+  }
+  return given;
+}
+
+function single(given: Given, name: string, code: InvalidCode): string | undefined {
+  const values = given.get(name);
+  if (values !== undefined && values.length > 1)
+    throw new InvalidSearch(code, name, `"${name}" may be given only once`);
+  return values?.[0];
+}
+
+function parseQueryText(raw: string | undefined): string {
+  const invalid = (detail: string): InvalidSearch => new InvalidSearch('invalid-query', 'q', detail);
+  if (raw === undefined) throw invalid('q is required: 1 to 256 characters');
+  if (!raw.isWellFormed()) throw invalid('q must be well-formed Unicode, without lone surrogates');
+  if (/\p{Cc}/u.test(raw)) throw invalid('q must not contain control characters');
+  const trimmed = raw.trim();
+  // A code point is at most two units: the cheap check first, since a request line may be 8 KiB.
+  if (trimmed.length > MAX_REQUEST_TEXT_UNITS || [...trimmed].length > MAX_TEXT_CHARACTERS) {
+    throw invalid(`q must have at most ${MAX_TEXT_CHARACTERS} characters`);
+  }
+  const text = canonicalText(trimmed);
+  if (text === '') throw invalid('q must have 1 to 256 characters that are not white space');
+  return text;
+}
+
+function parsePaging(given: Given): [page: number, limit: number] {
+  const number = (name: 'page' | 'limit', fallback: number, max: number): number => {
+    const raw = single(given, name, 'invalid-page');
+    if (raw === undefined) return fallback;
+    if (!/^[1-9]\d{0,3}$/.test(raw) || Number(raw) > max) {
+      throw new InvalidSearch('invalid-page', name, `${name} must be a whole number from 1 to ${max}`);
+    }
+    return Number(raw);
+  };
+  const page = number('page', 1, MAX_DEPTH);
+  const limit = number('limit', DEFAULT_LIMIT, MAX_LIMIT);
+  if (page * limit > MAX_DEPTH) {
+    throw new InvalidSearch('invalid-page', 'page', `page × limit must be at most ${MAX_DEPTH}; it is ${page * limit}`);
+  }
+  return [page, limit];
+}
+
+function parseSort(raw: string | undefined, attributes: ReadonlyMap<string, Attribute>): Sort {
+  if (raw === undefined || raw === 'relevance') return { by: 'relevance' };
+  const descending = raw.startsWith('-');
+  const name = descending ? raw.slice(1) : raw;
+  if (attributes.get(name)?.sort) return { by: 'attribute', attribute: name, descending };
+  const sortable = [...attributes.values()].filter((attribute) => attribute.sort).map((attribute) => attribute.name);
+  const allowed = ['relevance', ...sortable.flatMap((each) => [each, `-${each}`])].join(', ');
+  throw new InvalidSearch('invalid-sort', 'sort', `sort must be one of: ${allowed}`);
+}
+
+function parseFilters(raw: readonly string[], attributes: ReadonlyMap<string, Attribute>): readonly Filter[] {
+  if (raw.length > MAX_FILTERS) {
+    throw new InvalidSearch('invalid-filter', 'filter', `at most ${MAX_FILTERS} filters may be given`);
+  }
+  const filters = raw.map((text) => parseFilter(text, attributes)).sort((a, b) => (a.attribute < b.attribute ? -1 : 1));
+  filters.forEach((filter, i) => {
+    if (filter.attribute !== filters[i + 1]?.attribute) return;
+    const detail = `"${filter.attribute}" is filtered twice; give its values in one filter, separated by commas`;
+    throw new InvalidSearch('invalid-filter', 'filter', detail);
+  });
+  return filters;
+}
+
+function parseFacets(raw: readonly string[], attributes: ReadonlyMap<string, Attribute>): readonly string[] {
+  for (const name of raw) {
+    if (attributes.get(name)?.facet) continue;
+    const allowed = [...attributes.values()].filter((attribute) => attribute.facet).map((attribute) => attribute.name);
+    throw new InvalidSearch('invalid-facet', 'facet', `facet must be one of: ${allowed.join(', ') || 'none declared'}`);
+  }
+  return [...new Set(raw)].sort();
+}
+
+function parseHighlight(raw: string | undefined): boolean {
+  if (raw === undefined || raw === 'true') return true;
+  if (raw === 'false') return false;
+  throw new InvalidSearch('invalid-highlight', 'highlight', 'highlight must be true or false');
+}
+
+function parseContext(given: Given, parameters: SearchParameters, domain: SearchDomain): SearchRequest['context'] {
+  return domain.context
+    .map(({ name, source, values }): readonly [string, string] => {
+      const raw = source === 'query' ? single(given, name, 'invalid-context') : parameters.header?.(name.toLowerCase());
+      const value = raw?.trim() || (values[0] ?? '');
+      if (!values.includes(value)) {
+        throw new InvalidSearch('invalid-context', name, `${name} must be one of: ${values.join(', ')}`);
+      }
+      return [name, value];
+    })
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const MAX_VALUES = 32;
+/** As long as a catalogue's text attributes may be: every value a facet shows can be asked for. */
+const MAX_VALUE_LENGTH = 256;
+/** A whole filter, name included: what the longest values take, each with its comma, and no less than a URL holds. */
+const MAX_FILTER_UNITS = MAX_VALUES * (MAX_REQUEST_TEXT_UNITS + 1);
+const MS_PER_DAY = 86_400_000;
+
+/** `attribute:value,value` (inside a value `\,` is a comma and `\\` a backslash) or `attribute:10..50`, open at either end. */
+export function parseFilter(text: string, attributes: ReadonlyMap<string, Attribute>): Filter {
+  if (text.length > MAX_FILTER_UNITS) throw invalid(`a filter must have at most ${MAX_FILTER_UNITS} characters`);
+  const colon = text.indexOf(':');
+  const name = colon < 0 ? text : text.slice(0, colon);
+  const attribute = attributes.get(name);
+  if (attribute === undefined) {
+    const known = [...attributes.keys()].join(', ') || 'none';
+    throw invalid(`"${clip(name)}" is not an attribute of this domain; allowed: ${known}`);
+  }
+  const value = colon < 0 ? '' : text.slice(colon + 1);
+  if (value.trim() === '') {
+    throw invalid(`"${name}" needs a value: ${name}:value,value${isNumeric(attribute) ? ` or ${name}:from..to` : ''}`);
+  }
+  if (!value.isWellFormed() || /\p{Cc}/u.test(value)) {
+    throw invalid(`"${name}" must be well-formed Unicode without control characters`);
+  }
+  if (isNumeric(attribute) && value.includes('..')) return parseRange(attribute, value);
+
+  const parts = splitValues(value);
+  if (parts.length > MAX_VALUES) throw invalid(`"${name}" takes at most ${MAX_VALUES} values`);
+  if (isNumeric(attribute)) {
+    const values = [...new Set(parts.map((part) => parseNumber(attribute, part)))].sort((a, b) => a - b);
+    return { kind: 'numbers', attribute: name, values };
+  }
+  return { kind: 'strings', attribute: name, values: [...new Set(parts.map((part) => parseText(name, part)))].sort() };
+}
+
+/** Length first: some letters grow when they are made canonical, and the work grows with the length. */
+function parseText(name: string, text: string): string {
+  const trimmed = text.trim();
+  const value = trimmed.length > MAX_REQUEST_TEXT_UNITS ? '' : canonicalText(trimmed);
+  if (value !== '' && value.length <= MAX_VALUE_LENGTH) return value;
+  throw invalid(`each value of "${name}" must have 1 to ${MAX_VALUE_LENGTH} characters`);
+}
+
+function parseRange(attribute: Attribute, value: string): Filter {
+  const at = value.indexOf('..');
+  const [low, high] = [value.slice(0, at).trim(), value.slice(at + 2).trim()];
+  if (low === '' && high === '') throw invalid(`"${attribute.name}" needs a bound: from..to, from.. or ..to`);
+  const from = low === '' ? undefined : parseNumber(attribute, low);
+  const to = high === '' ? undefined : parseNumber(attribute, high);
+  if (from !== undefined && to !== undefined && from > to) {
+    throw invalid(`"${attribute.name}" has a range that ends before it starts: ${clip(value)}`);
+  }
+  // One question, one key.
+  if (from !== undefined && from === to) return { kind: 'numbers', attribute: attribute.name, values: [from] };
+  return {
+    kind: 'range',
+    attribute: attribute.name,
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  };
+}
+
+/** A number as the index holds it: dates as days since the epoch. */
+function parseNumber(attribute: Attribute, text: string): number {
+  const trimmed = text.trim();
+  if (attribute.type === 'date') {
+    const days = Date.parse(`${trimmed}T00:00:00Z`) / MS_PER_DAY;
+    // Date.parse rolls 2026-02-30 over into March; the round trip tells.
+    const real = /^\d{4}-\d{2}-\d{2}$/.test(trimmed) && Number.isInteger(days) && dateText(days) === trimmed;
+    if (!real) throw invalid(`"${attribute.name}" takes dates as YYYY-MM-DD, not "${clip(trimmed)}"`);
+    return days;
+  }
+  // Whatever a number in a page can look like may come back as a filter.
+  const number = /^-?\d{1,20}(\.\d{1,20})?(e[+-]?\d{1,3})?$/i.test(trimmed) ? Number(trimmed) : Number.NaN;
+  if (!(attribute.type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number))) {
+    const what = attribute.type === 'integer' ? 'whole numbers up to ±2^53' : 'numbers such as 12.5';
+    throw invalid(`"${attribute.name}" takes ${what}, not "${clip(trimmed)}"`);
+  }
+  return number + 0; // −0 and 0 are one question
+}
+
+/** Days since the epoch as `YYYY-MM-DD`. */
+export function dateText(days: number): string {
+  return new Date(days * MS_PER_DAY).toISOString().slice(0, 10);
+}
+
+/** Empty values stay, to be refused. */
+function splitValues(text: string): string[] {
+  const values = [''];
+  for (const [part] of text.matchAll(/\\.|,|[^\\,]+|\\$/gsu)) {
+    if (part === ',') values.push('');
+    else values[values.length - 1] += part === '\\,' || part === '\\\\' ? part.slice(1) : part;
+  }
+  return values;
+}
+
+function isNumeric(attribute: Attribute): boolean {
+  return attribute.type !== 'string';
+}
+
+function clip(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function invalid(detail: string): InvalidSearch {
+  return new InvalidSearch('invalid-filter', 'filter', detail);
+}
+
+/**
+ * A request as the query string that gives the same key again, without its domain: `q=красные+кроссовки&filter=…`. It is
+ * what counters keep and warm-ups are fed with, so it is short and people read it: only what would split it is escaped.
+ *
+ * Context parameters are pairs like the others, those that came in a header too, by the header's lower-case name:
+ * `searchParametersOf` finds them there. Defaults are left out.
+ *
+ * Undefined where no query string gives that key again: canonical text may be longer than a person may type (ﷺ becomes 18
+ * letters).
+ */
+export function searchTextOf(request: SearchRequest, domain: SearchDomain): string | undefined {
+  if (!fits(request.text)) return undefined;
+  const parts = [pair('q', request.text)];
+  for (const [name, value] of request.context) {
+    const declared = domain.context.find((each) => each.name === name);
+    if (value !== declared?.values[0])
+      parts.push(pair(declared?.source === 'header' ? name.toLowerCase() : name, value));
+  }
+  for (const filter of request.filters) parts.push(pair('filter', `${filter.attribute}:${filterText(filter, domain)}`));
+  for (const facet of request.facets) parts.push(pair('facet', facet));
+  if (request.sort.by === 'attribute') {
+    parts.push(pair('sort', `${request.sort.descending ? '-' : ''}${request.sort.attribute}`));
+  }
+  if (request.page !== 1) parts.push(`page=${request.page}`);
+  if (request.limit !== DEFAULT_LIMIT) parts.push(`limit=${request.limit}`);
+  if (!request.highlight) parts.push('highlight=false');
+  return parts.join('&');
+}
+
+/**
+ * A search as it is written in a file or kept by a counter → parameters, unjudged: what `searchTextOf` writes, or plain
+ * words, which are anything that does not begin with `q=`.
+ */
+export function searchParametersOf(text: string): SearchParameters {
+  if (!text.startsWith('q=')) return { pairs: [['q', text]] };
+  const pairs = [...new URLSearchParams(text)];
+  const headers = new Map(pairs);
+  return { pairs, header: (name) => headers.get(name) };
+}
+
+/** As parameters.ts asks of `q`. */
+const MAX_CHARACTERS = 256;
+
+function fits(text: string): boolean {
+  return text.length <= MAX_CHARACTERS || [...text].length <= MAX_CHARACTERS;
+}
+
+function filterText(filter: Filter, domain: SearchDomain): string {
+  const isDate = domain.attributes.find(({ name }) => name === filter.attribute)?.type === 'date';
+  const number = (value: number): string => (isDate ? dateText(value) : numberText(value));
+  switch (filter.kind) {
+    case 'strings':
+      return filter.values.map((value) => value.replace(/[\\,]/g, '\\$&')).join(',');
+    case 'numbers':
+      return filter.values.map(number).join(',');
+    case 'range':
+      return `${filter.from === undefined ? '' : number(filter.from)}..${filter.to === undefined ? '' : number(filter.to)}`;
+  }
+}
+
+/** A filter takes 20 digits on either side of the point; `String` may write more of them (1e20, 1.25e-6 in full). */
+function numberText(value: number): string {
+  const text = String(value);
+  return text.length <= 20 ? text : value.toExponential();
+}
+
+function pair(name: string, value: string): string {
+  return `${quote(name)}=${quote(value)}`;
+}
+
+function quote(text: string): string {
+  return text.replace(/[%&+=#]/g, encodeURIComponent).replaceAll(' ', '+');
+}

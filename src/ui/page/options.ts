@@ -1,0 +1,23 @@
+import type { IdentityBodies } from '../../http/search-api/identity-bodies.ts';
+import type { Door } from '../../http/transport/admission.ts';
+import type { RequestEvent } from '../../http/transport/events.ts';
+import type { Clock } from '../../runtime.ts';
+import type { Search } from '../../search/search.ts';
+import type { Example } from './assets/view/site.mjs';
+
+export interface PageOptions {
+  readonly search: Search;
+  readonly door: Pick<Door, 'search' | 'admitPage'>;
+  /** Shared with `/search`, so that a page that was read once is inflated once. */
+  readonly identityBodies: IdentityBodies;
+  readonly clock: Clock;
+  /** 0–1; spreads Retry-After, so that refused readers do not come back together. */
+  readonly random: () => number;
+  readonly maxUrlBytes: number;
+  /** One event per search the server itself makes for the page. */
+  readonly observe?: (event: RequestEvent) => void;
+  /** Searches offered on the empty page. */
+  readonly examples?: readonly Example[];
+  /** Address of the admin listener's explain, where readers of this page may open it. */
+  readonly explainUrl?: string;
+}

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  createReadStream,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import pino from 'pino';
+import { createAudit } from '../../../src/operations/audit/audit.ts';
+import { idle } from '../../fakes/idle.ts';
+import { until } from '../../http/serve.ts';
+import { entry, newest, RETRY_MS, rig, UNROTATED } from './rig.ts';
+
+test('each entry is one line of the file and one of the log, in order', async (context) => {
+  const { audit, file, lines, written } = rig(context);
+  for (let i = 0; i < 50; i += 1) audit.record({ ...entry(`a${i}`), reason: 'first\nsecond \u2028 "x"', after: { i } });
+  await audit.close();
+  assert.equal(readFileSync(file, 'utf8').split('\n').length, 51);
+  assert.deepEqual(
+    written().map(({ action, atMs }) => [action, atMs]),
+    Array.from({ length: 50 }, (_, i) => [`a${i}`, 1001 + i]),
+  );
+  assert.deepEqual(
+    lines.map(({ audit: logged }) => (logged as { action: string }).action),
+    Array.from({ length: 50 }, (_, i) => `a${i}`),
+  );
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.equal(statSync(join(file, '..')).mode & 0o777, 0o700);
+});
+
+test('what another process has written stays, and what was moved away is begun anew', async (context) => {
+  const { audit, file, directory, written } = rig(context);
+  audit.record(entry('first'));
+  await audit.close();
+  const beside = createAudit({ file, ...UNROTATED, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
+  beside.record(entry('of another'));
+  await beside.close();
+  audit.record(entry('second'));
+  await until(() => written().length === 3, 'all are there');
+  renameSync(file, join(directory, 'rotated'));
+  audit.record(entry('third'));
+  await audit.close();
+  assert.deepEqual(
+    written().map(({ action }) => action),
+    ['third'],
+  );
+});
+
+test('two processes never mix their lines', async (context) => {
+  const { audit, file, written } = rig(context);
+  const beside = createAudit({ file, ...UNROTATED, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
+  for (let i = 0; i < 300; i += 1) {
+    for (const each of [audit, beside]) each.record({ ...entry('x'), after: 'y'.repeat(i * 10) });
+    if (i % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all([audit.close(), beside.close()]);
+  assert.equal(written().length, 600);
+});
+
+test('half a line that somebody left is not made a part of ours', async (context) => {
+  const { audit, file } = rig(context);
+  audit.record(entry('first'));
+  await audit.close();
+  writeFileSync(file, '{"action":"half a li', { flag: 'a' });
+  audit.record(entry('second'));
+  await audit.close();
+  assert.deepEqual(
+    (await newest(audit, 10)).map(({ action }) => action),
+    ['second', 'first'],
+  );
+});
+
+test('a disk that takes nothing loses no line of the log, keeps some, and says so once', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const blocked = join(directory, 'file');
+  writeFileSync(blocked, 'a file where the directory should be');
+  const { audit, lines, file } = rig(context, { file: join(blocked, 'audit.ndjson'), maxWaitingBytes: 1000 });
+  // Timers of one length ring in the order in which they were set: its own first.
+  const retried = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await idle();
+  };
+  for (let i = 0; i < 100; i += 1) audit.record(entry(`a${i}`));
+  await idle();
+  assert.ok(lines.some(({ msg }) => String(msg).includes('cannot be written')));
+  for (let i = 0; i < 5; i += 1) await retried();
+  assert.equal(lines.filter(({ audit: logged }) => logged !== undefined).length, 100);
+  assert.equal(lines.filter(({ level }) => level === 50).length, 2, 'once that it fails, once that lines are lost');
+  assert.deepEqual(await newest(audit, 5), []);
+  rmSync(blocked);
+  await until(() => lines.some(({ msg }) => String(msg).includes('written again')), 'it is written again');
+  await audit.close();
+  const texts = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const { action, after } = texts.at(-1);
+  assert.equal(action, 'audit-gap');
+  assert.equal(texts.length - 1 + after.lost, 100, 'kept and lost are all there were');
+  assert.ok(after.lost > 50);
+});
+
+test('a disk that hangs holds up neither a reader nor the end, and nothing is kept beyond the bound', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
+  const file = join(directory, 'pipe');
+  // Takes 64 KiB, then nothing until somebody reads.
+  execFileSync('mkfifo', [file]);
+  context.after(async () => {
+    await once(createReadStream(file).resume(), 'close');
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const { audit, lines } = rig(context, { file, maxWaitingBytes: 200_000 });
+  for (let i = 0; i < 1000; i += 1) audit.record({ ...entry(`a${i}`), after: 'x'.repeat(1000) });
+  const startedMs = performance.now();
+  assert.deepEqual(await Promise.all(Array.from({ length: 8 }, () => newest(audit, 10))), Array(8).fill([]));
+  const readMs = performance.now() - startedMs;
+  await audit.close();
+  const closeMs = performance.now() - startedMs - readMs;
+  // Each is patient once with what is written, and a reader once more with what is read: eight in a row took eight times as long.
+  assert.ok(readMs < 5 * closeMs, `${readMs} ms for the readers, ${closeMs} ms for the end`);
+  assert.equal(lines.filter(({ audit: logged }) => logged !== undefined).length, 1000);
+  const { lost } = lines.at(-1) as { lost: number };
+  assert.ok(lost > 700 && lost < 1000, `${lost} lost`);
+});
+
+test('closing does not wait for a disk that is gone', async (context) => {
+  const { audit, lines } = rig(context, { file: join(import.meta.filename, 'audit.ndjson'), retryMs: 60_000 });
+  audit.record(entry('a'));
+  await idle();
+  let isClosed = false;
+  void audit.close().then(() => {
+    isClosed = true;
+  });
+  // No time passes.
+  await idle();
+  assert.equal(isClosed, true);
+  assert.match(JSON.stringify(lines.at(-1)), /"lost":1/);
+});
+
+test('what cannot be written as a line is written without what was changed', async (context) => {
+  const { audit, written } = rig(context);
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  audit.record({ ...entry('circle'), before: circle });
+  audit.record({ ...entry('large'), after: 'x'.repeat(20_000) });
+  audit.record({ ...entry('number'), after: 1n });
+  await audit.close();
+  assert.deepEqual(
+    written().map(({ action, after }) => [action, after]),
+    [
+      ['circle', { omitted: 'not JSON' }],
+      ['large', { omitted: 'too large' }],
+      ['number', { omitted: 'not JSON' }],
+    ],
+  );
+});
+
+test('the newest are read back from the end, however long the file is', async (context) => {
+  const { audit, file } = rig(context);
+  audit.record(entry('made'));
+  await audit.close();
+  const line = (i: number): string =>
+    `${JSON.stringify({ atMs: i, ...entry(`a${i}`), reason: 'é'.repeat(i % 700) })}\n`;
+  // More than can be read whole: nearly all of it is a hole, which takes no room on the disk.
+  truncateSync(file, 2 ** 40);
+  appendFileSync(file, `\n${Array.from({ length: 2000 }, (_, i) => line(i)).join('')}`);
+  const read = await newest(audit, 1000);
+  assert.deepEqual(
+    read.map(({ atMs }) => atMs),
+    Array.from({ length: 1000 }, (_, i) => 1999 - i),
+  );
+  assert.equal(read[0]?.reason?.length, 1999 % 700);
+  assert.equal((await newest(audit, 1)).length, 1);
+});
+
+test('a line is read back as soon as it was recorded', async (context) => {
+  const { audit } = rig(context);
+  assert.deepEqual(await newest(audit, 5), []);
+  audit.record(entry('a'));
+  audit.record(entry('b'));
+  assert.deepEqual(
+    (await newest(audit, 5)).map(({ action }) => action),
+    ['b', 'a'],
+  );
+});
+
+test('what is no entry is passed over', async (context) => {
+  const { audit, file } = rig(context);
+  audit.record(entry('made'));
+  await audit.close();
+  writeFileSync(file, '\n\nnot json\n[]\nnull\n{"action":1}\n\ufeff{}\n', { flag: 'a' });
+  audit.record(entry('later'));
+  assert.deepEqual(
+    (await newest(audit, 10)).map(({ action }) => action),
+    ['later', 'made'],
+  );
+});

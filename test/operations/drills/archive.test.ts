@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { encodeJournal } from '../../../src/operations/drills/journal.ts';
+import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
+import { createRig, planOf } from './rig.ts';
+
+const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
+
+async function folder(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'serpcache-drills-'));
+  t.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+test('a report outlives the process that made it', async (t) => {
+  const directory = await folder(t);
+  const rig = createRig({ directory });
+  const journal = await rig.end((await rig.start(QUICK)).id);
+  await rig.close();
+  const next = createRig({ directory });
+  t.after(next.close);
+  const [listed] = await next.drills.list();
+  assert.deepEqual([listed?.id, listed?.running, listed?.verdict?.kind], [journal.id, false, 'passed']);
+  assert.deepEqual(await next.drills.journal(journal.id), journal);
+  assert.equal(await next.drills.page(journal.id), `<p>${journal.id}</p>`);
+});
+
+test('a journal is a JSON file of its own, and no draft of it is left', async (t) => {
+  const directory = await folder(t);
+  const rig = createRig({ directory });
+  t.after(rig.close);
+  const { id } = await rig.start(QUICK);
+  assert.deepEqual(await readdir(directory), [`${id}.json`], 'from its start on');
+  const journal = await rig.end(id);
+  await rig.drills.close();
+  const text = await readFile(join(directory, `${id}.json`), 'utf8');
+  assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(journal)));
+});
+
+test('a journal without an end is that of a lost drill, and can be resumed', async (t) => {
+  const directory = await folder(t);
+  const rig = createRig({ directory });
+  const { id } = await rig.start(planOf());
+  let cut = '';
+  rig.onTick = (journal) => {
+    if (journal.state.kind === 'running' && journal.state.stage === 1) cut = encodeJournal(journal);
+  };
+  await rig.end(id);
+  await rig.close();
+  await writeFile(join(directory, `${id}.json`), cut);
+  const next = createRig({ directory });
+  t.after(next.close);
+  const [listed] = await next.drills.list();
+  assert.equal(listed?.running, false);
+  assert.equal(listed?.verdict?.kind, 'lost');
+  const lost = await next.drills.journal(id);
+  assert.deepEqual(lost.verdict?.resumable, { domain: 'goods', stage: 1 });
+  assert.ok((lost.endedAtMs ?? 0) > lost.startedAtMs);
+  const resumed = await next.end((await next.drills.resume(id, { by: 'anna', reason: 'again' })).id);
+  assert.equal(resumed.verdict?.kind, 'passed', resumed.verdict?.detail);
+});
+
+test('only the newest reports are kept', async (t) => {
+  const directory = await folder(t);
+  const rig = createRig({ directory, keep: 2 });
+  t.after(rig.close);
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n += 1) {
+    ids.push((await rig.end((await rig.start(QUICK)).id)).id);
+    rig.clock.advance(1000);
+  }
+  await rig.drills.close();
+  const kept = (await readdir(directory)).sort();
+  assert.deepEqual(
+    kept,
+    ids.slice(2).map((id) => `${id}.json`),
+  );
+});
+
+test('files that are no journals, damaged ones and paths are not read, and those under a name of ours are shown', async (t) => {
+  const directory = await folder(t);
+  await writeFile(join(directory, 'notes.json'), '{}');
+  await writeFile(join(directory, '20260101-000000-goods-x-aaaa.json'), '{"id":');
+  await writeFile(join(directory, '20260101-000001-goods-x-aaaa.json'), '{"id":"other"}');
+  const rig = createRig({ directory });
+  t.after(rig.close);
+  assert.deepEqual(await rig.drills.list(), []);
+  const shown = rig.drills.unreadable().map(({ id, where, why }) => [id, where.startsWith(directory), why]);
+  assert.deepEqual(shown, [
+    ['20260101-000001-goods-x-aaaa', true, 'it is no journal of a drill'],
+    ['20260101-000000-goods-x-aaaa', true, 'it is no journal of a drill'],
+  ]);
+  for (const id of ['20260101-000000-goods-x-aaaa', '../notes', 'notes', '', `${directory}/notes`]) {
+    await assert.rejects(rig.drills.journal(id), { code: 'unknown-drill' }, id);
+  }
+});
+
+test('a directory that cannot be written stops no drill: its report stays in memory, and that is said once', async (t) => {
+  const directory = join(await folder(t), 'file');
+  await writeFile(directory, '');
+  const rig = createRig({ directory });
+  t.after(rig.close);
+  const journal = await rig.end((await rig.start(QUICK)).id);
+  await rig.drills.close();
+  assert.equal(journal.verdict?.kind, 'passed');
+  assert.equal((await rig.drills.journal(journal.id)).samples.length, journal.samples.length);
+  assert.equal(rig.events.filter(({ kind }) => kind === 'drill-unwritten').length, 1);
+});
+
+test('without a directory the latest few reports are kept in memory', async (t) => {
+  const rig = createRig();
+  t.after(rig.close);
+  for (let n = 0; n < 10; n += 1) {
+    await rig.end((await rig.start(QUICK)).id);
+    rig.clock.advance(1000);
+  }
+  assert.equal((await rig.drills.list()).length, 8);
+});
+
+test('a journal of an older version is listed, shown and gone on with, and its single figures are not repeated', async (t) => {
+  const directory = await folder(t);
+  const rig = createRig({ directory });
+  const { id } = await rig.start(planOf());
+  rig.onTick = ({ state }) => {
+    if (state.kind === 'running' && state.phase === 'stage')
+      void rig.drills.abort(id, { by: 'anna', reason: 'enough' });
+  };
+  const { learned, plan, ...journal } = await rig.end(id);
+  await rig.close();
+  const old = {
+    ...journal,
+    plan: { ...plan, guards: plan.guards.map(({ follows: _, ...guard }) => guard) },
+    learned: learned.map(({ survival: _, ...one }) => {
+      return { ...one, headroomLeft: 2.13, amplification: 6.27, survivable: 0.243 };
+    }),
+  };
+  await writeFile(join(directory, `${id}.json`), encodeJournal(old));
+  const next = createRig({ directory, reportPage });
+  t.after(next.close);
+  assert.deepEqual(
+    (await next.drills.list()).map(({ verdict }) => verdict?.kind),
+    ['aborted'],
+  );
+  const page = await next.drills.page(id);
+  assert.match(page, /of an older version/);
+  assert.doesNotMatch(page, /24\.3|6\.27/);
+  const resumed = await next.end((await next.drills.resume(id, { by: 'anna', reason: 'on' })).id);
+  assert.equal(resumed.verdict?.kind, 'passed', resumed.verdict?.detail);
+});

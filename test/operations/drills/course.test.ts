@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { GuardState } from '../../../src/operations/drills/guards.ts';
+import type { GuardRule } from '../../../src/operations/drills/plan.ts';
+import { type Course, decide, type Seen } from '../../../src/operations/drills/state-machine.ts';
+import { planOf } from './rig.ts';
+
+const PLAN = planOf();
+const NOW_MS = 1_000_000;
+
+const seenWith = (changes: Partial<Seen> = {}): Seen => ({
+  nowMs: NOW_MS,
+  guards: [],
+  broken: () => [],
+  searches: 1000,
+  searched: () => true,
+  processes: () => ({ heard: 1, before: 1 }),
+  cohortSearches: () => 1000,
+  recovery: 'away',
+  erasing: false,
+  eraseFailed: undefined,
+  gone: undefined,
+  stop: undefined,
+  blindMs: 0,
+  ...changes,
+});
+
+const guard = (action: GuardRule['then'], state: Partial<GuardState> = {}): GuardState => {
+  const entries = { figure: 'errorRate', max: 0.02, forMs: 500 };
+  const rule = Object.fromEntries([...Object.entries(entries), ['then', action]]) as unknown as GuardRule;
+  return { rule, value: 0.5, broken: true, breached: true, turned: undefined, ...state };
+};
+
+const next = (course: Course, changes: Partial<Seen> = {}) => decide(PLAN, course, 0, seenWith(changes));
+
+const LONG_AGO_MS = NOW_MS - 100_000;
+const baseline: Course = { kind: 'baseline', sinceMs: LONG_AGO_MS };
+const first: Course = { kind: 'stage', stage: 0, sinceMs: LONG_AGO_MS };
+const last: Course = { kind: 'stage', stage: 1, sinceMs: LONG_AGO_MS };
+const held: Course = { ...first, heldSinceMs: NOW_MS - 1000 };
+const recovery: Course = { kind: 'recovery', sinceMs: NOW_MS - 1000 };
+const after: Course = { kind: 'after', sinceMs: LONG_AGO_MS };
+
+test('a breach in the tick of the recovery still rolls back', () => {
+  assert.deepEqual(next(recovery, { recovery: 'back' }), { kind: 'restore' });
+  const decision = next(recovery, { recovery: 'back', guards: [guard('rollback')] });
+  assert.equal(decision.kind === 'restore' && decision.ended?.kind, 'failed');
+});
+
+test('unheard it begins no stage and no recovery, and holds what it holds', () => {
+  assert.deepEqual(next(baseline), { kind: 'stage', stage: 0 });
+  assert.deepEqual(next(first), { kind: 'stage', stage: 1 });
+  assert.deepEqual(next(last), { kind: 'recover' });
+  assert.deepEqual(next(held), { kind: 'hold', sinceMs: undefined });
+  for (const course of [baseline, first, last, held]) {
+    assert.deepEqual(next(course, { guards: undefined }), { kind: 'stay' }, course.kind);
+  }
+  assert.deepEqual(next(recovery, { guards: undefined, recovery: 'back' }), { kind: 'stay' });
+});
+
+test('unheard it still ends what cannot be erased, and what takes too long to recover', () => {
+  assert.equal(next(first, { guards: undefined, eraseFailed: 'NOPERM' }).kind, 'restore');
+  assert.equal(next({ kind: 'recovery', sinceMs: LONG_AGO_MS }, { guards: undefined }).kind, 'restore');
+});
+
+test('what broke a moment ago and is not breached yet delays the next stage', () => {
+  for (const action of ['rollback', 'hold'] as const) {
+    assert.deepEqual(next(first, { guards: [guard(action, { breached: false })] }), { kind: 'stay' });
+  }
+  assert.deepEqual(next(first, { guards: [guard('continue')] }), { kind: 'stage', stage: 1 });
+});
+
+test('where too little is searched it waits for the next stage, for five minutes', () => {
+  const few = { searched: () => false };
+  assert.deepEqual(next(first, few), { kind: 'hold', sinceMs: NOW_MS });
+  assert.deepEqual(next(held, few), { kind: 'stay' });
+  const decision = next({ ...first, heldSinceMs: NOW_MS - 300_000 }, few);
+  const ended = decision.kind === 'restore' ? decision.ended : undefined;
+  assert.deepEqual(ended, { kind: 'not-measured', detail: 'For 5 minutes there were too few searches to go on.' });
+  assert.deepEqual(next(last, few), { kind: 'recover' });
+});
+
+test('it passes with enough searches afterwards, of every process there was', () => {
+  const kindOf = (changes: Partial<Seen>) => {
+    const decision = next(after, changes);
+    return decision.kind === 'end' ? decision.ended.kind : decision.kind;
+  };
+  assert.equal(kindOf({ searches: 20 }), 'passed');
+  assert.equal(kindOf({ searches: 19 }), 'not-measured');
+  assert.equal(kindOf({ searches: undefined }), 'not-measured');
+  assert.equal(kindOf({ processes: () => ({ heard: 2, before: 3 }) }), 'failed');
+  assert.equal(kindOf({ processes: () => ({ heard: 3, before: 2 }) }), 'passed');
+});
+
+test('nothing is flushed that nobody would miss: the baseline waits a minute for searches of its keys', () => {
+  const few = { cohortSearches: () => 19 };
+  assert.deepEqual(next({ kind: 'baseline', sinceMs: NOW_MS - PLAN.baselineMs }, few), { kind: 'stay' });
+  const decision = next({ kind: 'baseline', sinceMs: NOW_MS - 60_000 }, few);
+  const ended = decision.kind === 'end' ? decision.ended : undefined;
+  assert.equal(ended?.kind, 'not-measured');
+  assert.match(ended?.detail ?? '', /^The keys to be flushed were searched for 19 times in 60 s; 20 are needed\./);
+  assert.deepEqual(next(baseline, { cohortSearches: () => 20 }), { kind: 'stage', stage: 0 });
+});
+
+test('a recovery fails by what was seen alone: what could not be seen is not measured', () => {
+  const kindAfter = (ms: number, changes: Partial<Seen>) => {
+    const decision = next({ kind: 'recovery', sinceMs: NOW_MS - ms }, changes);
+    return decision.kind === 'restore' ? decision.ended?.kind : decision.kind;
+  };
+  const timeoutMs = 200_000;
+  const patient = planOf({ recovery: { withinPoints: 5, timeoutMs } });
+  const unseen = decide(patient, { kind: 'recovery', sinceMs: NOW_MS - 60_000 }, 0, seenWith({ recovery: 'unseen' }));
+  assert.equal(unseen.kind === 'restore' && unseen.ended?.kind, 'not-measured', 'it does not wait for its timeout');
+  const away = decide(patient, { kind: 'recovery', sinceMs: NOW_MS - 60_000 }, 0, seenWith({ recovery: 'away' }));
+  assert.deepEqual(away, { kind: 'stay' });
+  assert.equal(kindAfter(PLAN.recovery.timeoutMs, { recovery: 'away' }), 'failed');
+  assert.equal(kindAfter(PLAN.recovery.timeoutMs, { recovery: 'unclear' }), 'not-measured');
+});

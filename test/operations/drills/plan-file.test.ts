@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { formatDuration, parseDuration } from '../../../src/operations/drills/plan.ts';
+import {
+  describeFaults,
+  loadReadyPlans,
+  readPlanFile,
+  writePlanFile,
+} from '../../../src/operations/drills/read-plan.ts';
+
+const planOf = (text: string, nodes?: number) => {
+  const read = readPlanFile(text, nodes);
+  assert.equal(read.kind, 'plan', read.kind === 'faults' ? describeFaults(read.faults) : '');
+  return read.kind === 'plan' ? read.plan : assert.fail();
+};
+const faultsOf = (text: string, nodes?: number): string => {
+  const read = readPlanFile(text, nodes);
+  return read.kind === 'faults' ? describeFaults(read.faults) : 'no fault';
+};
+
+test('a plan of a name and one stage has everything else by default', () => {
+  const plan = planOf('name: mine\nstages:\n  - { fraction: 0.5, hold: 10s }\n');
+  assert.deepEqual(plan.stages, [{ kind: 'fraction', fraction: 0.5, holdMs: 10_000 }]);
+  assert.equal(plan.title, 'mine');
+  assert.equal(plan.mode, 'drop');
+  assert.equal(plan.baselineMs, 10_000);
+  assert.deepEqual(plan.recovery, { withinPoints: 5, timeoutMs: 300_000 });
+  assert.ok(plan.guards.some(({ figure, then }) => figure === 'errorRate' && then === 'rollback'));
+});
+
+const head = 'name: a\nstages:\n  - { fraction: 0.1, hold: 10s }\n';
+const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
+  ['nothing', '', /^the plan: \(missing\); allowed: a mapping of name, /],
+  ['no YAML', 'name: [', /^the plan \(line \d\): not YAML/],
+  ['a list', '- a\n', /^the plan \(line 1\): a list of 1; allowed: a mapping/],
+  ['too much', `name: ${'a'.repeat(70_000)}`, /^the plan: 70006 characters; allowed: at most 65536/],
+  ['a name with a capital', head.replace('a', 'A'), /name \(line 1\): "nAme|no such setting|name/],
+  ['no stages', 'name: a\n', /^stages \(line 1\): \(missing\); allowed: a list of 1 to 16 stages/],
+  ['an empty list of stages', 'name: a\nstages: []\n', /^stages \(line 2\): a list of 0/],
+  [
+    'seventeen stages',
+    `name: a\nstages:\n${'  - { kind: blackout, hold: 1s }\n'.repeat(17)}`,
+    /^stages .*a list of 17/,
+  ],
+  ['a fraction of 0', head.replace('0.1', '0'), /^stages\[0\]\.fraction \(line 3\): 0; allowed: a number above 0/],
+  ['a fraction above 1', head.replace('0.1', '1.5'), /^stages\[0\]\.fraction \(line 3\): 1\.5; .*at most 1/],
+  ['a fraction in words', head.replace('0.1', 'half'), /^stages\[0\]\.fraction \(line 3\): "half"/],
+  [
+    'fractions that do not rise',
+    `${head}  - { fraction: 0.1, hold: 1s }\n`,
+    /^stages\[1\]\.fraction \(line 4\): 0\.1; .*0\.1/,
+  ],
+  [
+    'a fraction the holdout has cut to the one before',
+    'name: a\nholdout: 0.5\nstages:\n  - { fraction: 0.6, hold: 1s }\n  - { fraction: 1, hold: 1s }\n',
+    /^stages\[1\]\.fraction \(line 5\): 1; .*more than the 0\.5/,
+  ],
+  [
+    'a duration without a unit',
+    head.replace('10s', '10'),
+    /^stages\[0\]\.hold .*: 10; allowed: a duration such as 10s/,
+  ],
+  ['a duration that is too short', head.replace('10s', '5ms'), /^stages\[0\]\.hold .*: "5ms"; .*from 1s to 1h/],
+  [
+    'a stage of no kind',
+    'name: a\nstages:\n  - { hold: 1s }\n',
+    /^stages\[0\]\.kind .*\(missing\); .*fraction, node, blackout/,
+  ],
+  ['a stage without its time', 'name: a\nstages:\n  - { fraction: 1 }\n', /^stages\[0\]\.hold .*\(missing\)/],
+  [
+    'a setting nobody knows',
+    `${head}holdOut: 0.1\n`,
+    /^holdOut \(line 4\): 0\.1; allowed: no such setting; known: name,/,
+  ],
+  ['a holdout of nothing', `${head}holdout: 0\n`, /^holdout \(line 4\): 0; allowed: a number from 0\.001/],
+  ['nodes after fractions', `${head}  - { node: 1, hold: 1s }\n`, /^stages\[1\]\.node .*not both/],
+  [
+    'nodes that do not rise',
+    'name: a\nstages:\n  - { node: 1, hold: 1s }\n  - { node: 1, hold: 1s }\n',
+    /^stages\[1\]\.node/,
+  ],
+  ['each node of an unknown store', 'name: a\nstages:\n  - { node: each, hold: 1s }\n', /^stages\[0\]\.node .*"each"/],
+  [
+    'a guard of no figure',
+    `${head}guards:\n  - { figure: x, max: 1, then: hold }\n`,
+    /^guards\[0\]\.figure .*one of errorRate/,
+  ],
+  [
+    'a guard that can never break',
+    `${head}guards:\n  - { figure: errorRate, max: 2, then: hold }\n`,
+    /^guards\[0\]\.max .*at most 1/,
+  ],
+  [
+    'a factor that the baseline itself breaks',
+    `${head}guards:\n  - { figure: engineRateFactor, max: 0.5, then: hold }\n`,
+    /^guards\[0\]\.max .*at least 1/,
+  ],
+  [
+    'patience for what is no duration',
+    `${head}guards:\n  - { figure: errorRate, max: patience, then: hold }\n`,
+    /^guards\[0\]\.max \(line 5\): patience; allowed: a number, for errorRate/,
+  ],
+  [
+    'a limit in other words',
+    `${head}guards:\n  - { figure: p99Ms, max: endless, then: hold }\n`,
+    /^guards\[0\]\.max .*"endless"; allowed: a number from 0 to 1000000, or patience for p99Ms/,
+  ],
+  ['a part of a node by FLUSHALL', `${head}mode: erase\neraseBy: flushall\n`, /^stages\[0\]\.fraction .*FLUSHALL/],
+];
+
+for (const [what, text, fault] of BAD) {
+  test(`a plan file with ${what} is refused by its place, its value and what is allowed`, () => {
+    assert.match(faultsOf(text), fault);
+  });
+}
+
+test('all faults are told at once', () => {
+  const faults = faultsOf('name: A\nmode: burn\nstages:\n  - { fraction: 7, hold: x }\n').split('\n');
+  assert.deepEqual(
+    faults.map((fault) => fault.split(' ')[0]),
+    ['name', 'mode', 'stages[0].hold', 'stages[0].fraction'],
+  );
+});
+
+test('a bomb of aliases is refused', () => {
+  const lines = ['a: &a [1,1,1,1,1,1,1,1,1]'];
+  for (const [from, to] of ['ab', 'bc', 'cd', 'de', 'ef'].map((pair) => [...pair])) {
+    lines.push(`${to}: &${to} [${`*${from},`.repeat(9).slice(0, -1)}]`);
+  }
+  assert.match(faultsOf(lines.join('\n')), /aliases/);
+});
+
+test('the ready-made plans are whole, in the order of a rehearsal', () => {
+  const plans = loadReadyPlans()(3);
+  assert.deepEqual(
+    plans.map(({ name }) => name),
+    ['canary', '1-5-25-100', 'full-loss', 'node-by-node', 'domain-by-domain', 'engine-blackout'],
+  );
+  const ofNodes = plans.find(({ name }) => name === 'node-by-node');
+  assert.deepEqual(
+    ofNodes?.stages.map((stage) => (stage.kind === 'node' ? stage.node : undefined)),
+    [0, 1, 2],
+  );
+});
+
+test('a guard of a ready-made plan that rolls back does so within half a second of its break', () => {
+  for (const plan of loadReadyPlans()(1)) {
+    const slow = plan.guards.filter(
+      ({ then, forMs, figure }) => then === 'rollback' && figure !== 'hitRatioDrop' && forMs > 500,
+    );
+    assert.deepEqual(slow, [], plan.name);
+  }
+});
+
+test('a plan written to a file reads as the same plan', () => {
+  for (const plan of loadReadyPlans()(2)) assert.deepEqual(planOf(writePlanFile(plan)), plan);
+});
+
+test('a duration reads back as itself', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 100_000_000 }), (ms) => {
+      assert.equal(parseDuration(formatDuration(ms)), ms);
+    }),
+  );
+  assert.equal(parseDuration('1.001s'), 1001);
+  assert.equal(parseDuration('0.5ms'), undefined);
+  assert.equal(parseDuration('10'), undefined);
+});

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { HEAD_REPORT } from '../../../src/operations/drills/drill-list.ts';
+import { encodeJournal, type Journal, readJournal } from '../../../src/operations/drills/journal.ts';
+import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
+import { DURATION_BOUNDS_MS, figuresBetween, type MeterReading } from '../../../src/operations/meter/figures.ts';
+import { OUTCOMES } from '../../../src/search/events.ts';
+import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
+import { idle } from '../../fakes/idle.ts';
+import { SCENES } from '../../fakes/journal-scenes.ts';
+import { createRig, planOf } from './rig.ts';
+
+const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
+const ID = '20260101-000000-goods-x-aaaa';
+const TTL_MS = 600_000;
+
+async function folder(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'serpcache-drills-'));
+  t.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+const journalOf = async (t: TestContext): Promise<Journal> => {
+  const rig = createRig();
+  t.after(rig.close);
+  return rig.end((await rig.start(QUICK)).id);
+};
+
+test('a head with a mark that is none is shown as unreadable, and the list goes on', async (t) => {
+  const clock = createFakeClock();
+  const store = createMemoryControlStore({ clock });
+  const owner = createRig({ clock, store, processId: 'owner' });
+  const other = createRig({ clock, store, processId: 'other' });
+  t.after(owner.close);
+  t.after(other.close);
+  const { id } = await owner.start(planOf());
+  const head = await owner.drills.journal(id);
+  await untilHolds(() => other.control().overlay() !== undefined);
+  const bad: readonly (readonly [object, RegExp])[] = [
+    [{ marks: [null] }, /\/marks\/0/],
+    [{ marks: [{ kind: 'phase', atMs: '1', domain: 'goods', phase: 'hold' }] }, /\/marks\/0/],
+    [{ plan: { stages: [] } }, /\/plan/],
+    [{ startedAtMs: 1e300 }, /\/startedAtMs/],
+    [{ id: '../../etc/passwd' }, /\/id/],
+    [{ domains: 'goods' }, /\/domains/],
+    [{ state: { kind: 'running' } }, /\/state/],
+    [{ learned: [{ domain: 'goods', baseline: {}, stages: [] }] }, /\/learned/],
+    [{ reason: 'x'.repeat(100_000) }, /\/reason/],
+  ];
+  for (const [fields, why] of bad) {
+    const planted = Buffer.from(JSON.stringify({ ...head, samples: [], owner: 'somebody', ...fields }));
+    await store.report('goods', HEAD_REPORT, planted, TTL_MS, 0);
+    await other.drills.list();
+    const [shown, ...more] = other.drills.unreadable();
+    assert.equal(shown?.where, 'the control store of goods', JSON.stringify(fields).slice(0, 100));
+    assert.match(shown?.why ?? '', why);
+    assert.ok((shown?.why.length ?? 0) <= 200 && more.length === 0);
+  }
+  await store.report('goods', HEAD_REPORT, Buffer.from(JSON.stringify({ ...head, samples: [] })), TTL_MS, 0);
+  assert.deepEqual(
+    (await other.drills.list()).map((drill) => drill.id),
+    [id],
+  );
+  assert.deepEqual(other.drills.unreadable(), []);
+});
+
+test('a file that is no whole journal is shown as unreadable, and the others are listed, read and drawn', async (t) => {
+  const directory = await folder(t);
+  const good = await journalOf(t);
+  await writeFile(join(directory, `${good.id}.json`), encodeJournal(good));
+  const bad: Journal = { ...good, id: ID, marks: [null as never] };
+  await writeFile(join(directory, `${ID}.json`), encodeJournal(bad));
+  const huge = '20260101-000001-goods-x-aaaa';
+  await writeFile(join(directory, `${huge}.json`), '');
+  await truncate(join(directory, `${huge}.json`), 65 * 2 ** 20);
+  const rig = createRig({ directory, reportPage });
+  t.after(rig.close);
+  for (let look = 0; look < 2; look += 1) {
+    assert.deepEqual(
+      (await rig.drills.list()).map(({ id }) => id),
+      [good.id],
+    );
+    assert.deepEqual(
+      rig.drills.unreadable().map(({ id, why }) => [id, /marks\/0|bytes/.exec(why)?.[0]]),
+      [
+        [huge, 'bytes'],
+        [ID, 'marks/0'],
+      ],
+    );
+  }
+  assert.match(await rig.drills.page(good.id), /<html/);
+  await assert.rejects(rig.drills.page(ID), { code: 'unknown-drill', message: /cannot be read.*marks/ });
+  await assert.rejects(rig.drills.journal(huge), { code: 'unknown-drill', message: /bytes/ });
+});
+
+test('a journal under the name of another is unreadable, and of very many such files some are shown', async (t) => {
+  const directory = await folder(t);
+  const good = await journalOf(t);
+  const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
+  for (const name of names) await writeFile(join(directory, `${name}.json`), encodeJournal(good));
+  const rig = createRig({ directory, keep: 100 });
+  t.after(rig.close);
+  assert.deepEqual(await rig.drills.list(), []);
+  const shown = rig.drills.unreadable();
+  assert.equal(shown.length, 64);
+  assert.equal(shown[0]?.why, `it is the journal of ${good.id}`);
+});
+
+test('every journal this version writes is one it reads', () => {
+  for (const scene of Object.values(SCENES)) {
+    const journal = scene();
+    const read = readJournal(JSON.parse(JSON.stringify(journal)));
+    assert.equal(read.kind, 'journal', read.kind === 'unreadable' ? `${journal.id}: ${read.why}` : '');
+  }
+});
+
+test('what others report of their counts spoils no journal: what is drawn from any of them is read again', async (t) => {
+  const good = await journalOf(t);
+  const amount = fc.oneof(fc.constantFrom(0, 1e-9, 1, 1e12), fc.double({ min: 0, max: 1e12, noNaN: true }));
+  const reading: fc.Arbitrary<MeterReading> = fc.record({
+    atMs: amount,
+    outcomes: fc.record(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, amount]))) as fc.Arbitrary<
+      MeterReading['outcomes']
+    >,
+    durations: fc.array(amount, { minLength: DURATION_BOUNDS_MS.length + 1, maxLength: DURATION_BOUNDS_MS.length + 1 }),
+    engine: fc.record({
+      ...{ calls: amount, failed: amount, busyMs: amount, inFlight: amount, queued: amount },
+      ...{ maxConcurrent: amount, ceiling: amount, breaker: fc.constant('closed' as const) },
+    }),
+    cohorts: fc.array(fc.record({ searches: amount, hits: amount }), { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(reading, reading, (before, after) => {
+      const baseline = figuresBetween(new Map([['planted', before]]), new Map([['planted', after]]));
+      const learned = good.learned.map((one) => ({ ...one, baseline }));
+      const read = readJournal(JSON.parse(JSON.stringify({ ...good, learned })));
+      assert.ok(read.kind === 'journal', read.kind === 'unreadable' ? read.why : '');
+      assert.match(reportPage(read.journal), /<html/);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('whatever stands in the place of a member, a journal is drawn or said to be unreadable', async (t) => {
+  const good: unknown = JSON.parse(JSON.stringify(await journalOf(t)));
+  const places = placesIn(good);
+  fc.assert(
+    fc.property(fc.constantFrom(...places), fc.jsonValue(), (path, foreign) => {
+      const read = readJournal(replaced(good, path, foreign));
+      if (read.kind === 'journal') assert.match(reportPage(read.journal), /<html/, path.join('.'));
+      else assert.ok(read.why.length > 0 && read.why.length <= 200);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+type Path = readonly (string | number)[];
+
+/** Of every member, and of the first items of lists. */
+function placesIn(value: unknown, path: Path = []): readonly Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const parts: readonly (readonly [string | number, unknown])[] = Array.isArray(value)
+    ? value.slice(0, 2).map((item: unknown, index) => [index, item])
+    : Object.entries(value);
+  return [...(path.length === 0 ? [] : [path]), ...parts.flatMap(([step, part]) => placesIn(part, [...path, step]))];
+}
+
+function replaced(value: unknown, [step, ...rest]: Path, foreign: unknown): unknown {
+  if (step === undefined) return foreign;
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => (index === step ? replaced(item, rest, foreign) : item));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, name === step ? replaced(part, rest, foreign) : part]),
+  );
+}
+
+async function untilHolds(holds: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 10_000 && !holds(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 2));
+  assert.ok(holds());
+  await idle();
+}

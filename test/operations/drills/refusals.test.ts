@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OperationRefused } from '../../../src/control/operation-error.ts';
+import type { StartAsk } from '../../../src/operations/drills/drills.ts';
+import { figuresBetween } from '../../../src/operations/meter/figures.ts';
+import { createRig, planOf, previewOf, type RigOptions } from './rig.ts';
+
+const ASK: StartAsk = { plan: 'canary', domains: ['goods'], by: 'anna', reason: 'rehearsal' };
+const NODE = { name: 'n', stages: [{ kind: 'node', node: 5, holdMs: 1000 }] };
+
+const BAD: readonly {
+  readonly what: string;
+  readonly ask: Partial<Record<keyof StartAsk, unknown>>;
+  readonly rig?: RigOptions;
+  readonly code: string;
+  readonly parameter?: string;
+}[] = [
+  { what: 'no reason', ask: { reason: '  ' }, code: 'reason-required', parameter: '/reason' },
+  { what: 'an unknown plan', ask: { plan: 'nuke' }, code: 'unknown-plan', parameter: '/plan' },
+  { what: 'an unknown domain', ask: { domains: ['gods'] }, code: 'unknown-domain', parameter: '/domains' },
+  { what: 'no domain of several', ask: { domains: undefined }, code: 'invalid-request', parameter: '/domains' },
+  { what: 'an empty list of domains', ask: { domains: [] }, code: 'invalid-request', parameter: '/domains' },
+  { what: 'two domains for a plan of one', ask: { domains: ['goods', 'auto'] }, code: 'invalid-request' },
+  { what: 'a plan that is no plan', ask: { plan: 7 }, code: 'invalid-plan', parameter: '/plan' },
+  {
+    what: 'a plan without stages',
+    ask: { plan: { name: 'x', stages: [] } },
+    code: 'invalid-plan',
+    parameter: '/plan/stages',
+  },
+  {
+    what: 'fractions that fall',
+    ask: { plan: { name: 'x', stages: [0.5, 0.2].map((fraction) => ({ kind: 'fraction', fraction, holdMs: 1000 })) } },
+    code: 'invalid-plan',
+    parameter: '/plan/stages/1/fraction',
+  },
+  {
+    what: 'a time in words',
+    ask: { plan: { name: 'x', stages: [{ fraction: 1, holdMs: '10s' }] } },
+    code: 'invalid-plan',
+    parameter: '/plan/stages/0/holdMs',
+  },
+  { what: 'nodes without a store', ask: { plan: 'node-by-node' }, code: 'no-store', parameter: '/plan/stages/0' },
+  {
+    what: 'a node the store does not have',
+    ask: { plan: NODE },
+    rig: { nodes: ['a:1'] },
+    code: 'invalid-plan',
+    parameter: '/plan/stages/0/node',
+  },
+  {
+    what: 'FLUSHALL on a store that is not dedicated',
+    ask: { plan: { name: 'x', mode: 'erase', eraseBy: 'flushall', stages: [{ fraction: 1, holdMs: 1000 }] } },
+    rig: { nodes: ['a:1'] },
+    code: 'not-dedicated',
+    parameter: '/plan/eraseBy',
+  },
+];
+
+for (const { what, ask, rig: options, code, parameter } of BAD) {
+  test(`a drill with ${what} is refused, and nothing has changed`, async (t) => {
+    const rig = createRig({ domains: ['goods', 'auto'], ...options });
+    t.after(rig.close);
+    const wrong = { ...ASK, ...ask } as StartAsk;
+    await assert.rejects(rig.drills.start(wrong), (error: unknown) => {
+      assert.ok(error instanceof OperationRefused);
+      assert.equal(error.code, code, error.message);
+      if (parameter !== undefined) assert.equal(error.parameter, parameter);
+      return true;
+    });
+    assert.equal(rig.control().document().revision, 0);
+    assert.deepEqual(await rig.drills.list(), []);
+    assert.deepEqual(rig.events, []);
+  });
+}
+
+test('a drill whose dry run is refused is refused; one that cannot be counted is not', async (t) => {
+  let code: 'not-dedicated' | 'control-unavailable' = 'not-dedicated';
+  const rig = createRig({ preview: () => Promise.reject(new OperationRefused(code, 'no')) });
+  t.after(rig.close);
+  await assert.rejects(rig.start('canary'), { code });
+  code = 'control-unavailable';
+  const { previews } = await rig.start('canary');
+  assert.deepEqual(previews, {});
+});
+
+test('the dry run shows each stage and what speaks against it', async (t) => {
+  const rig = createRig({
+    preview: async ({ mode, fraction }) =>
+      previewOf(mode, fraction, { survivable: 0.3, searches: fraction < 1 ? 10 : 0 }),
+  });
+  t.after(rig.close);
+  const { domains, warnings, plan } = await rig.drills.preview({ plan: '1-5-25-100' });
+  assert.equal(plan.name, '1-5-25-100');
+  assert.deepEqual(
+    domains[0]?.stages.map(({ preview }) => preview.fraction),
+    [0.01, 0.05, 0.25, 0.99],
+  );
+  assert.deepEqual(warnings, [
+    'goods: stage 4 (all but the holdout) loses 74 % of the keys at once; by its latest figures the engine carries 30 % for sure.',
+  ]);
+});
+
+test('the dry run says what each cohort will be asked, and warns where that tells nothing', async (t) => {
+  const searchesPerSecond = 30;
+  const rig = createRig({ recent: () => ({ ...figuresBetween(new Map(), new Map()), searchesPerSecond }) });
+  t.after(rig.close);
+  const { domains, warnings } = await rig.drills.preview({ plan: 'canary' });
+  const cohort = { share: 0.01, searchesPerSecond: 0.3, enoughMs: 66_667 };
+  assert.deepEqual(domains[0]?.cohorts, { control: cohort, stages: [cohort], flushed: cohort });
+  assert.deepEqual(warnings, [
+    'goods: about 0.3 searches a second are of keys to be flushed; 20 of them take 67 s, and 60 s are waited at most. It will probably end as not measured.',
+  ]);
+  const whole = await rig.drills.preview({ plan: '1-5-25-100' });
+  assert.deepEqual(
+    whole.domains[0]?.cohorts.stages.map(({ share }) => share),
+    [0.01, 0.04, 0.2, 0.74],
+  );
+  assert.deepEqual([whole.domains[0]?.cohorts.flushed.share, whole.warnings], [0.99, []]);
+});
+
+test('the dry run warns of a domain nobody searches, of a halt and of a drill that runs', async (t) => {
+  const rig = createRig({ preview: async ({ mode, fraction }) => previewOf(mode, fraction, { searches: 0 }) });
+  t.after(rig.close);
+  const { id } = await rig.start(planOf());
+  const during = (await rig.drills.preview({ plan: 'canary' })).warnings;
+  assert.ok(during.some((warning) => warning.includes('nothing was searched of late')));
+  assert.ok(during.some((warning) => warning.includes(`drill ${id} runs there`)));
+  await rig.drills.halt({ by: 'anna', reason: 'fire' });
+  const halted = (await rig.drills.preview({ plan: 'canary' })).warnings;
+  assert.ok(halted.some((warning) => warning.includes('halted by anna: fire')));
+});
+
+test('the dry run of a blackout flushes nothing, that of a node the share of that node', async (t) => {
+  const nodes = ['a:1', 'b:2'];
+  const rig = createRig({
+    nodes,
+    preview: async ({ mode, fraction }) => ({
+      ...previewOf(mode, fraction, { extraCallsPerSecond: 100 }),
+      nodes: nodes.map((node) => ({ node, keys: 5, bytes: 50, exact: true })),
+    }),
+  });
+  t.after(rig.close);
+  const blackout = await rig.drills.preview({ plan: 'engine-blackout' });
+  const dark = blackout.domains[0]?.stages[0]?.preview;
+  assert.deepEqual([dark?.fraction, dark?.memory.entries, dark?.nodes[0]?.keys], [0, 0, 0]);
+  const byNode = await rig.drills.preview({ plan: 'node-by-node' });
+  const [first] = byNode.domains[0]?.stages ?? [];
+  assert.deepEqual(
+    first?.preview.nodes.map(({ node }) => node),
+    ['a:1'],
+  );
+  assert.equal(first?.preview.fraction, 0.495);
+  assert.equal(first?.preview.engine.extraCallsPerSecond, 49.5);
+});

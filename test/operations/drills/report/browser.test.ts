@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
+import { startBrowser, type TestBrowser } from '../../../e2e/browser.ts';
+import { assertFits, assertWidensNothing } from '../../../e2e/report-look.ts';
+import { journalOf, STAGED } from '../../../fakes/journal.ts';
+import { SCENES } from '../../../fakes/journal-scenes.ts';
+
+const PAGES = Object.fromEntries(Object.entries(SCENES).map(([name, scene]) => [name, reportPage(scene())]));
+
+// Each in a browser context of its own.
+suite('the report in a browser', { concurrency: 3 }, () => {
+  let browser: TestBrowser;
+  before(async () => {
+    browser = await startBrowser();
+  });
+  after(() => browser?.close());
+
+  for (const [name, html] of Object.entries(PAGES)) {
+    test(`${name}: fits a light desk and a dark telephone, and complains of nothing`, async () => {
+      await assertFits(browser, html);
+    });
+  }
+
+  test('endless words of operators widen nothing', async () => {
+    const word = 'x'.repeat(400);
+    const plan = { ...STAGED, title: word, stages: STAGED.stages.map((stage) => ({ ...stage, title: word })) };
+    const verdict = { kind: 'aborted', detail: word } as const;
+    const html = reportPage(journalOf({ plan, reason: word, domains: [word, 'auto'], end: { atMs: 90_000, verdict } }));
+    await assertWidensNothing(browser, html);
+  });
+
+  test('the browser takes it for well-formed XML as well', async () => {
+    const { page } = await browser.open();
+    const fault = `(text) => new DOMParser().parseFromString(text, 'application/xml').querySelector('parsererror')?.textContent ?? ''`;
+    for (const html of Object.values(PAGES)) {
+      const text = JSON.stringify(html);
+      assert.equal(await page.evaluate(`(${fault})(${text})`), '');
+    }
+    await page.context().close();
+  });
+
+  test('plots are drawn: the curves have a size, the backdrop that they share is there', async () => {
+    const { page } = await browser.open();
+    await page.setContent(PAGES['failed-by-guard'] ?? assert.fail());
+    const flat = `[...document.querySelectorAll('svg.drawing')].filter((svg) => {
+      const has = (query) => [...svg.querySelectorAll(query)].some((part) => part.getBoundingClientRect().width > 100);
+      return !has('path') || !has('use');
+    }).length`;
+    assert.equal(await page.evaluate('document.querySelectorAll("svg.drawing").length'), 11);
+    assert.equal(await page.evaluate(flat), 0);
+    await page.context().close();
+  });
+
+  test('on paper the colours are those of paper, whatever the screen prefers', async () => {
+    const { page } = await browser.open({ colorScheme: 'dark', viewport: { width: 700, height: 900 } });
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await page.setContent(PAGES['passed'] ?? assert.fail());
+    assert.equal(await page.evaluate('getComputedStyle(document.body).color'), 'rgb(29, 31, 33)');
+    assert.equal(await page.evaluate(`getComputedStyle(document.querySelector('table')).display`), 'table');
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 700);
+    await page.context().close();
+  });
+});

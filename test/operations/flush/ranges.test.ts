@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { bucketsIn } from '../../../src/control/document.ts';
+import { holdsBucket, rangesOf } from '../../../src/operations/flush/create-flush.ts';
+
+const fractions = fc.double({ min: 0, max: 1, minExcluded: true, noNaN: true });
+const places = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+test('a fraction is that share of the buckets, rounded up, in one range or two', () => {
+  fc.assert(
+    fc.property(fractions, places, (fraction, place) => {
+      const ranges = rangesOf({ fraction }, () => place);
+      const exact = fraction * 10_000;
+      assert.ok(bucketsIn(ranges) >= exact - 1e-5 && bucketsIn(ranges) <= exact + 1);
+      assert.ok(ranges.length <= 2);
+      ranges.reduce((end, { from, to }) => {
+        assert.ok(from >= end && to > from && to <= 10_000, JSON.stringify(ranges));
+        return to;
+      }, 0);
+    }),
+  );
+});
+
+test('the range begins where it is told to and goes on past the last bucket', () => {
+  fc.assert(
+    fc.property(fractions, fc.integer({ min: 0, max: 9999 }), (fraction, from) => {
+      const ranges = rangesOf({ fraction, from }, () => assert.fail('nothing is left to chance'));
+      const count = bucketsIn(ranges);
+      assert.ok(holdsBucket(ranges, from));
+      assert.ok(holdsBucket(ranges, (from + count - 1) % 10_000));
+      if (count < 10_000) assert.ok(!holdsBucket(ranges, (from + count) % 10_000));
+    }),
+  );
+});
+
+test('a larger share from the same bucket on holds the smaller one', () => {
+  fc.assert(
+    fc.property(fractions, fractions, fc.integer({ min: 0, max: 9999 }), (one, other, from) => {
+      const small = rangesOf({ fraction: Math.min(one, other), from }, Math.random);
+      const large = rangesOf({ fraction: Math.max(one, other), from }, Math.random);
+      for (let bucket = 0; bucket < 10_000; bucket += 7) {
+        if (holdsBucket(small, bucket)) assert.ok(holdsBucket(large, bucket));
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('hundredths are what they say, floating point or not', () => {
+  for (let percent = 1; percent <= 100; percent += 1) {
+    assert.equal(bucketsIn(rangesOf({ fraction: percent / 100, from: 5 }, Math.random)), percent * 100);
+  }
+});
+
+test('a fraction that is none is refused by its name', () => {
+  for (const fraction of [Number.NaN, 0, -0.1, 1.000001, Number.POSITIVE_INFINITY]) {
+    assert.throws(() => rangesOf({ fraction }, Math.random), {
+      name: 'OperationRefused',
+      code: 'invalid-fraction',
+      parameter: 'fraction',
+      message: /above 0 and at most 1/,
+    });
+  }
+});
+
+test('a first bucket that is none is refused by its name', () => {
+  for (const from of [-1, 10_000, 0.5, Number.NaN]) {
+    assert.throws(() => rangesOf({ fraction: 1, from }, Math.random), { code: 'invalid-request', parameter: 'from' });
+  }
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { raiseFloors, raiseFreshFloors, suppress } from '../../../src/control/changes.ts';
+import { type ControlDocument, emptyDocument } from '../../../src/control/document.ts';
+import { beginOverlay, changeOverlay } from '../../../src/control/overlay.ts';
+import type { FlushEvent } from '../../../src/operations/flush/flush.ts';
+import { createSweeper } from '../../../src/operations/flush/sweep.ts';
+import { keyOf, storedNameOf } from '../../../src/search/key.ts';
+import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
+import { entryOf } from '../../fakes/entry.ts';
+import { idle } from '../../fakes/idle.ts';
+
+const HALF = [{ from: 0, to: 5000 }];
+
+function sweepScene(t: TestContext, entries: number) {
+  const clock = createFakeClock();
+  const memory = createMemoryTier({ maxBytes: 1 << 26, emptyMaxBytes: 1 << 20 });
+  const events: FlushEvent[] = [];
+  let document: ControlDocument = emptyDocument;
+  const keys = Array.from({ length: entries }, (_, place) => keyOf(`${place}`, 'goods'));
+  for (const { key } of keys) memory.set(key, entryOf(clock));
+  const sweeper = createSweeper({
+    domain: 'goods',
+    document: () => document,
+    memory,
+    nameOf: (key) => storedNameOf(key, 'goods'),
+    observe: (event) => events.push(event),
+  });
+  t.after(sweeper.close);
+  return {
+    ...{ memory, events, sweeper, keys, clock },
+    follow: (next: (before: ControlDocument) => ControlDocument) => {
+      document = next(document);
+      sweeper.documentChanged();
+    },
+    swept: async (times: number) => {
+      for (let turn = 0; events.length < times && turn < 1000; turn += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      assert.equal(events.length, times);
+    },
+    held: () => [...memory.keys()].toSorted(),
+  };
+}
+
+test('what a flush has made useless leaves memory, a slice at a time', async (t) => {
+  const scene = sweepScene(t, 2000);
+  scene.follow((document) => raiseFloors(document, HALF, 0));
+  assert.ok(scene.held().length > 1700, 'nothing of it at once');
+  await scene.swept(1);
+  const staying = scene.keys.filter(({ bucket }) => bucket >= 5000).map(({ key }) => key);
+  assert.deepEqual(scene.held(), staying.toSorted());
+  assert.deepEqual(scene.events, [{ kind: 'swept', domain: 'goods', looked: 2000, removed: 2000 - staying.length }]);
+});
+
+test('what a drill flushes stays in memory for its end', async (t) => {
+  const scene = sweepScene(t, 300);
+  const asked = { owner: 'p1', leaseMs: 3000, mode: 'drop', ranges: [], blackout: false, cohorts: [] } as const;
+  scene.follow((document) => beginOverlay(document, { drill: 'd1', ...asked }));
+  scene.follow((document) => changeOverlay(document, 'd1', { ranges: HALF }));
+  // A flush of one bucket in the middle of the drill sweeps that bucket alone.
+  const [first] = scene.keys;
+  assert.ok(first);
+  scene.follow((document) => raiseFloors(document, [{ from: first.bucket, to: first.bucket + 1 }], 0));
+  await scene.swept(1);
+  assert.equal(scene.memory.peek(first.key), undefined);
+  assert.ok(scene.held().length >= 298);
+});
+
+test('what is stale or suppressed stays, and nobody walks for it', async (t) => {
+  const scene = sweepScene(t, 300);
+  scene.follow((document) => raiseFreshFloors(document, HALF, 0));
+  scene.follow((document) => suppress(document, ['1'], 0));
+  await idle();
+  assert.deepEqual([scene.events, scene.held().length], [[], 300]);
+});
+
+test('a flush that comes during a walk is walked for as well', async (t) => {
+  const scene = sweepScene(t, 1000);
+  scene.follow((document) => raiseFloors(document, HALF, 0));
+  scene.follow((document) => raiseFloors(document, [{ from: 5000, to: 10_000 }], 0));
+  await scene.swept(2);
+  assert.deepEqual(scene.held(), []);
+  scene.sweeper.documentChanged();
+  await idle();
+  assert.equal(scene.events.length, 2);
+});
+
+test('what was computed after the flush stays', async (t) => {
+  const scene = sweepScene(t, 10);
+  const { key } = keyOf('new', 'goods');
+  scene.memory.set(key, entryOf(scene.clock, { generation: 2 }));
+  scene.follow((document) => raiseFloors(document, [{ from: 0, to: 10_000 }], 0));
+  await scene.swept(1);
+  assert.deepEqual(scene.held(), [key]);
+});

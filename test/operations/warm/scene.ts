@@ -1,0 +1,98 @@
+import type { TestContext } from 'node:test';
+import type { WarmEvent, WarmUp, WarmUps } from '../../../src/operations/warm/warm.ts';
+import { createWarmUps } from '../../../src/operations/warm/warm-ups.ts';
+import { createFakeClock, type FakeClock, seededRandom } from '../../fakes/clock.ts';
+import { idle } from '../../fakes/idle.ts';
+
+export interface WarmScene {
+  readonly warmUps: WarmUps;
+  readonly clock: FakeClock;
+  readonly events: WarmEvent[];
+  /** Searches as they were begun, in order. */
+  readonly asked: string[];
+  /** How long the engine takes, and how many it takes at once. */
+  engineMs: number;
+  places: number;
+  /** Places that people hold. */
+  people: number;
+  /** Instead of computing. */
+  answer: (line: string) => 'cached' | 'computed' | 'refused';
+  /** The most that ran at once. */
+  readonly most: () => number;
+  /** The latest state of a warm-up. */
+  readonly look: (id: string) => WarmUp;
+  /** Lets time pass in steps of 10 ms, and everything that is ready happen. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+/** Two domains, `goods` and `auto`, on an engine of eight places and 20 ms a call; a line with `?` in it is no search. */
+export function warmScene(t: TestContext, popular: readonly string[] | Error = []): WarmScene {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const clock = createFakeClock();
+  const events: WarmEvent[] = [];
+  let running = 0;
+  let most = 0;
+
+  const warm = async (line: string): Promise<'cached' | 'computed'> => {
+    scene.asked.push(line);
+    const answer = scene.answer(line);
+    if (answer === 'cached') return 'cached';
+    if (answer === 'refused') throw new Error('shed');
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setTimeout(resolve, scene.engineMs));
+    running -= 1;
+    return 'computed';
+  };
+  const domain = {
+    prepare: (line: string): string => {
+      if (line.includes('?')) throw new Error('no search');
+      return line;
+    },
+    warm,
+    spare: () => Math.max(0, scene.places - scene.people - running),
+    popular: async (n: number) => {
+      if (popular instanceof Error) throw popular;
+      return popular.slice(0, n);
+    },
+  };
+  const warmUps = createWarmUps({
+    domains: new Map([
+      ['goods', domain],
+      ['auto', domain],
+    ]),
+    clock,
+    random: seededRandom(7),
+    observe: (event) => events.push(event),
+  });
+  t.after(warmUps.close);
+  const scene: WarmScene = {
+    warmUps,
+    clock,
+    events,
+    asked: [],
+    engineMs: 20,
+    places: 8,
+    people: 0,
+    answer: () => 'computed',
+    most: () => most,
+    look: (id) => {
+      const found = warmUps.list().find((each) => each.id === id);
+      if (found === undefined) throw new Error(`${id} is forgotten`);
+      return found;
+    },
+    pass: async (ms) => {
+      await idle();
+      for (let passed = 0; passed < ms; passed += 10) {
+        clock.advance(10);
+        t.mock.timers.tick(10);
+        await idle();
+      }
+    },
+  };
+  return scene;
+}
+
+export function numbered(count: number, word = 'query'): readonly string[] {
+  return Array.from({ length: count }, (_, place) => `${word} ${place}`);
+}

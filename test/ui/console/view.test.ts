@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Model, runningDrills } from '../../../src/ui/console/assets/data/model.mjs';
+import { placeFrom } from '../../../src/ui/console/assets/data/place.mjs';
+import type { Journal, Sample } from '../../../src/ui/console/assets/data/shapes.mjs';
+import { changesBetween, factsOf } from '../../../src/ui/console/assets/tell.mjs';
+import { auditView } from '../../../src/ui/console/assets/view/audit.mjs';
+import { cohortsOf } from '../../../src/ui/console/assets/view/cohorts.mjs';
+import { drillStripView } from '../../../src/ui/console/assets/view/drill-strip.mjs';
+import { drillsView } from '../../../src/ui/console/assets/view/drills.mjs';
+import { ago, bytes, duration, number, percent, rate, times } from '../../../src/ui/console/assets/view/format.mjs';
+import { figuresAt } from '../../fakes/operations-figures.ts';
+import { journalAt } from '../../fakes/operations-journal.ts';
+import { FAKE_PLANS } from '../../fakes/operations-plans.ts';
+
+describe('figures in words', () => {
+  it('what is not known is a dash in every unit', () => {
+    for (const format of [ago, bytes, duration, number, percent, rate, times]) assert.equal(format(undefined), '–');
+    assert.equal(number(Number.NaN), '–');
+  });
+
+  it('what is nearly all or nearly nothing is not told as all or nothing', () => {
+    assert.deepEqual([0, 0.0001, 0.5, 0.9999, 1].map(percent), ['0 %', '< 0.1 %', '50.0 %', '> 99.9 %', '100 %']);
+    assert.deepEqual([0, 0.4, 12.6].map(rate), ['0', '0.4', '13']);
+  });
+
+  it('times and sizes keep to units people know', () => {
+    assert.deepEqual([0.04, 4.25, 42, 4200, 187_000].map(duration), [
+      '0.04 ms',
+      '4.3 ms',
+      '42 ms',
+      '4.2 s',
+      '3:07 min',
+    ]);
+    assert.deepEqual([512, 2048, 300 * 2 ** 20].map(bytes), ['512 B', '2.0 KiB', '300 MiB']);
+  });
+});
+
+describe('a drill that is rolled back', () => {
+  const drill = {
+    ...{ id: 'd', plan: 'canary', title: 'One key', domains: ['goods'], startedAtMs: 0, here: true },
+    running: false,
+    ending: { ended: { kind: 'aborted', detail: 'Aborted by ana.' } },
+  } as const;
+  const model: Model = {
+    ...{ place: placeFrom('#/goods/drills'), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
+    ...{ readOnly: false, dryRun: undefined, flushRun: undefined, said: {}, busy: [] },
+    live: { atMs: 1000, domains: [], drills: [drill] },
+    fed: { drills: { path: '/admin/drills', value: { drills: [drill] }, heardMs: 0 } },
+  };
+
+  it('reads nowhere as running, and leaves nothing to abort', () => {
+    for (const view of [drillStripView(model), drillsView(model)]) {
+      const words = JSON.stringify(view);
+      assert.match(words, /aborted: cache restored, taking the last figures/);
+      assert.doesNotMatch(words, /"running"/);
+    }
+    assert.deepEqual(runningDrills(model), []);
+    assert.match([...factsOf(model).values()].join(' '), /The drill One key: aborted: cache restored/);
+  });
+});
+
+describe('the audit', () => {
+  const entries = [
+    { atMs: 0, action: 'halt', by: '192.0.2.1', result: 'wrong-token', heldBack: 495 },
+    { atMs: 0, action: 'halt', by: 'ana from 192.0.2.2', result: 'done' },
+  ];
+  const modelAt = (hash: string, next: object): Model => ({
+    ...{ place: placeFrom(hash), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
+    ...{ readOnly: false, said: {}, busy: [] },
+    fed: { audit: { path: '/admin/audit', value: { entries, ...next }, heardMs: 0 } },
+  });
+  const hrefs = (model: Model): readonly string[] =>
+    [...JSON.stringify(auditView(model)).matchAll(/"href":"([^"]+)"/g)].map(([, href = '']) => href);
+
+  it('leads to what is older and back to the newest, and says what was held back', () => {
+    const older = { next: '0a1b2c3d4e5f-99' };
+    assert.deepEqual(hrefs(modelAt('#/goods/audit', older)), ['#//audit/0a1b2c3d4e5f-99']);
+    assert.deepEqual(hrefs(modelAt('#/goods/audit/0a1b2c3d4e5f-99', {})), ['#//audit']);
+    assert.deepEqual(hrefs(modelAt('#/goods/audit', {})), []);
+    const words = JSON.stringify(auditView(modelAt('#/goods/audit', {})));
+    assert.equal(words.match(/ and 495 more like it before, held back/g)?.length, 1);
+    assert.equal(words.match(/held back/g)?.length, 1);
+  });
+});
+
+describe('a report that cannot be read', () => {
+  it('is shown as text with its place and why, beside the others', () => {
+    const why = '<img src=x onerror=alert(1)>';
+    const unreadable = [{ where: 'the control store of goods', why }];
+    const model: Model = {
+      ...{ place: placeFrom('#/goods/drills'), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
+      ...{ readOnly: false, dryRun: undefined, flushRun: undefined, said: {}, busy: [] },
+      fed: { drills: { path: '/admin/drills', value: { drills: [], unreadable }, heardMs: 0 } },
+    };
+    const words = JSON.stringify(drillsView(model));
+    assert.match(words, /None yet/);
+    assert.match(words, /unreadable.*in the control store of goods: <img/);
+  });
+});
+
+describe('cohorts', () => {
+  const plan = FAKE_PLANS.find(({ name }) => name === '1-5-25-100') ?? assert.fail();
+  const drill = { id: 'x', plan, domains: ['goods'], startedAtMs: 0, reason: 'r', by: 'b' };
+  const sampled = (cohorts: Sample['figures']['cohorts'], count: number): Journal => {
+    const journal = journalAt(drill, 1000);
+    const samples = Array.from({ length: count }, (_, i): Sample => {
+      const figures = { ...figuresAt(i, 0.5, undefined, 0), cohorts };
+      return { atMs: i * 500, domain: 'goods', phase: 'baseline', stage: 0, figures, guards: [] };
+    });
+    return { ...journal, samples };
+  };
+
+  it('of too few searches have no ratio, however many of them hit', () => {
+    const [control] = cohortsOf(sampled([{ searches: 1, hitRatio: 1 }], 10));
+    assert.deepEqual(control, { name: 'control', before: undefined, now: undefined });
+  });
+
+  it('are told over as long as it takes to know them, each search counting once', () => {
+    const journal = sampled(
+      [
+        { searches: 2, hitRatio: 0.5 },
+        { searches: 100, hitRatio: 0.9 },
+      ],
+      30,
+    );
+    const [control, first] = cohortsOf(journal);
+    assert.equal(control?.now, 0.5);
+    assert.equal(first?.name, '1 %');
+    assert.ok(Math.abs((first?.now ?? 0) - 0.9) < 1e-9);
+  });
+});
+
+describe('what is told aloud', () => {
+  const before = new Map([
+    ['link', 'Connected.'],
+    ['drill a', 'The drill a runs.'],
+  ]);
+
+  it('is what has changed and what has ended, and nothing at the first sight', () => {
+    const now = new Map([['link', 'Connection lost.']]);
+    assert.deepEqual(changesBetween(before, now), ['Connection lost.', 'drill a has ended.']);
+    assert.deepEqual(changesBetween(new Map(), before), []);
+    assert.deepEqual(changesBetween(before, before), []);
+  });
+});

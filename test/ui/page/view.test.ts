@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Attribute } from '../../../src/search/domain.ts';
+import { valuesOf } from '../../../src/ui/page/assets/view/filters.mjs';
+import { currencyIn, formatDuration, formatValue } from '../../../src/ui/page/assets/view/format.mjs';
+import type { PageModel } from '../../../src/ui/page/assets/view/model.mjs';
+import { attributeName } from '../../../src/ui/page/assets/view/names.mjs';
+import { pageView } from '../../../src/ui/page/assets/view/page.mjs';
+import { numbersAround } from '../../../src/ui/page/assets/view/pager.mjs';
+import { placeFrom, placeHref, searchPairs } from '../../../src/ui/page/assets/view/place.mjs';
+import { provenanceOf } from '../../../src/ui/page/assets/view/provenance.mjs';
+import { snippetTree } from '../../../src/ui/page/assets/view/snippet.mjs';
+import { h } from '../../../src/ui/page/assets/view/tree.mjs';
+import { toHtml } from '../../../src/ui/page/html.ts';
+import { CITY, PRICE, SITE } from './shop-site.ts';
+
+describe('markup', () => {
+  it('whatever text goes in, only our own tags come out, and the text comes back whole', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 1, unit: fc.constantFrom('<', '>', '&', '"', "'", 'em', '/', 'a', 'lt;', '#60;') }),
+        (text) => {
+          const html = toHtml(h('p', { title: text }, text));
+          const [, title = '', content = ''] = html.match(/^<p title="([^"<>]*)">([^<>"]*)<\/p>$/) ?? assert.fail(html);
+          assert.equal(decode(title), text);
+          assert.equal(decode(content), text);
+        },
+      ),
+    );
+  });
+
+  it('a snippet can bring nothing but em', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('<em>', '</em>', '<em ', '<b>', '<script>', '&lt;', '&amp;', '&#x3c;', 'a', '"'), {
+          maxLength: 12,
+        }),
+        (parts) => {
+          const html = snippetTree(parts.join('')).map(toHtml).join('');
+          assert.doesNotMatch(html.replaceAll(/<\/?em>/g, ''), /[<>"]/);
+          assert.equal(html.split('<em>').length, html.split('</em>').length);
+        },
+      ),
+    );
+  });
+
+  it('a snippet reads as its engine meant it', () => {
+    const html = (snippet: string) => snippetTree(snippet).map(toHtml).join('');
+    assert.equal(html('a &lt;b&gt; <em>c &amp; d</em> e'), 'a &lt;b&gt; <em>c &amp; d</em> e');
+    assert.equal(html('open <em>for ever'), 'open for ever');
+    assert.equal(html('&#39;&#x27;&#0;&#xd800;&bogus;'), '&#39;&#39;&amp;#0;&amp;#xd800;&amp;bogus;');
+  });
+});
+
+describe('the address', () => {
+  it('of a place leads back to the place', () => {
+    const search = '?q=a%26b&domain=goods&page=3&limit=5&sort=-price&filter=city%3AA%5C%2CB%2CC&region=kz';
+    const place = placeFrom(new URLSearchParams(search), SITE);
+    assert.deepEqual(placeFrom(new URLSearchParams(placeHref(place).slice(2)), SITE), place);
+    assert.deepEqual(valuesOf(place.filters, [CITY, PRICE], 'city'), ['A,B', 'C']);
+    assert.deepEqual(place.context, [['region', 'kz']]);
+  });
+
+  it('of a plain form with bounds becomes a range, one bound or both, and none is no filter', () => {
+    const filters = (search: string) => placeFrom(new URLSearchParams(search), SITE).filters;
+    assert.deepEqual(filters('q=a&price.from=10&price.to='), ['price:10..']);
+    assert.deepEqual(filters('q=a&price.from=10&price.to=20&filter=price:1..2'), ['price:10..20']);
+    assert.deepEqual(filters('q=a&price.from=&price.to=&filter=city:X&filter=price:1..2'), ['city:X']);
+    assert.deepEqual(filters('q=a&price.from=&price.to=&filter=price:5'), ['price:5']);
+  });
+
+  it('that repeats what may be given once is asked with as it is, and never written again', () => {
+    const place = placeFrom(new URLSearchParams('q=a&q=b&page=1&page=2&utm=x&utm=y'), SITE);
+    const asked = searchPairs(place, SITE).map(([name]) => name);
+    assert.ok(asked.filter((name) => name === 'q').length > 1);
+    assert.ok(asked.filter((name) => name === 'page').length > 1);
+    assert.ok(!asked.includes('utm'));
+    assert.equal(placeHref(place), '/?q=a&domain=goods');
+  });
+
+  it('drops what is default, so that a place has one address', () => {
+    const place = placeFrom(new URLSearchParams('q=a&page=1&sort=relevance'), SITE);
+    assert.equal(placeHref(place), '/?q=a&domain=goods');
+  });
+});
+
+describe('provenance', () => {
+  const source = (cacheStatus: string, serverTiming = '') => provenanceOf(cacheStatus, serverTiming).source;
+
+  it('is read from Cache-Status in every shape serpcache writes', () => {
+    assert.equal(source('serpcache-l1; hit; ttl=287'), 'memory');
+    assert.equal(source('serpcache-l2; hit; ttl=287, serpcache-l1; fwd=uri-miss'), 'store');
+    assert.equal(source('serpcache-l2; fwd=uri-miss; stored, serpcache-l1; fwd=uri-miss; stored'), 'engine');
+    assert.equal(source('serpcache-l1; fwd=uri-miss; collapsed; detail=unseen'), 'shared');
+    assert.equal(source('serpcache-l1; hit; ttl=-1'), 'stale');
+    assert.equal(source('serpcache-l1; fwd=stale; fwd-status=504; detail=lapsed'), 'stale-after-failure');
+    assert.equal(source('serpcache-l1; fwd=uri-miss', 'cache;desc=lifeboat'), 'lifeboat');
+  });
+
+  it('that is missing or foreign is unknown, not an error', () => {
+    assert.equal(source(''), 'unknown');
+    assert.equal(source('cdn.example; hit, ;;;=,'), 'unknown');
+    assert.equal(source('cdn.example; hit, serpcache-l1; hit; ttl=1'), 'memory');
+  });
+
+  it('tells the tiers from the reader on, the first reason, and the times', () => {
+    const told = provenanceOf(
+      'serpcache-l2; fwd=uri-miss; stored; detail=store-slow, serpcache-l1; fwd=uri-miss; stored',
+      'cache;desc=engine, l2;dur=50.1, engine;dur=35.1, total;dur=86.4',
+      90,
+    );
+    assert.deepEqual(told, {
+      source: 'engine',
+      tiers: [
+        { tier: 'l1', did: 'kept' },
+        { tier: 'l2', did: 'kept' },
+      ],
+      reason: 'store-slow',
+      serverMs: 86.4,
+      engineMs: 35.1,
+      totalMs: 90,
+    });
+  });
+});
+
+describe('names for people', () => {
+  it('a currency that each document states is named in the language of the page', () => {
+    assert.deepEqual(
+      [attributeName({ name: 'currency' }, 'shop', 'ru'), attributeName({ name: 'currency' }, 'shop', 'en')],
+      ['Валюта', 'Currency'],
+    );
+  });
+
+  it('an attribute is called what its domain calls it', () => {
+    const price = { name: 'price', label: 'Цена за метр' };
+    assert.deepEqual(
+      [attributeName(price, 'jobs', 'ru'), attributeName(price, 'goods', 'en')],
+      Array(2).fill(price.label),
+    );
+  });
+
+  it('what a vacancy costs is its pay, everywhere on its page and nowhere else', () => {
+    assert.equal(attributeName({ name: 'price' }, 'jobs', 'ru'), 'Зарплата');
+    assert.equal(attributeName({ name: 'price' }, 'goods', 'ru'), 'Цена');
+    assert.equal(attributeName({ name: 'constructor' }, 'jobs', 'en'), 'Constructor');
+    const site = { ...SITE, domains: [{ name: 'jobs', attributes: [CITY, PRICE], context: [] }] };
+    const place = placeFrom(new URLSearchParams('q=a&filter=price:1..2'), site);
+    const results = [{ id: '1', title: 'a', snippet: 'a', score: 1, attributes: { price: 5 } }];
+    const answer = {
+      query: 'a',
+      domain: 'jobs',
+      page: 1,
+      limit: 20,
+      total: 1,
+      totalRelation: 'eq',
+      results,
+      facets: {},
+    } as const;
+    const shown = { kind: 'answer', answer, provenance: provenanceOf('', '') } as const;
+    const model: PageModel = { site, place, language: 'en', shown };
+    const html = pageView(model).map(toHtml).join('');
+    assert.equal(html.match(/\bPay\b/g)?.length, 5, 'chip with its label, range, sort, result');
+    assert.doesNotMatch(html, /\bPrice\b/);
+  });
+});
+
+describe('numbers for people', () => {
+  it('money has its currency, a year no separator, a date its month, a short time its microseconds', () => {
+    const year: Attribute = { name: 'year', type: 'integer', facet: false, sort: true };
+    const date: Attribute = { name: 'date', type: 'date', facet: false, sort: true };
+    assert.equal(formatValue(PRICE, 12990, 'ru', 'RUB').replaceAll(/\s/g, ' '), '12 990 ₽');
+    assert.equal(formatValue(PRICE, 12990.5, 'en'), '12,990.50');
+    assert.equal(formatValue({ ...PRICE, name: 'deposit', currency: 'EUR' }, 5, 'en'), '€5');
+    assert.equal(formatValue({ ...PRICE, currency: 'EUR' }, 5, 'en', 'USD'), '$5');
+    assert.deepEqual([{ currency: 'USD' }, { currency: 'руб.' }, { currency: 5 }, {}].map(currencyIn), [
+      'USD',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    assert.equal(formatValue(year, 2007, 'en', 'RUB'), '2007');
+    // As `index --init` names the columns «Год выпуска», «Код» and "Year built".
+    for (const name of ['god_vypuska', 'kod', 'model_year', 'year_built', 'tovar_id']) {
+      assert.equal(formatValue({ ...year, name }, 2019, 'ru'), '2019', name);
+    }
+    for (const name of ['rashod', 'video', 'yearly_cost', 'codec', 'godnost_dney'])
+      assert.notEqual(formatValue({ ...year, name }, 2019, 'ru'), '2019', name);
+    assert.equal(formatValue(date, '2026-05-03', 'en', undefined), 'May 3, 2026');
+    assert.equal(formatValue(date, 'soon', 'en', undefined), 'soon');
+    assert.equal(formatDuration(0.0412, 'ru'), '41 мкс');
+    assert.equal(formatDuration(12.3, 'en'), '12 ms');
+  });
+
+  it('the pager shows the ends and the neighbours', () => {
+    assert.deepEqual(numbersAround(1, 3), [1, 2, 3]);
+    assert.deepEqual(numbersAround(10, 50), [1, 8, 9, 10, 11, 12, 50]);
+  });
+});
+
+function decode(html: string): string {
+  const named: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
+  return html.replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => named[entity] ?? entity);
+}
