@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HostPort } from '../../src/config/settings.ts';
+import type { HostPort } from '../../src/config/fields.ts';
 import { purge, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
 import { createControl } from '../../src/control/create-control.ts';
 import { MAX_PURGES, MAX_RANGES, MAX_SUPPRESSED } from '../../src/control/document.ts';

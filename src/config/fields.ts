@@ -1,5 +1,4 @@
 import Type, { type TOptional, type TUnsafe } from 'typebox';
-import type { HostPort } from './settings.ts';
 
 /**
  * The kinds of value a configuration may hold. Each is JSON Schema for what is written in the file and, as a static
@@ -191,3 +190,29 @@ function formatScaled(value: number, scale: Scale): string {
   const unit = scale.find(([, factor]) => value % factor === 0);
   return unit === undefined ? String(value) : `${value / unit[1]}${unit[0]}`;
 }
+
+/** Names nobody declared are faults, in every mapping. */
+export const closed = (description: string) => ({ additionalProperties: false, description });
+
+/** A mapping that may be left out: everything in it has a default. */
+export const section = (description: string) => ({ ...closed(description), default: {} });
+
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const SECOND = 1000;
+
+export const MINUTE = 60 * SECOND;
+
+export const HOUR = 60 * MINUTE;
+
+/** Bytes and milliseconds for bounds and defaults. */
+export const KIB = 2 ** 10;
+
+export const MIB = 2 ** 20;
+
+export const GIB = 2 ** 30;
+
+export const DAY = 24 * HOUR;

@@ -1,6 +1,19 @@
 import Type from 'typebox';
-import { choice, duration, flag, host, hostPort, integer, kind, optional, text } from './fields.ts';
-import { closed, HOUR, MINUTE, SECOND } from './reference.ts';
+import {
+  choice,
+  closed,
+  duration,
+  flag,
+  HOUR,
+  host,
+  hostPort,
+  integer,
+  kind,
+  MINUTE,
+  optional,
+  SECOND,
+  text,
+} from './fields.ts';
 
 const FILES = 'Files are read once, at start; relative paths start at the working directory.';
 

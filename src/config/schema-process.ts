@@ -1,6 +1,22 @@
 import Type from 'typebox';
-import { choice, duration, flag, fraction, host, integer, optional, size, text } from './fields.ts';
-import { closed, GIB, KIB, MIB, MINUTE, SECOND, section } from './reference.ts';
+import {
+  choice,
+  closed,
+  duration,
+  flag,
+  fraction,
+  GIB,
+  host,
+  integer,
+  KIB,
+  MIB,
+  MINUTE,
+  optional,
+  SECOND,
+  section,
+  size,
+  text,
+} from './fields.ts';
 import { listenerTls } from './schema-engine.ts';
 
 const port = (description: string, env: string, byDefault: number) =>

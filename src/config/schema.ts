@@ -1,6 +1,23 @@
 import Type, { type Static } from 'typebox';
-import { choice, duration, flag, fraction, integer, optional, size, text } from './fields.ts';
-import { closed, DAY, GIB, HOUR, KIB, MIB, MINUTE, SECOND, section } from './reference.ts';
+import {
+  choice,
+  closed,
+  DAY,
+  duration,
+  flag,
+  fraction,
+  GIB,
+  HOUR,
+  integer,
+  KIB,
+  MIB,
+  MINUTE,
+  optional,
+  SECOND,
+  section,
+  size,
+  text,
+} from './fields.ts';
 import { controlStore, counterStore, engine, lifeboat, store } from './schema-engine.ts';
 import { adminListener, audit, compression, drills, log, memory, publicListener, signing } from './schema-process.ts';
 import { DEFENCES } from './settings.ts';

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Coding } from '../cache/codec.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
 import type { Path } from './faults.ts';
+import type { HostPort } from './fields.ts';
 import type { Config, Draft } from './schema.ts';
 
 /** The configuration as the rooms see it: defaults applied, units in the names, nothing optional left open. */
@@ -153,11 +154,6 @@ export type StoreSettings =
       readonly database: number;
     } & StoreConnection)
   | ({ readonly kind: 'cluster'; readonly nodes: readonly HostPort[] } & StoreConnection);
-
-export interface HostPort {
-  readonly host: string;
-  readonly port: number;
-}
 
 export interface StoreConnection {
   readonly username?: string;

@@ -1,5 +1,4 @@
 import type { Filter, SearchDomain, SearchRequest } from './domain.ts';
-import { DEFAULT_LIMIT, dateText } from './query.ts';
 
 /**
  * The text that two requests share exactly when they must share an answer: the domain, its answer profile, the text, and
@@ -127,3 +126,12 @@ const RULES: readonly { readonly rule: string; readonly apply: (text: string) =>
   { rule: 'ё → е', apply: yo },
   { rule: 'white space', apply: collapse },
 ];
+
+export const DEFAULT_LIMIT = 20;
+
+/** Days since the epoch as `YYYY-MM-DD`. */
+export function dateText(days: number): string {
+  return new Date(days * MS_PER_DAY).toISOString().slice(0, 10);
+}
+
+export const MS_PER_DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import { canonicalText, MAX_REQUEST_TEXT_UNITS } from './canonical.ts';
+import { canonicalText, DEFAULT_LIMIT, dateText, MAX_REQUEST_TEXT_UNITS, MS_PER_DAY } from './canonical.ts';
 import {
   type Attribute,
   type Filter,
@@ -17,7 +17,6 @@ export interface SearchParameters {
 }
 
 const MAX_TEXT_CHARACTERS = 256;
-export const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 /** `page × limit`: what engines keep of a match (Sphinx's max_matches), and further than people page. */
 const MAX_DEPTH = 1000;
@@ -157,7 +156,6 @@ const MAX_VALUES = 32;
 const MAX_VALUE_LENGTH = 256;
 /** A whole filter, name included: what the longest values take, each with its comma, and no less than a URL holds. */
 const MAX_FILTER_UNITS = MAX_VALUES * (MAX_REQUEST_TEXT_UNITS + 1);
-const MS_PER_DAY = 86_400_000;
 
 /** `attribute:value,value` (inside a value `\,` is a comma and `\\` a backslash) or `attribute:10..50`, open at either end. */
 export function parseFilter(text: string, attributes: ReadonlyMap<string, Attribute>): Filter {
@@ -231,11 +229,6 @@ function parseNumber(attribute: Attribute, text: string): number {
     throw invalid(`"${attribute.name}" takes ${what}, not "${clip(trimmed)}"`);
   }
   return number + 0; // −0 and 0 are one question
-}
-
-/** Days since the epoch as `YYYY-MM-DD`. */
-export function dateText(days: number): string {
-  return new Date(days * MS_PER_DAY).toISOString().slice(0, 10);
 }
 
 /** Empty values stay, to be refused. */

@@ -1,4 +1,4 @@
-import type { HostPort } from '../../src/config/settings.ts';
+import type { HostPort } from '../../src/config/fields.ts';
 
 type Section = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { startTcpProxy, type TcpProxy } from '../../loadtest/proxy/tcp-proxy.ts'
 import { startToxiproxy, type ToxicProxy } from '../../loadtest/proxy/toxiproxy.ts';
 import { type RedisStack, startCluster, startStandalone, until } from '../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
-import type { HostPort } from '../../src/config/settings.ts';
+import type { HostPort } from '../../src/config/fields.ts';
 
 /**
  * `cluster`: three masters. `replicated`: each of them has a replica. `single`: one server, no cluster; `named`: the same

@@ -44,6 +44,6 @@ test('no answer of either listener lets a browser guess its type', async (contex
 test('policies are made and If-None-Match is read in one file each', () => {
   const holding = (pattern: RegExp) =>
     sourceFiles(http).filter((file) => pattern.test(readFileSync(join(http, file), 'utf8')));
-  assert.deepEqual(holding(/nosniff|default-src/), ['security-headers.ts']);
-  assert.deepEqual(holding(/\(\?:W\\\/\)\?"|replace\(\/\^W/), ['entity-tag.ts']);
+  assert.deepEqual(holding(/nosniff|default-src/), ['transport/app.ts']);
+  assert.deepEqual(holding(/\(\?:W\\\/\)\?"|replace\(\/\^W/), ['transport/negotiate.ts']);
 });

@@ -1,4 +1,4 @@
-import type { HostPort } from '../../../src/config/settings.ts';
+import type { HostPort } from '../../../src/config/fields.ts';
 import type { RedisSettings } from '../../../src/stores/redis/options.ts';
 import type { Mix } from '../../lab/mix.ts';
 

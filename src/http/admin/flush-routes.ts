@@ -6,7 +6,14 @@ import type { Affected, PurgedPages, QueryPages } from '../../operations/flush/f
 import { InvalidSearch } from '../../search/search-error.ts';
 import { Refusal } from '../transport/problem.ts';
 import { statedReason } from './access.ts';
-import { FlushAskBody, FlushDoneBody, FlushPreviewBody, FlushStateBody, PreviewAsk } from './flush-schema.ts';
+import {
+  FlushAskBody,
+  FlushDoneBody,
+  FlushPreviewBody,
+  FlushStateBody,
+  PreviewAsk,
+  PurgedBody,
+} from './flush-schema.ts';
 import { AtMs, bodyReader, Domain, DomainQuery, OptionalReason, queriedDomain, queryOf } from './input.ts';
 import { closed, described } from './openapi.ts';
 import type { AdminContext, DomainOperations } from './operations.ts';
@@ -207,32 +214,6 @@ function pagesOf(operator: DomainOperations, typed: string): QueryPages {
     throw new Refusal({ code: error.code, detail: error.message, parameter: '/q' });
   }
 }
-
-/** How many pages a flush or a purge affected, and where its effect can be watched: for the API, the CLI and the console. */
-
-const NOTE = {
-  note: Type.String({ description: 'The same in a sentence.' }),
-  watch: Type.Array(Type.String(), { description: 'Metrics and routes that show the effect.' }),
-};
-const Memory = Type.Integer({ description: 'Pages in the memory of the process that answered; each has its own.' });
-
-export const AffectedBody = Type.Object({
-  memory: Memory,
-  store: Type.Optional(Type.Integer({ description: 'Pages in the store; absent where they were not counted.' })),
-  exact: Type.Optional(Type.Boolean({ description: 'Of `store`; false: estimated from a sample.' })),
-  ...NOTE,
-});
-
-export const PurgedBody = Type.Object({
-  memory: Memory,
-  firstPageInStore: Type.Optional(
-    Type.Boolean({
-      description: 'Whether the store holds the first page, without filters; absent where it is unknown.',
-    }),
-  ),
-  known: Type.Boolean({ description: 'False: no page of this query was found.' }),
-  ...NOTE,
-});
 
 export function affectedBody(domain: string, mode: FlushMode, { memory, store }: Affected): object {
   const counted = typeof store === 'object' ? { store: store.pages, exact: store.exact } : {};

@@ -1,8 +1,32 @@
 import { Type } from 'typebox';
 import { FLUSH_MODES } from '../../control/document.ts';
-import { AffectedBody } from './flush-routes.ts';
 import { AtMs, BucketRange, choice, Domain, OptionalReason } from './input.ts';
 import { closed } from './openapi.ts';
+
+const NOTE = {
+  note: Type.String({ description: 'The same in a sentence.' }),
+  watch: Type.Array(Type.String(), { description: 'Metrics and routes that show the effect.' }),
+};
+
+const Memory = Type.Integer({ description: 'Pages in the memory of the process that answered; each has its own.' });
+
+export const AffectedBody = Type.Object({
+  memory: Memory,
+  store: Type.Optional(Type.Integer({ description: 'Pages in the store; absent where they were not counted.' })),
+  exact: Type.Optional(Type.Boolean({ description: 'Of `store`; false: estimated from a sample.' })),
+  ...NOTE,
+});
+
+export const PurgedBody = Type.Object({
+  memory: Memory,
+  firstPageInStore: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the store holds the first page, without filters; absent where it is unknown.',
+    }),
+  ),
+  known: Type.Boolean({ description: 'False: no page of this query was found.' }),
+  ...NOTE,
+});
 
 export const Mode = choice(
   FLUSH_MODES,

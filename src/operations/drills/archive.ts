@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DRILL_ID, type UnreadableReport } from './drills.ts';
+import type { UnreadableReport } from './drills.ts';
 import {
+  DRILL_ID,
   type DrillState,
   decodeJournal,
   decodeJournalHead,

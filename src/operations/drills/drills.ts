@@ -142,9 +142,6 @@ export interface DrillDomain {
   readonly patienceMs: number;
 }
 
-/** Of every drill, whoever started it: what is no such word becomes no file name and is no journal's. */
-export const DRILL_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
-
 export interface DrillName {
   readonly plan: Pick<Plan, 'name'>;
   readonly domain: string;

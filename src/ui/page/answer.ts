@@ -1,8 +1,7 @@
 import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { createRecent } from '../../http/transport/recent.ts';
 import type { Answer } from '../../search/read-path.ts';
-import type { AnswerBody } from './assets/view/model.mjs';
-import { answerFrom } from './assets/view/model.mjs';
+import { type AnswerBody, answerFrom } from './assets/view/model.mjs';
 import { type Provenance, provenanceOf } from './assets/view/provenance.mjs';
 
 /** Of inflated pages whose parsed form is remembered. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
-import type { HostPort } from '../../../src/config/settings.ts';
+import type { HostPort } from '../../../src/config/fields.ts';
 import { systemClock } from '../../../src/runtime.ts';
 
 /** `slow`: given up at the deadline. `refused`: given up before it was sent, or when the connection broke. */

@@ -5,7 +5,7 @@
 
 import { startStream } from '../../../loadtest/traffic/stream.ts';
 import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
-import type { HostPort } from '../../../src/config/settings.ts';
+import type { HostPort } from '../../../src/config/fields.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { createClosingClient, createStoreClient, DEADLINE_MS, type ShardClient } from './shard-clients.ts';
 

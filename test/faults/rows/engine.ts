@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineLevers } from '../../../loadtest/proxy/engine-proxy.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
-import type { Bed } from '../bed.ts';
-import { NO_LEVERS } from '../bed.ts';
+import { type Bed, NO_LEVERS } from '../bed.ts';
 import { all, allNodes, felt, flushed, grew, processesAre, refusedByEngineProxy } from '../felt.ts';
 import { greetingOf, quickestSearchMs } from '../probe.ts';
 import type { Row } from '../row.ts';

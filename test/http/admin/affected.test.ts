@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
-import { AffectedBody, affectedBody, PurgedBody, purgedBody } from '../../../src/http/admin/flush-routes.ts';
+import { affectedBody, purgedBody } from '../../../src/http/admin/flush-routes.ts';
+import { AffectedBody, PurgedBody } from '../../../src/http/admin/flush-schema.ts';
 
 test('a flush says in a sentence how many pages it affected, and what was not counted', () => {
   for (const [mode, affected, note] of [

@@ -1,6 +1,11 @@
 import { describe } from 'node:test';
-import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
-import { startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
+import {
+  type RedisStack,
+  type SentinelStack,
+  startCluster,
+  startSentinel,
+  startStandalone,
+} from '../../../loadtest/stack/redis.ts';
 import type { RedisSettings } from '../../../src/stores/redis/options.ts';
 import { type StoreUnderTest, storeContract } from '../../contract/store.ts';
 import { optional } from '../../optional.ts';

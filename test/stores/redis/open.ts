@@ -1,5 +1,4 @@
-import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
-import { until } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, type SentinelStack, until } from '../../../loadtest/stack/redis.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import type { StoreConnection } from '../../../src/config/settings.ts';
 import { systemClock } from '../../../src/runtime.ts';

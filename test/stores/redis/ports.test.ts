@@ -1,7 +1,12 @@
 import { after, before, describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RedisStack, SentinelStack } from '../../../loadtest/stack/redis.ts';
-import { startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
+import {
+  type RedisStack,
+  type SentinelStack,
+  startCluster,
+  startSentinel,
+  startStandalone,
+} from '../../../loadtest/stack/redis.ts';
 import type { RedisSettings } from '../../../src/stores/redis/options.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { CONTENT_DOMAIN, contentContract } from '../../contract/content.ts';

@@ -1,5 +1,5 @@
-import uPlot from '../uplot.mjs';
 import { WINDOW_MS } from '../data/history.mjs';
+import uPlot from '../uplot.mjs';
 import { UNKNOWN } from '../view/format.mjs';
 
 /**

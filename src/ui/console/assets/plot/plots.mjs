@@ -1,5 +1,5 @@
-import uPlot from '../uplot.mjs';
 import { patch } from '../../../page/assets/patch.mjs';
+import uPlot from '../uplot.mjs';
 import { clockTime } from '../view/format.mjs';
 import { CHARTS } from './charts.mjs';
 import { columnsOf } from './columns.mjs';
