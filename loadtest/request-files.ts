@@ -1,0 +1,179 @@
+/**
+ * `node loadtest/request-files.ts [--list] [--checkout FOLDER]`: how many files of `src` a search runs through. The service
+ * runs with a Redis Cluster, searchd and V8's precise coverage; a file counts when one of its functions ran during a request.
+ * Only files that every one of the repeated requests ran through count, so that background timers do not.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
+import { type Program, runProgram, type Words } from '../src/commands/arguments.ts';
+import { EXIT } from '../src/commands/command.ts';
+import { accepts, freePorts, type RunningProcess, startProcess } from './stack/process.ts';
+import { startCluster } from './stack/redis.ts';
+import { startSearchd } from './stack/sphinx.ts';
+
+const PROGRAM: Program = {
+  command: 'node loadtest/request-files.ts',
+  usage: '[--list] [--checkout FOLDER]',
+  about: [
+    'Counts the files of src in which a function ran during one L1 hit, one L2 hit and one miss with Sphinx, by the',
+    'precise coverage of V8. Needs redis-server and searchd (npm test installs them); takes half a minute.',
+  ],
+  options: [
+    { name: 'list', about: 'print the names as well' },
+    { name: 'checkout', takes: 'FOLDER', about: 'count another checkout, such as one from before a change' },
+  ],
+  takes: { min: 0, max: 0 },
+};
+const REPEATS = 20;
+const DOCUMENTS = 3000;
+
+async function main({ has, text }: Words): Promise<number> {
+  const root = resolve(text('checkout') ?? join(import.meta.dirname, '..'));
+  await using cleanUp = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), 'serpcache-files-'));
+  cleanUp.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const cluster = await startCluster({ flavour: 'redis', masters: 3 });
+  cleanUp.defer(cluster.stop);
+  const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
+  if (domain === undefined) throw new Error('the demo catalogue has no goods');
+  const documents = [...demoDocuments('goods').take(DOCUMENTS)];
+  const searchd = await startSearchd({
+    directory: join(folder, 'searchd'),
+    from: { domains: [{ domain: { ...domain, answerProfile: '' }, index: 'goods', documents }] },
+  });
+  cleanUp.defer(searchd.stop);
+  const nodes = cluster.nodes.map(({ address }) => `"${address}"`).join(', ');
+  const config = join(folder, 'config.yaml');
+  writeFileSync(
+    config,
+    `domains:
+  goods:
+    store: { kind: cluster, nodes: [${nodes}] }
+    engine: { kind: sphinx, host: 127.0.0.1, port: ${searchd.port}, index: goods, idAttribute: doc_id, maxConcurrent: 4 }
+    freshness: { ttl: 1h }
+    attributes: { category: { type: string, facet: true }, city: { type: string, facet: true }, price: { type: integer, sort: true } }
+`,
+  );
+  const searches = Array.from({ length: REPEATS }, (_, at) => `q=кроссовки&facet=city&filter=price:0..${5000 + at}`);
+  const first = cleanUp.use(await startService(root, config, folder));
+  const missed = await first.filesOf('miss', searches);
+  const hitL1 = await first.filesOf('hit-l1', searches);
+  await first[Symbol.asyncDispose]();
+  const second = cleanUp.use(await startService(root, config, folder));
+  const hitL2 = await second.filesOf('hit-l2', searches);
+  for (const [way, files] of Object.entries({ 'L1 hit': hitL1, 'L2 hit': hitL2, 'miss with Sphinx': missed })) {
+    console.log(`${way}: ${files.length} files of src`);
+    if (has('list')) for (const file of files) console.log(`  ${file}`);
+  }
+  return EXIT.passed;
+}
+
+interface CountedService extends AsyncDisposable {
+  /** Files of `src`, sorted, that ran during every search. @throws when a search ends in another outcome than `wanted` */
+  readonly filesOf: (wanted: keyof typeof CACHE_STATUS, searches: readonly string[]) => Promise<readonly string[]>;
+}
+
+/** How `Cache-Status` tells the outcomes apart; the member of L1 stands last. */
+const CACHE_STATUS = {
+  'hit-l1': /^serpcache-l1; hit/,
+  'hit-l2': /^serpcache-l2; hit/,
+  miss: /^serpcache-l2; fwd=.*serpcache-l1; fwd=/,
+} as const;
+
+async function startService(root: string, config: string, folder: string): Promise<CountedService> {
+  const [port = 0, adminPort = 0, inspectorPort = 0] = await freePorts(3);
+  const service: RunningProcess = await startProcess({
+    name: 'serpcache',
+    command: process.execPath,
+    args: [`--inspect=127.0.0.1:${inspectorPort}`, join(root, 'src/main.ts')],
+    cwd: root,
+    env: { SERPCACHE_CONFIG: config, PORT: `${port}`, ADMIN_PORT: `${adminPort}`, LOG_LEVEL: 'warn' },
+    logFile: join(folder, `serpcache-${port}.log`),
+    ready: () => accepts(port),
+  });
+  const inspector = await openInspector(inspectorPort);
+  await inspector.send('Profiler.enable');
+  await inspector.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  const src = `file://${root}/src/`;
+  // Taking the counts sets them back to zero.
+  const ranSince = async (): Promise<ReadonlySet<string>> => {
+    const { result } = (await inspector.send('Profiler.takePreciseCoverage')) as Coverage;
+    const ran = result.filter(
+      ({ url, functions }) =>
+        url.startsWith(src) && functions.some(({ ranges }) => ranges.some(({ count }) => count > 0)),
+    );
+    return new Set(ran.map(({ url }) => url.slice(src.length)));
+  };
+  const ask = async (search: string): Promise<string> => {
+    const response = await fetch(`http://127.0.0.1:${port}/search?${search}`);
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`${search} was answered with ${response.status}`);
+    return response.headers.get('cache-status') ?? '';
+  };
+  await ask('q=first');
+  return {
+    filesOf: async (wanted, searches) => {
+      let common: ReadonlySet<string> | undefined;
+      for (const search of searches) {
+        await ranSince();
+        const status = await ask(search);
+        if (!CACHE_STATUS[wanted].test(status)) throw new Error(`${search} is no ${wanted}: ${status}`);
+        const ran = await ranSince();
+        common = common === undefined ? ran : common.intersection(ran);
+      }
+      return [...(common ?? [])].sort();
+    },
+    [Symbol.asyncDispose]: async () => {
+      inspector.close();
+      await service.stop();
+    },
+  };
+}
+
+interface Coverage {
+  readonly result: readonly {
+    readonly url: string;
+    readonly functions: readonly { readonly ranges: readonly { readonly count: number }[] }[];
+  }[];
+}
+
+interface Inspector {
+  readonly send: (method: string, params?: object) => Promise<unknown>;
+  readonly close: () => void;
+}
+
+async function openInspector(port: number): Promise<Inspector> {
+  const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {
+    webSocketDebuggerUrl: string;
+  }[];
+  const [target] = targets;
+  if (target === undefined) throw new Error('the inspector has no target');
+  const socket = new WebSocket(target.webSocketDebuggerUrl);
+  await new Promise((opened, failed) => {
+    socket.onopen = opened;
+    socket.onerror = failed;
+  });
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  let last = 0;
+  socket.onmessage = ({ data }) => {
+    const { id, result, error } = JSON.parse(String(data));
+    const asked = pending.get(id);
+    pending.delete(id);
+    if (error === undefined) asked?.resolve(result);
+    else asked?.reject(new Error(error.message));
+  };
+  return {
+    send: (method, params = {}) => {
+      last += 1;
+      const answer = Promise.withResolvers<unknown>();
+      pending.set(last, answer);
+      socket.send(JSON.stringify({ id: last, method, params }));
+      return answer.promise;
+    },
+    close: () => socket.close(),
+  };
+}
+
+process.exitCode = await runProgram(PROGRAM, main);
