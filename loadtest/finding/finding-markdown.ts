@@ -1,7 +1,7 @@
 import { durationText } from '../../src/report/format.ts';
-import { plainText } from '../report/plain-text.ts';
 import type { FindingRecord, FindingTable } from './finding.ts';
 import { othersWords } from './others-words.ts';
+import { plainText } from './plain-text.ts';
 import { plotFile } from './plot-files.ts';
 import { prose } from './prose.ts';
 import { PLOTS, RECORDS } from './publish-section.ts';

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeRunFolder } from '../run/results-folder.ts';
 import type { FindingRecord } from './finding.ts';
 import { drawnCharts, plotFile } from './plot-files.ts';
 import { replaceFiles } from './replace-files.ts';
+import { makeRunFolder } from './results-folder.ts';
 
 /** What a finding is kept in, beside its plots. */
 export const FINDING_FILE = 'finding.json';

@@ -1,8 +1,8 @@
 import { durationText } from '../../src/report/format.ts';
-import { plainText } from '../report/plain-text.ts';
 import type { FindingRecord, FindingTable } from './finding.ts';
 import { LESSON_SIGNS } from './lesson-sign.ts';
 import { othersWords } from './others-words.ts';
+import { plainText } from './plain-text.ts';
 import { cellsOf, commandsOf, oneLine } from './table-cells.ts';
 
 const [WIDTH, BETWEEN] = [110, '  '];

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { hostname, tmpdir } from 'node:os';
 import { basename, resolve } from 'node:path';
-import { plainText } from '../report/plain-text.ts';
+import { plainText } from './plain-text.ts';
 
 /** How a program is asked, where it does not know `--version`. */
 const ASKED: Readonly<Record<string, string>> = { nginx: '-v', varnishd: '-V', searchd: '--help' };

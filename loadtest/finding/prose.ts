@@ -1,4 +1,4 @@
-import { markdownText } from '../report/plain-text.ts';
+import { markdownText } from './plain-text.ts';
 
 /** In a paragraph of Markdown: no markup, no formula, and no list, quotation or heading at its beginning. */
 export function prose(text: string): string {

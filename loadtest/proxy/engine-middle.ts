@@ -1,5 +1,5 @@
 import type { EnginePlaces } from './engine-places.ts';
-import type { EngineLevers } from './engine-proxy.ts';
+
 import { createPacketFramer, createReplyReader, errorPacket, type Packet } from './mysql-framing.ts';
 import type { Middle, Wire } from './pair.ts';
 
@@ -126,4 +126,16 @@ export function createEngineMiddle(wire: Wire, { levers, places, seen, refused }
 
 function isSearch({ sequence, payload }: Packet): boolean {
   return sequence === 0 && payload[0] === COM_QUERY && payload.includes('MATCH(');
+}
+
+/** What the proxy does to searches; read again at each step of each of them, so it may change while they run. */
+export interface EngineLevers {
+  /** Each search stays that much longer at the engine, on top of the engine's own time. */
+  readonly delayMs: number;
+  /** At most so many searches at the engine at once; the others wait in the proxy, first in first out. */
+  readonly capacity: number;
+  /** 10: an engine ten times slower. Nine times the engine's own time is waited on top. */
+  readonly multiply: number;
+  /** Every search gets errno 1064 with this text and does not reach the engine. */
+  readonly fail: string | undefined;
 }

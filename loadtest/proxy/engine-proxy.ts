@@ -1,20 +1,8 @@
 import { hash } from 'node:crypto';
-import { createEngineMiddle } from './engine-middle.ts';
+import { createEngineMiddle, type EngineLevers } from './engine-middle.ts';
 import { createEnginePlaces, type PlaceCounts } from './engine-places.ts';
 import { errorPacket } from './mysql-framing.ts';
 import { type FaultProxy, type ProxyOptions, startRelay } from './relay.ts';
-
-/** What the proxy does to searches; read again at each step of each of them, so it may change while they run. */
-export interface EngineLevers {
-  /** Each search stays that much longer at the engine, on top of the engine's own time. */
-  readonly delayMs: number;
-  /** At most so many searches at the engine at once; the others wait in the proxy, first in first out. */
-  readonly capacity: number;
-  /** 10: an engine ten times slower. Nine times the engine's own time is waited on top. */
-  readonly multiply: number;
-  /** Every search gets errno 1064 with this text and does not reach the engine. */
-  readonly fail: string | undefined;
-}
 
 export interface EngineProxyOptions extends ProxyOptions {
   /** Past it a search is answered with errno 1040. Default 4096. */

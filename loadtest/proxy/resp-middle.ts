@@ -1,6 +1,5 @@
 import type { Middle, Wire } from './pair.ts';
 import { commandOf, createRespFramer, isPush } from './resp-framing.ts';
-import type { Answer, Command } from './resp-proxy.ts';
 
 export interface RespMiddleOptions {
   /** A command came in. */
@@ -105,3 +104,17 @@ export function createRespMiddle(wire: Wire, { seen, delayMs }: RespMiddleOption
     serverGone: () => clearTimeout(timer),
   };
 }
+
+/** One command as the client sent it: name and arguments. */
+export type Command = readonly Buffer[];
+
+/**
+ * What takes the place of a reply:
+ * - bytes: the server never sees the command (as a server that refuses it would not run it);
+ * - a function of the real reply (whole, as framed): the server runs the command, the client gets the result;
+ * - `last`: these bytes instead, and then nothing ever comes on this connection again, or it is reset.
+ */
+export type Answer =
+  | Buffer
+  | ((reply: Buffer) => Buffer)
+  | { readonly last: Buffer; readonly end: 'silence' | 'reset' };

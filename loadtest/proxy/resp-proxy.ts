@@ -1,19 +1,5 @@
 import { type FaultProxy, type ProxyOptions, startRelay } from './relay.ts';
-import { createRespMiddle } from './resp-middle.ts';
-
-/** One command as the client sent it: name and arguments. */
-export type Command = readonly Buffer[];
-
-/**
- * What takes the place of a reply:
- * - bytes: the server never sees the command (as a server that refuses it would not run it);
- * - a function of the real reply (whole, as framed): the server runs the command, the client gets the result;
- * - `last`: these bytes instead, and then nothing ever comes on this connection again, or it is reset.
- */
-export type Answer =
-  | Buffer
-  | ((reply: Buffer) => Buffer)
-  | { readonly last: Buffer; readonly end: 'silence' | 'reset' };
+import { type Answer, type Command, createRespMiddle } from './resp-middle.ts';
 
 export type Match = (command: Command) => Answer | undefined;
 

@@ -1,8 +1,8 @@
 import { countText } from '../../src/report/format.ts';
+import { plainText } from '../finding/plain-text.ts';
 import type { Judged, StepFigures } from '../judge/judged.ts';
 import type { RunRecord } from '../record.ts';
 import { kneeWords } from './knee-words.ts';
-import { plainText } from './plain-text.ts';
 import { recoveryFigures } from './recovery-figures.ts';
 import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './step-figures.ts';
 import { resultWords, verdictWords } from './verdict-words.ts';

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CannotRun } from '../finding/cannot-run.ts';
 import { coresText, generatorCores, processCores } from '../judge/core-meters.ts';
 import { holdWindow, samplesIn } from '../judge/hold-window.ts';
 import { createSampler } from '../sample/create-sampler.ts';
 import { processesOf } from '../stack/stack.ts';
-import { CannotRun } from './cannot-run.ts';
 import { k6Environment } from './k6-environment.ts';
 import { K6_FILES, runK6 } from './k6-process.ts';
 import { pinsHere } from './pins.ts';

@@ -1,8 +1,8 @@
+import { CannotRun } from '../finding/cannot-run.ts';
 import type { NamedProcess } from '../sample/process-sample.ts';
 import type { StoreNode } from '../sample/store-asker.ts';
 import { partsOf, readPlan, type StackPlan } from '../stack/plan.ts';
 import { down, processesOf, up } from '../stack/stack.ts';
-import { CannotRun } from './cannot-run.ts';
 import { type Pins, pin } from './pins.ts';
 
 /** The local stack, of this run alone. */

@@ -1,6 +1,6 @@
+import { CannotRun } from '../finding/cannot-run.ts';
 import type { BaseRate } from '../record.ts';
 import type { StackPlan } from '../stack/plan.ts';
-import { CannotRun } from './cannot-run.ts';
 import type { K6Program } from './k6-program.ts';
 
 export interface RunContext {

@@ -1,13 +1,13 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CannotRun } from '../finding/cannot-run.ts';
+import { earlierRun } from '../finding/results-folder.ts';
 import type { RunRecord } from '../record.ts';
 import type { RunOptions } from './arguments.ts';
-import { CannotRun } from './cannot-run.ts';
 import { k6Program } from './k6-program.ts';
 import { type Loaded, sendLoad } from './load.ts';
 import { planLocalStack, startLocalStack } from './local-stack.ts';
 import { pinsHere } from './pins.ts';
-import { earlierRun } from './results-folder.ts';
 import { goOn, type RunContext } from './run-context.ts';
 import { SCRIPTS } from './scripts.ts';
 

@@ -11,7 +11,7 @@ import { numberOf } from './setting.ts';
 import type { Step } from './step.ts';
 import { momentOf, stintsOf } from './stint.ts';
 import type { K6Summary } from './summarize.ts';
-import { summaryOf } from './summary-of.ts';
+import { type Begun, summaryOf } from './summary-of.ts';
 import { readTarget, type Target } from './target.ts';
 import { runWords } from './verdict-text.ts';
 import { warmUp } from './warm-up.ts';
@@ -68,15 +68,6 @@ export interface IterationScene extends Scene {
   readonly number: number;
   readonly ask: (n: number) => Ask;
   readonly isSampled: boolean;
-}
-
-/** What `setup` tells everybody else. */
-export interface Begun {
-  readonly startedAtMs: number;
-  /** How long that took: k6 counts it to the run. */
-  readonly setUpMs: number;
-  readonly seed: number;
-  readonly domains: readonly string[];
 }
 
 /** What a script exports to k6. */

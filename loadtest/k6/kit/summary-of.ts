@@ -1,6 +1,6 @@
 import { ALWAYS } from './checks.ts';
 import type { Mix } from './queries.ts';
-import type { Begun } from './script.ts';
+
 import type { Step } from './step.ts';
 import { type Stint, stintsOf } from './stint.ts';
 import { generatorSummary, type K6Summary, stepSummaries } from './summarize.ts';
@@ -65,4 +65,13 @@ export function summaryOf(options: SummaryOptions): ScriptSummary {
     checks,
     verdict: verdictOf({ steps, generator, checks, isEndless }),
   };
+}
+
+/** What `setup` tells everybody else. */
+export interface Begun {
+  readonly startedAtMs: number;
+  /** How long that took: k6 counts it to the run. */
+  readonly setUpMs: number;
+  readonly seed: number;
+  readonly domains: readonly string[];
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EngineLevers } from '../../../loadtest/proxy/engine-proxy.ts';
+import type { EngineLevers } from '../../../loadtest/proxy/engine-middle.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
 import { type Bed, NO_LEVERS } from '../bed.ts';
 import { all, allNodes, felt, flushed, grew, processesAre, refusedByEngineProxy } from '../felt.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
-import { earlierRun, makeRunFolder } from '../../../loadtest/run/results-folder.ts';
+import { earlierRun, makeRunFolder } from '../../../loadtest/finding/results-folder.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-results-'));
