@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type AdminClient, createAdminClient } from '../../src/commands/admin/client.ts';
 import { documentsOf } from '../stack/corpus.ts';
 import { type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
@@ -24,16 +25,19 @@ export interface Replica {
 }
 
 export const CLOCKS_AHEAD_MS = [0, 5000, -5000] as const;
+/** The replica that runs another checkout, where one is named: it owns no drill at first, and takes over when the owner ends. */
+const OTHER_CHECKOUT = 1;
 const REPEATED = 400;
 
 /** @throws when a stack runs already: its cache is somebody's. */
-export async function layBed(say: (text: string) => void): Promise<Bed> {
+export async function layBed(say: (text: string) => void, checkout?: string): Promise<Bed> {
   const read = readPlan(process.env, CLOCKS_AHEAD_MS.length);
   const running = read.replicas.filter((replica) => processesOf(replica).length > 0);
   if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
   const replicas = read.replicas.map((replica, at) => ({
     ...replica,
     clockAheadMs: CLOCKS_AHEAD_MS[at] ?? 0,
+    ...(at === OTHER_CHECKOUT && checkout !== undefined ? { checkout: resolve(checkout) } : {}),
     // What lapses by itself must not be taken for what a drill has done.
     env: { ...replica.env, LOCAL_TTL: '30m' },
   }));

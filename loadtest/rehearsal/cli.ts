@@ -37,6 +37,11 @@ const PROGRAM: Program = {
   ],
   options: [
     { name: 'only', takes: 'A,B', about: `some of ${Object.keys(SCENES).join(', ')}` },
+    {
+      name: 'checkout',
+      takes: 'FOLDER',
+      about: 'run the second replica from another checkout: two versions share store and control document',
+    },
     { name: 'rps', takes: 'N', about: 'searches per second, 10 to 1000; 150 by default' },
   ],
   takes: { min: 0, max: 0 },
@@ -51,7 +56,7 @@ async function rehearse(words: Words): Promise<number> {
     throw new UsageError(`--only takes some of ${Object.keys(SCENES).join(', ')}, not "${unknown.join(', ')}"`);
   }
   const rate = words.number('rps', { least: 10, most: 1000 }) ?? 150;
-  const bed = await layBed(say);
+  const bed = await layBed(say, words.text('checkout'));
   const load = startLoad(bed, rate);
   const probe = createProbe(bed);
   const figures: Figure[] = [];

@@ -35,6 +35,8 @@ export interface ReplicaPlan extends PartPlan {
   readonly env: Readonly<Record<string, string>>;
   /** Its wall clock runs ahead of the machine's by so much: 0 unless a rehearsal wants clocks that disagree. */
   readonly clockAheadMs: number;
+  /** Another checkout of serpcache to run, such as the released version; this one when absent. */
+  readonly checkout?: string;
 }
 
 export interface ClusterPlan {

@@ -172,7 +172,10 @@ async function upReplica(plan: StackPlan, replica: ReplicaPlan, say: Say): Promi
   await startProcess({
     name: replica.name,
     command: process.execPath,
-    args: [`--import=${join(import.meta.dirname, 'stepped-clock.mjs')}`, join(ROOT, 'src', 'main.ts')],
+    args: [
+      `--import=${join(import.meta.dirname, 'stepped-clock.mjs')}`,
+      join(replica.checkout ?? ROOT, 'src', 'main.ts'),
+    ],
     cwd: replica.folder,
     logFile: replica.logFile,
     env: {
