@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- l1 control l2 page signing] [--commit]`: hits through the whole service against the least a Node server
+ * `npm run bench [-- l1 control l2 page signing] [--commit | --checkout FOLDER]`: hits through the whole service against the least a Node server
  * can do, with one page of about 4 KB. Server on one processor, client (and store) on another, rounds alternated, ratios within
  * each start: absolute rates of a shared machine say little. Needs wrk and two processors; load goes to loopback only.
  */
@@ -14,6 +14,7 @@ import { committedOf, readCommitted, writeCommitted } from './bench/committed.ts
 import { MEASURED_SECONDS, measureStart, type StartMeasured } from './bench/measure.ts';
 import { type BenchCores, createRoom, type Room } from './bench/room.ts';
 import { COMMITTED_STARTS, exitStatusOf, figureOf, STARTS, type Verdict, verdictOf } from './bench/verdict.ts';
+import { differs, versionBenches } from './bench/versions.ts';
 import { commitOf } from './finding/machine-words.ts';
 import { processorsOf } from './judge/processors.ts';
 import { processorsHere } from './run/pins.ts';
@@ -21,19 +22,26 @@ import { inPath } from './stack/go-program.ts';
 
 const PROGRAM: Program = {
   command: 'npm run bench --',
-  usage: `[${Object.keys(BENCHES).join('] [')}] [--commit]`,
+  usage: `[${Object.keys(BENCHES).join('] [')}] [--commit | --checkout FOLDER]`,
   about: [
     'Hits through the whole service against bare Node servers; those with a committed figure unless named, in 6 minutes.',
     'Passed: as fast as committed; negative: slower by more than the committed noise. Installs Redis and wrk.',
   ],
-  options: [{ name: 'commit', about: 'measure twice as many starts, and write the committed figures' }],
+  options: [
+    { name: 'commit', about: 'measure twice as many starts, and write the committed figures' },
+    {
+      name: 'checkout',
+      takes: 'FOLDER',
+      about: 'l1 and l2 against another checkout of serpcache, and that one against itself: what chance does',
+    },
+  ],
   takes: { min: 0, max: 64 },
 };
 const INSTALL = join(import.meta.dirname, 'stack', 'install.ts');
 
 process.exitCode = await runProgram(PROGRAM, main);
 
-async function main({ positionals: named, has }: Words): Promise<number> {
+async function main({ positionals: named, has, text }: Words): Promise<number> {
   const isCommitting = has('commit');
   const unknown = named.filter((name) => !Object.hasOwn(BENCHES, name));
   if (unknown.length > 0) {
@@ -46,6 +54,8 @@ async function main({ positionals: named, has }: Words): Promise<number> {
   // By exiting: all servers end with this process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => process.exit(EXIT.undecided));
+  const other = text('checkout');
+  if (other !== undefined) return compareVersions(other, named, { folder, cores });
   const verdicts: Verdict[] = [];
   const commit = commitOf(join(import.meta.dirname, '..'));
   for (const [name, bench] of Object.entries(BENCHES)) {
@@ -54,6 +64,38 @@ async function main({ positionals: named, has }: Words): Promise<number> {
       verdicts.push(await run({ name, bench, folder, cores, commit, isCommitting }));
   }
   return exitStatusOf(verdicts);
+}
+
+/** Negative when a median of this checkout lies outside of all starts of the other checkout against itself. */
+async function compareVersions(
+  other: string,
+  named: readonly string[],
+  place: Pick<Run, 'folder' | 'cores'>,
+): Promise<number> {
+  let status: number = EXIT.passed;
+  for (const name of ['l1', 'l2'] as const) {
+    if (named.length > 0 && !named.includes(name)) continue;
+    const ratios = { ours: [] as number[], same: [] as number[] };
+    for (const [kind, first] of [
+      ['same', other],
+      ['ours', undefined],
+    ] as const) {
+      const bench = versionBenches({ first, second: other })[name];
+      console.log(`${bench.title}, ${kind === 'ours' ? 'this checkout' : 'the other'} against the other checkout:`);
+      await measureStarts({ bench, isCommitting: false, ...place }, (measured) => {
+        ratios[kind].push(measured.serpcache.perCpu / measured.bare.perCpu);
+        console.log(`  start ${ratios[kind].length}: ${textOf(bench, measured)}`);
+      });
+    }
+    const [ours, same] = [figureOf(ratios.ours).figure, figureOf(ratios.same).figure];
+    const isDifferent = differs(ratios.ours, ratios.same);
+    const range = `${Math.min(...ratios.same).toFixed(3)} to ${Math.max(...ratios.same).toFixed(3)}`;
+    console.log(
+      `  ${isDifferent ? 'different' : 'equal'}: median ${ours.toFixed(3)}; the other against itself ${same.toFixed(3)} (${range})`,
+    );
+    if (isDifferent !== false) status = EXIT.failed;
+  }
+  return status;
 }
 
 /** @returns why nothing can be measured here. */
@@ -99,7 +141,7 @@ async function run(wanted: Run): Promise<Verdict> {
 
 /** @throws at the first start that cannot be measured: those that are left would be too few. */
 async function measureStarts(
-  { bench, folder, cores, isCommitting }: Run,
+  { bench, folder, cores, isCommitting }: Pick<Run, 'bench' | 'folder' | 'cores' | 'isCommitting'>,
   measured: (start: StartMeasured) => void,
 ): Promise<void> {
   const inRoom = async <Result>(work: (room: Room) => Promise<Result>): Promise<Result> => {

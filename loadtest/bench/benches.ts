@@ -23,9 +23,9 @@ export interface Bench {
   readonly prepare: (room: Room) => Promise<(room: Room) => Promise<Started>>;
 }
 
-const PAGE_BYTES = 4096;
+export const PAGE_BYTES = 4096;
 /** Far more entries than the smallest L1 holds, so that nearly every request is an L2 hit. */
-const STORE_QUERIES = 4000;
+export const STORE_QUERIES = 4000;
 
 export const BENCHES: Readonly<Record<string, Bench>> = {
   l1: {

@@ -29,6 +29,8 @@ export interface ServiceOptions {
   readonly memory: string;
   /** YAML of further sections, such as a control store. */
   readonly more?: string;
+  /** Another checkout to run; this one when absent. Configuration and indexes are this one's. */
+  readonly checkout?: string;
 }
 
 export interface Room {
@@ -63,7 +65,7 @@ export function createRoom(folder: string, cores: BenchCores): Room {
   }
 
   return {
-    startService: async ({ name, store, memory, more = '' }) => {
+    startService: async ({ name, store, memory, more = '', checkout = ROOT }) => {
       const file = join(folder, `${name}.yaml`);
       writeFileSync(file, configOf(store, memory, more));
       const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: ROOT });
@@ -71,7 +73,7 @@ export function createRoom(folder: string, cores: BenchCores): Room {
       const [port = 0] = await freePorts(1);
       const ports = { PORT: `${port}`, ADMIN_PORT: `${port + ADMIN_OFFSET}` };
       const env = { SERPCACHE_CONFIG: file, ...ports, LOG_LEVEL: 'warn' };
-      return { ...(await start(name, port, ['src/main.ts'], env)), settings };
+      return { ...(await start(name, port, [join(checkout, 'src/main.ts')], env)), settings };
     },
     startBare: async (plan) => {
       const [port = 0] = await freePorts(1);

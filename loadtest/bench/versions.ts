@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import { startStandalone } from '../stack/redis.ts';
+import { type Bench, PAGE_BYTES, STORE_QUERIES, type Started } from './benches.ts';
+import { fetchPage, pageOfSize } from './page.ts';
+import type { Room, Server } from './room.ts';
+import { figureOf } from './verdict.ts';
+
+/** Two checkouts of the service over the same pages; `undefined` is this checkout. */
+export interface Versions {
+  readonly first: string | undefined;
+  readonly second: string;
+}
+
+/** The benches `l1` and `l2` with another version of the service in the place of the bare server. */
+export function versionBenches({ first, second }: Versions): Readonly<Record<'l1' | 'l2', Bench>> {
+  const both = async (room: Room, store: string, memory: string): Promise<readonly [Server, Server]> => [
+    await room.startService({
+      name: 'first',
+      store,
+      memory,
+      ...(first === undefined ? {} : { checkout: resolve(first) }),
+    }),
+    await room.startService({ name: 'second', store, memory, checkout: resolve(second) }),
+  ];
+  const common = { baseline: 'the other checkout' };
+  return {
+    l1: {
+      ...common,
+      title: 'L1 hit',
+      outcome: 'hit-l1',
+      leastShare: 0.99,
+      prepare: async () => async (room) => {
+        const [serpcache, bare] = await both(room, 'store: { kind: none }', '64MiB');
+        const target = await pageOfSize(serpcache.url, PAGE_BYTES);
+        await fetchPage(bare.url + target);
+        return { serpcache, bare, targets: [target] };
+      },
+    },
+    l2: {
+      ...common,
+      title: 'L2 hit',
+      outcome: 'hit-l2',
+      leastShare: 0.95,
+      prepare: async (shared) => {
+        const { nodes } = await shared.startStores(startStandalone({ flavour: 'redis' }));
+        const store = `store: { kind: standalone, nodes: ["${nodes[0]?.host}:${nodes[0]?.port}"], deadline: 1s }`;
+        let targets: readonly string[] = [];
+        return async (room): Promise<Started> => {
+          const [serpcache, bare] = await both(room, store, '1MiB');
+          if (targets.length === 0) {
+            const page = await pageOfSize(serpcache.url, PAGE_BYTES);
+            targets = Array.from({ length: STORE_QUERIES }, (_, at) => `${page}&filter=price:..${90_000_000 + at}`);
+            for (const target of targets) await fetchPage(serpcache.url + target);
+          }
+          return { serpcache, bare, targets };
+        };
+      },
+    },
+  };
+}
+
+/**
+ * The other checkout against itself is what chance does: a ratio of ours that lies within its lowest and highest start is no
+ * difference. @returns undefined when too few starts were measured
+ */
+export function differs(ours: readonly number[], same: readonly number[]): boolean | undefined {
+  if (ours.length === 0 || same.length === 0) return undefined;
+  const { figure } = figureOf(ours);
+  return figure < Math.min(...same) || figure > Math.max(...same);
+}
