@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exitStatusOf, figureOf, STARTS, type Verdict, verdictOf } from '../../../loadtest/bench/verdict.ts';
+import { differs } from '../../../loadtest/bench/versions.ts';
 
 const COMMITTED = { figure: 0.62, noise: 0.04 };
 const around = (median: number): readonly number[] => [0.1, median - 0.01, median, median + 0.01, 2];
@@ -44,4 +45,12 @@ test('the exit status is 1 for one bench that is slower, 2 when one was not judg
   const unknown: Verdict = { kind: 'not judged', reason: 'errors' };
   const statuses = [[held, held], [held, slower, unknown], [held, unknown], []].map(exitStatusOf);
   assert.deepEqual(statuses, [0, 1, 2, 2]);
+});
+
+test('two versions differ when the median of their ratios lies outside of what one version shows against itself', () => {
+  const same = [0.96, 1.02, 0.99, 1.03, 1];
+  assert.equal(differs([0.97, 0.95, 1.1, 0.99, 0.9], same), false);
+  assert.equal(differs([0.95, 0.94, 1.1, 0.95, 0.9], same), true);
+  assert.equal(differs([1.04, 1.05, 1.1, 0.95, 1.2], same), true);
+  assert.equal(differs([], same), undefined);
 });
