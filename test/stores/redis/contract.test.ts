@@ -6,7 +6,7 @@ import {
   startSentinel,
   startStandalone,
 } from '../../../loadtest/stack/redis.ts';
-import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { type StoreUnderTest, storeContract } from '../../contract/store.ts';
 import { optional } from '../../optional.ts';
 import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';

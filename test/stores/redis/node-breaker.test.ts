@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { createNodeBreaker, type NodeBreaker, type Pass } from '../../../src/stores/redis/node-breaker.ts';
+import { createNodeBreaker, type NodeBreaker, type Permit } from '../../../src/stores/redis/node.ts';
 
 let nowMs = 0;
 let states: string[] = [];
@@ -16,13 +16,13 @@ beforeEach(() => {
   });
 });
 
-const pass = (): Pass => {
-  const given = breaker.enter();
+const pass = (): Permit => {
+  const given = breaker.tryAcquire();
   assert.ok(given !== undefined, 'refused');
   return given;
 };
 const book = (outcome: 'answered' | 'failed' | 'unknown', times = 1): void => {
-  for (let count = 0; count < times; count += 1) breaker.book(pass(), outcome);
+  for (let count = 0; count < times; count += 1) breaker.record(pass(), outcome);
 };
 
 /** Enough failures, over long enough. */
@@ -86,12 +86,12 @@ test('our own stalls do not count', () => {
 test('open, it refuses until its time is over, then lets one probe through', () => {
   giveUp();
   assert.ok(breaker.refuses());
-  assert.equal(breaker.enter(), undefined);
+  assert.equal(breaker.tryAcquire(), undefined);
   nowMs += 1000;
   assert.ok(!breaker.refuses());
   const probe = pass();
-  assert.equal(breaker.enter(), undefined, 'a second probe beside the first');
-  breaker.book(probe, 'answered');
+  assert.equal(breaker.tryAcquire(), undefined, 'a second probe beside the first');
+  breaker.record(probe, 'answered');
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
   book('answered', 10);
 });
@@ -100,7 +100,7 @@ test('a failed probe opens it again', () => {
   giveUp();
   nowMs += 1000;
   book('failed');
-  assert.equal(breaker.enter(), undefined);
+  assert.equal(breaker.tryAcquire(), undefined);
   assert.deepEqual(states, ['open', 'half-open', 'open']);
 });
 
@@ -144,46 +144,46 @@ test('a probe that says nothing makes room for the next', () => {
 test('an answer to a command sent before it opened does not close it', () => {
   const early = pass();
   giveUp();
-  breaker.book(early, 'answered');
+  breaker.record(early, 'answered');
   nowMs += 1000;
   const probe = pass();
-  breaker.book(early, 'answered');
+  breaker.record(early, 'answered');
   assert.equal(breaker.state(), 'half-open');
-  breaker.book(probe, 'failed');
+  breaker.record(probe, 'failed');
   assert.equal(breaker.state(), 'open');
 });
 
 test('a new connection lets the probe through at once', () => {
   giveUp();
-  breaker.revive();
+  breaker.probeNow();
   book('answered');
   assert.equal(breaker.state(), 'closed');
 });
 
 test('connections that keep coming and failing let through no more probes than time does', () => {
   giveUp();
-  breaker.revive();
+  breaker.probeNow();
   book('failed');
   for (let connections = 0; connections < 2; connections += 1) {
     nowMs += 200;
-    breaker.revive();
-    assert.equal(breaker.enter(), undefined);
+    breaker.probeNow();
+    assert.equal(breaker.tryAcquire(), undefined);
   }
   nowMs += 600;
-  breaker.revive();
-  assert.notEqual(breaker.enter(), undefined);
+  breaker.probeNow();
+  assert.notEqual(breaker.tryAcquire(), undefined);
 });
 
 test('a node that cannot be trusted is given up at once, and probed when its time is over', () => {
   const before = pass();
   breaker.trip();
-  breaker.book(before, 'answered');
+  breaker.record(before, 'answered');
   assert.equal(breaker.state(), 'open');
   breaker.trip();
   nowMs += 2000;
   const probe = pass();
   breaker.trip();
-  breaker.book(probe, 'answered');
+  breaker.record(probe, 'answered');
   assert.equal(breaker.state(), 'open');
   assert.deepEqual(states, ['open', 'half-open', 'open']);
 });

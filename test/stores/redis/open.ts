@@ -2,7 +2,7 @@ import { type RedisStack, type SentinelStack, until } from '../../../loadtest/st
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import type { StoreConnection } from '../../../src/config/settings.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createRedisStore, type RedisStore, type RedisStoreOptions } from '../../../src/stores/redis/store.ts';
 
 /** The defaults of the configuration, so that the promises are tested as they will be used. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CommandReply } from '../../../src/stores/redis/command.ts';
 import { createRedisCounters } from '../../../src/stores/redis/counters.ts';
-import type { CommandReply } from '../../../src/stores/redis/send.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 

@@ -7,7 +7,7 @@ import {
   startSentinel,
   startStandalone,
 } from '../../../loadtest/stack/redis.ts';
-import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { CONTENT_DOMAIN, contentContract } from '../../contract/content.ts';
 import { controlStoreContract } from '../../contract/control-store.ts';

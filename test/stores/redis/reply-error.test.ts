@@ -19,14 +19,14 @@ test('a node that refuses one thing is not down', () => {
     'NOREPLICAS Not enough good replicas to write.',
     "ERR unknown command 'FOO'",
   ]) {
-    assert.deepEqual(classify(reply(message)), { kind: 'refused', remap: false }, message);
+    assert.deepEqual(classify(reply(message)), { kind: 'refused', refreshSlots: false }, message);
   }
 });
 
 test('a refusal that comes from a wrong map asks for a new one', () => {
-  assert.deepEqual(classify(reply('CLUSTERDOWN Hash slot not served')), { kind: 'refused', remap: true });
+  assert.deepEqual(classify(reply('CLUSTERDOWN Hash slot not served')), { kind: 'refused', refreshSlots: true });
   const readOnly = "READONLY You can't write against a read only replica.";
-  assert.deepEqual(classify(reply(readOnly)), { kind: 'refused', remap: true });
+  assert.deepEqual(classify(reply(readOnly)), { kind: 'refused', refreshSlots: true });
 });
 
 test('a node that serves nobody is down, and so is a broken connection', () => {

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startSentinel, startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { Store } from '../../../src/cache/store.ts';
-import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { CONNECTION, clusterOf, connected, type OpenStore, openStore, sentinelOf, standaloneOf } from './open.ts';
 
 const DOWN = { kind: 'fault', fault: 'store-down' };

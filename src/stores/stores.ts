@@ -1,10 +1,10 @@
-import type { StoreEvent } from './cache/store.ts';
-import type { Settings, StoreSettings } from './config/settings.ts';
-import type { ControlStore } from './control/control-store.ts';
-import type { CounterStore } from './popularity/shared.ts';
-import type { Clock } from './runtime.ts';
-import { createMemoryControlStore } from './stores/memory/control-store.ts';
-import { createRedisStore, type RedisStore } from './stores/redis/store.ts';
+import type { StoreEvent } from '../cache/store.ts';
+import type { Settings, StoreSettings } from '../config/settings.ts';
+import type { ControlStore } from '../control/control-store.ts';
+import type { CounterStore } from '../popularity/shared.ts';
+import type { Clock } from '../runtime.ts';
+import { createMemoryControlStore } from './memory/control-store.ts';
+import { createRedisStore, type RedisStore } from './redis/store.ts';
 
 /** Where a domain's control document is kept. */
 export interface ControlPlace {
@@ -29,7 +29,7 @@ export interface ProcessStoresOptions {
   readonly observeStore: (name: string, event: StoreEvent) => void;
 }
 
-export function composeStores(
+export function createStores(
   { control, counters }: Pick<Settings, 'control' | 'counters'>,
   { clock, random, observeStore }: ProcessStoresOptions,
 ): ProcessStores {
