@@ -62,7 +62,7 @@ export interface Topology {
   readonly close: () => void;
 }
 
-/** What a topology needs beside its settings. */
+/** The parts of a topology beside its settings. */
 export interface TopologyParts {
   readonly name: string;
   readonly clock: Clock;

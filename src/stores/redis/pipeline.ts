@@ -5,7 +5,7 @@ import type { SeedItem, SeedResult, StoreEvent, StoreRead } from '../../cache/st
 import type { Clock } from '../../runtime.ts';
 import { COMMAND, type CommandFault, wholeMs } from './command.ts';
 import type { RedisNode } from './node.ts';
-import { causeOf, classify, failureOf, follow, type Request, type RequestKind, send } from './send.ts';
+import { causeOf, classify, failureOf, follow, type NodeRequest, type RequestKind, send } from './send.ts';
 
 /** One object per fault: a refused read allocates nothing. */
 export const READ_FAULTS: Readonly<Record<StoreFault, Extract<StoreRead, { readonly kind: 'fault' }>>> = {
@@ -20,7 +20,7 @@ export const ABSENT: StoreRead = { kind: 'absent' };
 /** Why a reply to GET is none: replies and commands are out of step, or the server is no Redis. */
 export const NOT_A_VALUE = 'a reply to GET that is neither a string nor nil';
 
-interface PipelineRequest extends Request {
+interface PipelineRequest extends NodeRequest {
   readonly commands: number;
 }
 type Reply = readonly [error: Error | null, value: unknown];

@@ -3,8 +3,8 @@ import type { StoreFault } from '../../cache/events.ts';
 import type { StoreEvent } from '../../cache/store.ts';
 import type { Permit, RedisNode } from './node.ts';
 
-/** What a request of any kind carries. Each kind adds what it sends. */
-export interface Request {
+/** The fields of every request. Each kind adds its own. */
+export interface NodeRequest {
   /** The caller gives up then; the connection stays. Without one the request ends with its connection, as a write does. */
   readonly deadlineMs?: number;
   /** Commands counted as outstanding; 1 unless given. */
@@ -14,24 +14,24 @@ export interface Request {
 }
 
 /** How one kind of request differs from the others. One object per kind, none per request. */
-export interface RequestKind<Sent extends Request, Reply, Result> {
+export interface RequestKind<Req extends NodeRequest, Reply, Result> {
   /** Permission to send, or the fault that is the result. */
-  readonly admit: (node: RedisNode, request: Sent) => Permit | StoreFault;
+  readonly admit: (node: RedisNode, request: Req) => Permit | StoreFault;
   /** It leaves in one write with the other commands of this turn of the event loop. A pipeline is one write already. */
   readonly corked: boolean;
   /** Rejects with the error of ioredis. A pipeline never rejects: each of its replies carries its own error. */
-  readonly send: (redis: Redis, request: Sent) => Promise<Reply>;
+  readonly send: (redis: Redis, request: Req) => Promise<Reply>;
   /** Why this reply cannot belong to this request: replies and commands are out of step, or the server is no Redis. */
-  readonly mismatch?: (reply: Reply, request: Sent) => string | undefined;
+  readonly mismatch?: (reply: Reply, request: Req) => string | undefined;
   /** The whole reply says that the node is down. */
   readonly isDown?: (reply: Reply) => boolean;
   readonly answer: (reply: Reply, node: RedisNode) => Result;
   /** `sent`: the node may have executed it. `error`: what ioredis rejected with. */
-  readonly fail: (cause: FailureCause, request: Sent, sent: boolean, error?: Error) => Result;
+  readonly fail: (cause: FailureCause, request: Req, sent: boolean, error?: Error) => Result;
   /** The result at the deadline; `reply` may still settle. `fail` with `store-slow` unless given. */
-  readonly expire?: (node: RedisNode, request: Sent, startedMs: number, reply: Promise<Reply>) => Result;
+  readonly expire?: (node: RedisNode, request: Req, startedMs: number, reply: Promise<Reply>) => Result;
   /** The one event of the request. */
-  readonly event: (node: string, request: Sent, result: Result, durationMs: number) => StoreEvent;
+  readonly event: (node: string, request: Req, result: Result, durationMs: number) => StoreEvent;
 }
 
 /** `moved`: a redirect that was not followed. */
@@ -53,10 +53,10 @@ const OWN_STALL_MS = 20;
  * waits one `setImmediate`, which runs after the sockets were read; and a deadline that our own stall delayed is not
  * held against the node.
  */
-export function send<Sent extends Request, Reply, Result>(
+export function send<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
-  kind: RequestKind<Sent, Reply, Result>,
-  request: Sent,
+  kind: RequestKind<Req, Reply, Result>,
+  request: Req,
   hop: Hop = 'first',
 ): Promise<Result> {
   const permit = kind.admit(node, request);
@@ -121,21 +121,21 @@ export function send<Sent extends Request, Reply, Result>(
 }
 
 /** Sends the request to the node that a redirect names. Undefined when this store does not know that node. */
-export function follow<Sent extends Request, Reply, Result>(
+export function follow<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
   { to, ask }: Extract<Failure, { readonly kind: 'redirect' }>,
-  kind: RequestKind<Sent, Reply, Result>,
-  request: Sent,
+  kind: RequestKind<Req, Reply, Result>,
+  request: Req,
 ): Promise<Result> | undefined {
   const target = node.nodeAt(to);
   return target === undefined ? undefined : send(target, kind, request, ask ? 'asking' : 'moved');
 }
 
 /** ASKING lets the next command through to a node that is still importing the slot. */
-async function sendAsking<Sent extends Request, Reply>(
+async function sendAsking<Req extends NodeRequest, Reply>(
   node: RedisNode,
-  kind: Pick<RequestKind<Sent, Reply, unknown>, 'send'>,
-  request: Sent,
+  kind: Pick<RequestKind<Req, Reply, unknown>, 'send'>,
+  request: Req,
 ): Promise<Reply> {
   const pipeline = node.redis.pipeline().asking();
   // A pipeline has the commands of a connection; their replies come from `exec`.
@@ -145,10 +145,10 @@ async function sendAsking<Sent extends Request, Reply>(
   return reply as Reply;
 }
 
-function report<Sent extends Request, Reply, Result>(
+function report<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
-  kind: RequestKind<Sent, Reply, Result>,
-  request: Sent,
+  kind: RequestKind<Req, Reply, Result>,
+  request: Req,
   result: Result,
   durationMs: number,
 ): Result {
@@ -156,7 +156,7 @@ function report<Sent extends Request, Reply, Result>(
   return result;
 }
 
-/** What an error means for the caller, for the node's breaker, and for the slot map. */
+/** The meaning of an error for the caller, for the node's breaker, and for the slot map. */
 export type Failure =
   /** Another node has the slot (`ask`: for this one command only). Says nothing against this node. */
   | { readonly kind: 'redirect'; readonly to: string; readonly ask: boolean }
