@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store, StoreEvent, StoreRead, StoreWrite } from '../../src/cache/store.ts';
+import type { StoreFault } from '../../src/cache/events.ts';
+import type {
+  LeaseLook,
+  LeaseStore,
+  LeaseTake,
+  LeaseWrite,
+  Store,
+  StoreEvent,
+  StoreRead,
+  StoreWrite,
+} from '../../src/cache/store.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
-import { createFakeLeases } from './lease-store.ts';
-import { createFakeFleet } from './store-fleet.ts';
 
 /** What a command meets at the fake: everything well, a fault at once, or a reply only after `replyAfterMs`. */
 export type Trouble =
@@ -146,3 +154,129 @@ const WRITE_FAULTS = {
   saturated: 'store-saturated',
   refusing: 'refused',
 } as const;
+
+/** Where entries live: a `Map<string, Buffer>` is one, and forgets their lifetimes. */
+export interface FakeValues {
+  readonly get: (name: string) => Buffer | undefined;
+  readonly set: (name: string, value: Buffer, ttlMs: number) => unknown;
+}
+
+export interface FakeLeases extends LeaseStore {
+  /** Names of leases somebody holds now; those with a pass mark are not held. */
+  readonly held: () => readonly string[];
+  /** All leases and marks are lost, as with the server's memory. */
+  readonly forget: () => void;
+}
+
+/** What whoever asks meets; undefined when all is well. */
+export type FakeFault = () => StoreFault | 'refused' | undefined;
+
+interface Held {
+  /** Undefined: a pass mark. */
+  readonly token?: string;
+  readonly expiresMs: number;
+}
+
+/** Leases in memory that keep every promise of their port. */
+export function createFakeLeases(values: FakeValues, clock: Clock, fault: FakeFault = () => undefined): FakeLeases {
+  const leases = new Map<string, Held>();
+
+  const current = (lease: string): Held | undefined => {
+    const held = leases.get(lease);
+    return held !== undefined && clock.monotonicMs() < held.expiresMs ? held : undefined;
+  };
+  const entryValue = (entry: string): { readonly value?: Buffer } => {
+    const value = values.get(entry);
+    return value === undefined ? {} : { value: Buffer.from(value) };
+  };
+  const isHolder = (lease: string, token: string): boolean => current(lease)?.token === token;
+
+  return {
+    async take(names, token, ttlMs): Promise<LeaseTake> {
+      const broken = fault();
+      if (broken !== undefined) return { kind: 'fault', fault: broken };
+      const held = current(names.lease);
+      if (held !== undefined) return held.token === undefined ? { kind: 'pass' } : { kind: 'held' };
+      leases.set(names.lease, { token, expiresMs: clock.monotonicMs() + ttlMs });
+      return { kind: 'taken', ...entryValue(names.entry) };
+    },
+    async writeAndRelease(names, token, value, ttlMs): Promise<LeaseWrite> {
+      const broken = fault();
+      // A server that refuses to write still deletes.
+      if (broken === 'refused' && isHolder(names.lease, token)) leases.delete(names.lease);
+      if (broken !== undefined) return { kind: 'dropped', fault: broken };
+      if (!isHolder(names.lease, token)) return { kind: 'dropped', fault: 'fenced' };
+      values.set(names.entry, Buffer.from(value), ttlMs);
+      leases.delete(names.lease);
+      return { kind: 'stored' };
+    },
+    async release(names, token, passForMs) {
+      const broken = fault();
+      if ((broken !== undefined && broken !== 'refused') || !isHolder(names.lease, token)) return;
+      leases.delete(names.lease);
+      if (broken === undefined && passForMs !== undefined) {
+        leases.set(names.lease, { expiresMs: clock.monotonicMs() + passForMs });
+      }
+    },
+    async look(names): Promise<LeaseLook> {
+      const broken = fault();
+      if (broken !== undefined && broken !== 'refused') return { kind: 'fault', fault: broken };
+      const held = current(names.lease);
+      if (held !== undefined) return held.token === undefined ? { kind: 'pass' } : { kind: 'held' };
+      return { kind: 'free', ...entryValue(names.entry) };
+    },
+    held: () => [...leases.keys()].filter((lease) => current(lease)?.token !== undefined),
+    forget: () => leases.clear(),
+  };
+}
+
+export interface FakeFleet extends Pick<Store, 'seedMany' | 'epochs' | 'beat' | 'leave'> {
+  /** The epoch and the fleet are lost, as with the server's memory. What `values` held is its owner's to remove. */
+  readonly forget: () => void;
+}
+
+/** What a fleet shares through its store beside leases, in memory: seeding, one part with its epoch, the head count. */
+export function createFakeFleet(
+  values: FakeValues,
+  clock: Clock,
+  node = 'memory:0',
+  fault: FakeFault = () => undefined,
+): FakeFleet {
+  const fleet = new Map<string, number>();
+  let words = 0;
+  let epoch: string | undefined;
+
+  return {
+    seedMany: async (items) =>
+      items.map(({ name, value, ttlMs }) => {
+        const broken = fault();
+        if (broken !== undefined) return { kind: 'dropped', fault: broken };
+        if (values.get(name) !== undefined) return { kind: 'kept' };
+        values.set(name, Buffer.from(value), ttlMs);
+        return { kind: 'stored' };
+      }),
+    async epochs() {
+      if (fault() !== undefined) return [];
+      if (epoch === undefined) {
+        words += 1;
+        epoch = `epoch-${words}`;
+      }
+      return [{ part: 'memory', node, epoch }];
+    },
+    async beat(id, ttlMs) {
+      const broken = fault();
+      if (broken !== undefined) return { kind: 'fault', fault: broken };
+      const nowMs = clock.monotonicMs();
+      fleet.set(id, nowMs + ttlMs);
+      for (const [each, untilMs] of [...fleet]) if (untilMs <= nowMs) fleet.delete(each);
+      return { kind: 'fleet', live: fleet.size, rank: [...fleet.keys()].sort().indexOf(id) };
+    },
+    async leave(id) {
+      if (fault() === undefined) fleet.delete(id);
+    },
+    forget() {
+      epoch = undefined;
+      fleet.clear();
+    },
+  };
+}

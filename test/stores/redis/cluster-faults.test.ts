@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
-import { clusterOf, connected, openStore } from './open.ts';
+import { clusterOf, connected, openStore } from './harness.ts';
 
 const DEADLINE_MS = 50;
 /** What a deadline may overrun on a busy machine before it is no deadline. */

@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
-import { clusterOf, connected, openStore } from './open.ts';
 
 const TTL_MS = 600_000;
 const MANY = 20_000;

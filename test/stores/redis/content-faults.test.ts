@@ -5,8 +5,7 @@ import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
-import { onOneServer } from './one-server.ts';
-import { connected, openStore, standaloneOf } from './open.ts';
+import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const TTL_MS = 600_000;
 /** The adapter's 2 s, and what a busy machine adds. A hang is longer. */

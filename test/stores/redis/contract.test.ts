@@ -9,7 +9,7 @@ import {
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { type StoreUnderTest, storeContract } from '../../contract/store.ts';
 import { optional } from '../../optional.ts';
-import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
+import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
 import { ADVISED_USER, secure, USER } from './users.ts';
 
 const over =

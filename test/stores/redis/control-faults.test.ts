@@ -4,8 +4,7 @@ import { type RedisStack, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
-import { onOneServer } from './one-server.ts';
-import { connected, openStore, standaloneOf } from './open.ts';
+import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const DEADLINE_MS = 2000;
 const SHORT_MS = 200;

@@ -3,9 +3,10 @@ import { describe, test } from 'node:test';
 import { type RedisStack, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
+import type { CommandReply } from '../../../src/stores/redis/command.ts';
+import { createRedisCounters } from '../../../src/stores/redis/counters.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
-import { onOneServer } from './one-server.ts';
-import { connected, openStore, standaloneOf } from './open.ts';
+import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const DEADLINE_MS = 2000;
 const SHORT_MS = 200;
@@ -137,4 +138,17 @@ describe('a server that hurts the counters', () => {
     assert.deepEqual(more, []);
     assert.ok(life !== undefined && life > HOUR_MS - 1000 && life <= HOUR_MS * (7 / 6), `${life} ms`);
   });
+});
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+
+test('searches that no process would have counted are not among the most asked', async () => {
+  const planted = ['x'.repeat(1025), '1', 'q=a', 'inf', 'q=b', '-5', 'q=c', 'nan', '', '7', 'q=d', '3'];
+  const reply: CommandReply = { kind: 'reply', reply: [planted.map(bytes), [bytes('q=d'), bytes('1')]] };
+  const counters = createRedisCounters({ send: async () => reply, clock: { monotonicMs: () => 0 } });
+  const top = await counters.top('goods', 10, 100);
+  assert.deepEqual(
+    top?.map(({ search }) => search),
+    ['q=d'],
+  );
 });

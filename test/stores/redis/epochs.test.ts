@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { type RedisStack, startCluster, startSentinel, startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEpoch } from '../../../src/cache/store.ts';
+import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
 import { migrateSlot } from './migration.ts';
-import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
 
 const DEADLINE_MS = 2000;
 

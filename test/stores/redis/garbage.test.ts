@@ -5,7 +5,7 @@ import { type ProxiedCluster, type ProxiedNode, startProxiedCluster } from '../.
 import { type Match, type RespProxy, startRespProxy } from '../../../loadtest/proxy/resp-proxy.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
 import { leaseNames, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
-import { CONNECTION, connected, openStore } from './open.ts';
+import { CONNECTION, connected, openStore } from './harness.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);
 const FAULT_MS = 2000;

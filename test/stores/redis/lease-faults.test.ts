@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames, type Store, type StoreEvent } from '../../../src/cache/store.ts';
-import { onOneServer } from './one-server.ts';
+import { onOneServer } from './harness.ts';
 
 const DEADLINE_MS = 2000;
 const TTL_MS = 600_000;

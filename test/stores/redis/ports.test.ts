@@ -12,7 +12,7 @@ import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { CONTENT_DOMAIN, contentContract } from '../../contract/content.ts';
 import { controlStoreContract } from '../../contract/control-store.ts';
 import { countersContract } from '../../contract/counters.ts';
-import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
+import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
 import { ADVISED_USER, secure, USER } from './users.ts';
 
 const WINDOW_MS = 250;

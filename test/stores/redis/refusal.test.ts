@@ -3,8 +3,7 @@ import { describe, test } from 'node:test';
 import { startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
-import { onOneServer } from './one-server.ts';
-import { connected, openStore, standaloneOf } from './open.ts';
+import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const REFUSED = { kind: 'dropped', fault: 'refused' };
 const KEPT = { kind: 'value', value: Buffer.from('kept') };

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startSentinel, startStandalone, until } from '../../../loadtest/stack/redis.ts';
-import type { Store } from '../../../src/cache/store.ts';
+import { startRedisNode } from '../../../loadtest/stack/redis-node.ts';
+import { leaseNames, type Store } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
-import { CONNECTION, clusterOf, connected, type OpenStore, openStore, sentinelOf, standaloneOf } from './open.ts';
+import { CONNECTION, clusterOf, connected, type OpenStore, openStore, sentinelOf, standaloneOf } from './harness.ts';
 
 const DOWN = { kind: 'fault', fault: 'store-down' };
 
@@ -167,4 +171,74 @@ describe('a store that starts', { concurrency: true }, () => {
       await stack.stop();
     }
   });
+});
+
+const NAME = 'sc1:goods:{loaded}';
+
+test('a server that loads its data is down, never empty, and is used as soon as it has loaded', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-loading-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const [port = 0] = await freePorts(1);
+  // 25,000 keys of 40 µs take a second and more: a sleep so short is longer. It looks at its clients every few KB.
+  const config = ['enable-debug-command local', 'key-load-delay 40', 'loading-process-events-interval-bytes 1024'];
+  const server = await startRedisNode({ flavour: 'redis', port, directory, config });
+  t.after(server.stop);
+  const { store, events } = openStore({
+    kind: 'standalone',
+    nodes: [{ host: '127.0.0.1', port }],
+    database: 0,
+    ...CONNECTION,
+  });
+  t.after(store.close);
+  await connected(store, 1);
+  await server.command('DEBUG', 'POPULATE', 25_000);
+  assert.equal((await store.write(NAME, Buffer.from('x'), 600_000)).kind, 'stored');
+  const [first] = await store.epochs(2000);
+  await server.command('SAVE');
+
+  const seen = new Map<string, number>();
+  const see = (what: string): void => {
+    seen.set(what, (seen.get(what) ?? 0) + 1);
+  };
+  const reload = server.command('DEBUG', 'RELOAD').then(
+    () => {},
+    () => {}, // its own patience may be shorter
+  );
+  await until('the server to have loaded', async () => {
+    const read = await store.read(NAME, 50);
+    see(read.kind === 'fault' ? read.fault : read.kind);
+    if (read.kind === 'fault') {
+      const taken = await store.leases.take(leaseNames(NAME), 'a', 1000, 50);
+      assert.ok(taken.kind === 'fault' || taken.kind === 'taken', taken.kind);
+    }
+    return read.kind === 'value' && seen.size > 1;
+  });
+  await reload;
+  assert.equal(seen.get('absent'), undefined, 'a server that is loading looked empty');
+  assert.ok((seen.get('store-down') ?? 0) + (seen.get('node-open') ?? 0) > 0, [...seen].join(' '));
+  assert.ok(events.some((event) => event.kind === 'breaker' && event.state === 'open'));
+  // What was loaded is what was saved: nothing is lost.
+  assert.deepEqual(await store.epochs(2000), [first]);
+});
+
+test('a database the server has is used; one it has not is never taken for database 0', async (t) => {
+  const server = await startStandalone({ flavour: 'redis' });
+  t.after(server.stop);
+  const node = server.nodes[0];
+  assert.ok(node);
+  const open = (database: number): OpenStore =>
+    opened(t, { kind: 'standalone', nodes: [{ host: node.host, port: node.port }], database, ...CONNECTION });
+
+  const good = open(3).store;
+  await until('a write', async () => (await good.write('k', Buffer.from('v'), 10_000)).kind === 'stored');
+  assert.equal(await node.command('DBSIZE'), 0);
+
+  const { store: wrong, events } = open(99);
+  await until('the refusal to be reported', async () =>
+    events.some(({ kind, ...rest }) => kind === 'connection' && JSON.stringify(rest).includes('database 99')),
+  );
+  assert.deepEqual(await wrong.write('k', Buffer.from('v'), 10_000), { kind: 'dropped', fault: 'store-down' });
+  assert.equal((await wrong.read('k', 500)).kind, 'fault');
+  assert.equal(wrong.nodes()[0]?.connected, false);
+  assert.equal(await node.command('DBSIZE'), 0);
 });

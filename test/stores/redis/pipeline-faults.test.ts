@@ -3,8 +3,8 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { SeedItem, SeedResult, Store, StoreEvent } from '../../../src/cache/store.ts';
+import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
-import { clusterOf, connected, openStore } from './open.ts';
 
 const TTL_MS = 600_000;
 const STORED = { kind: 'stored' };
