@@ -41,14 +41,14 @@ storeContract('the fake in memory', async () => {
   const store = createFakeStore();
   const lose = async (): Promise<void> => store.lose();
   const stall = async (): Promise<() => void> => {
-    // Later than any deadline of the contract that must pass.
+    // Later than the deadlines that must expire in the contract.
     store.meet({ kind: 'slow', replyAfterMs: 500 });
     return () => store.meet({ kind: 'none' });
   };
   return { store, owners: store.nodes().map(({ node }) => node), stall, lose, stop: store.close };
 });
 
-test('the fake answers with the fault it was told to have, and is well again when told so', async () => {
+test('the fake answers with the fault that it is set to, until it is set to none', async () => {
   const store = createFakeStore();
   await store.write('a', Buffer.from('1'), 1000);
   for (const [kind, fault] of [

@@ -12,7 +12,7 @@ import type {
 } from '../../src/cache/store.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 
-/** What a command meets at the fake: everything well, a fault at once, or a reply only after `replyAfterMs`. */
+/** The behaviour of the fake: no trouble, a fault at once, refused writes, or a reply only after `replyAfterMs`. */
 export type Trouble =
   | { readonly kind: 'none' }
   | { readonly kind: 'down' | 'open' | 'saturated' }
@@ -20,11 +20,11 @@ export type Trouble =
   | { readonly kind: 'slow'; readonly replyAfterMs: number };
 
 export interface FakeStore extends Store {
-  /** From now on, until told otherwise. */
+  /** From now on until the next call. */
   readonly meet: (trouble: Trouble) => void;
   /** Names that hold an unexpired value. */
   readonly names: () => readonly string[];
-  /** Everything it held is lost: entries, leases, its epoch, the fleet. */
+  /** Loses all data: entries, leases, the epoch, the membership. */
   readonly lose: () => void;
 }
 
@@ -35,7 +35,7 @@ export interface FakeStoreOptions {
 
 const NODE = 'memory:0';
 
-/** A store in memory that keeps every promise of the port, for tests of what stands on it. */
+/** A store in memory that keeps every promise of the port. */
 export function createFakeStore({ clock = systemClock, observe = () => {} }: FakeStoreOptions = {}): FakeStore {
   const entries = new Map<string, { readonly value: Buffer; readonly expiresMs: number }>();
   let trouble: Trouble = { kind: 'none' };
@@ -109,7 +109,7 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
 
   const values = { get: value, set: keep };
   const faultNow = () => WRITE_FAULTS[trouble.kind];
-  // A take that is not answered in time holds nothing in the end: here it takes nothing at all.
+  // A take that misses its deadline leaves no lease in the end: here it takes none.
   const leases = createFakeLeases(values, clock, () => (trouble.kind === 'slow' ? 'store-slow' : faultNow()));
   const fleet = createFakeFleet(values, clock, NODE, faultNow);
 
@@ -155,24 +155,24 @@ const WRITE_FAULTS = {
   refusing: 'refused',
 } as const;
 
-/** Where entries live: a `Map<string, Buffer>` is one, and forgets their lifetimes. */
+/** The entries. A `Map<string, Buffer>` fits, and ignores lifetimes. */
 export interface FakeValues {
   readonly get: (name: string) => Buffer | undefined;
   readonly set: (name: string, value: Buffer, ttlMs: number) => unknown;
 }
 
 export interface FakeLeases extends LeaseStore {
-  /** Names of leases somebody holds now; those with a pass mark are not held. */
+  /** Names of the leases that are held now; a pass mark is not a held lease. */
   readonly held: () => readonly string[];
-  /** All leases and marks are lost, as with the server's memory. */
+  /** Loses all leases and marks, as a server that loses its memory. */
   readonly forget: () => void;
 }
 
-/** What whoever asks meets; undefined when all is well. */
+/** The current fault; undefined without one. */
 export type FakeFault = () => StoreFault | 'refused' | undefined;
 
 interface Held {
-  /** Undefined: a pass mark. */
+  /** Undefined for a pass mark. */
   readonly token?: string;
   readonly expiresMs: number;
 }
@@ -202,7 +202,7 @@ export function createFakeLeases(values: FakeValues, clock: Clock, fault: FakeFa
     },
     async writeAndRelease(names, token, value, ttlMs): Promise<LeaseWrite> {
       const broken = fault();
-      // A server that refuses to write still deletes.
+      // A server that refuses writes still deletes.
       if (broken === 'refused' && isHolder(names.lease, token)) leases.delete(names.lease);
       if (broken !== undefined) return { kind: 'dropped', fault: broken };
       if (!isHolder(names.lease, token)) return { kind: 'dropped', fault: 'fenced' };
@@ -231,11 +231,11 @@ export function createFakeLeases(values: FakeValues, clock: Clock, fault: FakeFa
 }
 
 export interface FakeFleet extends Pick<Store, 'seedMany' | 'epochs' | 'beat' | 'leave'> {
-  /** The epoch and the fleet are lost, as with the server's memory. What `values` held is its owner's to remove. */
+  /** Loses the epoch and the membership, as a server that loses its memory. The caller empties `values`. */
   readonly forget: () => void;
 }
 
-/** What a fleet shares through its store beside leases, in memory: seeding, one part with its epoch, the head count. */
+/** The shared data of a store beside entries and leases, in memory: backfill, one part with its epoch, the membership. */
 export function createFakeFleet(
   values: FakeValues,
   clock: Clock,

@@ -15,7 +15,7 @@ import { entryOf } from '../../fakes/entry.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-test('never holds more bytes than its budget, and always adds up, whatever is done to it', () => {
+test('after any operations it holds at most its budget, and its counts are exact', () => {
   const operation = fc.tuple(
     fc.constantFrom('set', 'get', 'delete'),
     fc.nat({ max: 30 }),
@@ -45,7 +45,7 @@ test('never holds more bytes than its budget, and always adds up, whatever is do
   );
 });
 
-test('what is asked for again outlives what was asked for once', () => {
+test('a key that is read again outlives keys that were read once', () => {
   const sieve = createSieve<string>(100);
   for (let i = 0; i < 10; i += 1) sieve.set(`hot${i}`, 'x', 5);
   for (let i = 0; i < 1000; i += 1) {
@@ -56,7 +56,7 @@ test('what is asked for again outlives what was asked for once', () => {
   assert.ok(sieve.evictions() > 900);
 });
 
-test('a value larger than the budget is not kept, and an older one of its key goes', () => {
+test('a value larger than the budget is not kept, and removes the older value of its key', () => {
   const sieve = createSieve<string>(100);
   sieve.set('k', 'small', 10);
   sieve.set('k', 'huge', 101);
@@ -74,7 +74,7 @@ test('a flood of empty pages evicts no page with results', () => {
   assert.ok(tier.usage().emptyBytes <= 20_000);
 });
 
-test('a key that turns empty, or back, is held once', () => {
+test('a key that changes from empty to not empty, or back, is held once', () => {
   const clock = createFakeClock();
   const tier = createMemoryTier({ maxBytes: 100_000, emptyMaxBytes: 100_000 });
   tier.set('k', entryOf(clock));
@@ -86,7 +86,7 @@ test('a key that turns empty, or back, is held once', () => {
   assert.equal(tier.delete('k'), false);
 });
 
-test('the accounted bytes are no less than what the heap and its buffers grow by', { timeout: 60_000 }, () => {
+test('the accounted bytes are at least the growth of the heap and its buffers', { timeout: 60_000 }, () => {
   const clock = createFakeClock();
   const random = seededRandom(1);
   const tier = createMemoryTier({ maxBytes: 512 << 20, emptyMaxBytes: 1 << 20 });
@@ -117,14 +117,14 @@ function sieveOf(keys: string, maxBytes = keys.length): Sieve<string> {
   return sieve;
 }
 
-test('the oldest that was not used goes first', () => {
+test('the oldest unused key is evicted first', () => {
   const sieve = sieveOf('abc');
   sieve.get('a');
   sieve.set('d', 'd', 1);
   assert.equal(heldIn(sieve), 'acd');
 });
 
-test('the hand goes on from where it stopped, and is kind to the used only once', () => {
+test('the hand continues from where it stopped, and spares a used key only once', () => {
   const sieve = sieveOf('abcd');
   sieve.get('a');
   sieve.set('e', 'e', 1);
@@ -135,7 +135,7 @@ test('the hand goes on from where it stopped, and is kind to the used only once'
   assert.ok(!heldIn(sieve).includes('d'));
 });
 
-test('deleting the one under the hand moves the hand to the next, and later evictions add up', () => {
+test('deleting the key under the hand moves the hand to the next, and later evictions are counted exactly', () => {
   const sieve = sieveOf('abcd');
   sieve.get('a');
   sieve.set('e', 'e', 1);
@@ -149,11 +149,11 @@ test('deleting the one under the hand moves the hand to the next, and later evic
   assert.deepEqual([sieve.size(), sieve.bytes(), sieve.evictions()], [4, 4, 2]);
 });
 
-test('deleting the newest under the hand starts the hand again from the oldest', () => {
+test('deleting the newest key under the hand starts the hand again at the oldest', () => {
   const sieve = sieveOf('abc');
   for (const key of 'ab') sieve.get(key);
   sieve.set('d', 'd', 1);
-  assert.equal(heldIn(sieve), 'abd', 'c went, and the hand ran off the end');
+  assert.equal(heldIn(sieve), 'abd', 'c is evicted, and the hand is past the end');
   sieve.get('b');
   sieve.set('e', 'e', 1);
   assert.equal(heldIn(sieve), 'bde');
@@ -171,7 +171,7 @@ test('overwriting counts as a use', () => {
   assert.equal(sieve.peek('a'), 'again');
 });
 
-test('a larger value for a known key makes room among the others', () => {
+test('a larger value for a known key evicts others', () => {
   const sieve = sieveOf('abc');
   sieve.set('a', 'again', 2);
   assert.deepEqual([heldIn(sieve), sieve.bytes()], ['ac', 3]);
@@ -203,16 +203,16 @@ test('in the memory tier a get is a use and a peek is none, for pages with resul
 
 const named = (sieve: Sieve<string>): string => [...sieve.keys()].join('');
 
-test('the used come first, then the others, each newest first', () => {
+test('used keys come first, then the others, newest first in both', () => {
   const sieve = sieveOf('abcdef');
   for (const key of 'bde') sieve.get(key);
   sieve.peek('a');
   assert.equal(named(sieve), 'edbfca');
-  assert.equal(named(sieve), 'edbfca', 'walking is no use');
+  assert.equal(named(sieve), 'edbfca', 'a walk does not count as a use');
   assert.equal(named(sieveOf('')), '');
 });
 
-test('what leaves under a walk is not named, and the walk goes on', () => {
+test('a key that is removed during a walk is not yielded, and the walk continues', () => {
   for (const used of ['', 'abcdef']) {
     const sieve = sieveOf('abcdef');
     for (const key of used) sieve.get(key);
@@ -225,28 +225,28 @@ test('what leaves under a walk is not named, and the walk goes on', () => {
   }
 });
 
-test('a walk that stands on what is evicted, and on what is evicted after it, still ends', () => {
+test('a walk whose current key is evicted, and then its neighbours, still ends', () => {
   const sieve = sieveOf('abc', 3);
   const walk = sieve.keys()[Symbol.iterator]();
   assert.equal(walk.next().value, 'c');
   for (const key of 'defghi') sieve.set(key, key, 1);
   const rest = [...{ [Symbol.iterator]: () => walk }];
-  assert.deepEqual(rest, [], 'all that was older has gone, and newcomers need not be named');
+  assert.deepEqual(rest, [], 'all older keys are gone, and new keys need not be yielded');
 });
 
-test('what is first used while a walk is under way is not left out, and two walks do not disturb each other', () => {
+test('a key that is first used during a walk is not left out, and two walks do not disturb each other', () => {
   const sieve = sieveOf('abcdef');
   sieve.get('a');
   const one = sieve.keys()[Symbol.iterator]();
   const seen = [one.next().value];
-  assert.deepEqual(seen, ['a'], 'f–b were passed over, unused');
+  assert.deepEqual(seen, ['a'], 'f–b were skipped as unused');
   for (const key of 'ca') sieve.get(key);
   assert.equal(named(sieve), 'cafedb');
   for (let next = one.next(); !next.done; next = one.next()) seen.push(next.value);
   assert.equal(seen.join(''), 'afedcb');
 });
 
-test('whatever happens meanwhile, all that stays is named', () => {
+test('after any operations during a walk, all keys that stay are yielded', () => {
   const random = seededRandom(3);
   for (let round = 0; round < 200; round += 1) {
     const sieve = createSieve<number>(40);
@@ -267,7 +267,7 @@ test('whatever happens meanwhile, all that stays is named', () => {
   }
 });
 
-test('the memory tier names pages with results before those without', () => {
+test('the memory tier yields pages with results before pages without', () => {
   const clock = createFakeClock();
   const tier = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 20 });
   for (const key of ['a', 'none', 'b']) tier.set(key, entryOf(clock, { empty: key === 'none' }));

@@ -9,7 +9,7 @@ test('slots are CRC16 modulo 16384', () => {
   assert.equal(slotOf(''), 0);
 });
 
-test('only what stands in the first braces counts, unless they are empty or not closed', () => {
+test('only the text in the first braces counts, unless they are empty or not closed', () => {
   assert.equal(slotOf('sc1:goods:{abc}'), slotOf('abc'));
   assert.equal(slotOf('sc1:goods:lease:{abc}'), slotOf('abc'));
   assert.equal(slotOf('{abc}{def}'), slotOf('abc'));
@@ -30,14 +30,14 @@ function refresher(t: TestContext) {
   return { ...created, said };
 }
 
-test('while all is well it looks once an interval', (t) => {
+test('without trouble the slot map is refreshed once per interval', (t) => {
   const { said, close } = refresher(t);
   for (let second = 0; second < 31; second += 1) t.mock.timers.tick(1000);
   assert.deepEqual(said, ['interval 15000', 'interval 30000']);
   close();
 });
 
-test('a storm of troubles is one refresh a second, and the last trouble is never forgotten', (t) => {
+test('many troubles cause one refresh per second, and the last trouble causes one too', (t) => {
   const { said, soon, close } = refresher(t);
   t.mock.timers.tick(5000);
   for (let ms = 0; ms < 2500; ms += 1) {
@@ -49,7 +49,7 @@ test('a storm of troubles is one refresh a second, and the last trouble is never
   close();
 });
 
-test('closed, it never looks again', (t) => {
+test('after close there is no refresh', (t) => {
   const { said, soon, close } = refresher(t);
   soon();
   close();

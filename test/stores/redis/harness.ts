@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/runtime.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createRedisStore, type RedisStore, type RedisStoreOptions } from '../../../src/stores/redis/store.ts';
 
-/** The defaults of the configuration, so that the promises are tested as they will be used. */
+/** The defaults of the configuration. */
 export const CONNECTION: StoreConnection = {
   deadlineMs: 50,
   connectTimeoutMs: 2000,
@@ -20,7 +20,7 @@ export const CONNECTION: StoreConnection = {
 
 export interface OpenStore {
   readonly store: RedisStore;
-  /** Everything it said so far. */
+  /** All events until now. */
   readonly events: readonly StoreEvent[];
 }
 
@@ -66,8 +66,8 @@ export interface OneServer extends OpenStore {
 }
 
 /**
- * One real server for all tests of the surrounding `describe`, to be hurt and healed; emptied before each of them, and
- * with a new store on it, connected. @param begin what each test begins with
+ * One real server for all tests of the surrounding `describe`. Before each test it is emptied, and a new store connects.
+ * @param begin called at the beginning of each test
  */
 export function onOneServer(
   connection: Partial<StoreConnection>,
