@@ -235,7 +235,9 @@ export interface FakeFleet extends Pick<Store, 'seedMany' | 'epochs' | 'beat' | 
   readonly forget: () => void;
 }
 
-/** The shared data of a store beside entries and leases, in memory: backfill, one part with its epoch, the membership. */
+/**
+ * The shared data of a store beside entries and leases, in memory: backfill, one part with its epoch, the membership.
+ */
 export function createFakeFleet(
   values: FakeValues,
   clock: Clock,

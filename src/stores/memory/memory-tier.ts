@@ -56,7 +56,10 @@ export interface Sieve<V> {
   /** A value larger than the whole budget is not kept, and removes an older value of its key. */
   readonly set: (key: string, value: V, bytes: number) => void;
   readonly delete: (key: string) => boolean;
-  /** Keys used since the last pass of the hand, then the others, newest first in both. Copies nothing; see MemoryTier.keys. */
+  /**
+   * Keys used since the last pass of the hand, then the others, newest first in both. Copies nothing; see
+   * MemoryTier.keys.
+   */
   readonly keys: () => Iterable<string>;
   readonly size: () => number;
   readonly bytes: () => number;
@@ -67,7 +70,10 @@ interface Node<V> {
   readonly key: string;
   value: V;
   bytes: number;
-  /** 0: not used since the last pass of the hand. Else the number of `keys` walks that had begun when it was first used. */
+  /**
+   * 0: not used since the last pass of the hand. Else the number of `keys` walks that had begun when it was first
+   * used.
+   */
   visited: number;
   newer: Node<V> | undefined;
   older: Node<V> | undefined;

@@ -30,7 +30,10 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
     return node;
   };
 
-  /** Makes our nodes those of ioredis' pool. It compares, because ioredis sends no event for a node that it drops while the node is away. */
+  /**
+   * Makes our nodes those of ioredis' pool. It compares, because ioredis sends no event for a node that it drops while
+   * the node is away.
+   */
   const reconcile = (): void => {
     if (closed) return;
     const found = new Set<string>();
@@ -112,7 +115,8 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
     refresh(why) {
       if (client.status === 'ready') client.refreshSlotsCache();
       if (why === 'trouble' || [...nodes.values()].some(({ redis }) => redis.status === 'ready')) return;
-      // ioredis asks only nodes that it knows: when all of them have new addresses, only the configured names find them.
+      // ioredis asks only nodes that it knows: when all of them have new addresses, only the configured names find
+      // them.
       observe({ kind: 'topology', detail: 'no node answers: starting over from the configured ones' });
       const old = client;
       client = build();
@@ -184,7 +188,10 @@ function slotOfBytes(bytes: Buffer): number {
 }
 
 interface Refresher {
-  /** Refreshes at once, or when `TROUBLE_INTERVAL_MS` have passed since the last refresh. Never forgotten, and rate-limited. */
+  /**
+   * Refreshes at once, or when `TROUBLE_INTERVAL_MS` have passed since the last refresh. Never forgotten, and
+   * rate-limited.
+   */
   readonly soon: () => void;
   readonly close: () => void;
 }
@@ -200,7 +207,10 @@ interface RefresherOptions {
 /** Each refresh opens a connection: in trouble every process makes about one per second, not one per failed read. */
 const TROUBLE_INTERVAL_MS = 1000;
 
-/** Starts refreshes of the slot map: every `intervalMs`, ±25 % so that a fleet does not ask at once, and sooner in trouble. */
+/**
+ * Starts refreshes of the slot map: every `intervalMs`, ±25 % so that a fleet does not ask at once, and sooner in
+ * trouble.
+ */
 export function createRefresher({ clock, random, intervalMs, refresh }: RefresherOptions): Refresher {
   const jittered = (ms: number): number => ms * (0.75 + random() / 2);
   let lastMs = clock.monotonicMs();

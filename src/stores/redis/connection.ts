@@ -6,7 +6,10 @@ export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 export type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
 export type ClusterSettings = Extract<RedisSettings, { readonly kind: 'cluster' }>;
 
-/** The wait before the next connection attempt: 50–100 ms at first, at most 0.5–1 s; spread, so that a fleet does not reconnect at once. */
+/**
+ * The wait before the next connection attempt: 50–100 ms at first, at most 0.5–1 s; spread, so that a fleet does not
+ * reconnect at once.
+ */
 export const reconnectDelayMs = (attempt: number, random: () => number): number =>
   Math.min(100 * attempt, 1000) * (0.5 + random() / 2);
 
@@ -87,7 +90,8 @@ export function clusterOptions(settings: ClusterSettings, name: string, random: 
     slotsRefreshTimeout: settings.connectTimeoutMs,
     // A replica may lag behind; a page that was just deleted must not come back from it.
     scaleReads: 'master',
-    // It asks one random node for the cluster's state and starts over when that node is away: a store that starts beside
+    // It asks one random node for the cluster's state and starts over when that node is away: a store that starts
+    // beside
     // a dead shard would serve none of the others. Each node has its own ready check.
     enableReadyCheck: false,
     shardedSubscribers: false,

@@ -13,7 +13,10 @@ interface RedisCountersOptions {
 const BATCH = 128;
 /** The current window and one hour of earlier ones. */
 const WINDOWS = 7;
-/** Searches in one window; those with the lowest counts are removed. 1.3 MB with searches of 40 bytes, 12 MB with the longest. */
+/**
+ * Searches in one window; those with the lowest counts are removed. 1.3 MB with searches of 40 bytes, 12 MB with the
+ * longest.
+ */
 const MAX_MEMBERS = 10_000;
 const MAX_TOP = 1000;
 /** The number of windows after which a count weighs half. */
@@ -48,7 +51,8 @@ export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCo
     async top(domain, n, deadlineMs) {
       const wanted = Math.min(MAX_TOP, Math.max(0, Math.floor(n)));
       if (wanted === 0) return [];
-      // More than `n` of each window: a search that is second in every window may be first in the sum. For n = 1000 it takes 4 ms of the server.
+      // More than `n` of each window: a search that is second in every window may be first in the sum. For n = 1000 it
+      // takes 4 ms of the server.
       const reply = await run(domain, TOP, [wanted + 100], { shape: 'array', deadlineMs });
       return reply.kind === 'fault' ? undefined : merge(reply.reply).slice(0, wanted);
     },
@@ -94,7 +98,10 @@ redis.call('ZREMRANGEBYRANK', key, 0, -ARGV[2] - 1)
 redis.call('PEXPIREAT', key, (window + #KEYS) * ARGV[1])
 return 1`;
 
-/** ARGV: length of a window in ms, members per window → per window, the current one first: member, count, member, count … */
+/**
+ * ARGV: length of a window in ms, members per window → per window, the current one first: member, count, member, count
+ * …
+ */
 const TOP = `${WINDOW}
 local found = {}
 for age = 0, #KEYS - 1 do

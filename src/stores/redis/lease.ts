@@ -38,7 +38,10 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
     options: Pick<Command, 'shape' | 'deadlineMs' | 'late' | 'bytes'>,
   ) => send(names.lease, { operation: 'lease', parts: evalOf(script, [names.lease, names.entry], args), ...options });
 
-  /** A lost reply may be a lost release, so the release is repeated: a second one finds another token or none, and does nothing. */
+  /**
+   * A lost reply may be a lost release, so the release is repeated: a second one finds another token or none, and does
+   * nothing.
+   */
   const release = async (names: LeaseNames, token: string, passForMs: number, attempt = 1): Promise<void> => {
     const parts = evalOf(RELEASE, [names.lease], [`t${token}`, passForMs]);
     const late = (reply: CommandReply): void => {
@@ -60,7 +63,10 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
 
   return {
     async take(names, token, ttlMs, takeDeadlineMs): Promise<LeaseTake> {
-      /** After the deadline, or when the connection broke before the reply came: the lease may have been taken, and is released. */
+      /**
+       * After the deadline, or when the connection broke before the reply came: the lease may have been taken, and is
+       * released.
+       */
       const giveBack = (reply: CommandReply): void => {
         const taken = reply.kind === 'reply' ? decode(reply.reply).word === 'taken' : reply.sent && isLost(reply);
         if (taken) void release(names, token, 0);
@@ -158,7 +164,9 @@ redis.call('DEL', KEYS[1])
 if written.err then return written end
 return 1`;
 
-/** ARGV: `t<token>`, lifetime of a pass mark in ms or 0. Without memory for the mark the lease is deleted all the same. */
+/**
+ * ARGV: `t<token>`, lifetime of a pass mark in ms or 0. Without memory for the mark the lease is deleted all the same.
+ */
 const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] ~= '0' and not redis.pcall('SET', KEYS[1], 'p', 'PX', ARGV[2]).err then return 1 end

@@ -70,7 +70,9 @@ export interface TopologyParts {
   readonly observe: (event: StoreEvent) => void;
 }
 
-/** A node that stops reading holds what is written to it until its socket is closed: 5,000 writes/s of 4 KB are 60 MB. */
+/**
+ * A node that stops reading holds what is written to it until its socket is closed: 5,000 writes/s of 4 KB are 60 MB.
+ */
 const MAX_OUTSTANDING_WRITE_BYTES = 32 * 1024 * 1024;
 
 export function createRedisNode(options: RedisNodeOptions): RedisNode {
@@ -95,7 +97,10 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
     },
   });
 
-  /** Faults in the order of their precedence. `maxCommands` is the share of the outstanding bound that the caller may use. */
+  /**
+   * Faults in the order of their precedence. `maxCommands` is the share of the outstanding bound that the caller may
+   * use.
+   */
   const admit = (maxCommands: number, tooManyBytes: boolean): Permit | StoreFault => {
     if (breaker.refuses()) return 'node-open';
     if (!connected()) {
@@ -171,7 +176,10 @@ export interface NodeBreaker {
   readonly probeNow: () => void;
 }
 
-/** The number of the state in which it was given: a command sent before a change of state says nothing about the new state. */
+/**
+ * The number of the state in which it was given: a command sent before a change of state says nothing about the new
+ * state.
+ */
 export type Permit = number;
 
 interface NodeBreakerOptions {
@@ -182,7 +190,10 @@ interface NodeBreakerOptions {
 
 /** This number of failures in a row opens it, however slow the traffic is. */
 const CONSECUTIVE_FAILURES = 5;
-/** Or this share of failures among at least `MIN_VOLUME` commands in the last one to two windows: a node that answers every other read. */
+/**
+ * Or this share of failures among at least `MIN_VOLUME` commands in the last one to two windows: a node that answers
+ * every other read.
+ */
 const FAILURE_RATIO = 0.5;
 const MIN_VOLUME = 20;
 /**
@@ -197,7 +208,10 @@ const WINDOW_MS = 1000;
  */
 const FIRST_RESET_MS = 250;
 const MAX_RESET_MS = 1000;
-/** A breaker that was closed for less keeps its last reset time: a node that fails half of its commands is probed rarely. */
+/**
+ * A breaker that was closed for less keeps its last reset time: a node that fails half of its commands is probed
+ * rarely.
+ */
 const SETTLED_MS = 2000;
 
 interface Window {
@@ -292,7 +306,8 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
     },
     probeNow() {
       const nowMs = clock.monotonicMs();
-      // Without the pause a node whose every connection breaks at its first command is probed and connected to without end.
+      // Without the pause a node whose every connection breaks at its first command is probed and connected to without
+      // end.
       if (state === 'open' && nowMs - probedNowMs >= MAX_RESET_MS) {
         probeAtMs = nowMs;
         probedNowMs = nowMs;

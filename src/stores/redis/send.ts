@@ -5,7 +5,9 @@ import type { Permit, RedisNode } from './node.ts';
 
 /** The fields of every request. Each kind adds its own. */
 export interface NodeRequest {
-  /** The caller gives up then; the connection stays. Without one the request ends with its connection, as a write does. */
+  /**
+   * The caller gives up then; the connection stays. Without one the request ends with its connection, as a write does.
+   */
   readonly deadlineMs?: number;
   /** Commands counted as outstanding; 1 unless given. */
   readonly commands?: number;
@@ -160,7 +162,10 @@ function report<Req extends NodeRequest, Reply, Result>(
 export type Failure =
   /** Another node has the slot (`ask`: for this one command only). Says nothing against this node. */
   | { readonly kind: 'redirect'; readonly to: string; readonly ask: boolean }
-  /** The node is up and will not execute this one command: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without owner. */
+  /**
+   * The node is up and will not execute this one command: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without
+   * owner.
+   */
   | { readonly kind: 'refused'; readonly refreshSlots: boolean }
   /** The node executes nothing now: it loads its data, runs a script, lost its cluster; or there is no connection. */
   | { readonly kind: 'down' };
@@ -168,7 +173,10 @@ export type Failure =
 /** Replies by which a node says that it serves no client. */
 const NODE_IS_DOWN = /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|NOAUTH|WRONGPASS|ERR max number of clients)\b/;
 
-/** Classifies the error of an ioredis command. Error replies begin with a word in capitals; all others are transport errors. */
+/**
+ * Classifies the error of an ioredis command. Error replies begin with a word in capitals; all others are transport
+ * errors.
+ */
 export function classify(error: Error): Failure {
   const { message } = error;
   const redirect = /^(MOVED|ASK) \d+ (\S+)$/.exec(message);
