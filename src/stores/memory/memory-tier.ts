@@ -70,10 +70,7 @@ interface Node<V> {
   readonly key: string;
   value: V;
   bytes: number;
-  /**
-   * 0: not used since the last pass of the hand. Else the number of `keys` walks that had begun when it was first
-   * used.
-   */
+  /** 0: not used since the last pass of the hand. Else the number of walks that had begun at its first use. */
   visited: number;
   newer: Node<V> | undefined;
   older: Node<V> | undefined;

@@ -188,10 +188,7 @@ function slotOfBytes(bytes: Buffer): number {
 }
 
 interface Refresher {
-  /**
-   * Refreshes at once, or when `TROUBLE_INTERVAL_MS` have passed since the last refresh. Never forgotten, and
-   * rate-limited.
-   */
+  /** Refreshes at once, or `TROUBLE_INTERVAL_MS` after the last refresh. No request is lost. */
   readonly soon: () => void;
   readonly close: () => void;
 }
@@ -207,10 +204,7 @@ interface RefresherOptions {
 /** Each refresh opens a connection: in trouble every process makes about one per second, not one per failed read. */
 const TROUBLE_INTERVAL_MS = 1000;
 
-/**
- * Starts refreshes of the slot map: every `intervalMs`, ±25 % so that a fleet does not ask at once, and sooner in
- * trouble.
- */
+/** Refreshes the slot map every `intervalMs`, ±25 % so that a fleet does not ask at once, and sooner in trouble. */
 export function createRefresher({ clock, random, intervalMs, refresh }: RefresherOptions): Refresher {
   const jittered = (ms: number): number => ms * (0.75 + random() / 2);
   let lastMs = clock.monotonicMs();

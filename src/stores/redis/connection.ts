@@ -91,8 +91,7 @@ export function clusterOptions(settings: ClusterSettings, name: string, random: 
     // A replica may lag behind; a page that was just deleted must not come back from it.
     scaleReads: 'master',
     // It asks one random node for the cluster's state and starts over when that node is away: a store that starts
-    // beside
-    // a dead shard would serve none of the others. Each node has its own ready check.
+    // beside a dead shard would serve none of the others. Each node has its own ready check.
     enableReadyCheck: false,
     shardedSubscribers: false,
     enableAutoPipelining: false,

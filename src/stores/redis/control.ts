@@ -96,10 +96,7 @@ function decode(reply: unknown): ControlRead {
  * document, only renewals. Each script reads before it writes, see lease.ts.
  */
 
-/**
- * Stands for the tag of a value that is no hash, or whose tag is longer than any of ours: such a value may be
- * overwritten.
- */
+/** The tag of a value that is no hash, or whose tag is too long: such a value may be overwritten. */
 const UNREADABLE_TAG = 'unreadable';
 const MAX_TAG_BYTES = 256;
 /** Larger than the largest document; a larger value is read as an empty one. */

@@ -13,10 +13,7 @@ interface RedisCountersOptions {
 const BATCH = 128;
 /** The current window and one hour of earlier ones. */
 const WINDOWS = 7;
-/**
- * Searches in one window; those with the lowest counts are removed. 1.3 MB with searches of 40 bytes, 12 MB with the
- * longest.
- */
+/** The maximum per window; the least asked are removed. 1.3 MB with searches of 40 bytes, 12 MB with the longest. */
 const MAX_MEMBERS = 10_000;
 const MAX_TOP = 1000;
 /** The number of windows after which a count weighs half. */
@@ -98,10 +95,7 @@ redis.call('ZREMRANGEBYRANK', key, 0, -ARGV[2] - 1)
 redis.call('PEXPIREAT', key, (window + #KEYS) * ARGV[1])
 return 1`;
 
-/**
- * ARGV: length of a window in ms, members per window → per window, the current one first: member, count, member, count
- * …
- */
+/** ARGV: length of a window in ms, members per window → per window, the newest first: member, count, member … */
 const TOP = `${WINDOW}
 local found = {}
 for age = 0, #KEYS - 1 do

@@ -38,10 +38,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
     options: Pick<Command, 'shape' | 'deadlineMs' | 'late' | 'bytes'>,
   ) => send(names.lease, { operation: 'lease', parts: evalOf(script, [names.lease, names.entry], args), ...options });
 
-  /**
-   * A lost reply may be a lost release, so the release is repeated: a second one finds another token or none, and does
-   * nothing.
-   */
+  /** A lost reply may be a lost release, so it is sent again. A second release finds no lease of its token. */
   const release = async (names: LeaseNames, token: string, passForMs: number, attempt = 1): Promise<void> => {
     const parts = evalOf(RELEASE, [names.lease], [`t${token}`, passForMs]);
     const late = (reply: CommandReply): void => {
@@ -63,10 +60,7 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
 
   return {
     async take(names, token, ttlMs, takeDeadlineMs): Promise<LeaseTake> {
-      /**
-       * After the deadline, or when the connection broke before the reply came: the lease may have been taken, and is
-       * released.
-       */
+      /** The caller is gone, or no reply came: a lease that may have been taken is released. */
       const giveBack = (reply: CommandReply): void => {
         const taken = reply.kind === 'reply' ? decode(reply.reply).word === 'taken' : reply.sent && isLost(reply);
         if (taken) void release(names, token, 0);

@@ -97,10 +97,7 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
     },
   });
 
-  /**
-   * Faults in the order of their precedence. `maxCommands` is the share of the outstanding bound that the caller may
-   * use.
-   */
+  /** Faults in the order of their precedence. `maxCommands`: the caller's share of the outstanding bound. */
   const admit = (maxCommands: number, tooManyBytes: boolean): Permit | StoreFault => {
     if (breaker.refuses()) return 'node-open';
     if (!connected()) {
@@ -176,10 +173,7 @@ export interface NodeBreaker {
   readonly probeNow: () => void;
 }
 
-/**
- * The number of the state in which it was given: a command sent before a change of state says nothing about the new
- * state.
- */
+/** The number of the breaker state that gave it: a command sent before a change of state says nothing about the new one. */
 export type Permit = number;
 
 interface NodeBreakerOptions {
@@ -208,10 +202,7 @@ const WINDOW_MS = 1000;
  */
 const FIRST_RESET_MS = 250;
 const MAX_RESET_MS = 1000;
-/**
- * A breaker that was closed for less keeps its last reset time: a node that fails half of its commands is probed
- * rarely.
- */
+/** Closed for less time, it keeps its last reset time: a node that fails half of its commands is probed rarely. */
 const SETTLED_MS = 2000;
 
 interface Window {

@@ -71,8 +71,7 @@ export function readMany(options: ReadManyOptions): Promise<readonly StoreRead[]
     ownerOf,
     unowned: READ_FAULTS['store-down'],
     // Without room the pipeline is refused as a whole. After the deadline nothing more is sent: a name that was not
-    // sent
-    // has the same result as a name that was not answered.
+    // sent has the same result as a name that was not answered.
     take: (node, items) => (left() > 0 ? Math.min(batchSize, node.pipelineRoom() || batchSize) : items.length),
     send: async (node, chunk) => {
       const leftMs = left();
@@ -135,10 +134,7 @@ const KEPT: SeedResult = { kind: 'kept' };
 const DOWN: SeedResult = { kind: 'dropped', fault: 'store-down' };
 const REFUSED: SeedResult = { kind: 'dropped', fault: 'refused' };
 
-/**
- * A pipeline is short on the wire: reads behind it wait for one megabyte and not for a hundred entries of one
- * megabyte.
- */
+/** A pipeline is short on the wire: the reads behind it wait for one megabyte, not for a hundred large entries. */
 const MAX_PIPELINE_BYTES = 1024 * 1024;
 
 /** SET … NX PX in pipelines. As a write it has no deadline and ends with its connection; one result per entry. */

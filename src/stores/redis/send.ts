@@ -162,10 +162,7 @@ function report<Req extends NodeRequest, Reply, Result>(
 export type Failure =
   /** Another node has the slot (`ask`: for this one command only). Says nothing against this node. */
   | { readonly kind: 'redirect'; readonly to: string; readonly ask: boolean }
-  /**
-   * The node is up and will not execute this one command: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without
-   * owner.
-   */
+  /** The node is up and refuses this one command: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without owner. */
   | { readonly kind: 'refused'; readonly refreshSlots: boolean }
   /** The node executes nothing now: it loads its data, runs a script, lost its cluster; or there is no connection. */
   | { readonly kind: 'down' };
@@ -173,10 +170,7 @@ export type Failure =
 /** Replies by which a node says that it serves no client. */
 const NODE_IS_DOWN = /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|NOAUTH|WRONGPASS|ERR max number of clients)\b/;
 
-/**
- * Classifies the error of an ioredis command. Error replies begin with a word in capitals; all others are transport
- * errors.
- */
+/** Classifies an error of ioredis. Error replies begin with a word in capitals; all others are transport errors. */
 export function classify(error: Error): Failure {
   const { message } = error;
   const redirect = /^(MOVED|ASK) \d+ (\S+)$/.exec(message);
