@@ -113,8 +113,9 @@ describe('counting and erasing on a faulty server', () => {
           await new Promise((next) => setImmediate(next));
         }
       })();
-      const sizes = await sizing;
-      done = true;
+      const sizes = await sizing.finally(() => {
+        done = true;
+      });
       await watch;
       for (const each of sizes) assert.ok(each.length === 200 && each.every((size) => size === 1));
       assert.ok(most > 0 && most <= 4, `${most} outstanding`);
