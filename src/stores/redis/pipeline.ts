@@ -85,6 +85,10 @@ interface ReadsRequest extends PipelineRequest {
   readonly names: readonly string[];
 }
 
+/**
+ * Refused when single reads have left no room. Redirects are not followed. After the deadline each name keeps its own late
+ * reply; late errors are not examined.
+ */
 const READS: RequestKind<ReadsRequest, readonly Reply[], readonly StoreRead[]> = {
   admit: (node) => (node.pipelineRoom() === 0 ? 'store-saturated' : node.admitRead()),
   corked: false,
@@ -165,6 +169,7 @@ interface WritesRequest extends PipelineRequest {
   readonly bytes: number;
 }
 
+/** Admitted as a write of all its bytes, and without a deadline. Redirects are not followed: MOVED and ASK are `refused`. */
 const WRITES: RequestKind<WritesRequest, readonly Reply[], readonly SeedResult[]> = {
   admit: (node, { bytes }) => (node.pipelineRoom() === 0 ? 'store-saturated' : node.admitWrite(bytes)),
   corked: false,
@@ -237,7 +242,7 @@ interface IntegersRequest extends PipelineRequest {
 }
 type Fault = Extract<NodePipelineReply, { readonly kind: 'fault' }>;
 
-/** Admitted as a read, UNLINK too: its caller waits for room before. */
+/** Admitted as a read, UNLINK too: the caller waits for room first, and follows the redirect of each name alone. */
 const INTEGERS: RequestKind<
   IntegersRequest,
   readonly Reply[],
