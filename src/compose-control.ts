@@ -2,13 +2,13 @@ import { longestLifeMs } from './cache/freshness.ts';
 import { BUCKETS } from './cache/invalidation.ts';
 import type { Signing } from './cache/signing.ts';
 import type { ComposedEngine } from './compose-engine.ts';
-import type { ProcessStores } from './compose-stores.ts';
 import type { DomainSettings } from './config/settings.ts';
 import type { ControlEvent } from './control/control.ts';
 import { createControl, type PollingControl } from './control/create-control.ts';
 import { createMeter, type Meter } from './operations/meter/meter.ts';
 import type { Clock } from './runtime.ts';
 import type { RedisStore } from './stores/redis/store.ts';
+import type { ProcessStores } from './stores/stores.ts';
 
 export interface ComposedControl {
   readonly control: PollingControl;

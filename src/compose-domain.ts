@@ -6,7 +6,6 @@ import { createTiers } from './cache/tiers.ts';
 import { composeControl, composeMeter } from './compose-control.ts';
 import { composeEngine, type EngineComposition, searchDomainOf } from './compose-engine.ts';
 import { composeLifeboat } from './compose-lifeboat.ts';
-import type { ProcessStores } from './compose-stores.ts';
 import { composeUpkeep } from './compose-upkeep.ts';
 import type { DomainSettings, Settings } from './config/settings.ts';
 import type { Control, ControlEvent } from './control/control.ts';
@@ -26,6 +25,7 @@ import type { DomainPart } from './search/search.ts';
 import { statusOf } from './search/status.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
 import { createRedisStore, type RedisStore } from './stores/redis/store.ts';
+import type { ProcessStores } from './stores/stores.ts';
 
 export interface DomainComposition {
   readonly clock: Clock;

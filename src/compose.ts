@@ -4,7 +4,6 @@ import type { StoreEvent } from './cache/store.ts';
 import { type ComposedDomain, composeDomain } from './compose-domain.ts';
 import { composeDomainOperations } from './compose-domain-operations.ts';
 import { composeOperations } from './compose-operations.ts';
-import { composeStores } from './compose-stores.ts';
 import { listenFault } from './config/faults.ts';
 import type { Settings } from './config/settings.ts';
 import { summaryOf } from './control/control.ts';
@@ -16,6 +15,7 @@ import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
 import type { Clock } from './runtime.ts';
 import { createSearch } from './search/search.ts';
+import { createStores } from './stores/stores.ts';
 
 /** The running service: everything concrete meets here and nowhere else. */
 export interface Service {
@@ -48,7 +48,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     metrics.observeStore(name, event);
     events.store(name, event);
   };
-  const stores = composeStores(settings, { clock, random, observeStore });
+  const stores = createStores(settings, { clock, random, observeStore });
   const processId = `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`;
   const parts: ComposedDomain[] = [];
   const closeParts = async (): Promise<void> => {

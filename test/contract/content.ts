@@ -3,25 +3,25 @@ import { after, before, describe, test } from 'node:test';
 import { type StoreContent, StoreUnreachable } from '../../src/operations/flush/content.ts';
 import { keyOf } from '../../src/search/key.ts';
 
-/** Of the content under test. */
+/** The domain of the content under test. */
 export const CONTENT_DOMAIN = 'goods';
 
 export interface ContentUnderTest {
-  /** Of `CONTENT_DOMAIN`. */
+  /** The content of `CONTENT_DOMAIN`. */
   readonly content: StoreContent;
   /** Nodes that own names, as `nodes()` must show them. */
   readonly owners: readonly string[];
-  /** On the node that owns the name. */
+  /** Writes to the node that owns the name. */
   readonly put: (name: string, value: Buffer) => Promise<void>;
   readonly has: (name: string) => Promise<boolean>;
-  /** False: it may empty no node, and says so. */
+  /** False: it has no right to flush a node, and says so. */
   readonly flushes: boolean;
   readonly stop: () => Promise<void>;
 }
 
 const entryOf = (id: string | number, domain = CONTENT_DOMAIN): string => keyOf(String(id), domain).storeName;
 
-/** Names that look like an entry of the domain, each in one respect not. */
+/** Names that differ from an entry of the domain in one respect each. */
 function strangers(): readonly string[] {
   const entry = entryOf('stranger');
   const key = entry.slice(entry.indexOf('{') + 1, -1);
@@ -48,7 +48,7 @@ function strangers(): readonly string[] {
   ];
 }
 
-/** What the content of every store promises (src/flush/content.ts), whoever answers behind it. */
+/** The promises of every store's content (src/operations/flush/content.ts). */
 export function contentContract(name: string, setUp: () => Promise<ContentUnderTest>): void {
   describe(`content contract: ${name}`, () => {
     let under: ContentUnderTest;
@@ -59,7 +59,7 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
       await under?.stop();
     });
 
-    /** From cursor '0' to cursor '0', on every node. */
+    /** A whole scan, from cursor '0' to cursor '0', on every node. */
     const sweep = async (count: number): Promise<ReadonlyMap<string, readonly string[]>> => {
       const found = new Map<string, readonly string[]>();
       for (const node of under.content.nodes()) {
@@ -90,7 +90,7 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
       return removed;
     };
 
-    test('its nodes are those that own names, and an empty one has none', async () => {
+    test('its nodes are those that own names, and an empty node has no entries', async () => {
       assert.deepEqual([...under.content.nodes()].sort(), [...under.owners].sort());
       assert.deepEqual(await namesOf(), []);
       for (const node of under.owners) {
@@ -109,7 +109,7 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
       });
     }
 
-    test('sizes are those of the values, in the order of the names, and 0 where nothing is', async () => {
+    test('sizes are those of the values, in the order of the names, and 0 for an absent name', async () => {
       const names = await fill('sizes', 400);
       for (const [node, found] of await sweep(1000)) {
         const asked = found.flatMap((each, index) => [each, entryOf(`nobody ${index}`)]).slice(0, 512);
@@ -119,7 +119,7 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
       await erase();
     });
 
-    test('what is unlinked is gone, is told in number, and everything else stays', async () => {
+    test('unlinked entries are gone and counted, and everything else stays', async () => {
       const [going, staying] = [await fill('going', 120), await fill('staying', 120)];
       const theirs = strangers();
       for (const each of theirs) await under.put(each, Buffer.from('theirs'));
@@ -137,7 +137,7 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
       await erase();
     });
 
-    test('what lies on a node is counted, whoever’s it is', async () => {
+    test('all keys of a node are counted, ours and others', async () => {
       const counted = async (): Promise<number> =>
         (await Promise.all(under.owners.map(under.content.count))).reduce((sum, each) => sum + each, 0);
       const before = await counted();
@@ -148,7 +148,7 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
       assert.equal(await counted(), before + 1);
     });
 
-    test('a node that is flushed is empty, and no other; or nothing is gone and the words say why', async () => {
+    test('a flushed node is empty, and no other; or nothing is removed and the message says why', async () => {
       const names = await fill('flushed', 150);
       const [first, ...others] = [...(await sweep(1000))];
       assert.ok(first);

@@ -6,14 +6,14 @@ import type { ControlRead, ControlStore, ControlValue } from '../../src/control/
 
 export interface ControlStoreUnderTest {
   readonly store: ControlStore;
-  /** Another process's client of the same server. */
+  /** The client of another process on the same server. */
   readonly other: ControlStore;
-  /** Makes the server forget all it holds. */
+  /** Deletes all data of the server. */
   readonly lose: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** Generous: what is tested here is what comes back, on however slow a machine. */
+/** Generous, for slow machines: the contract tests results and not speed. */
 const DEADLINE_MS = 5000;
 const TTL_MS = 60_000;
 const SWAPPED = { kind: 'swapped' };
@@ -25,7 +25,7 @@ const tagged = (tag: string, value: Buffer | string = `value of ${tag}`): Contro
   value: Buffer.from(value),
 });
 
-/** What every control store promises (src/control/control-store.ts), whoever answers behind it. */
+/** The promises of every control store (src/control/control-store.ts). */
 export function controlStoreContract(name: string, setUp: () => Promise<ControlStoreUnderTest>): void {
   describe(`control store contract: ${name}`, () => {
     let under: ControlStoreUnderTest;
@@ -63,12 +63,12 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       return Object.fromEntries(found.reports.map(({ id, value }) => [id, value.toString()]));
     };
 
-    test('what nobody wrote is absent, whatever one knows', async () => {
+    test('a document that was never written is absent, for any known tag', async () => {
       assert.deepEqual(await read('nobody'), ABSENT);
       assert.deepEqual(await read('nobody', '7-abc'), ABSENT);
     });
 
-    test('what was swapped in is what everybody reads: binary, empty, large', async () => {
+    test('every process reads the swapped value: binary, empty, large', async () => {
       const values = {
         binary: Buffer.from(Uint8Array.from({ length: 512 }, (_, index) => index % 256)),
         crlf: Buffer.from('$5\r\nhello\r\n\0'),
@@ -85,7 +85,7 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       }
     });
 
-    test('whoever knows it already is told so, and only then', async () => {
+    test('a read with the current tag is answered `unchanged`, and only then', async () => {
       await swap('known', undefined, tagged('1-abc'));
       assert.equal((await read('known', '1-abc')).kind, 'unchanged');
       for (const tag of ['1-ab', '1-abcd', '1-ABC', '2-abc', '', ' ', '\0']) {
@@ -93,9 +93,9 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       }
     });
 
-    test('a swap that expects something else changes nothing', async () => {
+    test('a swap that expects another tag changes nothing', async () => {
       const there = tagged('4-abc');
-      assert.deepEqual(await swap('cas', '3-abc', there), CONFLICT, 'nothing is there');
+      assert.deepEqual(await swap('cas', '3-abc', there), CONFLICT, 'there is no document');
       assert.deepEqual(await read('cas'), ABSENT);
       assert.deepEqual(await swap('cas', undefined, there), SWAPPED);
       for (const expected of [undefined, '', '3-abc', '4-ab', '4-abcd', '5-abc']) {
@@ -104,7 +104,7 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       }
     });
 
-    test('of many writers that expect the same exactly one succeeds, first and later', async () => {
+    test('when many writers expect the same tag, exactly one succeeds, for a new document and later', async () => {
       const crowd = (expected: string | undefined, revision: number) =>
         Promise.all(
           Array.from({ length: 40 }, (_, index) =>
@@ -127,7 +127,7 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       }
     });
 
-    test('domains do not know of each other', async () => {
+    test('domains are independent', async () => {
       const domains = ['goods', 'good', 'goods-2', 'auto'];
       for (const domain of domains) await swap(domain, undefined, tagged('1-abc', domain));
       await renew('goods');
@@ -137,7 +137,7 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       assert.deepEqual(await reportsOf('good'), {});
     });
 
-    test('each renewal is seen by everybody, by those who know the document too', async () => {
+    test('every process sees each renewal, also with a known tag', async () => {
       await swap('renewed', undefined, tagged('1-abc'));
       const before = await renewalsOf('renewed');
       assert.equal(await renewalsOf('renewed', '1-abc'), before, 'a read moved it');
@@ -151,14 +151,14 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       await holds('renewed', tagged('2-def'));
     });
 
-    test('a renewal puts no document where there is none', async () => {
+    test('a renewal creates no document', async () => {
       await renew('bare');
       assert.deepEqual(await read('bare'), ABSENT);
       assert.deepEqual(await swap('bare', undefined, tagged('1-abc')), SWAPPED);
       await holds('bare', tagged('1-abc'));
     });
 
-    test('the latest report of each process is what everybody reads', async () => {
+    test('every process reads the latest report of each process', async () => {
       assert.deepEqual(await reportsOf('reports'), {});
       assert.equal(await report('reports', 'a', 'first'), true);
       await report('reports', 'b-2:3', '{"x":"ё\\r\\n"}');
@@ -168,7 +168,7 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       assert.deepEqual(await read('reports'), ABSENT, 'a report is no document');
     });
 
-    test('reports lapse when nobody reports any longer, and not before', async () => {
+    test('reports expire when no process reports any more, and not before', async () => {
       const startedMs = performance.now();
       await report('lapsing', 'a', 'x', 1500.5);
       await sleep(200);
@@ -177,12 +177,12 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       if (performance.now() - startedMs < 1500) assert.deepEqual(found, { a: 'x', b: 'y' });
       const untilMs = performance.now() + 20_000;
       while (Object.keys(await reportsOf('lapsing')).length > 0) {
-        assert.ok(performance.now() < untilMs, 'they stay for ever');
+        assert.ok(performance.now() < untilMs, 'reports never expire');
         await sleep(50);
       }
     });
 
-    test('of what the server lost everything is absent, and may be written anew', async () => {
+    test('after the server lost its data everything is absent, and may be written again', async () => {
       await swap('lost', undefined, tagged('9-abc'));
       await renew('lost');
       await report('lost', 'a', 'x');
@@ -194,7 +194,7 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
       await holds('lost', tagged('10-def'));
     });
 
-    test('without any time nothing rejects, nothing is torn, and it works afterwards', async () => {
+    test('with a deadline of 0 nothing rejects, no document is torn, and it works afterwards', async () => {
       await swap('late', undefined, tagged('1-abc'));
       const settled = await Promise.allSettled([
         under.store.read('late', undefined, 0),

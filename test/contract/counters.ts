@@ -4,23 +4,23 @@ import type { CounterStore, QueryCount } from '../../src/popularity/shared.ts';
 
 export interface CountersUnderTest {
   readonly counters: CounterStore;
-  /** Another process's. */
+  /** The counters of another process. */
   readonly other: CounterStore;
-  /** One whose windows are so short that they can be waited for. */
+  /** Counters with windows that are short enough for a test. */
   readonly brief: { readonly counters: CounterStore; readonly windowMs: number };
-  /** Lets time pass for them. */
+  /** Lets time pass for the short windows. */
   readonly pass: (ms: number) => Promise<void>;
-  /** Searches held for a domain, once per window. */
+  /** Searches stored for a domain, summed over windows. */
   readonly held: (domain: string) => Promise<number>;
   readonly stop: () => Promise<void>;
 }
 
-/** Generous: what is tested here is what comes back, on however slow a machine. */
+/** Generous, for slow machines: the contract tests results and not speed. */
 const DEADLINE_MS = 5000;
 
 const count = (search: string, times: number): QueryCount => ({ search, count: times });
 
-/** What every counter store promises (src/popularity/counter-store.ts), whoever answers behind it. */
+/** The promises of every counter store (src/popularity/shared.ts). */
 export function countersContract(name: string, setUp: () => Promise<CountersUnderTest>): void {
   describe(`counters contract: ${name}`, () => {
     let under: CountersUnderTest;
@@ -33,13 +33,13 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
     const add = (domain: string, ...counts: readonly QueryCount[]) => under.counters.add(domain, counts, DEADLINE_MS);
     const top = (domain: string, n = 1000) => under.other.top(domain, n, DEADLINE_MS);
 
-    test('of what nobody asked there is nothing', async () => {
+    test('without searches the top is empty', async () => {
       assert.deepEqual(await top('nobody'), []);
       assert.equal(await add('nobody'), true);
       assert.equal(await under.held('nobody'), 0);
     });
 
-    test('what all processes add is summed, most asked first, each domain for itself', async () => {
+    test('the counts of all processes are summed per domain, most asked first', async () => {
       assert.equal(await add('goods', count('q=a', 3), count('q=b', 7), count('q=c', 1)), true);
       assert.equal(await under.other.add('goods', [count('q=a', 5), count('q=d', 2)], DEADLINE_MS), true);
       await add('good', count('q=a', 1));
@@ -51,14 +51,14 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
       assert.deepEqual(await top('good'), [count('q=a', 1)]);
     });
 
-    test('a search comes back as it was added, whatever is in it', async () => {
+    test('a search is returned as it was added, with any characters', async () => {
       const odd = ['q=ёлка&filter=price:1..2', 'q=\'"\\', 'q=a\r\nb', 'q=\0', 'q=😀', ' ', '7', '-1', 'nan'];
       const counts = odd.map((search, index) => count(search, odd.length - index));
       assert.equal(await add('odd', ...counts), true);
       assert.deepEqual(await top('odd'), counts);
     });
 
-    test('what is too long or no count is left out and said so; what is beside it is taken', async () => {
+    test('a search that is too long or has no valid count is left out and reported; the others are counted', async () => {
       const [longest, longer] = [`q=${'x'.repeat(1022)}`, `q=${'ё'.repeat(512)}`];
       assert.equal(await add('bad', count(longest, 2)), true);
       assert.equal(await add('bad', count(longer, 9), count('q=a', 1)), false);
@@ -68,7 +68,7 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
       assert.deepEqual(await top('bad'), [count('q=a', 5), count(longest, 2)]);
     });
 
-    test('many at once, from many', async () => {
+    test('many counts at once, from many processes', async () => {
       const counts = Array.from({ length: 300 }, (_, index) => count(`q=${index}`, 1000 - index));
       const added = await Promise.all([
         add('many', ...counts),
@@ -82,7 +82,7 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
       assert.deepEqual(found?.at(-1), count('q=299', 1402));
     });
 
-    test('of more than it may hold the least asked go, and a top is never longer than a thousand', async () => {
+    test('above the maximum number of searches the least asked are removed, and a top has at most a thousand', async () => {
       for (let first = 0; first < 10_400; first += 400) {
         const counts = Array.from({ length: 400 }, (_, index) => count(`q=${first + index}`, 20_000 - first - index));
         assert.equal(await add('bounded', ...counts), true);
@@ -94,7 +94,7 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
       assert.deepEqual(found?.at(-1), count('q=999', 19_001));
     });
 
-    test('what was asked before weighs less than what is asked now, and is forgotten in the end', async () => {
+    test('older counts weigh less than new ones, and expire in the end', async () => {
       const { counters, windowMs } = under.brief;
       const startedMs = performance.now();
       await counters.add('brief', [count('q=old', 10)], DEADLINE_MS);
@@ -103,7 +103,7 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
       await counters.add('brief', [count('q=new', 30)], DEADLINE_MS);
       const [latest, old] = (await counters.top('brief', 10, DEADLINE_MS)) ?? [];
       assert.equal(latest?.search, 'q=new');
-      // Two or three windows old, unless the machine stood still meanwhile.
+      // Two or three windows old, unless the machine stalled.
       if (performance.now() - startedMs < 3 * windowMs) {
         assert.ok(old?.search === 'q=old' && old.count > 4.5 && old.count < 7, JSON.stringify(old));
       }
@@ -112,7 +112,7 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
       assert.equal(await under.held('brief'), 0);
     });
 
-    test('without any time nothing rejects, and it works afterwards', async () => {
+    test('with a deadline of 0 nothing rejects, and it works afterwards', async () => {
       const counts = Array.from({ length: 300 }, (_, index) => count(`q=${index}`, 1));
       const [added, found] = await Promise.all([
         under.counters.add('late', counts, 0),

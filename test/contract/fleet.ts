@@ -6,10 +6,13 @@ import type { StoreUnderTest } from './store.ts';
 
 const DEADLINE_MS = 5000;
 const TTL_MS = 60_000;
-/** More than one pipeline for every node. */
+/** Enough for more than one pipeline per node. */
 const MANY = 500;
 
-/** What a fleet shares through a store: seeds, epochs, the head count. Registers its tests in the suite that calls it. */
+/**
+ * The data that processes share through a store: backfill, epochs, membership. Registers its tests in the calling
+ * suite.
+ */
 export function fleetContract(under: () => StoreUnderTest): void {
   const seed = (id: string, value: string, ttlMs = TTL_MS): SeedItem => ({
     name: `sc1:contract:{seed-${id}}`,
@@ -18,8 +21,8 @@ export function fleetContract(under: () => StoreUnderTest): void {
   });
   const readOf = (item: SeedItem) => ({ kind: 'value', value: item.value });
 
-  describe('seeding', () => {
-    test('what is there is kept, what is not is written, results in order, over all nodes and several batches', async () => {
+  describe('seedMany', () => {
+    test('present names are kept, absent names are written, results in order, over all nodes and several pipelines', async () => {
       const { store } = under();
       const items = Array.from({ length: MANY }, (_, index) =>
         seed(String(index), `seed ${index} `.repeat(index % 40)),
@@ -42,7 +45,7 @@ export function fleetContract(under: () => StoreUnderTest): void {
       }
     });
 
-    test('nothing, one name twice, and large values', async () => {
+    test('no names, one name twice, and large values', async () => {
       const { store } = under();
       assert.deepEqual(await store.seedMany([]), []);
       const twice = await store.seedMany([seed('twice', 'first'), seed('twice', 'second')]);
@@ -52,7 +55,7 @@ export function fleetContract(under: () => StoreUnderTest): void {
       for (const item of large) assert.deepEqual(await store.read(item.name, DEADLINE_MS), readOf(item));
     });
 
-    test('a seed ends with its lifetime, and what it found keeps its own', async () => {
+    test('an entry expires with its lifetime, and a kept entry keeps its own lifetime', async () => {
       const { store } = under();
       const short = seed('short', 'x', 50.5);
       const kept = seed('kept', 'new', 50);
@@ -70,7 +73,7 @@ export function fleetContract(under: () => StoreUnderTest): void {
       return [...found].sort((a, b) => a.node.localeCompare(b.node));
     };
 
-    test('there is one for each node that owns names, and reading and writing leaves them', async () => {
+    test('each node that owns names has one epoch, and reads and writes do not change it', async () => {
       const first = await epochs();
       assert.deepEqual(first.map(({ node }) => node).sort(), [...under().owners].sort());
       assert.equal(new Set(first.map(({ part }) => part)).size, first.length);
@@ -80,7 +83,7 @@ export function fleetContract(under: () => StoreUnderTest): void {
       assert.deepEqual(await epochs(), first);
     });
 
-    test('a node that lost what it held has a new one; its part stays, and so do the others', async () => {
+    test('a node that lost its data has a new epoch; its part stays, and so do the other epochs', async () => {
       const first = await epochs();
       const lost = first[0];
       assert.ok(lost);
@@ -93,11 +96,11 @@ export function fleetContract(under: () => StoreUnderTest): void {
     });
   });
 
-  describe('the head count', () => {
+  describe('membership', () => {
     const beat = (id: string, ttlMs = TTL_MS) => under().store.beat(id, ttlMs, DEADLINE_MS);
     const fleet = (live: number, rank: number) => ({ kind: 'fleet', live, rank });
 
-    test('counts those that live, ranks them by id, and forgets who leaves or is silent', async () => {
+    test('counts the live processes, ranks them by id, and removes those that leave or are silent', async () => {
       assert.deepEqual(await beat('m'), fleet(1, 0));
       assert.deepEqual(await beat('m'), fleet(1, 0), 'a second beat is not a second process');
       assert.deepEqual(await beat('Z'), fleet(2, 0));
@@ -115,7 +118,7 @@ export function fleetContract(under: () => StoreUnderTest): void {
       await under().store.leave('last', DEADLINE_MS);
     });
 
-    test('a short beat shortens nobody else, and a later one may be shorter', async () => {
+    test('a short beat shortens no other process’s lifetime, and a later beat may be shorter', async () => {
       await beat('long', 5000);
       await beat('short', 60);
       await sleep(120);
@@ -126,7 +129,7 @@ export function fleetContract(under: () => StoreUnderTest): void {
       await under().store.leave('other', DEADLINE_MS);
     });
 
-    test('many beat at once', async () => {
+    test('many processes beat at once', async () => {
       const ids = Array.from(
         { length: 60 },
         (_, index) => `process-${String(index).padStart(3, '0')}-${'x'.repeat(50)}`,

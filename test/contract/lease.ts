@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LeaseNames, type LeaseTake, leaseNames, type Store } from '../../src/cache/store.ts';
 import type { StoreUnderTest } from './store.ts';
 
-/** Generous: what is tested here is what comes back, on however slow a machine. */
+/** Generous, for slow machines: the contract tests results and not speed. */
 const DEADLINE_MS = 5000;
 const TTL_MS = 60_000;
 const HELD = { kind: 'held' };
@@ -17,7 +17,7 @@ const STORED = { kind: 'stored' };
 
 const names = (id: string): LeaseNames => leaseNames(`sc1:contract:{lease-${id}}`);
 
-/** What every store's leases promise (src/cache/lease-store.ts). Registers its tests in the suite that calls it. */
+/** The promises of every store's leases (src/cache/store.ts). Registers its tests in the calling suite. */
 export function leaseContract(store: () => Store): void {
   const take = (on: LeaseNames, token: string, ttlMs = TTL_MS): Promise<LeaseTake> =>
     store().leases.take(on, token, ttlMs, DEADLINE_MS);
@@ -26,7 +26,7 @@ export function leaseContract(store: () => Store): void {
     store().leases.writeAndRelease(on, token, Buffer.from(value), ttlMs);
 
   describe('leases', () => {
-    test('of many who ask at once one takes it, the others are told that it is held', async () => {
+    test('when many take a lease at once, one gets it and the others see that it is held', async () => {
       const on = names('crowd');
       const all = await Promise.all(Array.from({ length: 40 }, (_, index) => take(on, `token-${index}`)));
       assert.equal(all.filter(({ kind }) => kind === 'taken').length, 1);
@@ -34,7 +34,7 @@ export function leaseContract(store: () => Store): void {
       assert.deepEqual(await look(on), HELD);
     });
 
-    test('whoever takes it is given the entry of that moment', async () => {
+    test('a take returns the entry of that moment', async () => {
       const on = names('value');
       assert.deepEqual(await take(on, 'a'), TAKEN);
       await store().leases.release(on, 'a');
@@ -44,7 +44,7 @@ export function leaseContract(store: () => Store): void {
       assert.deepEqual(await take(on, 'b'), HELD);
     });
 
-    test('a write releases it and is what everybody reads: binary, empty, 1 MiB', async () => {
+    test('a write releases the lease, and every reader gets its value: binary, empty, 1 MiB', async () => {
       const binary = Buffer.from(Uint8Array.from({ length: 512 }, (_, index) => index % 256));
       const values = {
         binary,
@@ -64,7 +64,7 @@ export function leaseContract(store: () => Store): void {
       }
     });
 
-    test('the lifetime of the entry is that of the write, whole milliseconds or not', async () => {
+    test('the entry has the lifetime of the write, also with a fraction of a millisecond', async () => {
       const on = names('lifetime');
       await take(on, 'a');
       assert.deepEqual(await write(on, 'a', 'x', 80.5), STORED);
@@ -72,7 +72,7 @@ export function leaseContract(store: () => Store): void {
       assert.deepEqual(await look(on), FREE);
     });
 
-    test('while it is held a look says so and nothing else, though there is an entry', async () => {
+    test('while the lease is held a look returns only that, although there is an entry', async () => {
       const on = names('look');
       assert.deepEqual(await look(on), FREE);
       await store().write(on.entry, Buffer.from('old'), TTL_MS);
@@ -83,10 +83,10 @@ export function leaseContract(store: () => Store): void {
       assert.deepEqual(await look(on), { kind: 'free', value: Buffer.from('old') });
     });
 
-    test('somebody who does not hold it neither releases it nor writes', async () => {
+    test('a process that does not hold the lease can neither release it nor write', async () => {
       const on = names('stranger');
       await store().write(on.entry, Buffer.from('old'), TTL_MS);
-      assert.deepEqual(await write(on, 'b', 'not mine'), FENCED, 'nobody holds it');
+      assert.deepEqual(await write(on, 'b', 'not mine'), FENCED, 'no lease is held');
       await take(on, 'a');
       for (const token of ['b', '', 'A', 'a ', 'ta', 'p', '\0']) {
         assert.deepEqual(await write(on, token, 'not mine'), FENCED);
@@ -98,11 +98,11 @@ export function leaseContract(store: () => Store): void {
       assert.deepEqual(await look(on), { kind: 'free', value: Buffer.from('old') });
     });
 
-    test('an owner that was too slow changes nothing: the next one holds it and writes', async () => {
+    test('a holder whose lease expired changes nothing: the next holder writes', async () => {
       const on = names('slow');
       await take(on, 'slow', 50.5);
       await sleep(120);
-      assert.deepEqual(await look(on), FREE, 'a dead owner holds it for ever');
+      assert.deepEqual(await look(on), FREE, 'a dead holder keeps the lease for ever');
       assert.deepEqual(await take(on, 'next'), TAKEN);
       assert.deepEqual(await write(on, 'slow', 'late'), FENCED);
       await store().leases.release(on, 'slow');
@@ -112,7 +112,7 @@ export function leaseContract(store: () => Store): void {
       assert.deepEqual(await look(on), { kind: 'free', value: Buffer.from('in time') });
     });
 
-    test('a pass mark is what everybody sees until it ends, whatever token comes', async () => {
+    test('every process sees a pass mark until it expires, with any token', async () => {
       const on = names('pass');
       await take(on, 'a');
       await store().leases.release(on, 'a', 400.5);
@@ -121,7 +121,7 @@ export function leaseContract(store: () => Store): void {
         const [release, written, taken] = [store().leases.release(on, token), write(on, token, 'x'), take(on, token)];
         const seen = { looked: await look(on), written: await written, taken: await taken };
         await release;
-        // On a machine that stands still for so long it has ended.
+        // On a machine that stalls for longer the mark has expired.
         if (performance.now() < untilMs) assert.deepEqual(seen, { looked: PASS, written: FENCED, taken: PASS }, token);
         else if (seen.taken.kind === 'taken') await store().leases.release(on, token);
       }
@@ -130,7 +130,7 @@ export function leaseContract(store: () => Store): void {
       assert.deepEqual(await take(on, 'b'), TAKEN);
     });
 
-    test('what was released may be taken again by the same token', async () => {
+    test('a released lease may be taken again with the same token', async () => {
       const on = names('again');
       for (let round = 0; round < 3; round += 1) {
         assert.deepEqual(await take(on, 'a'), TAKEN);
@@ -140,7 +140,7 @@ export function leaseContract(store: () => Store): void {
       assert.deepEqual(await look(on), FREE);
     });
 
-    test('leases of many keys, on all nodes, do not know of each other', async () => {
+    test('leases of many keys, on all nodes, are independent', async () => {
       const many = Array.from({ length: 120 }, (_, index) => names(`many-${index}`));
       assert.ok((await Promise.all(many.map((on) => take(on, 'a')))).every(({ kind }) => kind === 'taken'));
       const written = await Promise.all(many.map((on) => write(on, 'a', on.entry)));
@@ -154,9 +154,9 @@ export function leaseContract(store: () => Store): void {
   });
 }
 
-/** Apart, because it makes nodes look slow, and what comes next meets their breakers. */
+/** Separate, because it stalls nodes, and their breakers would affect the next tests. */
 export function lateLeaseContract(under: () => Pick<StoreUnderTest, 'store' | 'stall'>): void {
-  test('a take that was not answered in time holds nothing in the end', async () => {
+  test('a take that missed its deadline leaves no lease in the end', async () => {
     const { store, stall } = under();
     const many = Array.from({ length: 60 }, (_, index) => names(`late-${index}`));
     const goOn = await stall();

@@ -11,26 +11,26 @@ export interface StoreUnderTest {
   readonly store: Store;
   /** Nodes that own names, as `nodes()` must show them. */
   readonly owners: readonly string[];
-  /** The server's own `CLUSTER KEYSLOT`, where there are slots. */
+  /** The server's `CLUSTER KEYSLOT`, for stores with slots. */
   readonly keySlot?: (name: string) => Promise<number>;
-  /** Lets no owner answer until what it resolves to is called. */
+  /** Stops all owners until the returned function is called. */
   readonly stall: () => Promise<() => void>;
-  /** Makes that one node forget all it holds. */
+  /** Deletes all data of that node. */
   readonly lose: (node: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** Generous: what is tested here is what comes back, on however slow a machine. */
+/** Generous, for slow machines: the contract tests results and not speed. */
 const DEADLINE_MS = 5000;
 const TTL_MS = 60_000;
-/** For a test that hangs, nothing else. */
+/** Ends a test that hangs. */
 const PATIENCE_MS = 20_000;
-/** More than one pipeline for every node. */
+/** Enough for more than one pipeline per node. */
 const MANY = 1000;
 
 const hung = (): Promise<'hung'> => sleep(DEADLINE_MS, 'hung', { ref: false });
 
-/** What every store promises (src/cache/store.ts), whoever answers behind it. */
+/** The promises of every store (src/cache/store.ts). */
 export function storeContract(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`store contract: ${name}`, () => {
     let under: StoreUnderTest;
@@ -44,7 +44,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
     const stored = async (key: string, value: Buffer, ttlMs = TTL_MS): Promise<void> =>
       assert.deepEqual(await under.store.write(key, value, ttlMs), { kind: 'stored' });
     const key = (id: string): string => `sc1:contract:{${id}}`;
-    /** A test that makes nodes look slow may have opened their breakers; reads close them again. */
+    /** A test that stalls nodes may have opened their breakers; reads close them again. */
     const atRest = async (): Promise<string[]> => {
       const rest = { breaker: 'closed', connected: true, outstanding: 0 };
       const names = Array.from({ length: 50 }, (_, index) => key(`rest-${index}`));
@@ -60,7 +60,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       }
     };
 
-    test('what was written is what is read: binary, empty, 1 MiB', async () => {
+    test('a value is read as it was written: binary, empty, 1 MiB', async () => {
       const values = {
         binary: Buffer.from(Uint8Array.from({ length: 512 }, (_, index) => index % 256)),
         crlf: Buffer.from('$5\r\nhello\r\n\0'),
@@ -75,8 +75,8 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       }
     });
 
-    test('a name nobody wrote is absent', async () => {
-      assert.deepEqual(await read(key('nobody-wrote-this')), { kind: 'absent' });
+    test('a name that was never written is absent', async () => {
+      assert.deepEqual(await read(key('never-written')), { kind: 'absent' });
     });
 
     test('a second write overwrites the first and its lifetime', async () => {
@@ -86,13 +86,13 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       assert.deepEqual(await read(key('twice')), { kind: 'value', value: Buffer.from('second') });
     });
 
-    test('a value is gone when its lifetime is over', async () => {
+    test('a value is absent after its lifetime', async () => {
       await stored(key('short'), Buffer.from('x'), 100);
       await sleep(150);
       assert.deepEqual(await read(key('short')), { kind: 'absent' });
     });
 
-    test('a fraction of a millisecond is a lifetime', async () => {
+    test('a lifetime may have a fraction of a millisecond', async () => {
       await stored(key('fraction'), Buffer.from('x'), 1.5);
     });
 
@@ -100,7 +100,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       const names = Array.from({ length: MANY }, (_, index) => key(`many-${index}`));
       const isWritten = (index: number): boolean => index % 3 !== 0;
       const value = (index: number): Buffer => Buffer.from(`value ${index} `.repeat(index % 50));
-      // One after another: a store drops writes past its bound, and that is not what is tested here.
+      // One after another: a store drops writes above its bound, which is not tested here.
       for (const [index, each] of names.entries()) if (isWritten(index)) await stored(each, value(index));
       const owners = new Set(names.map((each) => under.store.locate(each).node));
       assert.deepEqual([...owners].sort(), [...under.owners].sort(), 'the names do not cover all nodes');
@@ -124,7 +124,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
     fleetContract(() => under);
     lateLeaseContract(() => under);
 
-    test('a reply at the very moment of the deadline is the value or a fault, and is not lost', async () => {
+    test('a reply at the moment of the deadline is the value or a fault, and is not lost', async () => {
       await atRest();
       const large = randomBytes(1024 * 1024);
       await stored(key('near'), large);
@@ -133,19 +133,19 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
         ...Array.from({ length: 20 }, () => under.store.read(key('near'), 1)),
       ]);
       for (const found of reads.flat()) {
-        // Without a late reply it was not sent: the deadline or the breaker came first.
+        // A fault without a late reply was not sent: the deadline or the breaker came first.
         const value = found.kind === 'fault' && found.late ? await found.late : found.kind === 'value' && found.value;
         if (value !== false) assert.ok(value?.equals(large), 'the reply is lost');
         else assert.ok(found.kind === 'fault' && ['store-slow', 'node-open'].includes(found.fault), found.kind);
       }
     });
 
-    test('a read settles by its deadline though nobody answers, and each late reply brings the value', async () => {
+    test('a read without a reply settles by its deadline, and each late reply has the value', async () => {
       await atRest();
       const large = randomBytes(1024 * 1024);
       await stored(key('slow'), large);
       const goOn = await under.stall();
-      // Long enough that all are sent before it passes: a batch that is not sent in time has no late reply.
+      // Long enough to send all of them: a pipeline that is not sent before the deadline has no late reply.
       const deadlineMs = 200;
       const many = under.store.readMany(Array(10).fill(key('slow')), deadlineMs);
       const single = Array.from({ length: 10 }, () => under.store.read(key('slow'), deadlineMs));
@@ -165,15 +165,19 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
         assert.ok(node !== undefined && under.owners.includes(node), `${each} lives at ${node}`);
       }
       const { entry, lease } = leaseNames(key('abc'));
-      assert.deepEqual(under.store.locate(lease), under.store.locate(entry), 'an entry and its lease part');
+      assert.deepEqual(
+        under.store.locate(lease),
+        under.store.locate(entry),
+        'an entry and its lease are not in one place',
+      );
     });
 
-    test('nodes shows every owner, and at rest each is connected, closed and has nothing outstanding', async () => {
+    test('nodes returns every owner; at rest each is connected, its breaker is closed and nothing is outstanding', async () => {
       const nodes = await atRest();
       assert.deepEqual(nodes.sort(), [...under.owners].sort());
     });
 
-    test('close may be called twice, and what comes after it is a fault', async () => {
+    test('close may be called twice, and every later call is a fault', async () => {
       const inFlight = under.store.read(key('slow'), DEADLINE_MS);
       await under.store.close();
       await under.store.close();

@@ -1,11 +1,11 @@
 import type { Audit, RecordedEntry } from '../../src/operations/audit/audit.ts';
 
 export interface FakeAudit extends Audit {
-  /** In the order in which they were recorded. */
+  /** In the order of recording. */
   readonly entries: RecordedEntry[];
 }
 
-/** An audit in memory, with pages like those of files. */
+/** An audit in memory, with the same paging as the files. */
 export function createFakeAudit(clock: { readonly wallMs: () => number }): FakeAudit {
   const entries: RecordedEntry[] = [];
   return {

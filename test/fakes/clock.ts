@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/runtime.ts';
 
 export interface FakeClock extends Clock {
-  /** Moves both clocks on. */
+  /** Advances both clocks. */
   readonly advance: (ms: number) => void;
   /** Steps the wall clock only, as NTP or an operator does. */
   readonly stepWall: (ms: number) => void;

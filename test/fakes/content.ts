@@ -2,9 +2,9 @@ import { type StoreContent, StoreUnreachable } from '../../src/operations/flush/
 
 export interface FakeContent extends StoreContent {
   readonly put: (node: string, name: string, value: Buffer) => void;
-  /** Whatever lies there, in the order of its coming. */
+  /** All names on the node, in the order of arrival. */
   readonly held: (node: string) => readonly string[];
-  /** From now on each call for that node rejects with these words; undefined: no longer. */
+  /** From now on each call for that node rejects with this message; undefined ends it. */
   readonly refuse: (node: string, words: string | undefined) => void;
 }
 
@@ -14,12 +14,12 @@ export interface FakeContentOptions {
 }
 
 interface Held {
-  /** Of its coming: where a scan stands is one of these, so that what is removed meanwhile hides nothing else. */
+  /** Order of arrival. A scan's cursor is such a number, so a key that is removed meanwhile hides no other key. */
   readonly number: number;
   readonly value: Buffer;
 }
 
-/** The content of a store in memory, for tests of what counts and erases. Keeps every promise of the port. */
+/** The content of a store in memory. Keeps every promise of the port. */
 export function createFakeContent({ domain, nodes = ['memory:0'] }: FakeContentOptions): FakeContent {
   const held = new Map(nodes.map((node) => [node, new Map<string, Held>()]));
   const refusals = new Map<string, string>();

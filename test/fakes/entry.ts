@@ -4,7 +4,7 @@ import type { LifetimePolicy } from '../../src/cache/freshness.ts';
 import type { Signing } from '../../src/cache/signing.ts';
 import type { Clock } from '../../src/runtime.ts';
 
-/** A real, encoded entry with the given differences from an ordinary fresh one. */
+/** A real, encoded entry: an ordinary fresh one, with the given parts replaced. */
 export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}, signing?: Signing): Entry {
   const body = parts.body ?? Buffer.from('{"query":"кроссовки","results":[]}');
   return encodeEntry(
@@ -31,7 +31,7 @@ export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}, signing?:
 
 const DAY_MS = 86_400_000;
 
-/** Longer than whatever a test gives an entry. */
+/** Longer than any lifetime that a test gives an entry. */
 export const LONG_LIVED: LifetimePolicy = {
   ttlMs: DAY_MS,
   staleWhileRevalidateMs: DAY_MS,

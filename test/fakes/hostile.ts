@@ -1,8 +1,8 @@
-/** What a field may hold that somebody else has written: a planted entry, a report of another process, a client's text. */
+/** Hostile values of a field that others write: a planted entry, a report of another process, a client's text. */
 
 const ELEMENT = { tag: 'iframe', attributes: { onload: 'alert(1)', srcdoc: '<script>' }, children: ['x'] };
 
-/** Each has been parsed from JSON, as what is planted would be. */
+/** Parsed from JSON, as a planted value is. */
 const HOSTILE: Readonly<Record<string, unknown>> = JSON.parse(
   JSON.stringify({
     'an object like an element': ELEMENT,
@@ -18,7 +18,7 @@ const HOSTILE: Readonly<Record<string, unknown>> = JSON.parse(
     nothing: null,
   }),
 );
-/** As JSON writes it: a member of its own, and not the prototype. */
+/** From JSON `__proto__` is an ordinary member, and not the prototype. */
 const PROTO: unknown = JSON.parse('{"__proto__":{"tag":"iframe","attributes":{},"children":[]},"constructor":{"x":1}}');
 export const HOSTILE_VALUES: readonly (readonly [name: string, value: unknown])[] = [
   ...Object.entries(HOSTILE),
@@ -26,8 +26,8 @@ export const HOSTILE_VALUES: readonly (readonly [name: string, value: unknown])[
 ];
 
 /**
- * Each member of a payload, at any depth: its path, and the payload with another value in that place. Of a list the first
- * is enough: what draws it draws the rest.
+ * Each member of a payload, at any depth: its path, and a function that returns the payload with another value in that
+ * place. Only the first element of a list: the same code renders the others.
  */
 export function* eachPlace<T>(payload: T): Generator<readonly [path: string, put: (value: unknown) => T]> {
   for (const path of pathsOf(payload)) yield [path.join('.'), (value) => placed(payload, path, value) as T];
@@ -52,8 +52,8 @@ function placed(payload: unknown, [name, ...rest]: readonly string[], value: unk
 }
 
 /**
- * Every element of a document and every attribute with its element, as `a` and `a href`; `stray` for a `<` or `>` that
- * belongs to no tag of ours, and `runs` for an address that is a script.
+ * Every element of a document and every attribute with its element, as `a` and `a href`; `stray` for a `<` or `>` outside
+ * of a tag, and `runs` for an address that is a script.
  */
 export function partsOf(html: string): ReadonlySet<string> {
   const parts = new Set<string>();

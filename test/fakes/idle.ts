@@ -1,11 +1,11 @@
-/** Far above what any code under test takes in one go. */
+/** Far above the number of turns that any code under test needs. */
 const MAX_TURNS = 100_000;
-/** What node calls `setImmediate` and the operations of files. */
+/** Node's names of `setImmediate` and of file operations. */
 const WORK = ['Immediate', 'FSReqPromise', 'FSReqCallback', 'CloseReq'];
 
 /**
- * Waits until only a timer, a socket or the test itself can go on: every promise chain has run out, and no `setImmediate`
- * and no operation of a file is under way. Then a test may claim that something did not happen.
+ * Waits until only a timer, a socket or the test itself can continue: every promise chain has ended, and no `setImmediate`
+ * and no file operation is pending. Then a test may assert that something did not happen.
  */
 export async function idle(): Promise<void> {
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {

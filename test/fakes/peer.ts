@@ -6,14 +6,14 @@ import type { Peer, RunningPeer } from '../../loadtest/peers/peer.ts';
 export interface FakePeerOptions {
   readonly name?: string;
   readonly keeps?: Peer['keeps'];
-  /** One search for all who ask for the same page at one moment. */
+  /** Requests for the same page at one time share one search. */
   readonly coalesces?: boolean;
-  /** Pages past their time are served when the origin fails. */
+  /** Serves expired pages when the origin fails. */
   readonly servesStale?: boolean;
   readonly failsToStart?: string;
 }
 
-/** A cache of pages in this very process, small enough to know what every figure about it has to be. */
+/** A page cache in this process, so small that a test knows each of its figures in advance. */
 export function fakePeer(options: FakePeerOptions = {}): Peer {
   return {
     name: options.name ?? 'fake',

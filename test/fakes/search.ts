@@ -11,15 +11,15 @@ import type { DomainStatus } from '../../src/search/status.ts';
 import { entryOf } from './entry.ts';
 
 export interface FakeSearch extends Search {
-  /** Searches that passed validation and reached behind `prepare`, by way in. */
+  /** Searches that passed validation in `prepare`, by entry point. */
   readonly asked: {
     readonly single: PreparedSearch[];
     readonly many: PreparedSearch[];
     readonly bypass: PreparedSearch[];
   };
-  /** Replaces how a search that memory does not hold is answered. */
+  /** Replaces the answer to a search that is not in memory. */
   answer: (prepared: PreparedSearch, options?: SearchOptions) => Promise<Answer>;
-  /** The ordinary answer of an engine, stored nowhere. */
+  /** An ordinary engine answer that is not stored. */
   readonly computed: (prepared: PreparedSearch, parts?: Partial<Answer>) => Promise<Answer>;
   readonly memory: Map<string, Entry>;
   statuses: readonly DomainStatus[];

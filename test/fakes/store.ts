@@ -1,10 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store, StoreEvent, StoreRead, StoreWrite } from '../../src/cache/store.ts';
+import type { StoreFault } from '../../src/cache/events.ts';
+import type {
+  LeaseLook,
+  LeaseStore,
+  LeaseTake,
+  LeaseWrite,
+  Store,
+  StoreEvent,
+  StoreRead,
+  StoreWrite,
+} from '../../src/cache/store.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
-import { createFakeLeases } from './lease-store.ts';
-import { createFakeFleet } from './store-fleet.ts';
 
-/** What a command meets at the fake: everything well, a fault at once, or a reply only after `replyAfterMs`. */
+/** The behaviour of the fake: no trouble, a fault at once, refused writes, or a reply only after `replyAfterMs`. */
 export type Trouble =
   | { readonly kind: 'none' }
   | { readonly kind: 'down' | 'open' | 'saturated' }
@@ -12,11 +20,11 @@ export type Trouble =
   | { readonly kind: 'slow'; readonly replyAfterMs: number };
 
 export interface FakeStore extends Store {
-  /** From now on, until told otherwise. */
+  /** From now on until the next call. */
   readonly meet: (trouble: Trouble) => void;
   /** Names that hold an unexpired value. */
   readonly names: () => readonly string[];
-  /** Everything it held is lost: entries, leases, its epoch, the fleet. */
+  /** Loses all data: entries, leases, the epoch, the membership. */
   readonly lose: () => void;
 }
 
@@ -27,7 +35,7 @@ export interface FakeStoreOptions {
 
 const NODE = 'memory:0';
 
-/** A store in memory that keeps every promise of the port, for tests of what stands on it. */
+/** A store in memory that keeps every promise of the port. */
 export function createFakeStore({ clock = systemClock, observe = () => {} }: FakeStoreOptions = {}): FakeStore {
   const entries = new Map<string, { readonly value: Buffer; readonly expiresMs: number }>();
   let trouble: Trouble = { kind: 'none' };
@@ -101,7 +109,7 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
 
   const values = { get: value, set: keep };
   const faultNow = () => WRITE_FAULTS[trouble.kind];
-  // A take that is not answered in time holds nothing in the end: here it takes nothing at all.
+  // A take that misses its deadline leaves no lease in the end: here it takes none.
   const leases = createFakeLeases(values, clock, () => (trouble.kind === 'slow' ? 'store-slow' : faultNow()));
   const fleet = createFakeFleet(values, clock, NODE, faultNow);
 
@@ -146,3 +154,131 @@ const WRITE_FAULTS = {
   saturated: 'store-saturated',
   refusing: 'refused',
 } as const;
+
+/** The entries. A `Map<string, Buffer>` fits, and ignores lifetimes. */
+export interface FakeValues {
+  readonly get: (name: string) => Buffer | undefined;
+  readonly set: (name: string, value: Buffer, ttlMs: number) => unknown;
+}
+
+export interface FakeLeases extends LeaseStore {
+  /** Names of the leases that are held now; a pass mark is not a held lease. */
+  readonly held: () => readonly string[];
+  /** Loses all leases and marks, as a server that loses its memory. */
+  readonly forget: () => void;
+}
+
+/** The current fault; undefined without one. */
+export type FakeFault = () => StoreFault | 'refused' | undefined;
+
+interface Held {
+  /** Undefined for a pass mark. */
+  readonly token?: string;
+  readonly expiresMs: number;
+}
+
+/** Leases in memory that keep every promise of their port. */
+export function createFakeLeases(values: FakeValues, clock: Clock, fault: FakeFault = () => undefined): FakeLeases {
+  const leases = new Map<string, Held>();
+
+  const current = (lease: string): Held | undefined => {
+    const held = leases.get(lease);
+    return held !== undefined && clock.monotonicMs() < held.expiresMs ? held : undefined;
+  };
+  const entryValue = (entry: string): { readonly value?: Buffer } => {
+    const value = values.get(entry);
+    return value === undefined ? {} : { value: Buffer.from(value) };
+  };
+  const isHolder = (lease: string, token: string): boolean => current(lease)?.token === token;
+
+  return {
+    async take(names, token, ttlMs): Promise<LeaseTake> {
+      const broken = fault();
+      if (broken !== undefined) return { kind: 'fault', fault: broken };
+      const held = current(names.lease);
+      if (held !== undefined) return held.token === undefined ? { kind: 'pass' } : { kind: 'held' };
+      leases.set(names.lease, { token, expiresMs: clock.monotonicMs() + ttlMs });
+      return { kind: 'taken', ...entryValue(names.entry) };
+    },
+    async writeAndRelease(names, token, value, ttlMs): Promise<LeaseWrite> {
+      const broken = fault();
+      // A server that refuses writes still deletes.
+      if (broken === 'refused' && isHolder(names.lease, token)) leases.delete(names.lease);
+      if (broken !== undefined) return { kind: 'dropped', fault: broken };
+      if (!isHolder(names.lease, token)) return { kind: 'dropped', fault: 'fenced' };
+      values.set(names.entry, Buffer.from(value), ttlMs);
+      leases.delete(names.lease);
+      return { kind: 'stored' };
+    },
+    async release(names, token, passForMs) {
+      const broken = fault();
+      if ((broken !== undefined && broken !== 'refused') || !isHolder(names.lease, token)) return;
+      leases.delete(names.lease);
+      if (broken === undefined && passForMs !== undefined) {
+        leases.set(names.lease, { expiresMs: clock.monotonicMs() + passForMs });
+      }
+    },
+    async look(names): Promise<LeaseLook> {
+      const broken = fault();
+      if (broken !== undefined && broken !== 'refused') return { kind: 'fault', fault: broken };
+      const held = current(names.lease);
+      if (held !== undefined) return held.token === undefined ? { kind: 'pass' } : { kind: 'held' };
+      return { kind: 'free', ...entryValue(names.entry) };
+    },
+    held: () => [...leases.keys()].filter((lease) => current(lease)?.token !== undefined),
+    forget: () => leases.clear(),
+  };
+}
+
+export interface FakeFleet extends Pick<Store, 'seedMany' | 'epochs' | 'beat' | 'leave'> {
+  /** Loses the epoch and the membership, as a server that loses its memory. The caller empties `values`. */
+  readonly forget: () => void;
+}
+
+/**
+ * The shared data of a store beside entries and leases, in memory: backfill, one part with its epoch, the membership.
+ */
+export function createFakeFleet(
+  values: FakeValues,
+  clock: Clock,
+  node = 'memory:0',
+  fault: FakeFault = () => undefined,
+): FakeFleet {
+  const fleet = new Map<string, number>();
+  let words = 0;
+  let epoch: string | undefined;
+
+  return {
+    seedMany: async (items) =>
+      items.map(({ name, value, ttlMs }) => {
+        const broken = fault();
+        if (broken !== undefined) return { kind: 'dropped', fault: broken };
+        if (values.get(name) !== undefined) return { kind: 'kept' };
+        values.set(name, Buffer.from(value), ttlMs);
+        return { kind: 'stored' };
+      }),
+    async epochs() {
+      if (fault() !== undefined) return [];
+      if (epoch === undefined) {
+        words += 1;
+        epoch = `epoch-${words}`;
+      }
+      return [{ part: 'memory', node, epoch }];
+    },
+    async beat(id, ttlMs) {
+      const broken = fault();
+      if (broken !== undefined) return { kind: 'fault', fault: broken };
+      const nowMs = clock.monotonicMs();
+      fleet.set(id, nowMs + ttlMs);
+      for (const [each, untilMs] of [...fleet]) if (untilMs <= nowMs) fleet.delete(each);
+      return { kind: 'fleet', live: fleet.size, rank: [...fleet.keys()].sort().indexOf(id) };
+    },
+    async leave(id) {
+      if (fault() === undefined) fleet.delete(id);
+    },
+    forget() {
+      epoch = undefined;
+      fleet.clear();
+    },
+  };
+}

@@ -1,8 +1,7 @@
 import type { Store, StoreRead } from '../../src/cache/store.ts';
 import type { Engine, ResultPage } from '../../src/search/engine.ts';
 import type { FakeClock } from '../fakes/clock.ts';
-import { createFakeLeases, type FakeLeases } from '../fakes/lease-store.ts';
-import { createFakeFleet } from '../fakes/store-fleet.ts';
+import { createFakeFleet, createFakeLeases, type FakeLeases } from '../fakes/store.ts';
 
 export interface ScriptedEngine extends Engine {
   readonly asked: string[];

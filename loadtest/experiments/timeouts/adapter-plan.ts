@@ -1,5 +1,5 @@
 import type { HostPort } from '../../../src/config/fields.ts';
-import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import type { Mix } from '../../lab/mix.ts';
 
 /** What one process of adapters does: as many of serpcache's own stores as there are connections, at one rate. */

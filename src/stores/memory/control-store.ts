@@ -1,7 +1,7 @@
 import type { ControlRead, ControlStore, ControlSwap } from '../../control/control-store.ts';
 import type { Clock } from '../../runtime.ts';
 
-interface Kept {
+interface Document {
   tag: string | undefined;
   value: Buffer;
   renewals: number;
@@ -13,18 +13,18 @@ interface Reports {
 }
 
 /**
- * A control store in this process, for domains that have no other: everything works as it does in a fleet, of one. Holds
- * as much as there are domains; one report per id that anybody used, until all lapse together.
+ * A control store in this process, for domains without another: everything works as in a fleet of one process. Holds one
+ * document per domain, and one report per id until all reports expire together.
  */
 export function createMemoryControlStore(options: { readonly clock: Pick<Clock, 'monotonicMs'> }): ControlStore {
   const { clock } = options;
-  const documents = new Map<string, Kept>();
+  const documents = new Map<string, Document>();
   const reports = new Map<string, Reports>();
 
-  const keptOf = (domain: string): Kept => {
+  const documentOf = (domain: string): Document => {
     const known = documents.get(domain);
     if (known !== undefined) return known;
-    const fresh: Kept = { tag: undefined, value: Buffer.alloc(0), renewals: 0 };
+    const fresh: Document = { tag: undefined, value: Buffer.alloc(0), renewals: 0 };
     documents.set(domain, fresh);
     return fresh;
   };
@@ -34,9 +34,9 @@ export function createMemoryControlStore(options: { readonly clock: Pick<Clock, 
   };
 
   const read = (domain: string, known: string | undefined): ControlRead => {
-    const kept = documents.get(domain);
-    if (kept?.tag === undefined) return { kind: 'absent' };
-    const { tag, value, renewals } = kept;
+    const document = documents.get(domain);
+    if (document?.tag === undefined) return { kind: 'absent' };
+    const { tag, value, renewals } = document;
     return tag === known
       ? { kind: 'unchanged', renewals }
       : { kind: 'value', tag, value: Buffer.from(value), renewals };
@@ -45,16 +45,16 @@ export function createMemoryControlStore(options: { readonly clock: Pick<Clock, 
   return {
     read: async (domain, known) => read(domain, known),
     swap: async (domain, expected, next): Promise<ControlSwap> => {
-      const kept = keptOf(domain);
-      if (kept.tag !== expected) return { kind: 'conflict' };
-      kept.tag = next.tag;
-      kept.value = Buffer.from(next.value);
+      const document = documentOf(domain);
+      if (document.tag !== expected) return { kind: 'conflict' };
+      document.tag = next.tag;
+      document.value = Buffer.from(next.value);
       return { kind: 'swapped' };
     },
     renew: async (domain) => {
-      const kept = keptOf(domain);
-      kept.renewals += 1;
-      return { kind: 'renewed', renewals: kept.renewals };
+      const document = documentOf(domain);
+      document.renewals += 1;
+      return { kind: 'renewed', renewals: document.renewals };
     },
     report: async (domain, id, value, ttlMs) => {
       const byId = reportsOf(domain).set(id, Buffer.from(value));

@@ -2,15 +2,15 @@ import type { Entry } from '../../cache/entry.ts';
 import type { MemoryTier } from '../../cache/memory.ts';
 
 export interface MemoryTierOptions {
-  /** For pages with results. */
+  /** Budget of pages with results. */
   readonly maxBytes: number;
-  /** For pages without. */
+  /** Budget of pages without results. */
   readonly emptyMaxBytes: number;
 }
 
 /**
- * What an entry costs beside its encoded bytes: the entry object, its views, the map slot and the queue node. Measured
- * as memory grown per entry over 20,000 entries of 20 ids, rounded up (test/stores/memory).
+ * The cost of an entry beside its encoded bytes: the entry object, its views, the map slot and the queue node. Measured
+ * as memory growth per entry over 20,000 entries of 20 ids, rounded up (test/stores/memory).
  */
 export const ENTRY_OVERHEAD_BYTES = 1280;
 
@@ -46,17 +46,20 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
 }
 
 /**
- * A byte-bounded map with SIEVE eviction (Zhang et al., NSDI '24): one queue in order of insertion, a visited bit set
- * on a hit, and a hand that walks from old to new, clears the bits it meets and evicts the first it finds unset. A hit
- * moves nothing, so it costs one map look-up; a query asked once leaves at the hand's next pass.
+ * A byte-bounded map with SIEVE eviction (Zhang et al., NSDI '24): one queue in order of insertion, a visited bit that a
+ * hit sets, and a hand that walks from old to new, clears set bits and evicts the first entry whose bit is not set. A hit
+ * moves nothing, so it costs one map look-up; a key that was read once leaves at the next pass of the hand.
  */
 export interface Sieve<V> {
   readonly get: (key: string) => V | undefined;
   readonly peek: (key: string) => V | undefined;
-  /** Keeps the value unless it alone is larger than the whole budget; then an older value of that key goes too. */
+  /** A value larger than the whole budget is not kept, and removes an older value of its key. */
   readonly set: (key: string, value: V, bytes: number) => void;
   readonly delete: (key: string) => boolean;
-  /** Those used since the hand last passed, then the others, each newest first. Copies nothing; see MemoryTier.keys. */
+  /**
+   * Keys used since the last pass of the hand, then the others, newest first in both. Copies nothing; see
+   * MemoryTier.keys.
+   */
   readonly keys: () => Iterable<string>;
   readonly size: () => number;
   readonly bytes: () => number;
@@ -67,7 +70,7 @@ interface Node<V> {
   readonly key: string;
   value: V;
   bytes: number;
-  /** 0: not used since the hand passed. Else how many walks had begun when it was, which is all a walk need know. */
+  /** 0: not used since the last pass of the hand. Else the number of walks that had begun at its first use. */
   visited: number;
   newer: Node<V> | undefined;
   older: Node<V> | undefined;
@@ -80,7 +83,7 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
   let hand: Node<V> | undefined;
   let usedBytes = 0;
   let evictions = 0;
-  /** From 1, so that a use is never 0. */
+  /** Starts at 1, because 0 means not used. */
   let walks = 1;
 
   const unlink = (node: Node<V>): void => {
@@ -106,9 +109,9 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
   };
 
   /**
-   * A node that was unlinked while the walk stood on it still points to an older one, and so on until one that is held:
-   * the way only ever leads to older nodes, so it ends. What was used for the first time since the walk began may have
-   * been passed over before that, so the second pass names it too.
+   * A node that is unlinked during the walk still points to an older node, so the walk continues from it, and it ends
+   * because it only moves to older nodes. A key whose first use came after the walk began may have been skipped by the
+   * first pass, so the second pass yields it too.
    */
   function* walkKeys(): Generator<string> {
     walks += 1;
@@ -117,8 +120,8 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
       if (node.visited > 0 && nodes.get(node.key) === node) yield node.key;
     }
     for (let node = newest; node !== undefined; node = node.older) {
-      const named = node.visited > 0 && node.visited < began;
-      if (!named && nodes.get(node.key) === node) yield node.key;
+      const yielded = node.visited > 0 && node.visited < began;
+      if (!yielded && nodes.get(node.key) === node) yield node.key;
     }
   }
 
@@ -147,7 +150,7 @@ export function createSieve<V>(maxBytes: number): Sieve<V> {
         known.bytes = bytes;
         visit(known);
       } else {
-        // Room first: with everything else visited, the newcomer itself would be the first the hand finds.
+        // Evict before inserting: when all others are visited, the hand would evict the new entry itself.
         while (usedBytes + bytes > maxBytes) evictOne();
         const node: Node<V> = { key, value, bytes, visited: 0, newer: undefined, older: newest };
         if (newest === undefined) oldest = node;

@@ -1,11 +1,11 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Clock } from '../../runtime.ts';
+import { type ClusterSettings, clusterOptions, cut, watchConnection } from './connection.ts';
 import { createRedisNode, type RedisNode, type Topology, type TopologyParts } from './node.ts';
-import { type ClusterSettings, clusterOptions, cut, watchConnection } from './options.ts';
 
 /**
- * Redis Cluster: ioredis keeps the map of slots and the connections, commands go to their node directly. A refresh is
- * asked for by us: ioredis' own timer is off by default, and none of its own triggers fires for a silent node.
+ * Redis Cluster: ioredis keeps the slot map and the connections, and we send each command to its node directly. We start
+ * the refreshes of the map: ioredis' own timer is off by default, and none of its own triggers fires for a silent node.
  */
 export function connectCluster(settings: ClusterSettings, parts: TopologyParts): Topology {
   const { name, clock, random, observe } = parts;
@@ -21,16 +21,19 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       maxOutstanding: settings.maxOutstanding,
       stuckMs: settings.socketTimeoutMs,
       observe,
-      peer: (other) => nodes.get(other),
-      remap,
+      nodeAt: (other) => nodes.get(other),
+      refreshSlots,
     });
-    const { revive, garbled } = node;
-    watchConnection(redis, { address: () => address, observe, onReady: revive, onGarbage: garbled });
-    redis.on('close', () => remap());
+    const { probeNow, trip } = node;
+    watchConnection(redis, { address: () => address, observe, onReady: probeNow, onProtocolError: trip });
+    redis.on('close', refreshSlots);
     return node;
   };
 
-  /** Makes our nodes those of ioredis' pool. By comparing, because its events miss nodes it drops while they are away. */
+  /**
+   * Makes our nodes those of ioredis' pool. It compares, because ioredis sends no event for a node that it drops while
+   * the node is away.
+   */
   const reconcile = (): void => {
     if (closed) return;
     const found = new Set<string>();
@@ -50,8 +53,8 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
   };
 
   /**
-   * ioredis connects to a node at its first command and refuses the next ones meanwhile: connect before they come.
-   * Not before the cluster is ready, though: until then the pool holds startup nodes under their configured names.
+   * ioredis connects to a node at its first command and refuses further commands until it is connected: so connect before.
+   * Only when the cluster is ready: until then the pool holds startup nodes under their configured names.
    */
   const warmUp = (): void => {
     if (client.status !== 'ready') return;
@@ -59,7 +62,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       if (redis.status !== 'wait') continue;
       redis.connect().then(
         () => redis.ping().catch(() => {}),
-        () => {}, // it tries again by itself, and `error` has told why
+        () => {}, // ioredis tries again, and `error` has reported why
       );
     }
   };
@@ -71,8 +74,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
 
   let layout = '';
   const onRefresh = (): void => {
-    reconcile();
-    warmUp();
+    onNode();
     const next = [...nodes.keys()].sort().join(' ');
     if (next === layout) return;
     layout = next;
@@ -84,18 +86,18 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       settings.nodes.map(({ host, port }) => ({ host, port })),
       clusterOptions(settings, name, random),
     );
-    const unlessReplaced = (then: () => void) => () => {
-      if (cluster === client) then();
+    const whileCurrent = (listener: () => void) => () => {
+      if (cluster === client) listener();
     };
     cluster.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
-      // "Failed to refresh slots cache" alone does not say that the password is wrong.
+      // "Failed to refresh slots cache" alone does not show a wrong password.
       const detail = error.lastNodeError ? `${error.message} ${error.lastNodeError.message}` : error.message;
-      observe({ kind: 'connection', node: unplaced, state: 'failed', detail });
+      observe({ kind: 'connection', node: unknownNode, state: 'failed', detail });
     });
-    cluster.on('+node', unlessReplaced(onNode));
-    cluster.on('-node', unlessReplaced(onNode));
-    cluster.on('refresh', unlessReplaced(onRefresh));
-    cluster.on('ready', unlessReplaced(warmUp));
+    cluster.on('+node', whileCurrent(onNode));
+    cluster.on('-node', whileCurrent(onNode));
+    cluster.on('refresh', whileCurrent(onRefresh));
+    cluster.on('ready', whileCurrent(warmUp));
     return cluster;
   };
 
@@ -105,7 +107,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
     for (const redis of connections) cut(redis);
   };
 
-  const unplaced = settings.nodes.map(({ host, port }) => `${host}:${port}`).join(',');
+  const unknownNode = settings.nodes.map(({ host, port }) => `${host}:${port}`).join(',');
   const refresher = createRefresher({
     clock,
     random,
@@ -113,14 +115,15 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
     refresh(why) {
       if (client.status === 'ready') client.refreshSlotsCache();
       if (why === 'trouble' || [...nodes.values()].some(({ redis }) => redis.status === 'ready')) return;
-      // ioredis only asks nodes it knows: when all of them have new addresses, only the configured names lead back.
+      // ioredis asks only nodes that it knows: when all of them have new addresses, only the configured names find
+      // them.
       observe({ kind: 'topology', detail: 'no node answers: starting over from the configured ones' });
       const old = client;
       client = build();
       end(old);
     },
   });
-  function remap(): void {
+  function refreshSlots(): void {
     refresher.soon();
   }
   let client = build();
@@ -140,8 +143,8 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       const addresses = new Set(client.slots.map((slot) => slot?.[0]));
       return [...nodes.values()].filter(({ address }) => addresses.has(address));
     },
-    unplaced,
-    remap,
+    unknownNode,
+    refreshSlots,
     close() {
       closed = true;
       refresher.close();
@@ -160,9 +163,9 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
 });
 
 /**
- * The Redis Cluster hash slot of a name, 0–16383: of what stands between the first `{` and the next `}`, unless that
- * is empty. Our own, because the package ioredis uses takes a later tag where the first one is empty (`{}a{b}`), and
- * a slot that differs from `CLUSTER KEYSLOT` books a node's errors to another.
+ * The Redis Cluster hash slot of a name, 0–16383: the slot of the hash tag between the first `{` and the next `}`, unless
+ * the tag is empty. Our own, because the package that ioredis uses takes a later tag when the first one is empty
+ * (`{}a{b}`), and a slot that differs from `CLUSTER KEYSLOT` records the errors of one node with another.
  */
 export function slotOf(name: string): number {
   const open = name.indexOf('{');
@@ -171,7 +174,7 @@ export function slotOf(name: string): number {
   let crc = 0;
   for (let index = 0; index < tag.length; index += 1) {
     const unit = tag.charCodeAt(index);
-    // Names of ours are ASCII: bytes are made only for names that are not.
+    // Our names are ASCII: only other names need their bytes.
     if (unit > 0x7f) return slotOfBytes(Buffer.from(tag));
     crc = ((crc << 8) & 0xffff) ^ (TABLE[(crc >> 8) ^ unit] ?? 0);
   }
@@ -184,24 +187,24 @@ function slotOfBytes(bytes: Buffer): number {
   return crc % SLOTS;
 }
 
-export interface Refresher {
-  /** Refresh soon: at once when the last one is long enough ago, else as soon as it is. Never lost, never a storm. */
+interface Refresher {
+  /** Refreshes at once, or `TROUBLE_INTERVAL_MS` after the last refresh. No request is lost. */
   readonly soon: () => void;
   readonly close: () => void;
 }
 
-export interface RefresherOptions {
+interface RefresherOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Between refreshes while all is well. */
+  /** Between refreshes while there is no trouble. */
   readonly intervalMs: number;
   readonly refresh: (why: 'interval' | 'trouble') => void;
 }
 
-/** Each refresh opens a connection: in trouble every process makes about one a second, not one per failed read. */
-const TROUBLE_GAP_MS = 1000;
+/** Each refresh opens a connection: in trouble every process makes about one per second, not one per failed read. */
+const TROUBLE_INTERVAL_MS = 1000;
 
-/** When to look at the topology again: every `intervalMs`, ±25 % so that a fleet does not ask at once. */
+/** Refreshes the slot map every `intervalMs`, ±25 % so that a fleet does not ask at once, and sooner in trouble. */
 export function createRefresher({ clock, random, intervalMs, refresh }: RefresherOptions): Refresher {
   const jittered = (ms: number): number => ms * (0.75 + random() / 2);
   let lastMs = clock.monotonicMs();
@@ -222,7 +225,7 @@ export function createRefresher({ clock, random, intervalMs, refresh }: Refreshe
   return {
     soon() {
       if (urgent !== undefined || closed) return;
-      const waitMs = Math.max(0, lastMs + jittered(TROUBLE_GAP_MS) - clock.monotonicMs());
+      const waitMs = Math.max(0, lastMs + jittered(TROUBLE_INTERVAL_MS) - clock.monotonicMs());
       urgent = setTimeout(() => {
         urgent = undefined;
         run('trouble');

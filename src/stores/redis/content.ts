@@ -1,10 +1,10 @@
 import { ENTRY_VERSION } from '../../cache/codec.ts';
 import { type StoreContent, StoreUnreachable } from '../../operations/flush/content.ts';
+import { type Command, type CommandFault, sendCommand } from './command.ts';
 import type { RedisNode } from './node.ts';
-import { pipelineNames } from './pipeline.ts';
-import { type Command, type CommandReply, commandTo } from './send.ts';
+import { pipelineOnNode } from './pipeline.ts';
 
-export interface RedisContentOptions {
+interface RedisContentOptions {
   readonly domain: string;
   /** Nodes that own names. */
   readonly owners: () => readonly RedisNode[];
@@ -12,16 +12,16 @@ export interface RedisContentOptions {
   readonly batchSize: number;
 }
 
-/** Operators wait for these, not clients: longer than any honest stall of a node. */
+/** Operators wait for these commands, not clients: longer than any ordinary stall of a node. */
 const DEADLINE_MS = 2000;
-/** A step of SCAN occupies the node for about a microsecond per key, and nobody is served meanwhile: this is 5 ms. */
+/** A step of SCAN blocks the node for about a microsecond per key: this count is 5 ms. */
 const MAX_SCAN_COUNT = 5000;
 
-/** What the nodes hold: SCAN, STRLEN, UNLINK, DBSIZE, FLUSHDB on the nodes themselves. */
+/** The entries that the nodes hold: SCAN, STRLEN, UNLINK, DBSIZE, FLUSHDB on the nodes themselves. */
 export function createRedisContent({ domain, owners, batchSize }: RedisContentOptions): StoreContent {
   const prefix = `sc${ENTRY_VERSION}:${domain}:{`;
   const pattern = `${prefix}${'?'.repeat(22)}}`;
-  /** The pattern's `?` is any byte. */
+  /** Stricter than the pattern, in which `?` is any byte. */
   const isEntry = (name: string): boolean => name.startsWith(prefix) && /^[\w-]{22}\}$/.test(name.slice(prefix.length));
 
   const nodeAt = (address: string): RedisNode => {
@@ -31,11 +31,11 @@ export function createRedisContent({ domain, owners, batchSize }: RedisContentOp
   };
   const ask = async (address: string, parts: Command['parts'], shape: Command['shape']): Promise<unknown> => {
     const node = nodeAt(address);
-    const reply = await commandTo(node, { operation: 'content', parts, shape, deadlineMs: DEADLINE_MS });
+    const reply = await sendCommand(node, { operation: 'content', parts, shape, deadlineMs: DEADLINE_MS });
     if (reply.kind === 'fault') throw unreachable(address, String(parts[0]), reply);
     return reply.reply;
   };
-  /** Names of others are left alone, whoever asks: as if nothing were there. */
+  /** A name that is no entry of this domain is not sent: its reply is 0, as if nothing were there. */
   const each = async (
     address: string,
     command: 'STRLEN' | 'UNLINK',
@@ -43,7 +43,7 @@ export function createRedisContent({ domain, owners, batchSize }: RedisContentOp
   ): Promise<readonly number[]> => {
     const node = nodeAt(address);
     const ours = names.filter(isEntry);
-    const found = await pipelineNames({ node, command, names: ours, batchSize, deadlineMs: DEADLINE_MS });
+    const found = await pipelineOnNode({ node, command, names: ours, batchSize, deadlineMs: DEADLINE_MS });
     if (found.kind === 'fault') throw unreachable(address, command, found);
     const replies = found.replies.values();
     return names.map((name) => (isEntry(name) ? (replies.next().value ?? 0) : 0));
@@ -52,8 +52,8 @@ export function createRedisContent({ domain, owners, batchSize }: RedisContentOp
   return {
     nodes: () => owners().map(({ address }) => address),
     async scan(address, cursor, count) {
-      const most = Math.min(MAX_SCAN_COUNT, Math.max(1, Math.floor(count)));
-      const reply = await ask(address, ['SCAN', cursor, 'MATCH', pattern, 'COUNT', most], 'array');
+      const scanCount = Math.min(MAX_SCAN_COUNT, Math.max(1, Math.floor(count)));
+      const reply = await ask(address, ['SCAN', cursor, 'MATCH', pattern, 'COUNT', scanCount], 'array');
       const [next, found] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
       if (!Buffer.isBuffer(next) || !Array.isArray(found)) {
         throw new StoreUnreachable(`${address} answered SCAN with something else.`);
@@ -66,20 +66,22 @@ export function createRedisContent({ domain, owners, batchSize }: RedisContentOp
       return removed.reduce((sum, one) => sum + one, 0);
     },
     count: async (address) => Number(await ask(address, ['DBSIZE'], 'integer')),
-    // The database of this store alone: of a cluster that is all there is, elsewhere it spares what nobody spoke of.
+    // Only the database of this store: a cluster has no other, and on other servers the other databases stay.
     async flushNode(address) {
       await ask(address, ['FLUSHDB', 'ASYNC'], 'string');
     },
   };
 }
 
-type Refusal = Pick<Extract<CommandReply, { readonly kind: 'fault' }>, 'detail'> & { readonly fault: string };
-
-function unreachable(address: string, command: string, { fault, detail }: Refusal): StoreUnreachable {
-  const said = detail === undefined ? '' : `: ${detail}`;
+function unreachable(
+  address: string,
+  command: string,
+  { fault, detail }: Pick<CommandFault, 'fault' | 'detail'>,
+): StoreUnreachable {
+  const words = detail === undefined ? '' : `: ${detail}`;
   switch (fault) {
     case 'refused':
-      return new StoreUnreachable(`${address} refused ${command}${said}.`);
+      return new StoreUnreachable(`${address} refused ${command}${words}.`);
     case 'store-slow':
       return new StoreUnreachable(`${address} did not answer ${command} within ${DEADLINE_MS} ms.`);
     case 'store-saturated':
@@ -89,6 +91,6 @@ function unreachable(address: string, command: string, { fault, detail }: Refusa
         `${address} was given up a moment ago, because it did not answer; ${command} was not sent.`,
       );
     default:
-      return new StoreUnreachable(`${address} cannot be reached for ${command}${said}.`);
+      return new StoreUnreachable(`${address} cannot be reached for ${command}${words}.`);
   }
 }

@@ -1,25 +1,28 @@
 import type { ControlRead, ControlStore } from '../../control/control-store.ts';
-import type { Command, CommandReply } from './send.ts';
+import {
+  type Command,
+  type CommandReply,
+  evalOf,
+  portFault,
+  type SendCommand,
+  UNREADABLE,
+  wholeMs,
+} from './command.ts';
 
-export interface RedisControlOptions {
-  /** To the owner of `name`; a fault when there is none. */
-  readonly send: (name: string, command: Command) => Promise<CommandReply>;
-}
-
-/** Of as many processes per domain; beyond it the oldest report goes. */
+/** Reports per domain, one per process; above it the oldest report is removed. */
 const MAX_REPORTS = 256;
-/** A larger report is neither taken nor read: all of them together stay below what one reply may be. */
+/** A larger report is neither written nor read: all reports together stay below the maximum size of a reply. */
 const MAX_REPORT_BYTES = 64 * 1024;
 
 /** Control documents and reports, by scripts on the node that owns the domain's slot. Any Redis-protocol server ≥ 5. */
-export function createRedisControl({ send }: RedisControlOptions): ControlStore {
+export function createRedisControl({ send }: { readonly send: SendCommand }): ControlStore {
   const run = (
     script: string,
     keys: readonly string[],
     args: Command['parts'],
-    more: Pick<Command, 'shape' | 'deadlineMs' | 'bytes'>,
+    options: Pick<Command, 'shape' | 'deadlineMs' | 'bytes'>,
   ): Promise<CommandReply> =>
-    send(keys[0] ?? '', { operation: 'control', parts: ['EVAL', script, keys.length, ...keys, ...args], ...more });
+    send(keys[0] ?? '', { operation: 'control', parts: evalOf(script, keys, args), ...options });
 
   return {
     async read(domain, known, deadlineMs) {
@@ -27,36 +30,36 @@ export function createRedisControl({ send }: RedisControlOptions): ControlStore 
         shape: 'array',
         deadlineMs,
       });
-      return reply.kind === 'fault' ? faultOf(reply) : decode(reply.reply);
+      return reply.kind === 'fault' ? portFault(reply) : decode(reply.reply);
     },
     async swap(domain, expected, { tag, value }, deadlineMs) {
       const args = [expected === undefined ? 'absent' : Buffer.from(`t${expected}`, 'latin1'), tag, value];
-      const more = { shape: 'integer', deadlineMs, bytes: value.byteLength } as const;
-      const reply = await run(SWAP, [namesOf(domain).document], args, more);
-      if (reply.kind === 'fault') return faultOf(reply);
+      const options = { shape: 'integer', deadlineMs, bytes: value.byteLength } as const;
+      const reply = await run(SWAP, [namesOf(domain).document], args, options);
+      if (reply.kind === 'fault') return portFault(reply);
       return { kind: reply.reply === 1 ? 'swapped' : 'conflict' };
     },
     async renew(domain, deadlineMs) {
       const { document } = namesOf(domain);
       const parts = ['HINCRBY', document, 'renewals', 1];
       const reply = await send(document, { operation: 'control', shape: 'integer', parts, deadlineMs });
-      return reply.kind === 'fault' ? faultOf(reply) : { kind: 'renewed', renewals: Number(reply.reply) };
+      return reply.kind === 'fault' ? portFault(reply) : { kind: 'renewed', renewals: Number(reply.reply) };
     },
     async report(domain, id, value, ttlMs, deadlineMs) {
       if (value.byteLength > MAX_REPORT_BYTES) return false;
       const { reports, order } = namesOf(domain);
-      const args = [id, value, Math.max(1, Math.ceil(ttlMs)), MAX_REPORTS];
-      const more = { shape: 'integer', deadlineMs, bytes: value.byteLength } as const;
-      return (await run(REPORT, [reports, order], args, more)).kind === 'reply';
+      const args = [id, value, wholeMs(ttlMs), MAX_REPORTS];
+      const options = { shape: 'integer', deadlineMs, bytes: value.byteLength } as const;
+      return (await run(REPORT, [reports, order], args, options)).kind === 'reply';
     },
     async reports(domain, deadlineMs) {
       const { reports } = namesOf(domain);
       const reply = await run(REPORTS, [reports], [MAX_REPORTS, MAX_REPORT_BYTES], { shape: 'array', deadlineMs });
-      if (reply.kind === 'fault') return faultOf(reply);
+      if (reply.kind === 'fault') return portFault(reply);
       const flat = buffersOf(reply.reply) ?? [];
       const found = flat.flatMap((id, at) => {
         const value = at % 2 === 0 ? flat[at + 1] : undefined;
-        // Perhaps a view of a larger read buffer.
+        // Copied: it may be a view of a larger read buffer.
         return value === undefined ? [] : [{ id: id.toString(), value: Buffer.from(value) }];
       });
       return { kind: 'reports', reports: found };
@@ -64,15 +67,13 @@ export function createRedisControl({ send }: RedisControlOptions): ControlStore 
   };
 }
 
-/** One slot for all of a domain. The colon in the tag is in no key of an entry, so no SCAN for entries finds these. */
+/**
+ * One slot for all names of a domain. No name of an entry has a colon in its tag, so no SCAN for entries finds these.
+ */
 function namesOf(domain: string): { readonly document: string; readonly reports: string; readonly order: string } {
   const document = `sc1:${domain}:{control:${domain}}`;
   return { document, reports: `${document}:reports`, order: `${document}:reports:order` };
 }
-
-const UNREADABLE = { kind: 'fault', fault: 'refused' } as const;
-
-const faultOf = ({ fault }: Extract<CommandReply, { readonly kind: 'fault' }>) => ({ kind: 'fault', fault }) as const;
 
 const buffersOf = (reply: unknown): readonly Buffer[] | undefined =>
   Array.isArray(reply) && reply.every((each) => Buffer.isBuffer(each)) ? reply : undefined;
@@ -82,33 +83,36 @@ function decode(reply: unknown): ControlRead {
   if (found?.length === 0) return { kind: 'absent' };
   const [count, tag, value] = found ?? [];
   const renewals = Number(count?.toString());
-  // Never absent: that would be an invitation to begin anew.
+  // Never absent: a process that reads `absent` writes a new document.
   if (!Number.isFinite(renewals) || (tag === undefined) !== (value === undefined)) return UNREADABLE;
   if (tag === undefined || value === undefined) return { kind: 'unchanged', renewals };
-  // One character a byte: whatever tag somebody has put there can be named in a swap.
+  // Latin-1 has one character per byte: any planted tag can be named in a swap.
   return { kind: 'value', tag: tag.toString('latin1'), value: Buffer.from(value), renewals };
 }
 
 /**
- * The scripts of a control document, for EVAL. It is one hash (`tag`, `value`, `renewals`): a server that evicts loses all
- * of it or nothing, never the renewals alone, which would look like an owner that lives. Without `tag` there is no
- * document, only renewals. Each script reads before it writes, see lease-script.ts.
+ * The scripts of a control document. The document is one hash (`tag`, `value`, `renewals`): a server that evicts loses all
+ * of it or nothing. If the renewals survived alone, the owner of a drill would seem to live. Without `tag` there is no
+ * document, only renewals. Each script reads before it writes, see lease.ts.
  */
 
-/** Stands for the tag of what is no hash, or has a longer tag than any of ours: such a value may be written over. */
-export const UNREADABLE_TAG = 'unreadable';
+/** The tag of a value that is no hash, or whose tag is too long: such a value may be overwritten. */
+const UNREADABLE_TAG = 'unreadable';
 const MAX_TAG_BYTES = 256;
-/** Above what the largest document is; a larger value is read as an empty one. */
+/** Larger than the largest document; a larger value is read as an empty one. */
 const MAX_VALUE_BYTES = 8 * 2 ** 20;
 
-/** What HINCRBY can have left. Anything else ("nan", the highest there is) would stop renewals, or every read, for good. */
+/**
+ * A value that HINCRBY can have written. Any other value ("nan", the highest integer) would stop renewals, or every
+ * read, for ever.
+ */
 const IS_COUNT = `
 local function isCount(text)
   return text and #text < 16 and (text == '0' or string.match(text, '^[1-9]%d*$'))
 end`;
 
 /** ARGV: a tag or '' → `{}` absent, `{renewals}` when that is its tag, else `{renewals, tag, value}`. */
-export const READ = `${IS_COUNT}
+const READ = `${IS_COUNT}
 local held = redis.pcall('HMGET', KEYS[1], 'tag', 'renewals')
 if held.err then return { '0', '${UNREADABLE_TAG}', '' } end
 if not held[1] then return {} end
@@ -119,7 +123,7 @@ if redis.call('HSTRLEN', KEYS[1], 'value') > ${MAX_VALUE_BYTES} then return { re
 return { renewals, held[1], redis.call('HGET', KEYS[1], 'value') or '' }`;
 
 /** ARGV: `t<tag>` or 'absent', the next tag, the next value → 1 swapped, 0 something else is there. */
-export const SWAP = `${IS_COUNT}
+const SWAP = `${IS_COUNT}
 local tag = redis.pcall('HGET', KEYS[1], 'tag')
 local unreadable = tag and (tag.err or #tag > ${MAX_TAG_BYTES})
 if unreadable then tag = '${UNREADABLE_TAG}' end
@@ -131,12 +135,12 @@ if renewals and not isCount(renewals) then redis.call('HDEL', KEYS[1], 'renewals
 return 1`;
 
 /**
- * KEYS: the reports by id, their ids in the order of their coming. ARGV: id, report, lifetime in ms of all of them, how
- * many there may be → 1. The order needs no clock: each gets a number above the last. When a server that evicts has taken
- * one key of the two, or somebody else has put there what these scripts cannot have, both start anew: whoever lives reports
- * again in a moment.
+ * KEYS: the reports by id, their ids in the order of arrival. ARGV: id, report, lifetime of all reports in ms, maximum
+ * number of reports → 1. The order needs no clock: each report gets a number above the last. Both keys start anew when the
+ * server has evicted one of them, or when one holds a value that these scripts cannot have written: every live process
+ * reports again in a moment.
  */
-export const REPORT = `
+const REPORT = `
 local count = redis.pcall('HLEN', KEYS[1])
 local newest = redis.pcall('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')
 local last = tonumber(newest[2] or 0)
@@ -157,10 +161,10 @@ redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return 1`;
 
 /**
- * ARGV: how many reports there may be, the most bytes of one → ids and reports by turns. More than that many were written
- * by somebody else: none is read, and the next report of ours begins anew.
+ * ARGV: maximum number of reports, maximum bytes of one → id, report, id, report … If there are more, others wrote them:
+ * none is read, and our next report starts anew.
  */
-export const REPORTS = `
+const REPORTS = `
 local count = redis.call('HLEN', KEYS[1])
 if count == 0 or count > tonumber(ARGV[1]) then return {} end
 local found = {}

@@ -1,31 +1,35 @@
 import { type CounterStore, MAX_SEARCH_BYTES, type QueryCount } from '../../popularity/shared.ts';
 import type { Clock } from '../../runtime.ts';
-import type { Command, CommandReply } from './send.ts';
+import { type Command, evalOf, type SendCommand } from './command.ts';
 
-export interface RedisCountersOptions {
-  /** To the owner of `name`; a fault when there is none. */
-  readonly send: (name: string, command: Command) => Promise<CommandReply>;
+interface RedisCountersOptions {
+  readonly send: SendCommand;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Ten minutes unless said. */
+  /** Ten minutes unless given. */
   readonly windowMs?: number;
 }
 
-/** Searches counted per script: about 0.2 ms of the server. */
+/** Searches per script call: about 0.2 ms of the server. */
 const BATCH = 128;
-/** The present window and an hour of them. */
+/** The current window and one hour of earlier ones. */
 const WINDOWS = 7;
-/** Of one window; the least asked go. With searches of 40 bytes 1.3 MB, with the longest 12 MB. */
+/** The maximum per window; the least asked are removed. 1.3 MB with searches of 40 bytes, 12 MB with the longest. */
 const MAX_MEMBERS = 10_000;
 const MAX_TOP = 1000;
-/** After so many windows a count weighs half. */
+/** The number of windows after which a count weighs half. */
 const HALF_LIFE_WINDOWS = 3;
 
 /** Counts per window of time in sorted sets. */
 export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCountersOptions): CounterStore {
-  const run = (domain: string, script: string, args: Command['parts'], more: Pick<Command, 'shape' | 'deadlineMs'>) => {
+  const run = (
+    domain: string,
+    script: string,
+    args: Command['parts'],
+    options: Pick<Command, 'shape' | 'deadlineMs'>,
+  ) => {
     const keys = Array.from({ length: WINDOWS }, (_, index) => `sc1:${domain}:{popular:${domain}}:${index}`);
-    const parts = ['EVAL', script, WINDOWS, ...keys, Math.ceil(windowMs), ...args];
-    return send(keys[0] ?? '', { operation: 'counters', parts, ...more });
+    const parts = evalOf(script, keys, [Math.ceil(windowMs), ...args]);
+    return send(keys[0] ?? '', { operation: 'counters', parts, ...options });
   };
 
   return {
@@ -44,18 +48,19 @@ export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCo
     async top(domain, n, deadlineMs) {
       const wanted = Math.min(MAX_TOP, Math.max(0, Math.floor(n)));
       if (wanted === 0) return [];
-      // More than wanted of each: what is second everywhere may be first of all. For a thousand 4 ms of the server.
+      // More than `n` of each window: a search that is second in every window may be first in the sum. For n = 1000 it
+      // takes 4 ms of the server.
       const reply = await run(domain, TOP, [wanted + 100], { shape: 'array', deadlineMs });
       return reply.kind === 'fault' ? undefined : merge(reply.reply).slice(0, wanted);
     },
   };
 }
 
-/** What could not be counted, or would be cut by its reader. */
+/** False for a search that cannot be counted, or that its reader would cut. */
 const isCountable = ({ search, count }: QueryCount): boolean =>
   Number.isFinite(count) && count > 0 && search !== '' && Buffer.byteLength(search) <= MAX_SEARCH_BYTES;
 
-/** Older windows weigh less. What could not have been counted was put there by somebody else. */
+/** Older windows weigh less. A search that we could not have counted was written by others, and is left out. */
 function merge(reply: unknown): readonly QueryCount[] {
   const sums = new Map<string, number>();
   for (const [age, window] of (Array.isArray(reply) ? (reply as readonly unknown[]) : []).entries()) {
@@ -72,17 +77,17 @@ function merge(reply: unknown): readonly QueryCount[] {
 }
 
 /**
- * The scripts of the counters, for EVAL. KEYS: a ring of sorted sets in one slot, one per window of time. Which one is
- * meant says the server's clock, because processes' clocks differ: what a fast one counted would lie where nobody looks.
- * A key ends when its place in the ring comes round again; what is no sorted set is passed over, and written over. TIME
- * before a write wants effects replication: Redis ≥ 5.
+ * The scripts of the counters. KEYS: a ring of sorted sets in one slot, one per time window. The server's clock selects the
+ * window, because the clocks of processes differ: a fast process would count in a window that no other process reads. A key
+ * expires when its place in the ring is used again. A key of another type is skipped by reads and overwritten by writes.
+ * TIME before a write needs effects replication: Redis ≥ 5.
  */
 const WINDOW = `
 local time = redis.call('TIME')
 local window = math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / ARGV[1])`;
 
-/** ARGV: the window's length in ms, the most members a set may have, then counts and members in turn → 1. */
-export const ADD = `${WINDOW}
+/** ARGV: length of a window in ms, maximum members per set, then count, member, count, member … → 1. */
+const ADD = `${WINDOW}
 local key = KEYS[window % #KEYS + 1]
 if type(redis.pcall('ZCARD', key)) == 'table' then redis.call('DEL', key) end
 for at = 3, #ARGV, 2 do redis.call('ZINCRBY', key, ARGV[at], ARGV[at + 1]) end
@@ -90,8 +95,8 @@ redis.call('ZREMRANGEBYRANK', key, 0, -ARGV[2] - 1)
 redis.call('PEXPIREAT', key, (window + #KEYS) * ARGV[1])
 return 1`;
 
-/** ARGV: the window's length in ms, members per window → per window, the present one first, members and counts in turn. */
-export const TOP = `${WINDOW}
+/** ARGV: length of a window in ms, members per window → per window, the newest first: member, count, member … */
+const TOP = `${WINDOW}
 local found = {}
 for age = 0, #KEYS - 1 do
   local members = redis.pcall('ZREVRANGE', KEYS[(window - age) % #KEYS + 1], 0, ARGV[2] - 1, 'WITHSCORES')

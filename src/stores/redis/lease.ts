@@ -1,73 +1,75 @@
 import type { StoreFault } from '../../cache/events.ts';
 import type { LeaseLook, LeaseNames, LeaseStore, LeaseTake, LeaseWrite } from '../../cache/store.ts';
-import type { Command, CommandReply } from './send.ts';
+import {
+  type Command,
+  type CommandReply,
+  evalOf,
+  portFault,
+  type SendCommand,
+  UNREADABLE,
+  wholeMs,
+} from './command.ts';
 
-export interface RedisLeaseOptions {
-  /** To the owner of `name`; a fault when there is none. */
-  readonly send: (name: string, command: Command) => Promise<CommandReply>;
-  /** How long a release is waited for before it is tried again. */
+interface RedisLeaseOptions {
+  readonly send: SendCommand;
+  /** The wait for the reply to a release before it is sent again. */
   readonly deadlineMs: number;
   /** [0, 1) */
   readonly random: () => number;
-  /** True once the store is closed: nothing is owed any more. */
+  /** True when the store is closed: no release is sent any more. */
   readonly closed: () => boolean;
 }
 
-/** A lease left behind delays its key until it expires: after a broken connection it is given back this patiently. */
-const RELEASE_ATTEMPTS = 6;
-/** 250–500 ms between them, longer than a connection needs to come back. */
-const RELEASE_GAP_MS = 500;
-/** Releases that wait for another attempt, one timer each. Past it a lease is left to expire. */
-const MAX_OWED = 256;
+/** A lease that stays behind delays its key until it expires: after a broken connection its release is sent again. */
+const MAX_RELEASE_ATTEMPTS = 6;
+/** 250–500 ms between attempts, longer than a connection needs to come back. */
+const RELEASE_RETRY_MS = 500;
+/** Releases that wait for their next attempt, one timer each. Above this number a lease is left to expire. */
+const MAX_PENDING_RETRIES = 256;
 
 /** Leases by scripts on the node that owns the key: an entry and its lease share a slot. */
 export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLeaseOptions): LeaseStore {
-  let owed = 0;
+  let pendingRetries = 0;
 
   const run = (
     names: LeaseNames,
     script: string,
     args: Command['parts'],
-    more: Pick<Command, 'shape' | 'deadlineMs' | 'late' | 'bytes'>,
-  ) =>
-    send(names.lease, { operation: 'lease', parts: ['EVAL', script, 2, names.lease, names.entry, ...args], ...more });
+    options: Pick<Command, 'shape' | 'deadlineMs' | 'late' | 'bytes'>,
+  ) => send(names.lease, { operation: 'lease', parts: evalOf(script, [names.lease, names.entry], args), ...options });
 
-  /** A lost reply may be a lost release, so it is repeated: a second one finds a token that is not there and does nothing. */
+  /** A lost reply may be a lost release, so it is sent again. A second release finds no lease of its token. */
   const release = async (names: LeaseNames, token: string, passForMs: number, attempt = 1): Promise<void> => {
-    const parts = ['EVAL', RELEASE, 1, names.lease, `t${token}`, passForMs];
+    const parts = evalOf(RELEASE, [names.lease], [`t${token}`, passForMs]);
     const late = (reply: CommandReply): void => {
-      if (isLost(reply)) again();
+      if (isLost(reply)) retry();
     };
-    const again = (): void => {
-      if (closed() || attempt >= RELEASE_ATTEMPTS || owed >= MAX_OWED) return;
-      owed += 1;
-      const retry = (): void => {
-        owed -= 1;
+    const retry = (): void => {
+      if (closed() || attempt >= MAX_RELEASE_ATTEMPTS || pendingRetries >= MAX_PENDING_RETRIES) return;
+      pendingRetries += 1;
+      const releaseAgain = (): void => {
+        pendingRetries -= 1;
         if (!closed()) void release(names, token, passForMs, attempt + 1);
       };
-      setTimeout(retry, RELEASE_GAP_MS * (0.5 + random() / 2)).unref();
+      setTimeout(releaseAgain, RELEASE_RETRY_MS * (0.5 + random() / 2)).unref();
     };
     const reply = await send(names.lease, { operation: 'lease', shape: 'integer', parts, deadlineMs, late });
-    // Slow is on its way: `late` tells how it ends.
-    if (isLost(reply)) again();
+    // After `store-slow` the command is still in flight: `late` is called with its end.
+    if (isLost(reply)) retry();
   };
 
   return {
     async take(names, token, ttlMs, takeDeadlineMs): Promise<LeaseTake> {
-      /** Nobody waits for it, or the connection broke between the question and the answer: perhaps it was taken. */
+      /** The caller is gone, or no reply came: a lease that may have been taken is released. */
       const giveBack = (reply: CommandReply): void => {
         const taken = reply.kind === 'reply' ? decode(reply.reply).word === 'taken' : reply.sent && isLost(reply);
         if (taken) void release(names, token, 0);
       };
       const args = [`t${token}`, wholeMs(ttlMs)];
-      const reply = await run(names, TAKE, args, {
-        shape: 'array',
-        deadlineMs: takeDeadlineMs,
-        late: giveBack,
-      });
+      const reply = await run(names, TAKE, args, { shape: 'array', deadlineMs: takeDeadlineMs, late: giveBack });
       if (reply.kind === 'fault') {
         giveBack(reply);
-        return faultOf(reply);
+        return portFault(reply);
       }
       const { word, value } = decode(reply.reply);
       switch (word) {
@@ -84,14 +86,14 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
       const args = [`t${token}`, value, wholeMs(ttlMs)];
       const reply = await run(names, WRITE_AND_RELEASE, args, { shape: 'integer', bytes: value.byteLength });
       if (reply.kind === 'reply') return reply.reply === 1 ? { kind: 'stored' } : { kind: 'dropped', fault: 'fenced' };
-      // Saturated, refused before the script began, or lost on the way: the lease goes without its entry.
+      // Saturated, refused before the script began, or lost: the lease is released without its entry.
       void release(names, token, 0);
       return { kind: 'dropped', fault: reply.fault };
     },
     release: (names, token, passForMs = 0) => release(names, token, passForMs > 0 ? wholeMs(passForMs) : 0),
     async look(names, lookDeadlineMs): Promise<LeaseLook> {
       const reply = await run(names, LOOK, [], { shape: 'array', deadlineMs: lookDeadlineMs });
-      if (reply.kind === 'fault') return faultOf(reply);
+      if (reply.kind === 'fault') return portFault(reply);
       const { word, value } = decode(reply.reply);
       switch (word) {
         case 'free':
@@ -106,18 +108,10 @@ export function createRedisLeases({ send, deadlineMs, random, closed }: RedisLea
   };
 }
 
-type Faulty = Extract<CommandReply, { readonly kind: 'fault' }>;
-
-/** Not a word of our scripts. */
-const UNREADABLE = { kind: 'fault', fault: 'refused' } as const;
-
-const faultOf = ({ fault }: Faulty) => ({ kind: 'fault', fault }) as const;
-
+/** Faults after which the server may not have executed the command. */
 const LOST: readonly (StoreFault | 'refused')[] = ['store-down', 'node-open', 'store-saturated'];
 
 const isLost = (reply: CommandReply): boolean => reply.kind === 'fault' && LOST.includes(reply.fault);
-
-const wholeMs = (ms: number): number => Math.max(1, Math.ceil(ms));
 
 function decode(reply: unknown): { readonly word: string; readonly value: { readonly value?: Buffer } } {
   const [word, value] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
@@ -125,20 +119,20 @@ function decode(reply: unknown): { readonly word: string; readonly value: { read
 }
 
 /**
- * The scripts of a lease, for EVAL. EVALSHA saves 0.5–2 µs of the server's 16 per call (7.0.15) and asks for a second
- * way when a server has forgotten them: not worth it. KEYS: the lease, then the entry.
+ * The scripts of a lease. KEYS: the lease, then the entry.
  *
- * A lease holds `t` and its token, a pass mark `p` alone: no token whatever can be taken for a mark. Each script reads
- * before it writes, since a server without memory refuses the first write but none after a successful one.
+ * The value of a lease is `t` and its token, the value of a pass mark is `p`: no token can be confused with a mark. Each
+ * script reads before it writes, because a server without memory refuses the first write of a script but no write after a
+ * successful one.
  */
 
-/** Above what the longest `engine.hardDeadline`, ten minutes, makes of a lease. */
+/** Longer than the lease that the longest `engine.hardDeadline`, ten minutes, gives. */
 const MAX_LEASE_MS = 900_000;
 
 /**
- * Ends the script where somebody holds the lease or its mark. What has no lifetime, or a longer one than any process gives a
- * lease, was written by somebody else: waited for, it would keep its key from being computed for ever. A user who may not ask
- * for lifetimes waits, as before.
+ * Ends the script when the key holds a lease or a pass mark. A value without a lifetime, or with a longer one than any
+ * process gives a lease, was not written by us: waiting for it could keep its page from being computed for ever. For an
+ * ACL user without the right to PTTL every value counts as a lease.
  */
 const UNLESS_HELD = `
 local lease = redis.call('GET', KEYS[1])
@@ -148,28 +142,30 @@ if lease then
 end`;
 
 /** ARGV: `t<token>`, lifetime in ms → `{'taken', entry | nil}`, `{'held'}` or `{'pass'}`. */
-export const TAKE = `${UNLESS_HELD}
+const TAKE = `${UNLESS_HELD}
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 local entry = redis.pcall('GET', KEYS[2])
 return { 'taken', type(entry) == 'string' and entry }`;
 
 /**
- * ARGV: `t<token>`, the entry, its lifetime in ms → 1 written, 0 it was no longer ours. The lease goes whether the
- * entry could be written or not: SET first, because a server out of memory lets DEL pass and then would let SET pass.
+ * ARGV: `t<token>`, the entry, its lifetime in ms → 1 written, 0 the lease was no longer ours. The lease is deleted whether
+ * the entry could be written or not. SET comes first, because a server out of memory allows DEL, and would then allow SET.
  */
-export const WRITE_AND_RELEASE = `
+const WRITE_AND_RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 local written = redis.pcall('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
 redis.call('DEL', KEYS[1])
 if written.err then return written end
 return 1`;
 
-/** ARGV: `t<token>`, ms of a pass mark or 0. Without memory for the mark the lease goes all the same. */
-export const RELEASE = `
+/**
+ * ARGV: `t<token>`, lifetime of a pass mark in ms or 0. Without memory for the mark the lease is deleted all the same.
+ */
+const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] ~= '0' and not redis.pcall('SET', KEYS[1], 'p', 'PX', ARGV[2]).err then return 1 end
 return redis.call('DEL', KEYS[1])`;
 
-/** → `{'held'}`, `{'pass'}` or `{'free', entry | nil}`: what waits does not move the entry's bytes before it may have them. */
-export const LOOK = `${UNLESS_HELD}
+/** → `{'held'}`, `{'pass'}` or `{'free', entry | nil}`: the entry's bytes are sent only when the wait is over. */
+const LOOK = `${UNLESS_HELD}
 return { 'free', redis.call('GET', KEYS[2]) }`;

@@ -1,62 +1,87 @@
 import type { Redis } from 'ioredis';
 import type { StoreFault } from '../../cache/events.ts';
-import type { StoreEvent, StoreLocation, StoreNode, StoreRead } from '../../cache/store.ts';
+import type { StoreEvent, StoreLocation, StoreNode } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
-import { createNodeBreaker, type NodeBreaker, type Pass } from './node-breaker.ts';
 
-/** One server as the store sees it: its connection, what is outstanding there, its breaker. */
+/** One server as the store sees it: its connection, its outstanding commands, its breaker. */
 export interface RedisNode {
   /** `host:port`. */
   readonly address: string;
   readonly redis: Redis;
   readonly clock: Clock;
   readonly observe: (event: StoreEvent) => void;
-  /** Leave to send one read, to be booked once; or the fault that is its answer, the first that holds. */
-  readonly admitRead: () => Pass | StoreFault;
-  /** As `admitRead`; writes leave half the room to reads, and never probe a node that was given up. */
-  readonly admitWrite: (bytes: number) => Pass | StoreFault;
-  /** Names a bulk read may send now: single reads keep half the room. */
-  readonly bulkRoom: () => number;
-  readonly book: NodeBreaker['book'];
-  /** Called when commands are sent (+) and when ioredis has settled them (−), whoever still waits. */
-  readonly count: (commands: number, bytes?: number) => void;
-  /** Before a command is sent: those of one turn of the event loop leave in one write. */
-  readonly gather: () => void;
-  /** The node of that address, if the store knows it: where a redirect leads. */
-  readonly peer: (address: string) => RedisNode | undefined;
-  /** The map of slots may be out of date. Cheap: refreshes are throttled. */
-  readonly remap: (why: string) => void;
-  /** What came on the connection cannot be an answer to what was asked: it ends, and with it all it carries. */
-  readonly distrust: (why: string) => void;
-  /** Its connection ended for that already. */
-  readonly garbled: () => void;
+  /** Permission to send one read, recorded once; or the fault that is its result: the first that applies. */
+  readonly admitRead: () => Permit | StoreFault;
+  /** As `admitRead`, but writes use half of the outstanding bound, and never probe a node whose breaker is open. */
+  readonly admitWrite: (bytes: number) => Permit | StoreFault;
+  /** Commands that a pipeline may send now: half of the outstanding bound is kept for single reads. */
+  readonly pipelineRoom: () => number;
+  readonly record: NodeBreaker['record'];
+  /** Called when commands are sent (+) and when ioredis has settled them (−), after a deadline too. */
+  readonly track: (commands: number, bytes: number) => void;
+  /** Called before a command is sent: the commands of one turn of the event loop leave in one write. */
+  readonly cork: () => void;
+  /** The node of that address, if the store knows it: the target of a redirect. */
+  readonly nodeAt: (address: string) => RedisNode | undefined;
+  /** The slot map may be out of date. Cheap: refreshes are throttled. */
+  readonly refreshSlots: () => void;
+  /** A reply cannot belong to its command: ends the connection with everything in flight, and opens the breaker. */
+  readonly protocolError: (why: string) => void;
+  /** Opens the breaker: its connection has already ended for a protocol error. */
+  readonly trip: () => void;
   /** A new connection is ready. */
-  readonly revive: () => void;
-  /** The store no longer uses it: who counts open breakers must not count this one for ever. */
+  readonly probeNow: () => void;
+  /** The store no longer uses the node: a count of open breakers must not contain it for ever. */
   readonly retire: () => void;
-  readonly view: () => StoreNode;
+  readonly status: () => StoreNode;
 }
 
 export interface RedisNodeOptions
-  extends Pick<RedisNode, 'address' | 'redis' | 'clock' | 'observe' | 'peer' | 'remap'> {
+  extends Pick<RedisNode, 'address' | 'redis' | 'clock' | 'observe' | 'nodeAt' | 'refreshSlots'> {
   readonly random: () => number;
-  /** False keeps a connection unused though it is open. */
+  /** False keeps a connection unused although it is open. */
   readonly usable?: () => boolean;
   readonly maxOutstanding: number;
-  /** So long without any answer while some are awaited, and the connection is given up. */
+  /** After this time without any reply while commands are outstanding the connection is closed. */
   readonly stuckMs: number;
 }
 
-/** A node that stops reading holds what is written to it until its socket is reaped: 5,000 writes/s of 4 KB are 60 MB. */
+/** The nodes of a deployment and the owner of each name: a cluster, sentinels or one server. */
+export interface Topology {
+  /** Undefined when no node is known for it. */
+  readonly ownerOf: (name: string) => RedisNode | undefined;
+  readonly locate: (name: string) => StoreLocation;
+  readonly nodes: () => readonly RedisNode[];
+  /** Those of `nodes` that own names. */
+  readonly owners: () => readonly RedisNode[];
+  /** How events call a node that is not known (yet). */
+  readonly unknownNode: string;
+  /** A name had no owner. */
+  readonly refreshSlots: () => void;
+  /** Ends timers and connections at once; what is in flight fails. */
+  readonly close: () => void;
+}
+
+/** The parts of a topology beside its settings. */
+export interface TopologyParts {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe: (event: StoreEvent) => void;
+}
+
+/**
+ * A node that stops reading holds what is written to it until its socket is closed: 5,000 writes/s of 4 KB are 60 MB.
+ */
 const MAX_OUTSTANDING_WRITE_BYTES = 32 * 1024 * 1024;
 
 export function createRedisNode(options: RedisNodeOptions): RedisNode {
-  const { address, redis, clock, maxOutstanding, stuckMs, observe, remap } = options;
+  const { address, redis, clock, maxOutstanding, stuckMs, observe, refreshSlots } = options;
   let outstanding = 0;
-  /** When the last command was answered, or the first one sent after a rest. */
-  let movedMs = 0;
   let writeBytes = 0;
-  let gathering: Redis['stream'] | undefined;
+  /** When the last command was answered, or the first one sent after a rest. */
+  let progressMs = 0;
+  let corked: Redis['stream'] | undefined;
   let retired = false;
   const connected = (): boolean => redis.status === 'ready' && (options.usable?.() ?? true);
   const half = Math.ceil(maxOutstanding / 2);
@@ -67,101 +92,217 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
     onState: (state) => {
       if (retired) return;
       observe({ kind: 'breaker', node: address, state });
-      // It may have lost its slots to a replica.
-      if (state === 'open') remap(`${address} was given up`);
+      // A node whose breaker opens may have lost its slots to a replica.
+      if (state === 'open') refreshSlots();
     },
   });
 
-  /** Faults in the order of their precedence; `max` is the caller's part of the room. */
-  const admit = (max: number, tooLarge: boolean): Pass | StoreFault => {
+  /** Faults in the order of their precedence. `maxCommands`: the caller's share of the outstanding bound. */
+  const admit = (maxCommands: number, tooManyBytes: boolean): Permit | StoreFault => {
     if (breaker.refuses()) return 'node-open';
     if (!connected()) {
-      remap(`${address} is not connected`);
+      refreshSlots();
       return 'store-down';
     }
-    if (outstanding >= max || tooLarge) return 'store-saturated';
-    return breaker.enter() ?? 'node-open';
+    if (outstanding >= maxCommands || tooManyBytes) return 'store-saturated';
+    return breaker.tryAcquire() ?? 'node-open';
   };
 
-  const distrust = (why: string): void => {
+  const protocolError = (why: string): void => {
     redis.stream?.destroy(new Error(why));
     breaker.trip();
   };
 
   return {
     ...options,
-    distrust,
-    garbled: breaker.trip,
+    protocolError,
+    trip: breaker.trip,
     admitRead: () => admit(maxOutstanding, false),
     admitWrite: (bytes) =>
       breaker.state() === 'closed' ? admit(half, writeBytes + bytes > MAX_OUTSTANDING_WRITE_BYTES) : 'node-open',
-    bulkRoom: () => Math.max(0, half - outstanding),
-    book(pass, outcome) {
-      breaker.book(pass, outcome);
-      // ioredis reaps a connection on which nothing comes. After a damaged length everything that comes, replies to
-      // probes too, is taken for the rest of one endless reply: only that nothing is answered tells.
-      if (outcome === 'failed' && outstanding > 0 && clock.monotonicMs() - movedMs > stuckMs) {
-        distrust(`nothing was answered for ${stuckMs} ms`);
+    pipelineRoom: () => Math.max(0, half - outstanding),
+    record(permit, outcome) {
+      breaker.record(permit, outcome);
+      // ioredis closes a connection that receives nothing. After a damaged length everything that arrives, replies to
+      // probes too, counts as part of one endless reply: only the absence of answers shows it.
+      if (outcome === 'failed' && outstanding > 0 && clock.monotonicMs() - progressMs > stuckMs) {
+        protocolError(`nothing was answered for ${stuckMs} ms`);
       }
     },
-    count(commands, bytes = 0) {
-      if (commands < 0 || outstanding === 0) movedMs = clock.monotonicMs();
+    track(commands, bytes) {
+      if (commands < 0 || outstanding === 0) progressMs = clock.monotonicMs();
       outstanding += commands;
       writeBytes += bytes;
     },
-    gather() {
+    cork() {
       const { stream } = redis;
-      if (gathering === stream) return;
-      gathering = stream;
+      if (corked === stream) return;
+      corked = stream;
       stream.cork();
-      // After the poll phase: by then every request this turn brought has sent its read.
+      // After the poll phase: by then every request that arrived in this turn has sent its read.
       setImmediate(() => {
-        if (gathering === stream) gathering = undefined;
+        if (corked === stream) corked = undefined;
         stream.uncork();
       });
     },
-    revive: breaker.revive,
+    probeNow: breaker.probeNow,
     retire() {
       if (breaker.state() !== 'closed') observe({ kind: 'breaker', node: address, state: 'closed' });
       retired = true;
     },
-    view: () => ({
-      node: address,
-      breaker: breaker.state(),
-      connected: connected(),
-      outstanding,
-    }),
+    status: () => ({ node: address, breaker: breaker.state(), connected: connected(), outstanding }),
   };
 }
 
-/** One object per fault: a refusal allocates nothing. */
-export const FAULTS: Readonly<Record<StoreFault, Extract<StoreRead, { readonly kind: 'fault' }>>> = {
-  'node-open': { kind: 'fault', fault: 'node-open' },
-  'store-down': { kind: 'fault', fault: 'store-down' },
-  'store-saturated': { kind: 'fault', fault: 'store-saturated' },
-  'store-slow': { kind: 'fault', fault: 'store-slow' },
-};
-
-/** Which nodes there are and which of them owns a name, whatever kind of deployment stands behind it. */
-export interface Topology {
-  /** Undefined when no node is known for it. */
-  readonly ownerOf: (name: string) => RedisNode | undefined;
-  readonly locate: (name: string) => StoreLocation;
-  readonly nodes: () => readonly RedisNode[];
-  /** Those of `nodes` that own names. */
-  readonly owners: () => readonly RedisNode[];
-  /** What events call a node that is not known (yet). */
-  readonly unplaced: string;
-  /** A name had no owner. */
-  readonly remap: (why: string) => void;
-  /** Ends timers and connections at once; what is in flight fails. */
-  readonly close: () => void;
+/**
+ * The breaker of one node. While it is open, the node's keys miss in ~0 ms and other nodes are not affected. Our own
+ * instead of opossum, measured on Node 24 around a bare async call: 33 ns more per call against 400 ns, under 0.1 µs per
+ * refusal against 4 µs, because it creates no promise, timer or error object.
+ */
+export interface NodeBreaker {
+  readonly state: () => StoreNode['breaker'];
+  /** Whether a command would be refused now. Takes no permission. */
+  readonly refuses: () => boolean;
+  /** Permission to send one command; its outcome is recorded exactly once. Undefined when refused. */
+  readonly tryAcquire: () => Permit | undefined;
+  /** `unknown`: the outcome says nothing about the node (our own stall). */
+  readonly record: (permit: Permit, outcome: 'answered' | 'failed' | 'unknown') => void;
+  /** The node's replies cannot be trusted: opens without waiting for more failures. */
+  readonly trip: () => void;
+  /** The node has just shown that it is alive (a new connection is ready): the next command may probe it. */
+  readonly probeNow: () => void;
 }
 
-/** What a topology needs beside its settings. */
-export interface TopologyParts {
-  readonly name: string;
+/** The number of the breaker state that gave it: a command sent before a change of state says nothing about the new one. */
+export type Permit = number;
+
+interface NodeBreakerOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  readonly observe: (event: StoreEvent) => void;
+  readonly onState: (state: StoreNode['breaker']) => void;
+}
+
+/** This number of failures in a row opens it, however slow the traffic is. */
+const CONSECUTIVE_FAILURES = 5;
+/**
+ * Or this share of failures among at least `MIN_VOLUME` commands in the last one to two windows: a node that answers
+ * every other read.
+ */
+const FAILURE_RATIO = 0.5;
+const MIN_VOLUME = 20;
+/**
+ * The minimum time from the first to the last of these failures. Replies that are late together are one hiccup of the node
+ * or of this process: a breaker that opens for it gives up the node's keys for a second, and every process computes them.
+ */
+const MIN_FAILURE_SPAN_MS = 100;
+const WINDOW_MS = 1000;
+/**
+ * The time to the first probe; it doubles with each failed probe up to the maximum. A hiccup is over soon, and a probe
+ * costs one reader one deadline. Spread by ±25 %, so that a fleet does not probe at once.
+ */
+const FIRST_RESET_MS = 250;
+const MAX_RESET_MS = 1000;
+/** Closed for less time, it keeps its last reset time: a node that fails half of its commands is probed rarely. */
+const SETTLED_MS = 2000;
+
+interface Window {
+  total: number;
+  failed: number;
+  /** Time of its first failure. */
+  failedSinceMs: number;
+}
+
+const newWindow = (): Window => ({ total: 0, failed: 0, failedSinceMs: Number.POSITIVE_INFINITY });
+
+export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions): NodeBreaker {
+  let state: StoreNode['breaker'] = 'closed';
+  let permit: Permit = 1;
+  let probing = false;
+  let probeAtMs = 0;
+  let resetMs = FIRST_RESET_MS;
+  let closedSinceMs = Number.NEGATIVE_INFINITY;
+  let probedNowMs = Number.NEGATIVE_INFINITY;
+  let inARow = 0;
+  let inARowSinceMs = 0;
+  let windowEndMs = 0;
+  let current = newWindow();
+  let previous = newWindow();
+
+  const enterState = (next: StoreNode['breaker']): void => {
+    const nowMs = clock.monotonicMs();
+    if (next === 'open') {
+      if (state === 'closed' && nowMs - closedSinceMs >= SETTLED_MS) resetMs = FIRST_RESET_MS;
+      probeAtMs = nowMs + resetMs * (0.75 + random() / 2);
+      resetMs = Math.min(MAX_RESET_MS, 2 * resetMs);
+    }
+    if (next === 'closed') closedSinceMs = nowMs;
+    state = next;
+    permit += 1;
+    probing = false;
+    inARow = 0;
+    current = newWindow();
+    previous = newWindow();
+    onState(next);
+  };
+
+  /** Counts one outcome; true when the failures are enough to open. */
+  const tooManyFailures = (failed: boolean): boolean => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs >= windowEndMs) {
+      previous = nowMs < windowEndMs + WINDOW_MS ? current : newWindow();
+      current = newWindow();
+      windowEndMs = nowMs + WINDOW_MS;
+    }
+    current.total += 1;
+    if (!failed) {
+      inARow = 0;
+      return false;
+    }
+    if (current.failed === 0) current.failedSinceMs = nowMs;
+    current.failed += 1;
+    if (inARow === 0) inARowSinceMs = nowMs;
+    inARow += 1;
+    if (inARow >= CONSECUTIVE_FAILURES && nowMs - inARowSinceMs >= MIN_FAILURE_SPAN_MS) return true;
+    const total = previous.total + current.total;
+    const sinceMs = Math.min(previous.failedSinceMs, current.failedSinceMs);
+    if (total < MIN_VOLUME || nowMs - sinceMs < MIN_FAILURE_SPAN_MS) return false;
+    return previous.failed + current.failed >= total * FAILURE_RATIO;
+  };
+
+  const refuses = (): boolean => {
+    if (state === 'closed') return false;
+    return state === 'half-open' ? probing : clock.monotonicMs() < probeAtMs;
+  };
+
+  return {
+    state: () => state,
+    refuses,
+    tryAcquire() {
+      if (refuses()) return undefined;
+      if (state === 'open') enterState('half-open');
+      if (state === 'half-open') probing = true;
+      return permit;
+    },
+    record(given, outcome) {
+      if (given !== permit) return;
+      if (state === 'half-open') {
+        if (outcome === 'unknown') probing = false;
+        else enterState(outcome === 'answered' ? 'closed' : 'open');
+        return;
+      }
+      if (outcome !== 'unknown' && tooManyFailures(outcome === 'failed')) enterState('open');
+    },
+    trip() {
+      if (state !== 'open') enterState('open');
+    },
+    probeNow() {
+      const nowMs = clock.monotonicMs();
+      // Without the pause a node whose every connection breaks at its first command is probed and connected to without
+      // end.
+      if (state === 'open' && nowMs - probedNowMs >= MAX_RESET_MS) {
+        probeAtMs = nowMs;
+        probedNowMs = nowMs;
+      }
+    },
+  };
 }

@@ -1,11 +1,57 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SeedItem, SeedResult, StoreRead } from '../../cache/store.ts';
+import type { ChainableCommander } from 'ioredis';
+import type { StoreFault } from '../../cache/events.ts';
+import type { SeedItem, SeedResult, StoreEvent, StoreRead } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
-import { NOT_A_VALUE } from './entry-commands.ts';
-import { FAULTS, type RedisNode } from './node.ts';
-import { armDeadline, classify, commandTo } from './send.ts';
+import { COMMAND, type CommandFault, wholeMs } from './command.ts';
+import type { RedisNode } from './node.ts';
+import { causeOf, classify, failureOf, follow, type NodeRequest, type RequestKind, send } from './send.ts';
 
-export interface BatchOptions {
+/** One object per fault: a refused read allocates nothing. */
+export const READ_FAULTS: Readonly<Record<StoreFault, Extract<StoreRead, { readonly kind: 'fault' }>>> = {
+  'node-open': { kind: 'fault', fault: 'node-open' },
+  'store-down': { kind: 'fault', fault: 'store-down' },
+  'store-saturated': { kind: 'fault', fault: 'store-saturated' },
+  'store-slow': { kind: 'fault', fault: 'store-slow' },
+};
+
+export const ABSENT: StoreRead = { kind: 'absent' };
+
+/** Why a reply to GET is none: replies and commands are out of step, or the server is no Redis. */
+export const NOT_A_VALUE = 'a reply to GET that is neither a string nor nil';
+
+interface PipelineRequest extends NodeRequest {
+  readonly commands: number;
+}
+type Reply = readonly [error: Error | null, value: unknown];
+
+/** `node.pipeline()`, never the cluster's, which answers a change of topology with errors for the whole pipeline. */
+async function exec(pipeline: ChainableCommander, { commands }: PipelineRequest): Promise<readonly Reply[]> {
+  try {
+    return (await pipeline.exec()) ?? failed(commands, new Error('no reply'));
+  } catch (error) {
+    return failed(commands, error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+const failed = (commands: number, error: Error): readonly Reply[] =>
+  Array.from({ length: commands }, () => [error, undefined]);
+
+/** One failed command is its own: only a pipeline of which every command says so is a node that is down. */
+const isDown = (replies: readonly Reply[]): boolean =>
+  replies.every(([error]) => error !== null && classify(error).kind === 'down');
+
+function pipelineEvent(
+  type: 'read' | 'write',
+  node: string,
+  { commands }: PipelineRequest,
+  failedCount: number,
+  durationMs: number,
+): StoreEvent {
+  return { kind: 'pipeline', type, node, size: commands, failed: failedCount, durationMs };
+}
+
+interface ReadManyOptions {
   readonly names: readonly string[];
   readonly deadlineMs: number;
   /** Names per pipeline. */
@@ -14,135 +60,164 @@ export interface BatchOptions {
   readonly ownerOf: (name: string) => RedisNode | undefined;
 }
 
-/**
- * Reads many names. `node.pipeline()`, never the cluster's, which answers a change of topology with errors for the
- * whole batch. Each reply stands for itself; MOVED and ASK are misses, and the map is refreshed.
- */
-export function readBatches(options: BatchOptions): Promise<readonly StoreRead[]> {
+/** GET in pipelines, one reply per name. MOVED and ASK are misses, and MOVED refreshes the slot map. */
+export function readMany(options: ReadManyOptions): Promise<readonly StoreRead[]> {
   const { names, ownerOf, clock, deadlineMs, batchSize } = options;
   const startedMs = clock.monotonicMs();
   const left = (): number => deadlineMs - (clock.monotonicMs() - startedMs);
-  return perNode<string, StoreRead>({
+  return pipelinesByNode<string, StoreRead>({
     items: names,
     nameOf: (name) => name,
     ownerOf,
-    unowned: FAULTS['store-down'],
-    // Without room the chunk is refused as a whole. After a deadline nothing more is sent: what was not asked is as
-    // slow as what was not answered.
-    take: (node, items) => (left() > 0 ? Math.min(batchSize, node.bulkRoom() || batchSize) : items.length),
+    unowned: READ_FAULTS['store-down'],
+    // Without room the pipeline is refused as a whole. After the deadline nothing more is sent: a name that was not
+    // sent has the same result as a name that was not answered.
+    take: (node, items) => (left() > 0 ? Math.min(batchSize, node.pipelineRoom() || batchSize) : items.length),
     send: async (node, chunk) => {
       const leftMs = left();
-      return leftMs > 0 ? readChunk(node, chunk, leftMs) : chunk.map(() => FAULTS['store-slow']);
+      if (leftMs <= 0) return chunk.map(() => READ_FAULTS['store-slow']);
+      return send(node, READS, { names: chunk, commands: chunk.length, deadlineMs: leftMs });
     },
   });
 }
 
-type Reply = readonly [error: Error | null, value: unknown];
+interface ReadsRequest extends PipelineRequest {
+  readonly names: readonly string[];
+}
 
-/** One pipeline on one node: one event and one booking for the whole of it. */
-function readChunk(node: RedisNode, names: readonly string[], deadlineMs: number): Promise<readonly StoreRead[]> {
-  const size = names.length;
-  const startedMs = node.clock.monotonicMs();
-  const elapsedMs = (): number => node.clock.monotonicMs() - startedMs;
-  const report = (failed: number): void =>
-    node.observe({ kind: 'pipeline', type: 'read', node: node.address, size, failed, durationMs: elapsedMs() });
-
-  const pass = node.bulkRoom() === 0 ? 'store-saturated' : node.admitRead();
-  if (typeof pass === 'string') {
-    report(size);
-    return Promise.resolve(names.map(() => FAULTS[pass]));
-  }
-  node.count(size);
-  const pipeline = node.redis.pipeline();
-  for (const name of names) pipeline.getBuffer(name);
-  const broken = (error: Error): Reply[] => names.map(() => [error, undefined]);
-  const sent = pipeline.exec().then((replies): Reply[] => replies ?? broken(new Error('no reply')), broken);
-
-  return new Promise((resolve) => {
-    let waiting = true;
-    const cancel = armDeadline(node.clock, startedMs, deadlineMs, (ownStall) => {
-      waiting = false;
-      node.book(pass, ownStall ? 'unknown' : 'failed');
-      report(size);
-      resolve(names.map((_, index) => ({ kind: 'fault', fault: 'store-slow', late: lateReply(sent, index) })));
+/**
+ * Refused when single reads have left no room. Redirects are not followed. After the deadline each name keeps its own late
+ * reply; late errors are not examined.
+ */
+const READS: RequestKind<ReadsRequest, readonly Reply[], readonly StoreRead[]> = {
+  admit: (node) => (node.pipelineRoom() === 0 ? 'store-saturated' : node.admitRead()),
+  corked: false,
+  send(redis, request) {
+    const pipeline = redis.pipeline();
+    for (const name of request.names) pipeline.getBuffer(name);
+    return exec(pipeline, request);
+  },
+  isDown,
+  answer: (replies, node) => replies.map((reply) => readOf(node, reply)),
+  fail: (cause, { names }) =>
+    names.map(() => (cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause])),
+  expire(node, { names }, startedMs, sent) {
+    void sent.then((replies) => {
+      const durationMs = node.clock.monotonicMs() - startedMs;
+      for (const [error, value] of replies) {
+        if (error === null) node.observe({ kind: 'late', node: node.address, hit: Buffer.isBuffer(value), durationMs });
+      }
     });
-    sent.then((replies) => {
-      node.count(-size);
-      if (!waiting) return reportLate(node, replies, elapsedMs());
-      waiting = false;
-      cancel();
-      const reads = replies.map((reply) => toRead(node, reply));
-      const failed = reads.filter((read) => read.kind === 'fault').length;
-      const down = replies.every(([error]) => error !== null && classify(error).kind === 'down');
-      node.book(pass, down ? 'failed' : 'answered');
-      report(failed);
-      resolve(reads);
-    });
+    const lateValue = async (index: number): Promise<Buffer | undefined> => {
+      const value = (await sent)[index]?.[1];
+      return Buffer.isBuffer(value) ? value : undefined;
+    };
+    return names.map((_, index) => ({ kind: 'fault', fault: 'store-slow', late: lateValue(index) }));
+  },
+  event: (node, request, reads, durationMs) =>
+    pipelineEvent('read', node, request, reads.filter(({ kind }) => kind === 'fault').length, durationMs),
+};
+
+function readOf(node: RedisNode, [error, value]: Reply): StoreRead {
+  if (error !== null) return failureOf(node, error).kind === 'redirect' ? ABSENT : READ_FAULTS['store-down'];
+  if (Buffer.isBuffer(value)) return { kind: 'value', value };
+  if (value === null) return ABSENT;
+  node.protocolError(NOT_A_VALUE);
+  return READ_FAULTS['store-down'];
+}
+
+interface WriteManyOptions {
+  readonly items: readonly SeedItem[];
+  /** Entries per pipeline. */
+  readonly batchSize: number;
+  readonly ownerOf: (name: string) => RedisNode | undefined;
+}
+
+const STORED: SeedResult = { kind: 'stored' };
+const KEPT: SeedResult = { kind: 'kept' };
+const DOWN: SeedResult = { kind: 'dropped', fault: 'store-down' };
+const REFUSED: SeedResult = { kind: 'dropped', fault: 'refused' };
+
+/** A pipeline is short on the wire: the reads behind it wait for one megabyte, not for a hundred large entries. */
+const MAX_PIPELINE_BYTES = 1024 * 1024;
+
+/** SET … NX PX in pipelines. As a write it has no deadline and ends with its connection; one result per entry. */
+export function writeManyIfAbsent({ items, batchSize, ownerOf }: WriteManyOptions): Promise<readonly SeedResult[]> {
+  return pipelinesByNode<SeedItem, SeedResult>({
+    items,
+    nameOf: ({ name }) => name,
+    ownerOf,
+    unowned: DOWN,
+    take(node, all, first) {
+      const max = Math.min(batchSize, node.pipelineRoom() || batchSize, all.length - first);
+      let size = 0;
+      for (let bytes = 0; size < max; size += 1) {
+        bytes += all[first + size]?.value.byteLength ?? 0;
+        if (bytes > MAX_PIPELINE_BYTES) break;
+      }
+      return Math.max(1, size);
+    },
+    send: (node, chunk) => {
+      const bytes = chunk.reduce((sum, { value }) => sum + value.byteLength, 0);
+      return send(node, WRITES, { items: chunk, commands: chunk.length, bytes });
+    },
   });
 }
 
-function toRead(node: RedisNode, [error, value]: Reply): StoreRead {
-  if (error === null) {
-    if (Buffer.isBuffer(value)) return { kind: 'value', value };
-    if (value === null) return { kind: 'absent' };
-    node.distrust(NOT_A_VALUE);
-    return FAULTS['store-down'];
-  }
-  const failure = classify(error);
-  switch (failure.kind) {
-    case 'redirect':
-      if (!failure.ask) node.remap('MOVED');
-      return { kind: 'absent' };
-    case 'refused':
-      if (failure.remap) node.remap(error.message);
-      return FAULTS['store-down'];
-    case 'down':
-      node.remap(error.message);
-      return FAULTS['store-down'];
-  }
+interface WritesRequest extends PipelineRequest {
+  readonly items: readonly SeedItem[];
+  readonly bytes: number;
 }
 
-function reportLate(node: RedisNode, replies: readonly Reply[], durationMs: number): void {
-  for (const [error, value] of replies) {
-    if (error === null) node.observe({ kind: 'late', node: node.address, hit: Buffer.isBuffer(value), durationMs });
-  }
-}
+/** Admitted as a write of all its bytes, and without a deadline. Redirects are not followed: MOVED and ASK are `refused`. */
+const WRITES: RequestKind<WritesRequest, readonly Reply[], readonly SeedResult[]> = {
+  admit: (node, { bytes }) => (node.pipelineRoom() === 0 ? 'store-saturated' : node.admitWrite(bytes)),
+  corked: false,
+  send(redis, request) {
+    const pipeline = redis.pipeline();
+    for (const { name, value, ttlMs } of request.items) pipeline.set(name, value, 'PX', wholeMs(ttlMs), 'NX');
+    return exec(pipeline, request);
+  },
+  isDown,
+  answer: (replies, node) =>
+    replies.map(([error, value]) => {
+      if (error === null) return value === null ? KEPT : STORED;
+      return failureOf(node, error).kind === 'down' ? DOWN : REFUSED;
+    }),
+  fail: (cause, { items }) => items.map(() => ({ kind: 'dropped', fault: cause === 'moved' ? 'refused' : cause })),
+  event: (node, request, results, durationMs) =>
+    pipelineEvent('write', node, request, results.filter(({ kind }) => kind === 'dropped').length, durationMs),
+};
 
-async function lateReply(sent: Promise<readonly Reply[]>, index: number): Promise<Buffer | undefined> {
-  const value = (await sent)[index]?.[1];
-  return Buffer.isBuffer(value) ? value : undefined;
-}
-
-export interface NamePipeline {
+interface NodePipelineOptions {
   readonly node: RedisNode;
-  /** One per name, with the name alone. Answered with an integer. */
+  /** Sent once per name, with the name as its only argument. Its reply is an integer. */
   readonly command: 'STRLEN' | 'UNLINK';
   readonly names: readonly string[];
-  /** Names per pipeline: single reads find their way in between. */
+  /** Names per pipeline: single reads are sent between two pipelines. */
   readonly batchSize: number;
-  /** For all of it. */
+  /** For all names together. */
   readonly deadlineMs: number;
 }
 
-export type NamePipelineReply =
+export type NodePipelineReply =
   /** In the order of the names. */
-  | { readonly kind: 'replies'; readonly replies: readonly number[] }
-  | { readonly kind: 'fault'; readonly fault: string; readonly detail?: string };
+  { readonly kind: 'replies'; readonly replies: readonly number[] } | Omit<CommandFault, 'sent'>;
 
-/** Until single commands have left room again. */
+/** The pause after which a pipeline looks for room again, which single commands have taken. */
 const NO_ROOM_WAIT_MS = 10;
 
 /**
- * One command for each of many names on one node, in pipelines one after another. A name that has moved to another node
- * is asked for there, once. The first thing the node will not do ends it.
+ * One command for each of many names on one node, in pipelines one after another. For a name that has moved, the redirect
+ * is followed once. The first command that the node refuses ends it.
  */
-export async function pipelineNames(options: NamePipeline): Promise<NamePipelineReply> {
-  const { node, names, batchSize, deadlineMs } = options;
+export async function pipelineOnNode(options: NodePipelineOptions): Promise<NodePipelineReply> {
+  const { node, command, names, batchSize, deadlineMs } = options;
   const startedMs = node.clock.monotonicMs();
   const left = (): number => deadlineMs - (node.clock.monotonicMs() - startedMs);
   const replies: number[] = [];
   while (replies.length < names.length) {
-    const room = Math.min(batchSize, node.bulkRoom());
+    const room = Math.min(batchSize, node.pipelineRoom());
     const leftMs = left();
     if (leftMs <= 0) return { kind: 'fault', fault: room === 0 ? 'store-saturated' : 'store-slow' };
     if (room === 0) {
@@ -150,10 +225,10 @@ export async function pipelineNames(options: NamePipeline): Promise<NamePipeline
       continue;
     }
     const chunk = names.slice(replies.length, replies.length + room);
-    const sent = await sendChunk(options, chunk, leftMs);
+    const sent = await send(node, INTEGERS, { command, names: chunk, commands: chunk.length, deadlineMs: leftMs });
     if (sent.kind === 'fault') return sent;
     for (const [index, [error, reply]] of sent.replies.entries()) {
-      const value = error === null ? Number(reply) : await answerTo(options, chunk[index] ?? '', error, left());
+      const value = error === null ? Number(reply) : await afterError(options, chunk[index] ?? '', error, left());
       if (typeof value !== 'number') return value;
       replies.push(value);
     }
@@ -161,95 +236,78 @@ export async function pipelineNames(options: NamePipeline): Promise<NamePipeline
   return { kind: 'replies', replies };
 }
 
-type Sent = { readonly kind: 'replies'; readonly replies: readonly Reply[] } | Fault;
-type Fault = Extract<NamePipelineReply, { readonly kind: 'fault' }>;
-
-/** One pipeline: one event and one booking for the whole of it. */
-function sendChunk({ node, command }: NamePipeline, names: readonly string[], deadlineMs: number): Promise<Sent> {
-  const size = names.length;
-  const startedMs = node.clock.monotonicMs();
-  const report = (failed: number): void => {
-    const durationMs = node.clock.monotonicMs() - startedMs;
-    const type = command === 'STRLEN' ? 'read' : 'write';
-    node.observe({ kind: 'pipeline', type, node: node.address, size, failed, durationMs });
-  };
-  const pass = node.admitRead();
-  if (typeof pass === 'string') {
-    report(size);
-    return Promise.resolve({ kind: 'fault', fault: pass });
-  }
-  node.count(size);
-  const pipeline = node.redis.pipeline();
-  for (const name of names) pipeline.call(command, name);
-  return new Promise((resolve) => {
-    let waiting = true;
-    const cancel = armDeadline(node.clock, startedMs, deadlineMs, (ownStall) => {
-      waiting = false;
-      node.book(pass, ownStall ? 'unknown' : 'failed');
-      report(size);
-      resolve({ kind: 'fault', fault: 'store-slow' });
-    });
-    const settle = (replies: readonly Reply[]): void => {
-      node.count(-size);
-      if (!waiting) return;
-      waiting = false;
-      cancel();
-      const down = replies.every(([error]) => error !== null && classify(error).kind === 'down');
-      node.book(pass, down ? 'failed' : 'answered');
-      report(replies.filter(([error]) => error !== null).length);
-      resolve({ kind: 'replies', replies });
-    };
-    const broken = (error: Error): void => settle(names.map(() => [error, undefined]));
-    pipeline.exec().then((replies) => (replies === null ? broken(new Error('no reply')) : settle(replies)), broken);
-  });
+interface IntegersRequest extends PipelineRequest {
+  readonly command: 'STRLEN' | 'UNLINK';
+  readonly names: readonly string[];
 }
+type Fault = Extract<NodePipelineReply, { readonly kind: 'fault' }>;
 
-async function answerTo(
-  { node, command }: NamePipeline,
+/** Admitted as a read, UNLINK too: the caller waits for room first, and follows the redirect of each name alone. */
+const INTEGERS: RequestKind<
+  IntegersRequest,
+  readonly Reply[],
+  { readonly kind: 'replies'; readonly replies: readonly Reply[] } | Fault
+> = {
+  admit: (node) => node.admitRead(),
+  corked: false,
+  send(redis, request) {
+    const pipeline = redis.pipeline();
+    for (const name of request.names) pipeline.call(request.command, name);
+    return exec(pipeline, request);
+  },
+  isDown,
+  answer: (replies) => ({ kind: 'replies', replies }),
+  fail: (cause) => ({ kind: 'fault', fault: cause === 'moved' ? 'refused' : cause }),
+  event(node, request, result, durationMs) {
+    const failedCount =
+      result.kind === 'fault' ? request.commands : result.replies.filter(([error]) => error !== null).length;
+    return pipelineEvent(request.command === 'STRLEN' ? 'read' : 'write', node, request, failedCount, durationMs);
+  },
+};
+
+/** The reply to one name of a pipeline whose command failed: from the node that has the name now, or the fault. */
+async function afterError(
+  { node, command }: NodePipelineOptions,
   name: string,
   error: Error,
   leftMs: number,
 ): Promise<number | Fault> {
-  const failure = classify(error);
-  switch (failure.kind) {
-    case 'down':
-      node.remap(error.message);
-      return { kind: 'fault', fault: 'store-down', detail: error.message };
-    case 'refused':
-      if (failure.remap) node.remap(error.message);
-      // Somebody else's key of another type: not one of our values.
-      if (error.message.startsWith('WRONGTYPE')) return 0;
-      return { kind: 'fault', fault: 'refused', detail: error.message };
-    case 'redirect': {
-      if (!failure.ask) node.remap('MOVED');
-      const target = node.peer(failure.to);
-      if (target === undefined) return { kind: 'fault', fault: 'refused', detail: error.message };
-      const ask = { operation: 'content', shape: 'integer', parts: [command, name] } as const;
-      const hop = failure.ask ? 'asking' : 'moved';
-      const reply = await commandTo(target, { ...ask, deadlineMs: Math.max(1, leftMs) }, hop);
-      return reply.kind === 'reply' ? Number(reply.reply) : reply;
-    }
+  const failure = failureOf(node, error);
+  // A key of another type is none of our values.
+  if (failure.kind === 'refused' && error.message.startsWith('WRONGTYPE')) return 0;
+  if (failure.kind === 'redirect') {
+    const reply = await follow(node, failure, COMMAND, {
+      operation: 'content',
+      shape: 'integer',
+      parts: [command, name],
+      deadlineMs: Math.max(1, leftMs),
+    });
+    if (reply !== undefined) return reply.kind === 'reply' ? Number(reply.reply) : reply;
   }
+  const cause = causeOf(failure);
+  return { kind: 'fault', fault: cause === 'moved' ? 'refused' : cause, detail: error.message };
 }
 
-export interface PerNodeOptions<Item, Result> {
+interface PipelinesByNodeOptions<Item, Result> {
   readonly items: readonly Item[];
   readonly nameOf: (item: Item) => string;
   readonly ownerOf: (name: string) => RedisNode | undefined;
-  /** What items get whose name has no owner. */
+  /** The result of items whose name has no owner. */
   readonly unowned: Result;
-  /** How many from `first` on go into the next pipeline: at least one. */
+  /** How many items from `first` on go into the next pipeline: at least one. */
   readonly take: (node: RedisNode, items: readonly Item[], first: number) => number;
   /** Results in the order of `chunk`. Never rejects. */
   readonly send: (node: RedisNode, chunk: readonly Item[]) => Promise<readonly Result[]>;
 }
 
 /**
- * Work on many names: grouped by node, nodes side by side, one node's chunks one after another, so that single
- * commands find their way in between. Results in the order of `items`.
+ * Sends many items in pipelines: grouped by node, nodes in parallel, the pipelines of one node one after another, so that
+ * single commands are sent between them. Results in the order of `items`.
  */
-export async function perNode<Item, Result>(options: PerNodeOptions<Item, Result>): Promise<readonly Result[]> {
-  const { items, nameOf, ownerOf, unowned, take, send } = options;
+async function pipelinesByNode<Item, Result>(
+  options: PipelinesByNodeOptions<Item, Result>,
+): Promise<readonly Result[]> {
+  const { items, nameOf, ownerOf, unowned, take, send: sendChunk } = options;
   const results: Result[] = items.map(() => unowned);
   const groups = new Map<RedisNode, { readonly positions: number[]; readonly items: Item[] }>();
   for (const [position, item] of items.entries()) {
@@ -263,7 +321,7 @@ export async function perNode<Item, Result>(options: PerNodeOptions<Item, Result
   const drain = async (node: RedisNode, group: { positions: readonly number[]; items: readonly Item[] }) => {
     for (let first = 0; first < group.items.length; ) {
       const end = first + Math.max(1, take(node, group.items, first));
-      const replies = await send(node, group.items.slice(first, end));
+      const replies = await sendChunk(node, group.items.slice(first, end));
       for (const [index, position] of group.positions.slice(first, end).entries()) {
         results[position] = replies[index] ?? unowned;
       }
@@ -272,77 +330,4 @@ export async function perNode<Item, Result>(options: PerNodeOptions<Item, Result
   };
   await Promise.all([...groups].map(([node, group]) => drain(node, group)));
   return results;
-}
-
-export interface SeedOptions {
-  readonly items: readonly SeedItem[];
-  /** Entries per pipeline. */
-  readonly batchSize: number;
-  readonly ownerOf: (name: string) => RedisNode | undefined;
-}
-
-const STORED: SeedResult = { kind: 'stored' };
-const KEPT: SeedResult = { kind: 'kept' };
-const DOWN: SeedResult = { kind: 'dropped', fault: 'store-down' };
-const REFUSED: SeedResult = { kind: 'dropped', fault: 'refused' };
-
-/** One pipeline stays short on the wire, so that reads behind it wait for a megabyte and not for a hundred entries of one. */
-const MAX_CHUNK_BYTES = 1024 * 1024;
-
-/** SET … NX PX in pipelines per node. Like a write its end is the connection's; each reply stands for itself. */
-export function seedBatches({ items, batchSize, ownerOf }: SeedOptions): Promise<readonly SeedResult[]> {
-  return perNode<SeedItem, SeedResult>({
-    items,
-    nameOf: ({ name }) => name,
-    ownerOf,
-    unowned: DOWN,
-    take(node, all, first) {
-      const most = Math.min(batchSize, node.bulkRoom() || batchSize, all.length - first);
-      let size = 0;
-      for (let bytes = 0; size < most; size += 1) {
-        bytes += all[first + size]?.value.byteLength ?? 0;
-        if (bytes > MAX_CHUNK_BYTES) break;
-      }
-      return Math.max(1, size);
-    },
-    send: seedChunk,
-  });
-}
-
-/** One pipeline on one node: one event and one booking for the whole of it. */
-async function seedChunk(node: RedisNode, chunk: readonly SeedItem[]): Promise<readonly SeedResult[]> {
-  const size = chunk.length;
-  const bytes = chunk.reduce((sum, { value }) => sum + value.byteLength, 0);
-  const startedMs = node.clock.monotonicMs();
-  const report = (failed: number): void => {
-    const durationMs = node.clock.monotonicMs() - startedMs;
-    node.observe({ kind: 'pipeline', type: 'write', node: node.address, size, failed, durationMs });
-  };
-  const pass = node.bulkRoom() === 0 ? 'store-saturated' : node.admitWrite(bytes);
-  if (typeof pass === 'string') {
-    report(size);
-    return chunk.map(() => ({ kind: 'dropped', fault: pass }));
-  }
-  node.count(size, bytes);
-  const pipeline = node.redis.pipeline();
-  for (const { name, value, ttlMs } of chunk) pipeline.set(name, value, 'PX', Math.max(1, Math.ceil(ttlMs)), 'NX');
-  const replies = await pipeline.exec().catch(() => null);
-  node.count(-size, -bytes);
-  const results = chunk.map((_, index) => resultOf(node, replies?.[index]));
-  node.book(pass, results.every((result) => result === DOWN) ? 'failed' : 'answered');
-  report(results.filter(({ kind }) => kind === 'dropped').length);
-  return results;
-}
-
-function resultOf(node: RedisNode, reply: readonly [error: Error | null, value: unknown] | undefined): SeedResult {
-  if (reply === undefined) return DOWN;
-  const [error, value] = reply;
-  if (error === null) return value === null ? KEPT : STORED;
-  const failure = classify(error);
-  if (failure.kind === 'down') {
-    node.remap('a seed failed');
-    return DOWN;
-  }
-  if (failure.kind === 'redirect' ? !failure.ask : failure.remap) node.remap('a seed was refused');
-  return REFUSED;
 }

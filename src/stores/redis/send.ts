@@ -1,198 +1,196 @@
+import type { Redis } from 'ioredis';
 import type { StoreFault } from '../../cache/events.ts';
-import type { Clock } from '../../runtime.ts';
-import type { Hop } from './entry-commands.ts';
-import type { RedisNode } from './node.ts';
+import type { StoreEvent } from '../../cache/store.ts';
+import type { Permit, RedisNode } from './node.ts';
 
-export interface Command {
-  readonly operation: 'lease' | 'fleet' | 'control' | 'content' | 'counters';
-  /** Name and arguments, as `['ZREM', key, id]`. */
-  readonly parts: readonly (string | number | Buffer)[];
-  /** What its reply is. Anything else was not said to this command. */
-  readonly shape: 'array' | 'integer' | 'string';
+/** The fields of every request. Each kind adds its own. */
+export interface NodeRequest {
   /**
-   * Until it is answered or abandoned. Without one its end is the connection's, as a write's: then it is admitted as a
-   * write of `bytes`, which never probes a node that was given up.
+   * The caller gives up then; the connection stays. Without one the request ends with its connection, as a write does.
    */
   readonly deadlineMs?: number;
+  /** Commands counted as outstanding; 1 unless given. */
+  readonly commands?: number;
+  /** Value bytes counted as outstanding; 0 unless given. */
   readonly bytes?: number;
-  /** After the deadline: how it ended all the same. */
-  readonly late?: (reply: CommandReply) => void;
 }
 
-/** `reply`: bulk strings are Buffers, integers numbers, nil null, arrays arrays of these. */
-export type CommandReply =
-  | { readonly kind: 'reply'; readonly reply: unknown }
-  /** `sent`: the node may have done it although nobody knows. `detail`: its words, for an operator. */
-  | {
-      readonly kind: 'fault';
-      readonly fault: StoreFault | 'refused';
-      readonly sent: boolean;
-      readonly detail?: string;
-    };
+/** How one kind of request differs from the others. One object per kind, none per request. */
+export interface RequestKind<Req extends NodeRequest, Reply, Result> {
+  /** Permission to send, or the fault that is the result. */
+  readonly admit: (node: RedisNode, request: Req) => Permit | StoreFault;
+  /** It leaves in one write with the other commands of this turn of the event loop. A pipeline is one write already. */
+  readonly corked: boolean;
+  /** Rejects with the error of ioredis. A pipeline never rejects: each of its replies carries its own error. */
+  readonly send: (redis: Redis, request: Req) => Promise<Reply>;
+  /** Why this reply cannot belong to this request: replies and commands are out of step, or the server is no Redis. */
+  readonly mismatch?: (reply: Reply, request: Req) => string | undefined;
+  /** The whole reply says that the node is down. */
+  readonly isDown?: (reply: Reply) => boolean;
+  readonly answer: (reply: Reply, node: RedisNode) => Result;
+  /** `sent`: the node may have executed it. `error`: what ioredis rejected with. */
+  readonly fail: (cause: FailureCause, request: Req, sent: boolean, error?: Error) => Result;
+  /** The result at the deadline; `reply` may still settle. `fail` with `store-slow` unless given. */
+  readonly expire?: (node: RedisNode, request: Req, startedMs: number, reply: Promise<Reply>) => Result;
+  /** The one event of the request. */
+  readonly event: (node: string, request: Req, result: Result, durationMs: number) => StoreEvent;
+}
 
-const LOST: CommandReply = { kind: 'fault', fault: 'store-down', sent: true };
+/** `moved`: a redirect that was not followed. */
+export type FailureCause = StoreFault | 'refused' | 'moved';
 
-const SHAPES: Readonly<Record<Command['shape'], (reply: unknown) => boolean>> = {
-  array: Array.isArray,
-  integer: (reply) => typeof reply === 'number',
-  string: Buffer.isBuffer,
-};
+/** How a request reached its node: first, or after one redirect. A second redirect is not followed. */
+type Hop = 'first' | 'moved' | 'asking';
+
+/** A timer that fires later than this was delayed by our own event loop, not by the node. */
+const OWN_STALL_MS = 20;
 
 /**
- * One command on the node itself, so that whatever goes wrong is booked to the node it came from. A redirect is
- * followed once. Anything the node will not do (OOM, READONLY, NOPERM, TRYAGAIN of a moving slot) is `refused`.
+ * Sends one request to one node. Every request of this room passes here: admit → count as outstanding → send → deadline
+ * → classify the error → follow a redirect once → record the outcome with the node's breaker → report one event. The
+ * request goes to the node itself and not to ioredis' cluster, so each error is recorded with the node it came from.
+ *
+ * The deadline is a plain timer: `AbortSignal.timeout` costs 2.3 times as much. Timers run before sockets are read, so
+ * after a blocked event loop every deadline would pass although the replies are in the socket. The decision therefore
+ * waits one `setImmediate`, which runs after the sockets were read; and a deadline that our own stall delayed is not
+ * held against the node.
  */
-export function commandTo(node: RedisNode, command: Command, hop: Hop = 'first'): Promise<CommandReply> {
-  const { deadlineMs, bytes = 0, late } = command;
-  const pass = deadlineMs === undefined ? node.admitWrite(bytes) : node.admitRead();
-  if (typeof pass === 'string') return Promise.resolve(fail(node, command, pass, 0, false));
-  const startedMs = node.clock.monotonicMs();
-  const elapsedMs = (): number => node.clock.monotonicMs() - startedMs;
-  node.count(1, bytes);
-  node.gather();
+export function send<Req extends NodeRequest, Reply, Result>(
+  node: RedisNode,
+  kind: RequestKind<Req, Reply, Result>,
+  request: Req,
+  hop: Hop = 'first',
+): Promise<Result> {
+  const permit = kind.admit(node, request);
+  if (typeof permit === 'string') {
+    return Promise.resolve(report(node, kind, request, kind.fail(permit, request, false), 0));
+  }
+  const { clock } = node;
+  const { deadlineMs, commands = 1, bytes = 0 } = request;
+  const startedMs = clock.monotonicMs();
+  node.track(commands, bytes);
+  if (kind.corked) node.cork();
   return new Promise((resolve) => {
-    let settle: (reply: CommandReply) => void = resolve;
-    let booked = false;
-    const book = (outcome: Parameters<RedisNode['book']>[1]): void => {
-      if (!booked) node.book(pass, outcome);
-      booked = true;
-    };
-    const cancel =
+    let ended = false;
+    const timer =
       deadlineMs === undefined
-        ? () => {}
-        : armDeadline(node.clock, startedMs, deadlineMs, (ownStall) => {
-            book(ownStall ? 'unknown' : 'failed');
-            settle = late ?? (() => {});
-            resolve(fail(node, command, 'store-slow', elapsedMs()));
-          });
-    const inTime = (): boolean => settle === resolve;
+        ? undefined
+        : setTimeout(() => {
+            const ownStall = clock.monotonicMs() - startedMs - deadlineMs > OWN_STALL_MS;
+            setImmediate(() => {
+              if (ended) return;
+              ended = true;
+              node.record(permit, ownStall ? 'unknown' : 'failed');
+              const result =
+                kind.expire === undefined
+                  ? kind.fail('store-slow', request, true)
+                  : kind.expire(node, request, startedMs, sent);
+              resolve(report(node, kind, request, result, clock.monotonicMs() - startedMs));
+            });
+          }, deadlineMs);
 
-    send(node, command.parts, hop).then(
+    const sent = hop === 'asking' ? sendAsking(node, kind, request) : kind.send(node.redis, request);
+    sent.then(
       (reply) => {
-        node.count(-1, -bytes);
-        cancel();
-        if (!SHAPES[command.shape](reply)) {
-          node.distrust(`a reply to ${command.parts[0]} that is no ${command.shape}`);
-          book('failed');
-          return settle(inTime() ? fail(node, command, 'store-down', elapsedMs()) : LOST);
-        }
-        book('answered');
-        if (inTime()) report(node, command, 'answered', elapsedMs());
-        settle({ kind: 'reply', reply });
+        node.track(-commands, -bytes);
+        if (ended) return;
+        ended = true;
+        clearTimeout(timer);
+        const mismatch = kind.mismatch?.(reply, request);
+        if (mismatch !== undefined) node.protocolError(mismatch);
+        const result = mismatch === undefined ? kind.answer(reply, node) : kind.fail('store-down', request, true);
+        node.record(permit, mismatch !== undefined || kind.isDown?.(reply) ? 'failed' : 'answered');
+        resolve(report(node, kind, request, result, clock.monotonicMs() - startedMs));
       },
       (error: Error) => {
-        node.count(-1, -bytes);
-        cancel();
-        const failure = classify(error);
-        book(failure.kind === 'down' ? 'failed' : 'answered');
-        const end = (fault: StoreFault | 'refused'): void =>
-          settle(
-            inTime()
-              ? { ...fail(node, command, fault, elapsedMs()), detail: error.message }
-              : { kind: 'fault', fault, sent: true },
-          );
-        switch (failure.kind) {
-          case 'down':
-            node.remap(error.message);
-            return end('store-down');
-          case 'refused':
-            if (failure.remap) node.remap(error.message);
-            return end('refused');
-          case 'redirect': {
-            if (!failure.ask) node.remap('MOVED');
-            const target = hop === 'first' && inTime() ? node.peer(failure.to) : undefined;
-            if (target === undefined) return end('refused');
-            const left = deadlineMs === undefined ? {} : { deadlineMs: Math.max(1, deadlineMs - elapsedMs()) };
-            return resolve(commandTo(target, { ...command, ...left }, failure.ask ? 'asking' : 'moved'));
-          }
+        node.track(-commands, -bytes);
+        if (ended) return;
+        ended = true;
+        clearTimeout(timer);
+        const elapsedMs = clock.monotonicMs() - startedMs;
+        const failure = failureOf(node, error);
+        node.record(permit, failure.kind === 'down' ? 'failed' : 'answered');
+        if (failure.kind === 'redirect' && hop === 'first') {
+          const rest =
+            deadlineMs === undefined ? request : { ...request, deadlineMs: Math.max(1, deadlineMs - elapsedMs) };
+          const followed = follow(node, failure, kind, rest);
+          if (followed !== undefined) return resolve(followed);
         }
+        resolve(report(node, kind, request, kind.fail(causeOf(failure), request, true, error), elapsedMs));
       },
     );
   });
 }
 
-async function send(node: RedisNode, parts: Command['parts'], hop: Hop): Promise<unknown> {
-  const [name = '', ...args] = parts;
-  if (hop !== 'asking') return node.redis.callBuffer(String(name), ...args);
-  // Asking lets one command through to a node that is only importing the slot.
-  const replies = await node.redis
-    .pipeline()
-    .asking()
-    .callBuffer(String(name), ...args)
-    .exec();
-  const [error, reply] = replies?.[1] ?? [new Error('no reply'), null];
+/** Sends the request to the node that a redirect names. Undefined when this store does not know that node. */
+export function follow<Req extends NodeRequest, Reply, Result>(
+  node: RedisNode,
+  { to, ask }: Extract<Failure, { readonly kind: 'redirect' }>,
+  kind: RequestKind<Req, Reply, Result>,
+  request: Req,
+): Promise<Result> | undefined {
+  const target = node.nodeAt(to);
+  return target === undefined ? undefined : send(target, kind, request, ask ? 'asking' : 'moved');
+}
+
+/** ASKING lets the next command through to a node that is still importing the slot. */
+async function sendAsking<Req extends NodeRequest, Reply>(
+  node: RedisNode,
+  kind: Pick<RequestKind<Req, Reply, unknown>, 'send'>,
+  request: Req,
+): Promise<Reply> {
+  const pipeline = node.redis.pipeline().asking();
+  // A pipeline has the commands of a connection; their replies come from `exec`.
+  kind.send(pipeline as unknown as Redis, request);
+  const [error, reply] = (await pipeline.exec())?.[1] ?? [new Error('no reply'), null];
   if (error !== null) throw error;
-  return reply;
+  return reply as Reply;
 }
 
-function fail(
+function report<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
-  command: Command,
-  fault: StoreFault | 'refused',
+  kind: RequestKind<Req, Reply, Result>,
+  request: Req,
+  result: Result,
   durationMs: number,
-  sent = true,
-): Extract<CommandReply, { readonly kind: 'fault' }> {
-  report(node, command, fault, durationMs);
-  return { kind: 'fault', fault, sent };
+): Result {
+  node.observe(kind.event(node.address, request, result, durationMs));
+  return result;
 }
 
-function report(
-  node: RedisNode,
-  { operation }: Command,
-  result: 'answered' | StoreFault | 'refused',
-  durationMs: number,
-): void {
-  node.observe({ kind: 'command', operation, node: node.address, result, durationMs });
-}
-
-/** A timer that fires this much late was held up by our own event loop, not by the node. */
-const OWN_STALL_MS = 20;
-
-/**
- * Calls `expire` after `deadlineMs` unless cancelled. A plain timer: `AbortSignal.timeout` costs 2.3 times as much.
- *
- * Timers run before sockets are read: after a blocked loop every deadline would pass although the replies lie in the
- * socket already. So the decision waits one `setImmediate`, which runs after the sockets were read, and `expire` is
- * told when the stall was our own: that is nothing to hold against the node.
- */
-export function armDeadline(
-  clock: Clock,
-  startedMs: number,
-  deadlineMs: number,
-  expire: (ownStall: boolean) => void,
-): () => void {
-  let cancelled = false;
-  const timer = setTimeout(() => {
-    const ownStall = clock.monotonicMs() - startedMs - deadlineMs > OWN_STALL_MS;
-    setImmediate(() => {
-      if (!cancelled) expire(ownStall);
-    });
-  }, deadlineMs);
-  return () => {
-    cancelled = true;
-    clearTimeout(timer);
-  };
-}
-
-/** What an error means: for the reader, for the node's breaker, and for the map of slots. */
+/** The meaning of an error for the caller, for the node's breaker, and for the slot map. */
 export type Failure =
-  /** Another node has it (`ask`: for this one command only). Says nothing against this node. */
+  /** Another node has the slot (`ask`: for this one command only). Says nothing against this node. */
   | { readonly kind: 'redirect'; readonly to: string; readonly ask: boolean }
-  /** The node lives and will not do this one thing: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without owner. */
-  | { readonly kind: 'refused'; readonly remap: boolean }
-  /** The node can do nothing at present: it loads its data, runs a script, lost its cluster; or there is no connection. */
+  /** The node is up and refuses this one command: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without owner. */
+  | { readonly kind: 'refused'; readonly refreshSlots: boolean }
+  /** The node executes nothing now: it loads its data, runs a script, lost its cluster; or there is no connection. */
   | { readonly kind: 'down' };
 
-/** Replies by which a node says of itself that it serves nobody. */
+/** Replies by which a node says that it serves no client. */
 const NODE_IS_DOWN = /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|NOAUTH|WRONGPASS|ERR max number of clients)\b/;
 
-/** Classifies what ioredis rejected a command with. Error replies begin with a word in capitals; all else is transport. */
+/** Classifies an error of ioredis. Error replies begin with a word in capitals; all others are transport errors. */
 export function classify(error: Error): Failure {
   const { message } = error;
   const redirect = /^(MOVED|ASK) \d+ (\S+)$/.exec(message);
   if (redirect) return { kind: 'redirect', to: redirect[2] ?? '', ask: redirect[1] === 'ASK' };
-  // One slot nobody owns must not open the breaker of a node that serves thousands of others.
-  if (message.startsWith('CLUSTERDOWN Hash slot')) return { kind: 'refused', remap: true };
+  // One slot without an owner must not open the breaker of a node that serves thousands of others.
+  if (message.startsWith('CLUSTERDOWN Hash slot')) return { kind: 'refused', refreshSlots: true };
   if (NODE_IS_DOWN.test(message)) return { kind: 'down' };
-  return error.name === 'ReplyError' ? { kind: 'refused', remap: message.startsWith('READONLY') } : { kind: 'down' };
+  if (error.name !== 'ReplyError') return { kind: 'down' };
+  return { kind: 'refused', refreshSlots: message.startsWith('READONLY') };
+}
+
+/** Classifies an error, and asks for a new slot map when the error says that ours may be out of date. */
+export function failureOf(node: RedisNode, error: Error): Failure {
+  const failure = classify(error);
+  const isStale = failure.kind === 'down' || (failure.kind === 'redirect' ? !failure.ask : failure.refreshSlots);
+  if (isStale) node.refreshSlots();
+  return failure;
+}
+
+export function causeOf({ kind }: Failure): 'store-down' | 'refused' | 'moved' {
+  if (kind === 'down') return 'store-down';
+  return kind === 'redirect' ? 'moved' : 'refused';
 }

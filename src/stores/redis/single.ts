@@ -1,19 +1,26 @@
 import { Redis } from 'ioredis';
+import {
+  cut,
+  nodeOptions,
+  type RedisSettings,
+  reconnectDelayMs,
+  sentinelOptions,
+  watchConnection,
+} from './connection.ts';
 import { createRedisNode, type RedisNode, type Topology, type TopologyParts } from './node.ts';
-import { cut, nodeOptions, type RedisSettings, reconnectDelayMs, sentinelOptions, watchConnection } from './options.ts';
 
 type SingleSettings = Exclude<RedisSettings, { readonly kind: 'cluster' }>;
 
-/** One server, or the master that sentinels name at present: one connection either way. */
+/** One server, or the current master that sentinels name: one connection in both cases. */
 export function connectSingle(settings: SingleSettings, { name, clock, random, observe }: TopologyParts): Topology {
   const redis =
     settings.kind === 'sentinel'
       ? new Redis(sentinelOptions(settings, name, random))
       : new Redis({ ...nodeOptions(settings, name, random), ...settings.nodes[0] });
   let closed = false;
-  let again: NodeJS.Timeout | undefined;
-  // ioredis goes on in database 0 when SELECT is refused, among another domain's entries perhaps: so it is asked again,
-  // and the connection stays unused until the server has said yes.
+  let reconnect: NodeJS.Timeout | undefined;
+  // When SELECT is refused ioredis continues in database 0, perhaps among another domain's entries. So we send SELECT
+  // again, and the connection stays unused until the server accepts it.
   let selected = settings.database === 0;
 
   const nodeAt = (address: string): RedisNode =>
@@ -25,13 +32,13 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
       maxOutstanding: settings.maxOutstanding,
       stuckMs: settings.socketTimeoutMs,
       observe,
-      peer: () => undefined,
-      remap: () => {},
+      nodeAt: () => undefined,
+      refreshSlots: () => {},
       usable: () => selected,
     });
-  // Which server it is comes from the sentinels; until then there is no node.
+  // The sentinels name the server; until then there is no node.
   let node = settings.kind === 'standalone' ? nodeAt(`${settings.nodes[0].host}:${settings.nodes[0].port}`) : undefined;
-  const unplaced = settings.kind === 'sentinel' ? settings.master : (node?.address ?? name);
+  const unknownNode = settings.kind === 'sentinel' ? settings.master : (node?.address ?? name);
 
   const select = (): void => {
     selected = false;
@@ -41,7 +48,7 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
       },
       (error: Error) => {
         const detail = `database ${settings.database}: ${error.message}`;
-        observe({ kind: 'connection', node: node?.address ?? unplaced, state: 'failed', detail });
+        observe({ kind: 'connection', node: node?.address ?? unknownNode, state: 'failed', detail });
       },
     );
   };
@@ -51,20 +58,20 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
     if (settings.kind === 'sentinel') {
       const address = `${redis.stream.remoteAddress}:${redis.stream.remotePort}`;
       if (node?.address !== address) {
-        // After a failover it is another server: what its predecessor did is not held against it.
+        // After a failover it is another server: the failures of the old one are not held against it.
         node?.retire();
         node = nodeAt(address);
         observe({ kind: 'topology', detail: `${settings.master} is ${address}` });
       }
     }
-    node?.revive();
+    node?.probeNow();
   };
-  const onGarbage = (): void => node?.garbled();
-  watchConnection(redis, { address: () => node?.address ?? unplaced, observe, onReady, onGarbage });
-  // ioredis gives up for good when a connection cannot even be begun; a store heals by itself.
+  const onProtocolError = (): void => node?.trip();
+  watchConnection(redis, { address: () => node?.address ?? unknownNode, observe, onReady, onProtocolError });
+  // ioredis gives up for ever when a connection cannot be started; a store must recover without a restart.
   redis.on('end', () => {
     if (closed) return;
-    again = setTimeout(() => redis.connect().catch(() => {}), reconnectDelayMs(10, random));
+    reconnect = setTimeout(() => redis.connect().catch(() => {}), reconnectDelayMs(10, random));
   });
 
   return {
@@ -72,11 +79,11 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
     locate: () => (node ? { node: node.address } : {}),
     nodes: () => (node ? [node] : []),
     owners: () => (node ? [node] : []),
-    unplaced,
-    remap: () => {},
+    unknownNode,
+    refreshSlots: () => {},
     close() {
       closed = true;
-      clearTimeout(again);
+      clearTimeout(reconnect);
       cut(redis);
     },
   };

@@ -1,38 +1,38 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Store, StoreEvent } from '../../cache/store.ts';
+import type { Store, StoreEvent, StoreRead, StoreWrite } from '../../cache/store.ts';
 import type { ControlStore } from '../../control/control-store.ts';
 import type { StoreContent } from '../../operations/flush/content.ts';
 import type { CounterStore } from '../../popularity/shared.ts';
 import type { Clock } from '../../runtime.ts';
 import { connectCluster } from './cluster.ts';
+import { type SendCommand, sendCommand, wholeMs } from './command.ts';
+import type { RedisSettings } from './connection.ts';
 import { createRedisContent } from './content.ts';
 import { createRedisControl } from './control.ts';
 import { createRedisCounters } from './counters.ts';
-import { readFrom, writeTo } from './entry-commands.ts';
-import { createEpochs, createFleet } from './fleet.ts';
 import { createRedisLeases } from './lease.ts';
-import { FAULTS } from './node.ts';
-import type { RedisSettings } from './options.ts';
-import { readBatches, seedBatches } from './pipeline.ts';
-import { type Command, type CommandReply, commandTo } from './send.ts';
+import { createEpochs, createMembership } from './membership.ts';
+import type { RedisNode } from './node.ts';
+import { ABSENT, NOT_A_VALUE, READ_FAULTS, readMany, writeManyIfAbsent } from './pipeline.ts';
+import { type RequestKind, send } from './send.ts';
 import { connectSingle } from './single.ts';
 
 export interface RedisStoreOptions {
   readonly settings: RedisSettings;
-  /** The domain's name: part of its names in the store, and what the servers' CLIENT LIST shows. */
+  /** The domain's name: part of its names in the store, and shown by CLIENT LIST of the servers. */
   readonly name: string;
   readonly clock: Clock;
   /** [0, 1): spreads waits, so that a fleet does not act at once. */
   readonly random: () => number;
   readonly observe: (event: StoreEvent) => void;
-  /** Length of one window of the counters; ten minutes unless said. */
+  /** Length of one window of the counters; ten minutes unless given. */
   readonly counterWindowMs?: number;
 }
 
 /** One set of connections behind all the ports that Redis-protocol servers serve. */
 export interface RedisStore extends Store {
   readonly control: ControlStore;
-  /** Of the domain the store is named for. */
+  /** The content of the domain that the store is named for. */
   readonly content: StoreContent;
   readonly counters: CounterStore;
 }
@@ -42,63 +42,60 @@ export interface RedisStore extends Store {
  * until they come, never a failed start.
  */
 export function createRedisStore(options: RedisStoreOptions): RedisStore {
-  const { settings, name, clock, random, observe, counterWindowMs } = options;
+  const { settings, name: domain, clock, random, observe, counterWindowMs } = options;
+  const { batchSize, deadlineMs } = settings;
   const topology = settings.kind === 'cluster' ? connectCluster(settings, options) : connectSingle(settings, options);
   let closed = false;
 
-  const ownerOf = (name: string) => {
+  const ownerOf = (name: string): RedisNode | undefined => {
     if (closed) return undefined;
     const node = topology.ownerOf(name);
-    if (node === undefined) topology.remap('a name without an owner');
+    if (node === undefined) topology.refreshSlots();
     return node;
   };
-  const unowned = (operation: 'read' | 'write' | Command['operation']): void => {
-    observe({ kind: 'command', operation, node: topology.unplaced, result: 'store-down', durationMs: 0 });
+  const reportNoOwner = (operation: Extract<StoreEvent, { readonly kind: 'command' }>['operation']): void => {
+    observe({ kind: 'command', operation, node: topology.unknownNode, result: 'store-down', durationMs: 0 });
   };
-
-  const send = (name: string, command: Command): Promise<CommandReply> => {
+  const sendToOwner: SendCommand = (name, command) => {
     const node = ownerOf(name);
-    if (node !== undefined) return commandTo(node, command);
-    unowned(command.operation);
+    if (node !== undefined) return sendCommand(node, command);
+    reportNoOwner(command.operation);
     return Promise.resolve({ kind: 'fault', fault: 'store-down', sent: false });
   };
-  const fleet = createFleet({ domain: name, send });
   const owners = () => (closed ? [] : topology.owners());
 
   return {
-    leases: createRedisLeases({ send, deadlineMs: settings.deadlineMs, random, closed: () => closed }),
-    epochs: createEpochs({
-      domain: name,
-      owners,
-      ownerOf: (each) => (closed ? undefined : topology.ownerOf(each)),
-      send: commandTo,
-      random,
-    }),
-    control: createRedisControl({ send }),
-    content: createRedisContent({ domain: name, owners, batchSize: settings.batchSize }),
+    read(name, readDeadlineMs) {
+      const node = ownerOf(name);
+      if (node !== undefined) return send(node, READ, { name, deadlineMs: readDeadlineMs });
+      reportNoOwner('read');
+      return Promise.resolve(READ_FAULTS['store-down']);
+    },
+    write(name, value, ttlMs) {
+      const node = ownerOf(name);
+      if (node !== undefined) return send(node, WRITE, { name, value, ttlMs, bytes: value.byteLength });
+      reportNoOwner('write');
+      return Promise.resolve({ kind: 'dropped', fault: 'store-down' });
+    },
+    readMany: (names, readDeadlineMs) => readMany({ names, deadlineMs: readDeadlineMs, batchSize, clock, ownerOf }),
+    seedMany: (items) => writeManyIfAbsent({ items, batchSize, ownerOf }),
+    leases: createRedisLeases({ send: sendToOwner, deadlineMs, random, closed: () => closed }),
+    control: createRedisControl({ send: sendToOwner }),
+    content: createRedisContent({ domain, owners, batchSize }),
     counters: createRedisCounters({
-      send,
+      send: sendToOwner,
       clock,
       ...(counterWindowMs !== undefined && { windowMs: counterWindowMs }),
     }),
-    beat: fleet.beat,
-    leave: fleet.leave,
-    seedMany: (items) => seedBatches({ items, batchSize: settings.batchSize, ownerOf }),
-    read(name, deadlineMs) {
-      const node = ownerOf(name);
-      if (node !== undefined) return readFrom(node, name, deadlineMs);
-      unowned('read');
-      return Promise.resolve(FAULTS['store-down']);
-    },
-    readMany: (names, deadlineMs) => readBatches({ names, deadlineMs, batchSize: settings.batchSize, clock, ownerOf }),
-    write(name, value, ttlMs) {
-      const node = ownerOf(name);
-      if (node !== undefined) return writeTo(node, name, value, ttlMs);
-      unowned('write');
-      return Promise.resolve({ kind: 'dropped', fault: 'store-down' });
-    },
+    ...createMembership({ domain, send: sendToOwner }),
+    epochs: createEpochs({
+      domain,
+      owners,
+      ownerOf: (name) => (closed ? undefined : topology.ownerOf(name)),
+      random,
+    }),
     locate: topology.locate,
-    nodes: () => topology.nodes().map((node) => node.view()),
+    nodes: () => topology.nodes().map((node) => node.status()),
     async close() {
       if (closed) return;
       closed = true;
@@ -109,3 +106,69 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     },
   };
 }
+
+/** GET. A redirect that is not followed is a miss; everything that the node will not do is the fault `store-down`. */
+const READ: RequestKind<{ readonly name: string; readonly deadlineMs: number }, unknown, StoreRead> = {
+  admit: (node) => node.admitRead(),
+  corked: true,
+  send: (redis, { name }) => redis.getBuffer(name),
+  mismatch: (reply) => (reply === null || Buffer.isBuffer(reply) ? undefined : NOT_A_VALUE),
+  answer: (reply) => (Buffer.isBuffer(reply) ? { kind: 'value', value: reply } : ABSENT),
+  fail: (cause) => (cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause]),
+  expire: (node, _request, startedMs, reply) => ({
+    kind: 'fault',
+    fault: 'store-slow',
+    late: lateValue(node, startedMs, reply),
+  }),
+  event: (node, _request, result, durationMs) => ({
+    kind: 'command',
+    operation: 'read',
+    node,
+    result: result.kind === 'fault' ? result.fault : result.kind,
+    durationMs,
+  }),
+};
+
+/** The reply to an abandoned read. An error after the deadline (mostly a connection that broke) is not examined. */
+async function lateValue(node: RedisNode, startedMs: number, sent: Promise<unknown>): Promise<Buffer | undefined> {
+  let reply: unknown;
+  try {
+    reply = await sent;
+  } catch {
+    return undefined;
+  }
+  const value = Buffer.isBuffer(reply) ? reply : undefined;
+  if (value === undefined && reply !== null) node.protocolError(NOT_A_VALUE);
+  const durationMs = node.clock.monotonicMs() - startedMs;
+  node.observe({ kind: 'late', node: node.address, hit: value !== undefined, durationMs });
+  return value;
+}
+
+interface WriteRequest {
+  readonly name: string;
+  readonly value: Buffer;
+  readonly ttlMs: number;
+  readonly bytes: number;
+}
+
+const STORED: StoreWrite = { kind: 'stored' };
+
+/**
+ * SET … PX. No reply to a client waits for it, so it has no deadline and ends with its connection: confirmed, refused, or
+ * given up when `socketTimeout` closes the socket. OOM and similar errors refuse a write while every read is served, so
+ * they are not held against the node.
+ */
+const WRITE: RequestKind<WriteRequest, unknown, StoreWrite> = {
+  admit: (node, { bytes }) => node.admitWrite(bytes),
+  corked: true,
+  send: (redis, { name, value, ttlMs }) => redis.set(name, value, 'PX', wholeMs(ttlMs)),
+  answer: () => STORED,
+  fail: (cause) => ({ kind: 'dropped', fault: cause === 'moved' ? 'refused' : cause }),
+  event: (node, _request, result, durationMs) => ({
+    kind: 'command',
+    operation: 'write',
+    node,
+    result: result.kind === 'stored' ? 'stored' : result.fault,
+    durationMs,
+  }),
+};

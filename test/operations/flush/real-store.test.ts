@@ -8,7 +8,7 @@ import { keyOf } from '../../../src/search/key.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
 import { createRedisStore } from '../../../src/stores/redis/store.ts';
-import { connected, standaloneOf } from '../../stores/redis/open.ts';
+import { connected, standaloneOf } from '../../stores/redis/harness.ts';
 import { bucketOf } from './bucket.ts';
 
 test('a real store is counted before it is erased, and only what was named is gone', async (t) => {

@@ -3,14 +3,19 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { createMemoryTier, createSieve, ENTRY_OVERHEAD_BYTES } from '../../../src/stores/memory/memory-tier.ts';
+import {
+  createMemoryTier,
+  createSieve,
+  ENTRY_OVERHEAD_BYTES,
+  type Sieve,
+} from '../../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
 import { entryOf } from '../../fakes/entry.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-test('never holds more bytes than its budget, and always adds up, whatever is done to it', () => {
+test('after any operations it holds at most its budget, and its counts are exact', () => {
   const operation = fc.tuple(
     fc.constantFrom('set', 'get', 'delete'),
     fc.nat({ max: 30 }),
@@ -40,7 +45,7 @@ test('never holds more bytes than its budget, and always adds up, whatever is do
   );
 });
 
-test('what is asked for again outlives what was asked for once', () => {
+test('a key that is read again outlives keys that were read once', () => {
   const sieve = createSieve<string>(100);
   for (let i = 0; i < 10; i += 1) sieve.set(`hot${i}`, 'x', 5);
   for (let i = 0; i < 1000; i += 1) {
@@ -51,7 +56,7 @@ test('what is asked for again outlives what was asked for once', () => {
   assert.ok(sieve.evictions() > 900);
 });
 
-test('a value larger than the budget is not kept, and an older one of its key goes', () => {
+test('a value larger than the budget is not kept, and removes the older value of its key', () => {
   const sieve = createSieve<string>(100);
   sieve.set('k', 'small', 10);
   sieve.set('k', 'huge', 101);
@@ -69,7 +74,7 @@ test('a flood of empty pages evicts no page with results', () => {
   assert.ok(tier.usage().emptyBytes <= 20_000);
 });
 
-test('a key that turns empty, or back, is held once', () => {
+test('a key that changes from empty to not empty, or back, is held once', () => {
   const clock = createFakeClock();
   const tier = createMemoryTier({ maxBytes: 100_000, emptyMaxBytes: 100_000 });
   tier.set('k', entryOf(clock));
@@ -81,7 +86,7 @@ test('a key that turns empty, or back, is held once', () => {
   assert.equal(tier.delete('k'), false);
 });
 
-test('the accounted bytes are no less than what the heap and its buffers grow by', { timeout: 60_000 }, () => {
+test('the accounted bytes are at least the growth of the heap and its buffers', { timeout: 60_000 }, () => {
   const clock = createFakeClock();
   const random = seededRandom(1);
   const tier = createMemoryTier({ maxBytes: 512 << 20, emptyMaxBytes: 1 << 20 });
@@ -101,4 +106,172 @@ test('the accounted bytes are no less than what the heap and its buffers grow by
   assert.ok(bytes > ENTRY_OVERHEAD_BYTES * entries);
   assert.ok(grown <= bytes, `grew by ${grown}, accounted ${bytes}`);
   assert.ok(grown > bytes / 2, `the overhead is overstated: grew by ${grown}, accounted ${bytes}`);
+});
+
+const ALL = 'abcdefghij';
+const heldIn = (sieve: Sieve<string>): string => [...ALL].filter((key) => sieve.peek(key) !== undefined).join('');
+
+function sieveOf(keys: string, maxBytes = keys.length): Sieve<string> {
+  const sieve = createSieve<string>(maxBytes);
+  for (const key of keys) sieve.set(key, key, 1);
+  return sieve;
+}
+
+test('the oldest unused key is evicted first', () => {
+  const sieve = sieveOf('abc');
+  sieve.get('a');
+  sieve.set('d', 'd', 1);
+  assert.equal(heldIn(sieve), 'acd');
+});
+
+test('the hand continues from where it stopped, and spares a used key only once', () => {
+  const sieve = sieveOf('abcd');
+  sieve.get('a');
+  sieve.set('e', 'e', 1);
+  assert.equal(heldIn(sieve), 'acde');
+  sieve.set('f', 'f', 1);
+  assert.equal(heldIn(sieve), 'adef', 'c, where the hand stands, and not a, which it has passed');
+  for (const key of 'ghi') sieve.set(key, key, 1);
+  assert.ok(!heldIn(sieve).includes('d'));
+});
+
+test('deleting the key under the hand moves the hand to the next, and later evictions are counted exactly', () => {
+  const sieve = sieveOf('abcd');
+  sieve.get('a');
+  sieve.set('e', 'e', 1);
+  assert.equal(heldIn(sieve), 'acde', 'the hand stands at c');
+  assert.equal(sieve.delete('c'), true);
+  sieve.set('f', 'f', 1);
+  assert.equal(heldIn(sieve), 'adef');
+  assert.equal(sieve.bytes(), 4);
+  sieve.set('g', 'g', 1);
+  assert.equal(heldIn(sieve), 'aefg');
+  assert.deepEqual([sieve.size(), sieve.bytes(), sieve.evictions()], [4, 4, 2]);
+});
+
+test('deleting the newest key under the hand starts the hand again at the oldest', () => {
+  const sieve = sieveOf('abc');
+  for (const key of 'ab') sieve.get(key);
+  sieve.set('d', 'd', 1);
+  assert.equal(heldIn(sieve), 'abd', 'c is evicted, and the hand is past the end');
+  sieve.get('b');
+  sieve.set('e', 'e', 1);
+  assert.equal(heldIn(sieve), 'bde');
+  for (const key of 'bde') sieve.delete(key);
+  assert.deepEqual([sieve.size(), sieve.bytes()], [0, 0]);
+  for (const key of 'fghi') sieve.set(key, key, 1);
+  assert.equal(heldIn(sieve), 'ghi');
+});
+
+test('overwriting counts as a use', () => {
+  const sieve = sieveOf('abc');
+  sieve.set('a', 'again', 1);
+  sieve.set('d', 'd', 1);
+  assert.equal(heldIn(sieve), 'acd');
+  assert.equal(sieve.peek('a'), 'again');
+});
+
+test('a larger value for a known key evicts others', () => {
+  const sieve = sieveOf('abc');
+  sieve.set('a', 'again', 2);
+  assert.deepEqual([heldIn(sieve), sieve.bytes()], ['ac', 3]);
+});
+
+test('peeking does not count as a use', () => {
+  const sieve = sieveOf('abc');
+  sieve.peek('a');
+  sieve.set('d', 'd', 1);
+  assert.equal(heldIn(sieve), 'bcd');
+});
+
+test('in the memory tier a get is a use and a peek is none, for pages with results and without', () => {
+  const clock = createFakeClock();
+  for (const empty of [false, true]) {
+    const entry = entryOf(clock, { empty });
+    const roomForTwo = 2 * (entry.encoded.length + ENTRY_OVERHEAD_BYTES);
+    for (const use of ['get', 'peek'] as const) {
+      const tier = createMemoryTier({ maxBytes: roomForTwo, emptyMaxBytes: roomForTwo });
+      tier.set('a', entry);
+      tier.set('b', entry);
+      assert.ok(tier[use]('a') !== undefined);
+      tier.set('c', entry);
+      assert.equal(tier.peek('a') !== undefined, use === 'get', `${use}, empty ${empty}`);
+      assert.equal(tier.peek('b') !== undefined, use === 'peek', `${use}, empty ${empty}`);
+    }
+  }
+});
+
+const named = (sieve: Sieve<string>): string => [...sieve.keys()].join('');
+
+test('used keys come first, then the others, newest first in both', () => {
+  const sieve = sieveOf('abcdef');
+  for (const key of 'bde') sieve.get(key);
+  sieve.peek('a');
+  assert.equal(named(sieve), 'edbfca');
+  assert.equal(named(sieve), 'edbfca', 'a walk does not count as a use');
+  assert.equal(named(sieveOf('')), '');
+});
+
+test('a key that is removed during a walk is not yielded, and the walk continues', () => {
+  for (const used of ['', 'abcdef']) {
+    const sieve = sieveOf('abcdef');
+    for (const key of used) sieve.get(key);
+    const seen: string[] = [];
+    for (const key of sieve.keys()) {
+      seen.push(key);
+      if (key === 'e') for (const gone of 'edc') sieve.delete(gone);
+    }
+    assert.equal(seen.join(''), 'feba');
+  }
+});
+
+test('a walk whose current key is evicted, and then its neighbours, still ends', () => {
+  const sieve = sieveOf('abc', 3);
+  const walk = sieve.keys()[Symbol.iterator]();
+  assert.equal(walk.next().value, 'c');
+  for (const key of 'defghi') sieve.set(key, key, 1);
+  const rest = [...{ [Symbol.iterator]: () => walk }];
+  assert.deepEqual(rest, [], 'all older keys are gone, and new keys need not be yielded');
+});
+
+test('a key that is first used during a walk is not left out, and two walks do not disturb each other', () => {
+  const sieve = sieveOf('abcdef');
+  sieve.get('a');
+  const one = sieve.keys()[Symbol.iterator]();
+  const seen = [one.next().value];
+  assert.deepEqual(seen, ['a'], 'f–b were skipped as unused');
+  for (const key of 'ca') sieve.get(key);
+  assert.equal(named(sieve), 'cafedb');
+  for (let next = one.next(); !next.done; next = one.next()) seen.push(next.value);
+  assert.equal(seen.join(''), 'afedcb');
+});
+
+test('after any operations during a walk, all keys that stay are yielded', () => {
+  const random = seededRandom(3);
+  for (let round = 0; round < 200; round += 1) {
+    const sieve = createSieve<number>(40);
+    for (let i = 0; i < 40; i += 1) sieve.set(`k${i}`, i, 1);
+    for (let i = 0; i < 20; i += 1) sieve.get(`k${Math.floor(40 * random())}`);
+    const stays = new Set(sieve.keys());
+    const seen = new Set<string>();
+    for (const key of sieve.keys()) {
+      seen.add(key);
+      const other = `k${Math.floor(60 * random())}`;
+      const what = random();
+      if (what < 0.3) sieve.get(other);
+      else if (what < 0.45) sieve.delete(other);
+      else if (what < 0.65) sieve.set(other, 0, 1);
+      for (const each of stays) if (sieve.peek(each) === undefined) stays.delete(each);
+    }
+    for (const key of stays) assert.ok(seen.has(key), `${key}, round ${round}`);
+  }
+});
+
+test('the memory tier yields pages with results before pages without', () => {
+  const clock = createFakeClock();
+  const tier = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 20 });
+  for (const key of ['a', 'none', 'b']) tier.set(key, entryOf(clock, { empty: key === 'none' }));
+  tier.get('none');
+  tier.get('a');
+  assert.deepEqual([...tier.keys()], ['a', 'b', 'none']);
 });

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
-import { clusterOf, connected, openStore } from './open.ts';
+import { clusterOf, connected, openStore } from './harness.ts';
 
 const DEADLINE_MS = 50;
-/** What a deadline may overrun on a busy machine before it is no deadline. */
+/** A busy machine may overrun a deadline by this much. */
 const TOLERANCE_MS = 400;
 const NAMES = Array.from({ length: 120 }, (_, index) => `sc1:goods:{${index}}`);
 
-describe('a cluster of which one node is hurt', () => {
+describe('a cluster with one faulty node', () => {
   let stack: RedisStack;
   let sick: RedisNode;
   let store: Store;
@@ -45,7 +45,7 @@ describe('a cluster of which one node is hurt', () => {
   const isHit = async (name: string): Promise<boolean> => (await store.read(name, DEADLINE_MS)).kind === 'value';
   const assertWell = async (): Promise<void> => {
     for (const name of wellNames) {
-      // A deadline of its own: a busy machine is not the sick node's influence.
+      // A longer deadline: delays of a busy machine are not caused by the faulty node.
       const read = await store.read(name, 2000);
       assert.deepEqual(read, { kind: 'value', value: Buffer.from(name) });
     }
@@ -53,7 +53,7 @@ describe('a cluster of which one node is hurt', () => {
   const faultOf = (read: StoreRead): string => (read.kind === 'fault' ? read.fault : read.kind);
   const connections = (): number => events.filter(({ kind }) => kind === 'connection').length;
 
-  test('a stopped node: its keys miss by the deadline, then in no time; no connection is closed; it heals by itself', async () => {
+  test('a stopped node: its keys miss by the deadline, then at once; no connection is closed; the node serves again when it continues', async () => {
     const before = connections();
     await sick.pause();
     try {
@@ -92,7 +92,7 @@ describe('a cluster of which one node is hurt', () => {
     assert.deepEqual(await read.late, Buffer.from(first(sickNames)));
   });
 
-  test('readMany past a stopped node gives the others their values, and its own names late replies', async () => {
+  test('readMany with a stopped node returns the values of the other nodes, and late replies for its own names', async () => {
     await sick.pause();
     let reads: readonly StoreRead[];
     try {
@@ -107,7 +107,7 @@ describe('a cluster of which one node is hurt', () => {
     assert.deepEqual(others.slice(0, -1), values);
   });
 
-  test('past the bound of outstanding commands a read is a miss at once; writes and bulk reads stop at half of it', async () => {
+  test('above the bound of outstanding commands a read misses at once; writes and pipelines stop at half of the bound', async () => {
     await sick.pause();
     const pending: Promise<unknown>[] = [];
     try {
@@ -128,14 +128,14 @@ describe('a cluster of which one node is hurt', () => {
     await until('the node to be at rest', async () => store.nodes().every(({ outstanding }) => outstanding === 0));
   });
 
-  test('a node that stays stopped is reaped by the socket timeout, holds nothing, and heals when it goes on', async () => {
+  test('the socket timeout disconnects a node that stays stopped; nothing stays outstanding, and the node serves again when it continues', async () => {
     await sick.pause();
     try {
       const writes = await Promise.all(
         sickNames.slice(0, 10).map((name) => store.write(name, Buffer.from('never'), 1000)),
       );
       const down = { kind: 'dropped', fault: 'store-down' };
-      assert.deepEqual(writes, Array(writes.length).fill(down), 'what was in flight fails with the socket');
+      assert.deepEqual(writes, Array(writes.length).fill(down), 'commands in flight fail with the socket');
       const node = store.nodes().find((each) => each.node === sick.address);
       assert.deepEqual(
         { connected: node?.connected, outstanding: node?.outstanding },
@@ -148,7 +148,7 @@ describe('a cluster of which one node is hurt', () => {
     await until('the node to serve again', () => isHit(first(sickNames)));
   });
 
-  test('a killed node: its keys miss in no time, the others serve, and it heals after its restart', async () => {
+  test('a killed node: its keys miss at once, the others serve, and it serves again after its restart', async () => {
     await sick.kill();
     try {
       await until('the loss to be seen', async () => (await timed(first(sickNames))).read.kind === 'fault');
@@ -166,7 +166,7 @@ describe('a cluster of which one node is hurt', () => {
     });
   });
 
-  test('all nodes killed and started again: it heals without a restart of ours', async () => {
+  test('all nodes killed and restarted: the store serves again without a restart of this process', async () => {
     await Promise.all(stack.nodes.map((node) => node.kill()));
     await until('the loss to be seen', async () => store.nodes().every((node) => !node.connected));
     assert.equal(faultOf(await store.read(first(wellNames), DEADLINE_MS)), 'store-down');

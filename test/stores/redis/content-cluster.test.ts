@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
-import { clusterOf, connected, openStore } from './open.ts';
 
 const TTL_MS = 600_000;
 const MANY = 20_000;
@@ -25,7 +25,7 @@ describe('the content of a cluster of 3', () => {
   const held = async (): Promise<number> =>
     (await Promise.all(store.content.nodes().map(store.content.count))).reduce((sum, each) => sum + each, 0);
 
-  test('of 20 000 entries in half the buckets, and 20 000 of others, exactly those in range are erased', async () => {
+  test('from 20 000 entries of this domain and 20 000 of others, exactly the entries in the erased range are removed', async () => {
     const ours = Array.from({ length: MANY }, (_, index) => keyOf(`ours ${index}`, 'goods'));
     const theirs = Array.from({ length: MANY }, (_, index) => keyOf(`ours ${index}`, index % 2 ? 'good' : 'goods-2'));
     const items = [...ours, ...theirs].map(({ storeName }) => ({
@@ -38,7 +38,7 @@ describe('the content of a cluster of 3', () => {
 
     for (const node of store.content.nodes()) {
       const step = await store.content.scan(node, '0', 1e9);
-      assert.notEqual(step.cursor, '0', 'a step of any size occupies the node for any time');
+      assert.notEqual(step.cursor, '0', 'a scan step of unbounded size blocks the node');
     }
 
     const inRange = new Set(ours.filter(({ bucket }) => bucket < 5000).map(({ storeName }) => storeName));
@@ -70,8 +70,8 @@ describe('the content of a cluster of 3', () => {
     }
   });
 
-  test('while its slot moves an entry is removed wherever it is', async () => {
-    // Of one slot there are seldom two among thousands: one is enough, and its neighbours rest.
+  test('while its slot moves, an entry is removed on either node', async () => {
+    // Among thousands of entries two of one slot are rare: one entry is enough.
     const entry = keyOf('moving', 'goods').storeName;
     const { slot = -1, node: owner } = store.locate(entry);
     const from = stack.nodes.find(({ address }) => address === owner);
@@ -86,14 +86,14 @@ describe('the content of a cluster of 3', () => {
         assert.equal((await store.read(entry, 5000)).kind, 'absent');
         await put();
       } else {
-        // Asked of the node that had it, by who has not heard yet.
+        // Sent to the old owner, as a store with the old slot map does.
         assert.equal(await store.content.unlink(from.address, [entry]), 1, step);
         await put();
       }
     });
   });
 
-  test('a dead node is unreachable in words, and the others are counted and erased as before', async () => {
+  test('a dead node is reported as unreachable by its address, and the others are counted and erased as before', async () => {
     const [dead, ...others] = stack.nodes;
     assert.ok(dead);
     await dead.kill();

@@ -5,15 +5,14 @@ import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
-import { onOneServer } from './one-server.ts';
-import { connected, openStore, standaloneOf } from './open.ts';
+import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const TTL_MS = 600_000;
-/** The adapter's 2 s, and what a busy machine adds. A hang is longer. */
+/** The adapter's 2 s, and the delay of a busy machine. A hang is longer. */
 const BOUND_MS = 6000;
 const entryOf = (id: string | number): string => keyOf(String(id), 'goods').storeName;
 
-describe('a server that hurts counting and erasing', () => {
+describe('counting and erasing on a faulty server', () => {
   let stack: RedisStack;
   let server: RedisNode;
   let store: RedisStore;
@@ -40,7 +39,7 @@ describe('a server that hurts counting and erasing', () => {
     assert.ok(tookMs < BOUND_MS, `took ${tookMs} ms`);
   };
 
-  test('a right that is missing is said in the server’s words, and no breaker opens', async () => {
+  test('a missing right is reported in the server’s words, and no breaker opens', async () => {
     for (const [command, call] of Object.entries(calls())) {
       await server.command('ACL', 'SETUSER', 'default', `-${command.toLowerCase()}`);
       try {
@@ -99,7 +98,7 @@ describe('a server that hurts counting and erasing', () => {
     await server.restart();
   });
 
-  test('with little room it waits for room, and leaves half of it to readers', async () => {
+  test('with a small outstanding bound it waits for room, and leaves half of the bound to reads', async () => {
     const narrow = openStore(standaloneOf(stack, { maxOutstanding: 8 })).store;
     try {
       await connected(narrow, 1);
@@ -114,8 +113,9 @@ describe('a server that hurts counting and erasing', () => {
           await new Promise((next) => setImmediate(next));
         }
       })();
-      const sizes = await sizing;
-      done = true;
+      const sizes = await sizing.finally(() => {
+        done = true;
+      });
       await watch;
       for (const each of sizes) assert.ok(each.length === 200 && each.every((size) => size === 1));
       assert.ok(most > 0 && most <= 4, `${most} outstanding`);
@@ -125,7 +125,7 @@ describe('a server that hurts counting and erasing', () => {
     }
   });
 
-  test('emptying a node takes the database of this store and no other', async () => {
+  test('flushing a node empties the database of this store and no other', async () => {
     const third = openStore({ ...standaloneOf(stack), database: 3 } as Parameters<typeof openStore>[0]).store;
     try {
       await connected(third, 1);
@@ -139,7 +139,7 @@ describe('a server that hurts counting and erasing', () => {
     }
   });
 
-  test('a key of another type under an entry’s name has no size, and goes', async () => {
+  test('a key of another type under an entry’s name has size 0, and is removed', async () => {
     await server.command('LPUSH', entryOf('list'), 'x');
     assert.deepEqual(await store.content.sizes(server.address, [entryOf('list'), entryOf(1)]), [0, 4]);
     assert.equal(await store.content.unlink(server.address, [entryOf('list')]), 1);

@@ -6,10 +6,10 @@ import {
   startSentinel,
   startStandalone,
 } from '../../../loadtest/stack/redis.ts';
-import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { type StoreUnderTest, storeContract } from '../../contract/store.ts';
 import { optional } from '../../optional.ts';
-import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
+import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
 import { ADVISED_USER, secure, USER } from './users.ts';
 
 const over =
@@ -47,11 +47,11 @@ const over =
     };
   };
 
-/** One test after another within each. */
+/** The tests of one contract run one after another. */
 const contractOver: typeof storeContract = (name, setUp) =>
   describe(name, { concurrency: 1 }, () => storeContract(name, setUp));
 
-// Each over servers of its own, and mostly waiting for what expires.
+// Each contract has its own servers, and mostly waits for keys to expire.
 describe('over real servers', { concurrency: 4 }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
     contractOver(

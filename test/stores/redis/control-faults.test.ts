@@ -4,12 +4,11 @@ import { type RedisStack, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
-import { onOneServer } from './one-server.ts';
-import { connected, openStore, standaloneOf } from './open.ts';
+import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const DEADLINE_MS = 2000;
 const SHORT_MS = 200;
-/** The machine may be busy; a hang is longer. */
+/** The delay of a busy machine; a hang is longer. */
 const SLACK_MS = 2500;
 const TTL_MS = 60_000;
 const REFUSED = { kind: 'fault', fault: 'refused' };
@@ -18,7 +17,7 @@ const REPORTS = `${DOCUMENT}:reports`;
 
 const documentOf = (tag: string) => ({ tag, value: Buffer.from(`value of ${tag}`) });
 
-describe('a server that hurts the control document', () => {
+describe('the control document on a faulty server', () => {
   let stack: RedisStack;
   let server: RedisNode;
   let store: RedisStore;
@@ -62,7 +61,7 @@ describe('a server that hurts the control document', () => {
     assert.deepEqual(breakers(), []);
   };
 
-  test('killed: every call is a fault in time; back without its data, what was there is absent', async () => {
+  test('killed: every call is a fault within its deadline; after a restart without data the document is absent', async () => {
     await server.kill();
     await faultsInTime();
     await server.restart();
@@ -72,7 +71,7 @@ describe('a server that hurts the control document', () => {
     });
   });
 
-  test('paused: every call is a fault in time, and afterwards the document is the one or the other, whole', async () => {
+  test('paused: every call is a fault within its deadline, and afterwards the document is the old one or the new one, whole', async () => {
     await server.pause();
     try {
       await faultsInTime();
@@ -86,7 +85,7 @@ describe('a server that hurts the control document', () => {
     assert.equal(found.value.toString(), `value of ${found.tag}`);
   });
 
-  test('out of memory: nothing is written and said so, what is there is read, and no breaker opens', async () => {
+  test('out of memory: writes are refused, the document is read, and no breaker opens', async () => {
     await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
     try {
       await nothingIsWritten();
@@ -95,7 +94,7 @@ describe('a server that hurts the control document', () => {
     }
   });
 
-  test('a replica: nothing is written and said so, what is there is read, and no breaker opens', async () => {
+  test('a replica: writes are refused, the document is read, and no breaker opens', async () => {
     await server.command('REPLICAOF', '127.0.0.1', '1');
     try {
       await nothingIsWritten();
@@ -104,7 +103,7 @@ describe('a server that hurts the control document', () => {
     }
   });
 
-  test('somebody else’s value under our name is never absent, and is written over only by who has read it', async () => {
+  test('a planted value under our name is never absent, and is overwritten only by a swap that names its tag', async () => {
     const others: readonly (readonly [readonly string[], tag: string, value: string])[] = [
       [['LPUSH', DOCUMENT, 'x'], 'unreadable', ''],
       [['SET', DOCUMENT, 'x'], 'unreadable', ''],
@@ -146,7 +145,7 @@ describe('a server that hurts the control document', () => {
     assert.deepEqual(await read(), { kind: 'value', tag: '1-abc', value: Buffer.alloc(0), renewals: 0 });
   });
 
-  test('of reports that somebody else has written the large ones are not read, of too many none, and ours begin anew', async () => {
+  test('planted reports: large ones are not read, with too many none is read, and our next report starts anew', async () => {
     await store.control.report('goods', 'ours', Buffer.from('x'), TTL_MS, DEADLINE_MS);
     await server.command('HSET', REPORTS, 'large', 'x'.repeat(64 * 1024 + 1), 'n'.repeat(300), 'x');
     assert.deepEqual(await ids(), ['ours']);
@@ -157,7 +156,7 @@ describe('a server that hurts the control document', () => {
     assert.deepEqual(await ids(), ['ours']);
   });
 
-  test('whatever somebody else has put in the place of the reports, ours begin anew and are the newest', async () => {
+  test('after any planted value in place of the reports, our reports start anew and are the newest', async () => {
     const order = `${REPORTS}:order`;
     const many =
       "for i = 1, 9000 do redis.call('HSET', KEYS[1], i, 'x') redis.call('ZADD', KEYS[2], i, i) end return 1";
@@ -201,11 +200,11 @@ describe('a server that hurts the control document', () => {
     assert.deepEqual([...seen].sort(), ['absent', 'value']);
   });
 
-  test('of more reports than it may hold the latest are kept', async () => {
+  test('above the maximum number of reports the latest are kept', async () => {
     const all = Array.from({ length: 300 }, (_, index) => `process-${String(index).padStart(3, '0')}`);
     for (const id of all) assert.ok(await store.control.report('goods', id, Buffer.from(id), TTL_MS, DEADLINE_MS));
     assert.deepEqual(await ids(), all.slice(44));
-    // Whoever reports again is the latest, whoever it is.
+    // A process that reports again has the latest report.
     for (const id of ['process-044', 'new']) {
       await store.control.report('goods', id, Buffer.from('again'), TTL_MS, DEADLINE_MS);
     }
@@ -216,7 +215,7 @@ describe('a server that hurts the control document', () => {
   });
 
   for (const lost of [REPORTS, `${REPORTS}:order`]) {
-    test(`when a server that evicts has taken ${lost} alone, reports begin anew and stay bounded`, async () => {
+    test(`when a server evicts ${lost} alone, reports start anew and stay bounded`, async () => {
       for (const id of ['a', 'b', 'c']) await store.control.report('goods', id, Buffer.from(id), TTL_MS, DEADLINE_MS);
       await server.command('DEL', lost);
       assert.ok(await store.control.report('goods', 'd', Buffer.from('d'), TTL_MS, DEADLINE_MS));
@@ -225,7 +224,7 @@ describe('a server that hurts the control document', () => {
     });
   }
 
-  test('of two processes that change it 200 times at once exactly one succeeds each time', async () => {
+  test('when two processes change it 200 times at once, exactly one succeeds each time', async () => {
     const second = openStore(standaloneOf(stack)).store;
     try {
       await connected(second, 1);

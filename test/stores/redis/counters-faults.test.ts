@@ -3,17 +3,18 @@ import { describe, test } from 'node:test';
 import { type RedisStack, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
+import type { CommandReply } from '../../../src/stores/redis/command.ts';
+import { createRedisCounters } from '../../../src/stores/redis/counters.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
-import { onOneServer } from './one-server.ts';
-import { connected, openStore, standaloneOf } from './open.ts';
+import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const DEADLINE_MS = 2000;
 const SHORT_MS = 200;
-/** The machine may be busy; a hang is longer. */
+/** The delay of a busy machine; a hang is longer. */
 const SLACK_MS = 2500;
 const HOUR_MS = 3_600_000;
 
-describe('a server that hurts the counters', () => {
+describe('the counters on a faulty server', () => {
   let stack: RedisStack;
   let server: RedisNode;
   let store: RedisStore;
@@ -35,7 +36,7 @@ describe('a server that hurts the counters', () => {
     assert.deepEqual([added, found], [false, undefined]);
   };
 
-  test('paused and killed: nothing is taken and nothing told, in time, and it works again afterwards', async () => {
+  test('paused and killed: nothing is counted or returned, within the deadline, and it works again afterwards', async () => {
     await server.pause();
     try {
       const before = events.length;
@@ -53,7 +54,7 @@ describe('a server that hurts the counters', () => {
     assert.equal((await store.counters.top('goods', 1000, DEADLINE_MS))?.length, 1000);
   });
 
-  test('members that could not have been counted are not told: infinite, below nothing, longer than any search', async () => {
+  test('planted members that we could not have counted are left out: infinite, negative, longer than any search', async () => {
     await store.counters.add('planted', [{ search: 'q=a', count: 2 }], DEADLINE_MS);
     const [key = ''] = (await server.command('KEYS', 'sc1:planted:*')) as readonly string[];
     const planted = ['inf', 'q=inf', '-5', 'q=below', '9', `q=${'x'.repeat(10_000)}`];
@@ -61,7 +62,7 @@ describe('a server that hurts the counters', () => {
     assert.deepEqual(await store.counters.top('planted', 10, DEADLINE_MS), [{ search: 'q=a', count: 2 }]);
   });
 
-  test('values of another type under our names are written over', async () => {
+  test('values of another type under our names are overwritten', async () => {
     await server.command('SET', 'sc1:goods:fleet', 'x');
     assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0 });
     const [{ part: epoch } = { part: '' }] = await store.epochs(DEADLINE_MS);
@@ -75,7 +76,7 @@ describe('a server that hurts the counters', () => {
     assert.deepEqual(await store.counters.top('goods', 10, DEADLINE_MS), [{ search: 'q=b', count: 3 }]);
   });
 
-  test('a head count is of members that can live, and of no more than can be', async () => {
+  test('the process count ignores members with impossible lifetimes, and has a maximum', async () => {
     const key = 'sc1:goods:fleet';
     assert.deepEqual(await store.beat('own', HOUR_MS, DEADLINE_MS), { kind: 'fleet', live: 1, rank: 0 });
     await server.command('ZADD', key, '1e300', 'planted', 'inf', 'more');
@@ -87,7 +88,7 @@ describe('a server that hurts the counters', () => {
     assert.ok(beaten.kind === 'fault' || beaten.live <= 4096, JSON.stringify(beaten));
   });
 
-  test('out of memory and a replica: nothing is taken, what is there is told, and no breaker opens', async () => {
+  test('out of memory and a replica: nothing is counted, the stored counts are returned, and no breaker opens', async () => {
     const hurt = [
       [
         ['CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1'],
@@ -130,11 +131,24 @@ describe('a server that hurts the counters', () => {
     }
   });
 
-  test('what is counted ends by itself', async () => {
+  test('counts expire by themselves', async () => {
     const names = Array.from({ length: 7 }, (_, index) => `sc1:goods:{popular:goods}:${index}`);
     const lives = await Promise.all(names.map((name) => server.command('PTTL', name)));
     const [life, ...more] = lives.map(Number).filter((ms) => ms !== -2);
     assert.deepEqual(more, []);
     assert.ok(life !== undefined && life > HOUR_MS - 1000 && life <= HOUR_MS * (7 / 6), `${life} ms`);
   });
+});
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+
+test('planted searches that no process would have counted are not among the most asked', async () => {
+  const planted = ['x'.repeat(1025), '1', 'q=a', 'inf', 'q=b', '-5', 'q=c', 'nan', '', '7', 'q=d', '3'];
+  const reply: CommandReply = { kind: 'reply', reply: [planted.map(bytes), [bytes('q=d'), bytes('1')]] };
+  const counters = createRedisCounters({ send: async () => reply, clock: { monotonicMs: () => 0 } });
+  const top = await counters.top('goods', 10, 100);
+  assert.deepEqual(
+    top?.map(({ search }) => search),
+    ['q=d'],
+  );
 });

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { type RedisStack, startCluster, startSentinel, startStandalone, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEpoch } from '../../../src/cache/store.ts';
+import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
 import { migrateSlot } from './migration.ts';
-import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
 
 const DEADLINE_MS = 2000;
 
@@ -27,7 +27,7 @@ async function withStore<S extends RedisStack>(
   }
 }
 
-/** Every replica has what the masters have. */
+/** Every replica has all the data of its master. */
 const inStep = (nodes: readonly RedisNode[]): Promise<void> =>
   until('the replicas to have everything', async () => {
     const infos = await Promise.all(nodes.map(async (node) => String(await node.command('INFO', 'replication'))));
@@ -43,9 +43,9 @@ const killedAndStarted = async (node: RedisNode): Promise<void> => {
   await node.restart();
 };
 
-// Each has servers of its own and waits for what these decide.
+// Each test has its own servers and waits for their decisions.
 describe('an epoch', { concurrency: true }, () => {
-  test('a server that lost its memory has a new one; a connection that broke changes nothing', async () => {
+  test('a server that lost its memory has a new epoch; a broken connection changes nothing', async () => {
     const stack = await startStandalone({ flavour: 'redis' });
     await withStore(
       stack,
@@ -108,7 +108,7 @@ describe('an epoch', { concurrency: true }, () => {
     );
   });
 
-  test('cluster: a failover keeps part and epoch, a master that restarts empty changes its own alone', async () => {
+  test('cluster: a failover keeps part and epoch, and a master that restarts empty changes only its own', async () => {
     const stack = await startCluster({ flavour: 'redis', masters: 3, replicasPerMaster: 1 });
     await withStore(
       stack,
@@ -120,7 +120,7 @@ describe('an epoch', { concurrency: true }, () => {
         const [sick, other] = first;
         const byAddress = (address = ''): RedisNode | undefined => stack.nodes.find((node) => node.address === address);
         await byAddress(sick?.node)?.kill();
-        assert.equal((await epochs(store)).length, 2, 'the others are asked, this one is left out');
+        assert.equal((await epochs(store)).length, 2, 'the other nodes answer, this one is left out');
         let second: readonly StoreEpoch[] = [];
         await until('the replica to be asked', async () => {
           second = await epochs(store);
@@ -141,7 +141,7 @@ describe('an epoch', { concurrency: true }, () => {
     );
   });
 
-  test('cluster: a stopped node is left out by the deadline, and has its old epoch when it goes on', async () => {
+  test('cluster: a stopped node is left out by the deadline, and has its old epoch when it continues', async () => {
     const stack = await startCluster({ flavour: 'valkey', masters: 3 });
     await withStore(
       stack,
@@ -170,7 +170,7 @@ describe('an epoch', { concurrency: true }, () => {
     );
   });
 
-  test('cluster: when its slot moves a part moves along with its word, and the node it left gets another', async () => {
+  test('cluster: a part moves with its slot and keeps its epoch, and the old node gets another part', async () => {
     const stack = await startCluster({ flavour: 'redis', masters: 3 });
     await withStore(
       stack,

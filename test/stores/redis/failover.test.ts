@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type RedisStack, startCluster, startSentinel, until } from '../../../loadtest/stack/redis.ts';
 import type { Store } from '../../../src/cache/store.ts';
-import { clusterOf, connected, openStore, sentinelOf } from './open.ts';
+import { clusterOf, connected, openStore, sentinelOf } from './harness.ts';
 
 const NAME = 'sc1:goods:{failover}';
 
@@ -22,7 +22,7 @@ async function withStore(
   }
 }
 
-/** Reads and writes only: whoever uses the store does nothing else to bring it back. */
+/** Reads and writes only: a user of the store does nothing else to bring it back. */
 const comesBackAt = (store: Store, lost: string | undefined): Promise<void> =>
   until('reads and writes at the new master', async () => {
     const written = await store.write(NAME, Buffer.from('after'), 600_000);
@@ -30,7 +30,7 @@ const comesBackAt = (store: Store, lost: string | undefined): Promise<void> =>
     return written.kind === 'stored' && read.kind === 'value' && store.locate(NAME).node !== lost;
   });
 
-// Each has servers of its own and waits for what these decide.
+// Each test has its own servers and waits for their decisions.
 describe('a master is lost', { concurrency: true }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
     test(`${flavour} sentinel: the master is killed, reads and writes come back by themselves`, async (t) => {
@@ -45,7 +45,7 @@ describe('a master is lost', { concurrency: true }, () => {
     });
   }
 
-  test('sentinel: the master is stopped, its connection reaped, reads and writes come back by themselves', async (t) => {
+  test('sentinel: the master is stopped, its connection timed out, reads and writes come back by themselves', async (t) => {
     const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
     await withStore(stack, openStore(sentinelOf(stack)), 1, async (store) => {
       const lost = store.locate(NAME).node;

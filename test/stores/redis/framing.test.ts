@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFraming } from '../../../src/stores/redis/framing.ts';
+import { createFraming } from '../../../src/stores/redis/connection.ts';
 
 const line = fc.string({ unit: fc.constantFrom(...' abcXYZ019:$*+-\n') });
 const reply: fc.Arbitrary<Buffer> = fc.letrec<{ reply: Buffer }>((tie) => ({
@@ -20,7 +20,7 @@ const reply: fc.Arbitrary<Buffer> = fc.letrec<{ reply: Buffer }>((tie) => ({
   ),
 })).reply;
 
-test('every reply passes, however it is cut into chunks', () => {
+test('every reply passes, wherever it is cut into chunks', () => {
   fc.assert(
     fc.property(fc.array(reply, { maxLength: 8 }), fc.array(fc.integer({ min: 1, max: 30 })), (replies, cuts) => {
       const { feed } = createFraming();
@@ -34,7 +34,7 @@ test('every reply passes, however it is cut into chunks', () => {
   );
 });
 
-test('what cannot be is seen at its first byte, in the chunk it comes in', () => {
+test('an invalid frame is found at its first invalid byte, in the chunk that contains it', () => {
   const cases: readonly (readonly [bytes: string, at: number])[] = [
     ['HTTP/1.1 400', 0],
     ['+OK\r\n\0', 5],
@@ -48,7 +48,7 @@ test('what cannot be is seen at its first byte, in the chunk it comes in', () =>
     ['$1000000000\r\n', 12],
     ['*1000000000\r\n', 12],
     [':123456789012345678901\r\n', 21],
-    // The length says less, or more, than there is.
+    // The length is too small, or too large.
     ['$3\r\nhello\r\n', 7],
     ['$6\r\nhello\r\n$-1\r\n', 10],
     ['%1\r\n', 0],

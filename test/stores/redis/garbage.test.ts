@@ -5,40 +5,40 @@ import { type ProxiedCluster, type ProxiedNode, startProxiedCluster } from '../.
 import { type Match, type RespProxy, startRespProxy } from '../../../loadtest/proxy/resp-proxy.ts';
 import { until } from '../../../loadtest/stack/redis.ts';
 import { leaseNames, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
-import { CONNECTION, connected, openStore } from './open.ts';
+import { CONNECTION, connected, openStore } from './harness.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);
 const FAULT_MS = 2000;
-/** The failures until the breaker opens; then a probe and a refresh of the map a second. */
+/** The failures until the breaker opens; then one probe and one refresh of the slot map per second. */
 const MAX_OPENED = 6 + 3 * (FAULT_MS / 1000);
 
-type Lie = (gets: number) => ReturnType<Match>;
+type WrongReply = (gets: number) => ReturnType<Match>;
 
 const once =
-  (bytes: string): Lie =>
+  (bytes: string): WrongReply =>
   (gets) =>
     gets === 1 ? Buffer.from(bytes) : undefined;
-const always = (bytes: string | Buffer): Lie => {
+const always = (bytes: string | Buffer): WrongReply => {
   const reply = Buffer.from(bytes);
   return () => reply;
 };
 
-/** What the node says to GET and EVAL instead of the truth. */
-const LIES: Readonly<Record<string, Lie>> = {
+/** The node's reply to GET and EVAL instead of the true one. */
+const WRONG_REPLIES: Readonly<Record<string, WrongReply>> = {
   'another protocol': always('HTTP/1.1 400 Bad Request\r\n\r\n'),
-  // Taken for minus eleven, back to where it began: without an end, in one turn of the event loop.
-  'a length that is none': always('$-1\r\n$%\r\n$-1\r\n'),
+  // ioredis decodes it as minus eleven and returns to where it began: an endless loop in one turn of the event loop.
+  'an invalid length': always('$-1\r\n$%\r\n$-1\r\n'),
   'a number': always(':5\r\n'),
   'an unknown error': always('-WAT is this\r\n'),
-  'that it loads its data': always('-LOADING Redis is loading the dataset in memory\r\n'),
-  'that it is busy': always('-BUSY Redis is busy running a script.\r\n'),
-  'half a reply and then nothing': () => ({ last: Buffer.from('$10\r\nabc'), end: 'silence' }),
-  // Everything that follows is taken for a part of it.
+  'the error LOADING': always('-LOADING Redis is loading the dataset in memory\r\n'),
+  'the error BUSY': always('-BUSY Redis is busy running a script.\r\n'),
+  'half a reply, then silence': () => ({ last: Buffer.from('$10\r\nabc'), end: 'silence' }),
+  // Everything that follows counts as a part of this reply.
   'once a length of 60 MB': once('$60000000\r\n'),
   'once a list of a million': once('*1000000\r\n'),
 };
 
-interface Scene {
+interface Fixture {
   readonly sick: ProxiedNode<RespProxy>;
   readonly store: Store;
   readonly events: readonly StoreEvent[];
@@ -46,24 +46,27 @@ interface Scene {
   readonly wellNames: readonly string[];
 }
 
-const assertNoLie = (read: StoreRead | undefined, name: string): void => {
+const assertRight = (read: StoreRead | undefined, name: string): void => {
   if (read?.kind === 'value') assert.equal(read.value.toString(), name);
 };
-/** Single and bulk reads, a write and a lease, over and over while the fault lasts. */
+/** Single and bulk reads and a lease, repeated while the fault lasts. */
 const load = async (store: Store, names: readonly string[], untilMs: number, deadlineMs: number): Promise<void> => {
   for (let turn = 0; performance.now() < untilMs; turn += 1) {
     const name = names[turn % names.length] ?? '';
-    assertNoLie(await store.read(name, deadlineMs), name);
+    assertRight(await store.read(name, deadlineMs), name);
     if (turn % 10 === 0) {
       await store.leases.take(leaseNames(name), 'a', 1000, deadlineMs);
       const reads = await store.readMany(names, deadlineMs);
-      for (const [index, each] of names.entries()) assertNoLie(reads[index], each);
+      for (const [index, each] of names.entries()) assertRight(reads[index], each);
     }
     await sleep(10);
   }
 };
 
-const assertBorne = async (lie: Lie, { sick, store, events, sickNames, wellNames }: Scene): Promise<void> => {
+const assertRecovers = async (
+  wrongReply: WrongReply,
+  { sick, store, events, sickNames, wellNames }: Fixture,
+): Promise<void> => {
   let gets = 0;
   const opened = sick.proxy.opened();
   const failures: string[] = [];
@@ -71,7 +74,7 @@ const assertBorne = async (lie: Lie, { sick, store, events, sickNames, wellNames
   sick.proxy.answer((command) => {
     if (!['GET', 'EVAL'].includes(String(command[0]).toUpperCase())) return undefined;
     gets += 1;
-    return lie(gets);
+    return wrongReply(gets);
   });
   const watch = async (): Promise<void> => {
     while (performance.now() < untilMs) {
@@ -102,55 +105,51 @@ const assertBorne = async (lie: Lie, { sick, store, events, sickNames, wellNames
   assert.ok(sick.proxy.connections() <= 2, 'connections are left behind');
 };
 
-const TESTS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
   ...Object.fromEntries(
-    Object.entries(LIES).map(([what, lie]) => [
-      `${what}: its keys miss or are right, the others serve, connections stay few, and it heals`,
-      (scene: Scene) => assertBorne(lie, scene),
+    Object.entries(WRONG_REPLIES).map(([what, wrongReply]) => [
+      `${what}: its keys miss or are right, the others serve, connections stay few, and it serves again`,
+      (fixture: Fixture) => assertRecovers(wrongReply, fixture),
     ]),
   ),
-  'two replies for one: the connection ends as soon as a reply does not fit, and then all fit again': async ({
-    sick,
-    store,
-    events,
-    sickNames,
-  }) => {
-    let gets = 0;
-    sick.proxy.answer((command) => {
-      if (String(command[0]).toUpperCase() !== 'GET') return undefined;
-      gets += 1;
-      return gets === 50 ? Buffer.from('$-1\r\n$-1\r\n') : undefined;
-    });
-    // Some are always awaited: otherwise the one too many is dropped, and nothing shows.
-    sick.proxy.delay(10);
-    const untilMs = performance.now() + FAULT_MS;
-    let wrong = 0;
-    let lastWrongMs = 0;
-    const name = (turn: number): string => sickNames[turn % sickNames.length] ?? '';
-    const worker = async (turn: number): Promise<void> => {
-      for (let next = turn; performance.now() < untilMs; next += 1) {
-        await sleep(next % 7);
-        const read = await store.read(name(next), 1000);
-        if (read.kind === 'value' && read.value.toString() !== name(next)) {
-          wrong += 1;
-          lastWrongMs = performance.now();
+  'two replies to one command: the connection ends when a reply does not fit its command, and then all replies fit again':
+    async ({ sick, store, events, sickNames }) => {
+      let gets = 0;
+      sick.proxy.answer((command) => {
+        if (String(command[0]).toUpperCase() !== 'GET') return undefined;
+        gets += 1;
+        return gets === 50 ? Buffer.from('$-1\r\n$-1\r\n') : undefined;
+      });
+      // Some commands are always in flight: otherwise the extra reply is dropped without an effect.
+      sick.proxy.delay(10);
+      const untilMs = performance.now() + FAULT_MS;
+      let wrong = 0;
+      let lastWrongMs = 0;
+      const name = (turn: number): string => sickNames[turn % sickNames.length] ?? '';
+      const worker = async (turn: number): Promise<void> => {
+        for (let next = turn; performance.now() < untilMs; next += 1) {
+          await sleep(next % 7);
+          const read = await store.read(name(next), 1000);
+          if (read.kind === 'value' && read.value.toString() !== name(next)) {
+            wrong += 1;
+            lastWrongMs = performance.now();
+          }
+          if (next % 20 === 0) await store.leases.look(leaseNames(name(next)), 1000);
         }
-        if (next % 20 === 0) await store.leases.look(leaseNames(name(next)), 1000);
+      };
+      try {
+        await Promise.all(Array.from({ length: 8 }, (_, turn) => worker(turn)));
+      } finally {
+        sick.proxy.answer();
+        sick.proxy.delay(0);
       }
-    };
-    try {
-      await Promise.all(Array.from({ length: 8 }, (_, turn) => worker(turn)));
-    } finally {
-      sick.proxy.answer();
-      sick.proxy.delay(0);
-    }
-    assert.ok(wrong > 0, 'replies were never out of step');
-    assert.ok(untilMs - lastWrongMs > FAULT_MS / 4, `${wrong} replies did not fit, and it did not end`);
-    // By the reply that does not fit, or by one more than was asked for.
-    assert.ok(events.some((event) => event.kind === 'connection' && event.state !== 'open'));
-    await until('its keys to be served', async () => (await store.read(name(0), 1000)).kind === 'value');
-  },
-  'a stopped node, for longer than its socket is waited for: few connections are opened': async ({
+      assert.ok(wrong > 0, 'replies were never out of step');
+      assert.ok(untilMs - lastWrongMs > FAULT_MS / 4, `${wrong} replies did not fit, and it did not end`);
+      // Ended by a reply of the wrong type, or by a reply without a command.
+      assert.ok(events.some((event) => event.kind === 'connection' && event.state !== 'open'));
+      await until('its keys to be served', async () => (await store.read(name(0), 1000)).kind === 'value');
+    },
+  'a node that is stopped for longer than its socket timeout: few connections are opened': async ({
     sick,
     store,
     sickNames,
@@ -162,20 +161,20 @@ const TESTS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     } finally {
       sick.node.resume();
     }
-    // Its own once more, and a refresh a second at most.
+    // One reconnection, and at most one refresh per second.
     assert.ok(sick.proxy.opened() - opened <= 6, `${sick.proxy.opened() - opened} connections in 5 s`);
     await until('its keys to be served', async () => (await store.read(sickNames[0] ?? '', 1000)).kind === 'value');
   },
 };
 
-/** They wait for the end of a fault: some do so at the same time, each over a cluster of its own. */
+/** Tests wait for the end of a fault: some run at the same time, each over its own cluster. */
 const CLUSTERS = 3;
 
 describe('a node that answers garbage', { concurrency: true }, () => {
   for (let at = 0; at < CLUSTERS; at += 1) {
     describe(`in cluster ${at + 1}`, { concurrency: 1 }, () => {
       let cluster: ProxiedCluster<RespProxy>;
-      let scene: Scene;
+      let fixture: Fixture;
       before(async () => {
         cluster = await startProxiedCluster({ flavour: 'redis', startProxy: startRespProxy });
       });
@@ -189,14 +188,14 @@ describe('a node that answers garbage', { concurrency: true }, () => {
         const isSick = (name: string): boolean => store.locate(name).node === sick.node.address;
         const sickNames = NAMES.filter(isSick);
         const wellNames = NAMES.filter((name) => !isSick(name));
-        scene = { sick, store, events, sickNames, wellNames };
+        fixture = { sick, store, events, sickNames, wellNames };
         for (const name of NAMES) assert.equal((await store.write(name, Buffer.from(name), 600_000)).kind, 'stored');
       });
       afterEach(async () => {
-        await scene.store.close();
+        await fixture.store.close();
       });
       for (const [name, run] of Object.entries(TESTS).filter((_, index) => index % CLUSTERS === at)) {
-        test(name, () => run(scene));
+        test(name, () => run(fixture));
       }
     });
   }

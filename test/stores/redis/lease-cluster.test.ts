@@ -3,8 +3,8 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { type LeaseNames, leaseNames, type Store, type StoreEvent } from '../../../src/cache/store.ts';
+import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
-import { clusterOf, connected, openStore } from './open.ts';
 
 const DEADLINE_MS = 2000;
 const TTL_MS = 600_000;
@@ -42,8 +42,8 @@ describe("a cluster's leases", () => {
     await store.close();
   });
 
-  test('while a slot moves a lease is one owner’s or a fault, and afterwards all is as before', async () => {
-    // One tag: all of them in one slot. With and without an entry, with and without an owner.
+  test('while a slot moves, a lease belongs to one owner or is a fault, and afterwards all leases are as before', async () => {
+    // One tag, so all are in one slot: with and without an entry, with and without a holder.
     const keys = Array.from({ length: 12 }, (_, index) => leaseNames(`sc1:goods:{moving}:${index}`));
     const [held, holding] = keys;
     assert.ok(held && holding);
@@ -78,10 +78,10 @@ describe("a cluster's leases", () => {
       assert.deepEqual(await look(on), { kind: 'free', value: Buffer.from('owner') });
     }
     for (const on of keys) assert.equal((await take(on, 'last')).kind, 'taken', `${on.lease} was left behind`);
-    assert.ok(!events.some(({ kind }) => kind === 'breaker'), 'a redirect was held against a node');
+    assert.ok(!events.some(({ kind }) => kind === 'breaker'), 'a redirect counted as a failure of a node');
   });
 
-  test('a stopped node costs its own leases a deadline, then nothing, and no other node’s', async () => {
+  test('a stopped node delays its own leases by a deadline, then not at all, and never the leases of other nodes', async () => {
     const [sick, well] = stack.nodes as readonly [RedisNode, RedisNode];
     const on = onNode(sick, 'sick');
     await sick.pause();
@@ -109,7 +109,7 @@ describe("a cluster's leases", () => {
     assert.ok(events.every((event) => event.kind !== 'breaker' || event.node === sick.address));
   });
 
-  test('where the map is old a lease is taken, written and released at the new owner', async () => {
+  test('with an old slot map a lease is taken, written and released at the new owner', async () => {
     const on = onNode(stack.nodes[0] as RedisNode, 'moved');
     const from = nodeOf(on);
     const to = stack.nodes.find((node) => node !== from);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames, type Store, type StoreEvent } from '../../../src/cache/store.ts';
-import { onOneServer } from './one-server.ts';
+import { onOneServer } from './harness.ts';
 
 const DEADLINE_MS = 2000;
 const TTL_MS = 600_000;
@@ -13,7 +13,7 @@ const OTHER = leaseNames('sc1:goods:{other}');
 const REFUSED = { kind: 'fault', fault: 'refused' };
 const NOT_WRITTEN = { kind: 'dropped', fault: 'refused' };
 
-describe('a server that hurts a lease', () => {
+describe('leases on a faulty server', () => {
   let server: RedisNode;
   let store: Store;
   let events: readonly StoreEvent[];
@@ -27,7 +27,7 @@ describe('a server that hurts a lease', () => {
     ({ server, store, events } = given);
   });
 
-  test('out of memory: none is taken, those taken before are seen, and end without their entry', async () => {
+  test('out of memory: no lease is taken, a lease taken before is seen, and ends without its entry', async () => {
     await store.write(ON.entry, Buffer.from('old'), TTL_MS);
     assert.equal((await take()).kind, 'taken');
     await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
@@ -35,7 +35,7 @@ describe('a server that hurts a lease', () => {
       assert.deepEqual(await take('a', OTHER), REFUSED);
       assert.deepEqual(await take('b'), { kind: 'held' });
       assert.deepEqual(await write(), NOT_WRITTEN);
-      // At once, not by a release that follows.
+      // Freed by the write itself, not by a later release.
       assert.deepEqual(await look(), { kind: 'free', value: Buffer.from('old') });
     } finally {
       await server.command('CONFIG', 'SET', 'maxmemory', '0');
@@ -43,7 +43,7 @@ describe('a server that hurts a lease', () => {
     assert.deepEqual(breakers(), []);
   });
 
-  test('out of memory: a release goes through without its pass mark', async () => {
+  test('out of memory: a release succeeds without its pass mark', async () => {
     await take();
     await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
     try {
@@ -54,7 +54,7 @@ describe('a server that hurts a lease', () => {
     }
   });
 
-  test('a lease that outlives every lease of ours is none: it is not waited for, and it is taken', async () => {
+  test('a value with a longer lifetime than any of our leases is no lease: nobody waits for it, and the lease is taken', async () => {
     for (const expiry of [[], ['PX', '4294967295']]) {
       for (const word of ['t0', 'p']) {
         await server.command('SET', ON.lease, word, ...expiry);
@@ -66,7 +66,7 @@ describe('a server that hurts a lease', () => {
     }
   });
 
-  test('a user who may not ask for lifetimes has leases all the same', async () => {
+  test('a user without the right to PTTL has leases all the same', async () => {
     await server.command('ACL', 'SETUSER', 'default', '-pttl');
     try {
       assert.deepEqual(await take(), { kind: 'taken' });
@@ -77,7 +77,7 @@ describe('a server that hurts a lease', () => {
     }
   });
 
-  test('a replica: nothing is taken or written, looks go on, and no breaker opens', async () => {
+  test('a replica: nothing is taken or written, looks work, and no breaker opens', async () => {
     await take();
     await server.command('REPLICAOF', '127.0.0.1', '1');
     try {
@@ -93,7 +93,7 @@ describe('a server that hurts a lease', () => {
     assert.deepEqual(breakers(), []);
   });
 
-  test('a user who may run no scripts: every lease is a fault, reads and writes go on, and no breaker opens', async () => {
+  test('a user without the right to run scripts: every lease is a fault, reads and writes work, and no breaker opens', async () => {
     await server.command('ACL', 'SETUSER', 'default', '-eval');
     try {
       for (let round = 0; round < 10; round += 1) {
@@ -111,7 +111,7 @@ describe('a server that hurts a lease', () => {
     assert.deepEqual(breakers(), []);
   });
 
-  test("a lease's name that holds a list: every lease is a fault and the list stays", async () => {
+  test("a list under a lease's name: every lease is a fault and the list stays", async () => {
     await server.command('LPUSH', ON.lease, 'x');
     assert.deepEqual(await take(), REFUSED);
     assert.deepEqual(await look(), REFUSED);
@@ -121,20 +121,20 @@ describe('a server that hurts a lease', () => {
     assert.deepEqual(breakers(), []);
   });
 
-  test("an entry's name that holds a list: the lease is taken without a value, and its page takes the list's place", async () => {
+  test("a list under an entry's name: the lease is taken without a value, and its page replaces the list", async () => {
     await server.command('LPUSH', ON.entry, 'x');
     assert.deepEqual(await take(), { kind: 'taken' });
     assert.deepEqual(await write(), { kind: 'stored' });
     assert.deepEqual(await look(), { kind: 'free', value: Buffer.from('page') });
   });
 
-  test('a server that has forgotten all scripts knows them again at once', async () => {
+  test('a server that has forgotten all scripts runs them again at once', async () => {
     await take();
     await server.command('SCRIPT', 'FLUSH');
     assert.deepEqual(await write(), { kind: 'stored' });
   });
 
-  test('a stopped server: a take ends by its deadline, and what it takes afterwards is given back', async () => {
+  test('a stopped server: a take ends by its deadline, and a lease that is taken afterwards is released', async () => {
     await server.pause();
     try {
       const startedMs = performance.now();
@@ -143,30 +143,30 @@ describe('a server that hurts a lease', () => {
     } finally {
       server.resume();
     }
-    await until('the lease to be given back', async () => (await server.command('EXISTS', ON.lease)) === 0);
+    await until('the lease to be released', async () => (await server.command('EXISTS', ON.lease)) === 0);
     await until('the lease to be free', isFree);
     const [taken] = events.filter((event) => event.kind === 'command' && event.operation === 'lease');
     assert.ok(taken?.kind === 'command' && taken.result === 'store-slow');
   });
 
-  test('a connection that breaks between the question and the answer leaves no lease behind', async () => {
+  test('a connection that breaks between command and reply leaves no lease behind', async () => {
     await server.pause();
     const taking = Array.from({ length: 20 }, (_, index) => leaseNames(`sc1:goods:{broken-${index}}`));
     try {
-      // The socket timeout is the shorter one.
+      // The socket timeout is shorter than the deadline.
       const takes = await Promise.all(taking.map((on) => store.leases.take(on, 'a', TTL_MS, 20_000)));
       for (const taken of takes) assert.deepEqual(taken, { kind: 'fault', fault: 'store-down' });
     } finally {
       server.resume();
     }
-    // The server reads what the broken connection had brought, and takes them all.
+    // The server reads the commands of the broken connection, and takes all these leases.
     await until(
       'all of them to be given back',
       async () => (await server.command('KEYS', '*lease*'))?.toString() === '',
     );
   });
 
-  test('a write the server comes to after the lease has expired changes nothing', async () => {
+  test('a write that the server executes after the lease has expired changes nothing', async () => {
     await take('a', ON, 200);
     await server.pause();
     const written = write();

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
-import { clusterOf, connected, openStore } from './open.ts';
 
 const DEADLINE_MS = 5000;
 
-describe('a slot that moves under a reading store', () => {
+describe('reads while a slot moves', () => {
   let stack: RedisStack;
   let store: Store;
   let events: readonly StoreEvent[];
-  // One tag: all of them in one slot.
+  // One tag, so all are in one slot.
   const moving = Array.from({ length: 40 }, (_, index) => `sc1:goods:{moving}:${index}`);
   const resting = Array.from({ length: 40 }, (_, index) => `sc1:goods:{resting-${index}}`);
 
@@ -38,7 +38,7 @@ describe('a slot that moves under a reading store', () => {
     );
   };
 
-  test('every single read is a hit at every step, every bulk read a hit or a miss, and no breaker opens', async () => {
+  test('at every step every single read is a hit, every bulk read is a hit or a miss, and no breaker opens', async () => {
     const { slot = -1, node: owner } = store.locate(moving[0] ?? '');
     const from = stack.nodes.find(({ address }) => address === owner);
     const to = stack.nodes.find(({ address }) => address !== owner);
@@ -52,7 +52,7 @@ describe('a slot that moves under a reading store', () => {
         bulk.slice(moving.length).every(({ kind }) => kind === 'value'),
         `other slots miss when ${step}`,
       );
-      // A write follows as well, and what it wrote is what is read.
+      // A write follows the redirect too, and the written value is read.
       const name = moving[step.length % moving.length] ?? '';
       assert.deepEqual(await store.write(name, Buffer.from(name), 600_000), { kind: 'stored' });
     });
@@ -62,6 +62,6 @@ describe('a slot that moves under a reading store', () => {
       reads.every(({ kind }) => kind === 'value'),
       'bulk reads miss although the map is new',
     );
-    assert.ok(!events.some(({ kind }) => kind === 'breaker'), 'a redirect was held against a node');
+    assert.ok(!events.some(({ kind }) => kind === 'breaker'), 'a redirect counted as a failure of a node');
   });
 });

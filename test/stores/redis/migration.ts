@@ -1,6 +1,6 @@
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 
-/** Moves one slot from node to node in the three steps of a live reshard, stopping between them for `meanwhile`. */
+/** Moves one slot to another node in the three steps of a live reshard, and calls `meanwhile` after each step. */
 export async function migrateSlot(
   slot: number,
   nodes: readonly RedisNode[],
@@ -17,7 +17,7 @@ export async function migrateSlot(
     await from.command('MIGRATE', to.host, to.port, '', 0, 5000, 'KEYS', ...part);
     await meanwhile(part[0] === keys[0] ? 'half of the keys are moved' : 'all keys are moved');
   }
-  // The new owner first, so that the slot never is without one.
+  // The new owner first, so that the slot always has an owner.
   for (const node of [to, from, ...nodes.filter((each) => each !== to && each !== from)]) {
     await node.command('CLUSTER', 'SETSLOT', slot, 'NODE', String(toId));
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { createNodeBreaker, type NodeBreaker, type Pass } from '../../../src/stores/redis/node-breaker.ts';
+import { createNodeBreaker, type NodeBreaker, type Permit } from '../../../src/stores/redis/node.ts';
 
 let nowMs = 0;
 let states: string[] = [];
@@ -16,23 +16,23 @@ beforeEach(() => {
   });
 });
 
-const pass = (): Pass => {
-  const given = breaker.enter();
+const pass = (): Permit => {
+  const given = breaker.tryAcquire();
   assert.ok(given !== undefined, 'refused');
   return given;
 };
 const book = (outcome: 'answered' | 'failed' | 'unknown', times = 1): void => {
-  for (let count = 0; count < times; count += 1) breaker.book(pass(), outcome);
+  for (let count = 0; count < times; count += 1) breaker.record(pass(), outcome);
 };
 
-/** Enough failures, over long enough. */
+/** Enough failures over enough time. */
 const giveUp = (): void => {
   book('failed', 4);
   nowMs += 100;
   book('failed');
 };
 
-test('replies that are late together are one hiccup, however many', () => {
+test('any number of replies that are late together count as one hiccup', () => {
   book('failed', 60);
   nowMs += 99;
   book('failed', 60);
@@ -42,7 +42,7 @@ test('replies that are late together are one hiccup, however many', () => {
   assert.deepEqual(states, ['open']);
 });
 
-test('five failures in a row open it, however slow the traffic', () => {
+test('five failures in a row open it, however slow the traffic is', () => {
   for (let failures = 0; failures < 5; failures += 1) {
     assert.equal(breaker.state(), 'closed');
     book('failed');
@@ -51,7 +51,7 @@ test('five failures in a row open it, however slow the traffic', () => {
   assert.deepEqual(states, ['open']);
 });
 
-test('four failures and an answer, over and over, open it by their share once there is enough to judge', () => {
+test('four failures and an answer, repeated, open it by their share once the volume is sufficient', () => {
   for (let round = 0; round < 6 && breaker.state() === 'closed'; round += 1) {
     book('answered');
     for (let failures = 0; failures < 4 && breaker.state() === 'closed'; failures += 1) book('failed');
@@ -60,7 +60,7 @@ test('four failures and an answer, over and over, open it by their share once th
   assert.deepEqual(states, ['open']);
 });
 
-test('a share below one half leaves it closed', () => {
+test('a failure share below one half leaves it closed', () => {
   for (let round = 0; round < 100; round += 1) {
     book('failed');
     book('answered', 2);
@@ -69,7 +69,7 @@ test('a share below one half leaves it closed', () => {
   assert.deepEqual(states, []);
 });
 
-test('failures of long ago do not count', () => {
+test('old failures do not count', () => {
   for (let round = 0; round < 10; round += 1) {
     book('failed', 4);
     book('answered');
@@ -83,15 +83,15 @@ test('our own stalls do not count', () => {
   assert.deepEqual(states, []);
 });
 
-test('open, it refuses until its time is over, then lets one probe through', () => {
+test('when open it refuses until the reset time is over, then lets one probe through', () => {
   giveUp();
   assert.ok(breaker.refuses());
-  assert.equal(breaker.enter(), undefined);
+  assert.equal(breaker.tryAcquire(), undefined);
   nowMs += 1000;
   assert.ok(!breaker.refuses());
   const probe = pass();
-  assert.equal(breaker.enter(), undefined, 'a second probe beside the first');
-  breaker.book(probe, 'answered');
+  assert.equal(breaker.tryAcquire(), undefined, 'a second probe beside the first');
+  breaker.record(probe, 'answered');
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
   book('answered', 10);
 });
@@ -100,18 +100,18 @@ test('a failed probe opens it again', () => {
   giveUp();
   nowMs += 1000;
   book('failed');
-  assert.equal(breaker.enter(), undefined);
+  assert.equal(breaker.tryAcquire(), undefined);
   assert.deepEqual(states, ['open', 'half-open', 'open']);
 });
 
-/** Until it lets the next command through. */
+/** The time until it lets the next command through. */
 const refusedMs = (): number => {
   const sinceMs = nowMs;
   while (breaker.refuses()) nowMs += 10;
   return nowMs - sinceMs;
 };
 
-test('it looks after a quarter of a second, then half as often each time, at least once a second', () => {
+test('it probes after a quarter of a second, then at doubled intervals, at least once per second', () => {
   giveUp();
   const pauses = Array.from({ length: 4 }, () => {
     const ms = refusedMs();
@@ -121,7 +121,7 @@ test('it looks after a quarter of a second, then half as often each time, at lea
   assert.deepEqual(pauses, [250, 500, 1000, 1000]);
 });
 
-test('a hiccup long after another is looked at as soon as the first; one that comes back at once is not', () => {
+test('a hiccup long after another is probed as early as the first; one that returns at once is not', () => {
   giveUp();
   refusedMs();
   book('answered');
@@ -133,7 +133,7 @@ test('a hiccup long after another is looked at as soon as the first; one that co
   assert.equal(refusedMs(), 250);
 });
 
-test('a probe that says nothing makes room for the next', () => {
+test('a probe with an unknown outcome makes room for the next', () => {
   giveUp();
   nowMs += 1000;
   book('unknown');
@@ -144,46 +144,46 @@ test('a probe that says nothing makes room for the next', () => {
 test('an answer to a command sent before it opened does not close it', () => {
   const early = pass();
   giveUp();
-  breaker.book(early, 'answered');
+  breaker.record(early, 'answered');
   nowMs += 1000;
   const probe = pass();
-  breaker.book(early, 'answered');
+  breaker.record(early, 'answered');
   assert.equal(breaker.state(), 'half-open');
-  breaker.book(probe, 'failed');
+  breaker.record(probe, 'failed');
   assert.equal(breaker.state(), 'open');
 });
 
-test('a new connection lets the probe through at once', () => {
+test('a new connection allows a probe at once', () => {
   giveUp();
-  breaker.revive();
+  breaker.probeNow();
   book('answered');
   assert.equal(breaker.state(), 'closed');
 });
 
-test('connections that keep coming and failing let through no more probes than time does', () => {
+test('connections that keep opening and failing allow no more probes than the reset time does', () => {
   giveUp();
-  breaker.revive();
+  breaker.probeNow();
   book('failed');
   for (let connections = 0; connections < 2; connections += 1) {
     nowMs += 200;
-    breaker.revive();
-    assert.equal(breaker.enter(), undefined);
+    breaker.probeNow();
+    assert.equal(breaker.tryAcquire(), undefined);
   }
   nowMs += 600;
-  breaker.revive();
-  assert.notEqual(breaker.enter(), undefined);
+  breaker.probeNow();
+  assert.notEqual(breaker.tryAcquire(), undefined);
 });
 
-test('a node that cannot be trusted is given up at once, and probed when its time is over', () => {
+test('after a protocol error the breaker opens at once, and probes when the reset time is over', () => {
   const before = pass();
   breaker.trip();
-  breaker.book(before, 'answered');
+  breaker.record(before, 'answered');
   assert.equal(breaker.state(), 'open');
   breaker.trip();
   nowMs += 2000;
   const probe = pass();
   breaker.trip();
-  breaker.book(probe, 'answered');
+  breaker.record(probe, 'answered');
   assert.equal(breaker.state(), 'open');
   assert.deepEqual(states, ['open', 'half-open', 'open']);
 });

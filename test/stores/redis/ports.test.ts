@@ -7,18 +7,18 @@ import {
   startSentinel,
   startStandalone,
 } from '../../../loadtest/stack/redis.ts';
-import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { CONTENT_DOMAIN, contentContract } from '../../contract/content.ts';
 import { controlStoreContract } from '../../contract/control-store.ts';
 import { countersContract } from '../../contract/counters.ts';
-import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './open.ts';
+import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
 import { ADVISED_USER, secure, USER } from './users.ts';
 
 const WINDOW_MS = 250;
 const AT_ONCE = 4;
 
-/** The other ports one store serves, over the same servers one after another. */
+/** The other ports of a store, tested on the same servers one after another. */
 function portsOver<S extends RedisStack>(
   name: string,
   start: () => Promise<S>,
@@ -34,7 +34,7 @@ function portsOver<S extends RedisStack>(
       await stack?.stop();
     });
 
-    /** Stores over empty servers, closed by `stop`. */
+    /** Stores on empty servers; `stop` closes them. */
     const open = async (windows: readonly (number | undefined)[]) => {
       if (stack === undefined) throw new Error('the servers did not start');
       const settings = settingsOf(stack);
@@ -72,7 +72,7 @@ function portsOver<S extends RedisStack>(
       return {
         content: first.content,
         owners: addresses,
-        // As an administrator: some of the names are not ours.
+        // As an administrator: our user has no right to some of these names.
         put: async (key, value) => {
           await nodeOf(key)?.command('SET', key, value.toString());
         },
@@ -101,7 +101,7 @@ function portsOver<S extends RedisStack>(
   });
 }
 
-// Each over servers of its own, and mostly waiting for what expires.
+// Each has its own servers, and mostly waits for keys to expire.
 describe('the ports of a store', { concurrency: AT_ONCE }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
     portsOver(`standalone ${flavour}`, () => startStandalone({ flavour }), standaloneOf);

@@ -3,8 +3,7 @@ import { describe, test } from 'node:test';
 import { startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
-import { onOneServer } from './one-server.ts';
-import { connected, openStore, standaloneOf } from './open.ts';
+import { connected, onOneServer, openStore, standaloneOf } from './harness.ts';
 
 const REFUSED = { kind: 'dropped', fault: 'refused' };
 const KEPT = { kind: 'value', value: Buffer.from('kept') };
@@ -26,7 +25,7 @@ describe('a server that refuses', () => {
     assert.ok(!events.some(({ kind }) => kind === 'breaker'), 'a refused write opened the breaker for reads');
   };
 
-  test('out of memory: writes are refused, reads go on', async () => {
+  test('out of memory: writes are refused, reads work', async () => {
     await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     await server.command('CONFIG', 'SET', 'maxmemory', '1');
     try {
@@ -36,7 +35,7 @@ describe('a server that refuses', () => {
     }
   });
 
-  test('a replica: writes are refused, reads go on', async () => {
+  test('a replica: writes are refused, reads work', async () => {
     await server.command('REPLICAOF', '127.0.0.1', '1');
     try {
       await assertOnlyWritesRefused();
@@ -45,7 +44,7 @@ describe('a server that refuses', () => {
     }
   });
 
-  test("somebody else's key of another type is a fault of its own", async () => {
+  test('a planted key of another type is a fault for that key alone', async () => {
     await server.command('LPUSH', 'list', 'x');
     for (let reads = 0; reads < 30; reads += 1) {
       assert.deepEqual(await store.read('list', 1000), { kind: 'fault', fault: 'store-down' });
@@ -59,8 +58,8 @@ describe('a server that refuses', () => {
   });
 });
 
-describe('our own stalls', () => {
-  test('replies that lay in the socket while our loop was blocked are hits, and no breaker opens', async () => {
+describe('stalls of our own event loop', () => {
+  test('replies that waited in the socket while the event loop was blocked are hits, and no breaker opens', async () => {
     const stack = await startStandalone({ flavour: 'redis' });
     const { store, events } = openStore(standaloneOf(stack));
     try {
@@ -68,7 +67,7 @@ describe('our own stalls', () => {
       await store.write('a', Buffer.from('1'), 60_000);
       for (let round = 0; round < 5; round += 1) {
         const reads = Array.from({ length: 20 }, () => store.read('a', 50));
-        // Let the commands leave, then block for longer than their deadline.
+        // Lets the commands leave, then blocks for longer than their deadline.
         await new Promise((resolve) => setImmediate(resolve));
         const blockedUntilMs = performance.now() + 200;
         while (performance.now() < blockedUntilMs);

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startSentinel, startStandalone, until } from '../../../loadtest/stack/redis.ts';
-import type { Store } from '../../../src/cache/store.ts';
-import type { RedisSettings } from '../../../src/stores/redis/options.ts';
-import { CONNECTION, clusterOf, connected, type OpenStore, openStore, sentinelOf, standaloneOf } from './open.ts';
+import { startRedisNode } from '../../../loadtest/stack/redis-node.ts';
+import { leaseNames, type Store } from '../../../src/cache/store.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { CONNECTION, clusterOf, connected, type OpenStore, openStore, sentinelOf, standaloneOf } from './harness.ts';
 
 const DOWN = { kind: 'fault', fault: 'store-down' };
 
@@ -20,7 +24,7 @@ const heals = (store: Store): Promise<void> =>
     await store.write('a', Buffer.from('1'), 60_000);
     return (await store.read('a', 500)).kind === 'value';
   });
-/** Closed with the test. */
+/** Closed at the end of the test. */
 const opened = (t: TestContext, settings: RedisSettings): OpenStore => {
   const open = openStore(settings);
   t.after(open.store.close);
@@ -32,9 +36,9 @@ const started = async (t: TestContext, starting: Promise<RedisStack>): Promise<R
   return stack;
 };
 
-// Each has servers of its own and waits for what these decide.
+// Each test has its own servers and waits for their decisions.
 describe('a store that starts', { concurrency: true }, () => {
-  test('standalone: down at first, well when the server comes', async (t) => {
+  test('standalone: down at first, and serves when the server starts', async (t) => {
     const ports = await freePorts(1);
     const [port = 0] = ports;
     const { store } = opened(t, {
@@ -48,7 +52,7 @@ describe('a store that starts', { concurrency: true }, () => {
     await heals(store);
   });
 
-  test('cluster: down at first, well when the nodes come', async (t) => {
+  test('cluster: down at first, and serves when the nodes start', async (t) => {
     const ports = await freePorts(3);
     const nodes = ports.map((port) => ({ host: '127.0.0.1', port }));
     const { store } = opened(t, { kind: 'cluster', nodes, ...CONNECTION });
@@ -57,7 +61,7 @@ describe('a store that starts', { concurrency: true }, () => {
     await heals(store);
   });
 
-  test('sentinel: down at first, well when sentinels and master come', async (t) => {
+  test('sentinel: down at first, and serves when sentinels and master start', async (t) => {
     const ports = await freePorts(5);
     const sentinels = ports.slice(2).map((port) => ({ host: '127.0.0.1', port }));
     const { store } = opened(t, { kind: 'sentinel', sentinels, master: 'serpcache', database: 0, ...CONNECTION });
@@ -66,7 +70,7 @@ describe('a store that starts', { concurrency: true }, () => {
     await heals(store);
   });
 
-  test('a host name nobody knows is down, not an error', async (t) => {
+  test('an unknown host name is a store that is down, not an error', async (t) => {
     const nodes = [{ host: 'no-such-host.invalid', port: 6379 }] as const;
     for (const settings of [
       { kind: 'standalone', nodes, database: 0, ...CONNECTION },
@@ -78,29 +82,29 @@ describe('a store that starts', { concurrency: true }, () => {
     }
   });
 
-  test('a wrong password is down, and says so', async (t) => {
+  test('a wrong password is a store that is down, and is reported', async (t) => {
     const acl = { username: 'app', password: 'right', rules: '~* +@all' };
     const stack = await started(t, startStandalone({ flavour: 'redis', acl }));
     const wrong = { username: 'app', password: 'wrong' };
     for (const settings of [standaloneOf(stack, wrong), clusterOf(stack, wrong)]) {
       const { store, events } = opened(t, settings);
-      await until('the refusal to be told', async () =>
+      await until('the refusal to be reported', async () =>
         events.some((event) => event.kind === 'connection' && event.detail?.includes('WRONGPASS')),
       );
       await assertDown(store);
     }
   });
 
-  test('a certificate nobody trusts is down, and says so', async (t) => {
+  test('an untrusted certificate is a store that is down, and is reported', async (t) => {
     const stack = await started(t, startStandalone({ flavour: 'redis', tls: true }));
     const { store, events } = opened(t, standaloneOf(stack, { tls: { rejectUnauthorized: true } }));
-    await until('the refusal to be told', async () =>
+    await until('the refusal to be reported', async () =>
       events.some((event) => event.kind === 'connection' && event.detail?.includes('certificate')),
     );
     await assertDown(store);
   });
 
-  test('beside one dead shard it serves the others, and all of them when that goes on', async (t) => {
+  test('beside one stopped shard it serves the others, and all shards when that one continues', async (t) => {
     const stack = await started(t, startCluster({ flavour: 'redis', masters: 3 }));
     const [sick] = stack.nodes;
     await sick?.pause();
@@ -119,7 +123,7 @@ describe('a store that starts', { concurrency: true }, () => {
     }
   });
 
-  test('a cluster that comes back under other addresses is found again from the configured ones', async () => {
+  test('a cluster that returns under other addresses is found through the configured ones', async () => {
     const [old, next] = [await freePorts(3), await freePorts(3)];
     const nodes = [...old, ...next].map((port) => ({ host: '127.0.0.1', port }));
     const first = await startCluster({ flavour: 'redis', masters: 3, ports: old });
@@ -138,7 +142,7 @@ describe('a store that starts', { concurrency: true }, () => {
           .nodes()
           .map(({ node }) => node)
           .sort();
-      // One of them may still be on its way when the others serve.
+      // One of them may still be connecting when the others serve.
       await until('all of them to be known', async () => shown().length === next.length);
       assert.deepEqual(shown(), next.map((port) => `127.0.0.1:${port}`).sort());
       const open = new Set<string>();
@@ -147,7 +151,7 @@ describe('a store that starts', { concurrency: true }, () => {
         if (event.state === 'closed') open.delete(event.node);
         else open.add(event.node);
       }
-      assert.deepEqual([...open], [], 'breakers of nodes that are gone are still said to be open');
+      assert.deepEqual([...open], [], 'breakers of removed nodes are still reported as open');
     } finally {
       await store.close();
       await first.stop();
@@ -155,7 +159,7 @@ describe('a store that starts', { concurrency: true }, () => {
     }
   });
 
-  test('a stopped first sentinel does not keep the store from its master', async () => {
+  test('a stopped first sentinel does not hide the master from the store', async () => {
     const stack = await startSentinel({ flavour: 'redis', sentinels: 3, replicas: 1 });
     await stack.sentinels[0]?.pause();
     const { store } = openStore(sentinelOf(stack));
@@ -167,4 +171,74 @@ describe('a store that starts', { concurrency: true }, () => {
       await stack.stop();
     }
   });
+});
+
+const NAME = 'sc1:goods:{loaded}';
+
+test('a server that loads its data is down, never empty, and serves as soon as it has loaded', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-loading-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const [port = 0] = await freePorts(1);
+  // 25,000 keys with a sleep of 40 µs each take more than a second. The server serves its clients every few KB.
+  const config = ['enable-debug-command local', 'key-load-delay 40', 'loading-process-events-interval-bytes 1024'];
+  const server = await startRedisNode({ flavour: 'redis', port, directory, config });
+  t.after(server.stop);
+  const { store, events } = openStore({
+    kind: 'standalone',
+    nodes: [{ host: '127.0.0.1', port }],
+    database: 0,
+    ...CONNECTION,
+  });
+  t.after(store.close);
+  await connected(store, 1);
+  await server.command('DEBUG', 'POPULATE', 25_000);
+  assert.equal((await store.write(NAME, Buffer.from('x'), 600_000)).kind, 'stored');
+  const [first] = await store.epochs(2000);
+  await server.command('SAVE');
+
+  const seen = new Map<string, number>();
+  const see = (what: string): void => {
+    seen.set(what, (seen.get(what) ?? 0) + 1);
+  };
+  const reload = server.command('DEBUG', 'RELOAD').then(
+    () => {},
+    () => {}, // its own deadline may be shorter
+  );
+  await until('the server to have loaded', async () => {
+    const read = await store.read(NAME, 50);
+    see(read.kind === 'fault' ? read.fault : read.kind);
+    if (read.kind === 'fault') {
+      const taken = await store.leases.take(leaseNames(NAME), 'a', 1000, 50);
+      assert.ok(taken.kind === 'fault' || taken.kind === 'taken', taken.kind);
+    }
+    return read.kind === 'value' && seen.size > 1;
+  });
+  await reload;
+  assert.equal(seen.get('absent'), undefined, 'a server that is loading looked empty');
+  assert.ok((seen.get('store-down') ?? 0) + (seen.get('node-open') ?? 0) > 0, [...seen].join(' '));
+  assert.ok(events.some((event) => event.kind === 'breaker' && event.state === 'open'));
+  // The loaded data is the saved data: nothing is lost.
+  assert.deepEqual(await store.epochs(2000), [first]);
+});
+
+test('an existing database is used; database 0 is never used in place of a missing one', async (t) => {
+  const server = await startStandalone({ flavour: 'redis' });
+  t.after(server.stop);
+  const node = server.nodes[0];
+  assert.ok(node);
+  const open = (database: number): OpenStore =>
+    opened(t, { kind: 'standalone', nodes: [{ host: node.host, port: node.port }], database, ...CONNECTION });
+
+  const good = open(3).store;
+  await until('a write', async () => (await good.write('k', Buffer.from('v'), 10_000)).kind === 'stored');
+  assert.equal(await node.command('DBSIZE'), 0);
+
+  const { store: wrong, events } = open(99);
+  await until('the refusal to be reported', async () =>
+    events.some(({ kind, ...rest }) => kind === 'connection' && JSON.stringify(rest).includes('database 99')),
+  );
+  assert.deepEqual(await wrong.write('k', Buffer.from('v'), 10_000), { kind: 'dropped', fault: 'store-down' });
+  assert.equal((await wrong.read('k', 500)).kind, 'fault');
+  assert.equal(wrong.nodes()[0]?.connected, false);
+  assert.equal(await node.command('DBSIZE'), 0);
 });

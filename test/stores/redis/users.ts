@@ -3,15 +3,15 @@ import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 
 const CONFIGURATION = new URL('../../../deploy/redis/redis-cache.conf', import.meta.url);
 
-/** The rules that our configuration of a server tells operators to give: names, commands, nothing else. */
+/** The ACL rules that our server configuration advises: names and commands. */
 const [, advised = ''] = /^# user serpcache on #<sha256> (.+)$/m.exec(readFileSync(CONFIGURATION, 'utf8')) ?? [];
 
 export const ADVISED_USER = { username: 'serpcache', password: 'only-for-this-test', rules: advised };
 
-/** The same where whole nodes may be emptied. */
+/** The same with the right to flush whole nodes. */
 export const USER = { ...ADVISED_USER, rules: `${advised} +flushdb` };
 
-/** Of settings: as that user, over TLS. */
+/** Connection settings: that user, over TLS. */
 export const secure = (stack: RedisStack) => ({
   username: USER.username,
   password: USER.password,

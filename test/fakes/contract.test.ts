@@ -1,21 +1,54 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoreEvent } from '../../src/cache/store.ts';
+import { slotOf } from '../../src/stores/redis/cluster.ts';
+import { contentContract } from '../contract/content.ts';
+import { countersContract } from '../contract/counters.ts';
 import { storeContract } from '../contract/store.ts';
+import { createFakeClock } from './clock.ts';
+import { createFakeContent } from './content.ts';
+import { createFakeCounters } from './counters.ts';
 import { createFakeStore } from './store.ts';
+
+contentContract('the fake in memory', async () => {
+  const nodes = ['memory:0', 'memory:1', 'memory:2'];
+  const content = createFakeContent({ domain: 'goods', nodes });
+  const nodeOf = (name: string): string => nodes[slotOf(name) % nodes.length] ?? '';
+  return {
+    content,
+    owners: nodes,
+    put: async (name, value) => content.put(nodeOf(name), name, value),
+    has: async (name) => content.held(nodeOf(name)).includes(name),
+    flushes: true,
+    stop: async () => {},
+  };
+});
+
+countersContract('the fake in memory', async () => {
+  const clock = createFakeClock();
+  const counters = createFakeCounters(clock);
+  return {
+    counters,
+    other: counters,
+    brief: { counters, windowMs: 600_000 },
+    pass: async (ms) => clock.advance(ms),
+    held: async (domain) => counters.held(domain),
+    stop: async () => {},
+  };
+});
 
 storeContract('the fake in memory', async () => {
   const store = createFakeStore();
   const lose = async (): Promise<void> => store.lose();
   const stall = async (): Promise<() => void> => {
-    // Later than any deadline of the contract that must pass.
+    // Later than the deadlines that must expire in the contract.
     store.meet({ kind: 'slow', replyAfterMs: 500 });
     return () => store.meet({ kind: 'none' });
   };
   return { store, owners: store.nodes().map(({ node }) => node), stall, lose, stop: store.close };
 });
 
-test('the fake answers with the fault it was told to have, and is well again when told so', async () => {
+test('the fake answers with the fault that it is set to, until it is set to none', async () => {
   const store = createFakeStore();
   await store.write('a', Buffer.from('1'), 1000);
   for (const [kind, fault] of [

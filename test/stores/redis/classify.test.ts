@@ -4,13 +4,13 @@ import { classify } from '../../../src/stores/redis/send.ts';
 
 const reply = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' });
 
-test('a redirect names the node to ask and whether for this one command only', () => {
+test('a redirect names the next node, and whether for this one command only', () => {
   const moved = { kind: 'redirect', to: '10.0.0.7:6379', ask: false };
   assert.deepEqual(classify(reply('MOVED 3999 10.0.0.7:6379')), moved);
   assert.deepEqual(classify(reply('ASK 3999 [::1]:6379')), { kind: 'redirect', to: '[::1]:6379', ask: true });
 });
 
-test('a node that refuses one thing is not down', () => {
+test('a node that refuses one command is not down', () => {
   for (const message of [
     "OOM command not allowed when used memory > 'maxmemory'.",
     'MISCONF Errors writing to the RDB file',
@@ -19,17 +19,17 @@ test('a node that refuses one thing is not down', () => {
     'NOREPLICAS Not enough good replicas to write.',
     "ERR unknown command 'FOO'",
   ]) {
-    assert.deepEqual(classify(reply(message)), { kind: 'refused', remap: false }, message);
+    assert.deepEqual(classify(reply(message)), { kind: 'refused', refreshSlots: false }, message);
   }
 });
 
-test('a refusal that comes from a wrong map asks for a new one', () => {
-  assert.deepEqual(classify(reply('CLUSTERDOWN Hash slot not served')), { kind: 'refused', remap: true });
+test('a refusal caused by an outdated slot map asks for a new map', () => {
+  assert.deepEqual(classify(reply('CLUSTERDOWN Hash slot not served')), { kind: 'refused', refreshSlots: true });
   const readOnly = "READONLY You can't write against a read only replica.";
-  assert.deepEqual(classify(reply(readOnly)), { kind: 'refused', remap: true });
+  assert.deepEqual(classify(reply(readOnly)), { kind: 'refused', refreshSlots: true });
 });
 
-test('a node that serves nobody is down, and so is a broken connection', () => {
+test('a node that serves no client is down, and so is a broken connection', () => {
   for (const message of [
     'LOADING Redis is loading the dataset in memory',
     'BUSY Redis is busy running a script',

@@ -1,11 +1,13 @@
-import { type RedisStack, type SentinelStack, until } from '../../../loadtest/stack/redis.ts';
+import { after, afterEach, before, beforeEach } from 'node:test';
+import { type RedisStack, type SentinelStack, startStandalone, until } from '../../../loadtest/stack/redis.ts';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import type { StoreConnection } from '../../../src/config/settings.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import type { RedisSettings } from '../../../src/stores/redis/options.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createRedisStore, type RedisStore, type RedisStoreOptions } from '../../../src/stores/redis/store.ts';
 
-/** The defaults of the configuration, so that the promises are tested as they will be used. */
+/** The defaults of the configuration. */
 export const CONNECTION: StoreConnection = {
   deadlineMs: 50,
   connectTimeoutMs: 2000,
@@ -18,7 +20,7 @@ export const CONNECTION: StoreConnection = {
 
 export interface OpenStore {
   readonly store: RedisStore;
-  /** Everything it said so far. */
+  /** All events until now. */
   readonly events: readonly StoreEvent[];
 }
 
@@ -57,3 +59,37 @@ export const sentinelOf = (stack: SentinelStack, over: Partial<StoreConnection> 
 /** At least `count`: replicas may join when the next refresh finds them. */
 export const connected = (store: Store, count: number): Promise<void> =>
   until(`${count} connected nodes`, async () => store.nodes().filter((node) => node.connected).length >= count);
+
+export interface OneServer extends OpenStore {
+  readonly stack: RedisStack;
+  readonly server: RedisNode;
+}
+
+/**
+ * One real server for all tests of the surrounding `describe`. Before each test it is emptied, and a new store connects.
+ * @param begin called at the beginning of each test
+ */
+export function onOneServer(
+  connection: Partial<StoreConnection>,
+  begin: (given: OneServer) => Promise<void> | void,
+): void {
+  let stack: RedisStack | undefined;
+  let opened: OpenStore | undefined;
+  before(async () => {
+    stack = await startStandalone({ flavour: 'redis' });
+  });
+  after(async () => {
+    await stack?.stop();
+  });
+  beforeEach(async () => {
+    const [server] = stack?.nodes ?? [];
+    if (stack === undefined || server === undefined) throw new Error('there is no server');
+    await server.command('FLUSHALL');
+    opened = openStore(standaloneOf(stack, connection));
+    await connected(opened.store, 1);
+    await begin({ stack, server, ...opened });
+  });
+  afterEach(async () => {
+    await opened?.store.close();
+  });
+}

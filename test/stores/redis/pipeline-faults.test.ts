@@ -3,14 +3,14 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { type RedisStack, startCluster, until } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { SeedItem, SeedResult, Store, StoreEvent } from '../../../src/cache/store.ts';
+import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
-import { clusterOf, connected, openStore } from './open.ts';
 
 const TTL_MS = 600_000;
 const STORED = { kind: 'stored' };
 const REFUSED = { kind: 'dropped', fault: 'refused' };
 
-describe('seeding a cluster of which one node is hurt', () => {
+describe('seedMany on a cluster with one faulty node', () => {
   let stack: RedisStack;
   let sick: RedisNode;
   let store: Store;
@@ -18,7 +18,7 @@ describe('seeding a cluster of which one node is hurt', () => {
   let rounds = 0;
   let items: readonly SeedItem[];
   const isSick = ({ name }: SeedItem): boolean => store.locate(name).node === sick.address;
-  /** Results, apart by where their names live. */
+  /** Results by the node that owns their names. */
   const apart = (results: readonly SeedResult[]) => ({
     sick: results.filter((_, index) => isSick(items[index] as SeedItem)),
     well: results.filter((_, index) => !isSick(items[index] as SeedItem)),
@@ -49,7 +49,7 @@ describe('seeding a cluster of which one node is hurt', () => {
     await store.close();
   });
 
-  test('out of memory: its seeds are refused, the others stored, and no breaker opens', async () => {
+  test('out of memory: its entries are refused, the others stored, and no breaker opens', async () => {
     await sick.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
     try {
       const { sick: refused, well } = apart(await store.seedMany(items));
@@ -65,7 +65,7 @@ describe('seeding a cluster of which one node is hurt', () => {
     );
   });
 
-  test('stopped: its seeds are given up with its socket, the others are stored meanwhile', async () => {
+  test('stopped: its entries are given up with its socket, the others are stored meanwhile', async () => {
     await sick.pause();
     let results: readonly SeedResult[];
     try {
@@ -73,7 +73,7 @@ describe('seeding a cluster of which one node is hurt', () => {
       const wellName = items.find((item) => !isSick(item))?.name ?? '';
       await until('the others to be stored', async () => (await store.read(wellName, 1000)).kind === 'value');
       const node = store.nodes().find(({ node }) => node === sick.address);
-      assert.equal(node?.outstanding, 40, 'one batch at a time');
+      assert.equal(node?.outstanding, 40, 'one pipeline at a time');
       results = await seeding;
     } finally {
       sick.resume();
@@ -83,7 +83,7 @@ describe('seeding a cluster of which one node is hurt', () => {
     all(well, STORED);
   });
 
-  test('a slot that moves: its seeds are stored, kept or refused, and what is refused is seeded later', async () => {
+  test('a slot that moves: its entries are stored, kept or refused, and refused entries can be written later', async () => {
     const moving = items.map((item, index) => ({ ...item, name: `sc1:goods:{moves}:${index}` }));
     const owner = store.locate(moving[0]?.name ?? '').node;
     const from = stack.nodes.find(({ address }) => address === owner);
@@ -101,7 +101,7 @@ describe('seeding a cluster of which one node is hurt', () => {
     assert.ok(!events.some(({ kind }) => kind === 'breaker'));
   });
 
-  test('pipelines are as long as a batch, or a megabyte', async () => {
+  test('a pipeline is at most one batch or one megabyte', async () => {
     await store.seedMany(items);
     const sizes = () => events.flatMap((event) => (event.kind === 'pipeline' ? [event.size] : []));
     assert.equal(Math.max(...sizes()), 40);

@@ -1,15 +1,20 @@
 import type { StoreBeat, StoreEpoch } from '../../cache/store.ts';
+import { evalOf, portFault, type SendCommand, sendCommand, wholeMs } from './command.ts';
 import type { RedisNode } from './node.ts';
-import type { Command, CommandReply } from './send.ts';
+
+interface Membership {
+  readonly beat: (id: string, ttlMs: number, deadlineMs: number) => Promise<StoreBeat>;
+  readonly leave: (id: string, deadlineMs: number) => Promise<void>;
+}
 
 const MAX_PROCESSES = 4096;
 const MAX_LIFETIME_MS = 86_400_000;
 
 /**
- * ARGV: id, lifetime in ms → ids that live. One sorted set scored by the server's clock, so that processes whose
- * clocks differ agree; it goes when its last member does. What is no sorted set is written over, members that would live
- * longer than a day are none of ours and are removed, and at most `MAX_PROCESSES` are read. TIME before a write wants
- * effects replication: Redis ≥ 5.
+ * ARGV: id, lifetime in ms → ids of the live processes. One sorted set scored by the server's clock, because the clocks of
+ * processes differ; it expires with its last member. A key of another type is overwritten. A member that would live longer
+ * than a day is not ours and is removed. At most `MAX_PROCESSES` are read. TIME before a write needs effects replication:
+ * Redis ≥ 5.
  */
 const BEAT = `
 local time = redis.call('TIME')
@@ -20,25 +25,14 @@ redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 redis.call('PEXPIREAT', KEYS[1], redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2])
 return redis.call('ZRANGE', KEYS[1], 0, ${MAX_PROCESSES - 1})`;
 
-export interface FleetOptions {
-  readonly domain: string;
-  /** To the owner of `name`. */
-  readonly send: (name: string, command: Command) => Promise<CommandReply>;
-}
-
-export interface Fleet {
-  readonly beat: (id: string, ttlMs: number, deadlineMs: number) => Promise<StoreBeat>;
-  readonly leave: (id: string, deadlineMs: number) => Promise<void>;
-}
-
-/** How many processes live, by a head count on the server. */
-export function createFleet({ domain, send }: FleetOptions): Fleet {
+/** The live processes of a domain, by heartbeats on the server. */
+export function createMembership({ domain, send }: { domain: string; send: SendCommand }): Membership {
   const name = `sc1:${domain}:fleet`;
   return {
     async beat(id, ttlMs, deadlineMs) {
-      const parts = ['EVAL', BEAT, 1, name, id, Math.max(1, Math.ceil(ttlMs))];
+      const parts = evalOf(BEAT, [name], [id, wholeMs(ttlMs)]);
       const reply = await send(name, { operation: 'fleet', shape: 'array', parts, deadlineMs });
-      if (reply.kind === 'fault') return { kind: 'fault', fault: reply.fault };
+      if (reply.kind === 'fault') return portFault(reply);
       const ids = (Array.isArray(reply.reply) ? (reply.reply as readonly unknown[]) : []).map(String);
       // Sorted here: Lua compares strings by the server's locale.
       const rank = ids.sort().indexOf(id);
@@ -50,38 +44,42 @@ export function createFleet({ domain, send }: FleetOptions): Fleet {
   };
 }
 
-export interface EpochsOptions {
+interface EpochsOptions {
   readonly domain: string;
   /** Nodes that own names. */
   readonly owners: () => readonly RedisNode[];
   readonly ownerOf: (name: string) => RedisNode | undefined;
-  readonly send: (node: RedisNode, command: Command) => Promise<CommandReply>;
   /** [0, 1) */
   readonly random: () => number;
 }
 
 /**
- * Reads before it writes: a replica that still has the word may tell it. No lifetime: asked every second it stays hot
- * under LRU, unless the node turns over all it holds within a second or so; then it has lost what it held indeed. What is no
- * word is written over.
+ * Reads before it writes: a replica that still has the epoch may answer with it. The key has no lifetime: it is read every
+ * second and so stays hot under LRU, unless the node turns over all its data within about a second; then it has in fact
+ * lost its data. A key of another type is overwritten.
  */
 const GET_OR_SET = `
-local word = redis.pcall('GET', KEYS[1])
-if type(word) == 'string' then return word end
+local epoch = redis.pcall('GET', KEYS[1])
+if type(epoch) == 'string' then return epoch end
 redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]`;
 
-/** A word of ours has 24 characters. One is remembered per part, and others may write to the store. */
-const MAX_WORD = 64;
+/** Our epochs have 24 characters. One is kept per part, and others may write to the store. */
+const MAX_EPOCH_BYTES = 64;
 
-/** A node with one slot in a thousand is found by then; one with fewer is left out until more have moved there. */
+/**
+ * Enough to find a node with one slot in a thousand; a node with fewer is left out until more slots have moved there.
+ */
 const MAX_TRIES = 16_384;
 
-/** Per node that owns names one key of ours, in a slot of that node, with a random word that only a loss changes. */
+/**
+ * Detects the loss of a node's data: each node that owns names holds one key of ours in one of its slots, with a random
+ * epoch that changes only when the data is lost.
+ */
 export function createEpochs(options: EpochsOptions): (deadlineMs: number) => Promise<readonly StoreEpoch[]> {
-  const { domain, owners, ownerOf, send, random } = options;
+  const { domain, owners, ownerOf, random } = options;
   const nameOf = (part: number): string => `sc1:${domain}:epoch:{${part}}`;
-  /** Oldest first. A part is a slot, so it follows its data: to the replica that took over, or with a migration. */
+  /** Oldest first. A part is a slot, so it follows its data: to the replica that took over, or in a migration. */
   let parts: readonly number[] = [0];
 
   const place = (): Map<RedisNode, number> => {
@@ -93,23 +91,23 @@ export function createEpochs(options: EpochsOptions): (deadlineMs: number) => Pr
     for (const part of parts) tryPart(part);
     const all = owners();
     for (let part = 0; part < MAX_TRIES && all.some((node) => !placed.has(node)); part += 1) tryPart(part);
-    // While no node is known, nothing is known about parts either.
+    // While no node is known, the known parts are kept.
     if (placed.size > 0) parts = [...placed.values()];
     return placed;
   };
-  const half = (): string =>
+  const randomHex = (): string =>
     Math.floor(random() * 2 ** 48)
       .toString(16)
       .padStart(12, '0');
 
   return async (deadlineMs) => {
-    const asked = [...place()].map(async ([node, part]): Promise<StoreEpoch[]> => {
+    const epochs = [...place()].map(async ([node, part]): Promise<StoreEpoch[]> => {
       const name = nameOf(part);
-      const parts = ['EVAL', GET_OR_SET, 1, name, half() + half()];
-      const reply = await send(node, { operation: 'fleet', shape: 'string', parts, deadlineMs });
+      const script = evalOf(GET_OR_SET, [name], [randomHex() + randomHex()]);
+      const reply = await sendCommand(node, { operation: 'fleet', shape: 'string', parts: script, deadlineMs });
       if (reply.kind === 'fault' || !Buffer.isBuffer(reply.reply)) return [];
-      return [{ part: name, node: node.address, epoch: reply.reply.toString('latin1', 0, MAX_WORD) }];
+      return [{ part: name, node: node.address, epoch: reply.reply.toString('latin1', 0, MAX_EPOCH_BYTES) }];
     });
-    return (await Promise.all(asked)).flat();
+    return (await Promise.all(epochs)).flat();
   };
 }

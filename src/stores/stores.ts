@@ -1,21 +1,21 @@
-import type { StoreEvent } from './cache/store.ts';
-import type { Settings, StoreSettings } from './config/settings.ts';
-import type { ControlStore } from './control/control-store.ts';
-import type { CounterStore } from './popularity/shared.ts';
-import type { Clock } from './runtime.ts';
-import { createMemoryControlStore } from './stores/memory/control-store.ts';
-import { createRedisStore, type RedisStore } from './stores/redis/store.ts';
+import type { StoreEvent } from '../cache/store.ts';
+import type { Settings, StoreSettings } from '../config/settings.ts';
+import type { ControlStore } from '../control/control-store.ts';
+import type { CounterStore } from '../popularity/shared.ts';
+import type { Runtime } from '../runtime.ts';
+import { createMemoryControlStore } from './memory/control-store.ts';
+import { createRedisStore, type RedisStore } from './redis/store.ts';
 
-/** Where a domain's control document is kept. */
-export interface ControlPlace {
+/** The store of a domain's control document. */
+interface ControlPlace {
   readonly store: ControlStore;
-  /** Other processes follow it too. */
+  /** Other processes read it too. */
   readonly shared: boolean;
-  /** Not among the entries: a drill that empties their nodes leaves it alone. */
+  /** Not on the nodes of the entries: a drill that flushes those nodes does not touch it. */
   readonly elsewhere: boolean;
 }
 
-/** The stores that belong to no domain. */
+/** The stores of the process that belong to no domain. */
 export interface ProcessStores {
   /** @param own the domain's store, if it has one. */
   readonly controlOf: (own: RedisStore | undefined) => ControlPlace;
@@ -23,15 +23,18 @@ export interface ProcessStores {
   readonly close: () => Promise<void>;
 }
 
-export interface ProcessStoresOptions {
-  readonly clock: Clock;
-  readonly random: () => number;
+interface StoresRuntime extends Pick<Runtime<StoreEvent>, 'clock' | 'random'> {
+  /** `name`: `control` or `counters`. */
   readonly observeStore: (name: string, event: StoreEvent) => void;
 }
 
-export function composeStores(
+/**
+ * Opens the stores that the settings name. A domain's control document is kept in the control store; without one in the
+ * domain's own store; without that in this process.
+ */
+export function createStores(
   { control, counters }: Pick<Settings, 'control' | 'counters'>,
-  { clock, random, observeStore }: ProcessStoresOptions,
+  { clock, random, observeStore }: StoresRuntime,
 ): ProcessStores {
   const open = (name: string, settings: StoreSettings): RedisStore | undefined =>
     settings.kind === 'none'

@@ -2,9 +2,9 @@ import type { CounterStore } from '../../src/popularity/shared.ts';
 import type { Clock } from '../../src/runtime.ts';
 
 export interface FakeCounters extends CounterStore {
-  /** From now on it takes and tells nothing, until told otherwise. */
+  /** `down`: from now on it counts and returns nothing. */
   readonly meet: (trouble: 'none' | 'down') => void;
-  /** Searches held for a domain, once per window. */
+  /** Searches stored for a domain, summed over windows. */
   readonly held: (domain: string) => number;
 }
 
@@ -12,7 +12,7 @@ const WINDOWS = 7;
 const MAX_MEMBERS = 10_000;
 const HALF_LIFE_WINDOWS = 3;
 
-/** Counts in memory that keep every promise of the port. */
+/** Counters in memory that keep every promise of the port. */
 export function createFakeCounters(clock: Pick<Clock, 'monotonicMs'>, windowMs = 600_000): FakeCounters {
   const domains = new Map<string, Map<number, Map<string, number>>>();
   let down = false;

@@ -1,0 +1,254 @@
+import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
+import type { StoreEvent } from '../../cache/store.ts';
+import type { StoreSettings } from '../../config/settings.ts';
+
+export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
+export type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
+export type ClusterSettings = Extract<RedisSettings, { readonly kind: 'cluster' }>;
+
+/**
+ * The wait before the next connection attempt: 50–100 ms at first, at most 0.5–1 s; spread, so that a fleet does not
+ * reconnect at once.
+ */
+export const reconnectDelayMs = (attempt: number, random: () => number): number =>
+  Math.min(100 * attempt, 1000) * (0.5 + random() / 2);
+
+/** Settings → ioredis options of one connection. All other options keep their defaults. */
+export function nodeOptions(settings: RedisSettings, name: string, random: () => number) {
+  return {
+    ...(settings.username !== undefined && { username: settings.username }),
+    ...(settings.password !== undefined && { password: settings.password }),
+    ...(settings.tls && { tls: tlsOptions(settings) }),
+    ...('database' in settings && { db: settings.database }),
+    // GET, SET and PING are the same in both protocols; RESP2 saves a negotiation, and some proxies know only RESP2.
+    protocol: 2,
+    // Shown by CLIENT LIST on the server.
+    connectionName: `serpcache-${name.replace(/[^\w-]/g, '_')}`,
+    // Two commands of the handshake without a use here, for which an ACL user would need rights.
+    disableClientInfo: true,
+
+    connectTimeout: settings.connectTimeoutMs,
+    // Closes the connection to a peer that is silent. Long: our own deadline per command closes no connection.
+    socketTimeout: settings.socketTimeoutMs,
+    // `commandTimeout` is not set: it rejects the promise but leaves the command in the queue, so it bounds nothing.
+    // The time from a polite end of the connection to its destruction.
+    disconnectTimeout: 200,
+    keepAlive: 30_000,
+    noDelay: true,
+
+    // The default queues without end while there is no connection; a read has a deadline, and then the engine answers.
+    enableOfflineQueue: false,
+    // Commands in flight when a connection breaks fail at once: a failed read is a miss, and a miss is not repeated.
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    // Auto-pipelining has unbounded batches, deadlines that do not hold, and with a killed cluster node an outage that
+    // never ends (redis/ioredis#2075). Our own pipelines: pipeline.ts.
+    enableAutoPipelining: false,
+    // Ready means that the server has loaded its data; while it loads, it is asked again after at most this time.
+    enableReadyCheck: true,
+    maxLoadingRetryTime: 500,
+    retryStrategy: (attempt: number) => reconnectDelayMs(attempt, random),
+  } satisfies RedisOptions;
+}
+
+export function sentinelOptions(settings: SentinelSettings, name: string, random: () => number) {
+  return {
+    ...nodeOptions(settings, name, random),
+    sentinels: settings.sentinels.map(({ host, port }) => ({ host, port })),
+    name: settings.master,
+    role: 'master',
+    ...(settings.sentinelUsername !== undefined && { sentinelUsername: settings.sentinelUsername }),
+    ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
+    // Both use TLS or neither: without this ioredis sends plain text to a master found through sentinels.
+    ...(settings.tls && { sentinelTLS: tlsOptions(settings), enableTLSForSentinelMode: true }),
+    // Without it a sentinel that accepts and never answers would block the search for the master for ever.
+    sentinelCommandTimeout: settings.connectTimeoutMs,
+    sentinelRetryStrategy: (attempt: number) => reconnectDelayMs(attempt, random),
+    // A master that was demoted while its connection lives refuses writes: ask the sentinels again.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    // Not needed: sentinels kill a demoted master's connections, and socketTimeout closes the others.
+    failoverDetector: false,
+  } satisfies RedisOptions;
+}
+
+export function clusterOptions(settings: ClusterSettings, name: string, random: () => number) {
+  // The pool sets the node's retryStrategy and offline queue itself, and refuses them here.
+  const { retryStrategy, enableOfflineQueue, ...redisOptions } = nodeOptions(settings, name, random);
+  return {
+    redisOptions,
+    enableOfflineQueue,
+    // Null, the default, drops a restarted node until a MOVED names it.
+    clusterNodeRetryStrategy: retryStrategy,
+    clusterRetryStrategy: (attempt: number) => reconnectDelayMs(attempt, random),
+    // We send commands to their node directly, so these redirections and delays apply only to ioredis' own commands.
+    maxRedirections: 3,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    // Off: we refresh the slot map ourselves, with jitter, and sooner when a node fails (`createRefresher`).
+    slotsRefreshInterval: 0,
+    slotsRefreshTimeout: settings.connectTimeoutMs,
+    // A replica may lag behind; a page that was just deleted must not come back from it.
+    scaleReads: 'master',
+    // It asks one random node for the cluster's state and starts over when that node is away: a store that starts
+    // beside a dead shard would serve none of the others. Each node has its own ready check.
+    enableReadyCheck: false,
+    shardedSubscribers: false,
+    enableAutoPipelining: false,
+    // Passes host names to the socket unresolved: certificates name hosts, each connection resolves again, and one name
+    // that does not resolve does not fail all the startup nodes (ioredis looks them all up together).
+    dnsLookup: (host, done) => done(null, host),
+  } satisfies ClusterOptions;
+}
+
+function tlsOptions({ tls }: RedisSettings) {
+  return {
+    ...(tls?.ca !== undefined && { ca: tls.ca }),
+    ...(tls?.cert !== undefined && { cert: tls.cert }),
+    ...(tls?.key !== undefined && { key: tls.key }),
+    ...(tls?.serverName !== undefined && { servername: tls.serverName }),
+    rejectUnauthorized: tls?.rejectUnauthorized ?? true,
+  };
+}
+
+interface ConnectionWatch {
+  readonly address: () => string;
+  readonly observe: (event: StoreEvent) => void;
+  readonly onReady: () => void;
+  /** The connection ends because the received bytes are no RESP. */
+  readonly onProtocolError: () => void;
+}
+
+/**
+ * Turns the events of one ioredis connection into ours, and ends the connection when the received bytes are no RESP. It
+ * always listens to `error`, because ioredis writes an error without a listener to the console. ioredis emits `close` for
+ * every attempt; we report only the end of an open connection.
+ */
+export function watchConnection(redis: Redis, { address, observe, onReady, onProtocolError }: ConnectionWatch): void {
+  guardFraming(redis, onProtocolError);
+  let open = false;
+  redis.on('ready', () => {
+    open = true;
+    onReady(); // first: behind sentinels it finds out which node this is
+    observe({ kind: 'connection', node: address(), state: 'open' });
+  });
+  redis.on('error', (error: Error) => {
+    observe({ kind: 'connection', node: address(), state: 'failed', detail: error.message });
+  });
+  redis.on('close', () => {
+    if (open) observe({ kind: 'connection', node: address(), state: 'closed' });
+    open = false;
+  });
+}
+
+/** Ends a connection at once: `disconnect` alone waits for a peer that may be stopped. */
+export function cut(redis: Redis): void {
+  redis.disconnect();
+  redis.stream?.destroy();
+}
+
+/** Larger than any entry (`maxEntryBytes`) or other reply that we ask for. */
+const MAX_BULK_BYTES = 64 * 1024 * 1024;
+const MAX_ELEMENTS = 1_000_000;
+const MAX_DIGITS = 20;
+
+const CR = 13;
+const LF = 10;
+const MINUS = 45;
+const [STRING, ERROR, INTEGER, BULK, ARRAY] = [43, 45, 58, 36, 42];
+
+/**
+ * Follows the frames of RESP2 from chunk to chunk. `feed` returns the index of the first invalid byte in the chunk, or −1.
+ * It examines headers only and skips the bodies that they announce.
+ */
+export function createFraming(): { readonly feed: (chunk: Buffer) => number } {
+  let expects: 'type' | 'sign' | 'digits' | 'text' | 'end' | 'body' | 'body-cr' | 'body-end' = 'type';
+  let type = 0;
+  let value = 0;
+  let digits = 0;
+  let left = 0;
+
+  const headerEnds = (): boolean => {
+    expects = 'type';
+    if (type === ARRAY) return value <= MAX_ELEMENTS;
+    if (type !== BULK || value < 0) return true;
+    left = value;
+    expects = left > 0 ? 'body' : 'body-cr';
+    return value <= MAX_BULK_BYTES;
+  };
+  /** One byte of a header, or of the end of a body. */
+  const accepts = (byte: number): boolean => {
+    switch (expects) {
+      case 'type':
+        type = byte;
+        value = 0;
+        digits = 0;
+        expects = byte === STRING || byte === ERROR ? 'text' : 'sign';
+        return expects === 'text' || byte === INTEGER || byte === BULK || byte === ARRAY;
+      case 'sign':
+        expects = 'digits';
+        if (byte !== MINUS) return accepts(byte);
+        value = -1;
+        return true;
+      case 'digits':
+        if (byte === CR) {
+          expects = 'end';
+          return digits > 0;
+        }
+        digits += 1;
+        // The only negative length is −1: nil.
+        if (value < 0) return byte >= 48 && byte <= 57 && (type === INTEGER || (byte === 49 && digits === 1));
+        value = value * 10 + byte - 48;
+        return byte >= 48 && byte <= 57 && digits <= MAX_DIGITS;
+      case 'text':
+        if (byte === CR) expects = 'end';
+        return true;
+      case 'end':
+        return byte === LF && headerEnds();
+      case 'body-cr':
+        expects = 'body-end';
+        return byte === CR;
+      case 'body-end':
+        expects = 'type';
+        return byte === LF;
+      case 'body':
+        return true;
+    }
+  };
+
+  return {
+    feed(chunk) {
+      for (let at = 0; at < chunk.length; ) {
+        if (expects === 'body') {
+          const step = Math.min(left, chunk.length - at);
+          left -= step;
+          at += step;
+          if (left === 0) expects = 'body-cr';
+        } else {
+          if (!accepts(chunk[at] ?? 0)) return at;
+          at += 1;
+        }
+      }
+      return -1;
+    },
+  };
+}
+
+/**
+ * Ends a connection before ioredis decodes an invalid frame. Its decoder (6.0.0) accepts any byte as a digit: one flipped
+ * bit in a length moves it backwards in the chunk, and the process hangs in one turn or runs out of memory.
+ */
+function guardFraming(redis: Redis, onProtocolError: () => void): void {
+  redis.on('connect', () => {
+    const { stream } = redis;
+    const framing = createFraming();
+    stream.prependListener('data', (chunk: Buffer) => {
+      const at = framing.feed(chunk);
+      if (at < 0) return;
+      // The decoder is called next: a zero byte starts no frame, and ends no header.
+      chunk.fill(0, at);
+      stream.destroy(new Error(`a reply that is no RESP at byte ${at} of ${chunk.length}`));
+      onProtocolError();
+    });
+  });
+}
