@@ -14,7 +14,7 @@ export interface ComposedControl {
   readonly control: PollingControl;
   /** The document is not kept among the entries. */
   readonly elsewhere: boolean;
-  /** A drill has it that the engine is dead. */
+  /** A drill is simulating an engine outage. */
   readonly forcedOpen: () => boolean;
 }
 
@@ -43,7 +43,7 @@ export function composeControl(
     signing,
     longestLifeMs: longestLifeMs(freshness),
   });
-  return { control, elsewhere, forcedOpen: () => control.overlay()?.blackout === true };
+  return { control, elsewhere, forcedOpen: control.forcedOpen };
 }
 
 /** Counts what the domain does in this process, beside the levels of its engine. */

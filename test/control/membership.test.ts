@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { StoreBeat } from '../../src/cache/store.ts';
-import { createFleet, type Fleet, fleetShare } from '../../src/control/membership.ts';
+import { createMembership, fleetShare, type Membership } from '../../src/control/membership.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 const of = (live: number, rank: number): StoreBeat => ({ kind: 'fleet', live, rank });
 const AWAY: StoreBeat = { kind: 'fault', fault: 'store-down' };
 
-interface Scene {
-  readonly fleet: Fleet;
+interface Harness {
+  readonly fleet: Membership;
   readonly said: string[];
-  /** What the store says from now on. */
+  /** Sets the reply of the store. */
   readonly says: (beat: StoreBeat | Promise<StoreBeat>) => void;
-  /** Lets so many seconds pass, a beat in each. */
+  /** Lets seconds pass, with one heartbeat in each. */
   readonly pass: (seconds: number) => Promise<void>;
 }
 
@@ -20,7 +20,7 @@ const settled = async (): Promise<void> => {
   for (let i = 0; i < 5; i += 1) await Promise.resolve();
 };
 
-function scene(t: TestContext, first: StoreBeat | Promise<StoreBeat> = of(1, 0)): Scene {
+function harness(t: TestContext, first: StoreBeat | Promise<StoreBeat> = of(1, 0)): Harness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const said: string[] = [];
@@ -34,7 +34,7 @@ function scene(t: TestContext, first: StoreBeat | Promise<StoreBeat> = of(1, 0))
       said.push(`leave ${id} ${deadlineMs}`);
     },
   };
-  const fleet = createFleet({ store, id: 'me', clock, random: () => 0.5 });
+  const fleet = createMembership({ store, id: 'me', clock, random: () => 0.5 });
   t.after(fleet.close);
   return {
     fleet,
@@ -53,16 +53,17 @@ function scene(t: TestContext, first: StoreBeat | Promise<StoreBeat> = of(1, 0))
   };
 }
 
-const seen = ({ live, rank, counted }: Fleet): string => `${rank()} of ${live()}${counted() ? '' : ', not counted'}`;
+const seen = ({ live, rank, counted }: Membership): string =>
+  `${rank()} of ${live()}${counted() ? '' : ', not counted'}`;
 
 test('without a store a process is alone, and counted', async (t) => {
-  const fleet = createFleet({ id: 'me', clock: createFakeClock(), random: () => 0.5 });
+  const fleet = createMembership({ id: 'me', clock: createFakeClock(), random: () => 0.5 });
   t.after(fleet.close);
   assert.equal(seen(fleet), '0 of 1');
 });
 
-test('it beats at once and then every second, and is alone until it was counted', async (t) => {
-  const { fleet, said, says, pass } = scene(t, AWAY);
+test('the first heartbeat leaves at once, then one every second, and a process is alone until the first count', async (t) => {
+  const { fleet, said, says, pass } = harness(t, AWAY);
   assert.equal(seen(fleet), '0 of 1, not counted');
   await pass(1);
   assert.equal(seen(fleet), '0 of 1, not counted');
@@ -72,7 +73,7 @@ test('it beats at once and then every second, and is alone until it was counted'
   assert.deepEqual(said, Array(3).fill('beat me 5000 200'));
 });
 
-test('beats are spread over 0.8 to 1.2 of the interval', async (t) => {
+test('heartbeats are spread over 0.8 to 1.2 of the interval', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   for (const [random, ms] of [
     [0, 800],
@@ -84,7 +85,7 @@ test('beats are spread over 0.8 to 1.2 of the interval', async (t) => {
       return of(1, 0);
     };
     const store = { beat, leave: async (): Promise<void> => undefined };
-    const fleet = createFleet({ store, id: 'me', clock: createFakeClock(), random: () => random });
+    const fleet = createMembership({ store, id: 'me', clock: createFakeClock(), random: () => random });
     await settled();
     t.mock.timers.tick(ms - 2);
     assert.equal(beats, 1);
@@ -95,28 +96,28 @@ test('beats are spread over 0.8 to 1.2 of the interval', async (t) => {
 });
 
 test('while the store is away the last known count stays', async (t) => {
-  const { fleet, says, pass } = scene(t, of(4, 1));
+  const { fleet, says, pass } = harness(t, of(4, 1));
   await pass(1);
   says(AWAY);
   await pass(60);
   assert.equal(seen(fleet), '1 of 4');
 });
 
-test('a newcomer counts at once, a process that is gone only after its lifetime', async (t) => {
-  const { fleet, says, pass } = scene(t, of(2, 1));
+test('a higher count applies at once, a lower one only after the lifetime of a dead process', async (t) => {
+  const { fleet, says, pass } = harness(t, of(2, 1));
   await pass(1);
   says(of(3, 1));
   await pass(1);
   assert.equal(seen(fleet), '1 of 3');
   says(of(2, 0));
   await pass(5);
-  assert.equal(seen(fleet), '1 of 3', 'number and rank still fit those of the others');
+  assert.equal(seen(fleet), '1 of 3', 'count and rank still fit those of the others');
   await pass(1);
   assert.equal(seen(fleet), '0 of 2');
 });
 
-test('a store that lost its data and counts from nothing makes nobody take himself for the only one', async (t) => {
-  const { fleet, says, pass } = scene(t, of(3, 1));
+test('when a store that lost its data counts from zero, no process assumes that it is alone', async (t) => {
+  const { fleet, says, pass } = harness(t, of(3, 1));
   await pass(1);
   for (const heard of [of(1, 0), of(2, 0), of(3, 1)]) {
     says(heard);
@@ -129,11 +130,15 @@ test('a store that lost its data and counts from nothing makes nobody take himse
   await pass(30);
   says(of(1, 0));
   await pass(5);
-  assert.equal(seen(fleet), '1 of 3', 'a store that comes back has to say it for as long again');
+  assert.equal(
+    seen(fleet),
+    '1 of 3',
+    'after an absence the store must report the lower count for the whole time again',
+  );
 });
 
-test('what is said now and then is not said for long', async (t) => {
-  const { fleet, says, pass } = scene(t, of(3, 1));
+test('a lower count with interruptions does not apply', async (t) => {
+  const { fleet, says, pass } = harness(t, of(3, 1));
   await pass(1);
   for (let round = 0; round < 3; round += 1) {
     says(of(2, 0));
@@ -146,17 +151,17 @@ test('what is said now and then is not said for long', async (t) => {
   assert.equal(seen(fleet), '1 of 3');
 });
 
-test('of the same number another rank is taken at once', async (t) => {
-  const { fleet, says, pass } = scene(t, of(3, 1));
+test('with the same count another rank applies at once', async (t) => {
+  const { fleet, says, pass } = harness(t, of(3, 1));
   await pass(1);
   says(of(3, 2));
   await pass(1);
   assert.equal(seen(fleet), '2 of 3');
 });
 
-test('one beat at a time, however slow', async (t) => {
+test('there is one heartbeat at a time, however slow the store is', async (t) => {
   const slow = Promise.withResolvers<StoreBeat>();
-  const { fleet, said, pass, says } = scene(t, slow.promise);
+  const { fleet, said, pass, says } = harness(t, slow.promise);
   await pass(10);
   assert.equal(said.length, 1);
   says(of(2, 0));
@@ -166,9 +171,9 @@ test('one beat at a time, however slow', async (t) => {
   assert.equal(seen(fleet), '0 of 2');
 });
 
-test('closing leaves, once, and after a beat that is under way', async (t) => {
+test('close leaves the count once, after the heartbeat under way', async (t) => {
   const slow = Promise.withResolvers<StoreBeat>();
-  const { fleet, said, pass } = scene(t, slow.promise);
+  const { fleet, said, pass } = harness(t, slow.promise);
   const closing = fleet.close();
   await settled();
   assert.deepEqual(said, ['beat me 5000 200']);
@@ -179,7 +184,7 @@ test('closing leaves, once, and after a beat that is under way', async (t) => {
   assert.deepEqual(said, ['beat me 5000 200', 'leave me 200']);
 });
 
-test('what belongs to all is divided so that nothing is left over and nobody has none', () => {
+test('shares of a fleet-wide number add up to it, and each is at least 1', () => {
   const shares = (whole: number, live: number): number[] =>
     Array.from({ length: live }, (_, at) => fleetShare(whole, { live: () => live, rank: () => at }));
   assert.deepEqual(shares(8, 1), [8]);
