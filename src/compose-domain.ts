@@ -11,7 +11,7 @@ import { composeUpkeep } from './compose-upkeep.ts';
 import type { DomainSettings, Settings } from './config/settings.ts';
 import type { Control, ControlEvent } from './control/control.ts';
 import { createMembership } from './control/membership.ts';
-import type { EngineEvent } from './metrics/observe-store.ts';
+import type { EngineEvent } from './metrics/events.ts';
 import type { Meter } from './operations/meter/meter.ts';
 import { createPopularity, type Popularity } from './popularity/popularity.ts';
 import type { GuardEvent } from './resilience/guard.ts';

@@ -2,7 +2,7 @@ import type { DomainSettings, EngineSettings } from './config/settings.ts';
 import { fleetShare, type Membership } from './control/membership.ts';
 import { createSphinxEngine, SPHINX_REVISION } from './engines/sphinx/engine.ts';
 import { createSqliteEngine, SQLITE_REVISION } from './engines/sqlite/engine.ts';
-import type { EngineEvent } from './metrics/observe-store.ts';
+import type { EngineEvent } from './metrics/events.ts';
 import {
   type AimdLimitOptions,
   createAimdLimit,

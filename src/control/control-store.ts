@@ -45,8 +45,8 @@ export type ControlSwap =
   | { readonly kind: 'conflict' }
   | Fault;
 
-export type ControlRenewal = { readonly kind: 'renewed'; readonly renewals: number } | Fault;
+type ControlRenewal = { readonly kind: 'renewed'; readonly renewals: number } | Fault;
 
-export type ControlReports =
+type ControlReports =
   | { readonly kind: 'reports'; readonly reports: readonly { readonly id: string; readonly value: Buffer }[] }
   | Fault;

@@ -34,7 +34,7 @@ export interface Changed {
   readonly after: ControlDocument;
 }
 
-export interface ControlState {
+interface ControlState {
   readonly revision: number;
   readonly generation: number;
   /** Time since the last valid answer of the store; grows while the store is away. 0 without a shared store. */

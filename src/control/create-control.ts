@@ -12,7 +12,7 @@ import { descendant } from './merge.ts';
 import { OperationRefused } from './operation-error.ts';
 import { createOverlayLease } from './overlay.ts';
 
-export interface ControlOptions {
+interface ControlOptions {
   readonly domain: string;
   readonly store: ControlStore;
   /** False: the store belongs to this process alone. */
@@ -172,7 +172,7 @@ function readReport(signing: Signing | undefined, id: string, value: Buffer): re
   }
 }
 
-export interface ChangeOptions {
+interface ChangeOptions {
   readonly domain: string;
   readonly follower: Pick<Follower, 'read' | 'swap'>;
   readonly wallMs: () => number;

@@ -29,7 +29,7 @@ export interface Follower {
   readonly swap: (next: ControlDocument, expected: string | undefined, own: boolean) => Promise<SwapResult>;
 }
 
-export type SwapResult = 'done' | 'conflict' | 'unknown';
+type SwapResult = 'done' | 'conflict' | 'unknown';
 
 export type StoreView =
   | { readonly kind: 'away'; readonly detail: string }
@@ -53,7 +53,7 @@ export type StoreView =
       readonly isBehind: boolean;
     };
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly domain: string;
   readonly store: ControlStore;
   readonly clock: Clock;

@@ -16,7 +16,7 @@ export interface Membership {
   readonly close: () => Promise<void>;
 }
 
-export interface MembershipOptions {
+interface MembershipOptions {
   /** Absent: the process is alone. */
   readonly store?: Pick<Store, 'beat' | 'leave'>;
   /** Unique to this process. */

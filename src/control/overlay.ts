@@ -32,7 +32,7 @@ export interface OverlayLease {
   readonly close: () => void;
 }
 
-export interface OverlayLeaseOptions {
+interface OverlayLeaseOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Called when `live` returns another overlay than before, or none. */
   readonly onChange: (state: 'live' | 'changed' | 'ended' | 'void', drill: string) => void;
@@ -125,7 +125,7 @@ export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): Ov
 export type OverlayRequest = Omit<Overlay, 'floor'>;
 
 /** The parts that the owner of a drill may change later. */
-export interface OverlayChange extends Partial<Pick<Overlay, 'ranges' | 'mode' | 'blackout' | 'cohorts'>> {
+interface OverlayChange extends Partial<Pick<Overlay, 'ranges' | 'mode' | 'blackout' | 'cohorts'>> {
   /** Present but undefined: keys on all nodes. */
   readonly nodes?: readonly string[] | undefined;
 }
