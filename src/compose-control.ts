@@ -12,7 +12,7 @@ import type { RedisStore } from './stores/redis/store.ts';
 
 export interface ComposedControl {
   readonly control: PollingControl;
-  /** The document is not kept among the entries. */
+  /** The document is not kept in the store of the entries. */
   readonly elsewhere: boolean;
   /** A drill is simulating an engine outage. */
   readonly forcedOpen: () => boolean;
@@ -25,7 +25,7 @@ export interface ControlComposition {
   readonly observeControl: (event: ControlEvent) => void;
 }
 
-/** @param store the domain's own. @param signing the domain's, with keys. */
+/** @param store the store of the domain, where it has one */
 export function composeControl(
   { name, freshness }: DomainSettings,
   store: RedisStore | undefined,
@@ -46,7 +46,7 @@ export function composeControl(
   return { control, elsewhere, forcedOpen: control.forcedOpen };
 }
 
-/** Counts what the domain does in this process, beside the levels of its engine. */
+/** The meter of a domain, with the levels of its engine. */
 export function composeMeter(
   { guard: { permit, endpoints }, ceiling }: ComposedEngine,
   forcedOpen: () => boolean,
