@@ -109,7 +109,7 @@ export function purge(document: ControlDocument, text: string, atMs: number): Co
   if (others.length >= MAX_PURGES) {
     throw new OperationRefused(
       'control-full',
-      `${MAX_PURGES} purges are remembered, which is the most; a flush of the whole domain makes them needless; otherwise each is forgotten when every entry it names has lapsed, by the longest lifetimes that were in force`,
+      `${MAX_PURGES} purges are in force, which is the maximum; a flush of the whole domain replaces all of them; otherwise each is removed when all entries it affects have expired, by the longest lifetimes that were in force`,
     );
   }
   return { ...document, generation, purges: [...others, { text, generation, atMs }] };

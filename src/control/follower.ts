@@ -238,7 +238,7 @@ export function createFollower(options: FollowerOptions): Follower {
 
   /**
    * When the reply of a swap is lost, the document is read again. While the expected one is still stored the swap is sent
-   * once more: it has the same tag, so whichever of the two comes second finds the first, and the change is made once.
+   * once more: it has the same tag, so the second of the two finds the first, and the change is made once.
    */
   const swap = async (next: ControlDocument, expected: string | undefined, own: boolean): Promise<SwapResult> => {
     // A document that other processes would refuse is not written.

@@ -60,21 +60,21 @@ export function createMembership(options: MembershipOptions): Membership {
    * assume for a second that it is alone, and the engine would get the whole ceiling from each of them. Rank and count
    * change together, so that the shares of all processes still add up.
    */
-  const apply = (heard: Count): void => {
+  const apply = (reported: Count): void => {
     const nowMs = clock.monotonicMs();
-    if (heard.live < count.live) {
+    if (reported.live < count.live) {
       fewerSinceMs ??= nowMs;
       if (nowMs - fewerSinceMs < ttlMs) return;
     }
     fewerSinceMs = undefined;
-    count = heard;
+    count = reported;
   };
 
   const beat = async (target: Pick<Store, 'beat'>): Promise<void> => {
-    const heard = await target.beat(id, ttlMs, deadlineMs);
-    if (heard.kind === 'fleet') {
+    const reply = await target.beat(id, ttlMs, deadlineMs);
+    if (reply.kind === 'fleet') {
       counted = true;
-      apply({ live: Math.max(1, heard.live), rank: heard.rank });
+      apply({ live: Math.max(1, reply.live), rank: reply.rank });
     } else {
       // The heartbeats of others may have failed too, so counts before this fault do not confirm counts after it.
       fewerSinceMs = undefined;

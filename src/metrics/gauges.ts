@@ -53,7 +53,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   const nodeBreaker = gauge('store_node_breaker_state', 'Breaker of the node: 0 closed, 1 half-open, 2 open.', 'node');
   const connected = gauge('store_node_connected', 'Whether the node has a usable connection: 0 or 1.', 'node');
   const outstanding = gauge('store_node_outstanding', 'Commands sent to the node and not yet answered.', 'node');
-  // A node that left the topology must leave the page, so these begin anew at every scrape.
+  // Reset at every scrape, so that a node that left the topology is not shown any more.
   const changing = [storeState, nodeBreaker, connected, outstanding];
 
   return (statuses) => {

@@ -18,8 +18,8 @@ interface Harness {
   readonly lease: OverlayLease;
   readonly pass: (ms: number) => void;
   /** Reads now; the reply is handled when the test gives it. */
-  readonly asks: () => (read: ControlRead) => Promise<StoreView>;
-  readonly hears: (read: ControlRead) => Promise<StoreView>;
+  readonly sends: () => (read: ControlRead) => Promise<StoreView>;
+  readonly reads: (read: ControlRead) => Promise<StoreView>;
 }
 
 const drilling = (renewals: number): ControlRead => ({ kind: 'value', ...encodeDocument(DRILLING), renewals });
@@ -47,7 +47,7 @@ function harness(t: TestContext): Harness {
     onAdopted: () => {},
     observe: () => {},
   });
-  const asks = () => {
+  const sends = () => {
     const view = follower.read();
     return (read: ControlRead): Promise<StoreView> => {
       replies.shift()?.(read);
@@ -57,8 +57,8 @@ function harness(t: TestContext): Harness {
   return {
     follower,
     lease,
-    asks,
-    hears: (read) => asks()(read),
+    sends,
+    reads: (read) => sends()(read),
     pass: (ms) => {
       clock.advance(ms);
       t.mock.timers.tick(ms);
@@ -71,54 +71,54 @@ for (const [name, renewals] of [
   ['has not risen yet', 5],
 ] as const) {
   test(`a process that was stopped for longer than the lease ends no drill by an old reply with a count that ${name}`, async (t) => {
-    const { lease, pass, asks, hears } = harness(t);
-    await hears(drilling(5));
-    const handled = asks();
+    const { lease, pass, sends, reads } = harness(t);
+    await reads(drilling(5));
+    const handled = sends();
     pass(5000);
     assert.equal(lease.live(), undefined);
     assert.equal(endOf(await handled(unchanged(renewals))), 'goes on');
     assert.equal(lease.live(), undefined, 'the old reply proves nothing');
     pass(50);
     // A live owner may not have renewed in between.
-    if (renewals === 6) assert.equal(endOf(await hears(unchanged(6))), 'goes on');
+    if (renewals === 6) assert.equal(endOf(await reads(unchanged(6))), 'goes on');
     pass(400);
-    assert.equal(endOf(await hears(unchanged(15))), 'goes on');
+    assert.equal(endOf(await reads(unchanged(15))), 'goes on');
     assert.equal(lease.live()?.drill, 'rehearsal');
   });
 
   test(`it still ends the drill of a dead owner after an old reply with a count that ${name}`, async (t) => {
-    const { pass, asks, hears } = harness(t);
-    await hears(drilling(5));
-    const handled = asks();
+    const { pass, sends, reads } = harness(t);
+    await reads(drilling(5));
+    const handled = sends();
     pass(5000);
     await handled(unchanged(renewals));
     pass(renewals === 6 ? 3000 : 50);
-    assert.equal(endOf(await hears(unchanged(renewals))), 'is over');
+    assert.equal(endOf(await reads(unchanged(renewals))), 'is over');
   });
 }
 
 test('a reply to a read from before the end of the lease ends no drill, one from after it does', async (t) => {
-  const { pass, asks, hears } = harness(t);
-  await hears(drilling(5));
+  const { pass, sends, reads } = harness(t);
+  await reads(drilling(5));
   pass(2999);
-  const handled = asks();
+  const handled = sends();
   pass(1);
   assert.equal(endOf(await handled(unchanged(5))), 'goes on');
-  assert.equal(endOf(await hears(unchanged(5))), 'is over');
+  assert.equal(endOf(await reads(unchanged(5))), 'is over');
 });
 
 test('the first renewal in an empty store extends the lease', async (t) => {
-  const { lease, pass, hears } = harness(t);
-  await hears(drilling(57));
+  const { lease, pass, reads } = harness(t);
+  await reads(drilling(57));
   pass(1000);
-  await hears({ kind: 'absent' });
+  await reads({ kind: 'absent' });
   pass(1000);
-  await hears(drilling(1));
+  await reads(drilling(1));
   pass(2000);
   assert.equal(lease.live()?.drill, 'rehearsal');
 });
 
 test('an unchanged reply without an earlier read counts as a fault', async (t) => {
-  const { hears } = harness(t);
-  assert.equal((await hears(unchanged(3))).kind, 'away');
+  const { reads } = harness(t);
+  assert.equal((await reads(unchanged(3))).kind, 'away');
 });

@@ -4,14 +4,14 @@ import type { StoreBeat } from '../../src/cache/store.ts';
 import { createMembership, fleetShare, type Membership } from '../../src/control/membership.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
-const of = (live: number, rank: number): StoreBeat => ({ kind: 'fleet', live, rank });
+const counted = (live: number, rank: number): StoreBeat => ({ kind: 'fleet', live, rank });
 const AWAY: StoreBeat = { kind: 'fault', fault: 'store-down' };
 
 interface Harness {
   readonly fleet: Membership;
-  readonly said: string[];
+  readonly calls: string[];
   /** Sets the reply of the store. */
-  readonly says: (beat: StoreBeat | Promise<StoreBeat>) => void;
+  readonly replies: (beat: StoreBeat | Promise<StoreBeat>) => void;
   /** Lets seconds pass, with one heartbeat in each. */
   readonly pass: (seconds: number) => Promise<void>;
 }
@@ -20,26 +20,26 @@ const settled = async (): Promise<void> => {
   for (let i = 0; i < 5; i += 1) await Promise.resolve();
 };
 
-function harness(t: TestContext, first: StoreBeat | Promise<StoreBeat> = of(1, 0)): Harness {
+function harness(t: TestContext, first: StoreBeat | Promise<StoreBeat> = counted(1, 0)): Harness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
-  const said: string[] = [];
+  const calls: string[] = [];
   let answer: StoreBeat | Promise<StoreBeat> = first;
   const store = {
     beat: async (id: string, ttlMs: number, deadlineMs: number): Promise<StoreBeat> => {
-      said.push(`beat ${id} ${ttlMs} ${deadlineMs}`);
+      calls.push(`beat ${id} ${ttlMs} ${deadlineMs}`);
       return answer;
     },
     leave: async (id: string, deadlineMs: number): Promise<void> => {
-      said.push(`leave ${id} ${deadlineMs}`);
+      calls.push(`leave ${id} ${deadlineMs}`);
     },
   };
   const fleet = createMembership({ store, id: 'me', clock, random: () => 0.5 });
   t.after(fleet.close);
   return {
     fleet,
-    said,
-    says: (beat) => {
+    calls,
+    replies: (beat) => {
       answer = beat;
     },
     pass: async (seconds) => {
@@ -63,14 +63,14 @@ test('without a store a process is alone, and counted', async (t) => {
 });
 
 test('the first heartbeat leaves at once, then one every second, and a process is alone until the first count', async (t) => {
-  const { fleet, said, says, pass } = harness(t, AWAY);
+  const { fleet, calls, replies, pass } = harness(t, AWAY);
   assert.equal(seen(fleet), '0 of 1, not counted');
   await pass(1);
   assert.equal(seen(fleet), '0 of 1, not counted');
-  says(of(3, 2));
+  replies(counted(3, 2));
   await pass(1);
   assert.equal(seen(fleet), '2 of 3');
-  assert.deepEqual(said, Array(3).fill('beat me 5000 200'));
+  assert.deepEqual(calls, Array(3).fill('beat me 5000 200'));
 });
 
 test('heartbeats are spread over 0.8 to 1.2 of the interval', async (t) => {
@@ -82,7 +82,7 @@ test('heartbeats are spread over 0.8 to 1.2 of the interval', async (t) => {
     let beats = 0;
     const beat = async (): Promise<StoreBeat> => {
       beats += 1;
-      return of(1, 0);
+      return counted(1, 0);
     };
     const store = { beat, leave: async (): Promise<void> => undefined };
     const fleet = createMembership({ store, id: 'me', clock: createFakeClock(), random: () => random });
@@ -96,20 +96,20 @@ test('heartbeats are spread over 0.8 to 1.2 of the interval', async (t) => {
 });
 
 test('while the store is away the last known count stays', async (t) => {
-  const { fleet, says, pass } = harness(t, of(4, 1));
+  const { fleet, replies, pass } = harness(t, counted(4, 1));
   await pass(1);
-  says(AWAY);
+  replies(AWAY);
   await pass(60);
   assert.equal(seen(fleet), '1 of 4');
 });
 
 test('a higher count applies at once, a lower one only after the lifetime of a dead process', async (t) => {
-  const { fleet, says, pass } = harness(t, of(2, 1));
+  const { fleet, replies, pass } = harness(t, counted(2, 1));
   await pass(1);
-  says(of(3, 1));
+  replies(counted(3, 1));
   await pass(1);
   assert.equal(seen(fleet), '1 of 3');
-  says(of(2, 0));
+  replies(counted(2, 0));
   await pass(5);
   assert.equal(seen(fleet), '1 of 3', 'count and rank still fit those of the others');
   await pass(1);
@@ -117,18 +117,18 @@ test('a higher count applies at once, a lower one only after the lifetime of a d
 });
 
 test('when a store that lost its data counts from zero, no process assumes that it is alone', async (t) => {
-  const { fleet, says, pass } = harness(t, of(3, 1));
+  const { fleet, replies, pass } = harness(t, counted(3, 1));
   await pass(1);
-  for (const heard of [of(1, 0), of(2, 0), of(3, 1)]) {
-    says(heard);
+  for (const reply of [counted(1, 0), counted(2, 0), counted(3, 1)]) {
+    replies(reply);
     await pass(1);
     assert.equal(seen(fleet), '1 of 3');
   }
-  says(of(1, 0));
+  replies(counted(1, 0));
   await pass(1);
-  says(AWAY);
+  replies(AWAY);
   await pass(30);
-  says(of(1, 0));
+  replies(counted(1, 0));
   await pass(5);
   assert.equal(
     seen(fleet),
@@ -138,50 +138,50 @@ test('when a store that lost its data counts from zero, no process assumes that 
 });
 
 test('a lower count with interruptions does not apply', async (t) => {
-  const { fleet, says, pass } = harness(t, of(3, 1));
+  const { fleet, replies, pass } = harness(t, counted(3, 1));
   await pass(1);
   for (let round = 0; round < 3; round += 1) {
-    says(of(2, 0));
+    replies(counted(2, 0));
     await pass(4);
-    says(of(3, 1));
+    replies(counted(3, 1));
     await pass(1);
   }
-  says(of(2, 0));
+  replies(counted(2, 0));
   await pass(4);
   assert.equal(seen(fleet), '1 of 3');
 });
 
 test('with the same count another rank applies at once', async (t) => {
-  const { fleet, says, pass } = harness(t, of(3, 1));
+  const { fleet, replies, pass } = harness(t, counted(3, 1));
   await pass(1);
-  says(of(3, 2));
+  replies(counted(3, 2));
   await pass(1);
   assert.equal(seen(fleet), '2 of 3');
 });
 
 test('there is one heartbeat at a time, however slow the store is', async (t) => {
   const slow = Promise.withResolvers<StoreBeat>();
-  const { fleet, said, pass, says } = harness(t, slow.promise);
+  const { fleet, calls, pass, replies } = harness(t, slow.promise);
   await pass(10);
-  assert.equal(said.length, 1);
-  says(of(2, 0));
-  slow.resolve(of(2, 1));
+  assert.equal(calls.length, 1);
+  replies(counted(2, 0));
+  slow.resolve(counted(2, 1));
   await pass(1);
-  assert.equal(said.length, 2);
+  assert.equal(calls.length, 2);
   assert.equal(seen(fleet), '0 of 2');
 });
 
 test('close leaves the count once, after the heartbeat under way', async (t) => {
   const slow = Promise.withResolvers<StoreBeat>();
-  const { fleet, said, pass } = harness(t, slow.promise);
+  const { fleet, calls, pass } = harness(t, slow.promise);
   const closing = fleet.close();
   await settled();
-  assert.deepEqual(said, ['beat me 5000 200']);
-  slow.resolve(of(1, 0));
+  assert.deepEqual(calls, ['beat me 5000 200']);
+  slow.resolve(counted(1, 0));
   await closing;
   await fleet.close();
   await pass(10);
-  assert.deepEqual(said, ['beat me 5000 200', 'leave me 200']);
+  assert.deepEqual(calls, ['beat me 5000 200', 'leave me 200']);
 });
 
 test('shares of a fleet-wide number add up to it, and each is at least 1', () => {
