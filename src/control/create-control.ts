@@ -1,6 +1,6 @@
 import type { EntryRules } from '../cache/invalidation.ts';
 import { type Signing, seal, unseal } from '../cache/signing.ts';
-import type { Clock } from '../runtime.ts';
+import type { Runtime } from '../runtime.ts';
 import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
 import type { Change, Changed, Control, ControlEvent } from './control.ts';
 import type { ControlStore } from './control-store.ts';
@@ -12,15 +12,12 @@ import { descendant } from './merge.ts';
 import { OperationRefused } from './operation-error.ts';
 import { createOverlayLease } from './overlay.ts';
 
-interface ControlOptions {
+interface ControlOptions extends Pick<Runtime<ControlEvent>, 'clock' | 'random' | 'observe'> {
   readonly domain: string;
   readonly store: ControlStore;
   /** False: the store belongs to this process alone. */
   readonly shared: boolean;
   readonly locate: Locate;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly observe: (event: ControlEvent) => void;
   /** Signs documents and reports; with `required`, unsigned ones are refused. */
   readonly signing?: Signing | undefined;
   /**

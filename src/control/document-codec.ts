@@ -122,8 +122,7 @@ const MAX_CLOCK_LEAD_MS = 2 * 3_600_000;
  * Unknown fields are left out, and times are clamped between 1970 and two hours from now.
  * @throws Damage
  */
-function parseDocument(value: unknown, nowMs: number): ControlDocument {
-  const fields = fieldsOf(value, 'document');
+function parseDocument(fields: Fields, nowMs: number): ControlDocument {
   const limit = countLimit(nowMs);
   const generation = intOf(fields, 'generation', 1, limit);
   const revision = intOf(fields, 'revision', 1, limit);

@@ -72,7 +72,7 @@ export interface Purge {
 }
 
 /** A result that must not be shown: cached pages of a lower generation that hold it are misses, new pages leave it out. */
-interface Suppression {
+export interface Suppression {
   readonly id: string;
   readonly generation: number;
   readonly atMs: number;

@@ -14,6 +14,7 @@ import {
   type Piece,
   type Purge,
   piecesOf,
+  type Suppression,
   tagOf,
 } from './document.ts';
 
@@ -31,36 +32,23 @@ import {
  * The merge is symmetric except for the stamp. Revision and ancestors are those of a descendant of both.
  */
 export function merge(left: ControlDocument, right: ControlDocument, stamp: string): ControlDocument {
-  if (sameContent(left, right)) return left;
+  if (tagOf(left) === tagOf(right)) return left;
   const above = Math.min(MAX_GENERATION, Math.max(left.generation, right.generation) + 1);
-  const allPurges = unite(
-    left,
-    right,
-    above,
-    (one) => one.purges,
-    ({ text }) => text,
-  );
+  const allPurges = unite(left, right, above, purgesOf, textOf);
   const purges = allPurges.slice(-MAX_PURGES);
   const ranges = raiseAll(mergeFloors(left, right, above), allPurges.slice(0, -MAX_PURGES));
-  const suppressed = unite(
-    left,
-    right,
-    above,
-    (one) => one.suppressed,
-    ({ id }) => id,
-  );
+  const suppressed = unite(left, right, above, suppressedOf, idOf);
   const halted = laterHalt(left.halted, right.halted);
   const overlay = halted === undefined ? sharedOverlay(left, right) : undefined;
   const { indexVersion } = leading(left, right);
   const longestLife = longerLife(left.longestLife, right.longestLife);
-  const wasTaken = [
-    ...ranges.map(({ freshFloor }) => freshFloor),
-    ...[...purges, ...suppressed].map(generationOf),
-  ].includes(above);
+  const isAboveUsed =
+    ranges.some(({ freshFloor }) => freshFloor === above) ||
+    [...purges, ...suppressed].some(({ generation }) => generation === above);
   return {
     revision: Math.max(left.revision, right.revision) + 1,
     stamp,
-    generation: wasTaken ? above : Math.max(left.generation, right.generation),
+    generation: isAboveUsed ? above : Math.max(left.generation, right.generation),
     ranges,
     ...(indexVersion !== undefined && { indexVersion }),
     purges,
@@ -72,22 +60,25 @@ export function merge(left: ControlDocument, right: ControlDocument, stamp: stri
   };
 }
 
-interface Named {
+interface Item {
   readonly generation: number;
   readonly atMs: number;
 }
 
-const generationOf = ({ generation }: Named): number => generation;
+const purgesOf = ({ purges }: ControlDocument) => purges;
+const textOf = ({ text }: Purge) => text;
+const suppressedOf = ({ suppressed }: ControlDocument) => suppressed;
+const idOf = ({ id }: Suppression) => id;
 
 /** The items of both documents, each once, the newest last. */
-function unite<Item extends Named>(
+function unite<T extends Item>(
   left: ControlDocument,
   right: ControlDocument,
   above: number,
-  listOf: (document: ControlDocument) => readonly Item[],
-  nameOf: (item: Item) => string,
-): readonly Item[] {
-  const united = new Map<string, Item>();
+  listOf: (document: ControlDocument) => readonly T[],
+  nameOf: (item: T) => string,
+): readonly T[] {
+  const united = new Map<string, T>();
   const add = (own: ControlDocument, other: ControlDocument): void => {
     const others = new Map(listOf(other).map((item) => [nameOf(item), item]));
     for (const item of listOf(own)) {
@@ -95,7 +86,7 @@ function unite<Item extends Named>(
       const isShared = same?.generation === item.generation;
       const generation = isShared || item.generation > other.generation ? item.generation : above;
       const before = united.get(nameOf(item));
-      if (before === undefined || isNewer({ ...item, generation }, before)) {
+      if (before === undefined || generation > before.generation) {
         united.set(nameOf(item), { ...item, generation, atMs: Math.max(item.atMs, same?.atMs ?? item.atMs) });
       }
     }
@@ -105,10 +96,6 @@ function unite<Item extends Named>(
   return [...united.values()].sort(
     (a, b) => a.generation - b.generation || a.atMs - b.atMs || (nameOf(a) < nameOf(b) ? 1 : -1),
   );
-}
-
-function isNewer(left: Named, right: Named): boolean {
-  return left.generation > right.generation;
 }
 
 function laterHalt(left: Halt | undefined, right: Halt | undefined): Halt | undefined {
@@ -130,10 +117,6 @@ function sharedOverlay(left: ControlDocument, right: ControlDocument): Overlay |
 function leading(left: ControlDocument, right: ControlDocument): ControlDocument {
   if (left.revision !== right.revision) return left.revision > right.revision ? left : right;
   return tagOf(left) > tagOf(right) ? left : right;
-}
-
-function sameContent(left: ControlDocument, right: ControlDocument): boolean {
-  return tagOf(left) === tagOf(right);
 }
 
 /**
@@ -238,12 +221,9 @@ export function compareHistories(known: ControlDocument, stored: ControlDocument
 
 function descends(later: ControlDocument, earlier: ControlDocument): boolean {
   if (earlier.revision === 0) return true;
-  const line = later.line ?? [];
-  return line.includes(tagOf(earlier)) || (line.length === MAX_LINE && line.every((tag) => isAfter(tag, earlier)));
-}
-
-function isAfter(tag: string, { revision }: ControlDocument): boolean {
-  return Number.parseInt(tag, 10) > revision;
+  const ancestors = later.line ?? [];
+  if (ancestors.includes(tagOf(earlier))) return true;
+  return ancestors.length === MAX_LINE && ancestors.every((tag) => revisionOf(tag) > earlier.revision);
 }
 
 /** Makes `next`, the result of a change, the successor of `before`: revision, stamp and ancestors. */
@@ -260,5 +240,9 @@ function mergedHistory(left: ControlDocument, right: ControlDocument): readonly 
 }
 
 function byRevision(tags: readonly string[]): readonly string[] {
-  return [...tags].sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10) || (a < b ? -1 : 1));
+  return [...tags].sort((a, b) => revisionOf(b) - revisionOf(a) || (a < b ? -1 : 1));
+}
+
+function revisionOf(tag: string): number {
+  return Number.parseInt(tag, 10);
 }
