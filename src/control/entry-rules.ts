@@ -10,8 +10,8 @@ export type Locate = (storeName: string) => string | undefined;
 const LOWEST_GENERATION = 1;
 
 /**
- * The rules of a document and of the overlay of a live drill, compiled for lookups: a table of floors by bucket, and one
- * generation above which no flush, purge or suppression affects an entry.
+ * The rules of a document and of the overlay of a live drill, compiled for lookups: a table of floors by bucket, and the
+ * generation from which on no flush, purge or suppression affects an entry.
  *
  * An entry of a generation above the document's own is judged as one of the lowest generation. Either another process follows
  * a newer document: then the entry costs one needless computation at most, within one poll interval. Or no document ever

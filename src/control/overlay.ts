@@ -90,7 +90,7 @@ export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): Ov
   };
 
   const noteRenewals = (renewals: number | undefined, sentAtMs: number): void => {
-    // A store that was wiped counts from zero: a first count, or a lower one, is no renewal.
+    // The first count that is read is no renewal, nor is a lower one: a store that was wiped counts from zero.
     const hasRisen = renewals !== undefined && lastRenewals !== undefined && renewals > lastRenewals;
     lastRenewals = renewals ?? 0;
     if (!hasRisen || tracked === undefined) return;

@@ -36,7 +36,7 @@ test('after any flushes the ranges give the floors of a table of all buckets, an
         if (before === undefined) continue;
         assert.ok(before.to <= range.from);
         const isSame = before.floor === range.floor && before.freshFloor === range.freshFloor;
-        assert.ok(before.to < range.from || !isSame, 'neighbours that could be one');
+        assert.ok(before.to < range.from || !isSame, 'neighbours that could be joined');
       }
     }),
   );

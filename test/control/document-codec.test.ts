@@ -64,7 +64,7 @@ test('any bytes decode to a document or to a fault with a reason', () => {
   const check = (value: Buffer, tag: string): void => {
     const decoded = decodeDocument({ tag, value }, NOW_MS);
     if (decoded.kind === 'fault') assert.ok(decoded.detail.length > 0);
-    else assert.equal(tagOf(decoded.document), tag, 'a document is the one that its tag names');
+    else assert.equal(tagOf(decoded.document), tag, 'the tag is that of the document');
   };
   fc.assert(fc.property(fc.uint8Array(), fc.string(), (bytes, tag) => check(Buffer.from(bytes), tag)));
   fc.assert(fc.property(fc.json(), (json) => check(Buffer.from(json), '1-a')));
