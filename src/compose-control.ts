@@ -12,9 +12,9 @@ import type { ProcessStores } from './stores/stores.ts';
 
 export interface ComposedControl {
   readonly control: PollingControl;
-  /** The document is not kept among the entries. */
+  /** The document is not kept in the store of the entries. */
   readonly elsewhere: boolean;
-  /** A drill has it that the engine is dead. */
+  /** A drill is simulating an engine outage. */
   readonly forcedOpen: () => boolean;
 }
 
@@ -25,7 +25,7 @@ export interface ControlComposition {
   readonly observeControl: (event: ControlEvent) => void;
 }
 
-/** @param store the domain's own. @param signing the domain's, with keys. */
+/** @param store the store of the domain, where it has one */
 export function composeControl(
   { name, freshness }: DomainSettings,
   store: RedisStore | undefined,
@@ -43,10 +43,10 @@ export function composeControl(
     signing,
     longestLifeMs: longestLifeMs(freshness),
   });
-  return { control, elsewhere, forcedOpen: () => control.overlay()?.blackout === true };
+  return { control, elsewhere, forcedOpen: control.forcedOpen };
 }
 
-/** Counts what the domain does in this process, beside the levels of its engine. */
+/** The meter of a domain, with the levels of its engine. */
 export function composeMeter(
   { guard: { permit, endpoints }, ceiling }: ComposedEngine,
   forcedOpen: () => boolean,

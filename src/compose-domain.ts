@@ -9,8 +9,8 @@ import { composeLifeboat } from './compose-lifeboat.ts';
 import { composeUpkeep } from './compose-upkeep.ts';
 import type { DomainSettings, Settings } from './config/settings.ts';
 import type { Control, ControlEvent } from './control/control.ts';
-import { createFleet } from './control/membership.ts';
-import type { EngineEvent } from './metrics/observe-store.ts';
+import { createMembership } from './control/membership.ts';
+import type { EngineEvent } from './metrics/events.ts';
 import type { Meter } from './operations/meter/meter.ts';
 import { createPopularity, type Popularity } from './popularity/popularity.ts';
 import type { GuardEvent } from './resilience/guard.ts';
@@ -80,7 +80,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const store = storeOf(settings, given);
   const hasStore = store === undefined ? {} : { store };
   const storeDeadlineMs = settings.store.kind === 'none' ? 0 : settings.store.deadlineMs;
-  const fleet = createFleet({ ...hasStore, id: given.processId, clock, random });
+  const fleet = createMembership({ ...hasStore, id: given.processId, clock, random });
   const lifetimes = lacks('stale')
     ? { ...settings.freshness, staleWhileRevalidateMs: 0, staleIfErrorMs: 0 }
     : settings.freshness;
@@ -198,7 +198,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     status: () => statusOf(status),
     connected: (timeoutMs) =>
       waitFor(
-        () => fleet.counted() && control.heard() && nodes().every(({ connected }) => connected),
+        () => fleet.counted() && control.hasSynced() && nodes().every(({ connected }) => connected),
         timeoutMs,
         clock,
       ),

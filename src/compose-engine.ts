@@ -1,8 +1,8 @@
 import type { DomainSettings, EngineSettings } from './config/settings.ts';
-import { type Fleet, fleetShare } from './control/membership.ts';
+import { fleetShare, type Membership } from './control/membership.ts';
 import { createSphinxEngine, SPHINX_REVISION } from './engines/sphinx/engine.ts';
 import { createSqliteEngine, SQLITE_REVISION } from './engines/sqlite/engine.ts';
-import type { EngineEvent } from './metrics/observe-store.ts';
+import type { EngineEvent } from './metrics/events.ts';
 import {
   type AimdLimitOptions,
   createAimdLimit,
@@ -67,7 +67,7 @@ const SLOW_SHARE = 0.5;
 export async function composeEngine(
   { name, engine: settings, patienceMs, without }: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'without'>,
   domain: SearchDomain,
-  fleet: Pick<Fleet, 'live' | 'rank'>,
+  fleet: Pick<Membership, 'live' | 'rank'>,
   given: EngineComposition,
 ): Promise<ComposedEngine> {
   const { clock, random, observeGuard } = given;

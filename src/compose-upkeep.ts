@@ -3,7 +3,7 @@ import { type EntryRules, isRefused } from './cache/invalidation.ts';
 import type { MemoryTier } from './cache/memory.ts';
 import type { Store } from './cache/store.ts';
 import type { DomainSettings } from './config/settings.ts';
-import type { Fleet } from './control/membership.ts';
+import type { Membership } from './control/membership.ts';
 import type { Popularity } from './popularity/popularity.ts';
 import type { Clock } from './runtime.ts';
 import type { SearchEvent } from './search/events.ts';
@@ -22,7 +22,7 @@ export interface UpkeepParts {
   readonly observe: (event: SearchEvent) => void;
   readonly store?: Store;
   readonly memory: MemoryTier;
-  readonly fleet: Fleet;
+  readonly fleet: Membership;
   readonly rules: EntryRules;
   readonly popularity: Popularity<PreparedSearch>;
   readonly refresh: Refresh;

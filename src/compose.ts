@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { StoreEvent } from './cache/store.ts';
 import { type ComposedDomain, composeDomain } from './compose-domain.ts';
 import { composeDomainOperations } from './compose-domain-operations.ts';
 import { composeOperations } from './compose-operations.ts';
@@ -9,8 +8,9 @@ import type { Settings } from './config/settings.ts';
 import { summaryOf } from './control/control.ts';
 import { createAdminServer } from './http/admin/admin-server.ts';
 import { createPublicServer, type PublicServerOptions } from './http/search-api/public-server.ts';
-import type { RequestEvent, TokenEvent } from './http/transport/events.ts';
+import type { RequestEvent } from './http/transport/events.ts';
 import { createEventLog } from './metrics/event-log.ts';
+import type { ServiceEvent } from './metrics/events.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
 import type { Clock } from './runtime.ts';
@@ -39,16 +39,17 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   const metrics = createMetrics({
     domains: settings.domains.map(({ name }) => name),
     status: () => search.status(),
-    door: () => publicServer.pressure.status(),
+    admission: () => publicServer.pressure.status(),
     control: () => parts.map(({ domain, control }) => ({ domain: domain.name, control: summaryOf(control) })),
     clock,
   });
-  const events = createEventLog({ log, clock });
-  const observeStore = (name: string, event: StoreEvent): void => {
-    metrics.observeStore(name, event);
-    events.store(name, event);
+  const eventLog = createEventLog({ log, clock });
+  const observe = (event: ServiceEvent): void => {
+    metrics.observe(event);
+    eventLog.observe(event);
   };
-  const stores = createStores(settings, { clock, random, observeStore });
+  const observers = observersOf(observe);
+  const stores = createStores(settings, { clock, random, observeStore: observers.observeStore });
   const processId = `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`;
   const parts: ComposedDomain[] = [];
   const closeParts = async (): Promise<void> => {
@@ -66,23 +67,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
           stores,
           compression: settings.compression,
           ...(settings.signing === undefined ? {} : { signing: settings.signing }),
-          observeSearch: (event) => {
-            metrics.observeSearch(event);
-            events.search(event);
-          },
-          observeStore,
-          observeControl: (event) => {
-            metrics.observeControl(event);
-            events.control(event);
-          },
-          observeEngine: (name, event) => {
-            metrics.observeEngine(name, event);
-            events.engine(name, event);
-          },
-          observeGuard: (name, event) => {
-            metrics.observeGuard(name, event);
-            events.guard(name, event);
-          },
+          ...observers,
         }),
       );
     }
@@ -93,12 +78,11 @@ export async function compose(options: ServiceOptions): Promise<Service> {
   const search = createSearch(parts);
   const audit = createAudit({ ...settings.audit, log, clock });
   const { counters } = stores;
-  const { observePopularity } = metrics;
-  const operating = { clock, random, processId, counters, observeFlush: events.flush, observePopularity };
+  const operating = { clock, random, processId, counters, ...observers };
   const operations = composeOperations(
     parts.map((part) => ({ part, operations: composeDomainOperations(part, operating) })),
     settings.drills,
-    { clock, random, processId, audit, observeDrill: events.drill, observeWarm: events.warm },
+    { clock, random, processId, audit, ...observers },
   );
   const meters = new Map(parts.map(({ domain, meter }) => [domain.name, meter]));
 
@@ -108,14 +92,11 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     ...{ search, log, clock, random, version, maxUrlBytes, drainMs },
     maxPageBytes: MAX_PAGE_BYTES,
     observe: (event: RequestEvent): void => {
-      metrics.observeRequest(event);
+      metrics.observe(event);
       meters.get(event.domain)?.noteRequest(event);
     },
-    observeConnection: metrics.observeConnection,
-    observeToken: (event: TokenEvent): void => {
-      metrics.observeToken(event);
-      events.token(event);
-    },
+    observeConnection: observe,
+    observeToken: observe,
   };
   const publicServer = createPublicServer({
     ...shared,
@@ -185,6 +166,23 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     },
   };
 }
+
+/** One callback for the events of each room, which adds their source. */
+function observersOf(observe: (event: ServiceEvent) => void) {
+  return {
+    observeSearch: (event: EventOf<'search'>) => observe({ kind: 'search', event }),
+    observeStore: (domain: string, event: EventOf<'store'>) => observe({ kind: 'store', domain, event }),
+    observeEngine: (domain: string, event: EventOf<'engine'>) => observe({ kind: 'engine', domain, event }),
+    observeGuard: (domain: string, event: EventOf<'guard'>) => observe({ kind: 'guard', domain, event }),
+    observeControl: (event: EventOf<'control'>) => observe({ kind: 'control', event }),
+    observePopularity: (event: EventOf<'popularity'>) => observe({ kind: 'popularity', event }),
+    observeFlush: (event: EventOf<'flush'>) => observe({ kind: 'flush', event }),
+    observeWarm: (event: EventOf<'warm'>) => observe({ kind: 'warm', event }),
+    observeDrill: (event: EventOf<'drill'>) => observe({ kind: 'drill', event }),
+  };
+}
+
+type EventOf<Kind extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: Kind; event: unknown }>['event'];
 
 /** How the page for people presents itself: over the demo catalogue, with a few searches to begin with. */
 function pageOf({ domains, admin, public: { host } }: Settings): NonNullable<PublicServerOptions['page']> {

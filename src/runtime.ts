@@ -1,14 +1,14 @@
-/** Time as every room sees it: injected, so that a test can move it. */
+/** Time for all rooms, injected so that a test can move it. */
 export interface Clock {
-  /** Wall time in milliseconds since the epoch: only for what is written into entries and shown to people. */
+  /** Wall time in milliseconds since the epoch: only for entries, documents and times shown to operators. */
   readonly wallMs: () => number;
-  /** Monotonic milliseconds: for every duration, deadline and age of a queue. */
+  /** Monotonic milliseconds, for durations, deadlines and ages. */
   readonly monotonicMs: () => number;
 }
 
 /**
- * What every room is given: time, chance, the name of this process among those that share a store, and where to say what
- * happened. `Event` is the union of the events that the room reports.
+ * What every room gets: time, randomness, the id of this process and the reader of its events. `Event` is the union of the
+ * events that the room reports.
  */
 export interface Runtime<Event> {
   readonly clock: Clock;
@@ -23,3 +23,32 @@ export const systemClock: Clock = {
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),
 };
+
+/** Limits log lines per second, and counts those that were held back. */
+export interface Throttle {
+  /** The count of lines held back since the last one that passed; undefined when this line is held back too. */
+  readonly pass: () => number | undefined;
+}
+
+export function createThrottle(options: { readonly perSecond: number; readonly monotonicMs: () => number }): Throttle {
+  let windowStartMs = Number.NEGATIVE_INFINITY;
+  let passed = 0;
+  let heldBack = 0;
+  return {
+    pass: () => {
+      const nowMs = options.monotonicMs();
+      if (nowMs - windowStartMs >= 1000) {
+        windowStartMs = nowMs;
+        passed = 0;
+      }
+      if (passed >= options.perSecond) {
+        heldBack += 1;
+        return undefined;
+      }
+      passed += 1;
+      const before = heldBack;
+      heldBack = 0;
+      return before;
+    },
+  };
+}

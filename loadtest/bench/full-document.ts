@@ -43,7 +43,7 @@ export async function fillDocument(domain: string, node: HostPort, bucket: numbe
     longestLifeMs: 3_600_000,
     deadlineMs: 1000,
   });
-  while (!control.heard()) await sleep(20);
+  while (!control.hasSynced()) await sleep(20);
   const atMs = systemClock.wallMs();
   const away = (bucket + 5000) % 9000;
   await control.change((empty) => {

@@ -16,6 +16,15 @@ export interface EntryRules {
 
 export type EntryVerdict = 'whole' | 'outdated' | Extract<MissReason, 'flushed' | 'suppressed'>;
 
+/**
+ * How well the rules of this process are known. `unheard`: no document was read yet, nor that there is none. `away`: the
+ * control store does not answer, the last known document is in force. `corrupt`: the stored document cannot be believed; the
+ * last known one is in force, and without one no flush, purge or suppression is known.
+ */
+export const CONTROL_STANDINGS = ['ok', 'unheard', 'away', 'corrupt'] as const;
+
+export type ControlStanding = (typeof CONTROL_STANDINGS)[number];
+
 /** What flushes and drills count in: a key's bucket is its hash modulo this. */
 export const BUCKETS = 10_000;
 

@@ -1,32 +1,32 @@
 import type { StoreFault } from '../cache/events.ts';
 
 /**
- * Where control documents live: in a store of their own, in the domain's, or in this process when there is none.
- * Promises, checked by test/contract/control-store.ts over every adapter and the memory one:
- * - nothing here rejects; what cannot be done is a fault, settled within `deadlineMs`.
- * - `swap` is one script on the server: of writers that expect the same tag exactly one succeeds.
- * - what is stored has no lifetime, but a server that evicts may lose it: absent is never the same as empty.
+ * The store of control documents: a store of their own, the store of the domain, or this process's memory without a store.
+ * The contract, checked by test/contract/control-store.ts for every adapter and for the memory store:
+ * - no method rejects; an operation that fails gives a fault within `deadlineMs`.
+ * - `swap` is one script on the server: exactly one of the writers that expect the same tag succeeds.
+ * - a document has no expiry, but a server that evicts may lose it: absent does not mean empty.
  */
 export interface ControlStore {
-  /** What is stored, unless it is tagged `known`. One round trip whose reply is small while nothing changes. */
+  /** The stored document, unless its tag is `known`. One round trip, with a small reply while nothing changes. */
   readonly read: (domain: string, known: string | undefined, deadlineMs: number) => Promise<ControlRead>;
-  /** Puts `next` in the place of what is tagged `expected`; undefined: of nothing. */
+  /** Replaces the document with the tag `expected` by `next`. Undefined: succeeds only when no document is stored. */
   readonly swap: (
     domain: string,
     expected: string | undefined,
     next: ControlValue,
     deadlineMs: number,
   ) => Promise<ControlSwap>;
-  /** Moves the renewals on: the owner of a drill lives. */
+  /** Raises the count of renewals: the owner of the drill is alive. */
   readonly renew: (domain: string, deadlineMs: number) => Promise<ControlRenewal>;
-  /** One process's latest report (figures, a drill's state), kept `ttlMs` after the last report of anybody. */
+  /** One process's latest report (figures, a drill's state). All reports are kept `ttlMs` after the last one of any process. */
   readonly report: (domain: string, id: string, value: Buffer, ttlMs: number, deadlineMs: number) => Promise<boolean>;
-  /** All reports, whoever wrote them. Those of dead processes are among them until they lapse. */
+  /** The reports of all processes. Those of dead processes are included until they expire. */
   readonly reports: (domain: string, deadlineMs: number) => Promise<ControlReports>;
 }
 
 export interface ControlValue {
-  /** Of one line, without spaces: `<revision>-<stamp>`. */
+  /** `<revision>-<stamp>`: one line without spaces. */
   readonly tag: string;
   readonly value: Buffer;
 }
@@ -41,12 +41,12 @@ export type ControlRead =
 
 export type ControlSwap =
   | { readonly kind: 'swapped' }
-  /** Somebody was faster, or the store lost what it held. */
+  /** Another writer was faster, or the store lost the document. */
   | { readonly kind: 'conflict' }
   | Fault;
 
-export type ControlRenewal = { readonly kind: 'renewed'; readonly renewals: number } | Fault;
+type ControlRenewal = { readonly kind: 'renewed'; readonly renewals: number } | Fault;
 
-export type ControlReports =
+type ControlReports =
   | { readonly kind: 'reports'; readonly reports: readonly { readonly id: string; readonly value: Buffer }[] }
   | Fault;

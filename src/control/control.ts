@@ -1,27 +1,27 @@
-import { BUCKETS, type EntryRules } from '../cache/invalidation.ts';
+import { BUCKETS, type ControlStanding, type EntryRules } from '../cache/invalidation.ts';
 import { bucketsIn, type ControlDocument, type Overlay } from './document.ts';
 
 /** One domain's control document, as this process follows and changes it. */
 export interface Control {
-  /** Judge by the latest document heard and, while its drill lives, by the overlay. */
+  /** Judge entries by the latest document known here and, while its drill is live, by the overlay. */
   readonly rules: EntryRules;
-  /** The latest heard; of a domain nobody ever changed, the empty one. */
+  /** The latest document known here; the empty one for a domain without changes. */
   readonly document: () => ControlDocument;
-  /** The overlay while its drill lives, on this process's monotonic clock. */
+  /** The overlay while its drill is live, measured on this process's monotonic clock. */
   readonly overlay: () => Overlay | undefined;
   readonly state: () => ControlState;
   /**
-   * Compare-and-set: `change` is given the newest document and returns the next one (its `revision` and `stamp` are set
-   * here), or the same one when there is nothing to do; it is called again when somebody was faster. Applies here at once
-   * and elsewhere within a poll.
-   * @throws what `change` throws; OperationRefused `control-unavailable` when the store cannot say whether it was done.
+   * Compare-and-set: `change` gets the newest document and returns the next one (`revision` and `stamp` are set here), or
+   * the same one when there is nothing to do. It is called again after a conflict with another writer. The change applies
+   * here at once and elsewhere within one poll interval.
+   * @throws what `change` throws; OperationRefused `control-unavailable` when it is unknown whether the change was made.
    */
   readonly change: (change: Change) => Promise<Changed>;
-  /** Says that the owner of the drill lives. False: the store could not be told. */
+  /** Renews the lease of the running drill. False: the store could not be told. */
   readonly renew: () => Promise<boolean>;
-  /** What this process has to say to whoever runs a drill; small. */
+  /** Publishes this process's figures for the process that runs a drill. Keep the value small. */
   readonly report: (id: string, value: unknown) => Promise<void>;
-  /** What all said, parsed; undefined when the store cannot be asked. */
+  /** The reports of all processes, parsed; undefined when the store cannot be asked. */
   readonly reports: () => Promise<ReadonlyMap<string, unknown> | undefined>;
   /** Ends the polling. */
   readonly close: () => Promise<void>;
@@ -34,53 +34,44 @@ export interface Changed {
   readonly after: ControlDocument;
 }
 
-export interface ControlState {
+interface ControlState {
   readonly revision: number;
   readonly generation: number;
-  /** Since the store was last heard; grows while it is away. 0 where there is none to ask. */
+  /** Time since the last valid answer of the store; grows while the store is away. 0 without a shared store. */
   readonly heardMsAgo: number;
-  /** False: alone, so what is changed here is known here only. */
+  /** False: no other process follows this document. */
   readonly shared: boolean;
-  /**
-   * `unheard`: no document, nor that there is none, was read yet. `corrupt`: what is stored cannot be believed; the last
-   * known document is followed, and without one no flush, purge or suppression is known.
-   */
-  readonly standing: 'ok' | 'unheard' | 'away' | 'corrupt';
+  readonly standing: ControlStanding;
 }
 
-/** What the control room says happened, once; metrics, logs and tests read it. */
+/** What the control room reports; metrics, logs and tests read it. */
 export type ControlEvent =
-  /** Another document than before is followed now. `own`: changed by this process. */
+  /** This process follows another document than before. `own`: this process made the change. */
   | { readonly kind: 'control-changed'; readonly domain: string; readonly revision: number; readonly own: boolean }
-  /** The store was asked in vain; the last known document stays. Once per absence. */
+  /** The store did not answer; the last known document stays in force. Reported once per absence. */
   | { readonly kind: 'control-away'; readonly domain: string; readonly fault: string }
   | { readonly kind: 'control-back'; readonly domain: string }
-  /** The store had lost it, held an older line or a corrupt one; what this process knew was written back. */
+  /** The store had lost the document, or held an older or a corrupt one; the known document was written back. */
   | { readonly kind: 'control-restored'; readonly domain: string; readonly revision: number }
-  /** What is stored cannot be read or believed, or is not signed: the last known stays. Once per fault. */
+  /** The stored document cannot be read, is not plausible or is not signed; the last known one stays. Once per fault. */
   | { readonly kind: 'control-corrupt' | 'control-unsigned'; readonly domain: string; readonly detail: string }
-  /** Reports that are no JSON, or not signed. */
+  /** Reports of other processes that are not JSON, or not signed. */
   | { readonly kind: 'control-reports-refused'; readonly domain: string; readonly count: number }
   | {
       readonly kind: 'overlay';
       readonly domain: string;
       readonly drill: string;
-      /** `void`: its owner has not been heard for the lease time. */
+      /** `void`: the owner of the drill did not renew it for the lease time. */
       readonly state: 'live' | 'ended' | 'void';
     };
 
-/** A control document in a few figures: for the console, for metrics, for /admin/domains. */
-export interface ControlSummary {
-  readonly revision: number;
-  readonly generation: number;
-  readonly heardMsAgo: number;
-  readonly shared: boolean;
-  readonly standing: ControlState['standing'];
+/** The figures of a control document that the console, the metrics and /admin/domains show. */
+export interface ControlSummary extends ControlState {
   readonly halted: boolean;
   readonly suppressed: number;
   readonly purges: number;
   readonly ranges: number;
-  /** Of a live drill. `flushed`: 0–1, the share of the keys it has taken away. */
+  /** The live drill. `flushed`: 0–1, the share of the keys it has flushed. */
   readonly drill?: {
     readonly id: string;
     readonly owner: string;

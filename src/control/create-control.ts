@@ -1,51 +1,48 @@
 import type { EntryRules } from '../cache/invalidation.ts';
 import { type Signing, seal, unseal } from '../cache/signing.ts';
-import type { Clock } from '../runtime.ts';
-import { countLimit, forget, noteLongestLife, owesLongestLife } from './changes.ts';
-import { compileRules, type Locate } from './compile-rules.ts';
-import type { Change, Changed, Control, ControlEvent, ControlState } from './control.ts';
+import type { Runtime } from '../runtime.ts';
+import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
+import type { Change, Changed, Control, ControlEvent } from './control.ts';
 import type { ControlStore } from './control-store.ts';
 import { type ControlDocument, emptyDocument } from './document.ts';
-import { decodeDocument, encodeDocument } from './document-codec.ts';
-import { beginLine, createFollower, type Follower, type Standing } from './follower.ts';
+import { countLimit, decodeDocument, encodeDocument } from './document-codec.ts';
+import { compileRules, type Locate } from './entry-rules.ts';
+import { createFollower, type Follower, pause, type StoreView } from './follower.ts';
 import { descendant } from './merge.ts';
 import { OperationRefused } from './operation-error.ts';
 import { createOverlayLease } from './overlay.ts';
-import { pause } from './pause.ts';
 
-export interface ControlOptions {
+interface ControlOptions extends Pick<Runtime<ControlEvent>, 'clock' | 'random' | 'observe'> {
   readonly domain: string;
   readonly store: ControlStore;
-  /** False: the store is this process's own. */
+  /** False: the store belongs to this process alone. */
   readonly shared: boolean;
   readonly locate: Locate;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly observe: (event: ControlEvent) => void;
-  /** Signs the document and the reports; with `required`, others are not believed. */
+  /** Signs documents and reports; with `required`, unsigned ones are refused. */
   readonly signing?: Signing | undefined;
   /**
-   * How long an entry may be served at most by this process's policy, from the start of its engine call. What was purged is
-   * forgotten after the longest of the fleet.
+   * The longest time that this process's policy serves an entry, from the start of its engine call. Purges are pruned after
+   * the longest such time of the fleet.
    */
   readonly longestLifeMs: number;
   readonly intervalMs?: number;
   readonly deadlineMs?: number;
 }
 
-/** A control that polls. */
+/** A control that polls its store. */
 export interface PollingControl extends Control {
-  /** A document, or that there is none, was read once. Until then nothing is known of flushes and suppressions. */
-  readonly heard: () => boolean;
+  /** A valid document, or that there is none, was read once. Until then flushes and suppressions are unknown. */
+  readonly hasSynced: () => boolean;
+  /** A live drill is simulating an engine outage: the breakers before the engine are forced open. */
+  readonly forcedOpen: () => boolean;
 }
 
-const UNHEARD_MS = 100;
-/** While the first connection is being made, nobody is away. */
-const CONNECTING_MS = 2000;
+/** Poll interval until the first valid read. */
+const UNSYNCED_INTERVAL_MS = 100;
 const REPORT_TTL_MS = 10_000;
 const MAX_WAITING = 64;
-/** Two fleets that do not believe each other write over each other no more often. */
-const BETWEEN_RESTORES_MS = 1000;
+/** Limits how often two fleets that do not trust each other's keys write over each other. */
+const MIN_RESTORE_INTERVAL_MS = 1000;
 
 /** The first poll leaves at once. */
 export function createControl(options: ControlOptions): PollingControl {
@@ -53,10 +50,6 @@ export function createControl(options: ControlOptions): PollingControl {
   const { intervalMs = 500, deadlineMs = 200 } = options;
   const stamp = (): string => [random(), random()].map((part) => Math.floor(part * 2 ** 40).toString(36)).join('');
   let compiled: EntryRules = compileRules(emptyDocument, undefined, locate);
-  const startedAtMs = clock.monotonicMs();
-  let heardAtMs = startedAtMs;
-  let isHeard = false;
-  let standing: ControlState['standing'] = 'ok';
   let restoredAtMs = Number.NEGATIVE_INFINITY;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -71,68 +64,47 @@ export function createControl(options: ControlOptions): PollingControl {
       if (state !== 'changed') observe({ kind: 'overlay', domain, drill, state });
     },
   });
-  const followed = createFollower({
+  const follower = createFollower({
     ...{ domain, store, clock, signing, lease, stamp, deadlineMs, observe },
     onAdopted: compile,
   });
-  const follower: typeof followed = {
-    ...followed,
-    look: async () => {
-      const found = await followed.look();
-      const nowMs = clock.monotonicMs();
-      if (found.kind === 'away') {
-        const isConnecting = !isHeard && nowMs - startedAtMs < CONNECTING_MS;
-        if (standing === 'away' || isConnecting) return found;
-        standing = 'away';
-        observe({ kind: 'control-away', domain, fault: found.detail });
-        return found;
-      }
-      if (standing === 'away') observe({ kind: 'control-back', domain });
-      standing = found.kind === 'corrupt' ? 'corrupt' : 'ok';
-      if (found.kind === 'there') {
-        heardAtMs = nowMs;
-        isHeard = true;
-      }
-      return found;
-    },
-  };
 
-  /** Polls and changes one after another: each acts on what the one before has seen. */
-  let turn: Promise<unknown> = Promise.resolve();
+  /** Polls and changes run one after another, so that each acts on the result of the one before. */
+  let queue: Promise<unknown> = Promise.resolve();
   let waiting = 0;
-  const inTurn = <Result>(act: () => Promise<Result>): Promise<Result> => {
+  const enqueue = <Result>(act: () => Promise<Result>): Promise<Result> => {
     waiting += 1;
-    const result = turn.then(act).finally(() => {
+    const result = queue.then(act).finally(() => {
       waiting -= 1;
     });
-    turn = result.catch(() => {});
+    queue = result.catch(() => {});
     return result;
   };
 
-  /** The document with this process's longest life, where that is to be said; see forget.ts. */
-  const lifeNoted = (newest: ControlDocument): ControlDocument | undefined => {
+  /** The document with this process's longest life, where that must be written; see `noteLongestLife`. */
+  const withOwnLife = (newest: ControlDocument): ControlDocument | undefined => {
     const nowMs = clock.wallMs();
-    if (!owesLongestLife(newest, nowMs, longestLifeMs)) return undefined;
+    if (!shouldNoteLongestLife(newest, nowMs, longestLifeMs)) return undefined;
     return descendant(noteLongestLife(newest, nowMs, longestLifeMs), newest, stamp());
   };
   const poll = async (): Promise<void> => {
-    const found = await follower.look();
-    if (found.kind === 'away') return;
-    const isCorrupt = found.kind === 'corrupt';
-    if (isCorrupt && clock.monotonicMs() - restoredAtMs < BETWEEN_RESTORES_MS) return;
-    const owed = isCorrupt ? found.owed : (lifeNoted(found.newest) ?? found.owed);
-    if (owed === undefined || (await follower.put(owed, found.expected, false)) !== 'done') return;
+    const view = await follower.read();
+    if (view.kind === 'away') return;
+    const isCorrupt = view.kind === 'corrupt';
+    if (isCorrupt && clock.monotonicMs() - restoredAtMs < MIN_RESTORE_INTERVAL_MS) return;
+    const next = isCorrupt ? view.writeBack : (withOwnLife(view.newest) ?? view.writeBack);
+    if (next === undefined || (await follower.swap(next, view.expected, false)) !== 'done') return;
     if (isCorrupt) restoredAtMs = clock.monotonicMs();
-    if (isCorrupt || found.hasLost) observe({ kind: 'control-restored', domain, revision: owed.revision });
+    if (isCorrupt || view.isBehind) observe({ kind: 'control-restored', domain, revision: next.revision });
   };
-  const next = (): void => {
-    void inTurn(poll).then(() => {
+  const pollForever = (): void => {
+    void enqueue(poll).then(() => {
       if (closed) return;
-      const waitMs = isHeard ? intervalMs : Math.min(UNHEARD_MS, intervalMs);
-      timer = setTimeout(next, waitMs * (0.9 + 0.2 * random())).unref();
+      const waitMs = follower.hasSynced() ? intervalMs : Math.min(UNSYNCED_INTERVAL_MS, intervalMs);
+      timer = setTimeout(pollForever, waitMs * (0.9 + 0.2 * random())).unref();
     });
   };
-  next();
+  pollForever();
 
   return {
     rules: {
@@ -140,19 +112,20 @@ export function createControl(options: ControlOptions): PollingControl {
       judge: (entry, name) => compiled.judge(entry, name),
       hides: () => compiled.hides(),
     },
-    heard: () => isHeard,
-    document: () => follower.known(),
-    overlay: () => lease.live(),
+    hasSynced: follower.hasSynced,
+    forcedOpen: () => lease.live()?.blackout === true,
+    document: follower.known,
+    overlay: lease.live,
     state: () => ({
       revision: follower.known().revision,
       generation: follower.known().generation,
-      heardMsAgo: shared ? clock.monotonicMs() - heardAtMs : 0,
+      heardMsAgo: shared ? follower.readMsAgo() : 0,
       shared,
-      standing: isHeard || standing !== 'ok' ? standing : 'unheard',
+      standing: follower.standing(),
     }),
     change: async (change) => {
       if (waiting > MAX_WAITING) throw new OperationRefused('control-unavailable', 'too many changes at once');
-      return inTurn(() =>
+      return enqueue(() =>
         changeDocument(change, { domain, follower, wallMs: clock.wallMs, random, stamp, longestLifeMs }),
       );
     },
@@ -160,17 +133,12 @@ export function createControl(options: ControlOptions): PollingControl {
       const sentAtMs = clock.monotonicMs();
       const renewed = await store.renew(domain, deadlineMs);
       if (renewed.kind === 'fault') return false;
-      lease.heard(renewed.renewals, sentAtMs);
+      lease.noteRenewals(renewed.renewals, sentAtMs);
       return true;
     },
     report: async (id, value) => {
-      await store.report(
-        domain,
-        id,
-        seal(signing, 'report', id, Buffer.from(JSON.stringify(value))),
-        REPORT_TTL_MS,
-        deadlineMs,
-      );
+      const sealed = seal(signing, 'report', id, Buffer.from(JSON.stringify(value)));
+      await store.report(domain, id, sealed, REPORT_TTL_MS, deadlineMs);
     },
     reports: async () => {
       const found = await store.reports(domain, deadlineMs);
@@ -183,14 +151,14 @@ export function createControl(options: ControlOptions): PollingControl {
     close: async () => {
       closed = true;
       clearTimeout(timer);
-      await turn;
+      await queue;
       clearTimeout(timer);
       lease.close();
     },
   };
 }
 
-/** Undefined: it is no JSON, or not signed by a process that has a key of ours. */
+/** Undefined: the report is not JSON, or not signed with a key configured here. */
 function readReport(signing: Signing | undefined, id: string, value: Buffer): readonly [string, unknown] | undefined {
   const unsealed = unseal(signing, 'report', id, value);
   if (unsealed.kind === 'refused') return undefined;
@@ -201,61 +169,61 @@ function readReport(signing: Signing | undefined, id: string, value: Buffer): re
   }
 }
 
-export interface ChangeOptions {
+interface ChangeOptions {
   readonly domain: string;
-  readonly follower: Pick<Follower, 'look' | 'put'>;
+  readonly follower: Pick<Follower, 'read' | 'swap'>;
   readonly wallMs: () => number;
   readonly random: () => number;
   readonly stamp: () => string;
-  /** How long an entry may be served at most by this process's policy, from the start of its engine call. */
   readonly longestLifeMs: number;
 }
 
-/** Writers that are faster; each of them has done its change then. */
+/** Each conflict is a change that another writer has made. */
 const MAX_CONFLICTS = 64;
 const MAX_ABSENCES = 3;
 const MAX_PAUSE_MS = 50;
 
-/** Compare-and-set by the newest document, until it is done or cannot be said. @throws OperationRefused */
+/** Compare-and-set on the newest document, until the change is made or its result is unknown. @throws OperationRefused */
 export async function changeDocument(change: Change, options: ChangeOptions): Promise<Changed> {
   const { domain, follower, wallMs, random, stamp, longestLifeMs } = options;
   let absences = 0;
   for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
-    const standing = await follower.look();
-    if (standing.kind === 'corrupt') {
-      if (standing.owed === undefined) throw unavailable(domain, standing);
-      // Restored first; whoever was faster has done that too.
-      await follower.put(standing.owed, standing.expected, false);
+    const view = await follower.read();
+    if (view.kind === 'corrupt') {
+      if (view.writeBack === undefined) throw refusedView(domain, view);
+      // The known document is restored first. After a conflict another process has restored it.
+      await follower.swap(view.writeBack, view.expected, false);
       conflicts += 1;
       continue;
     }
-    if (standing.kind === 'away') {
+    if (view.kind === 'away') {
       absences += 1;
-      if (absences === MAX_ABSENCES) throw unavailable(domain, standing);
+      if (absences === MAX_ABSENCES) throw refusedView(domain, view);
       await pause(MAX_PAUSE_MS * random());
       continue;
     }
-    const { newest: before, expected } = standing;
+    const { newest: before, expected } = view;
     const nowMs = wallMs();
-    const noted = noteLongestLife(beginLine(before, nowMs), nowMs, longestLifeMs);
-    const known = forget(noted, nowMs, longestLifeMs);
+    const noted = noteLongestLife(withInitialGeneration(before, nowMs), nowMs, longestLifeMs);
+    const known = prune(noted, nowMs, longestLifeMs);
     const changed = change(known);
     if (changed === known) return { before, after: before };
     const after = descendant(changed, before, stamp());
     check(after, wallMs());
-    const put = await follower.put(after, expected, true);
-    if (put === 'done') return { before, after };
-    if (put === 'unknown')
-      throw refusal(
+    const swapped = await follower.swap(after, expected, true);
+    if (swapped === 'done') return { before, after };
+    if (swapped === 'unknown') {
+      throw unavailable(
         `the control store of ${domain} did not answer: the change may be made or not; look before you try again`,
       );
+    }
     conflicts += 1;
     await pause(Math.min(MAX_PAUSE_MS, conflicts * 2) * random());
   }
-  throw refusal(`${MAX_CONFLICTS} others who changed ${domain} were faster; nothing was changed`);
+  throw unavailable(`${MAX_CONFLICTS} others who changed ${domain} were faster; nothing was changed`);
 }
 
-/** Nobody writes what nobody could read. @throws OperationRefused invalid-request, control-full */
+/** Refuses a document that no process could read. @throws OperationRefused invalid-request, control-full */
 function check(document: ControlDocument, nowMs: number): void {
   const limit = countLimit(nowMs);
   if (Math.max(document.revision, document.generation) > limit) {
@@ -268,14 +236,14 @@ function check(document: ControlDocument, nowMs: number): void {
   if (decoded.kind === 'fault') throw new OperationRefused('invalid-request', decoded.detail);
 }
 
-function unavailable(domain: string, { kind, detail }: Exclude<Standing, { kind: 'there' }>): OperationRefused {
-  return refusal(
+function refusedView(domain: string, { kind, detail }: Exclude<StoreView, { kind: 'valid' }>): OperationRefused {
+  return unavailable(
     kind === 'corrupt'
       ? `the control document of ${domain} cannot be believed (${detail}) and is not written over here; once its key is deleted, processes that know one write it back`
       : `the control store of ${domain} cannot be asked now (${detail}); nothing was changed`,
   );
 }
 
-function refusal(words: string): OperationRefused {
-  return new OperationRefused('control-unavailable', words);
+function unavailable(message: string): OperationRefused {
+  return new OperationRefused('control-unavailable', message);
 }

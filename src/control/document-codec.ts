@@ -1,5 +1,4 @@
 import { BUCKETS } from '../cache/invalidation.ts';
-import { countLimit } from './changes.ts';
 import type { ControlValue } from './control-store.ts';
 import {
   type BucketRange,
@@ -9,6 +8,7 @@ import {
   type Halt,
   type LongestLife,
   MAX_COHORTS,
+  MAX_GENERATION,
   MAX_LIFE_MS,
   MAX_LINE,
   MAX_MERGED_SUPPRESSED,
@@ -16,21 +16,22 @@ import {
   MAX_RANGES,
   type Overlay,
   type OverlayRange,
+  secondsSince2020,
   tagOf,
 } from './document.ts';
 
-/** Raised when older readers would misread a document. Theirs is kept apart by it: neither side writes over the other. */
+/** Raised when older versions would misread a document. Versions of different formats do not write over each other. */
 const FORMAT = 1;
-/** Well above what all bounds together allow with ordinary texts. */
-export const MAX_BYTES = 8 << 20;
+/** Well above the size that the other bounds allow with ordinary texts. */
+const MAX_BYTES = 8 << 20;
 
 export type DecodedDocument = { readonly kind: 'document'; readonly document: ControlDocument } | DocumentFault;
 
 export interface DocumentFault {
   readonly kind: 'fault';
-  /** `version`: of another format, so neither side writes over the other. `unsigned`: not by a key configured here. */
+  /** `version`: another format, which is not written over. `unsigned`: not signed with a key configured here. */
   readonly why: 'damaged' | 'version' | 'unsigned';
-  /** For people. */
+  /** For operators. */
   readonly detail: string;
 }
 
@@ -41,8 +42,8 @@ export function encodeDocument(document: ControlDocument): ControlValue {
 const damaged = (detail: string): DocumentFault => ({ kind: 'fault', why: 'damaged', detail });
 
 /**
- * Believes nothing before it is checked. Never throws.
- * @param nowMs wall time: revision and generation are bounded by it
+ * Checks everything that it reads. Never throws.
+ * @param nowMs wall time, which bounds revision and generation
  */
 export function decodeDocument({ tag, value }: ControlValue, nowMs: number): DecodedDocument {
   if (value.length > MAX_BYTES) return damaged(`${value.length} bytes are no control document`);
@@ -64,28 +65,68 @@ export function decodeDocument({ tag, value }: ControlValue, nowMs: number): Dec
   }
 }
 
-/** Canonical text may be longer than what was typed: at most 256 characters, each of which may become eighteen. */
+/** An earlier wall time is wrong: this version did not exist then. */
+const EARLIEST_MS = Date.UTC(2026, 0, 1);
+/** Allowed beyond one change a second since 2020: 8.5 years of changes or of clock error. */
+const MAX_AHEAD = 2 ** 28;
+/** A larger step than a fleet makes while one process does not read the document: a burst, plus a rate of changes. */
+const MAX_STEP = 2 ** 20;
+const MAX_STEP_PER_SECOND = 100;
+
+/**
+ * The highest revision and generation that this clock allows. It rises with the clock, so a planted document at the limit
+ * still allows one change a second and never blocks a domain for good.
+ */
+export function countLimit(nowMs: number): number {
+  return Math.min(MAX_GENERATION, secondsSince2020(Math.max(nowMs, EARLIEST_MS)) + MAX_AHEAD);
+}
+
+interface StepContext {
+  /** The document known here. At revision 0 only `countLimit` applies. */
+  readonly known: ControlDocument;
+  readonly nowMs: number;
+  /** Time since this process last read a document, or that there is none. */
+  readonly silentMs: number;
+}
+
+/**
+ * Why a stored document is further ahead of the known one than changes can explain; undefined when it is plausible. A
+ * document that names the known one as an ancestor is always plausible: another process may have merged a document that
+ * this one refuses, and the two would write over each other for ever.
+ */
+export function stepFault(stored: ControlDocument, { known, nowMs, silentMs }: StepContext): string | undefined {
+  if (known.revision === 0 || stored.line?.includes(tagOf(known)) === true) return undefined;
+  const most = MAX_STEP + Math.ceil((silentMs / 1000) * MAX_STEP_PER_SECOND);
+  if (stored.revision > known.revision + most) {
+    return `revision ${stored.revision} is more than ${most} above ${known.revision}, which is known here`;
+  }
+  // A history that began anew counts from the seconds since 2020, even if the known one is below that.
+  const from = Math.max(known.generation, secondsSince2020(nowMs));
+  if (stored.generation <= from + most) return undefined;
+  return `generation ${stored.generation} is more than ${most} above ${known.generation}, which is known here`;
+}
+
+/** Canonical text may be longer than the typed one: 256 characters at most, each of which may become eighteen. */
 const MAX_TEXT = 4608;
 const MAX_ID = 512;
 const MAX_NAME = 256;
 const MAX_REASON = 2000;
 const MAX_NODES = 1024;
-/** The most that `drills.lease` allows. */
+/** The maximum of the setting `drills.lease`. */
 const MAX_LEASE_MS = 60_000;
-/** What a clock may be ahead of this one; a time beyond it would never be forgotten. */
-const MAX_AHEAD_MS = 2 * 3_600_000;
+/** The largest lead of another clock. An item with a later time would never be pruned. */
+const MAX_CLOCK_LEAD_MS = 2 * 3_600_000;
 
 /**
- * The document that parsed JSON holds, within every bound: the one check of what is read, merged or written. Fields
- * nobody knows are left out, and times are brought within 1970 and two hours from now.
+ * The document in parsed JSON, checked against every bound: the only check of documents that are read, merged or written.
+ * Unknown fields are left out, and times are clamped between 1970 and two hours from now.
  * @throws Damage
  */
-export function parseDocument(value: unknown, nowMs: number): ControlDocument {
-  const fields = fieldsOf(value, 'document');
+function parseDocument(fields: Fields, nowMs: number): ControlDocument {
   const limit = countLimit(nowMs);
   const generation = intOf(fields, 'generation', 1, limit);
   const revision = intOf(fields, 'revision', 1, limit);
-  const atMsOf = (part: Fields): number => Math.min(wallOf(part), nowMs + MAX_AHEAD_MS);
+  const atMsOf = (part: Fields): number => Math.min(wallOf(part), nowMs + MAX_CLOCK_LEAD_MS);
   const upTo = (part: Fields, name: string): number => intOf(part, name, 1, generation);
   const ranges = listOf(fields, 'ranges', MAX_RANGES, (one): FlushRange => {
     const floor = upTo(one, 'floor');
@@ -112,7 +153,7 @@ export function parseDocument(value: unknown, nowMs: number): ControlDocument {
     ...(longestLife !== undefined && { longestLife: lifeOf(fieldsOf(longestLife, 'longestLife'), atMsOf) }),
     ...(halted !== undefined && { halted: haltOf(fieldsOf(halted, 'halted'), atMsOf) }),
     ...(overlay !== undefined && { overlay: overlayOf(fieldsOf(overlay, 'overlay'), generation) }),
-    ...(fields['line'] !== undefined && { line: lineOf(fields, revision) }),
+    ...(fields['line'] !== undefined && { line: ancestorsOf(fields, revision) }),
   };
 }
 
@@ -124,8 +165,8 @@ function haltOf(fields: Fields, atMsOf: (fields: Fields) => number): Halt {
   return { reason: textOf(fields, 'reason', MAX_REASON), by: textOf(fields, 'by', MAX_NAME), atMs: atMsOf(fields) };
 }
 
-/** Tags of what a document descends from: each of a lower revision. */
-function lineOf(fields: Fields, revision: number): readonly string[] {
+/** Tags of the ancestors, each of a lower revision. */
+function ancestorsOf(fields: Fields, revision: number): readonly string[] {
   const line = textsOf(fields, 'line', MAX_LINE, MAX_NAME);
   const isBefore = (tag: string): boolean => /^[1-9]\d*-[\w-]{1,64}$/.test(tag) && Number.parseInt(tag, 10) < revision;
   if (!line.every(isBefore)) throw new Damage(`line holds what is no tag of a revision below ${revision}`);
@@ -180,20 +221,20 @@ function textsOf(fields: Fields, name: string, max: number, maxLength: number): 
   return texts.map((text: unknown) => textOf({ [name]: text }, name, maxLength));
 }
 
-/** What is wrong with a document, in words. Thrown while parsing, and caught by the codec alone. */
-export class Damage extends Error {
+/** The fault of a document, for operators. Thrown while parsing and caught in this file. */
+class Damage extends Error {
   override readonly name = 'Damage';
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
-/** Each reads one field and gives it back checked. @throws Damage */
-export function fieldsOf(value: unknown, name: string): Fields {
+/** The functions below read one field and check it. @throws Damage */
+function fieldsOf(value: unknown, name: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Damage(`${name} is no object`);
   return { ...value };
 }
 
-export function intOf(fields: Fields, name: string, min: number, max: number): number {
+function intOf(fields: Fields, name: string, min: number, max: number): number {
   const value = fields[name];
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
     throw new Damage(`${name} is no whole number from ${min} to ${max}`);
@@ -201,7 +242,7 @@ export function intOf(fields: Fields, name: string, min: number, max: number): n
   return value;
 }
 
-export function textOf(fields: Fields, name: string, maxLength: number): string {
+function textOf(fields: Fields, name: string, maxLength: number): string {
   const value = fields[name];
   if (typeof value !== 'string' || value.length === 0 || value.length > maxLength) {
     throw new Damage(`${name} is no text of 1 to ${maxLength} characters`);
@@ -209,20 +250,20 @@ export function textOf(fields: Fields, name: string, maxLength: number): string 
   return value;
 }
 
-export function boolOf(fields: Fields, name: string): boolean {
+function boolOf(fields: Fields, name: string): boolean {
   const value = fields[name];
   if (typeof value !== 'boolean') throw new Damage(`${name} is neither true nor false`);
   return value;
 }
 
-export function listOf<Part>(fields: Fields, name: string, max: number, parse: (one: Fields) => Part): Part[] {
+function listOf<Part>(fields: Fields, name: string, max: number, parse: (one: Fields) => Part): Part[] {
   const value = fields[name];
   if (!Array.isArray(value)) throw new Damage(`${name} is no list`);
   if (value.length > max) throw new Damage(`${name} holds ${value.length}, at most ${max} are allowed`);
   return value.map((one: unknown) => parse(fieldsOf(one, `one of ${name}`)));
 }
 
-export function risingOf<Range extends BucketRange>(ranges: readonly Range[], name: string): readonly Range[] {
+function risingOf<Range extends BucketRange>(ranges: readonly Range[], name: string): readonly Range[] {
   if (ranges.some(({ from }, index) => index > 0 && from < (ranges[index - 1]?.to ?? 0))) {
     throw new Damage(`${name} overlap or do not rise`);
   }

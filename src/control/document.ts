@@ -2,36 +2,36 @@ import { BUCKETS } from '../cache/invalidation.ts';
 import { OperationRefused } from './operation-error.ts';
 
 /**
- * The control document of a domain: everything operators have decided about its cache. It is followed by every process
- * of the fleet and changed by compare-and-set. What counts are **generations**, not times: each entry carries the
- * generation that was current when its engine call began, so no clock has to agree with another.
+ * The control document of a domain: all decisions of operators about its cache. Every process of the fleet follows it, and
+ * it is changed by compare-and-set. It counts **generations**, not times: each entry carries the generation that was
+ * current when its engine call began, so no two clocks have to agree.
  */
 export interface ControlDocument {
-  /** Grows by one with each change. */
+  /** Rises by one with each change. */
   readonly revision: number;
-  /** A random word of the writer: tells two documents of one revision apart (a store that was wiped between them). */
+  /** Random, from the writer: tells two documents of one revision apart, as after a store was wiped. */
   readonly stamp: string;
-  /** The highest ever given out, at least 1; it never falls. New entries carry it. See `beginLine` for where it starts. */
+  /** The highest generation in use, at least 1; it never falls. New entries carry it. See `withInitialGeneration`. */
   readonly generation: number;
-  /** Disjoint, in rising order, at most `MAX_RANGES`. */
+  /** Disjoint, in ascending order, at most `MAX_RANGES`. */
   readonly ranges: readonly FlushRange[];
-  /** What the indexing job said of the last index it rotated in. At most 128 characters. */
+  /** The version that the indexing job gave for its latest index. At most 128 characters. */
   readonly indexVersion?: string;
   /** At most `MAX_PURGES`. */
   readonly purges: readonly Purge[];
-  /** At most `MAX_SUPPRESSED` by what operators ask for, and `MAX_MERGED_SUPPRESSED` after a merge. */
+  /** At most `MAX_SUPPRESSED` by changes of operators, and `MAX_MERGED_SUPPRESSED` after a merge. */
   readonly suppressed: readonly Suppression[];
-  /** Of an entry, under the longest policy of any process. Absent: no process has said. See forget.ts. */
+  /** The longest time that any process serves an entry. Absent: no process has written it. See `noteLongestLife`. */
   readonly longestLife?: LongestLife;
-  /** While present no drill may run or start. */
+  /** While present, no drill may run or start. */
   readonly halted?: Halt;
-  /** Of the drill that runs. A drill changes nothing else, so that its end restores everything. */
+  /** The effect of the running drill. A drill changes nothing else, so removing the overlay restores everything. */
   readonly overlay?: Overlay;
-  /** Tags of the documents this one descends from, newest first, at most `MAX_LINE`: tells older from diverged. */
+  /** Tags of the ancestors of this document, newest first, at most `MAX_LINE`: tells an older document from a diverged one. */
   readonly line?: readonly string[];
 }
 
-/** Of a domain nobody ever changed. It is never stored. */
+/** The document of a domain without changes. It is never stored. */
 export const emptyDocument: ControlDocument = {
   revision: 0,
   stamp: 'none',
@@ -41,7 +41,7 @@ export const emptyDocument: ControlDocument = {
   suppressed: [],
 };
 
-/** Names one document among all of its domain. */
+/** Identifies one document among all documents of its domain. */
 export function tagOf({ revision, stamp }: Pick<ControlDocument, 'revision' | 'stamp'>): string {
   return `${revision}-${stamp}`;
 }
@@ -57,21 +57,21 @@ export interface FlushRange extends BucketRange {
   readonly floor: number;
   /** Entries of a lower generation are served as stale. At least `floor`. */
   readonly freshFloor: number;
-  /** Wall time of the latest flush here, for people, and for forgetting it when every entry it concerns has lapsed. */
+  /** Wall time of the latest flush: shown to operators, and used to prune the range once all older entries have expired. */
   readonly atMs: number;
 }
 
-/** Every page of one query text, whatever its filters and page number. */
+/** All pages of one query text, with any filters and any page number. */
 export interface Purge {
-  /** Canonical. */
+  /** In canonical form. */
   readonly text: string;
-  /** Entries of a lower one are misses (`flushed`). */
+  /** Entries of a lower generation are misses (`flushed`). */
   readonly generation: number;
-  /** Wall time, for people, and for forgetting it when every entry it names has lapsed. */
+  /** Wall time: shown to operators, and used to prune the purge once all older entries have expired. */
   readonly atMs: number;
 }
 
-/** A document that must not be seen: cached pages of a lower generation that hold it are misses, new pages leave it out. */
+/** A result that must not be shown: cached pages of a lower generation that hold it are misses, new pages leave it out. */
 export interface Suppression {
   readonly id: string;
   readonly generation: number;
@@ -79,9 +79,9 @@ export interface Suppression {
 }
 
 export interface LongestLife {
-  /** From the start of the engine call to the end of the last window, at most `MAX_LIFE_MS`. */
+  /** From the start of the engine call to the end of the last stale window, at most `MAX_LIFE_MS`. */
   readonly ms: number;
-  /** Wall time: when a process with that policy last said so. */
+  /** Wall time at which a process with that policy last wrote it. */
   readonly atMs: number;
 }
 
@@ -93,10 +93,10 @@ export interface Halt {
 
 export const FLUSH_MODES = ['refresh', 'drop', 'erase'] as const;
 
-/** `refresh`: served as stale while it is computed anew. `drop`: a miss, still there. `erase`: gone. */
+/** `refresh`: served as stale while it is recomputed. `drop`: a miss, but still stored. `erase`: deleted. */
 export type FlushMode = (typeof FLUSH_MODES)[number];
 
-/** What a drill does to the domain while its owner renews it; void once the renewals stand still for `leaseMs`. */
+/** The effect of a drill on the domain while its owner renews it; void after `leaseMs` without a renewal. */
 export interface Overlay {
   readonly drill: string;
   /** The process that runs it. */
@@ -105,17 +105,17 @@ export interface Overlay {
   readonly mode: FlushMode;
   /** Entries of a lower generation in `ranges` are flushed (`refresh`: outdated). */
   readonly floor: number;
-  /** Empty before the first stage. */
+  /** Flushed buckets; empty before the first stage. */
   readonly ranges: readonly OverlayRange[];
-  /** Of the keys in `ranges` only those that live on these nodes (`host:port`). Absent: on whichever. */
+  /** Limits the flush to keys on these nodes (`host:port`). Absent: keys on all nodes. */
   readonly nodes?: readonly string[];
-  /** The engine is taken for dead: its breakers are forced open. */
+  /** Simulates an engine outage: the breakers are forced open. */
   readonly blackout: boolean;
-  /** What each process measures apart: the control cohort first, then the cohort of each stage. At most 17. */
+  /** The cohorts that each process measures: the control cohort, then the cohort of each stage. At most `MAX_COHORTS`. */
   readonly cohorts: readonly (readonly BucketRange[])[];
 }
 
-/** `floor`: of the stage that took it, where that is higher than the overlay's. Set by `changeOverlay`. */
+/** `floor`: set by `changeOverlay` for the buckets of a later stage, whose floor is above the overlay's. */
 export interface OverlayRange extends BucketRange {
   readonly floor?: number;
 }
@@ -123,24 +123,32 @@ export interface OverlayRange extends BucketRange {
 export const MAX_RANGES = 32;
 export const MAX_PURGES = 256;
 export const MAX_SUPPRESSED = 1024;
-/** A merge drops no suppression: documents of several lines have room together. */
+/** A merge drops no suppression, so there is room for those of several documents. */
 export const MAX_MERGED_SUPPRESSED = 4 * MAX_SUPPRESSED;
 export const MAX_COHORTS = 17;
 export const MAX_LINE = 32;
-/** Entries keep theirs in 32 bits. */
+/** Entries store it in 32 bits. */
 export const MAX_GENERATION = 0xffff_ffff;
-/** What the longest lifetimes that a configuration may ask for add up to: 30 days × 1.5 for the jitter, and 30 days stale. */
+/** The longest life that a configuration allows: a `ttl` of 30 days × 1.5 for jitter, plus 30 days stale. */
 export const MAX_LIFE_MS = 75 * 86_400_000;
 
+/** Where clocks begin to count for `withInitialGeneration` and `countLimit`. */
+const EPOCH_MS = Date.UTC(2020, 0, 1);
+
+/** Negative for a clock that shows an earlier time. */
+export function secondsSince2020(wallMs: number): number {
+  return Math.floor((wallMs - EPOCH_MS) / 1000);
+}
+
 export interface Piece<Left, Right> extends BucketRange {
-  /** What lies there in the one list and in the other. */
+  /** The range of each list that covers this piece. */
   readonly left: Left | undefined;
   readonly right: Right | undefined;
 }
 
 /**
- * Cuts all buckets wherever a range of either list begins or ends. Lists may be in any order; where ranges of one list
- * overlap, the first of them counts.
+ * Cuts all buckets wherever a range of either list begins or ends. The lists may be in any order; where ranges of one list
+ * overlap, the first one counts.
  */
 export function piecesOf<Left extends BucketRange, Right extends BucketRange>(
   left: readonly Left[],
@@ -157,7 +165,7 @@ export function piecesOf<Left extends BucketRange, Right extends BucketRange>(
   }));
 }
 
-/** Puts neighbours together for which `join` gives one range; undefined: they differ. Ranges in rising order. */
+/** Joins neighbours for which `join` returns one range instead of undefined. The ranges are in ascending order. */
 export function joined<Range extends BucketRange>(
   ranges: readonly Range[],
   join: (left: Range, right: Range) => Range | undefined,
@@ -172,7 +180,7 @@ export function joined<Range extends BucketRange>(
   return out;
 }
 
-/** @throws OperationRefused invalid-request: nothing, or not within the buckets. */
+/** @throws OperationRefused invalid-request when there is no range, or one that is empty or outside the buckets. */
 export function checkRanges(ranges: readonly BucketRange[]): void {
   const isWrong = ({ from, to }: BucketRange): boolean =>
     !Number.isInteger(from) || !Number.isInteger(to) || from < 0 || from >= to || to > BUCKETS;
@@ -181,7 +189,7 @@ export function checkRanges(ranges: readonly BucketRange[]): void {
   }
 }
 
-/** So many buckets from one on, as one range or, past the last bucket, two; in rising order. */
+/** `width` buckets starting at `from`; two ranges where they wrap past the last bucket. In ascending order. */
 export function arc(from: number, width: number): readonly BucketRange[] {
   if (width <= 0) return [];
   if (width >= BUCKETS) return [{ from: 0, to: BUCKETS }];
@@ -194,7 +202,7 @@ export function arc(from: number, width: number): readonly BucketRange[] {
   ];
 }
 
-/** Of disjoint ranges. */
+/** The count of buckets in disjoint ranges. */
 export function bucketsIn(ranges: readonly BucketRange[]): number {
   return ranges.reduce((sum, { from, to }) => sum + to - from, 0);
 }

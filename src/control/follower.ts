@@ -1,84 +1,98 @@
+import type { ControlStanding } from '../cache/invalidation.ts';
 import { type Signing, seal, unseal } from '../cache/signing.ts';
 import type { Clock } from '../runtime.ts';
-import { secondsSince2020, stepFault } from './changes.ts';
 import type { ControlEvent } from './control.ts';
 import type { ControlRead, ControlStore, ControlValue } from './control-store.ts';
-import { type ControlDocument, emptyDocument, MAX_GENERATION, tagOf } from './document.ts';
-import { type DecodedDocument, type DocumentFault, decodeDocument, encodeDocument } from './document-codec.ts';
-import { descendant, lineageOf, merge } from './merge.ts';
+import { type ControlDocument, emptyDocument, tagOf } from './document.ts';
+import {
+  type DecodedDocument,
+  type DocumentFault,
+  decodeDocument,
+  encodeDocument,
+  stepFault,
+} from './document-codec.ts';
+import { compareHistories, descendant, merge } from './merge.ts';
 import { endOverlay, type OverlayLease } from './overlay.ts';
-import { pause } from './pause.ts';
 
-/** What this process knows of a control document, and how that stands to what is stored. */
+/** Follows the stored document: the document in force in this process, and how it compares to the stored one. */
 export interface Follower {
+  /** The document in force. */
   readonly known: () => ControlDocument;
-  /** Asks the store, follows what is newer, and says what stands there. */
-  readonly look: () => Promise<Standing>;
-  /** Puts `next` there, and follows it when that was done. `unknown`: it may have been, or may be later. */
-  readonly put: (next: ControlDocument, expected: string | undefined, own: boolean) => Promise<Put>;
+  /** A valid document, or that there is none, was read once. Until then flushes and suppressions are unknown. */
+  readonly hasSynced: () => boolean;
+  readonly standing: () => ControlStanding;
+  /** Time since the last read of a valid document, or of none. */
+  readonly readMsAgo: () => number;
+  /** Reads the store, adopts a newer document and compares the two. */
+  readonly read: () => Promise<StoreView>;
+  /** Stores `next` in the place of the document tagged `expected`, and adopts it. `unknown`: it may be stored, now or later. */
+  readonly swap: (next: ControlDocument, expected: string | undefined, own: boolean) => Promise<SwapResult>;
 }
 
-export type Put = 'done' | 'conflict' | 'unknown';
+type SwapResult = 'done' | 'conflict' | 'unknown';
 
-export type Standing =
+export type StoreView =
   | { readonly kind: 'away'; readonly detail: string }
   | {
       readonly kind: 'corrupt';
       readonly detail: string;
-      /** The tag of what cannot be believed. */
+      /** The tag of the corrupt document. */
       readonly expected: string;
-      /** What this process knows and should write over it; undefined: it knows none, or another version wrote that. */
-      readonly owed: ControlDocument | undefined;
+      /** The known document, to be written over it. Undefined: none is known, or another version wrote the stored one. */
+      readonly writeBack: ControlDocument | undefined;
     }
   | {
-      readonly kind: 'there';
-      /** The tag in the store; undefined: nothing is there. */
+      readonly kind: 'valid';
+      /** The tag in the store; undefined: no document is stored. */
       readonly expected: string | undefined;
-      /** The newest of everything that this process and the store know, void drills left out. */
+      /** The newest document, from this process and the store together, without an expired drill. */
       readonly newest: ControlDocument;
-      /** What should be in the store, where it is not. */
-      readonly owed: ControlDocument | undefined;
-      /** The store knows less than this process. */
-      readonly hasLost: boolean;
+      /** The document to be stored, where the store holds another one. */
+      readonly writeBack: ControlDocument | undefined;
+      /** The store lacks changes that this process knows. */
+      readonly isBehind: boolean;
     };
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly domain: string;
   readonly store: ControlStore;
   readonly clock: Clock;
-  /** With keys, documents are signed, and one that is not is corrupt. */
+  /** With keys, documents are signed; with `required`, an unsigned one is corrupt. */
   readonly signing?: Signing | undefined;
   readonly lease: OverlayLease;
   readonly stamp: () => string;
   readonly deadlineMs: number;
-  readonly onAdopted: (document: ControlDocument, own: boolean) => void;
+  readonly onAdopted: () => void;
   readonly observe: (event: ControlEvent) => void;
 }
 
-/** Of a change of one's own. What a poll could not put, the next one will. */
-const MAX_ATTEMPTS = 4;
-/** A connection that was lost under a swap is back by then, mostly. */
+/** Attempts of an operator's change. A write-back is tried once; the next poll tries again. */
+const MAX_SWAP_ATTEMPTS = 4;
+/** A connection that was lost during a swap is mostly back after this time. */
 const RECONNECT_MS = 50;
-
-/** A value that somebody changed under its old tag is found by reading it whole so often. */
+/** The first connection takes a moment; a store that does not answer within it is not reported as away. */
+const CONNECTING_MS = 2000;
+/** Interval of reads of the whole value, which find a value that was changed under its old tag. */
 const READ_WHOLE_MS = 10_000;
 
 interface Stored {
   readonly tag: string;
   readonly decoded: DecodedDocument;
-  /** It was not signed with the current key. */
+  /** Not signed with the current key. */
   readonly isWeak: boolean;
-  /** Against what this process knows. */
+  /** Compared to the known document. */
   readonly isChecked: boolean;
 }
 
 export function createFollower(options: FollowerOptions): Follower {
   const { domain, store, clock, signing, lease, stamp, deadlineMs, onAdopted, observe } = options;
+  const startedAtMs = clock.monotonicMs();
   let known: ControlDocument = emptyDocument;
   let stored: Stored | undefined;
-  /** When a document, or that there is none, was last read. */
-  let believedAtMs = clock.monotonicMs();
-  let readWholeAtMs = Number.NEGATIVE_INFINITY;
+  let hasSynced = false;
+  let standing: ControlStanding = 'unheard';
+  let validReadAtMs = startedAtMs;
+  let wholeReadAtMs = Number.NEGATIVE_INFINITY;
   let lastFault: string | undefined;
 
   const sealed = (document: ControlDocument): ControlValue => {
@@ -94,135 +108,143 @@ export function createFollower(options: FollowerOptions): Follower {
     const decoded = decodeDocument({ tag, value: unsealed.bytes }, clock.wallMs());
     return { tag, isWeak: unsealed.isWeak, isChecked: false, decoded };
   };
-  /** What every reader would say of a document that was made here. */
+  /** Decodes a document that was made here, as every other process would. */
   const check = (document: ControlDocument): DecodedDocument =>
     decodeDocument(encodeDocument(document), clock.wallMs());
-  /** Times are left out: those far in the future were read as others by each process. */
+  /** Without times: each process clamps times in the far future to another value. */
   const contentOf = (document: ControlDocument): string =>
     JSON.stringify(check(document), (name, value: unknown) => (name === 'atMs' ? 0 : value));
 
-  const believe = (): void => {
-    believedAtMs = clock.monotonicMs();
+  const noteValidRead = (): void => {
+    validReadAtMs = clock.monotonicMs();
     lastFault = undefined;
+    hasSynced = true;
   };
 
   const adopt = (document: ControlDocument, own: boolean): void => {
     if (tagOf(document) === tagOf(known)) return;
     known = document;
-    lease.follow(document.overlay);
-    onAdopted(document, own);
+    lease.track(document.overlay);
+    onAdopted();
     observe({ kind: 'control-changed', domain, revision: document.revision, own });
   };
 
-  const standingOf = (
+  const validView = (
     sentAtMs: number,
     expected: string | undefined,
     base: ControlDocument,
-    hasLost: boolean,
-  ): Extract<Standing, { kind: 'there' }> => {
+    isBehind: boolean,
+  ): Extract<StoreView, { kind: 'valid' }> => {
     const { overlay } = base;
-    const alive =
-      overlay !== undefined && lease.isVoid(overlay.drill, sentAtMs) ? endOverlay(base, overlay.drill) : base;
-    if (alive !== base) {
-      const owed = descendant(alive, base, stamp());
-      return { kind: 'there', expected, newest: owed, owed, hasLost };
+    if (overlay !== undefined && lease.hasExpired(overlay.drill, sentAtMs)) {
+      const ended = descendant(endOverlay(base, overlay.drill), base, stamp());
+      return { kind: 'valid', expected, newest: ended, writeBack: ended, isBehind };
     }
-    return { kind: 'there', expected, newest: base, owed: hasLost ? base : undefined, hasLost };
+    return { kind: 'valid', expected, newest: base, writeBack: isBehind ? base : undefined, isBehind };
   };
 
-  /** Corrupt is never followed and never heard: the known document stays, and is owed to the store. */
-  const corrupt = (tag: string, { why, detail }: DocumentFault): Standing => {
+  /** A corrupt document is never adopted and does not count as read: the known one stays, and is to be written back. */
+  const corruptView = (tag: string, { why, detail }: DocumentFault): StoreView => {
     if (lastFault !== detail) {
       observe({ kind: why === 'unsigned' ? 'control-unsigned' : 'control-corrupt', domain, detail });
     }
     lastFault = detail;
-    return {
-      kind: 'corrupt',
-      detail,
-      expected: tag,
-      owed: why === 'version' || known.revision === 0 ? undefined : known,
-    };
+    const writeBack = why === 'version' || known.revision === 0 ? undefined : known;
+    return { kind: 'corrupt', detail, expected: tag, writeBack };
   };
 
   const faultIn = ({ decoded }: Stored): DocumentFault | undefined => {
     if (decoded.kind === 'fault') return decoded;
     const { document } = decoded;
     const nowMs = clock.wallMs();
-    const step = stepFault(document, { known, nowMs, silentMs: clock.monotonicMs() - believedAtMs });
+    const step = stepFault(document, { known, nowMs, silentMs: clock.monotonicMs() - validReadAtMs });
     if (step !== undefined) return { kind: 'fault', why: 'damaged', detail: step };
     if (tagOf(document) !== tagOf(known) || contentOf(document) === contentOf(known)) return undefined;
     return { kind: 'fault', why: 'damaged', detail: `tagged ${tagOf(known)} and with other content than that had` };
   };
 
-  const compare = (read: Stored, renewals: number, sentAtMs: number): Standing => {
+  const compare = (read: Stored, renewals: number, sentAtMs: number): StoreView => {
     const { tag, isWeak } = read;
     const fault = read.isChecked ? undefined : faultIn(read);
     const decoded = fault ?? read.decoded;
     stored = { ...read, decoded, isChecked: true };
-    // What cannot be believed may have ended the drill: its renewals are no sign of life here.
-    if (decoded.kind === 'fault') return corrupt(tag, decoded);
+    // A document that cannot be read may have ended the drill, so its renewals do not extend the lease.
+    if (decoded.kind === 'fault') return corruptView(tag, decoded);
     const { document } = decoded;
-    const lineage = lineageOf(known, document);
-    const merged = lineage === 'diverged' ? merge(known, document, stamp()) : undefined;
+    const order = compareHistories(known, document);
+    const merged = order === 'diverged' ? merge(known, document, stamp()) : undefined;
     const checked = merged === undefined ? undefined : check(merged);
-    // Nothing could be changed any more in a document joined with it.
-    if (checked?.kind === 'fault') return corrupt(tag, checked);
-    believe();
-    lease.heard(renewals, sentAtMs);
-    switch (lineage) {
+    // A merge beyond the bounds could never be changed again.
+    if (checked?.kind === 'fault') return corruptView(tag, checked);
+    noteValidRead();
+    lease.noteRenewals(renewals, sentAtMs);
+    switch (order) {
       case 'same':
       case 'newer': {
         adopt(document, false);
-        const standing = standingOf(sentAtMs, tag, known, false);
-        return isWeak ? { ...standing, owed: standing.owed ?? known } : standing;
+        const view = validView(sentAtMs, tag, known, false);
+        return isWeak ? { ...view, writeBack: view.writeBack ?? known } : view;
       }
       case 'older':
-        return standingOf(sentAtMs, tag, known, known.revision > 0);
+        return validView(sentAtMs, tag, known, known.revision > 0);
       case 'diverged':
-        return standingOf(sentAtMs, tag, merged ?? known, true);
+        return validView(sentAtMs, tag, merged ?? known, true);
     }
   };
 
-  const standingAfter = (read: ControlRead, sentAtMs: number): Standing => {
+  const viewOf = (read: ControlRead, sentAtMs: number): StoreView => {
     switch (read.kind) {
       case 'fault':
         return { kind: 'away', detail: read.fault };
       case 'absent':
         stored = undefined;
-        believe();
-        lease.heard(undefined, sentAtMs);
-        return standingOf(sentAtMs, undefined, known, known.revision > 0);
-      case 'value': {
-        readWholeAtMs = sentAtMs;
+        noteValidRead();
+        lease.noteRenewals(undefined, sentAtMs);
+        return validView(sentAtMs, undefined, known, known.revision > 0);
+      case 'value':
+        wholeReadAtMs = sentAtMs;
         return compare(opened(read), read.renewals, sentAtMs);
-      }
       case 'unchanged':
         if (stored === undefined) return { kind: 'away', detail: 'unchanged' };
         return compare(stored, read.renewals, sentAtMs);
     }
   };
 
-  const look = async (): Promise<Standing> => {
-    const sentAtMs = clock.monotonicMs();
-    const isDue = sentAtMs - readWholeAtMs >= READ_WHOLE_MS;
-    return standingAfter(await store.read(domain, isDue ? undefined : stored?.tag, deadlineMs), sentAtMs);
+  const noteStanding = (view: StoreView): void => {
+    if (view.kind !== 'away') {
+      if (standing === 'away') observe({ kind: 'control-back', domain });
+      standing = view.kind === 'corrupt' ? 'corrupt' : 'ok';
+      return;
+    }
+    const isConnecting = !hasSynced && clock.monotonicMs() - startedAtMs < CONNECTING_MS;
+    if (standing === 'away' || isConnecting) return;
+    standing = 'away';
+    observe({ kind: 'control-away', domain, fault: view.detail });
   };
 
-  const isThere = (next: ControlDocument): boolean => {
+  const read = async (): Promise<StoreView> => {
+    const sentAtMs = clock.monotonicMs();
+    const isWholeDue = sentAtMs - wholeReadAtMs >= READ_WHOLE_MS;
+    const view = viewOf(await store.read(domain, isWholeDue ? undefined : stored?.tag, deadlineMs), sentAtMs);
+    noteStanding(view);
+    return view;
+  };
+
+  const isStored = (next: ControlDocument): boolean => {
     if (stored?.decoded.kind !== 'document') return false;
     const { document } = stored.decoded;
     return stored.tag === tagOf(next) || document.line?.includes(tagOf(next)) === true;
   };
 
   /**
-   * A swap whose reply was lost is told by reading again. While what it expected is still there it is sent once more: it
-   * has the same tag, so whichever of the two comes second finds the other, and nothing is done twice.
+   * When the reply of a swap is lost, the document is read again. While the expected one is still stored the swap is sent
+   * once more: it has the same tag, so the second of the two finds the first, and the change is made once.
    */
-  const put = async (next: ControlDocument, expected: string | undefined, own: boolean): Promise<Put> => {
-    // Nobody writes what nobody would read.
+  const swap = async (next: ControlDocument, expected: string | undefined, own: boolean): Promise<SwapResult> => {
+    // A document that other processes would refuse is not written.
     if (check(next).kind === 'fault') return 'conflict';
     const value = sealed(next);
-    const attempts = own ? MAX_ATTEMPTS : 1;
+    const attempts = own ? MAX_SWAP_ATTEMPTS : 1;
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const swapped = await store.swap(domain, expected, value, deadlineMs);
       if (swapped.kind === 'swapped') {
@@ -231,13 +253,13 @@ export function createFollower(options: FollowerOptions): Follower {
         return 'done';
       }
       if (swapped.kind === 'conflict' && attempt === 0) return 'conflict';
-      const read = await store.read(domain, undefined, deadlineMs);
-      if (read.kind === 'fault') {
+      const found = await store.read(domain, undefined, deadlineMs);
+      if (found.kind === 'fault') {
         if (attempt + 1 < attempts) await pause(RECONNECT_MS * (attempt + 1));
         continue;
       }
-      stored = read.kind === 'value' ? opened(read) : undefined;
-      if (isThere(next)) {
+      stored = found.kind === 'value' ? opened(found) : undefined;
+      if (isStored(next)) {
         adopt(next, own);
         return 'done';
       }
@@ -246,29 +268,17 @@ export function createFollower(options: FollowerOptions): Follower {
     return 'unknown';
   };
 
-  return { known: () => known, look, put };
+  return {
+    known: () => known,
+    hasSynced: () => hasSynced,
+    standing: () => standing,
+    readMsAgo: () => clock.monotonicMs() - validReadAtMs,
+    read,
+    swap,
+  };
 }
 
-/** However wrong a clock is, it uses up no more than all but so many. */
-const SPARE_GENERATIONS = 1 << 24;
-
-/**
- * What the first change of a domain builds on. When a document is lost with every process that knew it (or is kept
- * elsewhere from now on) a new line begins, while the store still holds entries that the lost one has numbered: counted
- * from 1, a flush would be below them. So a line begins at the seconds since 2020. It is above every line that began
- * earlier and has taken fewer than one generation a second since, on average; a burst in a line's first seconds is above
- * one that begins in those same seconds. It fits 32 bits until 2156.
- *
- * No other number comes from a clock. One that is wrong here costs something only if this line then begins below where a
- * lost one got to: a clock behind by more than the age of the lost line, or the lost one's ahead by more than that. An entry
- * of the lost line between the two is refused by what is flushed until this line has reached its generation; from then on
- * it passes what was flushed before, until it lapses.
- */
-export function beginLine(document: ControlDocument, wallMs: number): ControlDocument {
-  if (document.revision > 0) return document;
-  const generation = Math.max(
-    document.generation,
-    Math.min(secondsSince2020(wallMs), MAX_GENERATION - SPARE_GENERATIONS),
-  );
-  return { ...document, generation };
+/** By the global timer, which tests can replace; that of `node:timers/promises` cannot be replaced. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -2,29 +2,29 @@ import type { Store } from '../cache/store.ts';
 import type { Clock } from '../runtime.ts';
 
 /**
- * How many processes share a domain's store, and which of them this one is: told by a heartbeat. What belongs to the
- * whole fleet (an engine's places, the work of re-seeding) is divided by it.
+ * The processes that share a domain's store, counted by heartbeat. Limits and work that belong to the whole fleet (the
+ * concurrency limit of an engine, re-seeding) are divided by this count.
  */
-export interface Fleet {
-  /** At least 1. The last known while the store is away. */
+export interface Membership {
+  /** Live processes, at least 1. The last known count while the store is away. */
   readonly live: () => number;
-  /** 0 … live − 1, another for each process. */
+  /** This process's place among them: 0 … live − 1, different in each process. */
   readonly rank: () => number;
-  /** Counted at least once; until then this process takes itself for the only one. */
+  /** The count was read at least once. Until then this process assumes that it is alone. */
   readonly counted: () => boolean;
-  /** Stops beating and leaves the count; waits for the store no longer than two deadlines. */
+  /** Stops the heartbeat and leaves the count. Waits for the store for two deadlines at most. */
   readonly close: () => Promise<void>;
 }
 
-export interface FleetOptions {
-  /** Without one the process is alone. */
+interface MembershipOptions {
+  /** Absent: the process is alone. */
   readonly store?: Pick<Store, 'beat' | 'leave'>;
-  /** Of this process; no other may have it. */
+  /** Unique to this process. */
   readonly id: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly random: () => number;
   readonly intervalMs?: number;
-  /** A process that has not beaten for so long is not counted. */
+  /** A process without a heartbeat for this time is not counted. */
   readonly ttlMs?: number;
   readonly deadlineMs?: number;
 }
@@ -34,18 +34,19 @@ interface Count {
   readonly rank: number;
 }
 
-const UNCOUNTED_MS = 100;
+/** Heartbeat interval until the count was read once. */
+const UNCOUNTED_INTERVAL_MS = 100;
 
 /**
- * This process's part of what belongs to all, as a whole number: what cannot be divided evenly goes to the first of them.
- * At least 1, so that a process can work at all: more processes than places take one each.
+ * This process's share of a fleet-wide number, as a whole number; the first processes take the remainder. At least 1, so
+ * that each process can work: with more processes than slots each takes one.
  */
-export function fleetShare(whole: number, { live, rank }: Pick<Fleet, 'live' | 'rank'>): number {
+export function fleetShare(whole: number, { live, rank }: Pick<Membership, 'live' | 'rank'>): number {
   const [all, processes] = [Math.floor(whole), live()];
   return Math.max(1, Math.floor(all / processes) + (rank() < all % processes ? 1 : 0));
 }
 
-export function createFleet(options: FleetOptions): Fleet {
+export function createMembership(options: MembershipOptions): Membership {
   const { store, id, clock, random, intervalMs = 1000, ttlMs = 5000, deadlineMs = 200 } = options;
   let count: Count = { live: 1, rank: 0 };
   let counted = store === undefined;
@@ -54,28 +55,28 @@ export function createFleet(options: FleetOptions): Fleet {
   let closed = false;
 
   /**
-   * More is believed at once, fewer only when it has been said for as long as a dead process takes to lapse. A store
-   * that has lost its data counts from nothing: for a second every process would take itself for the only one, and the
-   * engine would get the whole ceiling from each, just then. Rank and number are believed together, so that the shares
-   * of all processes still fit.
+   * A higher count applies at once. A lower one applies only after the store has reported it for `ttlMs`, the time after
+   * which a dead process drops out. A store that lost its data counts from zero: without this rule each process would
+   * assume for a second that it is alone, and the engine would get the whole ceiling from each of them. Rank and count
+   * change together, so that the shares of all processes still add up.
    */
-  const hear = (heard: Count): void => {
+  const apply = (reported: Count): void => {
     const nowMs = clock.monotonicMs();
-    if (heard.live < count.live) {
+    if (reported.live < count.live) {
       fewerSinceMs ??= nowMs;
       if (nowMs - fewerSinceMs < ttlMs) return;
     }
     fewerSinceMs = undefined;
-    count = heard;
+    count = reported;
   };
 
   const beat = async (target: Pick<Store, 'beat'>): Promise<void> => {
-    const heard = await target.beat(id, ttlMs, deadlineMs);
-    if (heard.kind === 'fleet') {
+    const reply = await target.beat(id, ttlMs, deadlineMs);
+    if (reply.kind === 'fleet') {
       counted = true;
-      hear({ live: Math.max(1, heard.live), rank: heard.rank });
+      apply({ live: Math.max(1, reply.live), rank: reply.rank });
     } else {
-      // Others could not beat either, perhaps: what was said before is no evidence for what is said after.
+      // The heartbeats of others may have failed too, so counts before this fault do not confirm counts after it.
       fewerSinceMs = undefined;
     }
   };
@@ -83,9 +84,9 @@ export function createFleet(options: FleetOptions): Fleet {
   let beating = Promise.resolve();
   const next = (target: Pick<Store, 'beat'>): void => {
     beating = beat(target).then(() => {
-      // Not counted yet, the store is only just being connected to, and this process takes itself for the only one.
-      const waitMs = counted ? intervalMs : Math.min(UNCOUNTED_MS, intervalMs);
-      // Spread by ±20 %, so that a fleet does not beat in step; one beat at a time, however slow.
+      // Until the first count the store may still be connecting, and this process assumes that it is alone.
+      const waitMs = counted ? intervalMs : Math.min(UNCOUNTED_INTERVAL_MS, intervalMs);
+      // Spread by ±20 %, so that the processes of a fleet do not beat in step. One heartbeat at a time, however slow.
       if (!closed) timer = setTimeout(() => next(target), waitMs * (0.8 + 0.4 * random())).unref();
     });
   };
@@ -95,7 +96,7 @@ export function createFleet(options: FleetOptions): Fleet {
     if (closed) return;
     closed = true;
     clearTimeout(timer);
-    // A beat under way would otherwise come after it and count this process for another ttl.
+    // A heartbeat under way could otherwise arrive after `leave` and count this process for another `ttlMs`.
     await beating;
     await store?.leave(id, deadlineMs);
   };

@@ -14,52 +14,41 @@ import {
   type Piece,
   type Purge,
   piecesOf,
+  type Suppression,
   tagOf,
 } from './document.ts';
 
 /**
- * One document of two lines that do not know of each other: the control store was wiped, and somebody changed something
- * before what the others know was written back. Errs on the side of computing anew: no floor falls, nothing purged,
- * suppressed or halted comes back (a lift that only one of them knows is lost). More purges than there is room for become a
- * floor below which everything is flushed. More suppressions make a document that no process accepts: none is dropped.
+ * Merges two documents of which neither descends from the other: the control store was wiped, and a process changed the
+ * empty document before another wrote back the known one. The merge prefers recomputing to serving: no floor falls, and
+ * nothing that was purged, suppressed or halted comes back (a lift that only one document knows is lost). Purges beyond the
+ * maximum become a floor below which everything is flushed. Suppressions beyond the maximum make a document that no process
+ * accepts, so none is dropped.
  *
- * Both lines count generations by themselves, so an entry of the one may carry a number that a purge of the other has
- * taken too. What only one line knows gets a generation above all, unless its own already is.
+ * Both histories count generations independently, so an entry of one may carry a generation that a purge of the other has
+ * taken too. An item that only one document holds gets a generation above both, unless its own is above the other's already.
  *
- * A drill goes on only when both lines know it: one that either has ended, or never heard of, is not revived.
- * Symmetric, but for the stamp: whoever merges gives its own. Revision and line are those of a descendant of both.
+ * A drill goes on only when both documents hold it: a drill that either has ended, or never knew, is not revived.
+ * The merge is symmetric except for the stamp. Revision and ancestors are those of a descendant of both.
  */
 export function merge(left: ControlDocument, right: ControlDocument, stamp: string): ControlDocument {
-  if (sameContent(left, right)) return left;
+  if (tagOf(left) === tagOf(right)) return left;
   const above = Math.min(MAX_GENERATION, Math.max(left.generation, right.generation) + 1);
-  const allPurges = unite(
-    left,
-    right,
-    above,
-    (one) => one.purges,
-    ({ text }) => text,
-  );
+  const allPurges = unite(left, right, above, purgesOf, textOf);
   const purges = allPurges.slice(-MAX_PURGES);
   const ranges = raiseAll(mergeFloors(left, right, above), allPurges.slice(0, -MAX_PURGES));
-  const suppressed = unite(
-    left,
-    right,
-    above,
-    (one) => one.suppressed,
-    ({ id }) => id,
-  );
+  const suppressed = unite(left, right, above, suppressedOf, idOf);
   const halted = laterHalt(left.halted, right.halted);
   const overlay = halted === undefined ? sharedOverlay(left, right) : undefined;
   const { indexVersion } = leading(left, right);
   const longestLife = longerLife(left.longestLife, right.longestLife);
-  const wasTaken = [
-    ...ranges.map(({ freshFloor }) => freshFloor),
-    ...[...purges, ...suppressed].map(generationOf),
-  ].includes(above);
+  const isAboveUsed =
+    ranges.some(({ freshFloor }) => freshFloor === above) ||
+    [...purges, ...suppressed].some(({ generation }) => generation === above);
   return {
     revision: Math.max(left.revision, right.revision) + 1,
     stamp,
-    generation: wasTaken ? above : Math.max(left.generation, right.generation),
+    generation: isAboveUsed ? above : Math.max(left.generation, right.generation),
     ranges,
     ...(indexVersion !== undefined && { indexVersion }),
     purges,
@@ -67,26 +56,29 @@ export function merge(left: ControlDocument, right: ControlDocument, stamp: stri
     ...(longestLife !== undefined && { longestLife }),
     ...(halted !== undefined && { halted }),
     ...(overlay !== undefined && { overlay }),
-    line: mergedLine(left, right),
+    line: mergedHistory(left, right),
   };
 }
 
-interface Named {
+interface Item {
   readonly generation: number;
   readonly atMs: number;
 }
 
-const generationOf = ({ generation }: Named): number => generation;
+const purgesOf = ({ purges }: ControlDocument) => purges;
+const textOf = ({ text }: Purge) => text;
+const suppressedOf = ({ suppressed }: ControlDocument) => suppressed;
+const idOf = ({ id }: Suppression) => id;
 
-/** The newest last. */
-function unite<Item extends Named>(
+/** The items of both documents, each once, the newest last. */
+function unite<T extends Item>(
   left: ControlDocument,
   right: ControlDocument,
   above: number,
-  listOf: (document: ControlDocument) => readonly Item[],
-  nameOf: (item: Item) => string,
-): readonly Item[] {
-  const united = new Map<string, Item>();
+  listOf: (document: ControlDocument) => readonly T[],
+  nameOf: (item: T) => string,
+): readonly T[] {
+  const united = new Map<string, T>();
   const add = (own: ControlDocument, other: ControlDocument): void => {
     const others = new Map(listOf(other).map((item) => [nameOf(item), item]));
     for (const item of listOf(own)) {
@@ -94,7 +86,7 @@ function unite<Item extends Named>(
       const isShared = same?.generation === item.generation;
       const generation = isShared || item.generation > other.generation ? item.generation : above;
       const before = united.get(nameOf(item));
-      if (before === undefined || isNewer({ ...item, generation }, before)) {
+      if (before === undefined || generation > before.generation) {
         united.set(nameOf(item), { ...item, generation, atMs: Math.max(item.atMs, same?.atMs ?? item.atMs) });
       }
     }
@@ -104,10 +96,6 @@ function unite<Item extends Named>(
   return [...united.values()].sort(
     (a, b) => a.generation - b.generation || a.atMs - b.atMs || (nameOf(a) < nameOf(b) ? 1 : -1),
   );
-}
-
-function isNewer(left: Named, right: Named): boolean {
-  return left.generation > right.generation;
 }
 
 function laterHalt(left: Halt | undefined, right: Halt | undefined): Halt | undefined {
@@ -125,27 +113,23 @@ function sharedOverlay(left: ControlDocument, right: ControlDocument): Overlay |
   return left.overlay?.drill === right.overlay?.drill ? leading(left, right).overlay : undefined;
 }
 
-/** Where only one of two can be right: that of the line that went further. */
+/** The document with the higher revision: its value is taken where only one value is possible. */
 function leading(left: ControlDocument, right: ControlDocument): ControlDocument {
   if (left.revision !== right.revision) return left.revision > right.revision ? left : right;
   return tagOf(left) > tagOf(right) ? left : right;
 }
 
-function sameContent(left: ControlDocument, right: ControlDocument): boolean {
-  return tagOf(left) === tagOf(right);
-}
-
 /**
- * The higher of both floors everywhere. Where they differ, the later flush (by wall time: nothing else orders two lines)
- * must hold for entries numbered by either line: unless its floor is above every generation of the other, it is raised
- * to `above`. Of more ranges than there is room for the most alike neighbours are joined: flushed too much, never too little.
+ * The higher of both floors in every bucket. Where they differ, the later flush (by wall time: nothing else orders the two
+ * histories) must hold for entries of both histories: unless its floor is above every generation of the other document, it is
+ * raised to `above`. When there are too many ranges, the most similar neighbours are joined: that flushes more, never less.
  */
-export function mergeFloors(left: ControlDocument, right: ControlDocument, above: number): readonly FlushRange[] {
+function mergeFloors(left: ControlDocument, right: ControlDocument, above: number): readonly FlushRange[] {
   const merged = piecesOf(left.ranges, right.ranges).flatMap((piece) => mergePiece(piece, left, right, above));
   return fitted(merged);
 }
 
-/** Flushes everything that any of these purges would: they are forgotten after it. */
+/** Raises all floors so that everything these purges affect is flushed; the purges are dropped after it. */
 export function raiseAll(ranges: readonly FlushRange[], purges: readonly Purge[]): readonly FlushRange[] {
   if (purges.length === 0) return ranges;
   const below = Math.max(...purges.map(({ generation }) => generation));
@@ -161,14 +145,14 @@ export function raiseAll(ranges: readonly FlushRange[], purges: readonly Purge[]
 
 function fitted(pieces: readonly FlushRange[]): readonly FlushRange[] {
   let ranges = joined(pieces, joinEqual);
-  while (ranges.length > MAX_RANGES) ranges = joinMostAlike(ranges);
+  while (ranges.length > MAX_RANGES) ranges = joinMostSimilar(ranges);
   return ranges;
 }
 
 function mergePiece(
   { from, to, left, right }: Piece<FlushRange, FlushRange>,
-  leftLine: ControlDocument,
-  rightLine: ControlDocument,
+  leftDocument: ControlDocument,
+  rightDocument: ControlDocument,
   above: number,
 ): readonly FlushRange[] {
   if (left === undefined && right === undefined) return [];
@@ -177,8 +161,8 @@ function mergePiece(
     const [leftFloor, rightFloor] = [left === undefined ? 1 : of(left), right === undefined ? 1 : of(right)];
     const highest = Math.max(leftFloor, rightFloor);
     if (leftFloor === rightFloor) return highest;
-    const leftFails = leftAt >= rightAt && leftFloor > 1 && leftFloor <= rightLine.generation;
-    const rightFails = rightAt >= leftAt && rightFloor > 1 && rightFloor <= leftLine.generation;
+    const leftFails = leftAt >= rightAt && leftFloor > 1 && leftFloor <= rightDocument.generation;
+    const rightFails = rightAt >= leftAt && rightFloor > 1 && rightFloor <= leftDocument.generation;
     return leftFails || rightFails ? above : highest;
   };
   const floor = floorOf((range) => range.floor);
@@ -189,8 +173,8 @@ function mergePiece(
   return [{ from, to, floor, freshFloor, atMs: Math.max(leftAt, rightAt) }];
 }
 
-/** What joining two neighbours would flush that is not: buckets times generations, those between them included. */
-function joinMostAlike(ranges: readonly FlushRange[]): readonly FlushRange[] {
+/** Joins the two neighbours whose union flushes least beyond what they flush now: buckets times generations. */
+function joinMostSimilar(ranges: readonly FlushRange[]): readonly FlushRange[] {
   const costs = ranges.slice(1).map((next, index) => {
     const one = ranges[index] ?? next;
     const union = unionOf(one, next);
@@ -215,21 +199,21 @@ function unionOf(left: FlushRange, right: FlushRange): FlushRange {
   };
 }
 
-/** How the stored document stands to the one this process knows. */
-export type Lineage =
+/** How the history of the stored document relates to that of the known one. */
+type HistoryOrder =
   | 'same'
-  /** It descends from the known one. */
+  /** The stored document descends from the known one. */
   | 'newer'
-  /** The known one descends from it: the store was put back to an earlier state, by a failover or a backup. */
+  /** The known document descends from the stored one: a failover or a backup restored an earlier state of the store. */
   | 'older'
-  /** Each holds what the other does not know: the store was wiped, and somebody began anew. */
+  /** Neither descends from the other: the store was wiped, and a new history began. */
   | 'diverged';
 
 /**
- * Told by the tags a document descends from. Where those no longer reach back far enough the higher revision is taken
- * for the newer one: a process that was away for more than `MAX_LINE` changes.
+ * Compares by the ancestors in each document. When they do not reach back far enough, because a process was away for more
+ * than `MAX_LINE` changes, the higher revision counts as the newer one.
  */
-export function lineageOf(known: ControlDocument, stored: ControlDocument): Lineage {
+export function compareHistories(known: ControlDocument, stored: ControlDocument): HistoryOrder {
   if (tagOf(known) === tagOf(stored)) return 'same';
   if (descends(stored, known)) return stored.generation < known.generation ? 'diverged' : 'newer';
   return descends(known, stored) ? 'older' : 'diverged';
@@ -237,27 +221,28 @@ export function lineageOf(known: ControlDocument, stored: ControlDocument): Line
 
 function descends(later: ControlDocument, earlier: ControlDocument): boolean {
   if (earlier.revision === 0) return true;
-  const line = later.line ?? [];
-  return line.includes(tagOf(earlier)) || (line.length === MAX_LINE && line.every((tag) => isAfter(tag, earlier)));
+  const ancestors = later.line ?? [];
+  if (ancestors.includes(tagOf(earlier))) return true;
+  return ancestors.length === MAX_LINE && ancestors.every((tag) => revisionOf(tag) > earlier.revision);
 }
 
-function isAfter(tag: string, { revision }: ControlDocument): boolean {
-  return Number.parseInt(tag, 10) > revision;
-}
-
-/** The next of its line: what a change has made of `before`. */
+/** Makes `next`, the result of a change, the successor of `before`: revision, stamp and ancestors. */
 export function descendant(next: ControlDocument, before: ControlDocument, stamp: string): ControlDocument {
   const line = before.revision === 0 ? [] : [tagOf(before), ...(before.line ?? [])];
   return { ...next, revision: before.revision + 1, stamp, line: line.slice(0, MAX_LINE) };
 }
 
-/** Of a document that was merged from both: their own tags first, then what each descends from, highest first. */
-export function mergedLine(left: ControlDocument, right: ControlDocument): readonly string[] {
+/** The ancestors of the merge of both: their own tags first, then the ancestors of each, highest revision first. */
+function mergedHistory(left: ControlDocument, right: ControlDocument): readonly string[] {
   const own = byRevision([tagOf(left), tagOf(right)]);
   const before = byRevision([...(left.line ?? []), ...(right.line ?? [])]);
   return [...new Set([...own, ...before])].slice(0, MAX_LINE);
 }
 
 function byRevision(tags: readonly string[]): readonly string[] {
-  return [...tags].sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10) || (a < b ? -1 : 1));
+  return [...tags].sort((a, b) => revisionOf(b) - revisionOf(a) || (a < b ? -1 : 1));
+}
+
+function revisionOf(tag: string): number {
+  return Number.parseInt(tag, 10);
 }

@@ -1,4 +1,4 @@
-/** Why an operator's change was not made. Nothing has changed then. */
+/** Why an operator's change was refused. Nothing was changed. */
 export type RefusalCode =
   | 'unknown-domain'
   | 'unknown-plan'
@@ -18,14 +18,14 @@ export type RefusalCode =
   | 'not-dedicated'
   | 'hypothesis-failed'
   | 'no-store'
-  /** The document could not be read or written now: nobody knows whether others follow. */
+  /** The document could not be read or written: whether other processes follow is unknown. */
   | 'control-unavailable';
 
-/** An operator's mistake or a state that does not allow it, in words for the operator. */
+/** An operation that was refused: a wrong request, or a state that does not allow it. The message is for the operator. */
 export class OperationRefused extends Error {
   override readonly name = 'OperationRefused';
   readonly code: RefusalCode;
-  /** The offending field of the request, as a JSON pointer or an option's name. */
+  /** The field of the request that is wrong, as a JSON pointer or as the name of an option. */
   readonly parameter: string | undefined;
 
   constructor(code: RefusalCode, message: string, parameter?: string) {

@@ -13,120 +13,125 @@ import {
 import { OperationRefused } from './operation-error.ts';
 
 /**
- * Whether the owner of a drill lives, on this process's own clock: its renewals must move within the lease. A process
- * that sees a drill for the first time cannot know how long they have stood still, and gives it one lease.
+ * The lease of a drill on this process's own clock: the count of renewals must rise within the lease time. A process that
+ * sees a drill for the first time does not know when it was renewed last, and gives it one lease time.
  */
 export interface OverlayLease {
-  /** The document followed from now on has this overlay. */
-  readonly follow: (overlay: Overlay | undefined) => void;
-  /** The renewals as the store said them; undefined: it had none. `sentAtMs`: when it was asked. */
-  readonly heard: (renewals: number | undefined, sentAtMs: number) => void;
-  /** Followed, and not void. */
+  /** To be called with the overlay of every document that is adopted. */
+  readonly track: (overlay: Overlay | undefined) => void;
+  /** The count of renewals in the store; undefined: it held none. `sentAtMs`: when the store was asked. */
+  readonly noteRenewals: (renewals: number | undefined, sentAtMs: number) => void;
+  /** The tracked overlay, unless its lease is void. */
   readonly live: () => Overlay | undefined;
   /**
-   * Followed, and what was asked at `sentAtMs` has shown that its owner was silent for a whole lease. More than not being
-   * live: this ends it for everybody, so a reply that lay in the socket while this process stood still is no proof. Until
-   * then it lives again when the renewals move.
+   * The drill is tracked, and the read sent at `sentAtMs` proves that its owner did not renew for a whole lease time. This
+   * is stronger than not being live, because it ends the drill for all processes: a reply that waited in the socket while
+   * this process was stopped proves nothing. Until then the overlay is live again as soon as the count rises.
    */
-  readonly isVoid: (drill: string, sentAtMs: number) => boolean;
+  readonly hasExpired: (drill: string, sentAtMs: number) => boolean;
   readonly close: () => void;
 }
 
-export interface OverlayLeaseOptions {
+interface OverlayLeaseOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** `live` differs from what it was, or its overlay does. */
+  /** Called when `live` returns another overlay than before, or none. */
   readonly onChange: (state: 'live' | 'changed' | 'ended' | 'void', drill: string) => void;
 }
 
-interface Followed {
+interface Tracked {
   readonly overlay: Overlay;
-  /** The renewals moved at this moment or later, and by the other at the latest. */
-  readonly movedAtMs: number;
-  readonly movedByMs: number;
+  /** When the read that showed the last rise of the count was sent: the lease runs from here. */
+  readonly leaseFromMs: number;
+  /** When its reply was handled: the count rose before. */
+  readonly risenByMs: number;
   readonly isLive: boolean;
 }
 
 export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): OverlayLease {
-  let followed: Followed | undefined;
+  let tracked: Tracked | undefined;
   let lastRenewals: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  const leftMs = ({ overlay, movedAtMs }: Followed): number => movedAtMs + overlay.leaseMs - clock.monotonicMs();
+  const leftMs = ({ overlay, leaseFromMs }: Tracked): number => leaseFromMs + overlay.leaseMs - clock.monotonicMs();
 
-  /** One timer, set anew when it comes too early: a renewal costs none. */
+  /** One timer, set again when it fires too early, so that a renewal sets no timer. */
   const watch = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (followed?.isLive !== true) return;
-    const waitMs = leftMs(followed);
+    if (tracked?.isLive !== true) return;
+    const waitMs = leftMs(tracked);
     if (waitMs > 0) {
       timer = setTimeout(watch, Math.ceil(waitMs)).unref();
       return;
     }
-    followed = { ...followed, isLive: false };
-    onChange('void', followed.overlay.drill);
+    tracked = { ...tracked, isLive: false };
+    onChange('void', tracked.overlay.drill);
   };
 
-  const follow = (overlay: Overlay | undefined): void => {
-    const before = followed;
+  const track = (overlay: Overlay | undefined): void => {
+    const before = tracked;
     if (overlay === undefined) {
-      followed = undefined;
+      tracked = undefined;
       watch();
       if (before?.isLive === true) onChange('ended', before.overlay.drill);
       return;
     }
     if (before?.overlay.drill === overlay.drill) {
-      followed = { ...before, overlay };
+      tracked = { ...before, overlay };
       watch();
-      if (followed.isLive) onChange('changed', overlay.drill);
+      if (tracked.isLive) onChange('changed', overlay.drill);
       return;
     }
-    if (before !== undefined) follow(undefined);
+    if (before !== undefined) track(undefined);
     const nowMs = clock.monotonicMs();
-    followed = { overlay, movedAtMs: nowMs, movedByMs: nowMs, isLive: true };
+    tracked = { overlay, leaseFromMs: nowMs, risenByMs: nowMs, isLive: true };
     watch();
     onChange('live', overlay.drill);
   };
 
-  const heard = (renewals: number | undefined, sentAtMs: number): void => {
-    // A store that was wiped counts from nothing: that alone is no sign of life.
-    const hasMoved = renewals !== undefined && lastRenewals !== undefined && renewals > lastRenewals;
+  const noteRenewals = (renewals: number | undefined, sentAtMs: number): void => {
+    // The first count that is read is no renewal, nor is a lower one: a store that was wiped counts from zero.
+    const hasRisen = renewals !== undefined && lastRenewals !== undefined && renewals > lastRenewals;
     lastRenewals = renewals ?? 0;
-    if (!hasMoved || followed === undefined) return;
-    const { isLive, movedAtMs } = followed;
-    const moved = { ...followed, movedAtMs: Math.max(movedAtMs, sentAtMs), movedByMs: clock.monotonicMs() };
-    if (leftMs(moved) <= 0) {
-      followed = moved;
+    if (!hasRisen || tracked === undefined) return;
+    const { isLive, leaseFromMs } = tracked;
+    const renewed = {
+      ...tracked,
+      leaseFromMs: Math.max(leaseFromMs, sentAtMs),
+      risenByMs: clock.monotonicMs(),
+    };
+    if (leftMs(renewed) <= 0) {
+      tracked = renewed;
       return;
     }
-    followed = { ...moved, isLive: true };
+    tracked = { ...renewed, isLive: true };
     if (timer === undefined) watch();
-    if (!isLive) onChange('live', moved.overlay.drill);
+    if (!isLive) onChange('live', renewed.overlay.drill);
   };
 
   return {
-    follow,
-    heard,
-    live: () => (followed?.isLive === true ? followed.overlay : undefined),
-    isVoid: (drill, sentAtMs) => {
-      if (followed?.isLive !== false || followed.overlay.drill !== drill) return false;
-      return sentAtMs >= followed.movedByMs + followed.overlay.leaseMs;
+    track,
+    noteRenewals,
+    live: () => (tracked?.isLive === true ? tracked.overlay : undefined),
+    hasExpired: (drill, sentAtMs) => {
+      if (tracked?.isLive !== false || tracked.overlay.drill !== drill) return false;
+      return sentAtMs >= tracked.risenByMs + tracked.overlay.leaseMs;
     },
     close: () => clearTimeout(timer),
   };
 }
 
-/** What a drill takes a domain with. Its floor is given here. */
-export type OverlayAsked = Omit<Overlay, 'floor'>;
+/** The overlay that a drill asks for; `beginOverlay` sets its floor. */
+export type OverlayRequest = Omit<Overlay, 'floor'>;
 
-/** What its owner may change of it later. */
-export interface OverlayChange extends Partial<Pick<Overlay, 'ranges' | 'mode' | 'blackout' | 'cohorts'>> {
-  /** Undefined, when given: on whichever node. */
+/** The parts that the owner of a drill may change later. */
+interface OverlayChange extends Partial<Pick<Overlay, 'ranges' | 'mode' | 'blackout' | 'cohorts'>> {
+  /** Present but undefined: keys on all nodes. */
   readonly nodes?: readonly string[] | undefined;
 }
 
-/** One drill per domain. @throws OperationRefused halted, drill-running */
-export function beginOverlay(document: ControlDocument, asked: OverlayAsked): ControlDocument {
+/** Begins a drill; there is one per domain at most. @throws OperationRefused halted, drill-running */
+export function beginOverlay(document: ControlDocument, request: OverlayRequest): ControlDocument {
   const { halted, overlay } = document;
   if (halted !== undefined) {
     throw new OperationRefused('halted', `drills are halted by ${halted.by}: ${halted.reason}`);
@@ -138,14 +143,14 @@ export function beginOverlay(document: ControlDocument, asked: OverlayAsked): Co
     );
   }
   const generation = nextGeneration(document);
-  const ranges = take(asked.ranges, [], generation, generation);
-  return { ...document, generation, overlay: { ...asked, ranges, floor: generation } };
+  const ranges = withFloors(request.ranges, [], generation, generation);
+  return { ...document, generation, overlay: { ...request, ranges, floor: generation } };
 }
 
 /**
- * The next stage of one's own drill. Buckets that join it get a new floor, so that what was computed since the drill
- * began is lost there too; those of earlier stages keep theirs, so that what they have refilled stays. When the nodes
- * change, all get a new one. @throws OperationRefused drill-over, control-full
+ * The next stage of a drill, for its owner. Buckets that are new in this stage get a new floor, so that entries computed
+ * since the drill began are flushed there too. Buckets of earlier stages keep their floor, so that refilled entries stay.
+ * When the nodes change, all buckets get a new floor. @throws OperationRefused drill-over, control-full
  */
 export function changeOverlay(document: ControlDocument, drill: string, change: OverlayChange): ControlDocument {
   const { overlay } = document;
@@ -159,11 +164,15 @@ export function changeOverlay(document: ControlDocument, drill: string, change: 
   const held = isSame(nodesBefore, nodes) ? overlay.ranges : [];
   const isWider = piecesOf(held, next.ranges).some(({ left, right }) => right !== undefined && left === undefined);
   const generation = isWider ? nextGeneration(document) : document.generation;
-  return { ...document, generation, overlay: { ...next, ranges: take(next.ranges, held, overlay.floor, generation) } };
+  return {
+    ...document,
+    generation,
+    overlay: { ...next, ranges: withFloors(next.ranges, held, overlay.floor, generation) },
+  };
 }
 
-/** Those asked for: disjoint, rising, each with the floor it has, or else with the new one. */
-function take(
+/** The requested ranges, disjoint and ascending: held buckets keep their floor, others get the new one. */
+function withFloors(
   asked: readonly BucketRange[],
   held: readonly OverlayRange[],
   heldFloor: number,
@@ -181,7 +190,7 @@ function take(
   return ranges;
 }
 
-/** Everything is as it would be without the drill. One that is over already is no mistake. */
+/** Ends the drill, if it is still running; everything is as it was without it. */
 export function endOverlay(document: ControlDocument, drill: string): ControlDocument {
   const { overlay, ...rest } = document;
   return overlay?.drill === drill ? rest : document;

@@ -1,22 +1,22 @@
 import type { Metric, Registry } from 'prom-client';
 
-/** The labels of a metric in order, each with every value it can take: what bounds the number of series. */
+/** The labels of a metric in order, each with all values it can take: this bounds the number of series. */
 export type ClosedLabels = Readonly<Record<string, readonly string[]>>;
 
-/** Where a value that nobody declared is counted: no label ever takes a text that came from outside. */
-export const OTHER = 'other';
+/** The label value for values that are not declared: no label takes a text from outside. */
+const OTHER = 'other';
 
-/** Finds the series of a combination of label values; a series is a small number. Two or three map look-ups. */
-export interface Series {
+/** Finds the series of a combination of label values, as a small number, by one map look-up per label. */
+interface Series {
   readonly size: number;
   readonly at: (first: string, second?: string, third?: string) => number;
   readonly labels: readonly Readonly<Record<string, string>>[];
-  /** Series of declared values only: shown from the start, so that a rate sees the first event. */
+  /** All values are declared: the series is shown from the start, so that a rate includes the first event. */
   readonly isDeclared: (series: number) => boolean;
 }
 
 /** At most three labels. */
-export function closedSeries(labels: ClosedLabels): Series {
+function closedSeries(labels: ClosedLabels): Series {
   const names = Object.keys(labels);
   if (names.length === 0 || names.length > 3) throw new Error(`1 to 3 labels, not ${names.length}`);
   const [first = [], second = [], third = []] = Object.values(labels).map((values) => [...values, OTHER]);
@@ -43,15 +43,15 @@ export function closedSeries(labels: ClosedLabels): Series {
   };
 }
 
-export interface Sample {
+interface Sample {
   readonly metricName?: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly sharedLabels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Hands numbers kept elsewhere to a registry, which asks for them at each scrape. */
-export function registerSamples(
+/** Registers a metric whose samples are computed at each scrape. */
+function registerSamples(
   registry: Registry,
   metric: { readonly name: string; readonly help: string; readonly type: 'counter' | 'histogram' },
   samples: () => readonly Sample[],
@@ -61,22 +61,22 @@ export function registerSamples(
     aggregator: 'sum',
     get: async () => ({ ...metric, values: samples(), aggregator: 'sum' }),
   };
-  // A registry asks a metric for `name` and `get()` and nothing else.
+  // A registry uses only `name` and `get()` of a metric.
   registry.registerMetric(collector as unknown as Metric);
 }
 
-/** A counter per combination of closed label values, in one plain array: an increment costs nanoseconds. */
+/** Counters for all combinations of closed label values, in one array: an increment costs nanoseconds. */
 export interface PlainCounter {
   readonly at: Series['at'];
   readonly add: (series: number, amount?: number) => void;
 }
 
-export interface PlainCounterOptions {
+interface PlainCounterOptions {
   readonly registry: Registry;
   readonly name: string;
   readonly help: string;
   readonly labels: ClosedLabels;
-  /** Shows every combination from the start, at zero; otherwise those that happened. */
+  /** Shows all combinations from the start, at zero; otherwise only those that occurred. */
   readonly fromZero: boolean;
 }
 
@@ -98,10 +98,10 @@ export function createCounter({ registry, name, help, labels, fromZero }: PlainC
 }
 
 /**
- * Latencies per combination of closed label values, in plain arrays: prom-client's own histogram hashes its labels at
- * every observation, prebound children included.
+ * Histograms for all combinations of closed label values, in arrays: prom-client's own histogram hashes its labels at every
+ * observation, even with prebound children.
  */
-export interface PlainHistogram {
+interface PlainHistogram {
   readonly at: Series['at'];
   readonly observe: (series: number, durationMs: number) => void;
 }
@@ -110,7 +110,7 @@ export interface PlainHistogram {
 const BOUNDS_MS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000] as const;
 const BUCKETS = BOUNDS_MS.length;
 
-export interface PlainHistogramOptions {
+interface PlainHistogramOptions {
   readonly registry: Registry;
   /** Ends in `_seconds`. */
   readonly name: string;
@@ -120,7 +120,7 @@ export interface PlainHistogramOptions {
 
 export function createHistogram({ registry, name, help, labels }: PlainHistogramOptions): PlainHistogram {
   const series = closedSeries(labels);
-  /** Per series: one count per bucket, and one for what is slower than the last bound. */
+  /** Per series: one count per bucket, and one for durations above the last bound. */
   const counts = new Float64Array(series.size * (BUCKETS + 1));
   const sumsMs = new Float64Array(series.size);
   const bounds = Float64Array.from(BOUNDS_MS);
@@ -150,7 +150,7 @@ export function createHistogram({ registry, name, help, labels }: PlainHistogram
   return {
     at: series.at,
     observe: (index, durationMs) => {
-      // The fastest outcomes are the most frequent and find their bucket first.
+      // The fastest outcomes are the most frequent, so the search starts at the first bucket.
       let bucket = 0;
       while (bucket < BUCKETS && durationMs > (bounds[bucket] ?? 0)) bucket += 1;
       const at = index * (BUCKETS + 1) + bucket;

@@ -1,16 +1,15 @@
-import { Counter, Gauge, type Registry, Summary } from 'prom-client';
-import type { StoreEvent } from '../cache/store.ts';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { ControlSummary } from '../control/control.ts';
 import type { DomainStatus } from '../search/status.ts';
-import { createCounter } from './family.ts';
 
-/** Of one domain's store; more than any cluster has, and a bound if a topology went wild. */
+/** Maximum of nodes shown per store: more than any cluster has, and a bound if a topology is wrong. */
 const MAX_NODES = 1000;
 
-/** In words of a number, so that an alert can say `> 0`. */
+/** As numbers, so that an alert can compare with `> 0`. */
 const BREAKER_STATES = { closed: 0, 'half-open': 1, open: 2 } as const;
 const PART_STATES = { ok: 0, degraded: 1, down: 2 } as const;
 
-/** What is, as opposed to what happened: taken from the state of each domain at every scrape. */
+/** The state of each domain, read at every scrape. */
 export function createStatusGauges(registry: Registry): (statuses: readonly DomainStatus[]) => void {
   const registers = [registry];
   const gauge = <T extends string>(name: string, help: string, ...more: readonly T[]): Gauge<T | 'domain'> =>
@@ -19,7 +18,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   const states = gauge('domain_state', 'State of the domain: 0 ok, 1 degraded, 2 down.');
   const entries = gauge('tier_entries', 'Entries held; tier l1-empty: pages without results.', 'tier');
   const bytes = gauge('tier_bytes', 'Bytes held; tier l1-empty: pages without results.', 'tier');
-  const maxBytes = gauge('tier_max_bytes', 'Bytes that may be held.', 'tier');
+  const maxBytes = gauge('tier_max_bytes', 'Maximum of bytes held.', 'tier');
   const evictions = new Counter({
     name: 'serpcache_tier_evictions_total',
     help: 'Entries evicted to make room.',
@@ -33,7 +32,7 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   const queued = gauge('engine_permits_queued', 'Searches waiting for a permit.');
   const limit = gauge(
     'engine_permits_limit',
-    'Permits there are now: the share, or less while the engine cannot take it.',
+    'Current maximum of permits: the share of this process, or less while the engine is overloaded.',
   );
   const ceiling = gauge('engine_permits_ceiling', "This process's share of the permits configured for the fleet.");
   const overloaded = gauge('engine_overloaded', 'Whether waits for a permit have been too long for a while: 0 or 1.');
@@ -46,15 +45,15 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   );
   const endpointReachable = gauge(
     'engine_endpoint_reachable',
-    'Whether it answered its last probe: 0 or 1.',
+    'Whether the endpoint answered its last probe: 0 or 1.',
     'endpoint',
   );
-  const endpointInFlight = gauge('engine_endpoint_in_flight', 'Calls under way at one endpoint.', 'endpoint');
+  const endpointInFlight = gauge('engine_endpoint_in_flight', 'Calls in flight at one endpoint.', 'endpoint');
   const storeState = gauge('store_state', 'State of the store: 0 ok, 1 degraded, 2 down.');
   const nodeBreaker = gauge('store_node_breaker_state', 'Breaker of the node: 0 closed, 1 half-open, 2 open.', 'node');
   const connected = gauge('store_node_connected', 'Whether the node has a usable connection: 0 or 1.', 'node');
   const outstanding = gauge('store_node_outstanding', 'Commands sent to the node and not yet answered.', 'node');
-  // Whatever is gone from the state must be gone from the page too: a node that left, above all.
+  // Reset at every scrape, so that a node that left the topology is not shown any more.
   const changing = [storeState, nodeBreaker, connected, outstanding];
 
   return (statuses) => {
@@ -95,62 +94,52 @@ export function createStatusGauges(registry: Registry): (statuses: readonly Doma
   };
 }
 
-type PipelineEvent = Extract<StoreEvent, { kind: 'pipeline' }>;
+/** The admission of the public listener: how near the process is to its own bounds. */
+export interface AdmissionStatus {
+  readonly inFlight: number;
+  readonly maxInFlight: number;
+  readonly loopDelayMs: number;
+  readonly state: keyof typeof PART_STATES;
+}
 
-/** Quantiles look back so far, so that they show now and not the mean of a week. */
-const WINDOW = { maxAgeSeconds: 60, ageBuckets: 4 } as const;
-const PERCENTILES = [0.5, 0.9, 0.99];
-
-/**
- * Pipelines under the names operators know; `type` is the kind of batch. Once per batch, so that prom-client's own
- * summaries (a few µs) are cheap enough.
- */
-export function createPipelineMetrics(registry: Registry): (event: PipelineEvent) => void {
-  const registers = [registry];
-  const shared = { registers, labelNames: ['type'] as const, percentiles: PERCENTILES, ...WINDOW };
-  const sizes = new Summary({
-    ...shared,
-    name: 'redis_pipeline_batch_size_summary',
-    help: 'Commands per pipeline, over the last minute.',
-  });
-  const durations = new Summary({
-    ...shared,
-    name: 'redis_pipeline_duration_seconds',
-    help: 'From sending a pipeline to its last reply, over the last minute.',
-  });
-  // The published name lacks the ending that counters have by convention; both are kept.
-  const failures = ['redis_pipeline_execution_failures', 'redis_pipeline_execution_failures_total'].map(
-    (name) =>
-      new Counter({
-        registers,
-        labelNames: ['type'] as const,
-        name,
-        help: 'Pipelines in which at least one command failed.',
-      }),
-  );
-  const replies = createCounter({
-    registry,
-    name: 'serpcache_store_pipeline_failed_replies_total',
-    help: 'Commands that failed inside a pipeline; each one is a miss of its own.',
-    labels: { type: PIPELINE_TYPES },
-    fromZero: true,
-  });
-  const byType = new Map(
-    PIPELINE_TYPES.map((type) => {
-      const failed = failures.map((counter) => counter.labels(type));
-      for (const counter of failed) counter.inc(0);
-      return [type, { size: sizes.labels(type), duration: durations.labels(type), failed }];
-    }),
-  );
-
-  return ({ type, size, failed, durationMs }) => {
-    const metrics = byType.get(type);
-    metrics?.size.observe(size);
-    metrics?.duration.observe(durationMs / 1000);
-    if (failed === 0) return;
-    for (const counter of metrics?.failed ?? []) counter.inc();
-    replies.add(replies.at(type), failed);
+export function createAdmissionGauges(registry: Registry): (status: AdmissionStatus) => void {
+  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [registry] });
+  const state = gauge('serpcache_door_state', 'State of admission: 0 ok, 1 near its bounds, 2 shedding.');
+  const inFlight = gauge('serpcache_in_flight', 'Searches waiting for a store or an engine.');
+  const maxInFlight = gauge('serpcache_in_flight_max', 'Maximum of waiting searches; more are shed.');
+  const loopDelay = gauge('serpcache_door_loop_delay_seconds', 'Delay of the event loop, as admission measures it.');
+  return (status) => {
+    state.set(PART_STATES[status.state]);
+    inFlight.set(status.inFlight);
+    maxInFlight.set(status.maxInFlight);
+    loopDelay.set(status.loopDelayMs / 1000);
   };
 }
 
-const PIPELINE_TYPES: readonly PipelineEvent['type'][] = ['read', 'write'];
+/** The control document of each domain. */
+export function createControlGauges(
+  registry: Registry,
+): (summaries: readonly { readonly domain: string; readonly control: ControlSummary }[]) => void {
+  const gauge = (name: string, help: string): Gauge<'domain'> =>
+    new Gauge({ name: `serpcache_control_${name}`, help, labelNames: ['domain'], registers: [registry] });
+  const revision = gauge('revision', 'Revision of the control document that this process follows.');
+  const heard = gauge('heard_seconds', 'Time since the last valid answer of the control store.');
+  const corrupt = gauge('corrupt', 'Whether the stored document cannot be believed: 0 or 1.');
+  const flushed = gauge('drill_flushed_ratio', 'Share of the keys that a live drill has flushed; 0 without a drill.');
+  const drill = gauge('drill_live', 'Whether a drill runs in this domain: 0 or 1.');
+  const halted = gauge('halted', 'Whether drills are halted: 0 or 1.');
+  const suppressed = gauge('suppressed', 'Suppressed documents.');
+  const purges = gauge('purges', 'Purges in force.');
+  return (summaries) => {
+    for (const { domain, control } of summaries) {
+      revision.set({ domain }, control.revision);
+      heard.set({ domain }, control.heardMsAgo / 1000);
+      corrupt.set({ domain }, control.standing === 'corrupt' ? 1 : 0);
+      drill.set({ domain }, control.drill === undefined ? 0 : 1);
+      flushed.set({ domain }, control.drill?.flushed ?? 0);
+      halted.set({ domain }, control.halted ? 1 : 0);
+      suppressed.set({ domain }, control.suppressed);
+      purges.set({ domain }, control.purges);
+    }
+  };
+}

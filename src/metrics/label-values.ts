@@ -6,14 +6,14 @@ import type { GuardEvent } from '../resilience/guard.ts';
 import type { EngineErrorCode } from '../search/engine.ts';
 import type { SearchEvent } from '../search/events.ts';
 
-/** Every word of a union, checked to be all of them: a new one does not compile until it has its series. */
-function words<T extends string>(all: Readonly<Record<T, true>>): readonly T[] {
+/** All values of a union: a new one does not compile until it is listed here and so has its series. */
+function values<T extends string>(all: Readonly<Record<T, true>>): readonly T[] {
   return Object.keys(all) as T[];
 }
 
 type Of<E, K extends string> = Extract<E, { readonly kind: K }>;
 
-export const ENGINE_RESULTS = words<Of<SearchEvent, 'engine'>['result'] | EngineErrorCode>({
+export const ENGINE_RESULTS = values<Of<SearchEvent, 'engine'>['result'] | EngineErrorCode>({
   whole: true,
   empty: true,
   partial: true,
@@ -23,7 +23,7 @@ export const ENGINE_RESULTS = words<Of<SearchEvent, 'engine'>['result'] | Engine
   'engine-rejected': true,
 });
 
-export const REFRESH_RESULTS = words<Of<SearchEvent, 'refresh'>['result']>({
+export const REFRESH_RESULTS = values<Of<SearchEvent, 'refresh'>['result']>({
   'from-store': true,
   'from-engine': true,
   leased: true,
@@ -35,7 +35,7 @@ export const REFRESH_RESULTS = words<Of<SearchEvent, 'refresh'>['result']>({
   'engine-rejected': true,
 });
 
-export const LIFEBOAT_RESULTS = words<Of<SearchEvent, 'lifeboat'>['result']>({
+export const LIFEBOAT_RESULTS = values<Of<SearchEvent, 'lifeboat'>['result']>({
   whole: true,
   empty: true,
   shed: true,
@@ -45,7 +45,7 @@ export const LIFEBOAT_RESULTS = words<Of<SearchEvent, 'lifeboat'>['result']>({
   'engine-rejected': true,
 });
 
-export const LEASE_RESULTS = words<Of<SearchEvent, 'lease'>['result']>({
+export const LEASE_RESULTS = values<Of<SearchEvent, 'lease'>['result']>({
   taken: true,
   waited: true,
   passed: true,
@@ -55,9 +55,13 @@ export const LEASE_RESULTS = words<Of<SearchEvent, 'lease'>['result']>({
   left: true,
 });
 
-export const FAILOVER_RESULTS = words<Of<GuardEvent, 'retry'>['result']>({ answered: true, failed: true, spent: true });
+export const FAILOVER_RESULTS = values<Of<GuardEvent, 'retry'>['result']>({
+  answered: true,
+  failed: true,
+  spent: true,
+});
 
-export const NOT_STORED_REASONS = words<Of<SearchEvent, 'not-stored'>['why']>({
+export const NOT_STORED_REASONS = values<Of<SearchEvent, 'not-stored'>['why']>({
   'too-large': true,
   degraded: true,
   fenced: true,
@@ -68,7 +72,7 @@ export const NOT_STORED_REASONS = words<Of<SearchEvent, 'not-stored'>['why']>({
   'store-slow': true,
 });
 
-export const STORE_OPERATIONS = words<Of<StoreEvent, 'command'>['operation']>({
+export const STORE_OPERATIONS = values<Of<StoreEvent, 'command'>['operation']>({
   read: true,
   write: true,
   lease: true,
@@ -78,7 +82,7 @@ export const STORE_OPERATIONS = words<Of<StoreEvent, 'command'>['operation']>({
   counters: true,
 });
 
-export const COMMAND_RESULTS = words<Of<StoreEvent, 'command'>['result']>({
+export const COMMAND_RESULTS = values<Of<StoreEvent, 'command'>['result']>({
   value: true,
   absent: true,
   stored: true,
@@ -90,44 +94,46 @@ export const COMMAND_RESULTS = words<Of<StoreEvent, 'command'>['result']>({
   'store-slow': true,
 });
 
-export const SHED_REASONS = words<Of<GuardEvent, 'shed'>['why']>({
+export const PIPELINE_TYPES = values<Of<StoreEvent, 'pipeline'>['type']>({ read: true, write: true });
+
+export const SHED_REASONS = values<Of<GuardEvent, 'shed'>['why']>({
   'breaker-open': true,
   stalled: true,
   'queue-full': true,
   'queue-expired': true,
 });
 
-export const BREAKER_STATES = words<Of<GuardEvent, 'breaker'>['state']>({
+export const BREAKER_STATES = values<Of<GuardEvent, 'breaker'>['state']>({
   closed: true,
   'half-open': true,
   open: true,
 });
 
-export const CONNECTION_STATES = words<Of<StoreEvent, 'connection'>['state']>({
+export const CONNECTION_STATES = values<Of<StoreEvent, 'connection'>['state']>({
   open: true,
   closed: true,
   failed: true,
 });
 
-export const ENGINE_CONNECTION_STATES = words<Of<SphinxEvent, 'connection'>['state']>({
+export const ENGINE_CONNECTION_STATES = values<Of<SphinxEvent, 'connection'>['state']>({
   open: true,
   closed: true,
   failed: true,
   discarded: true,
 });
 
-export const RETRY_RESULTS = words<Of<SphinxEvent, 'retry'>['result']>({
+export const RETRY_RESULTS = values<Of<SphinxEvent, 'retry'>['result']>({
   whole: true,
   partial: true,
   failed: true,
   spent: true,
 });
 
-export const WORKER_STATES = words<Of<SqliteEvent, 'worker'>['state']>({ ready: true, ended: true, crashed: true });
+export const WORKER_STATES = values<Of<SqliteEvent, 'worker'>['state']>({ ready: true, ended: true, crashed: true });
 
 type DrillState = Of<ControlEvent, 'overlay'>['state'];
 
-export const CONTROL_EVENTS = words<Exclude<ControlEvent['kind'], 'overlay'> | `drill-${DrillState}`>({
+export const CONTROL_EVENTS = values<Exclude<ControlEvent['kind'], 'overlay'> | `drill-${DrillState}`>({
   'control-changed': true,
   'control-away': true,
   'control-back': true,
@@ -139,3 +145,5 @@ export const CONTROL_EVENTS = words<Exclude<ControlEvent['kind'], 'overlay'> | `
   'drill-ended': true,
   'drill-void': true,
 });
+
+export const STATUSES = [200, 304, 400, 404, 405, 406, 413, 414, 415, 429, 431, 499, 500, 502, 503, 504].map(String);

@@ -1,31 +1,31 @@
 import { type DestinationStream, type Logger, destination as openDestination, pino } from 'pino';
 import type { LogLevel } from '../config/settings.ts';
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: LogLevel;
-  /** Standard output otherwise. */
+  /** Standard output by default. */
   readonly destination?: DestinationStream;
 }
 
-/** Lines are written in blocks of so many bytes: 3.3 µs a line where writing each costs 6.0 µs. */
+/** Lines are written in blocks: 3.3 µs a line, against 6.0 µs with one write per line. */
 const BLOCK_BYTES = 4096;
-/** How old an unwritten line gets. */
+/** Maximum age of an unwritten line. */
 const FLUSH_MS = 500;
 /** pino's number for `error`. */
 const ERROR = 50;
-/** Of lines that cannot be written; more are dropped. */
+/** Maximum of lines that cannot be written; further lines are dropped. */
 const MAX_WAITING_BYTES = 2 ** 20;
 
 /**
- * JSON lines without secrets. Lines wait in memory for up to 500 ms, except that an error takes all of them out at once
- * and so does the end of the process, however it ends short of SIGKILL.
+ * Logs JSON lines without secrets. Lines wait in memory for up to 500 ms. An error writes all of them at once, and so does
+ * the end of the process, except by SIGKILL.
  */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const stream = destination ?? standardOutput();
   return pino(
     {
       level,
-      // pid and host name are the supervisor's business and would be in every line.
+      // The supervisor knows pid and host name, which would be in every line.
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: [...TOP_LEVEL_SECRETS], censor: CENSORED },
@@ -54,18 +54,18 @@ function standardOutput(): DestinationStream {
   return stream;
 }
 
-/** Whoever read the lines may be gone already; that must not end us with another error. */
+/** The reader of the lines may be gone already; this must not end the process with another error. */
 function flushQuietly(stream: DestinationStream): void {
   try {
     if ('flushSync' in stream && typeof stream.flushSync === 'function') stream.flushSync();
   } catch {
-    // Nobody is left to be told.
+    // There is no place left to report this.
   }
 }
 
 /**
- * What must never be readable in a log line. The rooms log neither headers nor settings; this is the second lock.
- * Walking the few members of a line costs ~0.3 µs where pino's wildcard paths cost 13 µs per level of nesting.
+ * Names of members that no log line may show. The rooms log neither headers nor settings, so this is a second protection.
+ * Walking the few members of a line costs ~0.3 µs; pino's wildcard paths cost 13 µs per level of nesting.
  */
 const SECRET_NAMES: ReadonlySet<string> = new Set([
   'authorization',
@@ -84,18 +84,18 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'previouskey',
 ]);
 
-/** For pino's own `redact`, which is free for names at the top and also covers what a child logger is bound to. */
-export const TOP_LEVEL_SECRETS: readonly string[] = [...SECRET_NAMES].map((name) =>
+/** For pino's own `redact`, which costs nothing for top-level names and also covers the bindings of child loggers. */
+const TOP_LEVEL_SECRETS: readonly string[] = [...SECRET_NAMES].map((name) =>
   name.includes('-') ? `["${name}"]` : name,
 );
 
-export const CENSORED = '[redacted]';
+const CENSORED = '[redacted]';
 
-/** Deeper than any line goes; what lies below is left out rather than let through. */
+/** Deeper than any line of this service; members below are censored. */
 const MAX_DEPTH = 6;
 
-/** The same line without secrets at any depth: itself when there were none. Errors are left to `describeError`. */
-export function redact<T extends object>(line: T): T {
+/** The line without secrets at any depth; the same object when there are none. Errors are left to `describeError`. */
+function redact<T extends object>(line: T): T {
   return redactMembers(line, 0) as T;
 }
 
@@ -119,7 +119,7 @@ function redactValue(value: unknown, depth: number): unknown {
   return items.some((item, index) => item !== value[index]) ? items : value;
 }
 
-export interface ErrorLine {
+interface ErrorLine {
   readonly type: string;
   readonly message: string;
   readonly stack?: string;
@@ -128,10 +128,10 @@ export interface ErrorLine {
 }
 
 /**
- * An error as a line shows it. Only these members: a client library's error carries the command it failed at, and the
- * first command of a connection is AUTH.
+ * An error as a line shows it, with these members only: errors of a client library carry the failed command, and the first
+ * command of a connection is AUTH.
  */
-export function describeError(error: unknown, depth = 0): ErrorLine {
+function describeError(error: unknown, depth = 0): ErrorLine {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return {

@@ -1,92 +1,73 @@
 import { Gauge, Registry } from 'prom-client';
-import type { StoreEvent } from '../cache/store.ts';
-import type { ControlEvent, ControlSummary } from '../control/control.ts';
-import type { ConnectionEvent, RequestEvent, TokenEvent } from '../http/transport/events.ts';
-import type { PopularityEvent } from '../popularity/shared.ts';
-import type { GuardEvent } from '../resilience/guard.ts';
+import type { ControlSummary } from '../control/control.ts';
 import type { Clock } from '../runtime.ts';
-import type { SearchEvent } from '../search/events.ts';
 import type { DomainStatus } from '../search/status.ts';
-import { createStatusGauges } from './gauges.ts';
 import {
-  createConnectionObserver,
-  createDoorGauges,
-  createRequestObserver,
-  createSearchObserver,
-  createTokenObserver,
-  type DoorStatus,
-} from './observe-search.ts';
-import {
-  createControlGauges,
-  createControlObserver,
-  createEngineObserver,
-  createGuardObserver,
-  createPopularityObserver,
-  createStoreObserver,
-  type EngineEvent,
-} from './observe-store.ts';
+  createConnectionCounters,
+  createControlCounters,
+  createEngineCounters,
+  createGuardCounters,
+  createPopularityCounters,
+  createRequestCounters,
+  createSearchCounters,
+  createStoreCounters,
+  createTokenCounters,
+} from './counters.ts';
+import type { ServiceEvent } from './events.ts';
+import { type AdmissionStatus, createAdmissionGauges, createControlGauges, createStatusGauges } from './gauges.ts';
 import { createProcessMetrics } from './process.ts';
 
-/** One reader of every room's events, and their page for Prometheus. */
+/** Counts the events of all rooms and serves them as a page for Prometheus. */
 export interface Metrics {
-  readonly observeRequest: (event: RequestEvent) => void;
-  readonly observeConnection: (event: ConnectionEvent) => void;
-  readonly observeToken: (event: TokenEvent) => void;
-  readonly observeSearch: (event: SearchEvent) => void;
-  readonly observeStore: (domain: string, event: StoreEvent) => void;
-  readonly observeEngine: (domain: string, event: EngineEvent) => void;
-  readonly observeGuard: (domain: string, event: GuardEvent) => void;
-  readonly observeControl: (event: ControlEvent) => void;
-  readonly observePopularity: (event: PopularityEvent) => void;
-  /** The page. Scrapes that come while one is being made share it. */
+  /** Events of flushes, warm-ups and drills have no metrics and are ignored. */
+  readonly observe: (event: ServiceEvent) => void;
+  /** The page. Scrapes that arrive while a page is being made share it. */
   readonly text: () => Promise<MetricsPage>;
   /** Ends the measuring of the process. */
   readonly close: () => void;
 }
 
-export interface MetricsPage {
+interface MetricsPage {
   readonly contentType: string;
   readonly body: string;
 }
 
-export interface MetricsOptions {
-  /** Configured names: the only values a `domain` label takes, beside `none` and `other`. */
+interface MetricsOptions {
+  /** Configured names: the only values of a `domain` label, beside `none` and `other`. */
   readonly domains: readonly string[];
-  /** Asked once per scrape, never before the first. */
+  /** This and the two below are called once per scrape, and not before the first. */
   readonly status: () => readonly DomainStatus[];
-  /** Likewise. */
-  readonly door: () => DoorStatus;
-  /** Likewise. */
+  readonly admission: () => AdmissionStatus;
   readonly control: () => readonly { readonly domain: string; readonly control: ControlSummary }[];
   readonly clock: Clock;
 }
 
-export function createMetrics({ domains, status, door, control, clock }: MetricsOptions): Metrics {
+export function createMetrics({ domains, status, admission, control, clock }: MetricsOptions): Metrics {
   const registry = new Registry();
-  const observeRequest = createRequestObserver(registry, domains);
-  const observeConnection = createConnectionObserver(registry);
-  const observeToken = createTokenObserver(registry);
-  const observeSearch = createSearchObserver(registry, domains);
-  const observeStore = createStoreObserver(registry, domains);
-  const observeEngine = createEngineObserver(registry, domains);
-  const observeGuard = createGuardObserver(registry, domains);
-  const refreshGauges = createStatusGauges(registry);
-  const refreshDoor = createDoorGauges(registry);
-  const observeControl = createControlObserver(registry, domains);
-  const observePopularity = createPopularityObserver(registry, domains);
-  const refreshControl = createControlGauges(registry);
+  const countRequest = createRequestCounters(registry, domains);
+  const countConnection = createConnectionCounters(registry);
+  const countToken = createTokenCounters(registry);
+  const countSearch = createSearchCounters(registry, domains);
+  const countStore = createStoreCounters(registry, domains);
+  const countEngine = createEngineCounters(registry, domains);
+  const countGuard = createGuardCounters(registry, domains);
+  const countControl = createControlCounters(registry, domains);
+  const countPopularity = createPopularityCounters(registry, domains);
+  const setStatus = createStatusGauges(registry);
+  const setAdmission = createAdmissionGauges(registry);
+  const setControl = createControlGauges(registry);
   const processMetrics = createProcessMetrics(registry);
   const scrape = new Gauge({
     name: 'serpcache_scrape_duration_seconds',
-    help: 'Time it took to make the page before this one.',
+    help: 'Time that it took to make the page before this one.',
     registers: [registry],
   });
 
   const makePage = async (): Promise<MetricsPage> => {
     const startMs = clock.monotonicMs();
-    refreshGauges(status());
-    refreshDoor(door());
-    refreshControl(control());
+    setStatus(status());
+    setAdmission(admission());
+    setControl(control());
     processMetrics.refresh();
     const body = await registry.metrics();
     scrape.set((clock.monotonicMs() - startMs) / 1000);
@@ -94,15 +75,32 @@ export function createMetrics({ domains, status, door, control, clock }: Metrics
   };
   let making: Promise<MetricsPage> | undefined;
   return {
-    observeRequest,
-    observeConnection,
-    observeToken,
-    observeSearch,
-    observeStore,
-    observeEngine,
-    observeGuard,
-    observeControl,
-    observePopularity,
+    observe: (reported) => {
+      switch (reported.kind) {
+        case 'request':
+          return countRequest(reported);
+        case 'store':
+          return countStore(reported.domain, reported.event);
+        case 'search':
+          return countSearch(reported.event);
+        case 'guard':
+          return countGuard(reported.domain, reported.event);
+        case 'engine':
+          return countEngine(reported.domain, reported.event);
+        case 'connection':
+          return countConnection(reported);
+        case 'token':
+          return countToken(reported);
+        case 'control':
+          return countControl(reported.event);
+        case 'popularity':
+          return countPopularity(reported.event);
+        case 'flush':
+        case 'warm':
+        case 'drill':
+          return;
+      }
+    },
     text: () => {
       making ??= makePage().finally(() => {
         making = undefined;

@@ -2,19 +2,19 @@ import { constants, monitorEventLoopDelay, PerformanceObserver, performance } fr
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { createHistogram } from './family.ts';
 
-/** How often the loop's delay is sampled; what is measured includes it, so it is taken off. */
+/** Sampling interval of the event loop delay. Measured delays include it, so it is subtracted. */
 const RESOLUTION_MS = 20;
 const QUANTILES = [50, 90, 99] as const;
 
-export interface ProcessMetrics {
-  /** Before each scrape. */
+interface ProcessMetrics {
+  /** To be called before each scrape. */
   readonly refresh: () => void;
   readonly close: () => void;
 }
 
 /**
- * The process under the names every Node dashboard uses. prom-client's own collection is not used: it cannot be ended,
- * and lists every open descriptor synchronously at each scrape, which with thousands of connections stops the loop.
+ * Process metrics under the names that Node dashboards use. prom-client's own collection is not used: it cannot be stopped,
+ * and it lists all open descriptors synchronously at each scrape, which blocks the loop with thousands of connections.
  */
 export function createProcessMetrics(registry: Registry): ProcessMetrics {
   const gauge = <T extends string = never>(name: string, help: string, labelNames: readonly T[] = []): Gauge<T> =>
@@ -26,12 +26,12 @@ export function createProcessMetrics(registry: Registry): ProcessMetrics {
   gauge('nodejs_version_info', 'Version of Node.', ['version']).set({ version: process.version }, 1);
   const cpu = new Counter({
     name: 'process_cpu_seconds_total',
-    help: 'Processor time used, user and system.',
+    help: 'CPU time of this process, user and system.',
     registers: [registry],
   });
-  const resident = gauge('process_resident_memory_bytes', 'Memory of the whole process.');
-  const heapTotal = gauge('nodejs_heap_size_total_bytes', 'Heap reserved.');
-  const heapUsed = gauge('nodejs_heap_size_used_bytes', 'Heap in use.');
+  const resident = gauge('process_resident_memory_bytes', 'Resident memory of the process.');
+  const heapTotal = gauge('nodejs_heap_size_total_bytes', 'Reserved heap.');
+  const heapUsed = gauge('nodejs_heap_size_used_bytes', 'Used heap.');
   const external = gauge(
     'nodejs_external_memory_bytes',
     'Memory of buffers and native objects, stored pages included.',
@@ -53,13 +53,13 @@ export function createProcessMetrics(registry: Registry): ProcessMetrics {
 
   const utilization = gauge(
     'nodejs_eventloop_utilization',
-    'Share of time since the last scrape in which the event loop had work.',
+    'Share of the time since the last scrape in which the event loop was busy.',
   );
 
   const pauses = createHistogram({
     registry,
     name: 'nodejs_gc_duration_seconds',
-    help: 'Garbage collections, by kind.',
+    help: 'Duration of garbage collections, by kind.',
     labels: { kind: Object.values(GC_KINDS) },
   });
   const observer = new PerformanceObserver((list) => {
@@ -99,7 +99,7 @@ const GC_KINDS: Readonly<Record<number, string>> = {
   [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weakcb',
 };
 
-/** Node's own entries carry a detail that the type of the web's entries does not have. */
+/** Entries of Node have a `detail` that the web type of performance entries lacks. */
 function gcKind(entry: object): string {
   const detail = 'detail' in entry ? entry.detail : undefined;
   const kind = typeof detail === 'object' && detail !== null && 'kind' in detail ? detail.kind : undefined;

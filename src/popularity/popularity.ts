@@ -1,59 +1,59 @@
 import type { Clock } from '../runtime.ts';
 
 /**
- * What is asked most, in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, ICDT 2005) with exponential decay.
- * Every query asked more often than the total ÷ `maxQueries` is in it, whatever else was asked.
+ * The most popular queries in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, ICDT 2005) with exponential decay.
+ * Every query with a count above the total ÷ `maxQueries` is tracked, whatever the stream.
  */
 export interface Popularity<T> {
-  /** Once per request. `item` is kept with the key's first note; for a known key nothing is allocated. */
+  /** To be called once per request. `item` is kept from the first note of a key; a known key allocates nothing. */
   readonly note: (key: string, item: T) => void;
   /**
-   * The `n` most asked, most first by what is certain (`count − error`): under many queries asked once each, the latest
-   * of them inherit counts as high as some that were earned.
+   * The `n` most popular queries, in descending order of the certain part of the count (`count − error`). With many queries
+   * that occur once, the latest of them inherit counts as high as those of popular queries.
    */
   readonly top: (n: number) => readonly Popular<T>[];
   /**
-   * What was noted since it was last drained, the `n` most noted first; the others keep theirs for the next time. These
-   * are whole notes, undecayed and never inherited: what a process adds to the counts of the fleet.
+   * The `n` queries with the most notes since the last drain, in descending order; the others keep their notes for the next
+   * drain. Notes are whole numbers, neither decayed nor inherited: a process adds them to the counts of the fleet.
    */
   readonly drain: (n: number) => readonly Noted<T>[];
   /** Keys tracked, at most `maxQueries`. */
   readonly size: () => number;
 }
 
-export interface Popular<T> {
+interface Popular<T> {
   readonly key: string;
   readonly item: T;
-  /** Decayed, and never too low: the true one lies between `count − error` and `count`. */
+  /** Decayed and never too low: the true count lies between `count − error` and `count`. */
   readonly count: number;
-  /** What the key may have inherited from the one whose place it took. */
+  /** The count that the key inherited from the key it replaced. */
   readonly error: number;
 }
 
-export interface Noted<T> {
+interface Noted<T> {
   readonly key: string;
   readonly item: T;
   /** At least 1. */
   readonly notes: number;
 }
 
-export interface PopularityOptions {
+interface PopularityOptions {
   readonly maxQueries: number;
-  /** After so long without being asked, a query counts half. */
+  /** Time after which the count of a query without new notes is half. */
   readonly halfLifeMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
 /**
- * Counts are scaled all at once, so many times per half-life: a note then costs no exponential, and what was asked within
- * one step, 1.1 % of a count, is not told apart by age.
+ * All counts are scaled together, this many times per half-life, so that a note costs no exponential. Notes within one step
+ * weigh the same; a step is 1.1 % of a count.
  */
 const STEPS_PER_HALF_LIFE = 64;
 /**
- * Looking at the clock costs 45 ns, more than the rest of a note. Whoever asks for the top looks too, so no more than the
- * latest few notes can pass for older than they are.
+ * Reading the clock costs 45 ns, more than the rest of a note. `top` reads it too, so only the latest few notes can be
+ * decayed as if they were older.
  */
-const NOTES_PER_LOOK = 16;
+const NOTES_PER_CLOCK_READ = 16;
 
 export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: PopularityOptions): Popularity<T> {
   const stepMs = halfLifeMs / STEPS_PER_HALF_LIFE;
@@ -63,7 +63,7 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
   const counts = new Float64Array(maxQueries);
   const errors = new Float64Array(maxQueries);
   const undrained = new Float64Array(maxQueries);
-  const least = createLeast(counts);
+  const lowest = createMinTracker(counts);
   let notes = 0;
   let steppedMs = clock.monotonicMs();
 
@@ -75,7 +75,7 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
       counts[slot] = (counts[slot] ?? 0) * factor;
       errors[slot] = (errors[slot] ?? 0) * factor;
     }
-    least.scale(factor);
+    lowest.scale(factor);
   };
 
   const catchUp = (): void => {
@@ -83,9 +83,9 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
     if (nowMs - steppedMs >= stepMs) decay(nowMs);
   };
 
-  /** A new key takes a free slot, or that of the least asked, whose count it may have had while nobody looked. */
+  /** A new key takes a free slot, or the slot with the lowest count, and inherits that count as its possible error. */
   const admit = (key: string, item: T): void => {
-    const slot = keys.length < maxQueries ? keys.length : least.take();
+    const slot = keys.length < maxQueries ? keys.length : lowest.take();
     const left = keys[slot];
     if (left !== undefined) slots.delete(left);
     const inherited = left === undefined ? 0 : (counts[slot] ?? 0);
@@ -95,13 +95,13 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
     errors[slot] = inherited;
     counts[slot] = inherited + 1;
     undrained[slot] = 1;
-    least.enter(slot);
+    lowest.enter(slot);
   };
 
-  /** Of the slots in use those with the `n` highest values, in no order, and some more that equal the last of them. */
+  /** The used slots with the `n` highest values, unordered, plus slots that equal the lowest of these. */
   const highest = (values: Float64Array, n: number): number[] => {
     const wanted = Math.min(Math.max(0, n), keys.length);
-    // Sorting plain numbers first finds the least that is wanted: only what reaches it becomes an object.
+    // Sorting numbers first finds the lowest wanted value, so that only slots above it become objects.
     const enough = wanted === 0 ? Number.POSITIVE_INFINITY : (values.toSorted().at(-wanted) ?? 0);
     const found: number[] = [];
     for (let slot = 0; slot < values.length; slot += 1) if ((values[slot] ?? 0) >= enough) found.push(slot);
@@ -111,7 +111,7 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
   return {
     note: (key, item) => {
       notes += 1;
-      if (notes % NOTES_PER_LOOK === 0) catchUp();
+      if (notes % NOTES_PER_CLOCK_READ === 0) catchUp();
       const slot = slots.get(key);
       if (slot === undefined) admit(key, item);
       else {
@@ -149,25 +149,25 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
 }
 
 /**
- * Finds the slot with the least count, among counts that only grow or are scaled all at once. Nobody tells it when one
- * grows: it remembers each count as it was when last looked at, which is never too high, and looks again when that
- * comes first. Counting on is then one addition elsewhere.
+ * Finds the slot with the lowest count, among counts that only rise or are scaled together. It is not told when a count
+ * rises: it remembers the last value it read of each, which is never too high, and reads again when that value is the
+ * lowest. So counting stays one addition in the caller.
  *
- * Who is taken comes back with the least count and one more, which is no less than any newcomer before it had. So
- * newcomers stand in a plain queue, in order already, and only those asked again before their turn go to a heap. Of a
- * Zipf 1.0 stream over 100,000 keys with 1,000 kept, where 38 of 100 notes take a slot, 3 reach the heap: 105 ns a note,
- * against 155 for one heap of all and 130 for the linked buckets of the paper, which cannot hold decayed counts.
+ * A slot that was taken comes back with the lowest count plus one, which is at least the count of every newcomer before it.
+ * So newcomers wait in a queue that is already sorted, and only slots that were noted again before their turn go to a heap.
+ * In a Zipf 1.0 stream over 100,000 keys with 1,000 kept, 38 of 100 notes take a slot and 3 reach the heap: 105 ns a note,
+ * against 155 for one heap of all slots and 130 for the linked buckets of the paper, which cannot hold decayed counts.
  */
-export interface Least {
-  /** Begins to look after a slot, whose count is the least of all taken so far and one more; or one, at first. */
+interface MinTracker {
+  /** Adds a slot. Its count is one above the lowest count taken so far, or one at first. */
   readonly enter: (slot: number) => void;
-  /** Takes out the slot whose count is least now. There must be one. */
+  /** Removes the slot with the lowest current count. There must be one. */
   readonly take: () => number;
-  /** After every count was multiplied by `factor`, at most 1. */
+  /** To be called after all counts were multiplied by `factor`, at most 1. */
   readonly scale: (factor: number) => void;
 }
 
-export function createLeast(counts: Float64Array): Least {
+export function createMinTracker(counts: Float64Array): MinTracker {
   const capacity = counts.length;
   const queue = createPairs(capacity);
   let head = 0;
@@ -187,7 +187,7 @@ export function createLeast(counts: Float64Array): Least {
     heap.put(at, slot, count);
   };
 
-  /** Puts a slot in the root's place and lets it sink to its own. */
+  /** Replaces the root of the heap by a slot, which sinks to its place. */
   const replaceRoot = (slot: number, count: number): void => {
     let at = 0;
     for (let child = 1; child < heaped; child = 2 * at + 1) {
@@ -236,7 +236,7 @@ export function createLeast(counts: Float64Array): Least {
   };
 }
 
-/** Slots and the counts they had, in plain arrays: nothing is allocated after this. */
+/** Slots and their last known counts, in arrays that are allocated once. */
 interface Pairs {
   readonly slotAt: (at: number) => number;
   readonly countAt: (at: number) => number;

@@ -1,46 +1,67 @@
 import type { Popularity } from './popularity.ts';
 
 /**
- * What the whole fleet is asked most: each process adds what it noted since its last round to the counter store. Counting
- * is never worth waiting for: one round at a time, and what the store does not take at once is dropped and said so.
+ * The counts of queries of all processes, in a store of their own, so that counting does not load the stores of results.
+ * The contract, checked by test/contract/counters.ts: no method rejects, each settles within `deadlineMs`, and the stored
+ * counts are bounded and expire.
  */
-export interface SharedPopularity {
-  /** Most asked first: the fleet's, or this process's own while the store cannot be asked in time. */
+export interface CounterStore {
+  /** Adds counts, in one pipeline of at most 128 commands; false: not all of them were taken. */
+  readonly add: (domain: string, counts: readonly QueryCount[], deadlineMs: number) => Promise<boolean>;
+  /** The `n` most popular queries of about the last hour, in descending order; undefined when the store cannot be asked. */
+  readonly top: (domain: string, n: number, deadlineMs: number) => Promise<readonly QueryCount[] | undefined>;
+}
+
+export interface QueryCount {
+  /** The search as a query string that leads to the same key: `q=…&filter=…`. At most `MAX_SEARCH_BYTES`. */
+  readonly search: string;
+  readonly count: number;
+}
+
+/** Above any search that was typed. */
+export const MAX_SEARCH_BYTES = 1024;
+
+/**
+ * The most popular queries of the fleet: each process adds its notes since the last round to the counter store. There is one
+ * round at a time, and counts that the store does not take at once are dropped and reported, so that counting never waits.
+ */
+interface SharedPopularity {
+  /** In descending order: of the fleet, or of this process while the store does not answer in time. */
   readonly top: (n: number) => Promise<MostAsked>;
-  /** Ends the rounds; what was not sent yet stays unsent. */
+  /** Ends the rounds. Counts that were not sent are not sent any more. */
   readonly close: () => void;
 }
 
-export interface MostAsked {
+interface MostAsked {
   readonly source: 'fleet' | 'process';
   readonly queries: readonly QueryCount[];
 }
 
-/** What this part says happened. */
+/** What the popularity room reports; metrics and tests read it. */
 export type PopularityEvent =
-  /** Of one round: what was taken. */
+  /** The queries of one round that the store took. */
   | { readonly kind: 'popularity-added'; readonly domain: string; readonly queries: number }
-  /** The store was slow or refused: these counts are lost to the fleet, and kept in this process. */
+  /** The store was slow or refused: the counts are lost for the fleet, and kept in this process. */
   | { readonly kind: 'popularity-dropped'; readonly domain: string; readonly queries: number };
 
-export interface SharedPopularityOptions<T> {
+interface SharedPopularityOptions<T> {
   readonly domain: string;
   readonly local: Pick<Popularity<T>, 'drain' | 'top'>;
-  /** The search as the counter store keeps it; undefined: it is not counted. */
+  /** The search in the form of the counter store; undefined: it is not counted. */
   readonly searchOf: (item: T) => string | undefined;
-  /** Without one there are no rounds, and `top` is this process's own. */
+  /** Absent: there are no rounds, and `top` is that of this process. */
   readonly counters?: CounterStore;
   readonly random: () => number;
   readonly observe: (event: PopularityEvent) => void;
   readonly intervalMs?: number;
-  /** Of one batch, and of asking for the top. */
+  /** Deadline of one batch, and of a read of the top. */
   readonly deadlineMs?: number;
 }
 
-/** What a Zipf head needs: what is asked less is asked of every process, and comes to the next round. */
+/** Enough for the head of a Zipf distribution. Less popular queries stay for the next round. */
 const MAX_PER_ROUND = 384;
 const MAX_PER_BATCH = 128;
-/** Between the batches of a round: others use the store's one thread, too. */
+/** Pause between the batches of a round, so that the one thread of the store can serve other clients. */
 const PAUSE_MS = 20;
 
 export function createSharedPopularity<T>(options: SharedPopularityOptions<T>): SharedPopularity {
@@ -63,7 +84,7 @@ export function createSharedPopularity<T>(options: SharedPopularityOptions<T>): 
   };
 
   const rounds = (store: CounterStore): void => {
-    /** Spread by ±20 %, so that a fleet does not add in step. */
+    /** Spread by ±20 %, so that the processes of a fleet do not add at the same time. */
     const begin = (): void => later(intervalMs * (0.8 + 0.4 * random()), () => send(noted(), 0));
     const send = async (counts: readonly QueryCount[], sent: number): Promise<void> => {
       const batch = counts.slice(sent, sent + MAX_PER_BATCH);
@@ -71,7 +92,7 @@ export function createSharedPopularity<T>(options: SharedPopularityOptions<T>): 
         later(PAUSE_MS, () => send(counts, sent + batch.length));
         return;
       }
-      // Refused or too late: the rest of the round would only add to the store's trouble.
+      // After a refusal or a late reply the rest of the round is dropped, to put no more load on the store.
       if (sent > 0) observe({ kind: 'popularity-added', domain, queries: sent });
       if (sent < counts.length) observe({ kind: 'popularity-dropped', domain, queries: counts.length - sent });
       begin();
@@ -98,28 +119,7 @@ export function createSharedPopularity<T>(options: SharedPopularityOptions<T>): 
   };
 }
 
-/** A longer one was typed by nobody. */
+/** Undefined when the search is too long to be counted. */
 function countable(search: string | undefined): string | undefined {
   return search !== undefined && Buffer.byteLength(search) <= MAX_SEARCH_BYTES ? search : undefined;
 }
-
-/**
- * Where all processes add up what is asked, in a store of its own, so that counting never loads the result stores.
- * Promises, checked by test/contract/counters.ts: nothing rejects, everything settles within `deadlineMs`, and what is
- * kept is bounded and lapses by itself.
- */
-export interface CounterStore {
-  /** Adds counts, in one pipeline of at most 128 commands; false: nothing or not all of it was taken. */
-  readonly add: (domain: string, counts: readonly QueryCount[], deadlineMs: number) => Promise<boolean>;
-  /** The `n` most asked over the last hour or so, most first; undefined when the store cannot be asked. */
-  readonly top: (domain: string, n: number, deadlineMs: number) => Promise<readonly QueryCount[] | undefined>;
-}
-
-export interface QueryCount {
-  /** The search as a query string that gives the same key again: `q=…&filter=…`. At most `MAX_SEARCH_BYTES`. */
-  readonly search: string;
-  readonly count: number;
-}
-
-/** A longer one was typed by nobody. */
-export const MAX_SEARCH_BYTES = 1024;

@@ -7,31 +7,30 @@ import { beginOverlay, changeOverlay } from '../../src/control/overlay.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
-import { ASKED } from './rehearsal.ts';
-import { createScene } from './scene.ts';
+import { ASKED, createHarness } from './harness.ts';
 
 const comb = (count: number) => Array.from({ length: count }, (_, at) => ({ from: at * 200, to: at * 200 + 100 }));
 
-test('of more changes at once than may wait the rest is refused, and those that waited are made', async (t) => {
-  const scene = createScene(t);
-  const { control } = scene.join('alone');
+test('changes beyond the maximum that may wait are refused, and those that wait are made', async (t) => {
+  const harness = createHarness(t);
+  const { control } = harness.join('alone');
   const all = Array.from({ length: 80 }, (_, index) => control.change((one) => suppress(one, [`${index}`], 1)));
-  const done = await scene.settle(Promise.allSettled(all));
+  const done = await harness.settle(Promise.allSettled(all));
   const refused = done.filter((one) => one.status === 'rejected');
   assert.ok(refused.length > 10 && refused.length < 20, `${refused.length}`);
   for (const { reason } of refused) assert.match(String(reason), /too many changes/);
   assert.equal(control.document().suppressed.length, 80 - refused.length);
-  await scene.settle(control.change((one) => suppress(one, ['later'], 1)));
+  await harness.settle(control.change((one) => suppress(one, ['later'], 1)));
 });
 
-test('a change that others are always faster than is given up', { timeout: 10_000 }, async () => {
-  let puts = 0;
+test('a change is given up after 64 conflicts with other writers', { timeout: 10_000 }, async () => {
+  let swaps = 0;
   const follower = {
-    look: async () =>
-      ({ kind: 'there', expected: undefined, newest: emptyDocument, owed: undefined, hasLost: false }) as const,
-    put: async () => {
-      puts += 1;
-      return puts > 1000 ? ('done' as const) : ('conflict' as const);
+    read: async () =>
+      ({ kind: 'valid', expected: undefined, newest: emptyDocument, writeBack: undefined, isBehind: false }) as const,
+    swap: async () => {
+      swaps += 1;
+      return swaps > 1000 ? ('done' as const) : ('conflict' as const);
     },
   };
   const changing = changeDocument((one) => suppress(one, ['sold'], 1), {
@@ -43,10 +42,10 @@ test('a change that others are always faster than is given up', { timeout: 10_00
     longestLifeMs: 1000,
   });
   await assert.rejects(changing, { code: 'control-unavailable', message: /64 others/ });
-  assert.equal(puts, 64);
+  assert.equal(swaps, 64);
 });
 
-test('a drill of more ranges than a document may hold is refused, at its start and at every stage', () => {
+test('a drill with more ranges than a document may hold is refused, at its start and at every stage', () => {
   const full = beginOverlay(emptyDocument, { ...ASKED, ranges: comb(MAX_RANGES) });
   assert.equal(full.overlay?.ranges.length, MAX_RANGES);
   const more = comb(MAX_RANGES + 1);
@@ -54,7 +53,7 @@ test('a drill of more ranges than a document may hold is refused, at its start a
   assert.throws(() => changeOverlay(full, ASKED.drill, { ranges: more }), { code: 'control-full' });
 });
 
-test('closing waits for the poll under way, and nothing is asked after it', async (t) => {
+test('close waits for the poll under way, and no poll follows', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const memory = createMemoryControlStore({ clock });
@@ -91,30 +90,33 @@ test('closing waits for the poll under way, and nothing is asked after it', asyn
   assert.equal(reads, 1);
 });
 
-test('nobody is away while the first connection is made; a store that stays silent is, once', async (t) => {
-  const scene = createScene(t);
-  const [slow, silent] = [scene.join('slow'), scene.join('silent')];
-  for (const process of [slow, silent]) process.meets('away');
-  await scene.pass(1500);
-  slow.meets('well');
-  assert.ok((await scene.until(() => slow.control.heard())) <= 200, 'it is asked often until it is heard');
-  await scene.pass(2000);
+test('a store is not away while the first connection is made; one that stays down is reported once', async (t) => {
+  const harness = createHarness(t);
+  const [slow, silent] = [harness.join('slow'), harness.join('silent')];
+  for (const process of [slow, silent]) process.storeIs('down');
+  await harness.pass(1500);
+  slow.storeIs('up');
+  assert.ok(
+    (await harness.until(() => slow.control.hasSynced())) <= 200,
+    'polls are frequent until the first valid read',
+  );
+  await harness.pass(2000);
   assert.deepEqual(slow.events, []);
-  const heard = scene.join('heard');
-  await scene.pass(500);
-  heard.meets('away');
-  await scene.pass(1200);
+  const synced = harness.join('synced');
+  await harness.pass(500);
+  synced.storeIs('down');
+  await harness.pass(1200);
   assert.deepEqual(
-    heard.events.map(({ kind }) => kind),
+    synced.events.map(({ kind }) => kind),
     ['control-away'],
-    'what was heard once is missed at once',
+    'a store that was read once is reported at once',
   );
   assert.deepEqual(
     silent.events.map(({ kind }) => kind),
     ['control-away'],
   );
-  silent.meets('well');
-  await scene.pass(500);
+  silent.storeIs('up');
+  await harness.pass(500);
   assert.deepEqual(
     silent.events.map(({ kind }) => kind),
     ['control-away', 'control-back'],

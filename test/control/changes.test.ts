@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { forget, purge, raiseFloors, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
+import { prune, purge, raiseFloors, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
 import {
   type ControlDocument,
   emptyDocument,
@@ -17,7 +17,7 @@ const floorsAt = (document: ControlDocument, bucket: number): readonly [number, 
 };
 const flushes = fc.array(fc.tuple(fc.boolean(), fc.array(anyRange, { minLength: 1, maxLength: 3 })), { maxLength: 9 });
 
-test('floors after any flushes are those of a table of every bucket, in few disjoint ranges', () => {
+test('after any flushes the ranges give the floors of a table of all buckets, and no neighbours could be joined', () => {
   fc.assert(
     fc.property(flushes, (all) => {
       let document = emptyDocument;
@@ -36,7 +36,7 @@ test('floors after any flushes are those of a table of every bucket, in few disj
         if (before === undefined) continue;
         assert.ok(before.to <= range.from);
         const isSame = before.floor === range.floor && before.freshFloor === range.freshFloor;
-        assert.ok(before.to < range.from || !isSame, 'neighbours that could be one');
+        assert.ok(before.to < range.from || !isSame, 'neighbours that could be joined');
       }
     }),
   );
@@ -50,7 +50,7 @@ const comb = (): ControlDocument => {
   return document;
 };
 
-test('a full list of ranges is refused, and a flush of the whole domain makes it one', () => {
+test('a flush beyond the maximum of ranges is refused, and a flush of the whole domain leaves one range', () => {
   const document = comb();
   assert.equal(document.ranges.length, MAX_RANGES);
   assert.throws(() => raiseFloors(document, [{ from: 9000, to: 9100 }], 0), { code: 'control-full' });
@@ -59,7 +59,7 @@ test('a full list of ranges is refused, and a flush of the whole domain makes it
   assert.equal(raiseFloors(document, [{ from: 0, to: 10_000 }], 0).ranges.length, 1);
 });
 
-test('ranges outside the buckets, empty or none are refused', () => {
+test('no ranges, empty ranges and ranges outside the buckets are refused', () => {
   for (const ranges of [
     [],
     [{ from: 5, to: 5 }],
@@ -71,7 +71,7 @@ test('ranges outside the buckets, empty or none are refused', () => {
   }
 });
 
-test('a text purged again is one purge, and the list is bounded', () => {
+test('a text that is purged twice is one purge, and the list of purges is bounded', () => {
   let document = purge(purge(emptyDocument, 'shoes', 1), 'shoes', 2);
   assert.deepEqual(document.purges, [{ text: 'shoes', generation: 3, atMs: 2 }]);
   for (let index = 1; index < MAX_PURGES; index += 1) document = purge(document, `text ${index}`, 3);
@@ -79,21 +79,21 @@ test('a text purged again is one purge, and the list is bounded', () => {
   assert.equal(purge(document, 'shoes', 4).purges.length, MAX_PURGES);
 });
 
-test('what every entry has outlived is forgotten, with two clocks an hour wrong; suppressions are not', () => {
+test('purges and ranges are pruned once all entries they affect have expired, with two clocks an hour wrong; suppressions are not', () => {
   const LIFE_MS = 600_000;
   const hourMs = 3_600_000;
   const flushed = raiseFloors(emptyDocument, [{ from: 0, to: 100 }], hourMs);
   const document = suppress(purge(flushed, 'shoes', 0), ['sold'], 0);
-  assert.equal(forget(document, LIFE_MS + 2 * hourMs, LIFE_MS), document);
-  const later = forget(document, LIFE_MS + 2 * hourMs + 1, LIFE_MS);
+  assert.equal(prune(document, LIFE_MS + 2 * hourMs, LIFE_MS), document);
+  const later = prune(document, LIFE_MS + 2 * hourMs + 1, LIFE_MS);
   assert.deepEqual([later.purges.length, later.ranges.length], [0, 1]);
-  const latest = forget(document, LIFE_MS + 3 * hourMs + 1, LIFE_MS);
+  const latest = prune(document, LIFE_MS + 3 * hourMs + 1, LIFE_MS);
   assert.deepEqual([latest.ranges.length, latest.suppressed.length], [0, 1]);
   assert.equal(latest.generation, document.generation);
-  assert.equal(raiseFloors(forget(comb(), 1e12, LIFE_MS), [{ from: 9000, to: 9100 }], 0).ranges.length, 1);
+  assert.equal(raiseFloors(prune(comb(), 1e12, LIFE_MS), [{ from: 9000, to: 9100 }], 0).ranges.length, 1);
 });
 
-test('when all generations are used up a change that needs one is refused', () => {
+test('when all generations are used up, a change that needs one is refused', () => {
   const last = { ...emptyDocument, generation: MAX_GENERATION };
   for (const change of [
     () => raiseFloors(last, [{ from: 0, to: 1 }], 0),
@@ -104,21 +104,21 @@ test('when all generations are used up a change that needs one is refused', () =
   }
 });
 
-test('a drop of the whole domain forgets the purges below it, in one flush or in parts', () => {
+test('a drop of the whole domain removes the purges below it, in one flush or in parts', () => {
   const purged = purge(purge(emptyDocument, 'shoes', 1), 'hats', 1);
   assert.deepEqual(raiseFloors(purged, [{ from: 0, to: 10_000 }], 2).purges, []);
   const half = raiseFloors(purged, [{ from: 0, to: 5000 }], 2);
-  assert.equal(half.purges.length, 2, 'in the other half they still hold');
+  assert.equal(half.purges.length, 2, 'they still hold in the other half');
   const between = purge(half, 'coats', 3);
   const whole = raiseFloors(between, [{ from: 5000, to: 10_000 }], 4);
   assert.deepEqual(
     whole.purges.map(({ text }) => text),
     ['coats'],
-    'the first half was dropped before it',
+    'the first half was dropped before this purge',
   );
 });
 
-test('what only makes stale, or leaves a gap, forgets no purge', () => {
+test('a refresh, or a drop that leaves a gap, removes no purge', () => {
   const purged = purge(emptyDocument, 'shoes', 1);
   assert.equal(raiseFreshFloors(purged, [{ from: 0, to: 10_000 }], 2).purges.length, 1);
   assert.equal(raiseFloors(purged, [{ from: 0, to: 9999 }], 2).purges.length, 1);

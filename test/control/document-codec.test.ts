@@ -29,7 +29,7 @@ const faultOf = (fields: object, tag = '3-abc'): string | undefined => {
   return decoded.kind === 'fault' ? decoded.detail : undefined;
 };
 
-test('what was encoded is what is decoded', () => {
+test('a document survives encoding and decoding', () => {
   fc.assert(
     fc.property(anySteps, (steps) => {
       const document = after(steps);
@@ -43,12 +43,12 @@ test('what was encoded is what is decoded', () => {
   assert.deepEqual(decodeDocument(encodeDocument(whole), NOW_MS), { kind: 'document', document: whole });
 });
 
-test('a field that a later version adds is left out', () => {
+test('an unknown field, as a later version may add, is left out', () => {
   const value = Buffer.from(JSON.stringify({ format: 1, ...start, later: [1, 2] }));
   assert.deepEqual(decodeDocument({ tag: '3-abc', value }, NOW_MS), { kind: 'document', document: start });
 });
 
-test('a time that no clock near this one shows is brought near, or what bears it would never be forgotten', () => {
+test('a time that is negative or far in the future is clamped, so that its item can be pruned', () => {
   const [past, future] = [-1, NOW_MS + 365 * 86_400_000];
   const purges = [past, 5, future].map((atMs, index) => ({ text: `${index}`, generation: 1, atMs }));
   const decoded = decodeDocument(encodeDocument({ ...start, purges, ranges: [{ ...range, atMs: future }] }), NOW_MS);
@@ -60,11 +60,11 @@ test('a time that no clock near this one shows is brought near, or what bears it
   );
 });
 
-test('whatever bytes are there, they are a document or a fault with words', () => {
+test('any bytes decode to a document or to a fault with a reason', () => {
   const check = (value: Buffer, tag: string): void => {
     const decoded = decodeDocument({ tag, value }, NOW_MS);
     if (decoded.kind === 'fault') assert.ok(decoded.detail.length > 0);
-    else assert.equal(tagOf(decoded.document), tag, 'a document is the one that its tag names');
+    else assert.equal(tagOf(decoded.document), tag, 'the tag is that of the document');
   };
   fc.assert(fc.property(fc.uint8Array(), fc.string(), (bytes, tag) => check(Buffer.from(bytes), tag)));
   fc.assert(fc.property(fc.json(), (json) => check(Buffer.from(json), '1-a')));
@@ -87,7 +87,7 @@ test('whatever bytes are there, they are a document or a fault with words', () =
   }
 });
 
-test('every bound is checked, and said', () => {
+test('every bound is checked, and named in the fault', () => {
   const halted = { reason: 'r', by: 'b', atMs: 0 };
   const cases: readonly (readonly [object, RegExp])[] = [
     [{ format: 2 }, /format 2/],

@@ -1,33 +1,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { lift, purge, raiseFloors, suppress } from '../../src/control/changes.ts';
+import { lift, purge, raiseFloors, suppress, withInitialGeneration } from '../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, type FlushRange, MAX_RANGES } from '../../src/control/document.ts';
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
-import { beginLine } from '../../src/control/follower.ts';
-import { lineageOf, merge, raiseAll } from '../../src/control/merge.ts';
+import { compareHistories, merge, raiseAll } from '../../src/control/merge.ts';
 import { after, anySteps, type Step } from './random-document.ts';
 
 const bucket = (document: ControlDocument, at: number): FlushRange | undefined =>
   document.ranges.find(({ from, to }) => from <= at && at < to);
-/** The order of what was suppressed and purged says nothing. */
+/** The order of purges and suppressions has no meaning. */
 const contentOf = ({ revision: _revision, stamp: _stamp, line: _line, ...content }: ControlDocument) => ({
   ...content,
   purges: content.purges.toSorted((a, b) => a.text.localeCompare(b.text)),
   suppressed: content.suppressed.toSorted((a, b) => a.id.localeCompare(b.id)),
 });
 const everyBucket = Array.from({ length: 100 }, (_, index) => index * 100);
-/** Lines that have nothing in common begin at seconds of their own, or at the same. */
+/** Independent histories begin in different seconds, or in the same. */
 const beginning = fc.constantFrom(0, 1.7e12, 1.7e12 + 2000, 1.8e12);
 const diverged = fc
   .tuple(anySteps, anySteps, anySteps, beginning, beginning)
   .map(([common, left, right, leftMs, rightMs]) => {
     const start = after(common, emptyDocument, 'c');
-    return [after(left, beginLine(start, leftMs), 'l'), after(right, beginLine(start, rightMs), 'r')] as const;
+    return [
+      after(left, withInitialGeneration(start, leftMs), 'l'),
+      after(right, withInitialGeneration(start, rightMs), 'r'),
+    ] as const;
   })
-  .filter(([left, right]) => left.revision > 0 && right.revision > 0 && lineageOf(left, right) === 'diverged');
+  .filter(([left, right]) => left.revision > 0 && right.revision > 0 && compareHistories(left, right) === 'diverged');
 
-test('a merge does not depend on who makes it', () => {
+test('a merge is symmetric', () => {
   fc.assert(
     fc.property(diverged, ([left, right]) => {
       assert.deepEqual(merge(left, right, 'm'), merge(right, left, 'm'));
@@ -35,7 +37,7 @@ test('a merge does not depend on who makes it', () => {
   );
 });
 
-test('a document merged with itself, or with one that says the same, says the same', () => {
+test('a merge of documents with equal content keeps the content', () => {
   fc.assert(
     fc.property(anySteps, (steps) => {
       const document = after(steps);
@@ -45,7 +47,7 @@ test('a document merged with itself, or with one that says the same, says the sa
   );
 });
 
-test('no floor falls, nothing that either has purged, suppressed or halted comes back', () => {
+test('after a merge no floor is lower, and every purge, suppression and halt of either document holds', () => {
   fc.assert(
     fc.property(diverged, ([left, right]) => {
       const merged = merge(left, right, 'm');
@@ -69,13 +71,13 @@ test('no floor falls, nothing that either has purged, suppressed or halted comes
           );
         }
         if (side.halted !== undefined) assert.ok(merged.halted !== undefined && merged.overlay === undefined);
-        assert.equal(lineageOf(side, merged), 'newer');
+        assert.equal(compareHistories(side, merged), 'newer');
       }
     }),
   );
 });
 
-test('what is merged is a document everybody can read', () => {
+test('a merged document can be decoded', () => {
   fc.assert(
     fc.property(diverged, ([left, right]) => {
       const merged = merge(left, right, 'm');
@@ -84,7 +86,7 @@ test('what is merged is a document everybody can read', () => {
   );
 });
 
-test('what one line has purged or suppressed holds for entries that the other has numbered', () => {
+test('a purge or suppression of one history holds for entries of the other', () => {
   const steps: readonly Step[] = Array.from({ length: 30 }, (_, index) => (one) => purge(one, `old ${index}`, index));
   const old = after(steps, emptyDocument, 'old');
   const fresh = after(
@@ -103,14 +105,14 @@ test('what one line has purged or suppressed holds for entries that the other ha
 
 const A = { from: 100, to: 200 };
 
-test('a flush that both know of is not done again', () => {
+test('a flush that both documents hold is not raised', () => {
   const common = after([(one) => raiseFloors(one, [{ from: 0, to: 10_000 }], 1)]);
   const left = after([(one) => suppress(one, ['x'], 2), (one) => lift(one, ['x'])], common, 'l');
   const right = after([(one) => purge(one, 'y', 2)], common, 'r');
   assert.deepEqual(merge(left, right, 'm').ranges, common.ranges);
 });
 
-test('more ranges than there is room for are joined: the whole is flushed rather than any of it served', () => {
+test('ranges beyond the maximum are joined, and no floor is lowered by it', () => {
   const comb = (offset: number, line: string): ControlDocument =>
     after(
       Array.from(
@@ -131,10 +133,10 @@ test('more ranges than there is room for are joined: the whole is flushed rather
   for (const side of [left, right]) {
     for (const { from, floor } of side.ranges) assert.ok((bucket(merged, from)?.floor ?? 1) >= floor);
   }
-  assert.equal(bucket(merged, 9900), undefined, 'beyond all of them nothing is flushed');
+  assert.equal(bucket(merged, 9900), undefined, 'outside all ranges nothing is flushed');
 });
 
-test('what two lines have given the same generation is raised above both', () => {
+test('items with the same generation in two histories are raised above both', () => {
   const start = after([(one) => raiseFloors(one, [A], 1)]);
   const left = after([(one) => purge(one, 'hats', 2)], start, 'l');
   const right = after([(one) => suppress(one, ['sold'], 2)], start, 'r');
@@ -146,7 +148,7 @@ test('what two lines have given the same generation is raised above both', () =>
   );
 });
 
-test('ranges that a merge has made one are remembered as long as the later of them', () => {
+test('ranges that a merge joins are kept as long as the later of them', () => {
   for (const [leftMs, rightMs] of [
     [5, 9],
     [9, 5],
@@ -157,7 +159,7 @@ test('ranges that a merge has made one are remembered as long as the later of th
   }
 });
 
-test('purges that a merge has no room for become a floor, which lowers none and is kept as long as the latest of them', () => {
+test('purges beyond the maximum become a floor, which lowers no other and is kept as long as the latest purge', () => {
   const merged = raiseAll(
     [{ from: 0, to: 10, floor: 2, freshFloor: 9, atMs: 3 }],
     [

@@ -15,23 +15,23 @@ const OVERLAY: Overlay = {
   cohorts: [],
 };
 
-interface Scene {
+interface Harness {
   readonly lease: OverlayLease;
-  readonly said: string[];
-  /** `agoMs`: when it was asked. */
-  readonly hears: (renewals: number | undefined, agoMs?: number) => void;
+  readonly changes: string[];
+  /** `agoMs`: the time since the read was sent. */
+  readonly reads: (renewals: number | undefined, agoMs?: number) => void;
   readonly pass: (ms: number) => void;
 }
 
-function scene(t: TestContext): Scene {
+function harness(t: TestContext): Harness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
-  const said: string[] = [];
-  const lease = createOverlayLease({ clock, onChange: (state, drill) => said.push(`${state} ${drill}`) });
+  const changes: string[] = [];
+  const lease = createOverlayLease({ clock, onChange: (state, drill) => changes.push(`${state} ${drill}`) });
   return {
     lease,
-    said,
-    hears: (renewals, agoMs = 0) => lease.heard(renewals, clock.monotonicMs() - agoMs),
+    changes,
+    reads: (renewals, agoMs = 0) => lease.noteRenewals(renewals, clock.monotonicMs() - agoMs),
     pass: (ms) => {
       clock.advance(ms);
       t.mock.timers.tick(ms);
@@ -39,103 +39,103 @@ function scene(t: TestContext): Scene {
   };
 }
 
-test('renewals that move keep it, to the lease after the last one', (t) => {
-  const { lease, said, hears, pass } = scene(t);
-  hears(5);
-  lease.follow(OVERLAY);
+test('a rising count of renewals keeps the overlay live, until one lease time after the last rise', (t) => {
+  const { lease, changes, reads, pass } = harness(t);
+  reads(5);
+  lease.track(OVERLAY);
   pass(2000);
-  hears(6);
+  reads(6);
   pass(2000);
-  hears(6);
+  reads(6);
   pass(999);
   assert.equal(lease.live(), OVERLAY);
   pass(1);
   assert.equal(lease.live(), undefined);
-  assert.ok(lease.isVoid('d', Number.MAX_SAFE_INTEGER) && !lease.isVoid('other', Number.MAX_SAFE_INTEGER));
-  assert.deepEqual(said, ['live d', 'void d']);
+  assert.ok(lease.hasExpired('d', Number.MAX_SAFE_INTEGER) && !lease.hasExpired('other', Number.MAX_SAFE_INTEGER));
+  assert.deepEqual(changes, ['live d', 'void d']);
 });
 
-test('a count that has fallen is no sign of life, and moves from there', (t) => {
-  const { lease, hears, pass } = scene(t);
-  hears(57);
-  lease.follow(OVERLAY);
+test('a count that has fallen is no renewal, and a rise from there is one', (t) => {
+  const { lease, reads, pass } = harness(t);
+  reads(57);
+  lease.track(OVERLAY);
   pass(2000);
-  hears(3);
+  reads(3);
   pass(500);
-  hears(4);
+  reads(4);
   pass(2900);
   assert.equal(lease.live(), OVERLAY);
-  hears(1);
+  reads(1);
   pass(100);
   assert.equal(lease.live(), undefined);
 });
 
-test('the first renewal in a store that held nothing is one', (t) => {
-  const { lease, hears, pass } = scene(t);
-  hears(57);
-  lease.follow(OVERLAY);
+test('the first renewal in an empty store is a renewal', (t) => {
+  const { lease, reads, pass } = harness(t);
+  reads(57);
+  lease.track(OVERLAY);
   pass(2000);
-  hears(undefined);
-  hears(1);
+  reads(undefined);
+  reads(1);
   pass(2000);
   assert.equal(lease.live(), OVERLAY);
 });
 
-test('what its owner changes is followed at once; another drill is another; an end is said once', (t) => {
-  const { lease, said, pass } = scene(t);
-  lease.follow(OVERLAY);
+test('a changed overlay is live at once; another drill ends the one before; an end is reported once', (t) => {
+  const { lease, changes, pass } = harness(t);
+  lease.track(OVERLAY);
   const wider = { ...OVERLAY, ranges: [{ from: 0, to: 10 }] };
-  lease.follow(wider);
+  lease.track(wider);
   assert.equal(lease.live(), wider);
-  lease.follow({ ...OVERLAY, drill: 'e' });
-  lease.follow(undefined);
-  lease.follow(undefined);
+  lease.track({ ...OVERLAY, drill: 'e' });
+  lease.track(undefined);
+  lease.track(undefined);
   pass(10_000);
-  assert.deepEqual(said, ['live d', 'changed d', 'ended d', 'live e', 'ended e']);
+  assert.deepEqual(changes, ['live d', 'changed d', 'ended d', 'live e', 'ended e']);
 });
 
-test('a lease that was made longer is judged anew', (t) => {
-  const { lease, pass } = scene(t);
-  lease.follow(OVERLAY);
+test('a longer lease time applies to the running lease', (t) => {
+  const { lease, pass } = harness(t);
+  lease.track(OVERLAY);
   pass(2000);
-  lease.follow({ ...OVERLAY, leaseMs: 6000 });
+  lease.track({ ...OVERLAY, leaseMs: 6000 });
   pass(3999);
   assert.ok(lease.live());
   pass(1);
   assert.equal(lease.live(), undefined);
 });
 
-test('the lease counts from when it was asked, not from when the reply was handled', (t) => {
-  const { lease, hears, pass } = scene(t);
-  hears(5);
-  lease.follow(OVERLAY);
+test('the lease runs from the moment the read was sent, not from when its reply was handled', (t) => {
+  const { lease, reads, pass } = harness(t);
+  reads(5);
+  lease.track(OVERLAY);
   pass(2000);
-  hears(6, 1500);
+  reads(6, 1500);
   pass(1499);
   assert.equal(lease.live(), OVERLAY);
   pass(1);
   assert.equal(lease.live(), undefined);
 });
 
-test('a reply older than the lease revives nothing, and the next that has moved does', (t) => {
-  const { lease, said, hears, pass } = scene(t);
-  hears(5);
-  lease.follow(OVERLAY);
+test('a reply older than the lease time does not revive the overlay, and a newer one with a higher count does', (t) => {
+  const { lease, changes, reads, pass } = harness(t);
+  reads(5);
+  lease.track(OVERLAY);
   pass(8000);
-  hears(6, 3000);
+  reads(6, 3000);
   assert.equal(lease.live(), undefined);
-  hears(7, 2999);
+  reads(7, 2999);
   assert.equal(lease.live(), OVERLAY);
   pass(1);
   assert.equal(lease.live(), undefined);
-  assert.deepEqual(said, ['live d', 'void d', 'live d', 'void d']);
+  assert.deepEqual(changes, ['live d', 'void d', 'live d', 'void d']);
 });
 
-test('the first reading is no movement', (t) => {
-  const { lease, hears, pass } = scene(t);
-  lease.follow(OVERLAY);
+test('the first count that is read is no renewal', (t) => {
+  const { lease, reads, pass } = harness(t);
+  lease.track(OVERLAY);
   pass(2000);
-  hears(5);
+  reads(5);
   pass(1000);
   assert.equal(lease.live(), undefined);
 });

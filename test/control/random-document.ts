@@ -25,7 +25,7 @@ const overlay = fc.record({
   cohorts: fc.array(ranges, { maxLength: 3 }),
 });
 
-/** One change an operator or a drill may make. */
+/** Any change of an operator or a drill. */
 export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(ranges, atMs).map(
     ([on, at]): Step =>
@@ -77,7 +77,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
 
 export const anySteps = fc.array(anyStep, { maxLength: 20 });
 
-/** What is refused changes nothing. Each change makes a descendant, stamped by `line` and its number. */
+/** Applies the steps; a refused one changes nothing. Each change makes a descendant, stamped with `line` and its index. */
 export function after(steps: readonly Step[], start: ControlDocument = emptyDocument, line = 'a'): ControlDocument {
   return steps.reduce((document, step, index) => {
     try {

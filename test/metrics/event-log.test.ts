@@ -17,12 +17,12 @@ function start() {
   return { lines, clock, events: createEventLog({ log, clock }) };
 }
 
-test('a breaker that opens is a warning, one that recovers is information', () => {
+test('a breaker that opens is a warning, other changes of it are information', () => {
   const { events, lines } = start();
-  events.store('goods', { kind: 'breaker', node: 'a:1', state: 'open' });
-  events.store('goods', { kind: 'breaker', node: 'a:1', state: 'half-open' });
-  events.guard('goods', { kind: 'breaker', target: 'goods', state: 'open' });
-  events.guard('goods', { kind: 'breaker', target: 'goods', state: 'closed' });
+  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'breaker', node: 'a:1', state: 'open' } });
+  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'breaker', node: 'a:1', state: 'half-open' } });
+  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'breaker', target: 'goods', state: 'open' } });
+  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'breaker', target: 'goods', state: 'closed' } });
   assert.deepEqual(lines, [
     ['warn', 'store node: breaker open', { domain: 'goods', node: 'a:1', state: 'open' }],
     ['info', 'store node: breaker half-open', { domain: 'goods', node: 'a:1', state: 'half-open' }],
@@ -31,15 +31,23 @@ test('a breaker that opens is a warning, one that recovers is information', () =
   ]);
 });
 
-test('topology and connections that come and go are for debugging, what happens per request is not logged', () => {
+test('topology and connections are logged for debugging, events of single requests are not logged', () => {
   const { events, lines } = start();
-  events.store('goods', { kind: 'topology', detail: 'b:2 joined' });
-  events.store('goods', { kind: 'connection', node: 'b:2', state: 'open' });
-  events.store('goods', { kind: 'command', operation: 'read', node: 'b:2', result: 'store-slow', durationMs: 50 });
-  events.store('goods', { kind: 'pipeline', type: 'read', node: 'b:2', size: 3, failed: 3, durationMs: 50 });
-  events.store('goods', { kind: 'late', node: 'b:2', hit: true, durationMs: 60 });
-  events.guard('goods', { kind: 'shed', target: 'goods', why: 'queue-full' });
-  events.guard('goods', { kind: 'permit', target: 'goods', queuedMs: 1 });
+  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'topology', detail: 'b:2 joined' } });
+  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'connection', node: 'b:2', state: 'open' } });
+  events.observe({
+    kind: 'store',
+    domain: 'goods',
+    event: { kind: 'command', operation: 'read', node: 'b:2', result: 'store-slow', durationMs: 50 },
+  });
+  events.observe({
+    kind: 'store',
+    domain: 'goods',
+    event: { kind: 'pipeline', type: 'read', node: 'b:2', size: 3, failed: 3, durationMs: 50 },
+  });
+  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'late', node: 'b:2', hit: true, durationMs: 60 } });
+  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'shed', target: 'goods', why: 'queue-full' } });
+  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'permit', target: 'goods', queuedMs: 1 } });
   assert.deepEqual(
     lines.map(([level, message]) => [level, message]),
     [
@@ -49,22 +57,26 @@ test('topology and connections that come and go are for debugging, what happens 
   );
 });
 
-test('a storm of failed connections is five lines a second, and the next one tells how many were held back', () => {
+test('failed connections write five lines a second at most, and the next line counts those held back', () => {
   const { events, lines, clock } = start();
   const storm = (): void => {
     for (let index = 0; index < 1000; index += 1) {
-      events.store(`domain-${index % 3}`, {
-        kind: 'connection',
-        node: `n${index}:1`,
-        state: 'failed',
-        detail: 'ECONNREFUSED',
+      events.observe({
+        kind: 'store',
+        domain: `domain-${index % 3}`,
+        event: {
+          kind: 'connection',
+          node: `n${index}:1`,
+          state: 'failed',
+          detail: 'ECONNREFUSED',
+        },
       });
     }
   };
   storm();
   assert.equal(lines.length, 5);
-  // Other lines are not held back by it.
-  events.guard('goods', { kind: 'breaker', target: 'goods', state: 'open' });
+  // Lines of other kinds are not held back.
+  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'breaker', target: 'goods', state: 'open' } });
   assert.equal(lines.length, 6);
   clock.advance(1000);
   storm();
@@ -79,12 +91,12 @@ test('a storm of failed connections is five lines a second, and the next one tel
   assert.equal(lines[7]?.[2]['heldBack'], undefined);
 });
 
-test('refused tokens are a line a second of each listener, with the count of the others', () => {
+test('refused tokens write one line a second per listener, with the count of those held back', () => {
   const { events, lines, clock } = start();
   const guess = (): void => {
     for (let index = 0; index < 1000; index += 1) {
-      events.token({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
-      events.token({ kind: 'token', listener: 'public', result: 'ignored', address: 'address:192.0.2.1' });
+      events.observe({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
+      events.observe({ kind: 'token', listener: 'public', result: 'ignored', address: 'address:192.0.2.1' });
     }
   };
   guess();
@@ -103,12 +115,12 @@ test('refused tokens are a line a second of each listener, with the count of the
   );
 });
 
-test('two fleets that write over each other are two lines a second, with the count of the others', () => {
+test('two fleets that write over each other write two lines a second, with the count of those held back', () => {
   const { events, lines, clock } = start();
   const storm = (): void => {
     for (let index = 0; index < 100; index += 1) {
-      events.control({ kind: 'control-corrupt', domain: 'goods', detail: `${index}` });
-      events.control({ kind: 'control-restored', domain: 'goods', revision: index });
+      events.observe({ kind: 'control', event: { kind: 'control-corrupt', domain: 'goods', detail: `${index}` } });
+      events.observe({ kind: 'control', event: { kind: 'control-restored', domain: 'goods', revision: index } });
     }
   };
   storm();

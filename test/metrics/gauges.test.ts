@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodes, scrape, start, statusOf } from './start.ts';
+import { nodes, scrape, start, statusOf } from './harness.ts';
 
-test('gauges show the state of each domain as it is at the scrape', async (context) => {
+test('gauges show the state of each domain at the time of the scrape', async (context) => {
   let statuses = [
     statusOf('goods', { store: nodes('10.0.0.1:6379', '10.0.0.2:6379'), state: 'degraded' }),
     statusOf('auto', {
@@ -54,7 +54,7 @@ test('gauges show the state of each domain as it is at the scrape', async (conte
   assert.equal(value('serpcache_store_node_breaker_state', { domain: 'goods', node: '10.0.0.1:6379' }), 2);
   assert.equal(value('serpcache_store_node_connected', { domain: 'goods', node: '10.0.0.2:6379' }), 1);
 
-  // A node that left the topology leaves the page.
+  // A node that left the topology is not shown any more.
   statuses = [statusOf('goods', { store: nodes('10.0.0.3:6379') }), statusOf('auto')];
   const later = await scrape(metrics);
   const left = later.samples.filter(({ labels }) => labels['node'] !== undefined).map(({ labels }) => labels['node']);

@@ -9,7 +9,7 @@ function collect(level: 'trace' | 'info' = 'trace') {
   return { log, lines };
 }
 
-/** Runs a program with a logger on its standard output; gives back what it wrote and how it ended. */
+/** Runs a program with a logger on its standard output; returns its output and its exit status. */
 function run(program: string): {
   readonly lines: readonly string[];
   readonly status: number | null;
@@ -23,7 +23,7 @@ function run(program: string): {
   return { lines: stdout.split('\n').filter((line) => line !== ''), status, errors: stderr };
 }
 
-test('a line is JSON with its level in words and its time', () => {
+test('a line is JSON with the name of its level and its time', () => {
   const { log, lines } = collect('info');
   log.info({ domain: 'goods', ms: 1.5 }, 'request');
   log.debug('not at this level');
@@ -33,7 +33,7 @@ test('a line is JSON with its level in words and its time', () => {
   assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000);
 });
 
-test('no secret is written at any depth, nor by a child, nor by an error that carries its command', () => {
+test('no secret is written: at any depth, by a child logger, or in an error with its command', () => {
   const { log, lines } = collect();
   const secret = 'hunter2';
   const error = Object.assign(
@@ -63,14 +63,14 @@ test('no secret is written at any depth, nor by a child, nor by an error that ca
   assert.equal((err['cause'] as Record<string, unknown>)['message'], 'inner');
 });
 
-test('what is logged is not changed by hiding its secrets', () => {
+test('redaction does not change the logged object', () => {
   const { log } = collect();
   const given = { headers: { authorization: 'hunter2' }, list: [{ token: 'hunter2' }] };
   log.info(given);
   assert.deepEqual(given, { headers: { authorization: 'hunter2' }, list: [{ token: 'hunter2' }] });
 });
 
-test('lines that wait are written when the process ends, also by exit() and by a fault', () => {
+test('waiting lines are written when the process ends, by exit() and by an error too', () => {
   assert.equal(run(`log.info('a'); log.info('b');`).lines.length, 2);
   const exited = run(`log.info('a'); process.exit(78);`);
   assert.deepEqual([exited.lines.length, exited.status], [1, 78]);
@@ -79,8 +79,8 @@ test('lines that wait are written when the process ends, also by exit() and by a
   assert.match(thrown.errors, /boom/);
 });
 
-test('lines that wait do not wait long, and an error takes them out at once', () => {
-  // SIGKILL leaves no time to flush: what is there was written before.
+test('waiting lines are written within 3 s, and at once with an error line', () => {
+  // SIGKILL leaves no time to flush, so these lines were written before it.
   const kill = `process.kill(process.pid, 'SIGKILL');`;
   assert.equal(run(`log.info('a'); log.error('b'); ${kill}`).lines.length, 2);
   assert.equal(run(`log.info('a'); setTimeout(() => { ${kill} }, 3000);`).lines.length, 1);

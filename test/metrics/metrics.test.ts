@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MISS_REASONS } from '../../src/cache/events.ts';
 import { OUTCOMES } from '../../src/search/events.ts';
-import { DOMAINS, hit, scrape, start } from './start.ts';
+import { DOMAINS, hit, scrape, start } from './harness.ts';
 
-test('the page has every metric under its name and type', async (context) => {
+test('the page has every metric with its name and type', async (context) => {
   const metrics = start(context);
   const { contentType } = await metrics.text();
   assert.equal(contentType, 'text/plain; version=0.0.4; charset=utf-8');
@@ -99,13 +99,21 @@ test('the page has every metric under its name and type', async (context) => {
   });
 });
 
-test('pipelines are counted under the names operators know, with type and quantile', async (context) => {
+test('pipelines are counted under their published names, with type and quantile', async (context) => {
   const metrics = start(context);
   for (let size = 1; size <= 100; size += 1) {
     const failed = size > 98 ? 3 : 0;
-    metrics.observeStore('goods', { kind: 'pipeline', type: 'read', node: 'a:1', size, failed, durationMs: size });
+    metrics.observe({
+      kind: 'store',
+      domain: 'goods',
+      event: { kind: 'pipeline', type: 'read', node: 'a:1', size, failed, durationMs: size },
+    });
   }
-  metrics.observeStore('auto', { kind: 'pipeline', type: 'write', node: 'b:1', size: 7, failed: 0, durationMs: 2 });
+  metrics.observe({
+    kind: 'store',
+    domain: 'auto',
+    event: { kind: 'pipeline', type: 'write', node: 'b:1', size: 7, failed: 0, durationMs: 2 },
+  });
   const { value } = await scrape(metrics);
   assert.equal(value('redis_pipeline_batch_size_summary_count', { type: 'read' }), 100);
   assert.equal(value('redis_pipeline_batch_size_summary_sum', { type: 'read' }), 5050);
@@ -120,9 +128,9 @@ test('pipelines are counted under the names operators know, with type and quanti
   assert.equal(value('serpcache_store_pipeline_failed_replies_total', { type: 'read' }), 6);
 });
 
-test('a latency is counted in every bucket it fits, from 50 µs to 5 s', async (context) => {
+test('a latency is counted in every bucket at or above it, from 50 µs to 5 s', async (context) => {
   const metrics = start(context);
-  for (const durationMs of [0.01, 0.05, 0.06, 5000, 9000]) metrics.observeRequest({ ...hit, durationMs });
+  for (const durationMs of [0.01, 0.05, 0.06, 5000, 9000]) metrics.observe({ ...hit, durationMs });
   const { samples, value } = await scrape(metrics);
   const labels = { domain: 'goods', outcome: 'hit-l1' };
   const buckets = samples.filter(({ name }) => name === 'serpcache_request_duration_seconds_bucket');
@@ -156,7 +164,7 @@ test('a latency is counted in every bucket it fits, from 50 µs to 5 s', async (
   assert.ok(Math.abs((value('serpcache_request_duration_seconds_sum', labels) ?? 0) - 14.000_12) < 1e-9);
 });
 
-test('every outcome and every reason of every domain is there from the start, at zero', async (context) => {
+test('every outcome and every miss reason of every domain is shown from the start, at zero', async (context) => {
   const { value } = await scrape(start(context));
   for (const domain of DOMAINS) {
     for (const outcome of OUTCOMES) {
@@ -167,30 +175,44 @@ test('every outcome and every reason of every domain is there from the start, at
   assert.equal(value('serpcache_requests_total', { domain: 'none', outcome: 'rejected', route: 'msearch' }), 0);
 });
 
-test('each event moves its own series', async (context) => {
+test('each event counts in its own series', async (context) => {
   const metrics = start(context);
-  metrics.observeRequest({ ...hit, outcome: 'shed', status: 503, reason: 'unseen' });
-  metrics.observeRequest({ ...hit, domain: 'none', outcome: 'rejected', status: 404 });
-  metrics.observeSearch({ kind: 'miss', domain: 'goods', reason: 'node-open' });
-  metrics.observeSearch({ kind: 'engine', domain: 'goods', result: 'engine-timeout', late: false, durationMs: 3000 });
-  metrics.observeSearch({ kind: 'engine', domain: 'goods', result: 'whole', late: true, durationMs: 900 });
-  metrics.observeSearch({ kind: 'stored', domain: 'goods', tier: 'l2', bytes: 4096 });
-  metrics.observeSearch({ kind: 'not-stored', domain: 'goods', tier: 'l1', why: 'too-large' });
-  metrics.observeSearch({ kind: 'refresh', domain: 'auto', result: 'from-store' });
-  metrics.observeStore('goods', {
-    kind: 'command',
-    operation: 'read',
-    node: 'a:1',
-    result: 'store-slow',
-    durationMs: 50,
+  metrics.observe({ ...hit, outcome: 'shed', status: 503, reason: 'unseen' });
+  metrics.observe({ ...hit, domain: 'none', outcome: 'rejected', status: 404 });
+  metrics.observe({ kind: 'search', event: { kind: 'miss', domain: 'goods', reason: 'node-open' } });
+  metrics.observe({
+    kind: 'search',
+    event: { kind: 'engine', domain: 'goods', result: 'engine-timeout', late: false, durationMs: 3000 },
   });
-  metrics.observeStore('goods', { kind: 'late', node: 'a:1', hit: true, durationMs: 90 });
-  metrics.observeStore('goods', { kind: 'breaker', node: 'a:1', state: 'open' });
-  metrics.observeStore('goods', { kind: 'connection', node: 'a:1', state: 'failed', detail: 'ECONNREFUSED' });
-  metrics.observeStore('goods', { kind: 'topology', detail: 'a:1 left' });
-  metrics.observeGuard('auto', { kind: 'breaker', target: 'auto', state: 'half-open' });
-  metrics.observeGuard('auto', { kind: 'shed', target: 'auto', why: 'queue-expired' });
-  metrics.observeGuard('auto', { kind: 'permit', target: 'auto', queuedMs: 12 });
+  metrics.observe({
+    kind: 'search',
+    event: { kind: 'engine', domain: 'goods', result: 'whole', late: true, durationMs: 900 },
+  });
+  metrics.observe({ kind: 'search', event: { kind: 'stored', domain: 'goods', tier: 'l2', bytes: 4096 } });
+  metrics.observe({ kind: 'search', event: { kind: 'not-stored', domain: 'goods', tier: 'l1', why: 'too-large' } });
+  metrics.observe({ kind: 'search', event: { kind: 'refresh', domain: 'auto', result: 'from-store' } });
+  metrics.observe({
+    kind: 'store',
+    domain: 'goods',
+    event: {
+      kind: 'command',
+      operation: 'read',
+      node: 'a:1',
+      result: 'store-slow',
+      durationMs: 50,
+    },
+  });
+  metrics.observe({ kind: 'store', domain: 'goods', event: { kind: 'late', node: 'a:1', hit: true, durationMs: 90 } });
+  metrics.observe({ kind: 'store', domain: 'goods', event: { kind: 'breaker', node: 'a:1', state: 'open' } });
+  metrics.observe({
+    kind: 'store',
+    domain: 'goods',
+    event: { kind: 'connection', node: 'a:1', state: 'failed', detail: 'ECONNREFUSED' },
+  });
+  metrics.observe({ kind: 'store', domain: 'goods', event: { kind: 'topology', detail: 'a:1 left' } });
+  metrics.observe({ kind: 'guard', domain: 'auto', event: { kind: 'breaker', target: 'auto', state: 'half-open' } });
+  metrics.observe({ kind: 'guard', domain: 'auto', event: { kind: 'shed', target: 'auto', why: 'queue-expired' } });
+  metrics.observe({ kind: 'guard', domain: 'auto', event: { kind: 'permit', target: 'auto', queuedMs: 12 } });
   const { value } = await scrape(metrics);
   const expected: readonly [name: string, labels: Record<string, string>, value: number][] = [
     ['serpcache_requests_total', { domain: 'goods', outcome: 'shed', route: 'search' }, 1],
@@ -221,13 +243,32 @@ test('each event moves its own series', async (context) => {
   }
 });
 
-test('Bearers that let nobody in are counted by what became of them, from zero', async (context) => {
+test('refused bearer tokens are counted by result, from zero', async (context) => {
   const metrics = start(context);
-  metrics.observeToken({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
-  metrics.observeToken({ kind: 'token', listener: 'public', result: 'ignored', address: 'address:192.0.2.1' });
+  metrics.observe({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
+  metrics.observe({ kind: 'token', listener: 'public', result: 'ignored', address: 'address:192.0.2.1' });
   const { value } = await scrape(metrics);
   assert.deepEqual(
     ['ignored', 'wrong', 'throttled'].map((reason) => value('serpcache_http_refused_tokens_total', { reason })),
     [1, 1, 0],
   );
+});
+
+test('events of the control document are counted by kind', async (context) => {
+  const metrics = start(context);
+  metrics.observe({ kind: 'control', event: { kind: 'control-changed', domain: 'goods', revision: 3, own: true } });
+  metrics.observe({ kind: 'control', event: { kind: 'overlay', domain: 'goods', drill: 'd', state: 'void' } });
+  metrics.observe({ kind: 'popularity', event: { kind: 'popularity-dropped', domain: 'auto', queries: 30 } });
+  const page = await scrape(metrics);
+  const events = (event: string) => page.value('serpcache_control_events_total', { domain: 'goods', event });
+  assert.deepEqual([events('control-changed'), events('drill-void')], [1, 1]);
+  const dropped = { domain: 'auto', outcome: 'dropped' };
+  assert.equal(page.value('serpcache_popularity_queries_total', dropped), 30);
+});
+
+test('the page shows the current control document', async (context) => {
+  const page = await scrape(start(context));
+  const value = (name: string) => page.value(`serpcache_control_${name}`, { domain: 'goods' });
+  assert.deepEqual(['revision', 'heard_seconds', 'drill_live', 'drill_flushed_ratio'].map(value), [7, 0.25, 1, 0.25]);
+  assert.deepEqual(['halted', 'suppressed', 'purges', 'corrupt'].map(value), [1, 3, 2, 1]);
 });

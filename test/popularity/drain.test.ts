@@ -11,7 +11,7 @@ function start(maxQueries: number) {
   return { clock, popularity: createPopularity<string>({ maxQueries, halfLifeMs: HALF_LIFE_MS, clock }) };
 }
 
-test('what is drained are the notes since the drain before, most first; the others keep theirs', () => {
+test('a drain gives the most notes since the last one, and the other queries keep theirs', () => {
   const { popularity } = start(10);
   for (const key of 'abbccc') popularity.note(key, `item ${key}`);
   assert.deepEqual(popularity.drain(2), [
@@ -30,7 +30,7 @@ test('what is drained are the notes since the drain before, most first; the othe
   assert.deepEqual([popularity.drain(9), popularity.drain(0)], [[], []]);
 });
 
-test('decay is no negative growth: an hour of silence drains nothing, and one note drains one', () => {
+test('decay does not change notes: after an hour of silence a drain gives nothing, and one note gives one', () => {
   const { popularity, clock } = start(10);
   for (let i = 0; i < 100; i += 1) popularity.note('a', 'a');
   popularity.drain(9);
@@ -41,7 +41,7 @@ test('decay is no negative growth: an hour of silence drains nothing, and one no
   assert.deepEqual(popularity.drain(9), [{ key: 'a', item: 'a', notes: 1 }]);
 });
 
-test('a key that takes the place of another does not take its notes, nor one that comes back', () => {
+test('a key that replaces another does not inherit its notes, and a key that returns starts from zero', () => {
   const { popularity } = start(1);
   for (const key of 'aaab') popularity.note(key, key);
   assert.deepEqual(popularity.drain(9), [{ key: 'b', item: 'b', notes: 1 }]);
@@ -49,7 +49,7 @@ test('a key that takes the place of another does not take its notes, nor one tha
   assert.deepEqual(popularity.drain(9), [{ key: 'a', item: 'a', notes: 1 }]);
 });
 
-test('in any stream with room for its keys, what is drained adds up to what was noted', () => {
+test('in any stream with room for all keys the drained notes add up to all notes', () => {
   const step = fc.oneof(fc.nat({ max: 9 }), fc.constantFrom('drain', 'wait'));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 5 }), (steps, n) => {

@@ -17,7 +17,7 @@ const keysOf = (popularity: Popularity<string>, n: number): string =>
     .map(({ key }) => key)
     .join('');
 
-test('as long as there is room every count is exact, most first, with what came with the first note', () => {
+test('while there is room every count is exact, in descending order, with the item of the first note', () => {
   const { popularity } = start(10);
   for (const key of 'abcbcc') popularity.note(key, `item ${key}`);
   popularity.note('c', 'another item');
@@ -27,10 +27,10 @@ test('as long as there is room every count is exact, most first, with what came 
   ]);
   assert.deepEqual([popularity.size(), popularity.top(99).length, popularity.top(0).length], [3, 3, 0]);
   popularity.note('d', 'd');
-  assert.equal(popularity.top(3).length, 3, 'of two alike one');
+  assert.equal(popularity.top(3).length, 3, 'of two equal counts one is returned');
 });
 
-test('a new key takes the place of the least asked, and says how much of its count it inherited', () => {
+test('a new key replaces the one with the lowest count, and its error is the inherited count', () => {
   const { popularity } = start(3);
   for (const key of 'aaabbc') popularity.note(key, key);
   popularity.note('d', 'd');
@@ -38,7 +38,7 @@ test('a new key takes the place of the least asked, and says how much of its cou
   assert.equal(keysOf(popularity, 3), 'abd');
 });
 
-test('who was asked again since it came is not the least any more', () => {
+test('a key that was noted again is not replaced before one that was not', () => {
   const { popularity } = start(4);
   for (const key of 'abcd') popularity.note(key, key);
   for (const key of 'aab') popularity.note(key, key);
@@ -47,10 +47,10 @@ test('who was asked again since it came is not the least any more', () => {
   assert.deepEqual([...keysOf(popularity, 4)].sort().join(''), 'abef');
   for (const key of 'eeeffff') popularity.note(key, key);
   popularity.note('g', 'g');
-  assert.deepEqual([...keysOf(popularity, 4)].sort().join(''), 'aefg', 'b, asked twice, was the least');
+  assert.deepEqual([...keysOf(popularity, 4)].sort().join(''), 'aefg', 'b had the lowest count, two');
 });
 
-test('count − error ≤ true ≤ count, and whoever has more than its share of the stream is in it, in any stream', () => {
+test('in any stream count − error ≤ true count ≤ count, and every key above total ÷ maxQueries is tracked', () => {
   const stream = fc.array(
     fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 12 }), fc.nat({ max: 200 })).map((number) => `k${number}`),
     { maxLength: 600 },
@@ -68,11 +68,11 @@ test('count − error ≤ true ≤ count, and whoever has more than its share of
       assert.equal(
         top.reduce((sum, { count }) => sum + count, 0),
         keys.length,
-        'whoever leaves hands down its count',
+        'a replaced key passes its count on',
       );
       for (const { key, count, error } of top) {
         const truth = counts.get(key) ?? 0;
-        assert.ok(count - error <= truth && truth <= count, `${key}: ${count} − ${error}, in truth ${truth}`);
+        assert.ok(count - error <= truth && truth <= count, `${key}: ${count} − ${error}, true count ${truth}`);
       }
       const held = new Set(top.map(({ key }) => key));
       for (const [key, count] of counts) assert.ok(count <= keys.length / maxQueries || held.has(key), key);
@@ -81,7 +81,7 @@ test('count − error ≤ true ≤ count, and whoever has more than its share of
   );
 });
 
-test('with decay the same holds of decayed counts', () => {
+test('the same holds for decayed counts', () => {
   const random = seededRandom(5);
   const { popularity, clock } = start(50);
   const counts = new Map<string, number>();
@@ -107,13 +107,13 @@ test('with decay the same holds of decayed counts', () => {
     );
   }
   const sum = top.reduce((before, { count }) => before + count, 0);
-  assert.ok(Math.abs(sum / total - 1) < 1e-9, 'whoever leaves hands down its count');
+  assert.ok(Math.abs(sum / total - 1) < 1e-9, 'a replaced key passes its count on');
   const held = new Set(top.map(({ key }) => key));
   for (const [key, count] of counts) assert.ok(count <= total / 50 || held.has(key), key);
   assert.ok([...counts.values()].filter((count) => count > total / 50).length >= 3, 'the stream has popular keys');
 });
 
-test('a count halves with every half-life, and what was asked long ago gives way', () => {
+test('a count halves with every half-life, and old keys are replaced', () => {
   const { popularity, clock } = start(5);
   for (let i = 0; i < 100; i += 1) popularity.note('old', 'old');
   clock.advance(HALF_LIFE_MS);
@@ -130,7 +130,7 @@ test('a count halves with every half-life, and what was asked long ago gives way
   assert.ok(popularity.top(5).every(({ key }) => key !== 'old'));
 });
 
-test('an error decays with its count, and parts of a step add up', () => {
+test('an error decays with its count, and parts of a decay step add up', () => {
   const { popularity, clock } = start(1);
   for (const key of 'aaab') popularity.note(key, key);
   for (let look = 0; look < 80; look += 1) {
@@ -141,7 +141,7 @@ test('an error decays with its count, and parts of a step add up', () => {
   assert.ok(only !== undefined && Math.abs(only.count - 2) < 1e-9 && Math.abs(only.error - 1.5) < 1e-9);
 });
 
-test('counts decay though nobody asks for the top', () => {
+test('counts decay without calls of top', () => {
   const { popularity, clock } = start(2);
   for (let i = 0; i < 1600; i += 1) popularity.note('old', 'old');
   for (let minute = 0; minute < 60; minute += 1) {
@@ -153,7 +153,7 @@ test('counts decay though nobody asks for the top', () => {
   assert.ok((second?.count ?? 1) < 1e-9);
 });
 
-test('a year of silence leaves it in working order', () => {
+test('it works after a year of silence', () => {
   const { popularity, clock } = start(3);
   for (const key of 'aabbcd') popularity.note(key, key);
   clock.advance(365 * 86_400_000);
@@ -169,7 +169,7 @@ test('a year of silence leaves it in working order', () => {
   );
 });
 
-test('it never tracks more keys than it may, and finds what is hot among a hundred thousand asked once', () => {
+test('it never tracks more than maxQueries keys, and finds popular keys among 100,000 that occur once', () => {
   const { popularity } = start(100);
   for (let i = 0; i < 100_000; i += 1) {
     popularity.note(`once${i}`, '');

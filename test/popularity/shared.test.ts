@@ -9,7 +9,7 @@ import {
 } from '../../src/popularity/shared.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
-/** One process's share in the counting, on timers that a test moves. */
+/** The shared counts of one process, with mock timers. */
 function start(t: TestContext, given: { random?: () => number; hasCounters?: boolean } = {}) {
   const { random = () => 0.5, hasCounters = true } = given;
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -45,7 +45,7 @@ function start(t: TestContext, given: { random?: () => number; hasCounters?: boo
   return { shared, script, added, events, replies, pass, note };
 }
 
-test('each round adds what was noted since the one before, and nothing when nothing was', async (t) => {
+test('each round adds the notes since the last one, and sends nothing without notes', async (t) => {
   const { added, events, pass, note } = start(t);
   note('a', 'b', 'b');
   await pass(5000);
@@ -63,21 +63,21 @@ test('each round adds what was noted since the one before, and nothing when noth
   assert.deepEqual(added.slice(1), [[{ search: 'q=a', count: 1 }]]);
 });
 
-test('what has no short text is not counted', async (t) => {
+test('a search without a text, or with a long one, is not counted', async (t) => {
   const { added, pass, note } = start(t);
   note('!odd', 'ж'.repeat(600), 'fine');
   await pass(5000);
   assert.deepEqual(added, [[{ search: 'q=fine', count: 1 }]]);
 });
 
-test('a round is a few hundred at most, most asked first, in batches of 128 with a pause; the rest comes next', async (t) => {
+test('a round sends 384 queries at most, the most popular first, in batches of 128 with pauses; the rest follows in the next round', async (t) => {
   const { added, events, pass, note } = start(t);
   for (let i = 0; i < 400; i += 1) note(`k${i}`);
   note('k399');
   await pass(5000);
   assert.equal(added.length, 1);
   await pass(19);
-  assert.equal(added.length, 1, 'a pause');
+  assert.equal(added.length, 1, 'the next batch waits for the pause');
   await pass(1);
   await pass(20);
   await pass(20);
@@ -90,7 +90,7 @@ test('a round is a few hundred at most, most asked first, in batches of 128 with
   assert.equal(added[3]?.length, 16);
 });
 
-test('a slow store is asked by one round only, and what it does not take is dropped and said so', async (t) => {
+test('a slow store gets one round at a time, and counts that it does not take are dropped and reported', async (t) => {
   const { script, added, events, replies, pass, note } = start(t);
   script.taken = 'later';
   for (let i = 0; i < 300; i += 1) note(`k${i}`);
@@ -113,7 +113,7 @@ test('a slow store is asked by one round only, and what it does not take is drop
   assert.deepEqual(added[2], [{ search: 'q=new', count: 1 }]);
 });
 
-test('rounds are spread by a fifth either way', async (t) => {
+test('rounds are spread by 20 % either way', async (t) => {
   const { added, pass, note } = start(t, { random: () => 0 });
   note('a');
   await pass(3999);
@@ -122,7 +122,7 @@ test('rounds are spread by a fifth either way', async (t) => {
   assert.equal(added.length, 1);
 });
 
-test('the top is the fleet’s; of this process alone while the store is away', async (t) => {
+test('the top is that of the fleet, or of this process while the store is away', async (t) => {
   const { shared, script, note } = start(t);
   note('mine', 'mine', '!odd');
   const mine = { source: 'process', queries: [{ search: 'q=mine', count: 2 }] };
@@ -131,7 +131,7 @@ test('the top is the fleet’s; of this process alone while the store is away', 
   assert.deepEqual(await shared.top(5), { source: 'fleet', queries: script.top });
 });
 
-test('without a counter store there are no rounds, and the top is this process’s own', async (t) => {
+test('without a counter store there are no rounds, and the top is that of this process', async (t) => {
   const { shared, added, pass, note } = start(t, { hasCounters: false });
   note('mine');
   await pass(60_000);
@@ -139,7 +139,7 @@ test('without a counter store there are no rounds, and the top is this process�
   assert.deepEqual(added, []);
 });
 
-test('closing waits for nobody, sends nothing more and leaves no timer', async (t) => {
+test('close does not wait, ends all sending and leaves no timer', async (t) => {
   const { shared, script, added, replies, pass, note } = start(t);
   script.taken = 'later';
   for (let i = 0; i < 200; i += 1) note(`k${i}`);

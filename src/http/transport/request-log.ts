@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../runtime.ts';
-import { createThrottle } from '../../throttle.ts';
+import { type Clock, createThrottle } from '../../runtime.ts';
 import type { RequestEvent } from './events.ts';
 
 /** What a line says beside the event itself. Headers and query texts are never logged, only the query's key. */

@@ -1,40 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime.ts';
-import { appendLines, type Rotation, readBack } from './log-file.ts';
+import { appendLines, type LogPage, type PageRequest, type Rotation, readBack } from './log-file.ts';
 
 /**
- * One line per mutation asked for, in append-only files and in the log: each that was done or refused to an operator, and
- * of those refused for lack of the token a sample with the count of the rest.
+ * One line per requested change, in append-only files and in the log: every change that was made or refused to an operator,
+ * and a sample of the requests refused for their token, with the count of the others.
  */
 export interface Audit {
   readonly record: (entry: AuditEntry) => void;
   /**
-   * Lines that can be read back, newest first; none from a disk that hangs. Undefined: the cursor is none of this audit's,
-   * or its file has gone, removed by rotation or moved away.
+   * Recorded lines, newest first, at most 1,000; none from a disk that hangs. Undefined: the cursor is invalid, or its file
+   * is gone, removed by rotation or moved away.
    */
-  readonly page: (wanted: AuditPageWish) => Promise<AuditPage | undefined>;
-  /** Waits until all lines are on disk. */
+  readonly page: (wanted: PageRequest) => Promise<AuditPage | undefined>;
+  /** Waits until all lines are on disk, for one second at most. */
   readonly close: () => Promise<void>;
 }
 
 export interface AuditEntry {
-  /** `flush`, `purge`, `suppress`, `drill-start`, `drill-abort`, `drill-ended`, `halt`, …; of a refused request without one, its route. */
+  /** `flush`, `purge`, `suppress`, `drill-start`, `drill-abort`, `drill-ended`, `halt`, …; for a refused request without an action, its route. */
   readonly action: string;
   readonly domain?: string;
-  /** What the request named beside it: a drill or a warm-up. */
+  /** The drill or warm-up that the request named. */
   readonly target?: string;
   /**
-   * Who asked. With the right token: the name that the caller gave, and the caller's address; without it: the address
-   * alone. `serpcache` for what a process did by itself.
+   * The caller. With the right token: the name that the caller gave, and the address; otherwise the address only.
+   * `serpcache` for actions of a process itself.
    */
   readonly by: string;
   readonly reason?: string;
-  /** `done`, the code it was refused with, `cut-off`, or `held-back` for refusals that got no line of their own. */
+  /** `done`, the code of the refusal, `cut-off`, or `held-back` for refusals without a line of their own. */
   readonly result: string;
-  /** Refusals of the same address since its last line that got none; see `http/admin/refusal-lines.ts`. */
+  /** Refusals of the same address without a line since its last one; see `createRefusalLines` in http/admin. */
   readonly heldBack?: number;
-  /** What was changed, as it was and as it is: small. */
+  /** The changed part before and after the change; keep it small. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
@@ -44,42 +44,31 @@ export interface RecordedEntry extends AuditEntry {
   readonly atMs: number;
 }
 
-export interface AuditPageWish {
-  /** 1–1,000. */
-  readonly limit: number;
-  /** The `next` of the page before; absent: the newest lines. */
-  readonly before?: string;
-}
-
-export interface AuditPage {
-  readonly entries: readonly RecordedEntry[];
-  /** Where older lines begin. Absent: there are none. A page may have no entries and older lines all the same. */
-  readonly next?: string;
-}
+type AuditPage = LogPage<RecordedEntry>;
 
 export interface AuditOptions extends Rotation {
-  /** NDJSON; it and its directory are made, readable by their owner alone. Full ones stand beside it, see rotation.ts. */
+  /** NDJSON. The file and its directory are created, readable by their owner only. Full files are kept beside it. */
   readonly file: string;
   readonly log: Logger;
   readonly clock: Pick<Clock, 'wallMs'>;
-  /** Of lines that wait for a slow disk. Further ones are in the log only, and counted. */
+  /** Maximum of lines that wait for a slow disk. Further lines are in the log only, and counted. */
   readonly maxWaitingBytes?: number;
-  /** Between attempts while the disk takes nothing. */
+  /** Interval of attempts while the file cannot be written. */
   readonly retryMs?: number;
 }
 
 const MAX_WAITING_BYTES = 2 ** 20;
 const MAX_LINE_BYTES = 16 * 1024;
 const RETRY_MS = 1000;
-/** Entries of one page. */
+/** Maximum of entries in one page. */
 const MAX_PAGE = 1000;
-/** Other readers' pages that one waits for. */
+/** Maximum of pages of other readers that one reader waits for. */
 const MAX_TURNS = 64;
-const NOTHING: AuditPage = { entries: [] };
-/** A disk that hangs must hold up neither the end of the process nor a reader. */
-const PATIENCE_MS = 1000;
+const EMPTY_PAGE: AuditPage = { entries: [] };
+/** Maximum wait for the disk, so that a disk that hangs delays neither the end of the process nor a reader. */
+const MAX_WAIT_MS = 1000;
 
-/** The line is in the log at once and in the file as soon as the disk takes it. Nothing here blocks, rejects or throws. */
+/** A line is in the log at once, and in the file as soon as it can be written. No method blocks, rejects or throws. */
 export function createAudit(options: AuditOptions): Audit {
   const { file, log, clock, maxBytes, keep, maxWaitingBytes = MAX_WAITING_BYTES, retryMs = RETRY_MS } = options;
   const rotation: Rotation = { maxBytes, keep };
@@ -117,29 +106,29 @@ export function createAudit(options: AuditOptions): Audit {
       if (ending.signal.aborted) break;
       await sleep(retryMs, undefined, { signal: ending.signal, ref: false }).catch(() => {});
     }
-    // In the same turn as the last look at what waits, so that no line ever waits for nobody.
+    // In the same turn as the check of `waiting`, so that a line recorded later starts a new write.
     writing = undefined;
   };
 
-  /** Whoever reads the file alone must see that something is missing, and where. */
+  /** Shows readers of the file that lines are missing, and where. */
   const reportLoss = (): void => {
     const gap = { action: 'audit-gap', by: 'serpcache', result: 'done', after: { lost } };
     if (enqueue(lineOf({ atMs: clock.wallMs(), ...gap }))) lost = 0;
   };
 
-  const read = async (wanted: AuditPageWish): Promise<AuditPage | undefined> => {
+  const read = async (wanted: PageRequest): Promise<AuditPage | undefined> => {
     try {
-      return await readBack(file, wanted);
+      return await readBack(file, wanted, isRecorded);
     } catch (error) {
       log.warn({ file, err: error }, 'the audit file cannot be read');
-      return NOTHING;
+      return EMPTY_PAGE;
     } finally {
       reading = undefined;
     }
   };
 
-  const patiently = <T>(work: Promise<T> | undefined): Promise<T | undefined> =>
-    Promise.race([work, sleep(PATIENCE_MS, undefined, { ref: false })]);
+  const waitFor = <T>(work: Promise<T> | undefined): Promise<T | undefined> =>
+    Promise.race([work, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
 
   return {
     record: (entry) => {
@@ -152,27 +141,27 @@ export function createAudit(options: AuditOptions): Audit {
     },
     page: async ({ limit, before }) => {
       const wanted = { limit: Math.min(limit, MAX_PAGE), ...(before === undefined ? {} : { before }) };
-      await patiently(writing);
-      // One at a time: each may hold one of the few threads that files share with all else, for as long as the disk likes.
+      await waitFor(writing);
+      // One read at a time: on a slow disk each read can block one of the few threads of the thread pool.
       for (let waited = 0; waited < MAX_TURNS; waited += 1) {
         reading ??= { wanted: JSON.stringify(wanted), page: read(wanted) };
         const { wanted: underWay, page } = reading;
-        const done = await patiently(page.then((value) => ({ value })));
-        if (done === undefined) return NOTHING;
+        const done = await waitFor(page.then((value) => ({ value })));
+        if (done === undefined) return EMPTY_PAGE;
         if (underWay === JSON.stringify(wanted)) return done.value;
       }
-      return NOTHING;
+      return EMPTY_PAGE;
     },
     close: async () => {
       ending.abort();
-      await patiently(writing);
+      await waitFor(writing);
       const missing = waiting.length + lost;
       if (missing > 0) log.error({ file, lost: missing }, 'audit lines are in this log only');
     },
   };
 }
 
-/** One line, however large what was changed: without it then. */
+/** One line; without `before` and `after` if they are too large or not JSON. */
 function lineOf(entry: RecordedEntry): string {
   const line = jsonOf(entry);
   if (line !== undefined && Buffer.byteLength(line) <= MAX_LINE_BYTES) return line;
@@ -186,4 +175,10 @@ function jsonOf(entry: AuditEntry): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isRecorded(value: unknown): value is RecordedEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { atMs, action, by, result } = value as Readonly<Record<string, unknown>>;
+  return [action, by, result].every((text) => typeof text === 'string') && typeof atMs === 'number';
 }

@@ -1,21 +1,52 @@
 import { hash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { AuditPage, AuditPageWish, RecordedEntry } from './audit.ts';
 
-export interface Appended {
+export interface Rotation {
+  /** Maximum size of a file, plus the writes of other processes while this one writes a batch (1 MiB at most). */
+  readonly maxBytes: number;
+  /** Full files kept beside the current one; the oldest are removed. At least 1. */
+  readonly keep: number;
+}
+
+interface Appended {
   /** Lines written, in order from the first. */
   readonly written: number;
-  /** Why the remaining lines were not written. */
+  /** The reason why the remaining lines were not written. */
   readonly fault?: Error;
-  /** Why the full file was not rotated. The lines are written to it all the same. */
+  /** The reason why the full file was not rotated. The lines are written to it nevertheless. */
   readonly rotationFault?: Error;
 }
 
+/** Which part of the log to read. */
+export interface PageRequest {
+  /** Maximum of entries. */
+  readonly limit: number;
+  /** The `next` of the page before; absent: the newest entries. */
+  readonly before?: string;
+}
+
+export interface LogPage<Entry> {
+  /** Newest first. */
+  readonly entries: readonly Entry[];
+  /** The cursor of older entries. Absent: there are none. A page without entries may have one too. */
+  readonly next?: string;
+}
+
+/** `<file>-<offset>`: the lines that end before the offset follow; for the file see `identityOf`. */
+export const CURSOR = /^[0-9a-f]{12}-[0-9]{1,15}$/;
+
+const LINE_FEED = 0x0a;
+const CHUNK_BYTES = 64 * 1024;
+/** Maximum read for one page, whatever count of entries that gives. */
+const MAX_PAGE_BYTES = 4 * 2 ** 20;
+/** The start of a file's first line, which identifies the file. The line begins with a time and an action. */
+const HEAD_BYTES = 128;
+
 /**
- * Appends each line by a write of its own, so that processes that share a file never mix theirs, and opens the file anew
- * each time, so that it may be moved away: by whoever rotates logs, or by another process that shares it. A file that the
- * next line would make larger than it may be is rotated first.
+ * Appends each line by its own write, so that processes that share a file never mix their lines. The file is opened again for
+ * each batch, so that a log rotator or another process may move it away. A file that the next line would make larger than
+ * `maxBytes` is rotated first.
  */
 export async function appendLines(file: string, rotation: Rotation, lines: readonly string[]): Promise<Appended> {
   let written = 0;
@@ -58,10 +89,10 @@ export async function appendLines(file: string, rotation: Rotation, lines: reado
 interface Opened {
   readonly handle: FileHandle;
   readonly isFile: boolean;
-  /** Tells it from the file that takes its name later. */
+  /** The inode: tells the file from a later one of the same name. */
   readonly id: bigint;
   bytes: number;
-  /** Half a line is left where the disk was full, or where a process died: ours must not become a part of it. */
+  /** The file ends with half a line, as after a full disk or a crash. The next line must not become part of it. */
   isTorn: boolean;
 }
 
@@ -88,33 +119,24 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-const LINE_FEED = 0x0a;
-
-export interface Rotation {
-  /** A file grows to this, and by what other processes write to it while this one writes one batch (1 MiB at most). */
-  readonly maxBytes: number;
-  /** Full files kept beside the one that is written; the oldest go. At least 1. */
-  readonly keep: number;
-}
-
 /**
- * `audit.ndjson` becomes `audit.ndjson.000001-3f2c9a1e`; the next full one is 000002. A number and no time, since a
- * stepped clock must not change which is the oldest. The tail keeps two processes that rotate at once from taking one
- * name, which would replace a file.
+ * `audit.ndjson` becomes `audit.ndjson.000001-3f2c9a1e`; the next full file is 000002. It is a number and not a time, so that
+ * a stepped clock does not change the order. The random suffix keeps two processes that rotate at the same time from choosing
+ * the same name, which would replace a file.
  */
-const TAIL = /^\.(\d{6,12})-[0-9a-f]{8}$/;
+const ROTATED_SUFFIX = /^\.(\d{6,12})-[0-9a-f]{8}$/;
 
 /** Full files, newest first. */
-export async function rotatedFiles(file: string): Promise<readonly string[]> {
+async function rotatedFiles(file: string): Promise<readonly string[]> {
   const folder = dirname(file);
   return (await numbered(file)).map(({ name }) => join(folder, name));
 }
 
 /**
- * Moves the file away under the next number, by one rename: whoever has it open goes on writing into it, so no line is
- * lost. Does nothing when another process has moved it already. Between that look and the rename there may be one more
- * rotation; a small file gets a number of its own then.
- * @param id of the file that is full.
+ * Moves the file away under the next number, by one rename: a process that has it open goes on writing to it, so no line is
+ * lost. Does nothing when another process has moved the file already. Another rotation between this check and the rename
+ * gives a small file a number of its own.
+ * @param id the inode of the full file
  */
 export async function rotate(file: string, id: bigint, { keep }: Rotation): Promise<void> {
   if ((await stat(file, { bigint: true })).ino !== id) return;
@@ -127,36 +149,32 @@ export async function rotate(file: string, id: bigint, { keep }: Rotation): Prom
 async function numbered(file: string): Promise<readonly { readonly name: string; readonly number: number }[]> {
   const base = basename(file);
   const found = (await readdir(dirname(file))).flatMap((name) => {
-    const number = name.startsWith(base) ? TAIL.exec(name.slice(base.length))?.[1] : undefined;
+    const number = name.startsWith(base) ? ROTATED_SUFFIX.exec(name.slice(base.length))?.[1] : undefined;
     return number === undefined ? [] : [{ name, number: Number(number) }];
   });
   return found.toSorted((a, b) => b.number - a.number || (a.name < b.name ? 1 : -1));
 }
 
-const CHUNK_BYTES = 64 * 1024;
-/** Read for one page at most, however few entries that brings. */
-const MAX_BYTES = 4 * 2 ** 20;
-
-/** `<file>-<offset>`: see `identityOf`; the lines that end before the offset follow. */
-const CURSOR = /^([0-9a-f]{12})-([0-9]{1,15})$/;
-/** How much of a file's first line identifies the file. The line begins with a time and an action. */
-const HEAD_BYTES = 128;
-
 /**
- * A page of entries, newest first, from the file that is written and then from the rotated ones, without reading what
- * stands before them. Undefined: there is no file by that cursor. @throws when a file cannot be read.
+ * A page of entries, newest first, from the current file and then from the rotated ones. Reads backwards from the end, so the
+ * size of the files does not matter. Undefined: the cursor is invalid, or its file is gone.
+ * @param isEntry lines that are not JSON, or not an entry, are left out
+ * @throws when a file cannot be read
  */
-export async function readBack(file: string, { limit, before }: AuditPageWish): Promise<AuditPage | undefined> {
-  const from = before === undefined ? undefined : CURSOR.exec(before);
-  if (from === null) return undefined;
-  const wanted = from === undefined ? undefined : { id: from[1] ?? '', offset: Number(from[2]) };
-  const entries: RecordedEntry[] = [];
+export async function readBack<Entry>(
+  file: string,
+  { limit, before }: PageRequest,
+  isEntry: (value: unknown) => value is Entry,
+): Promise<LogPage<Entry> | undefined> {
+  if (before !== undefined && !CURSOR.test(before)) return undefined;
+  const [id = '', offset] = before?.split('-') ?? [];
+  const wanted = before === undefined ? undefined : { id, offset: Number(offset) };
+  const entries: Entry[] = [];
   const seen = new Set<string>();
   let isFound = wanted === undefined;
-  let bytesLeft = MAX_BYTES;
+  let bytesLeft = MAX_PAGE_BYTES;
 
-  // The file being written comes first, and is open before the others are listed: when it is rotated meanwhile it is
-  // found twice, never not at all.
+  // The current file is opened before the others are listed: if it is rotated meanwhile, it is found twice and not missed.
   let paths: readonly string[] | undefined;
   for (let at = -1; at < (paths?.length ?? 0); at += 1) {
     const handle = await openIfThere(at < 0 ? file : (paths?.[at] ?? file));
@@ -164,19 +182,19 @@ export async function readBack(file: string, { limit, before }: AuditPageWish): 
       paths ??= await rotatedFiles(file).catch(() => []);
       if (handle === undefined) continue;
       const { ino, size } = await handle.stat({ bigint: true });
-      const id = await identityOf(handle, ino);
-      if (seen.has(id)) continue;
-      seen.add(id);
-      const isWanted = id === wanted?.id;
+      const identity = await identityOf(handle, ino);
+      if (seen.has(identity)) continue;
+      seen.add(identity);
+      const isWanted = identity === wanted?.id;
       if (!isFound && !isWanted) continue;
       isFound = true;
       const end = isWanted ? Math.min(Number(size), wanted.offset) : Number(size);
-      const read = await readEntries(handle, end, { limit: limit - entries.length, maxBytes: bytesLeft });
+      const read = await readEntries(handle, end, { limit: limit - entries.length, maxBytes: bytesLeft, isEntry });
       entries.push(...read.entries);
       bytesLeft -= read.bytes;
       const isLast = at + 1 >= paths.length;
       if (read.from > 0 || ((entries.length >= limit || bytesLeft <= 0) && !isLast)) {
-        return { entries, next: `${id}-${read.from}` };
+        return { entries, next: `${identity}-${read.from}` };
       }
     } finally {
       await handle?.close();
@@ -185,25 +203,32 @@ export async function readBack(file: string, { limit, before }: AuditPageWish): 
   return isFound ? { entries } : undefined;
 }
 
-interface Read {
-  readonly entries: readonly RecordedEntry[];
-  /** Everything that is older ends here. */
+interface ReadOptions<Entry> {
+  readonly limit: number;
+  readonly maxBytes: number;
+  readonly isEntry: (value: unknown) => value is Entry;
+}
+
+interface ReadEntries<Entry> {
+  readonly entries: readonly Entry[];
+  /** Offset at which the older lines end. */
   readonly from: number;
   readonly bytes: number;
 }
 
-async function readEntries(
+async function readEntries<Entry>(
   handle: FileHandle,
   end: number,
-  { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
-): Promise<Read> {
-  const entries: RecordedEntry[] = [];
-  // Newest first, each the rest of a line whose beginning stands further up.
+  { limit, maxBytes, isEntry }: ReadOptions<Entry>,
+): Promise<ReadEntries<Entry>> {
+  const entries: Entry[] = [];
+  // The ends of a line whose start was not read yet, last part first.
   let tail: Buffer[] = [];
   let whole = end;
   let at = end;
   const take = (line: Buffer, start: number): boolean => {
-    entries.push(...entryOf(Buffer.concat([line, ...tail.toReversed()]).toString('utf8')));
+    const value = parsed(Buffer.concat([line, ...tail.toReversed()]).toString('utf8'));
+    if (isEntry(value)) entries.push(value);
     tail = [];
     whole = start;
     return entries.length >= limit;
@@ -212,7 +237,7 @@ async function readEntries(
     const from = Math.max(0, at - CHUNK_BYTES);
     const chunk = Buffer.alloc(at - from);
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, from);
-    // It was made shorter meanwhile.
+    // The file was truncated meanwhile.
     if (bytesRead < chunk.length) return { entries, from: 0, bytes: end - from };
     let to = chunk.length;
     for (let feed = chunk.lastIndexOf(LINE_FEED); feed >= 0; ) {
@@ -224,13 +249,13 @@ async function readEntries(
     at = from;
     if (at === 0) take(Buffer.alloc(0), 0);
   }
-  // A line longer than `maxBytes` was not written by an audit: the next page begins inside that line.
+  // No audit line is longer than `maxBytes`. With a foreign one, the next page begins inside that line.
   return { entries, from: whole < end ? whole : at, bytes: end - at };
 }
 
 /**
- * Stays when a file is renamed and when lines are appended. The inode alone would not do: its number is given to a new
- * file soon after the old one was removed.
+ * Identifies a file after renames and appended lines. The inode alone is not enough: its number is soon given to a new file
+ * after the old one was removed.
  */
 async function identityOf(handle: FileHandle, inode: bigint): Promise<string> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
@@ -249,19 +274,11 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Torn lines and those of another hand are passed over. */
-function entryOf(line: string): readonly RecordedEntry[] {
-  if (line === '') return [];
+/** Undefined for half a line and for other text that is not JSON. */
+function parsed(line: string): unknown {
   try {
-    const entry: unknown = JSON.parse(line);
-    return isEntry(entry) ? [entry] : [];
+    return JSON.parse(line);
   } catch {
-    return [];
+    return undefined;
   }
-}
-
-function isEntry(value: unknown): value is RecordedEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { atMs, action, by, result } = value as Readonly<Record<string, unknown>>;
-  return [action, by, result].every((text) => typeof text === 'string') && typeof atMs === 'number';
 }

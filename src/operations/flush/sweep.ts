@@ -1,7 +1,7 @@
 import type { RuledName } from '../../cache/invalidation.ts';
 import type { MemoryTier } from '../../cache/memory.ts';
-import { compileRules } from '../../control/compile-rules.ts';
 import type { ControlDocument } from '../../control/document.ts';
+import { compileRules } from '../../control/entry-rules.ts';
 import type { FlushEvent } from './flush.ts';
 import { walkMemory } from './preview.ts';
 

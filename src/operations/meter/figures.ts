@@ -1,9 +1,88 @@
 import { OUTCOMES, type Outcome } from '../../search/events.ts';
 
+/**
+ * Upper bounds of the duration buckets, in milliseconds: a hit takes tens of microseconds, a miss up to a hard deadline. The
+ * last bounds are above the maximum of `patience`, because guards of drills check whether answers take longer than it.
+ */
+export const DURATION_BOUNDS_MS = [
+  0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 800,
+  1000, 1250, 1500, 2000, 2250, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 15_000, 20_000, 30_000, 45_000, 60_000,
+  90_000, 120_000,
+] as const;
+
+/**
+ * The counters of one process for one domain since its start; only differences of two readings have a meaning. Plain JSON,
+ * small enough to be sent every second.
+ */
+export interface MeterReading {
+  /** On this process's monotonic clock. */
+  readonly atMs: number;
+  /** Searches by outcome. */
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  /** Searches by duration: one count per bound of `DURATION_BOUNDS_MS`, and one for longer durations. */
+  readonly durations: readonly number[];
+  readonly engine: EngineReading;
+  /** In the order of the requested cohorts. */
+  readonly cohorts: readonly CohortReading[];
+}
+
+export interface EngineReading {
+  readonly calls: number;
+  readonly failed: number;
+  /** Sum of the durations of all calls, in milliseconds. */
+  readonly busyMs: number;
+  /** From here on: current levels in this process, not counts. */
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly maxConcurrent: number;
+  readonly ceiling: number;
+  readonly breaker: 'closed' | 'open' | 'half-open';
+}
+
+export interface CohortReading {
+  readonly searches: number;
+  /** Answered from L1 or L2 with a fresh entry. */
+  readonly hits: number;
+}
+
+/** The figures of a domain between two readings, summed over all processes that reported both. */
+export interface Figures {
+  readonly seconds: number;
+  readonly processes: number;
+  readonly searches: number;
+  readonly searchesPerSecond: number;
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  /** 0–1: share of `hit-l1` and `hit-l2` in the searches; undefined without searches. */
+  readonly hitRatio?: number;
+  /** 0–1: share of `failed`. */
+  readonly errorRate?: number;
+  readonly shedRate?: number;
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
+  readonly engineCallsPerSecond: number;
+  /** Mean duration of an engine call; undefined without calls. */
+  readonly engineCallMs?: number;
+  readonly engineFailures: number;
+  /** From here on: sums over all processes at the second reading. */
+  readonly engineInFlight: number;
+  readonly engineQueued: number;
+  /** Sum of the concurrency limits: never more than the fleet's `maxConcurrent`. */
+  readonly engineMax: number;
+  readonly engineCeiling: number;
+  readonly breakersOpen: number;
+  readonly cohorts: readonly CohortFigures[];
+}
+
+export interface CohortFigures {
+  readonly searches: number;
+  /** Undefined without searches. */
+  readonly hitRatio?: number;
+}
+
 type Readings = ReadonlyMap<string, MeterReading>;
 
-/** No process of ours reports twice within it, and rates over less have no bound. */
-const LEAST_MS = 1;
+/** Minimum duration for rates, which would have no bound otherwise. No process reports twice within it. */
+const MIN_DURATION_MS = 1;
 
 interface Pair {
   readonly before: MeterReading;
@@ -11,8 +90,8 @@ interface Pair {
 }
 
 /**
- * What happened between two sets of readings. A process counts when it was heard both times and has counted on: one that
- * came, died or fell silent between them is left out, since what it did in just that time is not known.
+ * The figures between two sets of readings. A process is included when it reported both times and its clock has moved on. A
+ * process that started, died or fell silent in between is left out, because its counts for this time are unknown.
  */
 export function figuresBetween(before: Readings, after: Readings): Figures {
   const pairs = pairsOf(before, after);
@@ -21,7 +100,7 @@ export function figuresBetween(before: Readings, after: Readings): Figures {
     sum(
       pairs.map(
         ({ before: then, after: now }) =>
-          (Math.max(0, of(now) - of(then)) * 1000) / Math.max(LEAST_MS, now.atMs - then.atMs),
+          (Math.max(0, of(now) - of(then)) * 1000) / Math.max(MIN_DURATION_MS, now.atMs - then.atMs),
       ),
     );
   const level = (of: (engine: EngineReading) => number): number => sum(pairs.map(({ after: now }) => of(now.engine)));
@@ -59,15 +138,15 @@ export function figuresBetween(before: Readings, after: Readings): Figures {
     cohorts: Array.from({ length: cohorts }, (_, at): CohortFigures => {
       const searched = grownInCohort(pairs, at, 'searches');
       const hit = grownInCohort(pairs, at, 'hits');
-      // Others may have reported more hits than searches.
+      // The report of another process may hold more hits than searches.
       return { searches: searched, ...ratio('hitRatio', Math.min(hit, searched), searched) };
     }),
   };
 }
 
 /**
- * Searches of `figuresBetween`, and nothing else of it: cheap enough to ask of every reading that is kept.
- * @param cohorts the searches of these alone, by their places
+ * The count of searches as in `figuresBetween`, without the other figures: cheap enough for every reading that is kept.
+ * @param cohorts indices of the cohorts to count; absent: all searches
  */
 export function searchesBetween(before: Readings, after: Readings, cohorts?: readonly number[]): number {
   const pairs = pairsOf(before, after);
@@ -92,7 +171,7 @@ function outcomesOf(pairs: readonly Pair[]): Record<Outcome, number> {
   return Object.fromEntries(grown) as Record<Outcome, number>;
 }
 
-/** A process that had not heard of the drill yet has nothing to be compared with. */
+/** Leaves out processes that did not know the drill at the first reading. */
 function grownInCohort(pairs: readonly Pair[], at: number, what: 'searches' | 'hits'): number {
   const both = pairs.filter((pair) => pair.before.cohorts.length > at && pair.after.cohorts.length > at);
   return grownIn(both, (reading) => reading.cohorts[at]?.[what] ?? 0);
@@ -102,12 +181,12 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Nothing where there is nothing to divide by: less than one of what is counted. */
+/** Absent when `whole` is below 1. */
 function ratio<K extends string>(name: K, part: number, whole: number): { readonly [key in K]?: number } {
   return (whole >= 1 ? { [name]: part / whole } : {}) as { readonly [key in K]?: number };
 }
 
-/** The bound under which so many lie; of what is slower than the last one, that one. */
+/** The upper bound of the bucket that holds the quantile; the last bound for longer durations. */
 function quantile<K extends string>(
   name: K,
   counts: readonly number[],
@@ -122,83 +201,4 @@ function quantile<K extends string>(
   });
   const bound = DURATION_BOUNDS_MS[place] ?? DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1] ?? 0;
   return { [name]: bound } as { readonly [key in K]?: number };
-}
-
-/**
- * Upper bounds of what a duration is counted under: a hit takes tens of microseconds, a miss up to a hard deadline. The last
- * ones lie above the longest patience: guards judge whether answers take longer than that.
- */
-export const DURATION_BOUNDS_MS = [
-  0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 800,
-  1000, 1250, 1500, 2000, 2250, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 15_000, 20_000, 30_000, 45_000, 60_000,
-  90_000, 120_000,
-] as const;
-
-/**
- * What one process has counted for one domain since it started. Only differences of two readings mean anything. Small
- * enough to be sent every second; plain JSON.
- */
-export interface MeterReading {
-  /** Of this process's monotonic clock. */
-  readonly atMs: number;
-  /** Searches by outcome. */
-  readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** Searches by duration: one count per bound of `DURATION_BOUNDS_MS`, and one for what took longer. */
-  readonly durations: readonly number[];
-  readonly engine: EngineReading;
-  /** In the order of the cohorts asked for. */
-  readonly cohorts: readonly CohortReading[];
-}
-
-export interface EngineReading {
-  readonly calls: number;
-  readonly failed: number;
-  /** Milliseconds the calls took, together. */
-  readonly busyMs: number;
-  /** Now, in this process: not counts but levels. */
-  readonly inFlight: number;
-  readonly queued: number;
-  readonly maxConcurrent: number;
-  readonly ceiling: number;
-  readonly breaker: 'closed' | 'open' | 'half-open';
-}
-
-export interface CohortReading {
-  readonly searches: number;
-  /** Answered from L1 or L2 while fresh. */
-  readonly hits: number;
-}
-
-/** What a domain did between two moments, over all processes that were heard at both. */
-export interface Figures {
-  readonly seconds: number;
-  readonly processes: number;
-  readonly searches: number;
-  readonly searchesPerSecond: number;
-  readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** 0–1, of the searches; undefined without any. `hit-l1` and `hit-l2`. */
-  readonly hitRatio?: number;
-  /** `failed`. */
-  readonly errorRate?: number;
-  readonly shedRate?: number;
-  readonly p50Ms?: number;
-  readonly p99Ms?: number;
-  readonly engineCallsPerSecond: number;
-  /** Mean duration of an engine call; undefined without any. */
-  readonly engineCallMs?: number;
-  readonly engineFailures: number;
-  /** All processes together, at the end of the time. */
-  readonly engineInFlight: number;
-  readonly engineQueued: number;
-  /** What they may ask at once, together: never more than the fleet's `maxConcurrent`. */
-  readonly engineMax: number;
-  readonly engineCeiling: number;
-  readonly breakersOpen: number;
-  readonly cohorts: readonly CohortFigures[];
-}
-
-export interface CohortFigures {
-  readonly searches: number;
-  /** Undefined without any search. */
-  readonly hitRatio?: number;
 }

@@ -1,6 +1,5 @@
 import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
-import type { RequestEvent } from '../../http/transport/events.ts';
 import type { Clock } from '../../runtime.ts';
 import { OUTCOMES, type Outcome } from '../../search/events.ts';
 import {
@@ -12,18 +11,26 @@ import {
   type MeterReading,
 } from './figures.ts';
 
-/** Counts what one domain does in this process, by bucket as well, so that any cohort can be read afterwards. */
+/** Counts the searches of one domain in this process, by bucket too, so that any cohort can be read later. */
 export interface Meter {
-  /** On the path of every hit: a few plain additions. */
-  readonly noteRequest: (event: Pick<RequestEvent, 'outcome' | 'durationMs' | 'bucket'>) => void;
+  /** Called for every search, L1 hits included: a few additions. */
+  readonly noteRequest: (request: MeteredRequest) => void;
   readonly noteEngine: (call: { readonly failed: boolean; readonly durationMs: number }) => void;
-  /** @param cohorts each a set of ranges. */
+  /** @param cohorts each a list of bucket ranges. */
   readonly read: (cohorts?: readonly (readonly BucketRange[])[]) => MeterReading;
 }
 
-export interface MeterOptions {
+/** A request that was answered. */
+interface MeteredRequest {
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+  /** The bucket of its key; absent without a key. */
+  readonly bucket?: number;
+}
+
+interface MeterOptions {
   readonly buckets: number;
-  /** The levels of the engine now. */
+  /** The current levels of the engine. */
   readonly engine: () => Omit<EngineReading, 'calls' | 'failed' | 'busyMs'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
@@ -73,17 +80,17 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
   };
 }
 
-/** What this process did in the last minute or so: a dry run is told from it. */
-export interface Recent {
-  /** Undefined until there is a first reading to compare with. */
+/** The figures of this process over about the last minute, as dry runs use them. */
+interface Recent {
+  /** Undefined until some time has passed since the first reading. */
   readonly figures: () => Figures | undefined;
   readonly close: () => void;
 }
 
-export interface RecentOptions {
+interface RecentOptions {
   readonly meter: Pick<Meter, 'read'>;
   readonly intervalMs?: number;
-  /** Readings kept: so many intervals are looked back at most. */
+  /** Readings kept: the maximum of intervals that the figures cover. */
   readonly kept?: number;
 }
 
@@ -106,24 +113,24 @@ export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOpti
   };
 }
 
-/** What every process that shares a domain has counted, while a drill runs in it. */
+/** The readings of all processes that share a domain, while a drill runs in it. */
 export interface FleetReadings {
-  /** By process id, this one's included; undefined when the control store cannot be asked. */
+  /** By process id, this process included; undefined when the control store cannot be asked. */
   readonly collect: () => Promise<ReadonlyMap<string, MeterReading> | undefined>;
-  /** This process's own, at once. */
+  /** The reading of this process. */
   readonly own: () => MeterReading;
   readonly close: () => void;
 }
 
-export interface FleetReadingsOptions {
+interface FleetReadingsOptions {
   readonly control: Pick<Control, 'overlay' | 'report' | 'reports'>;
   readonly meter: Pick<Meter, 'read'>;
   readonly processId: string;
   readonly intervalMs?: number;
 }
 
-/** Reports of processes carry this before their id: others use the same place. */
-const PROCESS = 'process:';
+/** Prefix of the ids of these reports: other reports are kept in the same place. */
+const REPORT_PREFIX = 'process:';
 
 export function createFleetReadings(options: FleetReadingsOptions): FleetReadings {
   const { control, meter, processId, intervalMs = 400 } = options;
@@ -131,15 +138,15 @@ export function createFleetReadings(options: FleetReadingsOptions): FleetReading
   let timer: NodeJS.Timeout;
   let closed = false;
 
-  /** Nobody reads the reports unless a drill runs. */
+  /** Reports are only read while a drill runs. */
   const report = async (): Promise<void> => {
-    if (control.overlay() !== undefined) await control.report(`${PROCESS}${processId}`, own());
-    rest();
+    if (control.overlay() !== undefined) await control.report(`${REPORT_PREFIX}${processId}`, own());
+    schedule();
   };
-  const rest = (): void => {
+  const schedule = (): void => {
     if (!closed) timer = setTimeout(() => void report(), intervalMs).unref();
   };
-  rest();
+  schedule();
 
   return {
     own,
@@ -148,9 +155,9 @@ export function createFleetReadings(options: FleetReadingsOptions): FleetReading
       if (reports === undefined) return undefined;
       const readings = new Map<string, MeterReading>();
       for (const [id, value] of reports) {
-        if (id.startsWith(PROCESS) && isReading(value)) readings.set(id.slice(PROCESS.length), value);
+        if (id.startsWith(REPORT_PREFIX) && isReading(value)) readings.set(id.slice(REPORT_PREFIX.length), value);
       }
-      // Its own report is as old as the others' may be, its own figures need not be.
+      // The stored report of this process is older than its current reading.
       readings.set(processId, own());
       return readings;
     },
@@ -161,7 +168,7 @@ export function createFleetReadings(options: FleetReadingsOptions): FleetReading
   };
 }
 
-/** Of another version perhaps, or damaged: then it is not counted, or one process would make every figure unknown. */
+/** Refuses reports that are damaged or of another version, so that they cannot make the figures of the fleet invalid. */
 function isReading(value: unknown): value is MeterReading {
   if (!isRecord(value)) return false;
   const { atMs, outcomes, durations, engine, cohorts } = value;
@@ -180,9 +187,9 @@ function isReading(value: unknown): value is MeterReading {
   );
 }
 
-/** More than any process counts: sums over a fleet stay exact and finite. */
+/** Above the counts of any process: sums over a fleet stay exact and finite. */
 const MAX_AMOUNT = 1e12;
-/** Of a drill's plan, and room for more. */
+/** Above the cohorts of any drill plan. */
 const MAX_COHORTS = 256;
 
 function isAmount(value: unknown): boolean {

@@ -19,10 +19,10 @@ import pino from 'pino';
 import { createAudit } from '../../../src/operations/audit/audit.ts';
 import { idle } from '../../fakes/idle.ts';
 import { until } from '../../http/serve.ts';
-import { entry, newest, RETRY_MS, rig, UNROTATED } from './rig.ts';
+import { createHarness, entry, newest, RETRY_MS, UNROTATED } from './harness.ts';
 
 test('each entry is one line of the file and one of the log, in order', async (context) => {
-  const { audit, file, lines, written } = rig(context);
+  const { audit, file, lines, written } = createHarness(context);
   for (let i = 0; i < 50; i += 1) audit.record({ ...entry(`a${i}`), reason: 'first\nsecond \u2028 "x"', after: { i } });
   await audit.close();
   assert.equal(readFileSync(file, 'utf8').split('\n').length, 51);
@@ -38,15 +38,15 @@ test('each entry is one line of the file and one of the log, in order', async (c
   assert.equal(statSync(join(file, '..')).mode & 0o777, 0o700);
 });
 
-test('what another process has written stays, and what was moved away is begun anew', async (context) => {
-  const { audit, file, directory, written } = rig(context);
+test('lines of another process stay, and a file that was moved away is created again', async (context) => {
+  const { audit, file, directory, written } = createHarness(context);
   audit.record(entry('first'));
   await audit.close();
   const beside = createAudit({ file, ...UNROTATED, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
   beside.record(entry('of another'));
   await beside.close();
   audit.record(entry('second'));
-  await until(() => written().length === 3, 'all are there');
+  await until(() => written().length === 3, 'all lines are there');
   renameSync(file, join(directory, 'rotated'));
   audit.record(entry('third'));
   await audit.close();
@@ -56,8 +56,8 @@ test('what another process has written stays, and what was moved away is begun a
   );
 });
 
-test('two processes never mix their lines', async (context) => {
-  const { audit, file, written } = rig(context);
+test('two processes that share a file never mix their lines', async (context) => {
+  const { audit, file, written } = createHarness(context);
   const beside = createAudit({ file, ...UNROTATED, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
   for (let i = 0; i < 300; i += 1) {
     for (const each of [audit, beside]) each.record({ ...entry('x'), after: 'y'.repeat(i * 10) });
@@ -67,8 +67,8 @@ test('two processes never mix their lines', async (context) => {
   assert.equal(written().length, 600);
 });
 
-test('half a line that somebody left is not made a part of ours', async (context) => {
-  const { audit, file } = rig(context);
+test('half a line at the end of the file does not become part of the next line', async (context) => {
+  const { audit, file } = createHarness(context);
   audit.record(entry('first'));
   await audit.close();
   writeFileSync(file, '{"action":"half a li', { flag: 'a' });
@@ -80,13 +80,13 @@ test('half a line that somebody left is not made a part of ours', async (context
   );
 });
 
-test('a disk that takes nothing loses no line of the log, keeps some, and says so once', async (context) => {
+test('while the file cannot be written all lines are in the log, some wait, and the fault is logged once', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const blocked = join(directory, 'file');
   writeFileSync(blocked, 'a file where the directory should be');
-  const { audit, lines, file } = rig(context, { file: join(blocked, 'audit.ndjson'), maxWaitingBytes: 1000 });
-  // Timers of one length ring in the order in which they were set: its own first.
+  const { audit, lines, file } = createHarness(context, { file: join(blocked, 'audit.ndjson'), maxWaitingBytes: 1000 });
+  // Timers of equal length fire in the order in which they were set: that of the audit first.
   const retried = async (): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     await idle();
@@ -96,10 +96,10 @@ test('a disk that takes nothing loses no line of the log, keeps some, and says s
   assert.ok(lines.some(({ msg }) => String(msg).includes('cannot be written')));
   for (let i = 0; i < 5; i += 1) await retried();
   assert.equal(lines.filter(({ audit: logged }) => logged !== undefined).length, 100);
-  assert.equal(lines.filter(({ level }) => level === 50).length, 2, 'once that it fails, once that lines are lost');
+  assert.equal(lines.filter(({ level }) => level === 50).length, 2, 'one line for the fault, one for lost lines');
   assert.deepEqual(await newest(audit, 5), []);
   rmSync(blocked);
-  await until(() => lines.some(({ msg }) => String(msg).includes('written again')), 'it is written again');
+  await until(() => lines.some(({ msg }) => String(msg).includes('written again')), 'the file is written again');
   await audit.close();
   const texts = readFileSync(file, 'utf8')
     .trim()
@@ -107,35 +107,38 @@ test('a disk that takes nothing loses no line of the log, keeps some, and says s
     .map((line) => JSON.parse(line));
   const { action, after } = texts.at(-1);
   assert.equal(action, 'audit-gap');
-  assert.equal(texts.length - 1 + after.lost, 100, 'kept and lost are all there were');
+  assert.equal(texts.length - 1 + after.lost, 100, 'written and lost lines are all lines');
   assert.ok(after.lost > 50);
 });
 
-test('a disk that hangs holds up neither a reader nor the end, and nothing is kept beyond the bound', async (context) => {
+test('a disk that hangs delays neither a reader nor close, and waiting lines are bounded', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
   const file = join(directory, 'pipe');
-  // Takes 64 KiB, then nothing until somebody reads.
+  // A pipe takes 64 KiB, then nothing until it is read.
   execFileSync('mkfifo', [file]);
   context.after(async () => {
     await once(createReadStream(file).resume(), 'close');
     rmSync(directory, { recursive: true, force: true });
   });
-  const { audit, lines } = rig(context, { file, maxWaitingBytes: 200_000 });
+  const { audit, lines } = createHarness(context, { file, maxWaitingBytes: 200_000 });
   for (let i = 0; i < 1000; i += 1) audit.record({ ...entry(`a${i}`), after: 'x'.repeat(1000) });
   const startedMs = performance.now();
   assert.deepEqual(await Promise.all(Array.from({ length: 8 }, () => newest(audit, 10))), Array(8).fill([]));
   const readMs = performance.now() - startedMs;
   await audit.close();
   const closeMs = performance.now() - startedMs - readMs;
-  // Each is patient once with what is written, and a reader once more with what is read: eight in a row took eight times as long.
-  assert.ok(readMs < 5 * closeMs, `${readMs} ms for the readers, ${closeMs} ms for the end`);
+  // Each waits once for the write, and a reader once more for its read. Eight readers one after another took eight times as long.
+  assert.ok(readMs < 5 * closeMs, `${readMs} ms for the readers, ${closeMs} ms for close`);
   assert.equal(lines.filter(({ audit: logged }) => logged !== undefined).length, 1000);
   const { lost } = lines.at(-1) as { lost: number };
   assert.ok(lost > 700 && lost < 1000, `${lost} lost`);
 });
 
-test('closing does not wait for a disk that is gone', async (context) => {
-  const { audit, lines } = rig(context, { file: join(import.meta.filename, 'audit.ndjson'), retryMs: 60_000 });
+test('close does not wait for a file that cannot be written', async (context) => {
+  const { audit, lines } = createHarness(context, {
+    file: join(import.meta.filename, 'audit.ndjson'),
+    retryMs: 60_000,
+  });
   audit.record(entry('a'));
   await idle();
   let isClosed = false;
@@ -148,8 +151,8 @@ test('closing does not wait for a disk that is gone', async (context) => {
   assert.match(JSON.stringify(lines.at(-1)), /"lost":1/);
 });
 
-test('what cannot be written as a line is written without what was changed', async (context) => {
-  const { audit, written } = rig(context);
+test('an entry that is too large or not JSON is written without before and after', async (context) => {
+  const { audit, written } = createHarness(context);
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   audit.record({ ...entry('circle'), before: circle });
@@ -166,13 +169,13 @@ test('what cannot be written as a line is written without what was changed', asy
   );
 });
 
-test('the newest are read back from the end, however long the file is', async (context) => {
-  const { audit, file } = rig(context);
+test('the newest entries are read from the end of a file of any size', async (context) => {
+  const { audit, file } = createHarness(context);
   audit.record(entry('made'));
   await audit.close();
   const line = (i: number): string =>
     `${JSON.stringify({ atMs: i, ...entry(`a${i}`), reason: 'é'.repeat(i % 700) })}\n`;
-  // More than can be read whole: nearly all of it is a hole, which takes no room on the disk.
+  // Too large to be read whole; nearly all of it is a hole, which takes no space on the disk.
   truncateSync(file, 2 ** 40);
   appendFileSync(file, `\n${Array.from({ length: 2000 }, (_, i) => line(i)).join('')}`);
   const read = await newest(audit, 1000);
@@ -184,8 +187,8 @@ test('the newest are read back from the end, however long the file is', async (c
   assert.equal((await newest(audit, 1)).length, 1);
 });
 
-test('a line is read back as soon as it was recorded', async (context) => {
-  const { audit } = rig(context);
+test('a line can be read as soon as it was recorded', async (context) => {
+  const { audit } = createHarness(context);
   assert.deepEqual(await newest(audit, 5), []);
   audit.record(entry('a'));
   audit.record(entry('b'));
@@ -195,8 +198,8 @@ test('a line is read back as soon as it was recorded', async (context) => {
   );
 });
 
-test('what is no entry is passed over', async (context) => {
-  const { audit, file } = rig(context);
+test('lines that are no entries are left out', async (context) => {
+  const { audit, file } = createHarness(context);
   audit.record(entry('made'));
   await audit.close();
   writeFileSync(file, '\n\nnot json\n[]\nnull\n{"action":1}\n\ufeff{}\n', { flag: 'a' });

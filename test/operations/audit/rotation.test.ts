@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { type Audit, createAudit, type RecordedEntry } from '../../../src/operations/audit/audit.ts';
 import { rotate } from '../../../src/operations/audit/log-file.ts';
-import { entry, rig } from './rig.ts';
+import { createHarness, entry } from './harness.ts';
 
-/** Every page from the newest back. */
+/** All pages, from the newest to the oldest. */
 async function allPages(audit: Audit, limit: number): Promise<RecordedEntry[]> {
   const entries: RecordedEntry[] = [];
   let before: string | undefined;
@@ -25,8 +25,8 @@ const numbered = (from: number, to: number): readonly string[] =>
   Array.from({ length: to - from }, (_, i) => `a${to - 1 - i}`);
 const actions = (entries: readonly RecordedEntry[]): readonly string[] => entries.map(({ action }) => action);
 
-test('a full file is moved away under the next number, and pages go back through all of them', async (context) => {
-  const { audit, file } = rig(context, { maxBytes: 1000, keep: 100 });
+test('a full file is moved away under the next number, and pages go back through all files', async (context) => {
+  const { audit, file } = createHarness(context, { maxBytes: 1000, keep: 100 });
   for (let i = 0; i < 100; i += 1) {
     audit.record(entry(`a${i}`));
     if (i % 7 === 0) await audit.page({ limit: 1 });
@@ -42,11 +42,11 @@ test('a full file is moved away under the next number, and pages go back through
   for (const limit of [1, 7, 1000]) {
     assert.deepEqual(actions(await allPages(audit, limit)), numbered(0, 100), `pages of ${limit}`);
   }
-  assert.equal((await audit.page({ limit: 100 }))?.next, undefined, 'there is nothing older');
+  assert.equal((await audit.page({ limit: 100 }))?.next, undefined, 'there are no older entries');
 });
 
-test('a file that another process has moved away already is not moved again', async (context) => {
-  const { audit, file } = rig(context);
+test('a file that another process has moved away is not moved again', async (context) => {
+  const { audit, file } = createHarness(context);
   audit.record(entry('a'));
   await audit.page({ limit: 1 });
   const { ino } = statSync(file, { bigint: true });
@@ -56,8 +56,8 @@ test('a file that another process has moved away already is not moved again', as
   assert.match(readdirSync(dirname(file)).join(), /^audit\.ndjson\.000001-[0-9a-f]{8}$/);
 });
 
-test('a page reads 4 MiB at most, and the next one goes on where it stopped', async (context) => {
-  const { audit, file } = rig(context);
+test('a page reads 4 MiB at most, and the next page continues from there', async (context) => {
+  const { audit, file } = createHarness(context);
   audit.record(entry('old'));
   await audit.page({ limit: 1 });
   appendFileSync(file, `${'x'.repeat(99_999)}\n`.repeat(60));
@@ -67,8 +67,8 @@ test('a page reads 4 MiB at most, and the next one goes on where it stopped', as
   assert.deepEqual(actions(second?.entries ?? []), ['old']);
 });
 
-test('a page that was given stays what it was while lines are written and files moved away', async (context) => {
-  const { audit } = rig(context, { maxBytes: 1000, keep: 100 });
+test('pages continue without gaps while lines are written and files are rotated', async (context) => {
+  const { audit } = createHarness(context, { maxBytes: 1000, keep: 100 });
   for (let i = 0; i < 30; i += 1) audit.record(entry(`a${i}`));
   const first = await audit.page({ limit: 5 });
   for (let i = 30; i < 90; i += 1) audit.record(entry(`a${i}`));
@@ -80,8 +80,8 @@ test('a page that was given stays what it was while lines are written and files 
   );
 });
 
-test('as many full files are kept as were asked for, and the oldest go', async (context) => {
-  const { audit, file } = rig(context, { maxBytes: 1000, keep: 3 });
+test('the configured count of full files is kept, and the oldest are removed', async (context) => {
+  const { audit, file } = createHarness(context, { maxBytes: 1000, keep: 3 });
   for (let i = 0; i < 300; i += 1) audit.record(entry(`a${i}`));
   const oldest = await audit.page({ limit: 20 });
   const files = readdirSync(dirname(file)).toSorted();
@@ -90,7 +90,7 @@ test('as many full files are kept as were asked for, and the oldest go', async (
   assert.deepEqual(kept, numbered(300 - kept.length, 300));
   for (let i = 300; i < 400; i += 1) audit.record(entry(`a${i}`));
   await audit.page({ limit: 1 });
-  assert.equal(await audit.page({ limit: 20, before: oldest?.next ?? '' }), undefined, 'its file has gone');
+  assert.equal(await audit.page({ limit: 20, before: oldest?.next ?? '' }), undefined, 'its file is gone');
   for (const before of ['', 'x', '1-1', '-1-2', '9'.repeat(40)]) {
     assert.equal(await audit.page({ limit: 1, before }), undefined, before);
   }
@@ -98,7 +98,7 @@ test('as many full files are kept as were asked for, and the oldest go', async (
 
 test('two processes that rotate one file lose no line', async (context) => {
   const options = { maxBytes: 2000, keep: 1000 };
-  const { audit, file } = rig(context, options);
+  const { audit, file } = createHarness(context, options);
   const beside = createAudit({ file, ...options, log: pino({ level: 'silent' }), clock: { wallMs: () => 1 } });
   for (let i = 0; i < 400; i += 1) {
     for (const [name, each] of [
@@ -115,8 +115,8 @@ test('two processes that rotate one file lose no line', async (context) => {
   assert.equal(seen.length, 800);
 });
 
-test('a line that half was written before a rotation is passed over, and all whole ones are read', async (context) => {
-  const { audit, file } = rig(context, { maxBytes: 1000, keep: 100 });
+test('half a line before a rotation is left out, and all whole lines are read', async (context) => {
+  const { audit, file } = createHarness(context, { maxBytes: 1000, keep: 100 });
   for (let i = 0; i < 10; i += 1) audit.record(entry(`a${i}`));
   await audit.page({ limit: 1 });
   appendFileSync(file, '{"action":"half a li');

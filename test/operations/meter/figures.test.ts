@@ -6,15 +6,15 @@ import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
 
 const LEVELS = { inFlight: 1, queued: 2, maxConcurrent: 4, ceiling: 8, breaker: 'closed' as const };
 
-function scene(): { readonly meter: Meter; readonly clock: FakeClock } {
+function setup(): { readonly meter: Meter; readonly clock: FakeClock } {
   const clock = createFakeClock();
   return { clock, meter: createMeter({ buckets: 100, engine: () => LEVELS, clock }) };
 }
 
 const one = (reading: MeterReading): ReadonlyMap<string, MeterReading> => new Map([['a', reading]]);
 
-test('figures are what was counted between two readings, not what was counted before', () => {
-  const { meter, clock } = scene();
+test('figures cover the time between two readings only', () => {
+  const { meter, clock } = setup();
   meter.noteRequest({ outcome: 'failed', durationMs: 900, bucket: 1 });
   const before = meter.read();
   for (let n = 0; n < 8; n += 1) meter.noteRequest({ outcome: 'hit-l1', durationMs: 0.04, bucket: n });
@@ -31,8 +31,8 @@ test('figures are what was counted between two readings, not what was counted be
   assert.deepEqual([figures.engineInFlight, figures.engineMax, figures.engineCeiling], [1, 4, 8]);
 });
 
-test('a ratio of nothing is not known, and never zero', () => {
-  const { meter, clock } = scene();
+test('a ratio without searches or calls is absent, not zero', () => {
+  const { meter, clock } = setup();
   const before = meter.read([[{ from: 0, to: 50 }]]);
   clock.advance(1000);
   const figures = figuresBetween(one(before), one(meter.read([[{ from: 0, to: 50 }]])));
@@ -44,7 +44,7 @@ test('a ratio of nothing is not known, and never zero', () => {
 });
 
 test('a cohort counts the searches of its buckets and no others', () => {
-  const { meter, clock } = scene();
+  const { meter, clock } = setup();
   const cohorts = [
     [
       { from: 90, to: 100 },
@@ -64,8 +64,8 @@ test('a cohort counts the searches of its buckets and no others', () => {
   ]);
 });
 
-test('processes add up; one that was heard only once, or stood still, is left out', () => {
-  const [first, second, late] = [scene(), scene(), scene()];
+test('figures sum all processes, except those that reported once or stood still', () => {
+  const [first, second, late] = [setup(), setup(), setup()];
   const before = new Map([
     ['first', first.meter.read([])],
     ['second', second.meter.read([])],
@@ -88,8 +88,8 @@ test('processes add up; one that was heard only once, or stood still, is left ou
   );
 });
 
-test('a process that has not heard of the drill yet is left out of its cohorts alone', () => {
-  const { meter, clock } = scene();
+test('a process that did not know the drill yet is left out of the cohorts only', () => {
+  const { meter, clock } = setup();
   const before = meter.read();
   meter.noteRequest({ outcome: 'hit-l1', durationMs: 1, bucket: 0 });
   clock.advance(500);

@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import type { Entry } from '../../src/cache/entry.ts';
 import type { EntryVerdict } from '../../src/cache/invalidation.ts';
 import { lift, purge, raiseFloors, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
-import { compileRules } from '../../src/control/compile-rules.ts';
-import { type ControlDocument, emptyDocument, type FlushMode } from '../../src/control/document.ts';
-import { beginOverlay, changeOverlay, type OverlayAsked } from '../../src/control/overlay.ts';
+import { type ControlDocument, emptyDocument, type FlushMode, MAX_GENERATION } from '../../src/control/document.ts';
+import { compileRules } from '../../src/control/entry-rules.ts';
+import { merge } from '../../src/control/merge.ts';
+import { beginOverlay, changeOverlay, type OverlayRequest } from '../../src/control/overlay.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { after, anySteps } from './random-document.ts';
@@ -23,14 +24,14 @@ const entryAt = (generation: number, ...resultIds: string[]): Entry => entryOf(c
 const judge = (document: ControlDocument, entry: Entry, bucket: number, text?: string): EntryVerdict =>
   compileRules(document, undefined, nowhere).judge(entry, nameOf(bucket, text));
 
-test('a domain nobody changed serves everything, and new entries carry generation 1', () => {
+test('a domain without changes serves every entry, and new entries carry generation 1', () => {
   const rules = compileRules(emptyDocument, undefined, nowhere);
   assert.equal(rules.generation(), 1);
   assert.equal(rules.judge(entryAt(1, 'a'), nameOf(0)), 'whole');
   assert.equal(rules.hides(), undefined);
 });
 
-test('a drop makes misses of older entries in its ranges, to the bucket', () => {
+test('a drop makes older entries in its ranges misses, exactly to the bucket', () => {
   const document = raiseFloors(emptyDocument, [{ from: 100, to: 200 }], 0);
   const verdicts = [99, 100, 199, 200].map((bucket) => judge(document, entryAt(1), bucket));
   assert.deepEqual(verdicts, ['whole', 'flushed', 'flushed', 'whole']);
@@ -47,7 +48,7 @@ test('a refresh makes older entries outdated, and does not undo a drop', () => {
   assert.equal(judge(document, entryAt(3), 500), 'whole');
 });
 
-test('a purge names every older page of one text, wherever the text is known', () => {
+test('a purge flushes every older page of one text, where the text is known', () => {
   const document = purge(emptyDocument, 'red shoes', 0);
   assert.equal(judge(document, entryAt(1), 7, 'red shoes'), 'flushed');
   assert.equal(judge(document, entryAt(2), 7, 'red shoes'), 'whole');
@@ -56,11 +57,11 @@ test('a purge names every older page of one text, wherever the text is known', (
   assert.equal(rules.judge(entryAt(1), { storeName: 'sc1:goods:{x}', bucket: 7 }), 'whole');
 });
 
-test('a suppressed document vanishes from older pages and is hidden from new ones, until it is lifted', () => {
+test('a suppressed document makes older pages misses and is hidden from new ones, until it is lifted', () => {
   const document = suppress(emptyDocument, ['sold', 'banned'], 0);
   assert.equal(judge(document, entryAt(1, 'a', 'sold'), 0), 'suppressed');
   assert.equal(judge(document, entryAt(1, 'a', 'b'), 0), 'whole');
-  assert.equal(judge(document, entryAt(2, 'a', 'sold'), 0), 'whole', 'computed by who left it out');
+  assert.equal(judge(document, entryAt(2, 'a', 'sold'), 0), 'whole', 'its process left the document out');
   const hides = compileRules(document, undefined, nowhere).hides();
   assert.deepEqual([hides?.('sold'), hides?.('banned'), hides?.('a')], [true, true, false]);
   const lifted = lift(document, ['sold', 'nobody']);
@@ -68,7 +69,7 @@ test('a suppressed document vanishes from older pages and is hidden from new one
   assert.equal(compileRules(lift(lifted, ['banned']), undefined, nowhere).hides(), undefined);
 });
 
-test('with hundreds suppressed a page is refused exactly when it holds one that was suppressed after it', () => {
+test('with hundreds of suppressions a page is refused exactly when it holds one that is newer than the page', () => {
   const ids = Array.from({ length: 900 }, (_, index) => `${index}`);
   const document = suppress(suppress(emptyDocument, ids.slice(0, 450), 0), ids.slice(450), 0);
   for (let index = 0; index < 1800; index += 7) {
@@ -78,7 +79,7 @@ test('with hundreds suppressed a page is refused exactly when it holds one that 
 });
 
 const begin = (mode: FlushMode, nodes?: readonly string[]): ControlDocument => {
-  const asked: OverlayAsked = {
+  const asked: OverlayRequest = {
     drill: 'd',
     owner: 'o',
     leaseMs: 3000,
@@ -91,7 +92,7 @@ const begin = (mode: FlushMode, nodes?: readonly string[]): ControlDocument => {
   return beginOverlay(emptyDocument, asked);
 };
 
-test('a drill drops or outdates while it lives, spares the holdout, and changes nothing else', () => {
+test('a live drill drops or outdates the entries in its ranges, and no others', () => {
   for (const [mode, verdict] of [
     ['drop', 'flushed'],
     ['erase', 'flushed'],
@@ -106,7 +107,7 @@ test('a drill drops or outdates while it lives, spares the holdout, and changes 
   }
 });
 
-test('a stage loses what was computed since the drill began, and leaves what earlier stages have refilled', () => {
+test('a stage flushes entries computed since the drill began, except in the buckets of earlier stages', () => {
   const first = changeOverlay(begin('drop'), 'd', {
     ranges: [
       { from: 9950, to: 10_000 },
@@ -134,7 +135,7 @@ test('a stage loses what was computed since the drill began, and leaves what ear
   assert.deepEqual([same.generation, same.overlay?.ranges], [second.generation, second.overlay?.ranges]);
 });
 
-test('a drill of a node loses what lives there, and the next node anew', () => {
+test('a drill of a node flushes the keys of that node, and of the next node after a change', () => {
   const locate = (storeName: string): string | undefined => (storeName.includes('b') ? 'b:6379' : 'a:6379');
   const onA = changeOverlay(begin('drop', ['a:6379']), 'd', { ranges: WHOLE });
   const onB = changeOverlay(onA, 'd', { nodes: ['b:6379'], ranges: WHOLE });
@@ -149,7 +150,7 @@ test('a drill of a node loses what lives there, and the next node anew', () => {
   assert.deepEqual(verdicts(everywhere, entryAt(1)), ['flushed', 'flushed']);
 });
 
-test('a drill that refreshes a node makes stale what lives there, and hides nothing', () => {
+test('a drill that refreshes a node makes its entries stale, and refuses none', () => {
   const locate = (storeName: string): string => (storeName.includes('b') ? 'b:6379' : 'a:6379');
   const document = changeOverlay(begin('refresh', ['a:6379']), 'd', { ranges: WHOLE });
   const rules = compileRules(document, document.overlay, locate);
@@ -157,7 +158,7 @@ test('a drill that refreshes a node makes stale what lives there, and hides noth
   assert.deepEqual(verdicts, ['outdated', 'whole']);
 });
 
-test('whatever was decided: an entry of the generation of now is whole, and one refused stays so as more is flushed', () => {
+test('after any changes an entry of the current generation is whole, and a flushed one stays flushed', () => {
   fc.assert(
     fc.property(anySteps, fc.nat(9999), fc.integer({ min: 1, max: 12 }), (steps, bucket, generation) => {
       const document = after(steps);
@@ -170,6 +171,60 @@ test('whatever was decided: an entry of the generation of now is whole, and one 
         const later = raiseFreshFloors({ ...document, generation: document.generation }, [{ from: 0, to: 5000 }], 0);
         assert.equal(judge(later, entry, bucket), 'flushed');
       }
+    }),
+  );
+});
+
+const soldAt = (generation: number): Entry => entryAt(generation, 'sold');
+const judgeSold = (document: ControlDocument, entry: Entry): EntryVerdict => judge(document, entry, 1);
+
+const DECIDED: readonly (readonly [string, ControlDocument, EntryVerdict])[] = [
+  ['a purge', purge(emptyDocument, 'shoes', 0), 'flushed'],
+  ['a flush', raiseFloors(emptyDocument, WHOLE, 0), 'flushed'],
+  ['a refresh', raiseFreshFloors(emptyDocument, WHOLE, 0), 'outdated'],
+  ['a suppression', suppress(emptyDocument, ['sold'], 0), 'suppressed'],
+];
+
+test('an entry of a generation above the document passes no purge, flush or suppression', () => {
+  for (const [what, document, verdict] of DECIDED) {
+    for (const generation of [MAX_GENERATION, document.generation + 1]) {
+      assert.equal(judgeSold(document, soldAt(generation)), verdict, `${what}, generation ${generation}`);
+    }
+    assert.equal(judgeSold(document, soldAt(document.generation)), 'whole', what);
+  }
+});
+
+test('where no change affects it, an entry of a generation above the document is served', () => {
+  assert.equal(judgeSold(emptyDocument, soldAt(MAX_GENERATION)), 'whole');
+  const elsewhere = suppress(purge(emptyDocument, 'hats', 0), ['other'], 0);
+  assert.equal(judgeSold(elsewhere, soldAt(elsewhere.generation + 1)), 'whole');
+});
+
+test('an entry computed after a purge is refused by a process that does not know the purge yet, and served once it does', () => {
+  const before = purge(emptyDocument, 'shoes', 0);
+  const now = purge(before, 'shoes', 1);
+  const computedSince = soldAt(now.generation);
+  assert.equal(judgeSold(before, computedSince), 'flushed', 'this costs one computation, within one poll interval');
+  assert.equal(judgeSold(now, computedSince), 'whole', 'the same entry, as it lies in L1');
+});
+
+test('after a merge every entry of either history is judged by its own generation', () => {
+  const left = after([(one) => purge(one, 'hats', 1), (one) => purge(one, 'coats', 2)], emptyDocument, 'l');
+  const right = after([(one) => raiseFloors(one, WHOLE, 3)], emptyDocument, 'r');
+  const merged = merge(left, right, 'm');
+  assert.equal(judgeSold(merged, soldAt(merged.generation)), 'whole');
+  assert.equal(
+    judgeSold(right, soldAt(left.generation)),
+    'flushed',
+    'an entry of the other history is refused before the merge',
+  );
+});
+
+test('after any changes a generation above the document is judged as the lowest one', () => {
+  fc.assert(
+    fc.property(anySteps, fc.integer({ min: 1, max: 1000 }), (steps, ahead) => {
+      const document = after(steps);
+      assert.equal(judgeSold(document, soldAt(document.generation + ahead)), judgeSold(document, soldAt(1)));
     }),
   );
 });

@@ -16,7 +16,7 @@ const OVERLAY: Overlay = {
   cohorts: [[{ from: 0, to: 5 }]],
 };
 
-interface Scene {
+interface Harness {
   readonly process: (id: string) => FleetReadings;
   readonly reports: Map<string, unknown>;
   overlay: Overlay | undefined;
@@ -24,10 +24,10 @@ interface Scene {
   readonly pass: (ms: number) => Promise<void>;
 }
 
-function scene(t: TestContext): Scene {
+function createHarness(t: TestContext): Harness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const reports = new Map<string, unknown>();
-  const made: Scene = {
+  const made: Harness = {
     reports,
     overlay: OVERLAY,
     away: false,
@@ -54,8 +54,8 @@ function scene(t: TestContext): Scene {
   return made;
 }
 
-test('every process of a drill is heard, with the cohorts of its overlay', async (t) => {
-  const { process, reports, pass } = scene(t);
+test('the readings of all processes are collected, with the cohorts of the overlay', async (t) => {
+  const { process, reports, pass } = createHarness(t);
   const [owner] = [process('a'), process('b')];
   await pass(400);
   assert.equal(reports.size, 2);
@@ -64,19 +64,19 @@ test('every process of a drill is heard, with the cohorts of its overlay', async
   assert.equal(collected?.get('b')?.cohorts.length, 1);
 });
 
-test('without a drill nobody reports', async (t) => {
-  const made = scene(t);
+test('without a drill no process reports', async (t) => {
+  const made = createHarness(t);
   made.overlay = undefined;
   made.process('a');
   await made.pass(4000);
   assert.equal(made.reports.size, 0);
   made.overlay = OVERLAY;
   await made.pass(400);
-  assert.deepEqual([...made.reports.keys()], ['process:a'], 'but it looks on');
+  assert.deepEqual([...made.reports.keys()], ['process:a'], 'it reports as soon as a drill runs');
 });
 
-test('what others keep in the same place, and what cannot be read, is no reading', async (t) => {
-  const { process, reports } = scene(t);
+test('other reports in the same place, and damaged ones, are left out', async (t) => {
+  const { process, reports } = createHarness(t);
   reports.set('drill', { id: 'd' });
   reports.set('process:old', { atMs: 'yesterday' });
   reports.set('process:odd', null);
@@ -86,8 +86,8 @@ test('what others keep in the same place, and what cannot be read, is no reading
   assert.deepEqual([...((await process('a').collect())?.keys() ?? [])], ['a']);
 });
 
-test('counts that no process has are no reading', async (t) => {
-  const { process, reports } = scene(t);
+test('reports with impossible counts are left out', async (t) => {
+  const { process, reports } = createHarness(t);
   const whole = process('c').own();
   const cohort = { searches: 1, hits: 1 };
   for (const fields of [
@@ -104,8 +104,8 @@ test('counts that no process has are no reading', async (t) => {
   }
 });
 
-test('a control store that cannot be asked gives no readings, not an empty fleet', async (t) => {
-  const made = scene(t);
+test('the result is undefined, not empty, when the control store cannot be asked', async (t) => {
+  const made = createHarness(t);
   made.away = true;
   assert.equal(await made.process('a').collect(), undefined);
 });

@@ -6,10 +6,10 @@ import pino from 'pino';
 import { type Audit, type AuditOptions, createAudit, type RecordedEntry } from '../../../src/operations/audit/audit.ts';
 
 export const RETRY_MS = 20;
-/** Larger than any test writes, unless it says otherwise. */
+/** More than most tests write. */
 export const UNROTATED = { maxBytes: 2 ** 30, keep: 3 };
 
-export interface Rig {
+interface Harness {
   readonly audit: Audit;
   readonly file: string;
   readonly directory: string;
@@ -17,7 +17,7 @@ export interface Rig {
   readonly written: () => Record<string, unknown>[];
 }
 
-export function rig(context: TestContext, options: Partial<AuditOptions> = {}): Rig {
+export function createHarness(context: TestContext, options: Partial<AuditOptions> = {}): Harness {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
   const file = options.file ?? join(directory, 'kept', 'audit.ndjson');
   const lines: Record<string, unknown>[] = [];

@@ -3,63 +3,65 @@ import { createSigning, type SigningKeys } from '../../src/cache/signing.ts';
 import type { ControlEvent } from '../../src/control/control.ts';
 import type { ControlStore, ControlValue } from '../../src/control/control-store.ts';
 import { createControl, type PollingControl } from '../../src/control/create-control.ts';
+import { beginOverlay } from '../../src/control/overlay.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
-import { seededRandom } from '../fakes/clock.ts';
+import { createFakeClock, seededRandom } from '../fakes/clock.ts';
+import { entryOf } from '../fakes/entry.ts';
 import { idle } from '../fakes/idle.ts';
 
-/** What one process meets when it asks the store. `deaf`: what it asks is done, but no reply comes. */
-export type Weather = 'well' | 'away' | 'deaf';
+/** The store as one process finds it. `silent`: commands take effect, but no reply comes. */
+export type StoreCondition = 'up' | 'down' | 'silent';
 
 export interface Process {
   readonly control: PollingControl;
   readonly events: ControlEvent[];
-  /** From now on. */
-  readonly meets: (weather: Weather) => void;
+  /** Sets the condition of the store for this process. */
+  readonly storeIs: (condition: StoreCondition) => void;
 }
 
-/** What processes of one fleet may be configured with differently. */
+/** Settings that may differ between the processes of one fleet. */
 interface OwnSettings {
-  /** Of entries; an hour unless said. */
+  /** An hour by default. */
   readonly longestLifeMs?: number;
   readonly keys?: SigningKeys;
 }
 
-export interface Scene {
-  /** Another process of the fleet, whose wall clock is wrong by so much. */
+export interface Harness {
+  /** Adds a process to the fleet, with a wall clock that is wrong by `skewMs`. */
   readonly join: (name: string, skewMs?: number, own?: OwnSettings) => Process;
-  /** As any process's, unskewed and always well. */
+  /** The store as an observer sees it: always up. */
   readonly store: ControlStore;
-  /** The store forgets all it held. */
+  /** The store loses all data. */
   readonly wipe: () => void;
   readonly write: (value: ControlValue) => Promise<void>;
-  /** Milliseconds pass for everybody, ten at a time. */
+  /** Lets time pass for all processes, 10 ms at a time. */
   readonly pass: (ms: number) => Promise<void>;
-  /** As much time passes at once, for which nobody was there; then a second in which all poll. */
+  /** Lets time pass at once, while no process runs; then one second in which all poll. */
   readonly leap: (ms: number) => Promise<void>;
-  /** Lets time pass until it holds, and says how long that took. */
+  /** Lets time pass until the condition holds, and returns the time that took. */
   readonly until: (holds: () => boolean, maxMs?: number) => Promise<number>;
-  /** Lets time pass until it is settled. */
+  /** Lets time pass until the promise is settled. */
   readonly settle: <Result>(promise: Promise<Result>) => Promise<Result>;
 }
 
 const STEP_MS = 10;
-/** What a store needs for an answer. */
+/** The time in which the store replies. */
 const REPLY_MS = 2;
 
 /** A fleet around one store, in virtual time. */
-export function createScene(t: TestContext): Scene {
+export function createHarness(t: TestContext): Harness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 1_000_000;
   let memory = createMemoryControlStore({ clock: { monotonicMs: () => nowMs } });
   let members = 0;
 
-  const client = (weather: () => Weather): ControlStore => {
+  const client = (condition: () => StoreCondition): ControlStore => {
     const ask = async <Reply, Fault>(act: () => Promise<Reply>, fault: Fault): Promise<Reply | Fault> => {
-      const now = weather();
-      if (now === 'away') return fault;
+      const now = condition();
+      if (now === 'down') return fault;
       await new Promise((resolve) => setTimeout(resolve, REPLY_MS));
       const reply = await act();
-      return now === 'deaf' ? fault : reply;
+      return now === 'silent' ? fault : reply;
     };
     const fault = { kind: 'fault', fault: 'store-slow' } as const;
     return {
@@ -87,18 +89,18 @@ export function createScene(t: TestContext): Scene {
     }
     return waitedMs;
   };
-  const store = client(() => 'well');
+  const store = client(() => 'up');
 
   return {
     store,
     join: (name, skewMs = 0, { longestLifeMs = 3_600_000, keys } = {}) => {
       members += 1;
-      let weather: Weather = 'well';
+      let condition: StoreCondition = 'up';
       const events: ControlEvent[] = [];
       const startedMs = members * 7_919;
       const control = createControl({
         domain: 'goods',
-        store: client(() => weather),
+        store: client(() => condition),
         shared: true,
         locate: () => undefined,
         clock: { wallMs: () => 1_800_000_000_000 + nowMs + skewMs, monotonicMs: () => nowMs - startedMs },
@@ -108,7 +110,7 @@ export function createScene(t: TestContext): Scene {
         ...(keys === undefined ? {} : { signing: createSigning(keys, 'goods') }),
       });
       t.after(async () => {
-        weather = 'away';
+        condition = 'down';
         const closing = control.close();
         await pass(1000);
         await closing;
@@ -116,8 +118,8 @@ export function createScene(t: TestContext): Scene {
       return {
         control,
         events,
-        meets: (next) => {
-          weather = next;
+        storeIs: (next) => {
+          condition = next;
         },
       };
     },
@@ -142,6 +144,43 @@ export function createScene(t: TestContext): Scene {
       promise.then(mark, mark);
       await until(() => isSettled);
       return promise;
+    },
+  };
+}
+
+export const LEASE_MS = 3000;
+export const WHOLE = [{ from: 0, to: 10_000 }];
+export const ASKED = {
+  drill: 'rehearsal',
+  owner: 'owner',
+  leaseMs: LEASE_MS,
+  mode: 'drop',
+  ranges: WHOLE,
+  blackout: false,
+  cohorts: [],
+} as const;
+const NAME = { storeName: 'sc1:goods:{x}', bucket: 4711 };
+const entry = entryOf(createFakeClock());
+
+export const isFlushed = ({ control }: Process): boolean => control.rules.judge(entry, NAME) === 'flushed';
+export const states = ({ events }: Process): string =>
+  events.flatMap((event) => (event.kind === 'overlay' ? [event.state] : [])).join(' ');
+
+/** Begins a drill whose owner renews it every half second until `dies` is called. */
+export async function drill(harness: Harness, owner: Process): Promise<{ readonly dies: () => void }> {
+  await harness.settle(owner.control.change((document) => beginOverlay(document, ASKED)));
+  let lives = true;
+  const renew = async (): Promise<void> => {
+    while (lives) {
+      await owner.control.renew();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  };
+  void renew();
+  return {
+    dies: () => {
+      lives = false;
+      owner.storeIs('down');
     },
   };
 }

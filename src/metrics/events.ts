@@ -1,0 +1,33 @@
+import type { StoreEvent } from '../cache/store.ts';
+import type { ControlEvent } from '../control/control.ts';
+import type { SphinxEvent } from '../engines/sphinx/engine.ts';
+import type { SqliteEvent } from '../engines/sqlite/engine.ts';
+import type { ConnectionEvent, RequestEvent, TokenEvent } from '../http/transport/events.ts';
+import type { DrillEvent } from '../operations/drills/drills.ts';
+import type { FlushEvent } from '../operations/flush/flush.ts';
+import type { WarmEvent } from '../operations/warm/warm.ts';
+import type { PopularityEvent } from '../popularity/shared.ts';
+import type { GuardEvent } from '../resilience/guard.ts';
+import type { SearchEvent } from '../search/events.ts';
+
+/**
+ * All events of the service, by source. Each room reports its own union; the root adds the source, and the domain where the
+ * room does not know it. The events of http name their source themselves: a request event is reported once per search, L1
+ * hits included, so it is passed on as it is and no second object is allocated for it.
+ */
+export type ServiceEvent =
+  | RequestEvent
+  | ConnectionEvent
+  | TokenEvent
+  | { readonly kind: 'search'; readonly event: SearchEvent }
+  | { readonly kind: 'store'; readonly domain: string; readonly event: StoreEvent }
+  | { readonly kind: 'engine'; readonly domain: string; readonly event: EngineEvent }
+  | { readonly kind: 'guard'; readonly domain: string; readonly event: GuardEvent }
+  | { readonly kind: 'control'; readonly event: ControlEvent }
+  | { readonly kind: 'popularity'; readonly event: PopularityEvent }
+  | { readonly kind: 'flush'; readonly event: FlushEvent }
+  | { readonly kind: 'warm'; readonly event: WarmEvent }
+  | { readonly kind: 'drill'; readonly event: DrillEvent };
+
+/** What an engine's adapter reports beside the searches themselves. */
+export type EngineEvent = SphinxEvent | SqliteEvent;

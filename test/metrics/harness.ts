@@ -1,0 +1,159 @@
+import type { TestContext } from 'node:test';
+import type { ControlSummary } from '../../src/control/control.ts';
+import type { RequestEvent } from '../../src/http/transport/events.ts';
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
+import { systemClock } from '../../src/runtime.ts';
+import type { DomainStatus } from '../../src/search/status.ts';
+
+export const DOMAINS = ['goods', 'auto'];
+
+export function statusOf(domain: string, changes: Partial<DomainStatus> = {}): DomainStatus {
+  return {
+    domain,
+    state: 'ok',
+    memory: {
+      entries: 12,
+      bytes: 3456,
+      maxBytes: 65_536,
+      emptyEntries: 3,
+      emptyBytes: 210,
+      emptyMaxBytes: 4096,
+      evictions: 7,
+    },
+    engine: {
+      state: 'ok',
+      kind: 'sphinx',
+      breaker: 'closed',
+      forcedOpen: false,
+      reachable: true,
+      inFlight: 2,
+      queued: 5,
+      maxConcurrent: 8,
+      ceiling: 9,
+      overloaded: true,
+      endpoints: [
+        { name: 'a:9306', breaker: 'closed', reachable: true, inFlight: 2 },
+        { name: 'b:9306', breaker: 'open', reachable: false, inFlight: 0 },
+      ],
+    },
+    controlStanding: 'ok',
+    processes: 3,
+    leaseWaiters: 6,
+    flights: 4,
+    ...changes,
+  };
+}
+
+export const nodes = (...names: string[]): NonNullable<DomainStatus['store']> => ({
+  state: 'degraded',
+  nodes: names.map((node, index) => ({
+    node,
+    breaker: index === 0 ? ('open' as const) : ('closed' as const),
+    connected: index > 0,
+    outstanding: index,
+  })),
+});
+
+export const ADMISSION = { inFlight: 40, maxInFlight: 50, loopDelayMs: 20, state: 'degraded' } as const;
+
+const CONTROL: ControlSummary = {
+  revision: 7,
+  generation: 9,
+  heardMsAgo: 250,
+  shared: true,
+  standing: 'corrupt',
+  halted: true,
+  suppressed: 3,
+  purges: 2,
+  ranges: 1,
+  drill: { id: 'd', owner: 'a', flushed: 0.25, blackout: false },
+};
+
+/** Metrics of two domains, closed at the end of the test. */
+export function start(
+  context: TestContext,
+  statuses: () => readonly DomainStatus[] = () => DOMAINS.map((name) => statusOf(name)),
+) {
+  const metrics = createMetrics({
+    domains: DOMAINS,
+    status: statuses,
+    admission: () => ADMISSION,
+    control: () => [{ domain: 'goods', control: CONTROL }],
+    clock: systemClock,
+  });
+  context.after(metrics.close);
+  return metrics;
+}
+
+export async function scrape(metrics: Metrics): Promise<Exposition> {
+  return parseExposition((await metrics.text()).body);
+}
+
+export const hit: RequestEvent = {
+  kind: 'request',
+  route: 'search',
+  domain: 'goods',
+  outcome: 'hit-l1',
+  status: 200,
+  durationMs: 0.06,
+};
+
+/** A page in Prometheus' text format, parsed more strictly than a scraper does. */
+export interface Exposition {
+  readonly types: ReadonlyMap<string, string>;
+  readonly samples: readonly ExpositionSample[];
+  /** The value of the series with exactly these labels. */
+  readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
+}
+
+interface ExpositionSample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (NaN|[+-]Inf|[0-9.eE+-]+)$/;
+const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
+
+/** @throws on a malformed line, a sample without a type, and a duplicate series. */
+function parseExposition(text: string): Exposition {
+  const types = new Map<string, string>();
+  const samples: ExpositionSample[] = [];
+  const seen = new Set<string>();
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('# HELP ')) continue;
+    const [, typed = '', type = ''] = /^# TYPE (\S+) (counter|gauge|histogram|summary)$/.exec(line) ?? [];
+    if (typed !== '') {
+      if (types.has(typed)) throw new Error(`two types for ${typed}`);
+      types.set(typed, type);
+      continue;
+    }
+    const [, name = '', labelText = '', value = ''] = SAMPLE.exec(line) ?? [];
+    if (name === '') throw new Error(`no exposition: ${line}`);
+    const family = types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
+    if (!types.has(family)) throw new Error(`no type for ${name}`);
+    const labels = parseLabels(labelText);
+    const identity = identify(name, labels);
+    if (seen.has(identity)) throw new Error(`twice: ${identity}`);
+    seen.add(identity);
+    samples.push({ name, labels, value: value.endsWith('Inf') ? Number(`${value}inity`) : Number(value) });
+  }
+  const byIdentity = new Map(samples.map((sample) => [identify(sample.name, sample.labels), sample.value]));
+  return { types, samples, value: (name, labels = {}) => byIdentity.get(identify(name, labels)) };
+}
+
+function parseLabels(text: string): Record<string, string> {
+  const labels: Record<string, string> = {};
+  LABEL.lastIndex = 0;
+  while (LABEL.lastIndex < text.length) {
+    const start = LABEL.lastIndex;
+    const [, name = '', value = ''] = LABEL.exec(text) ?? [];
+    if (name === '' || Object.hasOwn(labels, name)) throw new Error(`no labels: ${text.slice(start)}`);
+    labels[name] = value;
+  }
+  return labels;
+}
+
+function identify(name: string, labels: Readonly<Record<string, string>>): string {
+  return `${name}${JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
+}
