@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createDnsNames, type DnsNames } from '../../loadtest/proxy/dns-names.ts';
+import type { EngineLevers } from '../../loadtest/proxy/engine-middle.ts';
 import { type EngineProxy, startEngineProxy } from '../../loadtest/proxy/engine-proxy.ts';
-import { type EngineLevers } from '../../loadtest/proxy/engine-middle.ts';
 import { startStandalone } from '../../loadtest/stack/redis.ts';
 import { SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { createClient } from '../../loadtest/traffic/client.ts';
