@@ -9,13 +9,16 @@ import { listenFault } from './config/faults.ts';
 import type { Settings } from './config/settings.ts';
 import { summaryOf } from './control/control.ts';
 import { createAdminServer } from './http/admin/admin-server.ts';
-import { createPublicServer, type PublicServerOptions } from './http/search-api/public-server.ts';
-import type { RequestEvent, TokenEvent } from './http/transport/events.ts';
+import type { RequestEvent } from './http/events.ts';
+import { createPublicServer } from './http/search-api/public-server.ts';
+import type { TokenEvent } from './http/transport/events.ts';
 import { createEventLog } from './metrics/event-log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
 import type { Clock } from './runtime.ts';
 import { createSearch } from './search/search.ts';
+import { registerOps } from './ui/console/route.ts';
+import { registerPage } from './ui/page/route.ts';
 
 /** The running service: everything concrete meets here and nowhere else. */
 export interface Service {
@@ -122,7 +125,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     ...settings.public,
     clientMaxAgeMs: (domain) => clientMaxAges.get(domain) ?? 0,
     hitSample: settings.log.hitSample,
-    page: pageOf(settings),
+    pages: (app, { admission, ...context }) => registerPage(app, { ...context, ...pageOf(settings), door: admission }),
   });
   const adminServer = createAdminServer({
     ...shared,
@@ -131,6 +134,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     audit,
     metricsText: metrics.text,
     hosts: settings.admin.hosts,
+    pages: registerOps,
     trustedProxies: settings.public.trustedProxies,
     ...(settings.admin.token === undefined ? {} : { token: settings.admin.token }),
     ...(settings.admin.tls === undefined ? {} : { tls: settings.admin.tls }),
@@ -187,7 +191,11 @@ export async function compose(options: ServiceOptions): Promise<Service> {
 }
 
 /** How the page for people presents itself: over the demo catalogue, with a few searches to begin with. */
-function pageOf({ domains, admin, public: { host } }: Settings): NonNullable<PublicServerOptions['page']> {
+function pageOf({
+  domains,
+  admin,
+  public: { host },
+}: Settings): Pick<Parameters<typeof registerPage>[1], 'examples' | 'explainUrl'> {
   const isDemo = domains.every(({ engine }) => engine.kind === 'sqlite' && engine.demo);
   // Whoever reads a page on this machine's own address can open the other listener there as well.
   const isOpen = admin.host === host && admin.token === undefined;

@@ -1,7 +1,8 @@
 import { Gauge, Registry } from 'prom-client';
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent, ControlSummary } from '../control/control.ts';
-import type { ConnectionEvent, RequestEvent, TokenEvent } from '../http/transport/events.ts';
+import type { RequestEvent } from '../http/events.ts';
+import type { ConnectionEvent, TokenEvent } from '../http/transport/events.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import type { Clock } from '../runtime.ts';

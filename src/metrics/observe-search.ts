@@ -1,12 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { MISS_REASONS } from '../cache/events.ts';
-import {
-  CONNECTION_EVENTS,
-  type ConnectionEvent,
-  type RequestEvent,
-  TOKEN_RESULTS,
-  type TokenEvent,
-} from '../http/transport/events.ts';
+import type { RequestEvent } from '../http/events.ts';
+import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/transport/events.ts';
 import { OUTCOMES, type SearchEvent } from '../search/events.ts';
 import { createCounter, createHistogram } from './family.ts';
 import {

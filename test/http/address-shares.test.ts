@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { get as httpGet, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createAddressShares } from '../../src/http/transport/connections.ts';
+import { createAddressShares } from '../../src/http/transport/address-shares.ts';
 import type { ConnectionEvent } from '../../src/http/transport/events.ts';
-import { adminRig } from './admin/rig.ts';
-import { until } from './serve.ts';
+import { adminHarness } from './admin/harness.ts';
+import { until } from './harness.ts';
 
 const POLL = 'GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n';
 
@@ -32,7 +32,7 @@ function ask(port: number, localAddress: string): Promise<number> {
 
 test('pollers of one address hold half of the operators’ listener at most, and lock nobody out', async (context) => {
   const cut: ConnectionEvent['what'][] = [];
-  const { listen } = adminRig(context, { token: '', observeConnection: ({ what }) => cut.push(what) });
+  const { listen } = adminHarness(context, { token: '', observeConnection: ({ what }) => cut.push(what) });
   const port = await listen();
   const clients = await pollers(context, port, 64);
   const open = (): number => clients.filter(({ closed, destroyed }) => !closed && !destroyed).length;

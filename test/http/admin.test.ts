@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adminRig, bearer } from './admin/rig.ts';
+import { adminHarness, bearer } from './admin/harness.ts';
 
 test('metrics and health need no token', async (context) => {
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   const metrics = await app.inject({ url: '/metrics' });
   assert.deepEqual([metrics.statusCode, metrics.payload], [200, 'up 1\n']);
   assert.match(String(metrics.headers['content-type']), /^text\/plain; version=0\.0\.4/);
@@ -11,7 +11,7 @@ test('metrics and health need no token', async (context) => {
 });
 
 test('explain takes what search takes', async (context) => {
-  const { get } = adminRig(context);
+  const { get } = adminHarness(context);
   const { canonical, key } = (await get('/admin/explain?q=%20A%20&page=2')).json;
   assert.match(canonical, /q=a&region=ru&page=2$/);
   assert.equal(key.length, 22);
@@ -21,7 +21,7 @@ test('explain takes what search takes', async (context) => {
 });
 
 test('the state of each domain is listed, with what operators have decided', async (context) => {
-  const { get, post } = adminRig(context);
+  const { get, post } = adminHarness(context);
   await post('/admin/purge', { domain: 'auto', q: 'x' });
   const { domains } = (await get('/admin/domains')).json;
   assert.deepEqual(
@@ -38,13 +38,13 @@ test('the state of each domain is listed, with what operators have decided', asy
 });
 
 test('a body is not read before the token is', async (context) => {
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   const payload = 'x'.repeat(100_000);
   assert.equal((await app.inject({ method: 'POST', url: '/admin/flush', payload })).statusCode, 401);
 });
 
 test('a change is asked for in JSON, and what has nothing to say may say nothing', async (context) => {
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   const url = '/admin/drills/nope/abort';
   for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
     const headers = { ...bearer, 'content-type': type };
@@ -55,7 +55,7 @@ test('a change is asked for in JSON, and what has nothing to say may say nothing
 });
 
 test('a path that is known but not for this method says which it answers', async (context) => {
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   for (const [method, url, allow] of [
     ['OPTIONS', '/admin/halt', 'GET, HEAD, POST'],
     ['DELETE', '/admin/halt', 'GET, HEAD, POST'],
@@ -69,13 +69,13 @@ test('a path that is known but not for this method says which it answers', async
 
 test('metrics that fail are a problem document', async (context) => {
   const metricsText = () => Promise.reject(new Error('registry'));
-  const { status, text } = await adminRig(context, { metricsText }).get('/metrics');
+  const { status, text } = await adminHarness(context, { metricsText }).get('/metrics');
   assert.equal(status, 500);
   assert.doesNotMatch(text, /registry/);
 });
 
 test('the audit is read page by page, and a page that cannot be is refused by its name', async (context) => {
-  const { get, post } = adminRig(context);
+  const { get, post } = adminHarness(context);
   for (let i = 0; i < 7; i += 1) await post('/admin/halt', { reason: `r${i}` });
   const reasons: string[] = [];
   let next = '';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { get, type ListeningServer, listeningServer, type RawAnswer, sendBytes } from './serve.ts';
+import { get, type ListeningServer, listeningServer, type RawAnswer, sendBytes } from './harness.ts';
 
 /** What every refusal of a client's mistake has in common, whatever the mistake. */
 function assertRefused(started: ListeningServer, answer: RawAnswer, status: number, code: string): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { listeningServer, sendBytes, until } from './serve.ts';
+import { listeningServer, sendBytes, until } from './harness.ts';
 
 const head = (line: string, last = ''): string =>
   `${line} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n${last}\r\n`;
@@ -30,7 +30,10 @@ test('where no body is expected its pieces cost the connection and nothing else'
 });
 
 test('a byte that comes alone is held for what it costs', async (context) => {
-  const { port, connections } = await listeningServer(context, { drainMs: 100, timeouts: { maxHeldBytes: 2 ** 20 } });
+  const { port, connections } = await listeningServer(context, {
+    drainMs: 100,
+    timeouts: { maxBufferedBytes: 2 ** 20 },
+  });
   const unfinished = head('POST /msearch') + '1\r\n \r\n'.repeat(1000);
   for (let i = 0; i < 4; i += 1) {
     const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Unanswered } from '../../src/search/search-error.ts';
-import { get, listeningServer, publicServer, type TestServer } from './serve.ts';
+import { get, listeningServer, publicServer, type TestServer } from './harness.ts';
 
 const missBudget = { perMinute: 1, burst: 3, maxClients: 100 };
 const trustedProxies = ['127.0.0.1'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { get, listeningServer, parseAnswer, until } from './serve.ts';
+import { get, listeningServer, parseAnswer, until } from './harness.ts';
 
 const HIT = 'GET /search?q=hit HTTP/1.1\r\nHost: t\r\n\r\n';
 

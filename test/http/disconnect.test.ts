@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { listeningServer, until } from './serve.ts';
+import { listeningServer, until } from './harness.ts';
 
 test('a client that goes away before the answer is counted aborted and aborts nothing', async (context) => {
   const { port, search, server, events, lines } = await listeningServer(context);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { Unanswered } from '../../src/search/search-error.ts';
 import { fakeStatus } from '../fakes/search.ts';
-import { publicServer, type TestServer } from './serve.ts';
+import { publicServer, type TestServer } from './harness.ts';
 
 type Json = { readonly [member: string]: unknown };
 

@@ -4,9 +4,9 @@ import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDrain } from '../../src/http/transport/listener.ts';
+import { createDrain } from '../../src/http/transport/drain.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { listeningServer, until } from './serve.ts';
+import { listeningServer, until } from './harness.ts';
 
 test('closing under keep-alive load loses no request', async (context) => {
   const { server, search, port, events } = await listeningServer(context, { lameDuckMs: 200 });

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { freshnessFields } from '../../src/http/search-api/response-headers.ts';
+import { ageSeconds, cacheControl } from '../../src/http/search-api/response-headers.ts';
 import type { Answer } from '../../src/search/read-path.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
 const clock = createFakeClock();
 const FRESH_MS = 300_000;
-/** An answer of the given age, with the life that its entry then has left. */
-const answerAt = (ageMs: number, parts: Partial<Answer> = {}): Parameters<typeof freshnessFields> => {
+/** `Cache-Control` and `Age` of an answer. */
+function freshnessFields(...[answer, context]: Parameters<typeof cacheControl>) {
+  return { cacheControl: cacheControl(answer, context), age: ageSeconds(answer.entry, context.nowMs) };
+}
+
+/** An answer of the given age, whose entry has the rest of its life left. */
+const answerAt = (ageMs: number, parts: Partial<Answer> = {}): Parameters<typeof cacheControl> => {
   const entry = parts.entry ?? entryOf(clock, { freshForMs: FRESH_MS, revalidateForMs: 60_000, errorForMs: 3_600_000 });
   const answer: Answer = {
     entry,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { createHeldBytes } from '../../src/http/transport/buffer-budget.ts';
+import { createBufferBudget } from '../../src/http/transport/buffer-budget.ts';
 
 test('past the bound the connection that has held longest is cut, and only as many as needed', () => {
   const { held, cuts } = start(100);
@@ -69,7 +69,7 @@ function start(maxBytes: number) {
   const onCut = (): void => {
     count += 1;
   };
-  return { held: createHeldBytes({ maxBytes, onCut }), cuts: () => count };
+  return { held: createBufferBudget({ maxBytes, onCut }), cuts: () => count };
 }
 
 function connections(): [PassThrough, PassThrough, PassThrough] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicServer } from './serve.ts';
+import { publicServer } from './harness.ts';
 
 const batch = (searches: readonly object[]) => ({ method: 'POST', url: '/msearch', payload: { searches } }) as const;
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
-import { publicServer } from './serve.ts';
+import { publicServer } from './harness.ts';
 
 const MAX_PAGE_BYTES = 10_000;
 

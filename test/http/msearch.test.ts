@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Unanswered } from '../../src/search/search-error.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { publicServer } from './serve.ts';
+import { publicServer } from './harness.ts';
 
 const batch = (searches: readonly object[]) => ({ method: 'POST', url: '/msearch', payload: { searches } }) as const;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createPressure, type Pressure } from '../../src/http/transport/admission.ts';
+import { createPressure, type Pressure } from '../../src/http/search-api/admission.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 

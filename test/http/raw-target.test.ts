@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { get, listeningServer, sendBytes } from './serve.ts';
+import { get, listeningServer, sendBytes } from './harness.ts';
 
 const raw = (text: string): string => Buffer.from(text).toString('latin1');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeStatus } from '../fakes/search.ts';
-import { listeningServer, publicServer } from './serve.ts';
+import { listeningServer, publicServer } from './harness.ts';
 
 test('ready while every part is well', async (context) => {
   const { server } = publicServer(context);

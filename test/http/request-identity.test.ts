@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRequestIds, traceIdOf } from '../../src/http/transport/request-log.ts';
+import { traceIdOf } from '../../src/http/search-api/exchange.ts';
+import { createRequestIds } from '../../src/http/transport/app.ts';
 import { seededRandom } from '../fakes/clock.ts';
 
 test('a sane request id is kept and anything else is replaced by a new one', () => {

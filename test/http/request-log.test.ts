@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/runtime.ts';
-import { publicServer } from './serve.ts';
+import { publicServer } from './harness.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { ANSWER_HEADERS } from '../../src/http/search-api/response-headers.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { publicServer } from './serve.ts';
+import { publicServer } from './harness.ts';
 
 const URL = `/search?q=${encodeURIComponent('Кроссовки')}`;
 const GZIP = { 'accept-encoding': 'gzip' };
@@ -72,7 +73,7 @@ test('an entry from L2 gives the same bytes and tag as it gave from L1', async (
   assert.deepEqual([l2.rawPayload, l2.headers['etag']], [l1.rawPayload, l1.headers['etag']]);
 });
 
-test('HEAD answers with the fields of GET and no body', async (context) => {
+test('HEAD answers with the headers of GET and no body', async (context) => {
   const { server } = publicServer(context, { clock: createFakeClock(), fake: { coding: 'gzip' } });
   await server.app.inject({ url: URL });
   for (const headers of [{}, GZIP]) {
@@ -82,6 +83,8 @@ test('HEAD answers with the fields of GET and no body', async (context) => {
     ];
     assert.equal(head.statusCode, 200);
     assert.equal(head.payload, '');
+    assert.deepEqual(Object.keys(head.headers).sort(), Object.keys(got.headers).sort());
+    for (const { name } of ANSWER_HEADERS) assert.ok(got.headers[name.toLowerCase()], name);
     for (const name of ['content-length', 'etag', 'content-encoding', 'cache-control', 'vary', 'content-type']) {
       assert.equal(head.headers[name], got.headers[name], name);
     }
@@ -106,6 +109,7 @@ test('a client that holds the page in any coding is told so', async (context) =>
     assert.equal(payload, '');
     for (const name of ['cache-control', 'age', 'vary', 'etag']) assert.equal(headers[name], first.headers[name], name);
     assert.equal(headers['content-type'], undefined);
+    for (const { name } of ANSWER_HEADERS) assert.ok(headers[name.toLowerCase()], name);
   }
   assert.deepEqual(events.at(-1)?.status, 304);
   for (const held of ['"other"', `${plain}-xz"`, 'garbage', '""']) {

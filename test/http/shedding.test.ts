@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../src/search/read-path.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { publicServer, type TestServer, until } from './serve.ts';
+import { publicServer, type TestServer, until } from './harness.ts';
 
 test('past the bound in flight, what memory holds is answered and the rest is shed at once', async (context) => {
   const started = publicServer(context, { maxInFlight: 2 });

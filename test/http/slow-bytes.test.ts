@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { get, listeningServer, until } from './serve.ts';
+import { get, listeningServer, until } from './harness.ts';
 
 const MIB = 2 ** 20;
 
 test('bodies that stop before their end are held up to a bound', async (context) => {
   // Four of them, and what the pieces they come in cost beside.
-  const timeouts = { maxHeldBytes: 1.125 * MIB };
+  const timeouts = { maxBufferedBytes: 1.125 * MIB };
   const { port, connections, server } = await listeningServer(context, {
     timeouts,
     maxBodyBytes: 300 * 1024,
@@ -41,7 +41,7 @@ test('answers that nobody reads are held up to a bound, and who reads gets all o
   // A page of 7 MB, more than the kernel takes for a connection.
   const { port, connections, events } = await listeningServer(context, {
     drainMs: 100,
-    timeouts: { maxHeldBytes: 12 * MIB },
+    timeouts: { maxBufferedBytes: 12 * MIB },
     fake: { results: 40_000 },
   });
   const whole = (await get(port, '/search?q=big')).body.length;
@@ -62,7 +62,7 @@ test('answers that nobody reads are held up to a bound, and who reads gets all o
 test('a batch answer and a page for people that nobody reads are held to the same bound', async (context) => {
   const { port, connections } = await listeningServer(context, {
     drainMs: 100,
-    timeouts: { maxHeldBytes: MIB / 4 },
+    timeouts: { maxBufferedBytes: MIB / 4 },
     fake: { results: 4000 },
   });
   const body = JSON.stringify({ searches: [{ q: 'big' }] });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { listeningServer, parseAnswer, until } from './serve.ts';
+import { listeningServer, parseAnswer, until } from './harness.ts';
 
 const SHORT_MS = 300;
 /** Never reached: what is closed was closed by something else. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { ownCoding } from '../../src/http/transport/negotiate.ts';
-import { adminRig } from './admin/rig.ts';
-import { publicServer } from './serve.ts';
+import { ownCoding } from '../../src/http/transport/content-coding.ts';
+import { adminHarness } from './admin/harness.ts';
+import { publicServer } from './harness.ts';
 
 const INFLATE = { br: brotliDecompressSync, gzip: gunzipSync } as const;
 
@@ -12,7 +12,7 @@ for (const [listener, urls] of [
   ['admin', ['/admin/openapi.json', 'main.mjs', 'main.css']],
 ] as const) {
   test(`what people load from the ${listener} listener is sent as br or gzip to those who accept them`, async (context) => {
-    const { app } = (listener === 'public' ? publicServer(context) : adminRig(context)).server;
+    const { app } = (listener === 'public' ? publicServer(context) : adminHarness(context)).server;
     const html = (await app.inject({ url: listener === 'public' ? '/' : '/ops' })).payload;
     for (const url of urls) {
       const path = url.startsWith('/') ? url : (html.match(`"(/[^"]+/${url})"`)?.[1] ?? assert.fail(url));

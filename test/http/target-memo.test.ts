@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTargetMemo } from '../../src/http/transport/request-target.ts';
+import { createTargetMemo } from '../../src/http/search-api/search-handler.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createFakeSearch } from '../fakes/search.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../fakes/clock.ts';
 import { createFakeSearch } from '../fakes/search.ts';
-import { adminRig, bearer, TOKEN } from './admin/rig.ts';
-import { get, listeningServer, publicServer, sendBytes } from './serve.ts';
+import { adminHarness, bearer, TOKEN } from './admin/harness.ts';
+import { get, listeningServer, publicServer, sendBytes } from './harness.ts';
 
 const url = '/search?q=x';
 const WRONG = { authorization: 'Bearer not-the-token-of-anybody' };
@@ -46,7 +46,7 @@ test('a Bearer on the public listener is counted whatever it asks for, and compa
 test('a search on the admin listener is computed anew, stored, and answered as the public one answers', async (context) => {
   const clock = createFakeClock();
   const search = createFakeSearch({ clock });
-  const { server, requests, entries } = adminRig(context, { search, clock });
+  const { server, requests, entries } = adminHarness(context, { search, clock });
   const ask = (fields: object = {}, target = url) =>
     server.app.inject({ url: `/admin${target}`, headers: { ...bearer, ...fields } });
   const first = await ask();
@@ -71,8 +71,8 @@ test('a search on the admin listener is computed anew, stored, and answered as t
 
 test('a search anew costs the engine, so it needs the token, and is off where none is set', async (context) => {
   const search = createFakeSearch({ clock: createFakeClock() });
-  const { server } = adminRig(context, { search });
-  const open = adminRig(context, { search, token: '' });
+  const { server } = adminHarness(context, { search });
+  const open = adminHarness(context, { search, token: '' });
   const refusals = [
     [server, {}, 401, 'unauthorized'],
     [server, WRONG, 401, 'wrong-token'],
@@ -92,7 +92,7 @@ test('a search anew costs the engine, so it needs the token, and is off where no
 
 test('an address that sends wrong tokens is soon not looked at, whatever it sends next', async (context) => {
   const clock = createFakeClock();
-  const { server, tokens } = adminRig(context, { clock });
+  const { server, tokens } = adminHarness(context, { clock });
   const ask = (headers: object) => server.app.inject({ url: '/admin/domains', headers: { ...headers } });
   for (let i = 0; i < 10; i += 1) assert.equal((await ask(WRONG)).statusCode, 401);
   for (const headers of [WRONG, bearer, { authorization: 'Bearer' }, { authorization: 'Bearer a b' }]) {
@@ -113,7 +113,7 @@ test('an address that sends wrong tokens is soon not looked at, whatever it send
 
 test('guessing at any speed has ten tokens compared, and one a second from then on', async (context) => {
   const clock = createFakeClock();
-  const { server, tokens } = adminRig(context, { clock });
+  const { server, tokens } = adminHarness(context, { clock });
   for (let i = 0; i < 500; i += 1) {
     await server.app.inject({ url: '/admin/domains', headers: { authorization: `Bearer guess-${i}` } });
     clock.advance(40);
@@ -124,7 +124,7 @@ test('guessing at any speed has ten tokens compared, and one a second from then 
 });
 
 test('who guesses keeps out his own address alone', async (context) => {
-  const { server } = adminRig(context, { clock: createFakeClock(), trustedProxies: ['10.0.0.0/8'] });
+  const { server } = adminHarness(context, { clock: createFakeClock(), trustedProxies: ['10.0.0.0/8'] });
   const ask = async (remoteAddress: string, forwarded: string, headers: object): Promise<number> => {
     const fields = { ...headers, ...(forwarded === '' ? {} : { 'x-forwarded-for': forwarded }) };
     return (await server.app.inject({ url: '/admin/domains', remoteAddress, headers: fields })).statusCode;
@@ -146,7 +146,7 @@ test('who guesses keeps out his own address alone', async (context) => {
 });
 
 test('a trusted proxy keeps out nobody who asks without it, whomever it names', async (context) => {
-  const { server } = adminRig(context, { clock: createFakeClock(), trustedProxies: ['10.0.0.0/8'] });
+  const { server } = adminHarness(context, { clock: createFakeClock(), trustedProxies: ['10.0.0.0/8'] });
   const ask = (remoteAddress: string, headers: object) =>
     server.app.inject({ url: '/admin/domains', remoteAddress, headers: { ...headers } });
   for (const operator of ['127.0.0.1', '10.0.0.7']) {
@@ -158,7 +158,7 @@ test('a trusted proxy keeps out nobody who asks without it, whomever it names', 
 
 test('a trusted proxy that names a new client with each guess is slowed down itself', async (context) => {
   const clock = createFakeClock();
-  const { server, tokens } = adminRig(context, { clock, trustedProxies: ['10.0.0.0/8'] });
+  const { server, tokens } = adminHarness(context, { clock, trustedProxies: ['10.0.0.0/8'] });
   const ask = (i: number, headers: object) =>
     server.app.inject({
       url: '/admin/domains',
@@ -176,7 +176,7 @@ test('a trusted proxy that names a new client with each guess is slowed down its
 });
 
 test('a token that is refused before it is judged costs its address nothing', async (context) => {
-  const { server, tokens } = adminRig(context, { clock: createFakeClock() });
+  const { server, tokens } = adminHarness(context, { clock: createFakeClock() });
   const crossSite = { ...WRONG, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
   for (let i = 0; i < 50; i += 1) {
     assert.equal((await server.app.inject({ url: '/admin/domains', headers: crossSite })).statusCode, 403);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../src/search/events.ts';
 import { Unanswered, type UnansweredCode } from '../../src/search/search-error.ts';
-import { publicServer } from './serve.ts';
+import { publicServer } from './harness.ts';
 
 const cases: readonly [UnansweredCode, number, Outcome][] = [
   ['overloaded', 503, 'shed'],

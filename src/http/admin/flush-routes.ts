@@ -14,17 +14,26 @@ import {
   PreviewAsk,
   PurgedBody,
 } from './flush-schema.ts';
-import { AtMs, bodyReader, Domain, DomainQuery, OptionalReason, queriedDomain, queryOf } from './input.ts';
-import { closed, described } from './openapi.ts';
+import {
+  AtMs,
+  bodyReader,
+  closed,
+  Domain,
+  DomainQuery,
+  described,
+  OptionalReason,
+  queriedDomain,
+  queryOf,
+} from './input.ts';
 import type { AdminContext, DomainOperations } from './operations.ts';
 
 /** Flushing one domain for good, and what it would do. */
-export function registerFlush(app: FastifyInstance, { operations, desk }: AdminContext): void {
+export function registerFlush(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const previewOf = bodyReader(PreviewAsk);
   const askOf = bodyReader(FlushAskBody);
 
   app.post('/admin/flush/preview', {
-    config: { action: 'flush-preview', looks: true },
+    config: { action: 'flush-preview', readsOnly: true },
     schema: described({
       summary: 'What a flush would do and cost, without doing it',
       tag: 'flush',
@@ -53,7 +62,7 @@ export function registerFlush(app: FastifyInstance, { operations, desk }: AdminC
       if (ask.mode === 'erase') statedReason(reason);
       const { before, after, ranges, affected } = await flush.flush({ ...ask, fraction });
       const erasure = ask.mode === 'erase' ? flush.erasure() : undefined;
-      desk.changed(request, {
+      audit.changed(request, {
         before: summaryOf(before),
         after: { ...summaryOf(after), mode: ask.mode, fraction, ranges },
       });
@@ -137,7 +146,7 @@ const SuppressBody = Type.Object(
 const SuppressedAnswer = Type.Object({ domain: Type.String(), suppressed: Type.Integer(), revision: Type.Integer() });
 
 /** What must vanish now: every page of one query, or a document from every page. */
-export function registerPurge(app: FastifyInstance, { operations, desk }: AdminContext): void {
+export function registerPurge(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const purgeOf = bodyReader(PurgeBody);
   const suppressOf = bodyReader(SuppressBody);
 
@@ -161,7 +170,7 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
       const pages = pagesOf(operator, q);
       const { text } = pages;
       const { before, after, affected } = await operator.flush.purge(pages);
-      desk.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), text } });
+      audit.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), text } });
       const { revision, generation } = after;
       return reply.send({ domain, text, revision, generation, affected: purgedBody(domain, text, affected) });
     },
@@ -181,7 +190,7 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
       handler: async (request, reply) => {
         const { domain, ids } = suppressOf(request.body);
         const { before, after } = await operations.domain(domain).flush.suppress(ids, lift);
-        desk.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), ids: ids.slice(0, 10) } });
+        audit.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), ids: ids.slice(0, 10) } });
         return reply.send({ domain, suppressed: after.suppressed.length, revision: after.revision });
       },
     });

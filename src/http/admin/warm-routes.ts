@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { bodyReader, choice, Domain, IdParams } from './input.ts';
-import { closed, described } from './openapi.ts';
+import { choice } from '../search-api/openapi.ts';
+import { bodyReader, closed, Domain, described, IdParams } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
 /** 500 queries of 2,048 characters are sent in as many requests as it takes. */
@@ -10,7 +10,7 @@ const Params = IdParams('Of a warm-up.');
 const StopBody = Type.Object({}, closed);
 
 /** Filling a cache beside the traffic. */
-export function registerWarm(app: FastifyInstance, { operations, desk }: AdminContext): void {
+export function registerWarm(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { warm } = operations;
   const askOf = bodyReader(WarmAskBody);
   const feedOf = bodyReader(FeedBody);
@@ -31,7 +31,7 @@ export function registerWarm(app: FastifyInstance, { operations, desk }: AdminCo
       // Asked for its refusal alone.
       operations.domain(ask.domain);
       const warmUp = warm.start(ask);
-      desk.changed(request, { after: { warmUp: warmUp.id, from: ask.from, maxPerSecond: ask.maxPerSecond } });
+      audit.changed(request, { after: { warmUp: warmUp.id, from: ask.from, maxPerSecond: ask.maxPerSecond } });
       return reply.code(201).send(warmUp);
     },
   });
@@ -61,7 +61,7 @@ export function registerWarm(app: FastifyInstance, { operations, desk }: AdminCo
     handler: async (request, reply) => {
       const { queries, last } = feedOf(request.body);
       const fed = warm.feed(idOf(request), queries, last);
-      desk.changed(request, { domain: fed.warmUp.domain, after: { warmUp: fed.warmUp.id, taken: fed.taken, last } });
+      audit.changed(request, { domain: fed.warmUp.domain, after: { warmUp: fed.warmUp.id, taken: fed.taken, last } });
       return reply.send(fed);
     },
   });
@@ -79,7 +79,7 @@ export function registerWarm(app: FastifyInstance, { operations, desk }: AdminCo
     handler: async (request, reply) => {
       stopOf(request.body);
       const warmUp = warm.stop(idOf(request));
-      desk.changed(request, { domain: warmUp.domain, after: { warmUp: warmUp.id, settled: warmUp.settled } });
+      audit.changed(request, { domain: warmUp.domain, after: { warmUp: warmUp.id, settled: warmUp.settled } });
       return reply.send(warmUp);
     },
   });

@@ -1,6 +1,6 @@
 import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
-import type { RequestEvent } from '../../http/transport/events.ts';
+import type { RequestEvent } from '../../http/events.ts';
 import type { Clock } from '../../runtime.ts';
 import { OUTCOMES, type Outcome } from '../../search/events.ts';
 import {

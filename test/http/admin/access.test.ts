@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type AdminRig, adminRig, bearer, TOKEN } from './rig.ts';
+import { type AdminHarness, adminHarness, bearer, TOKEN } from './harness.ts';
 
 const OPEN = ['/metrics', '/healthz', '/admin/openapi.json', '/ops', '/ops/report', '/ops/assets/:version/*'];
 
-async function everyRoute(context: TestContext, token: string): Promise<AdminRig['routes']> {
-  const { server, routes } = adminRig(context, { token });
+async function everyRoute(context: TestContext, token: string): Promise<AdminHarness['routes']> {
+  const { server, routes } = adminHarness(context, { token });
   await server.app.ready();
   assert.ok(routes.length > 30, 'the routes are known');
   return routes.map(({ method, url }) => ({ method, url }));
@@ -15,7 +15,7 @@ const isLook = (method: string): boolean => method === 'GET' || method === 'HEAD
 
 test('with a token, every route needs it but those that carry no data', async (context) => {
   const routes = await everyRoute(context, TOKEN);
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   let asked = 0;
   for (const { method, url } of routes) {
     for (const authorization of [undefined, 'Bearer nope', TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, 'Bearer ']) {
@@ -33,7 +33,7 @@ test('with a token, every route needs it but those that carry no data', async (c
 test('without a token everything may be looked at and nothing changed', async (context) => {
   const routes = await everyRoute(context, '');
   for (const token of [undefined, '']) {
-    const { server, entries } = adminRig(context, { token: token as string });
+    const { server, entries } = adminHarness(context, { token: token as string });
     const changing = routes.filter(({ method }) => !isLook(method));
     for (const { method, url } of changing) {
       const refused = await server.app.inject({ method: method as 'POST', url, headers: bearer, payload: {} });
@@ -54,7 +54,7 @@ test('without a token everything may be looked at and nothing changed', async (c
 });
 
 test('a wrong token is called wrong, and a missing one missing', async (context) => {
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   for (const [authorization, code, title] of [
     [undefined, 'unauthorized', 'Token required'],
     ['', 'unauthorized', 'Token required'],
@@ -73,15 +73,15 @@ test('a wrong token is called wrong, and a missing one missing', async (context)
 });
 
 test('what is not there is not told to strangers', async (context) => {
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   for (const method of ['GET', 'POST', 'DELETE'] as const) {
     assert.equal((await app.inject({ method, url: '/admin/nope' })).statusCode, 401);
   }
 });
 
 test('another site’s page gets nothing, whatever it carries', async (context) => {
-  const { app } = adminRig(context, { token: '' }).server;
-  const withToken = adminRig(context).server.app;
+  const { app } = adminHarness(context, { token: '' }).server;
+  const withToken = adminHarness(context).server.app;
   for (const fields of [
     { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' },
     { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' },
@@ -99,8 +99,8 @@ test('another site’s page gets nothing, whatever it carries', async (context) 
 });
 
 test('our own pages, programs and links that people follow are let in', async (context) => {
-  const { app } = adminRig(context, { token: '' }).server;
-  const withToken = adminRig(context).server.app;
+  const { app } = adminHarness(context, { token: '' }).server;
+  const withToken = adminHarness(context).server.app;
   for (const fields of [
     {},
     { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:80' },
@@ -122,7 +122,7 @@ test('our own pages, programs and links that people follow are let in', async (c
 });
 
 test('a name that somebody pointed at us is not ours while reads are free', async (context) => {
-  const { app } = adminRig(context, { token: '' }).server;
+  const { app } = adminHarness(context, { token: '' }).server;
   for (const host of ['rebound.example:8081', 'localhost.example', '127.0.0.1.example', '127.0.0.1.nip.example:80']) {
     const { statusCode, payload } = await app.inject({ url: '/admin/domains', headers: { host } });
     assert.deepEqual([statusCode, JSON.parse(payload).parameter], [403, 'Host'], host);
@@ -144,13 +144,16 @@ test('a name that somebody pointed at us is not ours while reads are free', asyn
     }
   }
   const named = { ...bearer, host: 'ops.example' };
-  assert.equal((await adminRig(context).server.app.inject({ url: '/admin/domains', headers: named })).statusCode, 200);
+  assert.equal(
+    (await adminHarness(context).server.app.inject({ url: '/admin/domains', headers: named })).statusCode,
+    200,
+  );
 });
 
 test('a configured name is ours, with and without a token, and then no other is', async (context) => {
   const hosts = ['Metrics.internal'];
-  const open = adminRig(context, { token: '', hosts }).server.app;
-  const closed = adminRig(context, { hosts }).server.app;
+  const open = adminHarness(context, { token: '', hosts }).server.app;
+  const closed = adminHarness(context, { hosts }).server.app;
   for (const app of [open, closed]) {
     for (const url of ['/metrics', '/healthz', '/admin/domains']) {
       for (const [host, status] of [
@@ -167,7 +170,7 @@ test('a configured name is ours, with and without a token, and then no other is'
 });
 
 test('no answer lets another origin read it', async (context) => {
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   for (const [method, url] of [
     ['OPTIONS', '/admin/halt'],
     ['POST', '/admin/halt'],
@@ -186,7 +189,7 @@ test('no answer lets another origin read it', async (context) => {
 });
 
 test('a look costs no token where it is told to be looked at, a change of it does', async (context) => {
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   for (const url of OPEN.slice(0, 4)) {
     assert.equal((await app.inject({ url })).statusCode, 200, url);
     assert.equal((await app.inject({ method: 'HEAD', url })).statusCode, 200, url);

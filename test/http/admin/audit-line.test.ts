@@ -7,8 +7,8 @@ import { systemClock } from '../../../src/runtime.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
-import { sendBytes, until } from '../serve.ts';
-import { type AdminRig, adminRig, bearer, TOKEN } from './rig.ts';
+import { sendBytes, until } from '../harness.ts';
+import { type AdminHarness, adminHarness, bearer, TOKEN } from './harness.ts';
 
 const ADDRESS = '127.0.0.1';
 const WHO = `operator from ${ADDRESS}`;
@@ -74,7 +74,7 @@ for (const [what, bytes, expected] of [
   ['two hosts', head('POST', '/admin/halt', 'Host: other\r\n'), ['POST /admin/halt', 'invalid-request']],
 ] as const) {
   test(`${what} leaves one line`, async (context) => {
-    const { listen, entries } = adminRig(context);
+    const { listen, entries } = adminHarness(context);
     const answer = await sendBytes(await listen(), bytes);
     assert.equal(answer.problem.code, expected[1]);
     await until(() => entries.length > 0, 'a line');
@@ -87,7 +87,7 @@ for (const [what, bytes, expected] of [
 }
 
 test('a request that is cut off before its end leaves a line', async (context) => {
-  const { listen, entries, server } = adminRig(context);
+  const { listen, entries, server } = adminHarness(context);
   const accepted: Socket[] = [];
   server.app.server.on('connection', (socket) => accepted.push(socket));
   const port = await listen();
@@ -118,7 +118,7 @@ for (const [what, fail, result] of [
       await halt(caller);
     };
     Object.assign(operations.drills, { halt: slow });
-    const { listen, entries, server } = adminRig(context, { operations });
+    const { listen, entries, server } = adminHarness(context, { operations });
     const body = '{"reason":"now"}';
     const port = await listen();
     let isGone = false;
@@ -144,7 +144,7 @@ for (const [what, fail, result] of [
 }
 
 test('looks leave no line, refused or not', async (context) => {
-  const { server, entries } = adminRig(context);
+  const { server, entries } = adminHarness(context);
   for (const method of ['GET', 'HEAD', 'OPTIONS'] as const) {
     for (const url of ['/admin/domains', '/admin/nope', '/admin/drills/x', '/admin/flush?domain=nope', '/ops']) {
       await server.app.inject({ method, url, headers: bearer });
@@ -155,7 +155,7 @@ test('looks leave no line, refused or not', async (context) => {
 });
 
 test('whoever is asked says the name he was given, in letters that do no harm', async (context) => {
-  const rig = adminRig(context);
+  const rig = adminHarness(context);
   for (const [given, by] of [
     ['max@host', `max@host from 127.0.0.1`],
     ['  max  ', 'max from 127.0.0.1'],
@@ -168,13 +168,13 @@ test('whoever is asked says the name he was given, in letters that do no harm', 
   }
 });
 
-async function nameOf({ server, entries }: AdminRig, given: string): Promise<string | undefined> {
+async function nameOf({ server, entries }: AdminHarness, given: string): Promise<string | undefined> {
   await server.app.inject({ method: 'POST', url: '/admin/halt', headers: { ...bearer, 'x-operator': given } });
   return entries.at(-1)?.by;
 }
 
 test('neither the token nor any other is ever written down or logged', async (context) => {
-  const { server, entries, lines } = adminRig(context);
+  const { server, entries, lines } = adminHarness(context);
   for (const authorization of [`Bearer ${TOKEN}`, 'Bearer another-secret']) {
     const headers = { authorization, cookie: 'session=another-secret' };
     for (const payload of [{ reason: 'x' }, { reason: 'x', token: 'another-secret' }, '{"token":"another-secret"']) {
@@ -189,7 +189,7 @@ test('neither the token nor any other is ever written down or logged', async (co
 
 test('a flood without the token is a few lines and a count, and leaves what operators did in sight', async (context) => {
   const clock = createFakeClock();
-  const { server, entries } = adminRig(context, { clock });
+  const { server, entries } = adminHarness(context, { clock });
   const flood = async (n: number, remoteAddress = '192.0.2.66'): Promise<void> => {
     for (let i = 0; i < n; i += 1) {
       const headers = { 'x-operator': 'root', ...(i % 2 === 0 ? {} : { authorization: 'Bearer wrong' }) };
@@ -221,7 +221,7 @@ test('a flood without the token is a few lines and a count, and leaves what oper
 
 test('a flood from many addresses is bounded as well, and none of it goes uncounted', async (context) => {
   const clock = createFakeClock();
-  const { server, entries } = adminRig(context, { clock });
+  const { server, entries } = adminHarness(context, { clock });
   for (let i = 0; i < 1000; i += 1) {
     const remoteAddress = `10.1.${i >> 8}.${i & 255}`;
     await server.app.inject({ method: 'POST', url: '/admin/halt', remoteAddress });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adminRig } from './rig.ts';
+import { adminHarness } from './harness.ts';
 
 test('a flush raises the floor of its range and says what it did', async (context) => {
-  const { post, get, entries } = adminRig(context);
+  const { post, get, entries } = adminHarness(context);
   const { status, json } = await post('/admin/flush', { domain: 'goods', mode: 'drop', fraction: 0.25, from: 100 });
   assert.equal(status, 200);
   assert.deepEqual(json, {
@@ -31,12 +31,12 @@ test('a flush raises the floor of its range and says what it did', async (contex
 });
 
 test('without a fraction everything is flushed', async (context) => {
-  const { json } = await adminRig(context).post('/admin/flush', { domain: 'goods', mode: 'refresh' });
+  const { json } = await adminHarness(context).post('/admin/flush', { domain: 'goods', mode: 'refresh' });
   assert.deepEqual(json.ranges, [{ from: 0, to: 10_000 }]);
 });
 
 test('an erasure needs a reason and shows how far it is', async (context) => {
-  const { post, get } = adminRig(context);
+  const { post, get } = adminHarness(context);
   for (const reason of [undefined, '   ']) {
     const refused = await post('/admin/flush', { domain: 'goods', mode: 'erase', ...(reason ? { reason } : {}) });
     assert.deepEqual([refused.status, refused.json.code], [400, 'reason-required']);
@@ -47,7 +47,7 @@ test('an erasure needs a reason and shows how far it is', async (context) => {
 });
 
 test('a dry run changes nothing and leaves no line', async (context) => {
-  const { post, get, entries } = adminRig(context);
+  const { post, get, entries } = adminHarness(context);
   const { status, json } = await post('/admin/flush/preview', { domain: 'goods', mode: 'drop', fraction: 0.5 });
   assert.deepEqual([status, json.fraction, json.nodes.length], [200, 0.5, 2]);
   assert.equal((await get('/admin/flush?domain=goods')).json.document.revision, 0);
@@ -55,7 +55,7 @@ test('a dry run changes nothing and leaves no line', async (context) => {
 });
 
 test('a purge names the query as the cache knows it', async (context) => {
-  const { post, get, entries } = adminRig(context);
+  const { post, get, entries } = adminHarness(context);
   const { json } = await post('/admin/purge', { domain: 'goods', q: '  КРОССОВКИ   nike', reason: 'banned' });
   assert.deepEqual(json, {
     ...{ domain: 'goods', text: 'кроссовки nike', revision: 1, generation: 2 },
@@ -75,7 +75,7 @@ test('a purge names the query as the cache knows it', async (context) => {
 });
 
 test('what is suppressed is listed until it is lifted', async (context) => {
-  const { post, get } = adminRig(context);
+  const { post, get } = adminHarness(context);
   const { json } = await post('/admin/suppress', { domain: 'goods', ids: ['a', 'b'] });
   assert.deepEqual([json.suppressed, json.revision], [2, 1]);
   const listed = (await get('/admin/suppressed?domain=goods')).json;
@@ -84,7 +84,7 @@ test('what is suppressed is listed until it is lifted', async (context) => {
 });
 
 test('a full list refuses what does not fit, and nothing is changed', async (context) => {
-  const { post, get, entries } = adminRig(context);
+  const { post, get, entries } = adminHarness(context);
   const ids = Array.from({ length: 1024 }, (_, i) => `${'x'.repeat(120)}${i}`);
   assert.equal((await post('/admin/suppress', { domain: 'goods', ids })).status, 200);
   const refused = await post('/admin/suppress', { domain: 'goods', ids: ['one more'] });
@@ -137,7 +137,7 @@ for (const [what, url, body, status, code, parameter] of [
   ],
 ] as const) {
   test(`${what} is refused by name, changes nothing and is written down once`, async (context) => {
-    const { post, get, entries } = adminRig(context);
+    const { post, get, entries } = adminHarness(context);
     const refused = await post(url, body);
     assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [status, code, parameter]);
     assert.equal(refused.headers['content-type'], 'application/problem+json');
@@ -150,7 +150,7 @@ for (const [what, url, body, status, code, parameter] of [
 }
 
 test('a refusal says what is allowed', async (context) => {
-  const { post } = adminRig(context);
+  const { post } = adminHarness(context);
   const detail = async (body: object): Promise<string> => (await post('/admin/flush', body)).json.detail;
   assert.match(await detail({ ...flush, fraction: 2 }), /above 0, at most 1/);
   assert.match(await detail({ ...flush, mode: 'smash' }), /one of refresh, drop, erase/);

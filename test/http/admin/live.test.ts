@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/runtime.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
-import { get, until } from '../serve.ts';
-import { adminRig, TOKEN } from './rig.ts';
+import { get, until } from '../harness.ts';
+import { adminHarness, TOKEN } from './harness.ts';
 
 const LIVE = `GET /admin/live HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
 const FIELDS = `Authorization: Bearer ${TOKEN}\r\n`;
@@ -33,7 +33,7 @@ function watch(context: TestContext, port: number): Watching {
 // Each has a listener of its own and waits for lines, one a second.
 describe('the live stream', { concurrency: 3 }, () => {
   test('a line comes at once, then one a second, with what happened since', async (context) => {
-    const { listen, post } = adminRig(context);
+    const { listen, post } = adminHarness(context);
     const port = await listen();
     const startedMs = performance.now();
     const { text, lines } = watch(context, port);
@@ -54,7 +54,7 @@ describe('the live stream', { concurrency: 3 }, () => {
   });
 
   test('seventeen are one too many, and a place is free again when somebody leaves', async (context) => {
-    const { listen, server } = adminRig(context);
+    const { listen, server } = adminHarness(context);
     const port = await listen();
     const accepted: Socket[] = [];
     server.app.server.on('connection', (socket) => accepted.push(socket));
@@ -86,7 +86,7 @@ describe('the live stream', { concurrency: 3 }, () => {
       };
     };
     Object.assign(operations, { watch: large, domains: ['goods'] });
-    const { listen, server } = adminRig(context, { operations });
+    const { listen, server } = adminHarness(context, { operations });
     const port = await listen();
     const accepted: Socket[] = [];
     server.app.server.on('connection', (socket) => accepted.push(socket));
@@ -107,7 +107,7 @@ describe('the live stream', { concurrency: 3 }, () => {
   });
 
   test('closing ends every stream at once and holds up nothing', async (context) => {
-    const { listen, server } = adminRig(context, { drainMs: 5000 });
+    const { listen, server } = adminHarness(context, { drainMs: 5000 });
     const port = await listen();
     const watchers = Array.from({ length: 4 }, () => watch(context, port));
     await until(() => watchers.every(({ lines }) => lines().length > 0), 'all are watching');
@@ -125,7 +125,7 @@ describe('the live stream', { concurrency: 3 }, () => {
       return calls === 1 ? Promise.reject(new Error('away')) : new Promise<never>(() => {});
     };
     Object.assign(operations.drills, { list });
-    const { listen } = adminRig(context, { operations });
+    const { listen } = adminHarness(context, { operations });
     const { lines } = watch(context, await listen());
     await until(() => lines().length >= 3, 'three lines');
     assert.equal(calls, 2, 'and it is not asked again while it is asked');
@@ -140,7 +140,7 @@ describe('the live stream', { concurrency: 3 }, () => {
       return watchers === 1 ? { look: () => assert.fail('a fault') } : sound();
     };
     Object.assign(operations, { watch: broken });
-    const { listen, lines } = adminRig(context, { operations });
+    const { listen, lines } = adminHarness(context, { operations });
     const port = await listen();
     const first = watch(context, port);
     await until(() => first.socket.closed, 'the first one has ended');
@@ -150,7 +150,7 @@ describe('the live stream', { concurrency: 3 }, () => {
   });
 
   test('sixty-four connections are served, the next one is not', async (context) => {
-    const { listen } = adminRig(context, { drainMs: 100 });
+    const { listen } = adminHarness(context, { drainMs: 100 });
     const port = await listen();
     const streams = Array.from({ length: 16 }, () => watch(context, port));
     await until(() => streams.every(({ lines }) => lines().length > 0), 'all are watching');

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { PROBLEMS } from '../../../src/http/transport/problem.ts';
 import { loadReadyPlans } from '../../../src/operations/drills/read-plan.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
-import { type AdminRig, adminRig, type Reply } from './rig.ts';
+import { type AdminHarness, adminHarness, type Reply } from './harness.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ type Json = Readonly<Record<string, unknown>>;
 const UNDESCRIBED = /^\/ops|^\/admin\/openapi\.json$/;
 
 interface Described {
-  readonly rig: AdminRig;
+  readonly rig: AdminHarness;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   /** Every `$ref` put in its place. */
   readonly schemaOf: (method: string, path: string, status: string) => Json;
@@ -29,7 +29,7 @@ interface Operation {
 }
 
 async function described(context: TestContext, clock = createFakeClock()): Promise<Described> {
-  const rig = adminRig(context, { clock });
+  const rig = adminHarness(context, { clock });
   const { status, json } = await rig.get('/admin/openapi.json');
   assert.deepEqual([status, json.openapi], [200, '3.1.0']);
   const schemaOf = (method: string, path: string, code: string): Json => {

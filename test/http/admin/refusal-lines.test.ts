@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createRefusalLines } from '../../../src/http/admin/audit.ts';
+import { createRefusalSampler } from '../../../src/http/admin/audit.ts';
 import type { AuditEntry } from '../../../src/operations/audit/audit.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 
 function rig(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const entries: AuditEntry[] = [];
-  const lines = createRefusalLines({ record: (entry) => entries.push(entry), clock: createFakeClock() });
+  const lines = createRefusalSampler({ record: (entry) => entries.push(entry), clock: createFakeClock() });
   const note = (address: string): void => lines.note(address, { action: 'halt', by: address, result: 'unauthorized' });
   return { entries, note };
 }

@@ -9,9 +9,9 @@ import { after, before, type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect } from 'node:tls';
 import pino from 'pino';
 import { type Certificates, makeCertificates } from '../../../loadtest/stack/certificates.ts';
+import { createClientErrorHandler } from '../../../src/http/transport/client-error.ts';
 import { createListener, DEFAULT_LIMITS, type ListenerTls } from '../../../src/http/transport/listener.ts';
-import { createClientErrorHandler } from '../../../src/http/transport/problem.ts';
-import { adminRig, bearer } from './rig.ts';
+import { adminHarness, bearer } from './harness.ts';
 
 let directory = '';
 let certificates: Certificates;
@@ -25,7 +25,7 @@ before(async () => {
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 async function listening(t: TestContext): Promise<{ readonly url: string; readonly port: number; server: Server }> {
-  const rig = adminRig(t, { tls });
+  const rig = adminHarness(t, { tls });
   const url = await rig.server.listen({ host: '127.0.0.1', port: 0 });
   const { server } = rig.server.app;
   return { url, port: (server.address() as AddressInfo).port, server };
@@ -81,7 +81,7 @@ test('plain HTTP gets no answer there, and holds no connection', async (t) => {
 async function slowMetrics(t: TestContext) {
   const { promise: metrics, resolve: measured } = Promise.withResolvers<{ contentType: string; body: string }>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-  const rig = adminRig(t, {
+  const rig = adminHarness(t, {
     tls,
     metricsText: () => {
       ask();
@@ -121,8 +121,8 @@ test('TLS 1.1 is refused', async (t) => {
 
 test('a handshake that never ends is cut after the time a header may take', async (t) => {
   const limits = { ...DEFAULT_LIMITS, headersTimeoutMs: 100, maxConnections: 10, maxUrlBytes: 8192 };
-  const server = createListener(limits, assert.fail, () => assert.fail, tls);
-  // As in the service: it answers what is no request, and a socket without TLS can be sent nothing.
+  const server = createListener({ limits, handle: assert.fail, refuse: () => assert.fail, observe: () => {}, tls });
+  // The service has this handler too: it answers unreadable requests, but cannot answer before the handshake.
   const log = pino({ level: 'silent' });
   server.on(
     'clientError',

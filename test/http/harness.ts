@@ -2,13 +2,15 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
+import type { RequestEvent } from '../../src/http/events.ts';
 import {
   createPublicServer,
   type PublicServer,
   type PublicServerOptions,
 } from '../../src/http/search-api/public-server.ts';
-import type { ConnectionEvent, RequestEvent, TokenEvent } from '../../src/http/transport/events.ts';
+import type { ConnectionEvent, TokenEvent } from '../../src/http/transport/events.ts';
 import { systemClock } from '../../src/runtime.ts';
+import { registerPage } from '../../src/ui/page/route.ts';
 import { createFakeSearch, type FakeSearch, type FakeSearchOptions } from '../fakes/search.ts';
 
 export interface TestServer {
@@ -23,10 +25,13 @@ export interface TestServer {
   readonly server: PublicServer;
 }
 
-type Options = Partial<PublicServerOptions> & { readonly fake?: Partial<FakeSearchOptions> };
+type Options = Partial<PublicServerOptions> & {
+  readonly fake?: Partial<FakeSearchOptions>;
+  readonly page?: Pick<Parameters<typeof registerPage>[1], 'examples' | 'explainUrl'>;
+};
 
 /** A public server over the fake search, closed when the test ends. */
-export function publicServer(context: TestContext, { fake, ...options }: Options = {}): TestServer {
+export function publicServer(context: TestContext, { fake, page, ...options }: Options = {}): TestServer {
   const clock = options.clock ?? systemClock;
   const search = createFakeSearch({ clock, ...fake });
   const events: RequestEvent[] = [];
@@ -53,6 +58,7 @@ export function publicServer(context: TestContext, { fake, ...options }: Options
     lameDuckMs: 0,
     hitSample: 0,
     version: '0.0.0',
+    pages: (app, { admission, ...rest }) => registerPage(app, { ...rest, ...page, door: admission }),
     ...options,
   });
   context.after(() => server.close());

@@ -3,9 +3,11 @@ import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../../src/http/admin/admin-server.ts';
 import type { Operations } from '../../../src/http/admin/operations.ts';
-import type { RequestEvent, TokenEvent } from '../../../src/http/transport/events.ts';
+import type { RequestEvent } from '../../../src/http/events.ts';
+import type { TokenEvent } from '../../../src/http/transport/events.ts';
 import type { RecordedEntry } from '../../../src/operations/audit/audit.ts';
 import { type Clock, systemClock } from '../../../src/runtime.ts';
+import { registerOps } from '../../../src/ui/console/route.ts';
 import { createFakeAudit } from '../../fakes/audit.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
@@ -13,7 +15,7 @@ import { createFakeSearch } from '../../fakes/search.ts';
 export const TOKEN = 'correct-horse-battery-staple';
 export const bearer = { authorization: `Bearer ${TOKEN}` };
 
-export interface AdminRig {
+export interface AdminHarness {
   readonly server: AdminServer;
   readonly operations: Operations;
   /** What was audited, in order. */
@@ -40,10 +42,10 @@ export interface Reply {
 }
 
 /** The admin listener over fake operations, closed when the test ends. */
-export function adminRig(
+export function adminHarness(
   context: Pick<TestContext, 'after'>,
   options: Partial<AdminServerOptions> & { readonly clock?: Clock } = {},
-): AdminRig {
+): AdminHarness {
   const clock = options.clock ?? systemClock;
   const operations = options.operations ?? createFakeOperations({ clock });
   const audit = createFakeAudit(clock);
@@ -65,6 +67,7 @@ export function adminRig(
     maxUrlBytes: 4096,
     maxPageBytes: 1_000_000,
     version: '0.0.0',
+    pages: registerOps,
     ...(options.token === '' ? {} : { token: TOKEN }),
     ...options,
   });
