@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { MissReason } from '../../cache/events.ts';
-import { CLIENT_CLOSED, outcomeOf, domainLabel } from '../../http/search-api/exchange.ts';
-import { problemResponse } from '../../http/transport/problem.ts';
 import { problemOf } from '../../http/problems.ts';
+import { CLIENT_CLOSED, domainLabel, outcomeOf } from '../../http/search-api/exchange.ts';
+import { problemResponse } from '../../http/transport/problem.ts';
 import { headerReader } from '../../http/transport/request-target.ts';
 import type { Outcome } from '../../search/events.ts';
 import { provenanceOfAnswer, readBody } from './answer.ts';
