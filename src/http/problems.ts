@@ -10,7 +10,9 @@ const OVER_BUDGET =
 
 /** Any thrown value → the problem that the client is told. An unknown error says nothing about the service's internals. */
 export function problemOf(error: unknown): Problem {
-  if (error instanceof InvalidSearch) return invalidSearch(error);
+  if (error instanceof InvalidSearch) {
+    return { code: error.code, detail: error.message, parameter: error.parameter };
+  }
   if (error instanceof Unanswered) {
     const detail = error.code === 'over-budget' ? OVER_BUDGET : error.message;
     return { code: error.code, detail, retryAfterMs: error.retryAfterMs };
@@ -20,7 +22,7 @@ export function problemOf(error: unknown): Problem {
   return { code: 'internal', detail: 'The service failed to answer; the fault is ours and is logged.' };
 }
 
-/** Runs `ask`; what it refuses names `parameter`, as this route calls it. @throws Refusal */
+/** Runs `ask`. Its refusal then names `parameter`: the name that the route has for it. @throws Refusal */
 export function namingParameter<Value>(parameter: string, ask: () => Value): Value {
   try {
     return ask();
@@ -28,10 +30,6 @@ export function namingParameter<Value>(parameter: string, ask: () => Value): Val
     if (!(error instanceof InvalidSearch || error instanceof OperationRefused)) throw error;
     throw new Refusal({ code: error.code, detail: error.message, parameter });
   }
-}
-
-function invalidSearch({ code, message, parameter }: InvalidSearch): Problem {
-  return { code, detail: message, parameter };
 }
 
 function refusedOperation({ code, message, parameter }: OperationRefused): Problem {

@@ -164,7 +164,7 @@ const MAX_ADDRESSES = 10_000;
 /**
  * Judges the token of a request and slows down guessing: the token of an address that has used up its wrong ones is not
  * compared. The right token is then refused too. If it were accepted, guessing would go on at full speed, and only the
- * answers to wrong guesses would change. The price: a guesser locks out other clients of the same address while he guesses
+ * answers to wrong guesses would change. The price: a guesser locks out other clients of the same address while it guesses
  * and for a second after. From another address (the machine's own, for example) they get in meanwhile.
  */
 export function createTokenGate(options: TokenGateOptions): (request: IncomingMessage) => TokenVerdict {

@@ -8,7 +8,7 @@ import type { WarmUps } from '../../operations/warm/warm.ts';
 import type { QueryCount } from '../../popularity/shared.ts';
 import type { DomainStatus } from '../../search/status.ts';
 
-/** What operators may do and see beyond `Search`. The API, the CLI and the console all use it. */
+/** Everything that operators may do and see beyond `Search`. The API, the CLI and the console all use it. */
 export interface Operations {
   /** Configured names, in order. */
   readonly domains: readonly string[];
@@ -42,16 +42,16 @@ export interface Watcher {
 /** One domain in a line of `GET /admin/live`. */
 export interface DomainLook {
   readonly domain: string;
-  /** Of this process, since the previous call; undefined at the first. */
+  /** Figures of this process since the previous call; undefined at the first call. */
   readonly figures?: Figures;
   readonly status: DomainStatus;
   readonly control: ControlSummary;
 }
 
-/** What a route reports about the change that it made. */
+/** A change as the route that made it reports it. */
 export type ChangeNote = Pick<AuditEntry, 'domain' | 'before' | 'after'>;
 
-/** What every group of operators' routes is given. */
+/** The common options of all groups of operators' routes. */
 export interface AdminContext {
   readonly operations: Operations;
   /** Adds the change to the audit line of the request. */

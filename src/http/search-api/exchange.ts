@@ -48,16 +48,17 @@ export function createRequestCounter(options: {
 }): CountRequest {
   const { observe, requestLog } = options;
   return ({ route, domain, key, bucket }, { outcome, reason, status, code, error }, durationMs, from) => {
-    const event: RequestEvent = {
+    // Built without object spreads, which take longer than the rest of this function.
+    const event: { -readonly [Member in keyof RequestEvent]: RequestEvent[Member] } = {
       kind: 'request',
       route,
       domain,
       outcome,
-      ...(reason === undefined ? {} : { reason }),
       status,
-      ...(bucket === undefined ? {} : { bucket }),
       durationMs,
     };
+    if (reason !== undefined) event.reason = reason;
+    if (bucket !== undefined) event.bucket = bucket;
     observe(event);
     if (from === undefined || !requestLog.wants(event)) return;
     const traceId = traceIdOf(from.request.headers['traceparent']);

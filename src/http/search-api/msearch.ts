@@ -32,7 +32,7 @@ export interface MsearchRouteOptions {
   readonly random: () => number;
   readonly identityBodies: IdentityBodies;
   readonly maxBodyBytes: number;
-  /** Of all pages of one answer, inflated: a stored page may be a thousandth of that. */
+  /** Limit on all pages of one answer, inflated: a stored page may be a thousandth of its inflated size. */
   readonly maxAnswerBytes: number;
   readonly app: Pick<App, 'problemOf' | 'respond'>;
 }
@@ -41,7 +41,7 @@ export interface MsearchRouteOptions {
 const INFLATED_AT_ONCE = 4;
 /** After this number of characters in one turn of the event loop, the next turn begins: hits of /search wait meanwhile. */
 const TURN_CHARACTERS = 4096;
-/** A refused item counts as this number: finding the name that was meant takes as long as canonicalising these characters. */
+/** The count of a refused item: its suggestion of the nearest name takes as long as canonicalising these characters. */
 const REFUSAL_CHARACTERS = 512;
 
 /** The result of one item. */

@@ -57,7 +57,7 @@ export interface PublicServerOptions {
   readonly pages?: (app: FastifyInstance, context: PageContext) => void;
 }
 
-/** What the routes of a user interface are given. */
+/** The parts of the server that a user interface uses. */
 export interface PageContext {
   readonly search: Search;
   readonly admission: Admission;
