@@ -16,9 +16,9 @@ import { createFakeSearch, type FakeSearch, type FakeSearchOptions } from '../fa
 export interface TestServer {
   readonly search: FakeSearch;
   readonly events: RequestEvent[];
-  /** What became of connections, in order. */
+  /** Connection events, in order. */
   readonly connections: ConnectionEvent['what'][];
-  /** Bearers that were brought, in order. */
+  /** Token events, in order. */
   readonly tokens: TokenEvent[];
   /** Parsed log lines, `debug` and up. */
   readonly lines: Record<string, unknown>[];
@@ -88,7 +88,7 @@ export async function sendBytes(port: number, bytes: string | Buffer): Promise<R
   const socket = connect({ port, host: '127.0.0.1' });
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
-  // A reset after the answer arrived is the server's right when it refuses to read the rest.
+  // A server that does not read the rest of a request may reset the connection after its answer.
   socket.on('error', () => {});
   await once(socket, 'connect');
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);

@@ -17,12 +17,12 @@ test('a policy allows only the named sources, and a framed page names its frame'
   assert.match(contentPolicy({ ...OWN_FILES, sandbox: '' }), /; sandbox; form-action 'none'; base-uri 'none'; frame-/);
 });
 
-test('a sandboxed document has no opener policy: browsers would refuse it', () => {
+test('a sandboxed document has no opener policy, because browsers would refuse it', () => {
   assert.ok('cross-origin-opener-policy' in documentFields(contentPolicy(OWN_FILES)));
   assert.ok(!('cross-origin-opener-policy' in documentFields(contentPolicy({ sandbox: '' }))));
 });
 
-test('no answer of either listener lets a browser guess its type', async (context) => {
+test('every answer of both listeners forbids type sniffing', async (context) => {
   const servers = [publicServer(context).server, adminHarness(context).server];
   for (const url of [
     '/',

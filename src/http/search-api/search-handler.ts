@@ -6,7 +6,7 @@ import type { Search } from '../../search/search.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
 import { createNegotiator, type IdentityBodies, matchesEntityTag } from '../transport/content-coding.ts';
 import { Refusal } from '../transport/problem.ts';
-import { headerOf, parametersOf } from '../transport/request-target.ts';
+import { parametersOf } from '../transport/request-target.ts';
 import type { Admission } from './admission.ts';
 import {
   ABORTED,
@@ -73,7 +73,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
   const deliver = (exchange: Exchange, answer: Answer): void => {
     const { request, response } = exchange;
     const { entry } = answer;
-    const form = negotiate(headerOf(request.headers, 'accept-encoding'), entry.coding);
+    const form = negotiate(request.headers['accept-encoding'], entry.coding);
     if (form === 'none') {
       const detail = `This page can be sent as ${entry.coding}${entry.coding === 'identity' ? '' : ' or identity'}.`;
       throw new Refusal({ code: 'not-acceptable', detail, parameter: 'Accept-Encoding' });

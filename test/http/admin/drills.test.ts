@@ -5,7 +5,7 @@ import { adminHarness } from './harness.ts';
 
 const START = { plan: 'canary', domains: ['goods'], reason: 'rehearsal' };
 
-test('a drill is started, watched to its end and read', async (context) => {
+test('a drill is started, followed to its end and its report read', async (context) => {
   const clock = createFakeClock();
   const { post, get, entries } = adminHarness(context, { clock });
   const started = await post('/admin/drills', START);
@@ -32,7 +32,7 @@ test('a drill is started, watched to its end and read', async (context) => {
   );
 });
 
-test('a drill that runs is aborted, and gone on with', async (context) => {
+test('a running drill is aborted and then resumed', async (context) => {
   const clock = createFakeClock();
   const { post, entries } = adminHarness(context, { clock });
   const { id } = (await post('/admin/drills', START)).json;
@@ -55,7 +55,7 @@ test('a drill that runs is aborted, and gone on with', async (context) => {
   );
 });
 
-test('plans are listed, and tried without doing anything', async (context) => {
+test('plans are listed and previewed without any effect', async (context) => {
   const { post, get, entries } = adminHarness(context);
   const { plans } = (await get('/admin/plans')).json;
   assert.deepEqual([plans[0].name, plans[0].stages.length], ['canary', 1]);
@@ -66,14 +66,14 @@ test('plans are listed, and tried without doing anything', async (context) => {
   assert.deepEqual(entries, []);
 });
 
-test('a plan of one’s own is run, and what it leaves out is filled in', async (context) => {
+test('a custom plan is run with defaults for its missing members', async (context) => {
   const { post } = adminHarness(context);
   const plan = { name: 'mine', title: 'Mine', stages: [{ kind: 'fraction', fraction: 0.1, holdMs: 2000 }] };
   const { status, json } = await post('/admin/drills', { ...START, plan });
   assert.deepEqual([status, json.plan.name, json.plan.mode], [201, 'mine', 'drop']);
 });
 
-test('the halt lever stops every drill, refuses new ones and is lifted', async (context) => {
+test('a halt stops every drill and refuses new ones until it is lifted', async (context) => {
   const { post, get, entries } = adminHarness(context);
   await post('/admin/drills', START);
   assert.equal((await post('/admin/halt', {})).json.code, 'reason-required');
@@ -95,7 +95,7 @@ test('the halt lever stops every drill, refuses new ones and is lifted', async (
   );
 });
 
-test('one drill per domain at a time', async (context) => {
+test('a domain has at most one drill at a time', async (context) => {
   const { post, entries } = adminHarness(context);
   await post('/admin/drills', START);
   const second = await post('/admin/drills', START);
@@ -119,7 +119,7 @@ for (const [what, body, status, code, parameter] of [
   ['a fraction out of range', written(stage(1.5)), 400, 'invalid-plan', '/plan/stages/0/fraction'],
   ['fractions that do not rise', written(stage(0.5), stage(0.2)), 400, 'invalid-plan', '/plan/stages/1/fraction'],
 ] as const) {
-  test(`a drill with ${what} is not begun`, async (context) => {
+  test(`a drill with ${what} is not started`, async (context) => {
     const { post, get, entries } = adminHarness(context);
     const refused = await post('/admin/drills', body);
     assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [status, code, parameter]);
@@ -131,7 +131,7 @@ for (const [what, body, status, code, parameter] of [
   });
 }
 
-test('an id that is no drill’s goes no further than the path', async (context) => {
+test('an invalid drill id does not reach the drills', async (context) => {
   const { get, post, operations } = adminHarness(context);
   const asked: string[] = [];
   const { journal } = operations.drills;

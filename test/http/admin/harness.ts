@@ -18,11 +18,11 @@ export const bearer = { authorization: `Bearer ${TOKEN}` };
 export interface AdminHarness {
   readonly server: AdminServer;
   readonly operations: Operations;
-  /** What was audited, in order. */
+  /** Entries of the audit, in order. */
   readonly entries: RecordedEntry[];
-  /** Searches, as they are counted. */
+  /** Request events, in order. */
   readonly requests: RequestEvent[];
-  /** Bearers that let nobody in, in order. */
+  /** Token events, in order. */
   readonly tokens: TokenEvent[];
   /** Parsed log lines. */
   readonly lines: Record<string, unknown>[];
@@ -37,7 +37,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** As parsed: a test looks into it as deep as it likes. */
+  /** The parsed body, untyped. */
   readonly json: ReturnType<JSON['parse']>;
 }
 

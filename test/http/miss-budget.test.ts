@@ -6,7 +6,7 @@ import { get, listeningServer, publicServer, type TestServer } from './harness.t
 const missBudget = { perMinute: 1, burst: 3, maxClients: 100 };
 const trustedProxies = ['127.0.0.1'];
 
-test('a client that has spent its misses is refused with 429, and its hits are free', async (context) => {
+test('a client without misses left is refused with 429, and its hits are free', async (context) => {
   const started = publicServer(context, { missBudget });
   askTheBudget(started);
   for (const word of ['a', 'b', 'c']) assert.equal((await ask(started, word)).statusCode, 200);
@@ -24,7 +24,7 @@ test('a client that has spent its misses is refused with 429, and its hits are f
   assert.deepEqual(outcomes.slice(0, 5), ['engine 200', 'engine 200', 'engine 200', 'rejected 429', 'hit-l1 200']);
 });
 
-test('each item of a batch spends its own miss', async (context) => {
+test('each item of a batch costs a miss of its own', async (context) => {
   const started = publicServer(context, { missBudget });
   askTheBudget(started);
   await ask(started, 'a');
@@ -36,7 +36,7 @@ test('each item of a batch spends its own miss', async (context) => {
   assert.ok(results[3].retryAfter >= 10);
 });
 
-test('the page for people spends the same budget', async (context) => {
+test('the search page uses the same budget', async (context) => {
   const started = publicServer(context, { missBudget });
   askTheBudget(started);
   const visit = (q: string) => started.server.app.inject({ url: `/?q=${q}` });
@@ -59,7 +59,7 @@ test('clients behind a trusted proxy have a budget each', async (context) => {
   assert.equal(await from('198.51.100.2', 'd'), 200);
 });
 
-test('a query sent unescaped is its client’s as well', async (context) => {
+test('a query without escapes is charged to its client too', async (context) => {
   const started = await listeningServer(context, { missBudget, trustedProxies });
   askTheBudget(started);
   const raw = async (address: string, word: string) =>
@@ -87,7 +87,7 @@ for (const code of ['overloaded', 'engine-open'] as const) {
   });
 }
 
-test('items of a batch that were refused unasked give nothing back for those that were asked', async (context) => {
+test('refused items of a batch refund nothing for items that reached the engine', async (context) => {
   const started = publicServer(context, { missBudget });
   started.search.answer = async (prepared, options) => {
     const { text } = prepared.request;
@@ -105,7 +105,7 @@ test('items of a batch that were refused unasked give nothing back for those tha
   assert.deepEqual(statuses, [504, 504, 504, 429]);
 });
 
-test('a miss that an engine failed at is spent', async (context) => {
+test('a miss whose engine call failed is not refunded', async (context) => {
   const started = publicServer(context, { missBudget });
   started.search.answer = async (prepared, options) => {
     if (options?.mayMiss?.(prepared) === false) throw new Unanswered('over-budget', 'spent', 10_000);
@@ -116,7 +116,7 @@ test('a miss that an engine failed at is spent', async (context) => {
   assert.deepEqual(statuses, [504, 504, 504, 429]);
 });
 
-test('without a budget nobody is asked for one', async (context) => {
+test('without a budget no client is limited', async (context) => {
   const started = publicServer(context);
   const compute = started.search.answer;
   started.search.answer = (prepared, options) => {
@@ -127,7 +127,7 @@ test('without a budget nobody is asked for one', async (context) => {
   assert.equal((await batch(started, [{ q: 'b' }])).statusCode, 200);
 });
 
-/** What the core does when it would have to ask the engine. */
+/** As the core does before it asks the engine. */
 function askTheBudget({ search }: TestServer): void {
   const compute = search.answer;
   search.answer = (prepared, options) => {

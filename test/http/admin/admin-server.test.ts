@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adminHarness, bearer } from './admin/harness.ts';
+import { adminHarness, bearer } from './harness.ts';
 
 test('metrics and health need no token', async (context) => {
   const { app } = adminHarness(context).server;
@@ -10,7 +10,7 @@ test('metrics and health need no token', async (context) => {
   assert.equal((await app.inject({ url: '/healthz' })).statusCode, 200);
 });
 
-test('explain takes what search takes', async (context) => {
+test('explain takes the parameters of search', async (context) => {
   const { get } = adminHarness(context);
   const { canonical, key } = (await get('/admin/explain?q=%20A%20&page=2')).json;
   assert.match(canonical, /q=a&region=ru&page=2$/);
@@ -20,7 +20,7 @@ test('explain takes what search takes', async (context) => {
   assert.equal((await get('/admin/explain?q=%zz')).json.code, 'invalid-url');
 });
 
-test('the state of each domain is listed, with what operators have decided', async (context) => {
+test('the state of each domain is listed, with the decisions of operators', async (context) => {
   const { get, post } = adminHarness(context);
   await post('/admin/purge', { domain: 'auto', q: 'x' });
   const { domains } = (await get('/admin/domains')).json;
@@ -37,13 +37,13 @@ test('the state of each domain is listed, with what operators have decided', asy
   );
 });
 
-test('a body is not read before the token is', async (context) => {
+test('the body is not read before the token is judged', async (context) => {
   const { app } = adminHarness(context).server;
   const payload = 'x'.repeat(100_000);
   assert.equal((await app.inject({ method: 'POST', url: '/admin/flush', payload })).statusCode, 401);
 });
 
-test('a change is asked for in JSON, and what has nothing to say may say nothing', async (context) => {
+test('a change needs a JSON body, or none when every field is optional', async (context) => {
   const { app } = adminHarness(context).server;
   const url = '/admin/drills/nope/abort';
   for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
@@ -54,7 +54,7 @@ test('a change is asked for in JSON, and what has nothing to say may say nothing
   assert.equal((await app.inject({ method: 'POST', url, headers: bearer })).json().code, 'unknown-drill');
 });
 
-test('a path that is known but not for this method says which it answers', async (context) => {
+test('a known path with a wrong method answers with the allowed methods', async (context) => {
   const { app } = adminHarness(context).server;
   for (const [method, url, allow] of [
     ['OPTIONS', '/admin/halt', 'GET, HEAD, POST'],
@@ -67,14 +67,14 @@ test('a path that is known but not for this method says which it answers', async
   }
 });
 
-test('metrics that fail are a problem document', async (context) => {
+test('failing metrics are answered with a problem document', async (context) => {
   const metricsText = () => Promise.reject(new Error('registry'));
   const { status, text } = await adminHarness(context, { metricsText }).get('/metrics');
   assert.equal(status, 500);
   assert.doesNotMatch(text, /registry/);
 });
 
-test('the audit is read page by page, and a page that cannot be is refused by its name', async (context) => {
+test('the audit is read page by page, and an invalid page parameter is refused by name', async (context) => {
   const { get, post } = adminHarness(context);
   for (let i = 0; i < 7; i += 1) await post('/admin/halt', { reason: `r${i}` });
   const reasons: string[] = [];

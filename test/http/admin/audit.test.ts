@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { OperationRefused } from '../../../src/control/operation-error.ts';
+import { createRefusalSampler } from '../../../src/http/admin/audit.ts';
+import type { AuditEntry } from '../../../src/operations/audit/audit.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
@@ -13,7 +15,7 @@ import { type AdminHarness, adminHarness, bearer, TOKEN } from './harness.ts';
 const ADDRESS = '127.0.0.1';
 const WHO = `operator from ${ADDRESS}`;
 
-/** Sends bytes and cuts the connection when told to. */
+/** Sends bytes; the returned function cuts the connection. */
 async function cutOff(context: TestContext, port: number, bytes: string): Promise<() => void> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.on('error', () => {});
@@ -28,12 +30,12 @@ const head = (method: string, target: string, fields: string): string =>
 const AUTHORISED = `Authorization: Bearer ${TOKEN}\r\n`;
 const JSON_BODY = `${AUTHORISED}Content-Type: application/json\r\n`;
 
-/** Refused before the token was judged, or for it: nobody has said who he is. */
+/** Refused before or because of the token: the caller has no name. */
 const NAMELESS: readonly string[] = [
   'a missing token',
   'a wrong token',
   'a broken path',
-  'a path without end',
+  'a path that is too long',
   'an expectation',
   'two hosts',
 ];
@@ -44,14 +46,10 @@ for (const [what, bytes, expected] of [
   ['an unknown route', head('POST', '/admin/nope?token=secret', AUTHORISED), ['POST /admin/nope', 'not-found']],
   ['a route elsewhere', head('DELETE', '/', AUTHORISED), ['DELETE /', 'not-found']],
   ['a wrong method', head('PUT', '/admin/halt', AUTHORISED), ['PUT /admin/halt', 'method-not-allowed']],
-  [
-    'a method nobody knows',
-    head('PROPFIND', '/admin/halt', AUTHORISED),
-    ['PROPFIND /admin/halt', 'method-not-allowed'],
-  ],
+  ['an unknown method', head('PROPFIND', '/admin/halt', AUTHORISED), ['PROPFIND /admin/halt', 'method-not-allowed']],
   ['a broken path', head('POST', '/admin/%zz', AUTHORISED), ['POST /admin/%zz', 'invalid-url']],
   [
-    'a path without end',
+    'a path that is too long',
     head('POST', `/admin/warm/${'x'.repeat(300)}/stop`, AUTHORISED),
     [`POST /admin/warm/${'x'.repeat(300)}`.slice(0, 205), 'url-too-long'],
   ],
@@ -86,14 +84,14 @@ for (const [what, bytes, expected] of [
   });
 }
 
-test('a request that is cut off before its end leaves a line', async (context) => {
+test('a request whose connection is cut before its end leaves a line', async (context) => {
   const { listen, entries, server } = adminHarness(context);
   const accepted: Socket[] = [];
   server.app.server.on('connection', (socket) => accepted.push(socket));
   const port = await listen();
   const bytes = `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: 20\r\n`)}{"rea`;
   const cut = await cutOff(context, port, bytes);
-  await until(() => accepted[0]?.bytesRead === bytes.length, 'the server has read it');
+  await until(() => accepted[0]?.bytesRead === bytes.length, 'the server has read the bytes');
   await idle();
   assert.equal(entries.length, 0);
   cut();
@@ -106,7 +104,7 @@ for (const [what, fail, result] of [
   ['was done', false, 'done'],
   ['was refused', true, 'control-unavailable'],
 ] as const) {
-  test(`what ${what} after its client had gone is written down as that, once`, async (context) => {
+  test(`a change that ${what} after its client disconnected is written with that result, once`, async (context) => {
     const operations = createFakeOperations({ clock: systemClock });
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     let begun = false;
@@ -129,10 +127,10 @@ for (const [what, fail, result] of [
     );
     const bytes = `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: ${body.length}\r\n`)}${body}`;
     const cut = await cutOff(context, port, bytes);
-    await until(() => begun, 'the route is at work');
+    await until(() => begun, 'the route is working');
     cut();
-    await until(() => isGone, 'the connection has gone');
-    assert.equal(entries.length, 0, 'nobody knows yet');
+    await until(() => isGone, 'the connection is closed');
+    assert.equal(entries.length, 0, 'the result is not known yet');
     release();
     await until(() => entries.length > 0, 'a line');
     await idle();
@@ -143,7 +141,7 @@ for (const [what, fail, result] of [
   });
 }
 
-test('looks leave no line, refused or not', async (context) => {
+test('reads leave no line, refused or not', async (context) => {
   const { server, entries } = adminHarness(context);
   for (const method of ['GET', 'HEAD', 'OPTIONS'] as const) {
     for (const url of ['/admin/domains', '/admin/nope', '/admin/drills/x', '/admin/flush?domain=nope', '/ops']) {
@@ -154,8 +152,8 @@ test('looks leave no line, refused or not', async (context) => {
   assert.deepEqual(entries, []);
 });
 
-test('whoever is asked says the name he was given, in letters that do no harm', async (context) => {
-  const rig = adminHarness(context);
+test('a line has the given name of the operator, in printable ASCII', async (context) => {
+  const harness = adminHarness(context);
   for (const [given, by] of [
     ['max@host', `max@host from 127.0.0.1`],
     ['  max  ', 'max from 127.0.0.1'],
@@ -164,7 +162,7 @@ test('whoever is asked says the name he was given, in letters that do no harm', 
     ['x'.repeat(500), `${'x'.repeat(64)} from 127.0.0.1`],
     ['\u00e9', WHO],
   ] as const) {
-    assert.equal(await nameOf(rig, given), by);
+    assert.equal(await nameOf(harness, given), by);
   }
 });
 
@@ -173,7 +171,7 @@ async function nameOf({ server, entries }: AdminHarness, given: string): Promise
   return entries.at(-1)?.by;
 }
 
-test('neither the token nor any other is ever written down or logged', async (context) => {
+test('no token, right or wrong, is written to the audit or the log', async (context) => {
   const { server, entries, lines } = adminHarness(context);
   for (const authorization of [`Bearer ${TOKEN}`, 'Bearer another-secret']) {
     const headers = { authorization, cookie: 'session=another-secret' };
@@ -187,7 +185,7 @@ test('neither the token nor any other is ever written down or logged', async (co
   assert.doesNotMatch(JSON.stringify([entries, lines]), /correct-horse|another-secret/);
 });
 
-test('a flood without the token is a few lines and a count, and leaves what operators did in sight', async (context) => {
+test('a flood without the token is a few lines and a count, and does not hide the lines of operators', async (context) => {
   const clock = createFakeClock();
   const { server, entries } = adminHarness(context, { clock });
   const flood = async (n: number, remoteAddress = '192.0.2.66'): Promise<void> => {
@@ -219,7 +217,7 @@ test('a flood without the token is a few lines and a count, and leaves what oper
   );
 });
 
-test('a flood from many addresses is bounded as well, and none of it goes uncounted', async (context) => {
+test('a flood from many addresses is limited too, and every request is counted', async (context) => {
   const clock = createFakeClock();
   const { server, entries } = adminHarness(context, { clock });
   for (let i = 0; i < 1000; i += 1) {
@@ -235,4 +233,31 @@ test('a flood from many addresses is bounded as well, and none of it goes uncoun
     1000,
   );
   assert.match(String(entries.at(-1)?.by), /addresses$/);
+});
+
+function sampler(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const entries: AuditEntry[] = [];
+  const lines = createRefusalSampler({ record: (entry) => entries.push(entry), clock: createFakeClock() });
+  const note = (address: string): void => lines.note(address, { action: 'halt', by: address, result: 'unauthorized' });
+  return { entries, note };
+}
+
+test('held-back refusals are written after ten seconds without another request', (t) => {
+  const { entries, note } = sampler(t);
+  for (let i = 0; i < 9; i += 1) note('192.0.2.1');
+  t.mock.timers.tick(9_999);
+  assert.equal(entries.length, 5);
+  t.mock.timers.tick(1);
+  assert.deepEqual(entries.slice(5), [{ action: 'refusals', by: '192.0.2.1', result: 'held-back', heldBack: 4 }]);
+  t.mock.timers.tick(60_000);
+  assert.equal(entries.length, 6, 'once');
+});
+
+test('above the maximum number of addresses every refusal is still counted', (t) => {
+  const { entries, note } = sampler(t);
+  for (let i = 0; i < 3000; i += 1) note(`192.0.${i >> 8}.${i & 255}`);
+  t.mock.timers.tick(10_000);
+  const { by, heldBack } = entries.at(-1) ?? assert.fail();
+  assert.deepEqual([by, heldBack], ['more than 1000 addresses', 2980]);
 });
