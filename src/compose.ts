@@ -7,8 +7,8 @@ import { listenFault } from './config/faults.ts';
 import type { Settings } from './config/settings.ts';
 import { summaryOf } from './control/control.ts';
 import { createAdminServer } from './http/admin/admin-server.ts';
-import { createPublicServer, type PublicServerOptions } from './http/search-api/public-server.ts';
-import type { RequestEvent } from './http/transport/events.ts';
+import type { RequestEvent } from './http/events.ts';
+import { createPublicServer } from './http/search-api/public-server.ts';
 import { createEventLog } from './metrics/event-log.ts';
 import type { ServiceEvent } from './metrics/events.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -16,6 +16,8 @@ import { createAudit } from './operations/audit/audit.ts';
 import type { Clock } from './runtime.ts';
 import { createSearch } from './search/search.ts';
 import { createStores } from './stores/stores.ts';
+import { registerOps } from './ui/console/route.ts';
+import { registerPage } from './ui/page/route.ts';
 
 /** The running service: everything concrete meets here and nowhere else. */
 export interface Service {
@@ -103,7 +105,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     ...settings.public,
     clientMaxAgeMs: (domain) => clientMaxAges.get(domain) ?? 0,
     hitSample: settings.log.hitSample,
-    page: pageOf(settings),
+    pages: (app, { admission, ...context }) => registerPage(app, { ...context, ...pageOf(settings), door: admission }),
   });
   const adminServer = createAdminServer({
     ...shared,
@@ -112,6 +114,7 @@ export async function compose(options: ServiceOptions): Promise<Service> {
     audit,
     metricsText: metrics.text,
     hosts: settings.admin.hosts,
+    pages: registerOps,
     trustedProxies: settings.public.trustedProxies,
     ...(settings.admin.token === undefined ? {} : { token: settings.admin.token }),
     ...(settings.admin.tls === undefined ? {} : { tls: settings.admin.tls }),
@@ -185,7 +188,11 @@ function observersOf(observe: (event: ServiceEvent) => void) {
 type EventOf<Kind extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: Kind; event: unknown }>['event'];
 
 /** How the page for people presents itself: over the demo catalogue, with a few searches to begin with. */
-function pageOf({ domains, admin, public: { host } }: Settings): NonNullable<PublicServerOptions['page']> {
+function pageOf({
+  domains,
+  admin,
+  public: { host },
+}: Settings): Pick<Parameters<typeof registerPage>[1], 'examples' | 'explainUrl'> {
   const isDemo = domains.every(({ engine }) => engine.kind === 'sqlite' && engine.demo);
   // Whoever reads a page on this machine's own address can open the other listener there as well.
   const isOpen = admin.host === host && admin.token === undefined;

@@ -3,6 +3,7 @@ import { createAdminServer } from '../../src/http/admin/admin-server.ts';
 import type { DomainLook, Operations } from '../../src/http/admin/operations.ts';
 import type { RecordedEntry } from '../../src/operations/audit/audit.ts';
 import { systemClock } from '../../src/runtime.ts';
+import { registerOps } from '../../src/ui/console/route.ts';
 import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
 import { createFakeSearch } from '../fakes/search.ts';
@@ -52,6 +53,7 @@ export async function startOpsService(
     maxUrlBytes: 8192,
     maxPageBytes: 1_000_000,
     observe: () => {},
+    pages: registerOps,
     ...(token === undefined ? {} : { token }),
   });
   const baseUrl = await server.listen({ host: '127.0.0.1', port });

@@ -1,7 +1,8 @@
 import pino from 'pino';
+import type { RequestEvent } from '../../src/http/events.ts';
 import { createPublicServer } from '../../src/http/search-api/public-server.ts';
-import type { RequestEvent } from '../../src/http/transport/events.ts';
 import { systemClock } from '../../src/runtime.ts';
+import { registerPage } from '../../src/ui/page/route.ts';
 import { createPageSearch, type PageSearch } from '../fakes/page-search.ts';
 
 /** Anything that serves the page: the journeys need no more than its address. */
@@ -42,13 +43,16 @@ export async function startFakePageService(
     lameDuckMs: 0,
     hitSample: 0,
     version: 'test',
-    page: {
-      examples: [
-        { domain: 'goods', query: 'кроссовки' },
-        { domain: 'goods', query: 'iphone 13' },
-        { domain: 'auto', query: 'ваз 2107' },
-      ],
-    },
+    pages: (app, { admission, ...context }) =>
+      registerPage(app, {
+        ...context,
+        door: admission,
+        examples: [
+          { domain: 'goods', query: 'кроссовки' },
+          { domain: 'goods', query: 'iphone 13' },
+          { domain: 'auto', query: 'ваз 2107' },
+        ],
+      }),
   });
   const baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
   return { baseUrl, search, events, stop: async () => void (await server.close()) };

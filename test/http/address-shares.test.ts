@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { get as httpGet, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createAddressShares } from '../../src/http/transport/connections.ts';
+import { createAddressShares } from '../../src/http/transport/address-shares.ts';
 import type { ConnectionEvent } from '../../src/http/transport/events.ts';
-import { adminRig } from './admin/rig.ts';
-import { until } from './serve.ts';
+import { adminHarness } from './admin/harness.ts';
+import { until } from './harness.ts';
 
 const POLL = 'GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n';
 
@@ -16,11 +16,14 @@ async function pollers(context: TestContext, port: number, count: number): Promi
     context.after(() => client.destroy());
     client.write(POLL);
   }
-  await until(() => clients.every(({ closed, bytesRead }) => closed || bytesRead > 0), 'each was answered or closed');
+  await until(
+    () => clients.every(({ closed, bytesRead }) => closed || bytesRead > 0),
+    'each connection was answered or closed',
+  );
   return clients;
 }
 
-/** The status of one request on a connection of its own; 0 when it was cut. */
+/** The status of one request on a new connection; 0 when the connection was cut. */
 function ask(port: number, localAddress: string): Promise<number> {
   return new Promise((resolve) => {
     const request = httpGet({ port, host: '127.0.0.1', localAddress, path: '/healthz', agent: false }, (answer) => {
@@ -30,9 +33,9 @@ function ask(port: number, localAddress: string): Promise<number> {
   });
 }
 
-test('pollers of one address hold half of the operators’ listener at most, and lock nobody out', async (context) => {
+test('clients of one address occupy at most half of the admin listener, and lock nobody else out', async (context) => {
   const cut: ConnectionEvent['what'][] = [];
-  const { listen } = adminRig(context, { token: '', observeConnection: ({ what }) => cut.push(what) });
+  const { listen } = adminHarness(context, { token: '', observeConnection: ({ what }) => cut.push(what) });
   const port = await listen();
   const clients = await pollers(context, port, 64);
   const open = (): number => clients.filter(({ closed, destroyed }) => !closed && !destroyed).length;
@@ -78,7 +81,7 @@ function shares(maxConnections: number, maxPerAddress: number) {
 const atWork = { writableEnded: false } as ServerResponse;
 const answered = { writableEnded: true } as ServerResponse;
 
-test('an address that has its share gives up the connection it has used least lately', () => {
+test('an address at its maximum gives up its least recently used connection', () => {
   const { admits, answering, cut } = shares(64, 3);
   const own = Array.from({ length: 3 }, () => fakeSocket('192.0.2.1'));
   for (const { socket } of own) assert.equal(admits(socket), true);
@@ -92,7 +95,7 @@ test('an address that has its share gives up the connection it has used least la
   assert.deepEqual(cut, ['share']);
 });
 
-test('a connection on which something is being answered is not given up, and then the new one is refused', () => {
+test('a busy connection is not given up, and the new one is refused instead', () => {
   const { admits, answering, cut } = shares(64, 2);
   const [first, second] = [fakeSocket('2001:db8::1'), fakeSocket('2001:db8::2')];
   for (const { socket } of [first, second]) {
@@ -106,7 +109,7 @@ test('a connection on which something is being answered is not given up, and the
   assert.deepEqual(cut, ['share']);
 });
 
-test('connections without another end are counted no longer than they are open', () => {
+test('connections without a remote address are counted only while they are open', () => {
   const { admits } = shares(2, 2);
   for (let i = 0; i < 5; i += 1) {
     const gone = fakeSocket('');
@@ -115,7 +118,7 @@ test('connections without another end are counted no longer than they are open',
   assert.equal(admits(fakeSocket('192.0.2.1').socket), true);
 });
 
-test('a full listener takes an idle connection from the address that has most', () => {
+test('a full listener closes an idle connection of the address with the most connections', () => {
   const { admits, answering } = shares(6, 3);
   const held = ['c', 'a', 'a', 'a', 'b', 'b'].map((name) => fakeSocket(`192.0.2.${name.charCodeAt(0)}`));
   for (const { socket } of held) admits(socket);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { get, type ListeningServer, listeningServer, type RawAnswer, sendBytes } from './serve.ts';
+import { get, type ListeningServer, listeningServer, type RawAnswer, sendBytes } from './harness.ts';
 
-/** What every refusal of a client's mistake has in common, whatever the mistake. */
+/** The common facts of every refusal of an invalid request. */
 function assertRefused(started: ListeningServer, answer: RawAnswer, status: number, code: string): void {
   assert.deepEqual([answer.status, answer.problem.code], [status, code], answer.body);
   assert.equal(answer.headers['content-type'], 'application/problem+json');
   assert.ok((answer.problem.detail ?? '').length > 10);
   const { search, lines, events } = started;
-  assert.deepEqual([search.asked.single, search.asked.many], [[], []], 'it reached the engine');
+  assert.deepEqual([search.asked.single, search.asked.many], [[], []], 'no search reached the core');
   assert.deepEqual(
     lines.filter(({ level }) => Number(level) >= 50),
     [],
@@ -46,7 +46,7 @@ const urls: readonly [what: string, target: string, status: number, code: string
   ['an undeclared context value', '/search?q=a&region=mars', 400, 'invalid-context', 'region'],
   ['too many parameters', `/search?q=a${'&x=1'.repeat(64)}`, 400, 'invalid-url'],
   ['a URL of 8 KiB', `/search?q=${'x'.repeat(8192)}`, 414, 'url-too-long'],
-  ['headers past every bound', `/search?q=${'x'.repeat(40_000)}`, 431, 'headers-too-large'],
+  ['headers above every limit', `/search?q=${'x'.repeat(40_000)}`, 431, 'headers-too-large'],
   ['an unknown path', '/serch?q=a', 404, 'not-found'],
   ['a malformed path', '/%zz', 400, 'invalid-url'],
 ];
@@ -62,13 +62,13 @@ for (const [what, target, status, code, parameter] of urls) {
   });
 }
 
-test('an unknown domain is answered with the known ones', async (context) => {
+test('the refusal of an unknown domain names the known ones', async (context) => {
   const { port } = await listeningServer(context);
   assert.match((await get(port, '/search?q=a&domain=nowhere')).problem.detail ?? '', /goods, auto/);
 });
 
 for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
-  test(`${method} on /search is 405 and says what is allowed`, async (context) => {
+  test(`${method} on /search is 405 and names the allowed methods`, async (context) => {
     const started = await listeningServer(context);
     const bytes = `${method} /search?q=a HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n`;
     const answer = await sendBytes(started.port, bytes);
@@ -156,7 +156,7 @@ for (const [what, body, status, code, type = 'application/json', parameter] of b
   });
 }
 
-test('UTF-8 and identity may be said, in any spelling', async (context) => {
+test('UTF-8 and identity are accepted in any spelling', async (context) => {
   const { port } = await listeningServer(context);
   const body = '{"searches":[{"q":"a"}]}';
   for (const type of [
@@ -171,7 +171,7 @@ test('UTF-8 and identity may be said, in any spelling', async (context) => {
   }
 });
 
-test('a chunked body is cut off at the bound, not at its end', async (context) => {
+test('a chunked body is refused at the limit, before its end', async (context) => {
   const started = await listeningServer(context);
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
   const head =
@@ -233,7 +233,7 @@ for (const [what, bytes, status, code] of broken) {
   });
 }
 
-test('after all that the same server still answers', async (context) => {
+test('a server that got all these requests still answers', async (context) => {
   const started = await listeningServer(context);
   for (const [, target] of urls) await get(started.port, target);
   for (const [, bytes] of broken) await sendBytes(started.port, bytes);

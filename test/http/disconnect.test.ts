@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { listeningServer, until } from './serve.ts';
+import { listeningServer, until } from './harness.ts';
 
-test('a client that goes away before the answer is counted aborted and aborts nothing', async (context) => {
+test('a client that disconnects before the answer is counted as aborted and aborts no load', async (context) => {
   const { port, search, server, events, lines } = await listeningServer(context);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const compute = search.answer;
@@ -25,21 +25,21 @@ test('a client that goes away before the answer is counted aborted and aborts no
   client.write('GET /search?q=slow HTTP/1.1\r\nHost: t\r\n\r\n');
   await until(() => search.asked.single.length === 1, 'the search began');
   client.resetAndDestroy();
-  await until(() => openConnections === 0, 'the server saw it go');
+  await until(() => openConnections === 0, 'the server saw the close');
   release();
   await until(() => events.length === 1, 'the request was counted');
   assert.deepEqual(
     events.map(({ outcome, domain, status }) => [outcome, domain, status]),
     [['aborted', 'goods', 499]],
   );
-  assert.equal(search.memory.size, 1, 'what it asked for was stored all the same');
+  assert.equal(search.memory.size, 1, 'the page was stored nevertheless');
   assert.deepEqual(
     lines.filter(({ level }) => Number(level) >= 50),
     [],
   );
 });
 
-test('a batch whose client goes away is counted aborted, item by item', async (context) => {
+test('each item of a batch whose client disconnects is counted as aborted', async (context) => {
   const { port, search, server, events } = await listeningServer(context);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   search.answer = async (prepared) => {
@@ -69,7 +69,7 @@ test('a batch whose client goes away is counted aborted, item by item', async (c
   );
 });
 
-test('a client that goes away in the middle of its body is one aborted request', async (context) => {
+test('a client that disconnects in the middle of its body is one aborted request', async (context) => {
   const { port, events, lines, server } = await listeningServer(context);
   const accepted: Socket[] = [];
   server.app.server.on('connection', (socket) => accepted.push(socket));
@@ -79,7 +79,7 @@ test('a client that goes away in the middle of its body is one aborted request',
   const bytes =
     'POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"sea';
   client.write(bytes);
-  await until(() => accepted[0]?.bytesRead === bytes.length, 'the server has read it');
+  await until(() => accepted[0]?.bytesRead === bytes.length, 'the server has read the bytes');
   client.resetAndDestroy();
   await until(() => events.length === 1, 'the request was counted');
   assert.deepEqual(

@@ -4,9 +4,9 @@ import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDrain } from '../../src/http/transport/listener.ts';
+import { createDrain } from '../../src/http/transport/drain.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { listeningServer, until } from './serve.ts';
+import { listeningServer, until } from './harness.ts';
 
 test('closing under keep-alive load loses no request', async (context) => {
   const { server, search, port, events } = await listeningServer(context, { lameDuckMs: 200 });
@@ -20,7 +20,7 @@ test('closing under keep-alive load loses no request', async (context) => {
   let id = 0;
   const one = async (): Promise<boolean> => {
     id += 1;
-    // Every third is a miss that takes a while, the others are hits.
+    // Every third request is a slow miss, the others are hits.
     const request = get({ port, host: '127.0.0.1', agent, path: `/search?q=${id % 3 === 0 ? `new+${id}` : 'hit'}` });
     try {
       const [response]: IncomingMessage[] = await once(request, 'response');
@@ -30,7 +30,7 @@ test('closing under keep-alive load loses no request', async (context) => {
       else tally.lost.push(String(response?.statusCode));
       return true;
     } catch (error) {
-      // Nobody listens any more: it was never accepted, and a balancer sends it elsewhere.
+      // The server has stopped listening: the connection was never accepted, and a balancer sends it elsewhere.
       if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') tally.refused += 1;
       else tally.lost.push(String(error));
       return false;
@@ -40,7 +40,7 @@ test('closing under keep-alive load loses no request', async (context) => {
     while (await one());
   });
   await until(() => tally.answered > 300, 'the load runs');
-  // Nothing cut: it was over before the drain time.
+  // Nothing was cut: the close was over before the drain time.
   const { cut } = await server.close();
   await Promise.all(clients);
   agent.destroy();
@@ -49,7 +49,7 @@ test('closing under keep-alive load loses no request', async (context) => {
   assert.equal(events.length, tally.answered);
 });
 
-test('a connection that HTTP has let go of is cut with the others', async (context) => {
+test('a connection that the HTTP server has released is cut with the others', async (context) => {
   const server = createServer();
   const drain = createDrain({ server, clock: systemClock, lameDuckMs: 0, drainMs: 50 });
   server.listen(0, '127.0.0.1');
@@ -62,7 +62,7 @@ test('a connection that HTTP has let go of is cut with the others', async (conte
   assert.deepEqual(await drain.close(), { cut: 1 });
 });
 
-test('a request in flight is answered and its idle connection does not hold the close', async (context) => {
+test('a request in flight is answered, and its idle connection does not delay the close', async (context) => {
   const { server, search, port } = await listeningServer(context);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const compute = search.answer;
@@ -92,7 +92,7 @@ test('a request in flight is answered and its idle connection does not hold the 
   assert.match(text, /\r\nConnection: close\r\n/i);
 });
 
-test('what never ends is cut at the drain time', async (context) => {
+test('a request that never ends is cut at the drain time', async (context) => {
   const { server, search, port } = await listeningServer(context, { drainMs: 300 });
   search.answer = () => new Promise(() => {});
   const stuck = connect({ port, host: '127.0.0.1' });
@@ -102,7 +102,7 @@ test('what never ends is cut at the drain time', async (context) => {
   assert.deepEqual(await server.close(), { cut: 1 });
 });
 
-test('closing twice is closing once', async (context) => {
+test('closing is idempotent', async (context) => {
   const { server } = await listeningServer(context);
   const results = await Promise.all([server.close(), server.close()]);
   assert.deepEqual(results, [{ cut: 0 }, { cut: 0 }]);

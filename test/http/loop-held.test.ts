@@ -6,16 +6,16 @@ import { Worker } from 'node:worker_threads';
 import type { Turns } from './loop-server.ts';
 
 /**
- * What a request within the limits may hold the loop for, and how long the reference work takes where that is the figure:
- * on a slower machine both are longer. Processor time, so that what else runs does not count.
+ * Maximum processor time of one turn for a request within the limits, and the time of the reference work on the machine
+ * where it was measured: on a slower machine both are longer. Other processes do not count towards processor time.
  */
 const MOST_MS = 25;
 const REFERENCE_MS = 4;
-/** The least of a few tries: a collection of garbage or the compiler may be in one of them. */
+/** The minimum of a few runs: a run may include a garbage collection or a compilation. */
 const TRIES = 4;
 
 const KIB = 1024;
-/** As large as may be configured. */
+/** The largest size that may be configured. */
 const MAX_BODY = 1024 * KIB;
 const marks = (count: number): string =>
   Array.from({ length: count }, (_, i) => '\u0323\u0301\u0334\u0345'[i % 4]).join('');
@@ -23,7 +23,7 @@ const fill = (text: string, bytes: number): string => text.repeat(Math.floor(byt
 const query = (...pairs: readonly (readonly [string, string])[]): string =>
   new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();
 
-/** Nearly all that a URL of 16 KiB holds. */
+/** Nearly the whole content of a URL of 16 KiB. */
 const ROOM = 15 * KIB;
 const QUERIES: Readonly<Record<string, string>> = {
   'marks in q': `q=a${fill('%CC%A3%CC%81', ROOM)}`,
@@ -128,7 +128,7 @@ describe('no request within the limits holds the event loop for longer than 25 m
     new Promise((resolve) => {
       const json = body === undefined ? {} : { 'content-type': 'application/json' };
       const method = body === undefined ? 'GET' : 'POST';
-      // A refused body may be cut before it is sent: whatever the end is, the request is over.
+      // The connection of a refused body may be cut before the body is sent: the request is over in either case.
       request(url + path, { method, agent: false, headers: { ...json, ...headers } }, (response) => {
         response.resume().on('close', resolve);
       })
@@ -149,26 +149,26 @@ describe('no request within the limits holds the event loop for longer than 25 m
     assert.ok(least < mostMs, `${path.slice(0, 40)}, ${what}: ${least.toFixed(1)} ms, at most ${mostMs.toFixed(1)}`);
   };
 
-  test('whatever its URL carries, on each route that reads it', async () => {
+  test('a URL with any content, on each route that reads it', async () => {
     for (const [what, text] of Object.entries(QUERIES)) {
       for (const route of ['/search', '/']) await holds(what, `${route}?${text}`);
     }
   });
 
-  test('on a route that does not read its URL', async () => {
+  test('a URL on a route that does not read it', async () => {
     for (const route of ['/readyz', '/docs/', '/nothing']) await holds('marks', `${route}?${QUERIES['marks in q']}`);
   });
 
-  test('whatever its body carries', async () => {
+  test('a body with any content', async () => {
     for (const [what, bodyOf] of Object.entries(BODIES))
       await holds(what, '/msearch', { body: bodyOf(MAX_BODY - KIB) });
   });
 
-  test('nor with a body larger than may be configured', async () => {
+  test('a body larger than the largest limit', async () => {
     await holds('nested arrays', '/msearch', { body: '['.repeat(4 * 2 ** 20) });
   });
 
-  test('whatever its header fields carry', async () => {
+  test('header fields with any content', async () => {
     for (const headers of HEADERS) {
       for (const route of ['/search', '/']) await holds(Object.keys(headers).join(), `${route}?q=a`, { headers });
     }

@@ -6,16 +6,16 @@ import type { SearchDomain } from '../../src/search/domain.ts';
 import { createFakeSearch } from '../fakes/search.ts';
 
 /**
- * A public listener with its limits at their maxima, in a thread of its own, which says how much processor time the
- * longest turn of its event loop took. Processor time of the thread does not count what neighbours on the machine take.
- * The engine answers at once: a real one works in a thread or a process of its own.
+ * A public listener with its limits at their maxima, in a thread of its own, which reports the processor time of the
+ * longest turn of its event loop. The processor time of the thread does not include other work on the machine. The engine
+ * answers at once: a real one works in another thread or process.
  */
 
 /** Milliseconds of processor time. */
 export interface Turns {
-  /** Of the longest turn since the question before. */
+  /** The longest turn since the previous message. */
   readonly longestMs: number;
-  /** Of a fixed piece of work, the least of a few. */
+  /** Minimum of a few runs of a fixed piece of work. */
   readonly referenceMs: number;
 }
 
@@ -31,7 +31,7 @@ const DOMAIN: SearchDomain = {
 };
 
 const search = createFakeSearch({ clock: systemClock, domains: [DOMAIN], coding: 'gzip', results: 100 });
-// As with a real engine, the size of a page does not follow from the length of the question.
+// As with a real engine, the size of a page does not depend on the length of the query.
 search.answer = async (prepared) => {
   const answer = await search.computed({
     ...prepared,
@@ -64,7 +64,7 @@ const usedMs = (): number => {
   return (user + system) / 1000;
 };
 
-/** Sorting and text, as what is measured does. */
+/** Sorting and text work, like the measured code. */
 function referenceWork(): number {
   const startedMs = usedMs();
   const texts = Array.from({ length: 4000 }, (_, i) => `${(i * 7919) % 4001} слово ${i}`);
@@ -75,7 +75,7 @@ const referenceMs = Math.min(...Array.from({ length: 10 }, referenceWork));
 
 let longestMs = 0;
 let lastMs = usedMs();
-// The loop never sleeps while this runs, so that each call comes one turn after the one before.
+// The loop never sleeps while this runs, so that each call comes in the next turn.
 const turn = (): void => {
   const nowMs = usedMs();
   longestMs = Math.max(longestMs, nowMs - lastMs);

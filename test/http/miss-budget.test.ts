@@ -1,86 +1,145 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { createMissBudget, type MissBudget } from '../../src/http/transport/client.ts';
-import { createFakeClock } from '../fakes/clock.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
+import { get, listeningServer, publicServer, type TestServer } from './harness.ts';
 
-test('a quiet client has its burst, then what it earns', () => {
-  const { budget, clock } = start({ perMinute: 60, burst: 5 });
-  assert.equal(spend(budget, 'a', 10), 5);
-  clock.advance(999);
-  assert.equal(spend(budget, 'a', 10), 0);
-  clock.advance(1);
-  assert.equal(spend(budget, 'a', 10), 1);
-  clock.advance(3500);
-  assert.equal(spend(budget, 'a', 10), 3);
-  clock.advance(500);
-  assert.equal(spend(budget, 'a', 10), 1, 'half a miss was kept');
-  clock.advance(3_600_000);
-  assert.equal(spend(budget, 'a', 10), 5, 'no more than a burst is saved');
+const missBudget = { perMinute: 1, burst: 3, maxClients: 100 };
+const trustedProxies = ['127.0.0.1'];
+
+test('a client without misses left is refused with 429, and its hits are free', async (context) => {
+  const started = publicServer(context, { missBudget });
+  askTheBudget(started);
+  for (const word of ['a', 'b', 'c']) assert.equal((await ask(started, word)).statusCode, 200);
+  const refused = await ask(started, 'd');
+  assert.equal(refused.statusCode, 429);
+  assert.equal(refused.headers['content-type'], 'application/problem+json');
+  assert.equal(refused.headers['cache-control'], 'no-store');
+  const { code, title, detail } = refused.json();
+  assert.deepEqual([code, title], ['over-budget', 'Too many searches beyond the cache']);
+  assert.match(detail, /free and still served/);
+  const after = Number(refused.headers['retry-after']);
+  assert.ok(after >= 10 && after <= 20, String(after));
+  for (let i = 0; i < 10; i += 1) assert.equal((await ask(started, 'a')).statusCode, 200);
+  const outcomes = started.events.map(({ outcome, status }) => `${outcome} ${status}`);
+  assert.deepEqual(outcomes.slice(0, 5), ['engine 200', 'engine 200', 'engine 200', 'rejected 429', 'hit-l1 200']);
 });
 
-test('asking while there is nothing does not put off the next miss', () => {
-  const { budget, clock } = start({ perMinute: 60, burst: 1 });
-  spend(budget, 'a', 1);
-  let allowed = 0;
-  for (let i = 0; i < 1000; i += 1) {
-    clock.advance(7);
-    allowed += spend(budget, 'a', 1);
-  }
-  assert.ok(allowed === 6 || allowed === 7, String(allowed));
+test('each item of a batch costs a miss of its own', async (context) => {
+  const started = publicServer(context, { missBudget });
+  askTheBudget(started);
+  await ask(started, 'a');
+  const searches = ['a', 'b', 'c', 'd', 'e'].map((q) => ({ q }));
+  const { results } = (await batch(started, searches)).json();
+  const statuses = results.map(({ status }: { status: number }) => status);
+  assert.deepEqual(statuses, [200, 200, 200, 429, 429]);
+  assert.equal(results[3].problem.code, 'over-budget');
+  assert.ok(results[3].retryAfter >= 10);
 });
 
-test('one client spends nothing of another', () => {
-  const { budget } = start({ burst: 3 });
-  assert.deepEqual([spend(budget, 'a', 9), spend(budget, 'b', 9)], [3, 3]);
+test('the search page uses the same budget', async (context) => {
+  const started = publicServer(context, { missBudget });
+  askTheBudget(started);
+  const visit = (q: string) => started.server.app.inject({ url: `/?q=${q}` });
+  for (const word of ['a', 'b', 'c']) assert.equal((await visit(word)).statusCode, 200);
+  const refused = await visit('d');
+  assert.equal(refused.statusCode, 429);
+  assert.ok(Number(refused.headers['retry-after']) >= 10);
+  assert.equal((await ask(started, 'd')).statusCode, 429);
+  assert.equal((await visit('a')).statusCode, 200);
 });
 
-test('a miss that was refunded can be spent again, and no more than a burst', () => {
-  const { budget } = start({ burst: 3 });
-  spend(budget, 'a', 3);
-  budget.refund('a', 2);
-  assert.equal(spend(budget, 'a', 9), 2);
-  budget.refund('a', 100);
-  assert.equal(spend(budget, 'a', 9), 3);
+test('clients behind a trusted proxy have a budget each', async (context) => {
+  const started = await listeningServer(context, { missBudget, trustedProxies });
+  askTheBudget(started);
+  const from = async (address: string, word: string) =>
+    (await get(started.port, `/search?q=${word}`, `X-Forwarded-For: ${address}\r\n`)).status;
+  for (const word of ['a', 'b', 'c']) assert.equal(await from('198.51.100.1', word), 200);
+  assert.equal(await from('198.51.100.1', 'd'), 429);
+  assert.equal(await from('6.6.6.6, 198.51.100.1', 'd'), 429);
+  assert.equal(await from('198.51.100.2', 'd'), 200);
 });
 
-test('the client that has been quiet longest is forgotten, and a busy one never', () => {
-  const { budget } = start({ burst: 2, maxClients: 3 });
-  assert.equal(spend(budget, 'busy', 9), 2);
-  spend(budget, 'quiet', 9);
-  for (let i = 0; i < 100; i += 1) {
-    budget.mayMiss(`other ${i}`);
-    assert.equal(budget.mayMiss('busy'), false);
-  }
-  assert.equal(spend(budget, 'quiet', 9), 2);
+test('a query without escapes is charged to its client too', async (context) => {
+  const started = await listeningServer(context, { missBudget, trustedProxies });
+  askTheBudget(started);
+  const raw = async (address: string, word: string) =>
+    (await get(started.port, Buffer.from(`/search?q=${word}`).toString('latin1'), `X-Forwarded-For: ${address}\r\n`))
+      .status;
+  for (const word of ['ж', 'щ', 'ю']) assert.equal(await raw('198.51.100.1', word), 200);
+  assert.equal(await raw('198.51.100.1', 'э'), 429);
+  assert.equal(await raw('198.51.100.2', 'э'), 200);
 });
 
-test('whatever the pace, a client gets its burst and its rate and no more', () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 1000 }),
-      fc.integer({ min: 1, max: 50 }),
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 5000 }), fc.integer({ min: 1, max: 20 })), { maxLength: 60 }),
-      (perMinute, burst, steps) => {
-        const { budget, clock } = start({ perMinute, burst });
-        let [elapsedMs, allowed] = [0, 0];
-        for (const [ms, asks] of steps) {
-          clock.advance(ms);
-          elapsedMs += ms;
-          allowed += spend(budget, 'a', asks);
-        }
-        assert.ok(allowed <= burst + (elapsedMs * perMinute) / 60_000 + 1e-6);
-      },
-    ),
-  );
-});
-
-function start(options: { perMinute?: number; burst?: number; maxClients?: number }) {
-  const clock = createFakeClock();
-  return { clock, budget: createMissBudget({ perMinute: 60, burst: 10, maxClients: 1000, clock, ...options }) };
+for (const code of ['overloaded', 'engine-open'] as const) {
+  test(`a miss that ended in ${code} costs nothing`, async (context) => {
+    const started = publicServer(context, { missBudget });
+    const compute = started.search.answer;
+    let turnedAway = true;
+    started.search.answer = async (prepared, options) => {
+      assert.equal(options?.mayMiss?.(prepared), true);
+      if (turnedAway) throw new Unanswered(code, 'not now', 1000);
+      return compute(prepared, options);
+    };
+    for (let i = 0; i < 10; i += 1) assert.equal((await ask(started, 'a')).statusCode, 503);
+    for (let i = 0; i < 3; i += 1) await batch(started, [{ q: 'a' }, { q: 'b' }]);
+    turnedAway = false;
+    for (const word of ['a', 'b', 'c']) assert.equal((await ask(started, word)).statusCode, 200);
+  });
 }
 
-/** How many of so many misses were allowed. */
-function spend(budget: MissBudget, client: string, misses: number): number {
-  return Array.from({ length: misses }, () => budget.mayMiss(client)).filter(Boolean).length;
+test('refused items of a batch refund nothing for items that reached the engine', async (context) => {
+  const started = publicServer(context, { missBudget });
+  started.search.answer = async (prepared, options) => {
+    const { text } = prepared.request;
+    if (text === 'asked') {
+      if (options?.mayMiss?.(prepared) === false) throw new Unanswered('over-budget', 'spent', 10_000);
+      throw new Unanswered('engine-deadline', 'too slow', 1000);
+    }
+    throw new Unanswered('overloaded', 'the batch is too late', 1000);
+  };
+  const statuses: number[] = [];
+  for (let i = 0; i < 4; i += 1) {
+    const { results } = JSON.parse((await batch(started, [{ q: 'asked' }, { q: 'late' }, { q: 'late' }])).body);
+    statuses.push(results[0].status);
+  }
+  assert.deepEqual(statuses, [504, 504, 504, 429]);
+});
+
+test('a miss whose engine call failed is not refunded', async (context) => {
+  const started = publicServer(context, { missBudget });
+  started.search.answer = async (prepared, options) => {
+    if (options?.mayMiss?.(prepared) === false) throw new Unanswered('over-budget', 'spent', 10_000);
+    throw new Unanswered('engine-deadline', 'too slow', 1000);
+  };
+  const statuses: number[] = [];
+  for (const word of ['a', 'b', 'c', 'd']) statuses.push((await ask(started, word)).statusCode);
+  assert.deepEqual(statuses, [504, 504, 504, 429]);
+});
+
+test('without a budget no client is limited', async (context) => {
+  const started = publicServer(context);
+  const compute = started.search.answer;
+  started.search.answer = (prepared, options) => {
+    assert.equal(options?.mayMiss, undefined);
+    return compute(prepared, options);
+  };
+  assert.equal((await ask(started, 'a')).statusCode, 200);
+  assert.equal((await batch(started, [{ q: 'b' }])).statusCode, 200);
+});
+
+/** As the core does before it asks the engine. */
+function askTheBudget({ search }: TestServer): void {
+  const compute = search.answer;
+  search.answer = (prepared, options) => {
+    if (options?.mayMiss?.(prepared) === false) throw new Unanswered('over-budget', 'spent', 10_000);
+    return compute(prepared, options);
+  };
+}
+
+function ask({ server }: TestServer, word: string) {
+  return server.app.inject({ url: `/search?q=${word}` });
+}
+
+function batch({ server }: TestServer, searches: readonly object[]) {
+  return server.app.inject({ method: 'POST', url: '/msearch', payload: { searches } });
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicServer } from './serve.ts';
+import { publicServer } from './harness.ts';
 
 const batch = (searches: readonly object[]) => ({ method: 'POST', url: '/msearch', payload: { searches } }) as const;
 
-test('a member of a wrong type refuses its own item, by name, and says what is allowed', async (context) => {
+test('a member of a wrong type refuses its item with its name and the allowed types', async (context) => {
   const { server, search, events } = publicServer(context);
   const answer = await server.app.inject(
     batch([
@@ -51,7 +51,7 @@ test('a member of a wrong type refuses its own item, by name, and says what is a
   );
 });
 
-test('a member nobody declared refuses its own item, by name, with the nearest allowed one and all of them', async (context) => {
+test('an undeclared member refuses its item with its name, the nearest allowed name and all of them', async (context) => {
   const { server, search } = publicServer(context);
   const known = 'nown here are q, domain, page, limit, sort, filter, facet, highlight';
   const cases = [
@@ -76,7 +76,7 @@ test('a member nobody declared refuses its own item, by name, with the nearest a
   assert.equal(search.asked.many.length, 1);
 });
 
-test('context that only another domain declares is ignored, so that one client can send it for all', async (context) => {
+test('context that only another domain declares is ignored, so that a client can send it with every item', async (context) => {
   const { server } = publicServer(context);
   const searches = [
     { q: 'a', domain: 'auto' },
@@ -87,7 +87,7 @@ test('context that only another domain declares is ignored, so that one client c
   assert.equal(results[0].etag, results[1].etag);
 });
 
-test('a field beside the searches refuses the batch, by name', async (context) => {
+test('an unknown field of the batch refuses the batch by name', async (context) => {
   const { server, events } = publicServer(context);
   for (const [payload, parameter, detail] of [
     [{ search: [{ q: 'a' }] }, '/search', 'There is no field search; did you mean searches? Known here are searches.'],
@@ -116,7 +116,7 @@ test('a header that is declared context is taken from the request', async (conte
   );
 });
 
-test('names that mean something to JavaScript are unknown members like others', async (context) => {
+test('names that are special in JavaScript are unknown members like others', async (context) => {
   const { server } = publicServer(context);
   const payload = '{"searches":[{"q":"a","__proto__":"x"},{"q":"a","constructor":"y"},{"q":"a","toString":"z"}]}';
   const answer = await server.app.inject({
@@ -131,7 +131,7 @@ test('names that mean something to JavaScript are unknown members like others', 
   );
 });
 
-test('the values of an item are measured before anything is made of them, and its longest member is named', async (context) => {
+test('the values of an item are measured before they are used, and the refusal names the longest member', async (context) => {
   const { server, search } = publicServer(context, { maxBodyBytes: 2 ** 20 });
   const { results } = (
     await server.app.inject(
@@ -158,7 +158,7 @@ test('the values of an item are measured before anything is made of them, and it
   assert.equal(search.asked.many.length, 1);
 });
 
-test('what counts as a value is told by the JSON, not by what its texts hold', async (context) => {
+test('values are counted by the structure of the JSON, not by the content of its strings', async (context) => {
   const { server } = publicServer(context, { maxBodyBytes: 2 ** 20 });
   const post = (payload: string) =>
     server.app.inject({
@@ -179,7 +179,7 @@ test('what counts as a value is told by the JSON, not by what its texts hold', a
   }
 });
 
-test('items that are refused take turns of the event loop as well: each is compared with every known name', async (context) => {
+test('refused items are spread over turns of the event loop too, because each is compared with every known name', async (context) => {
   const { server } = publicServer(context);
   const turnsOf = async (count: number): Promise<number> => {
     let turns = 0;

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { Unanswered } from '../../src/search/search-error.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { publicServer } from './serve.ts';
+import { entryOf } from '../fakes/entry.ts';
+import { publicServer } from './harness.ts';
 
 const batch = (searches: readonly object[]) => ({ method: 'POST', url: '/msearch', payload: { searches } }) as const;
 
-test('a batch is answered in order, each item as GET /search would have been', async (context) => {
+test('a batch is answered in order, each item like GET /search', async (context) => {
   const { server, search, events } = publicServer(context, { fake: { coding: 'gzip' } });
   search.answer = async (prepared) => {
     if (prepared.request.text === 'overload') throw new Unanswered('overloaded', 'Too many searches wait.', 1000);
@@ -66,7 +68,7 @@ test('a batch is answered in order, each item as GET /search would have been', a
   );
 });
 
-test('an item says how old its page is', async (context) => {
+test('an item shows the age of its page', async (context) => {
   const clock = createFakeClock();
   const { server } = publicServer(context, { clock });
   await server.app.inject({ url: '/search?q=known' });
@@ -83,7 +85,7 @@ test('fifty searches are one batch', async (context) => {
   assert.deepEqual([results.length, search.asked.many.length, events.length], [50, 50, 50]);
 });
 
-test('what is wrong in one item leaves the others alone', async (context) => {
+test('an invalid item does not affect the others', async (context) => {
   const { server, search } = publicServer(context);
   const { results } = (
     await server.app.inject(
@@ -109,7 +111,7 @@ test('what is wrong in one item leaves the others alone', async (context) => {
   assert.equal(search.asked.many.length, 1);
 });
 
-test('an item that was not answered says when to ask again, jittered like Retry-After', async (context) => {
+test('an item without an answer has a retry time with jitter, like Retry-After', async (context) => {
   const spread = new Set<number>();
   for (const random of [0, 0.5, 0.999]) {
     const { server, search } = publicServer(context, { random: () => random });
@@ -125,7 +127,7 @@ test('an item that was not answered says when to ask again, jittered like Retry-
   assert.deepEqual([...spread], [2, 3, 4]);
 });
 
-test('a bug behind the batch is told per item', async (context) => {
+test('a bug behind the batch is reported per item', async (context) => {
   const { server, search, events, lines } = publicServer(context);
   search.answer = async () => {
     throw new TypeError('bug');
@@ -140,4 +142,29 @@ test('a bug behind the batch is told per item', async (context) => {
     ['failed', 'rejected'],
   );
   assert.equal(lines.filter(({ level }) => level === 50).length, 1);
+});
+
+const MAX_PAGE_BYTES = 10_000;
+
+test('when the pages of a batch are too large together, those that fit are answered and the others are refused with advice', async (context) => {
+  const clock = createFakeClock();
+  const { server, search, events } = publicServer(context, { clock, maxPageBytes: MAX_PAGE_BYTES });
+  const page = JSON.stringify({ query: 'x', padding: ' '.repeat(MAX_PAGE_BYTES - 100) });
+  search.answer = async (prepared) =>
+    search.computed(prepared, {
+      entry: entryOf(clock, { canonical: prepared.canonical, coding: 'gzip', body: gzipSync(page) }),
+    });
+  const searches = Array.from({ length: 50 }, (_, index) => ({ q: `${index}` }));
+  const answer = await server.app.inject({ method: 'POST', url: '/msearch', payload: { searches } });
+  assert.equal(answer.statusCode, 200);
+  const { results } = answer.json();
+  const refused = results.filter(({ status }: { status: number }) => status !== 200);
+  assert.equal(results.length, 50);
+  assert.equal(refused.length, 48, 'at most two of the largest pages are answered');
+  assert.equal(refused[0].problem.code, 'busy');
+  assert.match(refused[0].problem.detail, /in a request of its own/);
+  assert.ok(answer.rawPayload.length < 4 * MAX_PAGE_BYTES + 50 * 1000, `${answer.rawPayload.length} bytes`);
+  assert.equal(events.filter(({ outcome }) => outcome === 'shed').length, 48);
+  const single = await server.app.inject({ url: '/search?q=49' });
+  assert.equal(single.statusCode, 200);
 });

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicServer } from './serve.ts';
+import { Compile } from 'typebox/compile';
+import { ANSWER_HEADERS } from '../../src/http/search-api/response-headers.ts';
+import { Unanswered } from '../../src/search/search-error.ts';
+import { fakeStatus } from '../fakes/search.ts';
+import { publicServer, type TestServer } from './harness.ts';
 
-test('the API describes itself from the schemas that check it', async (context) => {
+test('the API description is made from the schemas of the routes', async (context) => {
   const { server } = publicServer(context);
   const api = (await server.app.inject({ url: '/openapi.json' })).json();
   assert.equal(api.openapi, '3.1.0');
@@ -22,12 +26,12 @@ test('no description has markup that the docs would strip', async (context) => {
   assert.doesNotMatch(payload.replaceAll(/`[^`"]*`/g, ''), /<[a-z]/i);
 });
 
-test('the fields that caches and clients go by are described', async (context) => {
+test('every header of an answered page is described, and Retry-After of a refusal', async (context) => {
   const { server } = publicServer(context);
   const { paths } = (await server.app.inject({ url: '/openapi.json' })).json();
   const { responses } = paths['/search'].get;
-  const fields = ['ETag', 'Cache-Status', 'Cache-Control', 'Age', 'Vary'].sort();
-  for (const status of [200, 304]) assert.deepEqual(Object.keys(responses[status].headers).sort(), fields);
+  const names = ANSWER_HEADERS.map(({ name }) => name);
+  for (const status of [200, 304]) assert.deepEqual(Object.keys(responses[status].headers), names);
   assert.equal(responses[304].content, undefined);
   for (const status of [429, 502, 503, 504]) assert.deepEqual(Object.keys(responses[status].headers), ['Retry-After']);
   const item = paths['/msearch'].post.requestBody.content['application/json'].schema.properties.searches.items;
@@ -35,13 +39,13 @@ test('the fields that caches and clients go by are described', async (context) =
   assert.deepEqual(item.properties.region.enum, ['ru', 'kz']);
 });
 
-test('the docs read the description that is sent compressed, not a copy of their own', async (context) => {
+test('the docs load /openapi.json and not a copy of their own', async (context) => {
   const { server } = publicServer(context);
   const { payload } = await server.app.inject({ url: '/docs/static/swagger-initializer.js' });
   assert.match(payload, /"urls":\[\{"name":"serpcache","url":"\/openapi\.json"\}\]/);
 });
 
-test('the docs allow no inline script or style and nothing from elsewhere', async (context) => {
+test('the docs allow no inline script or style and no other origin', async (context) => {
   const { server } = publicServer(context);
   for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/docs/static/swagger-initializer.js']) {
     const { statusCode, headers, payload } = await server.app.inject({ url });
@@ -53,4 +57,65 @@ test('the docs allow no inline script or style and nothing from elsewhere', asyn
     }
   }
   assert.equal((await server.app.inject({ url: '/docs/static/nope.js' })).json().code, 'not-found');
+});
+
+type Json = { readonly [member: string]: unknown };
+
+/** The documented schema of one answer, closed: an undocumented member is a fault. */
+async function documented(
+  { server }: TestServer,
+  [method, path, status, type = 'application/json']: readonly [string, string, number, string?],
+): Promise<(body: unknown) => void> {
+  const { paths } = (await server.app.inject({ url: '/openapi.json' })).json();
+  const schema = closed(paths[path][method].responses[status].content[type].schema) as Json;
+  const compiled = Compile(schema);
+  return (body) => assert.deepEqual(compiled.Errors(body), []);
+}
+
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closed(part)]));
+  const open = 'properties' in parts && !('additionalProperties' in parts);
+  return open ? { ...parts, additionalProperties: false } : parts;
+}
+
+test('a page matches its documented schema', async (context) => {
+  const started = publicServer(context);
+  const assertDocumented = await documented(started, ['get', '/search', 200]);
+  assertDocumented((await started.server.app.inject({ url: '/search?q=a&facet=category' })).json());
+  assert.throws(() => assertDocumented({ query: 'a' }));
+});
+
+test('a search without an answer matches its documented schema', async (context) => {
+  const started = publicServer(context);
+  started.search.answer = async () => {
+    throw new Unanswered('overloaded', 'Too many searches wait.', 1000);
+  };
+  const assertDocumented = await documented(started, ['get', '/search', 503, 'application/problem+json']);
+  assertDocumented((await started.server.app.inject({ url: '/search?q=a' })).json());
+});
+
+test('a batch with answered and refused items matches its documented schema', async (context) => {
+  const started = publicServer(context);
+  const { search, server } = started;
+  search.answer = async (prepared) => {
+    if (prepared.request.text === 'late') throw new Unanswered('engine-deadline', 'Too late.', 1000);
+    return search.computed(prepared);
+  };
+  const payload = { searches: [{ q: 'a' }, { q: '' }, { q: 'late' }, { q: {} }] };
+  const answer = await server.app.inject({ method: 'POST', url: '/msearch', payload });
+  (await documented(started, ['post', '/msearch', 200]))(answer.json());
+});
+
+test('the readiness of every part matches its documented schema', async (context) => {
+  const started = publicServer(context);
+  const node = { node: 'redis-a:6379', connected: true, outstanding: 0, breaker: 'closed' } as const;
+  started.search.statuses = [fakeStatus('goods', { store: { state: 'ok', nodes: [node] } }), fakeStatus('auto')];
+  const answer = await started.server.app.inject({ url: '/readyz' });
+  const assertDocumented = await documented(started, ['get', '/readyz', 200]);
+  const body: Json = answer.json();
+  assertDocumented(body);
+  const { flights: _, ...short }: Json = answer.json().domains[1];
+  assert.throws(() => assertDocumented({ ...body, domains: [short] }), 'flights are not documented');
 });

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createPressure, type Pressure } from '../../src/http/transport/admission.ts';
+import { createPressure, type Pressure } from '../../src/http/search-api/admission.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
-/** Between two samples of the event loop. */
+/** Interval between two samples of the event loop. */
 const SAMPLE_MS = 50;
 
-interface Scene {
+interface Started {
   readonly pressure: Pressure;
   /** An event loop that is never late. */
   readonly pass: (ms: number) => void;
-  /** One sample comes so much later than it should. */
+  /** One sample comes later by this time. */
   readonly stall: (lateMs: number) => void;
 }
 
-function scene(t: TestContext, bounds: { maxInFlight?: number; maxLoopDelayMs?: number }): Scene {
+function start(t: TestContext, bounds: { maxInFlight?: number; maxLoopDelayMs?: number }): Started {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const clock = createFakeClock();
   const pressure = createPressure({ clock, maxInFlight: 100, maxLoopDelayMs: 1000, ...bounds });
@@ -33,8 +33,8 @@ function scene(t: TestContext, bounds: { maxInFlight?: number; maxLoopDelayMs?: 
   };
 }
 
-test('searches in flight are bounded, and a place that was left is taken again', (t) => {
-  const { pressure } = scene(t, { maxInFlight: 2 });
+test('searches in flight are limited, and a place that was left can be taken again', (t) => {
+  const { pressure } = start(t, { maxInFlight: 2 });
   assert.deepEqual([pressure.enter(), pressure.enter(), pressure.enter()], [true, true, false]);
   const { inFlight, maxInFlight, state } = pressure.status();
   assert.deepEqual([inFlight, maxInFlight, state], [2, 2, 'down']);
@@ -42,14 +42,14 @@ test('searches in flight are bounded, and a place that was left is taken again',
   assert.deepEqual([pressure.enter(), pressure.enter()], [true, false]);
 });
 
-test('near the bound it stops being ready after half a second, and is again when there is room', (t) => {
-  const { pressure, pass } = scene(t, { maxInFlight: 4 });
+test('near the limit it is not ready after half a second, and ready again when there is room', (t) => {
+  const { pressure, pass } = start(t, { maxInFlight: 4 });
   for (let i = 0; i < 3; i += 1) pressure.enter();
   pass(500);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['ok', true]);
   pass(SAMPLE_MS);
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['degraded', false]);
-  assert.equal(pressure.enter(), true, 'nobody is refused yet');
+  assert.equal(pressure.enter(), true, 'no search is refused yet');
   assert.equal(pressure.status().state, 'down');
   pressure.leave();
   pressure.leave();
@@ -57,8 +57,8 @@ test('near the bound it stops being ready after half a second, and is again when
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['ok', true]);
 });
 
-test('half a second at the bound sheds without anybody looking elsewhere', (t) => {
-  const { pressure, pass } = scene(t, { maxInFlight: 2 });
+test('half a second at the limit sheds and stays ready, longer does not', (t) => {
+  const { pressure, pass } = start(t, { maxInFlight: 2 });
   pressure.enter();
   pressure.enter();
   pass(500);
@@ -67,8 +67,8 @@ test('half a second at the bound sheds without anybody looking elsewhere', (t) =
   assert.deepEqual([pressure.status().state, pressure.status().ready], ['down', false]);
 });
 
-test('a burst that comes again and again, with room in between, is never called sustained', (t) => {
-  const { pressure, pass } = scene(t, { maxInFlight: 2 });
+test('repeated bursts with room between them never change readiness', (t) => {
+  const { pressure, pass } = start(t, { maxInFlight: 2 });
   for (let burst = 0; burst < 5; burst += 1) {
     for (let i = 0; i < 2; i += 1) pressure.enter();
     pass(400);
@@ -78,8 +78,8 @@ test('a burst that comes again and again, with room in between, is never called 
   }
 });
 
-test('a long stall of the event loop sheds, and is forgotten within a second', (t) => {
-  const { pressure, pass, stall } = scene(t, { maxLoopDelayMs: 300 });
+test('a long stall of the event loop sheds, and its effect is over within a second', (t) => {
+  const { pressure, pass, stall } = start(t, { maxLoopDelayMs: 300 });
   pass(500);
   assert.equal(pressure.enter(), true);
   stall(60_000);
@@ -94,8 +94,8 @@ test('a long stall of the event loop sheds, and is forgotten within a second', (
   assert.ok(pressure.status().loopDelayMs < 1, `${pressure.status().loopDelayMs} ms after 0.8 s`);
 });
 
-test('one pause below twice the bound sheds nothing, the same again and again does', (t) => {
-  const { pressure, stall } = scene(t, { maxLoopDelayMs: 400 });
+test('a single pause below twice the limit sheds nothing, repeated pauses do', (t) => {
+  const { pressure, stall } = start(t, { maxLoopDelayMs: 400 });
   stall(790);
   assert.deepEqual([pressure.enter(), pressure.status().loopDelayMs], [true, 395]);
   for (let i = 0; i < 3; i += 1) stall(790);
@@ -103,8 +103,8 @@ test('one pause below twice the bound sheds nothing, the same again and again do
   assert.equal(pressure.status().ready, false);
 });
 
-test('once closed it measures nothing', (t) => {
-  const { pressure, stall } = scene(t, {});
+test('it stops measuring when it is closed', (t) => {
+  const { pressure, stall } = start(t, {});
   stall(500);
   assert.equal(pressure.status().loopDelayMs, 250);
   pressure.close();
@@ -112,11 +112,11 @@ test('once closed it measures nothing', (t) => {
   assert.equal(pressure.status().loopDelayMs, 250);
 });
 
-test('it keeps no process alive', (t) => {
+test('its timer does not keep the process alive', (t) => {
   const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();
   const control = setInterval(() => undefined, 60_000);
-  assert.equal(timers(), before + 1, 'a timer that does is seen');
+  assert.equal(timers(), before + 1, 'a timer that keeps the process alive would be seen');
   clearInterval(control);
   t.after(createPressure({ clock: systemClock, maxInFlight: 100, maxLoopDelayMs: 1000 }).close);
   assert.equal(timers(), before);

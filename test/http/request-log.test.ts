@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { traceIdOf } from '../../src/http/search-api/exchange.ts';
+import { createRequestIds } from '../../src/http/transport/app.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { publicServer } from './serve.ts';
+import { seededRandom } from '../fakes/clock.ts';
+import { publicServer } from './harness.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-test('a miss gets one line that names the query by its key only', async (context) => {
+test('a miss gets one line with the key of the query and not its text', async (context) => {
   const { server, search, lines } = publicServer(context);
   await server.app.inject({
     url: '/search?q=very+private+words',
@@ -51,11 +54,41 @@ test("a client's mistake is a line at info with its code", async (context) => {
   );
 });
 
-test('of refusals a hundred a second get a line, answers always do', async (context) => {
-  // Time stands still: a slow machine must not begin another second.
+test('at most a hundred refusals a second get a line, answers always do', async (context) => {
+  // The clock stands still: a slow machine must not reach the next second.
   const { server, lines } = publicServer(context, { clock: { ...systemClock, monotonicMs: () => 0 } });
   for (let i = 0; i < 150; i += 1) await server.app.inject({ url: '/search' });
   assert.equal(lines.length, 100);
   await server.app.inject({ url: '/search?q=shoes' });
   assert.equal(lines.length, 101);
+});
+
+test('a valid request id is kept and any other is replaced by a new one', () => {
+  const idOf = createRequestIds(seededRandom(1));
+  assert.equal(idOf('a1B2.c-3_'), 'a1B2.c-3_');
+  assert.equal(idOf('x'.repeat(64)), 'x'.repeat(64));
+  const made = [undefined, '', 'x'.repeat(65), 'a b', 'a\r\nb', 'ё', ['a', 'b']].map(idOf);
+  assert.equal(new Set(made).size, made.length);
+  for (const id of made) assert.match(id, /^[a-z0-9]+-[a-z0-9]+$/);
+});
+
+test('two processes name their requests differently', () => {
+  assert.notEqual(createRequestIds(seededRandom(1))(undefined), createRequestIds(seededRandom(2))(undefined));
+});
+
+test('a traceparent is used only when it is valid', () => {
+  const [trace, parent] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
+  assert.equal(traceIdOf(`00-${trace}-${parent}-01`), trace);
+  assert.equal(traceIdOf(`01-${trace}-${parent}-01-more`), trace);
+  const invalid = [
+    `00-${trace}-${parent}-01-more`,
+    `ff-${trace}-${parent}-01`,
+    `00-${'0'.repeat(32)}-${parent}-01`,
+    `00-${trace}-${'0'.repeat(16)}-01`,
+    `00-${trace.toUpperCase()}-${parent}-01`,
+    `00-${trace}-${parent}`,
+    'garbage',
+    undefined,
+  ];
+  for (const each of invalid) assert.equal(traceIdOf(each), undefined, String(each));
 });

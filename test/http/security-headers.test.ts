@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { contentPolicy, documentFields, INLINE_STYLES, OWN_FILES } from '../../src/http/transport/app.ts';
+import { contentPolicy, documentFields, INLINE_STYLES, OWN_FILES } from '../../src/http/transport/static-file.ts';
 import { sourceFiles } from '../architecture/source.ts';
-import { adminRig } from './admin/rig.ts';
-import { publicServer } from './serve.ts';
+import { adminHarness } from './admin/harness.ts';
+import { publicServer } from './harness.ts';
 
 const http = join(import.meta.dirname, '../../src/http');
 
-test('a policy allows what is named and nothing else, and a page that is framed says by whom', () => {
+test('a policy allows only the named sources, and a framed page names its frame', () => {
   assert.equal(
     contentPolicy({ ...INLINE_STYLES, 'frame-ancestors': "'self'" }),
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; form-action 'none'; base-uri 'none'",
@@ -17,13 +17,13 @@ test('a policy allows what is named and nothing else, and a page that is framed 
   assert.match(contentPolicy({ ...OWN_FILES, sandbox: '' }), /; sandbox; form-action 'none'; base-uri 'none'; frame-/);
 });
 
-test('a sandboxed document has no opener policy: browsers would refuse it', () => {
+test('a sandboxed document has no opener policy, because browsers would refuse it', () => {
   assert.ok('cross-origin-opener-policy' in documentFields(contentPolicy(OWN_FILES)));
   assert.ok(!('cross-origin-opener-policy' in documentFields(contentPolicy({ sandbox: '' }))));
 });
 
-test('no answer of either listener lets a browser guess its type', async (context) => {
-  const servers = [publicServer(context).server, adminRig(context).server];
+test('every answer of both listeners forbids type sniffing', async (context) => {
+  const servers = [publicServer(context).server, adminHarness(context).server];
   for (const url of [
     '/',
     '/search?q=a',
@@ -41,9 +41,10 @@ test('no answer of either listener lets a browser guess its type', async (contex
   }
 });
 
-test('policies are made and If-None-Match is read in one file each', () => {
+test('each policy is written, and If-None-Match is parsed, in one file', () => {
   const holding = (pattern: RegExp) =>
     sourceFiles(http).filter((file) => pattern.test(readFileSync(join(http, file), 'utf8')));
-  assert.deepEqual(holding(/nosniff|default-src/), ['transport/app.ts']);
-  assert.deepEqual(holding(/\(\?:W\\\/\)\?"|replace\(\/\^W/), ['transport/negotiate.ts']);
+  assert.deepEqual(holding(/'nosniff'/), ['transport/problem.ts']);
+  assert.deepEqual(holding(/default-src/), ['transport/static-file.ts']);
+  assert.deepEqual(holding(/\(\?:W\\\/\)\?"|replace\(\/\^W/), ['transport/content-coding.ts']);
 });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../src/search/read-path.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { publicServer, type TestServer, until } from './serve.ts';
+import { publicServer, type TestServer, until } from './harness.ts';
 
-test('past the bound in flight, what memory holds is answered and the rest is shed at once', async (context) => {
+test('above the maximum in flight, pages in memory are answered and other searches are shed at once', async (context) => {
   const started = publicServer(context, { maxInFlight: 2 });
   await ask(started, 'held');
   const release = stuck(started);
   const waiting = [ask(started, 'a'), ask(started, 'b')];
-  await until(() => started.search.asked.single.length === 3, 'both are in flight');
+  await until(() => started.search.asked.single.length === 3, 'both searches are in flight');
   started.events.length = 0;
   const shed = await ask(started, 'c');
   assert.equal(shed.statusCode, 503);
@@ -25,7 +25,7 @@ test('past the bound in flight, what memory holds is answered and the rest is sh
       ['hit-l1', 200, 'goods'],
     ],
   );
-  assert.equal(started.search.asked.single.length, 3, 'the core was not troubled');
+  assert.equal(started.search.asked.single.length, 3, 'no other search reached the core');
   assert.equal((await started.server.app.inject({ url: '/?q=d' })).statusCode, 503);
   assert.equal((await started.server.app.inject({ url: '/search?page=x' })).statusCode, 400);
   release();
@@ -34,15 +34,15 @@ test('past the bound in flight, what memory holds is answered and the rest is sh
   assert.equal((await ask(started, 'c')).statusCode, 200);
 });
 
-test('each item of a batch that memory does not hold takes a place, and only those past the bound are shed', async (context) => {
+test('each item of a batch that is not in memory takes a place, and only items above the maximum are shed', async (context) => {
   const started = publicServer(context, { maxInFlight: 3 });
   await ask(started, 'held');
   const release = stuck(started);
   const waiting = ask(started, 'a');
-  await until(() => started.search.asked.single.length === 2, 'it is in flight');
+  await until(() => started.search.asked.single.length === 2, 'the search is in flight');
   const searches = ['b', 'held', 'c', 'd', 'e'].map((q) => ({ q }));
   const answered = started.server.app.inject({ method: 'POST', url: '/msearch', payload: { searches } });
-  await until(() => started.search.asked.many.length === 2, 'two were let in');
+  await until(() => started.search.asked.many.length === 2, 'two items were admitted');
   assert.equal(started.server.pressure.status().inFlight, 3);
   release();
   const { results } = (await answered).json();
@@ -62,7 +62,7 @@ test('each item of a batch that memory does not hold takes a place, and only tho
   assert.equal(started.server.pressure.status().inFlight, 0);
 });
 
-test('a search that fails leaves its place, in a batch as well', async (context) => {
+test('a failed search leaves its place, also in a batch', async (context) => {
   const started = publicServer(context, { maxInFlight: 2 });
   started.search.answer = async () => {
     throw new TypeError('a bug');
@@ -79,7 +79,7 @@ test('a search that fails leaves its place, in a batch as well', async (context)
   assert.equal(started.server.pressure.status().inFlight, 0);
 });
 
-test('while the event loop is late, only what memory holds is answered, until it is not late any more', async (context) => {
+test('while the event loop is late, only pages in memory are answered', async (context) => {
   const started = publicServer(context, { maxLoopDelayMs: 200 });
   await ask(started, 'held');
   await until(() => started.server.pressure.status().state === 'ok', 'it runs');
@@ -91,13 +91,13 @@ test('while the event loop is late, only what memory holds is answered, until it
   assert.equal((await ask(started, 'a')).statusCode, 200);
 });
 
-test('/readyz says so before anybody is shed, and names the part; /healthz stays well', async (context) => {
+test('/readyz changes before any search is shed, and names the process; /healthz stays ok', async (context) => {
   const started = publicServer(context, { maxInFlight: 4 });
   const release = stuck(started);
   const waiting = ['a', 'b', 'c'].map((word) => ask(started, word));
   let ready = await probe(started);
   assert.deepEqual([ready.statusCode, ready.json().status], [200, 'ready']);
-  await until(() => !started.server.pressure.status().ready, 'it has been near its bound for a while');
+  await until(() => !started.server.pressure.status().ready, 'it has been near its limit for some time');
   ready = await probe(started);
   assert.deepEqual([ready.statusCode, ready.json().status], [503, 'busy']);
   const { state, inFlight, maxInFlight } = ready.json().process;
@@ -110,7 +110,7 @@ test('/readyz says so before anybody is shed, and names the part; /healthz stays
   assert.equal((await probe(started)).statusCode, 200);
 });
 
-test('while the event loop is late a page is shed in words, from memory too, and a hit of /search is not', async (context) => {
+test('while the event loop is late, a page is shed with an explanation, also from memory, and a hit of /search is not', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const clock = createFakeClock();
   const started = publicServer(context, { clock, maxLoopDelayMs: 100 });
@@ -140,7 +140,7 @@ test('while the event loop is late a page is shed in words, from memory too, and
   assert.equal((await page()).statusCode, 200);
 });
 
-test('with every place taken and the event loop in time, a page that memory holds is drawn', async (context) => {
+test('with all places taken and the event loop on time, a page in memory is drawn', async (context) => {
   const started = publicServer(context, { maxInFlight: 1 });
   assert.equal((await started.server.app.inject({ url: '/?q=held' })).statusCode, 200);
   const release = stuck(started);
@@ -166,7 +166,7 @@ function probe({ server }: TestServer) {
   return server.app.inject({ url: '/readyz' });
 }
 
-/** From now on the engine answers nobody until it is released. */
+/** The engine answers no search until it is released. */
 function stuck({ search }: TestServer): () => void {
   const compute = search.answer;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { listeningServer, parseAnswer, until } from './serve.ts';
+import { listeningServer, parseAnswer, until } from './harness.ts';
 
 const SHORT_MS = 300;
-/** Never reached: what is closed was closed by something else. */
+/** Never reached: another limit closes the connection first. */
 const LONG_MS = 600_000;
 const slow = { headersTimeoutMs: SHORT_MS, requestTimeoutMs: SHORT_MS, keepAliveTimeoutMs: LONG_MS };
 const idle = { headersTimeoutMs: LONG_MS, requestTimeoutMs: LONG_MS, keepAliveTimeoutMs: SHORT_MS };
@@ -13,7 +13,7 @@ const idle = { headersTimeoutMs: LONG_MS, requestTimeoutMs: LONG_MS, keepAliveTi
 interface Client {
   readonly socket: Socket;
   readonly text: () => string;
-  /** The server's end of the connection, as the client saw it; undefined while it is open. */
+  /** How the server ended the connection, as the client saw it; undefined while it is open. */
   readonly ended: () => 'closed' | 'broken' | undefined;
 }
 
@@ -43,13 +43,13 @@ for (const [what, bytes] of [
     'POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"s',
   ],
 ] as const) {
-  test(`a connection that sends ${what} is given up with 408, by the timeout for requests`, async (context) => {
+  test(`a connection that sends ${what} gets 408 and is closed, by the request timeout`, async (context) => {
     const { port, search, lines, connections } = await listeningServer(context, { timeouts: slow });
     const patient = await listeningServer(context, { timeouts: idle, drainMs: 100 });
     const [other, client] = [open(context, patient.port), open(context, port)];
     await Promise.all([once(other.socket, 'connect'), once(client.socket, 'connect')]);
     for (const { socket } of [other, client]) socket.write(bytes);
-    await until(() => client.socket.closed, 'the server closes it');
+    await until(() => client.socket.closed, 'the server closes the connection');
     const answer = parseAnswer(client.text());
     assert.deepEqual([client.ended(), answer.status, answer.problem.code], ['closed', 408, 'request-timeout']);
     assert.deepEqual(connections, ['slow']);
@@ -58,21 +58,29 @@ for (const [what, bytes] of [
       lines.filter(({ level }) => Number(level) >= 40),
       [],
     );
-    assert.deepEqual([other.ended(), other.text()], [undefined, ''], 'where only the other timeout is short');
+    assert.deepEqual(
+      [other.ended(), other.text()],
+      [undefined, ''],
+      'the listener on which only the other timeout is short keeps the connection',
+    );
   });
 }
 
-test('an idle connection is closed after its keep-alive time, without a word', async (context) => {
+test('an idle connection is closed after its keep-alive time without an answer', async (context) => {
   const { port, connections } = await listeningServer(context, { timeouts: idle });
   const patient = await listeningServer(context, { timeouts: slow, drainMs: 100 });
   const [other, client] = [open(context, patient.port), open(context, port)];
   for (const { socket } of [other, client]) socket.write('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
-  await until(() => [other, client].every(({ text }) => text().endsWith('}')), 'both are answered');
+  await until(() => [other, client].every(({ text }) => text().endsWith('}')), 'both requests are answered');
   const answered = client.text();
   assert.equal(client.ended(), undefined, 'it is kept');
-  await until(() => client.socket.closed, 'the server closes it');
+  await until(() => client.socket.closed, 'the server closes the connection');
   assert.deepEqual([client.ended(), client.text()], ['closed', answered]);
   assert.equal(parseAnswer(answered).status, 200);
   assert.deepEqual(connections, []);
-  assert.equal(other.ended(), undefined, 'where only the other timeouts are short');
+  assert.equal(
+    other.ended(),
+    undefined,
+    'the listener on which only the other timeouts are short keeps the connection',
+  );
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { ownCoding } from '../../src/http/transport/negotiate.ts';
-import { adminRig } from './admin/rig.ts';
-import { publicServer } from './serve.ts';
+import { ownCoding } from '../../src/http/transport/content-coding.ts';
+import { adminHarness } from './admin/harness.ts';
+import { publicServer } from './harness.ts';
 
 const INFLATE = { br: brotliDecompressSync, gzip: gunzipSync } as const;
 
@@ -11,8 +11,8 @@ for (const [listener, urls] of [
   ['public', ['/', '/openapi.json', '/docs/static/swagger-ui.css', 'main.mjs', 'main.css']],
   ['admin', ['/admin/openapi.json', 'main.mjs', 'main.css']],
 ] as const) {
-  test(`what people load from the ${listener} listener is sent as br or gzip to those who accept them`, async (context) => {
-    const { app } = (listener === 'public' ? publicServer(context) : adminRig(context)).server;
+  test(`the files of the ${listener} listener are sent as br or gzip to clients that accept them`, async (context) => {
+    const { app } = (listener === 'public' ? publicServer(context) : adminHarness(context)).server;
     const html = (await app.inject({ url: listener === 'public' ? '/' : '/ops' })).payload;
     for (const url of urls) {
       const path = url.startsWith('/') ? url : (html.match(`"(/[^"]+/${url})"`)?.[1] ?? assert.fail(url));
@@ -30,7 +30,7 @@ for (const [listener, urls] of [
   });
 }
 
-test('a file has a tag per coding, and a client that holds it in any coding is told so', async (context) => {
+test('a file has a tag per coding, and a client that has it in any coding gets 304', async (context) => {
   const { server } = publicServer(context);
   const ask = (headers: Record<string, string>) => server.app.inject({ url: '/openapi.json', headers });
   const tags = await Promise.all(
@@ -48,7 +48,7 @@ test('a file has a tag per coding, and a client that holds it in any coding is t
   assert.equal((await ask({ 'if-none-match': '"other"' })).statusCode, 200);
 });
 
-test('HEAD has the fields of GET in the coding that GET would have', async (context) => {
+test('HEAD has the headers of GET in the same coding', async (context) => {
   const { server } = publicServer(context);
   const headers = { 'accept-encoding': 'br' };
   const [got, head] = [
@@ -61,7 +61,7 @@ test('HEAD has the fields of GET in the coding that GET would have', async (cont
   }
 });
 
-test('the client prefers a coding by weight, and of equal weights it gets the smallest', () => {
+test('the client chooses a coding by weight, and on equal weights it gets the smallest', () => {
   const cases = {
     'gzip, deflate, br, zstd': 'br',
     'gzip, deflate': 'gzip',

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../fakes/clock.ts';
 import { createFakeSearch } from '../fakes/search.ts';
-import { adminRig, bearer, TOKEN } from './admin/rig.ts';
-import { get, listeningServer, publicServer, sendBytes } from './serve.ts';
+import { adminHarness, bearer, TOKEN } from './admin/harness.ts';
+import { get, listeningServer, publicServer, sendBytes } from './harness.ts';
 
 const url = '/search?q=x';
 const WRONG = { authorization: 'Bearer not-the-token-of-anybody' };
 
-test('nothing that a client sends makes the public listener pass over the cache', async (context) => {
+test('nothing that a client sends makes the public listener bypass the cache', async (context) => {
   const { server, search } = publicServer(context, { clock: createFakeClock() });
   await server.app.inject({ url });
   const plain = await server.app.inject({ url });
@@ -24,7 +24,7 @@ test('nothing that a client sends makes the public listener pass over the cache'
   assert.equal(search.asked.bypass.length, 0);
 });
 
-test('a Bearer on the public listener is counted whatever it asks for, and compared with nothing', async (context) => {
+test('a Bearer token on the public listener is counted on every route and compared with nothing', async (context) => {
   const { port, tokens } = await listeningServer(context);
   const authorization = `Authorization: Bearer ${TOKEN}\r\n`;
   await get(port, url, authorization);
@@ -43,10 +43,10 @@ test('a Bearer on the public listener is counted whatever it asks for, and compa
   assert.deepEqual(tokens, Array(4).fill(ignored));
 });
 
-test('a search on the admin listener is computed anew, stored, and answered as the public one answers', async (context) => {
+test('a search on the admin listener is computed again, stored, and answered like a public one', async (context) => {
   const clock = createFakeClock();
   const search = createFakeSearch({ clock });
-  const { server, requests, entries } = adminRig(context, { search, clock });
+  const { server, requests, entries } = adminHarness(context, { search, clock });
   const ask = (fields: object = {}, target = url) =>
     server.app.inject({ url: `/admin${target}`, headers: { ...bearer, ...fields } });
   const first = await ask();
@@ -66,13 +66,13 @@ test('a search on the admin listener is computed anew, stored, and answered as t
     requests.map(({ status }) => status),
     [200, 200, 304, 200, 400, 400],
   );
-  assert.deepEqual(entries, [], 'it changes nothing that an operator decided');
+  assert.deepEqual(entries, [], 'it writes nothing to the audit');
 });
 
-test('a search anew costs the engine, so it needs the token, and is off where none is set', async (context) => {
+test('an admin search costs the engine, so it needs the token, and is off without a configured one', async (context) => {
   const search = createFakeSearch({ clock: createFakeClock() });
-  const { server } = adminRig(context, { search });
-  const open = adminRig(context, { search, token: '' });
+  const { server } = adminHarness(context, { search });
+  const open = adminHarness(context, { search, token: '' });
   const refusals = [
     [server, {}, 401, 'unauthorized'],
     [server, WRONG, 401, 'wrong-token'],
@@ -90,9 +90,9 @@ test('a search anew costs the engine, so it needs the token, and is off where no
   assert.equal(search.asked.bypass.length, 0);
 });
 
-test('an address that sends wrong tokens is soon not looked at, whatever it sends next', async (context) => {
+test('the tokens of an address that sent too many wrong ones are not compared', async (context) => {
   const clock = createFakeClock();
-  const { server, tokens } = adminRig(context, { clock });
+  const { server, tokens } = adminHarness(context, { clock });
   const ask = (headers: object) => server.app.inject({ url: '/admin/domains', headers: { ...headers } });
   for (let i = 0; i < 10; i += 1) assert.equal((await ask(WRONG)).statusCode, 401);
   for (const headers of [WRONG, bearer, { authorization: 'Bearer' }, { authorization: 'Bearer a b' }]) {
@@ -101,19 +101,19 @@ test('an address that sends wrong tokens is soon not looked at, whatever it send
     assert.match(String(refused.headers['retry-after']), /^[12]$/);
     assert.doesNotMatch(refused.payload, new RegExp(TOKEN));
   }
-  assert.equal((await ask({})).statusCode, 401, 'who brings none is told as ever');
+  assert.equal((await ask({})).statusCode, 401, 'a request without a token gets the usual answer');
   assert.equal((await server.app.inject({ url: '/metrics', headers: WRONG })).statusCode, 200);
   clock.advance(1000);
-  for (let i = 0; i < 50; i += 1) assert.equal((await ask(bearer)).statusCode, 200, 'the right one costs nothing');
+  for (let i = 0; i < 50; i += 1) assert.equal((await ask(bearer)).statusCode, 200, 'the right token costs nothing');
   assert.deepEqual(
     [tokens.length, tokens.at(9)?.result, tokens.at(10)?.result, tokens.at(10)?.address],
     [14, 'wrong', 'throttled', 'address:127.0.0.1'],
   );
 });
 
-test('guessing at any speed has ten tokens compared, and one a second from then on', async (context) => {
+test('at any speed of guessing ten tokens are compared, and then one a second', async (context) => {
   const clock = createFakeClock();
-  const { server, tokens } = adminRig(context, { clock });
+  const { server, tokens } = adminHarness(context, { clock });
   for (let i = 0; i < 500; i += 1) {
     await server.app.inject({ url: '/admin/domains', headers: { authorization: `Bearer guess-${i}` } });
     clock.advance(40);
@@ -123,8 +123,8 @@ test('guessing at any speed has ten tokens compared, and one a second from then 
   assert.equal(tokens.length, 500);
 });
 
-test('who guesses keeps out his own address alone', async (context) => {
-  const { server } = adminRig(context, { clock: createFakeClock(), trustedProxies: ['10.0.0.0/8'] });
+test('a guesser locks out only its own address', async (context) => {
+  const { server } = adminHarness(context, { clock: createFakeClock(), trustedProxies: ['10.0.0.0/8'] });
   const ask = async (remoteAddress: string, forwarded: string, headers: object): Promise<number> => {
     const fields = { ...headers, ...(forwarded === '' ? {} : { 'x-forwarded-for': forwarded }) };
     return (await server.app.inject({ url: '/admin/domains', remoteAddress, headers: fields })).statusCode;
@@ -139,14 +139,14 @@ test('who guesses keeps out his own address alone', async (context) => {
     assert.equal(await ask(peer, forwarded, bearer), 429, peer);
   }
   assert.equal(await ask('192.0.2.2', '', bearer), 200);
-  assert.equal(await ask('10.0.0.2', '203.0.113.9', bearer), 429, 'behind another proxy it is the same one');
+  assert.equal(await ask('10.0.0.2', '203.0.113.9', bearer), 429, 'behind another proxy it is the same client');
   assert.equal(await ask('10.0.0.1', '203.0.113.9, 203.0.113.8', bearer), 200);
   assert.equal(await ask('2001:db8:0:1:ffff::1', '', bearer), 429, 'an IPv6 network is one subscriber');
-  assert.equal(await ask('192.0.2.7', '198.51.100.2', bearer), 429, 'from anybody else the header is only a claim');
+  assert.equal(await ask('192.0.2.7', '198.51.100.2', bearer), 429, 'from an untrusted peer the header is ignored');
 });
 
-test('a trusted proxy keeps out nobody who asks without it, whomever it names', async (context) => {
-  const { server } = adminRig(context, { clock: createFakeClock(), trustedProxies: ['10.0.0.0/8'] });
+test('guesses through a trusted proxy do not lock out the named client when it asks without the proxy', async (context) => {
+  const { server } = adminHarness(context, { clock: createFakeClock(), trustedProxies: ['10.0.0.0/8'] });
   const ask = (remoteAddress: string, headers: object) =>
     server.app.inject({ url: '/admin/domains', remoteAddress, headers: { ...headers } });
   for (const operator of ['127.0.0.1', '10.0.0.7']) {
@@ -158,7 +158,7 @@ test('a trusted proxy keeps out nobody who asks without it, whomever it names', 
 
 test('a trusted proxy that names a new client with each guess is slowed down itself', async (context) => {
   const clock = createFakeClock();
-  const { server, tokens } = adminRig(context, { clock, trustedProxies: ['10.0.0.0/8'] });
+  const { server, tokens } = adminHarness(context, { clock, trustedProxies: ['10.0.0.0/8'] });
   const ask = (i: number, headers: object) =>
     server.app.inject({
       url: '/admin/domains',
@@ -172,11 +172,11 @@ test('a trusted proxy that names a new client with each guess is slowed down its
   const compared = tokens.filter(({ result }) => result === 'wrong').length;
   assert.ok(compared >= 190 && compared <= 200, `${compared} in 10 s`);
   clock.advance(1000);
-  for (let i = 0; i < 50; i += 1) assert.equal((await ask(0, bearer)).statusCode, 200, 'the right one costs nothing');
+  for (let i = 0; i < 50; i += 1) assert.equal((await ask(0, bearer)).statusCode, 200, 'the right token costs nothing');
 });
 
-test('a token that is refused before it is judged costs its address nothing', async (context) => {
-  const { server, tokens } = adminRig(context, { clock: createFakeClock() });
+test('a token that is refused before it is compared costs its address nothing', async (context) => {
+  const { server, tokens } = adminHarness(context, { clock: createFakeClock() });
   const crossSite = { ...WRONG, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
   for (let i = 0; i < 50; i += 1) {
     assert.equal((await server.app.inject({ url: '/admin/domains', headers: crossSite })).statusCode, 403);

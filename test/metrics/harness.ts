@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { ControlSummary } from '../../src/control/control.ts';
-import type { RequestEvent } from '../../src/http/transport/events.ts';
+import type { RequestEvent } from '../../src/http/events.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { DomainStatus } from '../../src/search/status.ts';

@@ -1,52 +1,54 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { TokenVerdict } from '../transport/client.ts';
-import { canonicalAddress, subscriberOf } from '../transport/connections.ts';
+import type { Caller } from '../../operations/drills/drills.ts';
+import type { Clock } from '../../runtime.ts';
+import { bringsBearer, canonicalAddress, createClients, subscriberOf } from '../transport/client.ts';
+import type { TokenEvent } from '../transport/events.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
-import { mutates } from './audit.ts';
-import type { Caller } from './operations.ts';
+import { createTokenBuckets } from '../transport/token-bucket.ts';
 
-/** Open to everybody who can reach the admin address: probes and scrapers carry no tokens. */
+/** Open to every client that can reach the admin address: probes and scrapers carry no tokens. */
 const OPEN = new Set(['/metrics', '/healthz']);
 
-/** Open as well, since a browser brings no token when it loads a page. They carry no data. */
+/** Open too, because a browser sends no token when it loads a page. They contain no data. */
 const PAGES = ['/admin/openapi.json', '/ops', '/ops/'];
 
 export interface AdminAccess {
-  /** Judges tokens; undefined: none is set. */
+  /** Judges tokens; undefined: no token is set. */
   readonly gate: ((request: IncomingMessage) => TokenVerdict) | undefined;
-  /** Names beside addresses and localhost. */
+  /** Accepted Host names beside addresses and localhost. */
   readonly hosts: readonly string[];
-  /** Told of each request whose token was right. */
+  /** Called for each request with the right token. */
   readonly onAdmitted: (request: IncomingMessage) => void;
 }
 
 /**
- * Who may do what on the admin listener. Without a token reads are free (the configuration then
- * allows loopback only) and every mutating route is off; with one, everything but what is open needs it.
- * A route is mutating unless its method says otherwise, so that a new route is closed by default.
+ * Access control of the admin listener. Without a configured token reads are free (the configuration then allows loopback
+ * only) and every route that changes something is off. With a token every route needs it, except the open ones. A route
+ * counts as changing unless its method says otherwise, so that a new route is closed by default.
  *
- * Browsers reach loopback on behalf of any page, so what another site sends is refused whatever it carries: a page that
- * is open to all may be navigated to, nothing else. No answer ever allows another origin to read it.
+ * A browser reaches loopback on behalf of any page, so a request from another site is refused whatever it carries. The
+ * exception is navigation to a page that is open to all. No answer allows another origin to read it.
  *
- * While reads are free, Host must be an address, localhost or a configured name: a name that somebody else has pointed
- * at us would make him our origin. With a token the listener may have names that only its network knows, and what needs
- * no token is open to that network anyway; Host is checked there once names are configured.
+ * While reads are free, Host must be an address, localhost or a configured name: otherwise the owner of a foreign name
+ * could point it at this listener and become its origin (DNS rebinding). With a token the listener may have names that only
+ * its network knows, and the open routes are open to that network anyway; Host is then checked once names are configured.
  */
 export function registerAdminAccess(app: FastifyInstance, { gate, hosts, onAdmitted }: AdminAccess): void {
   const named = new Set(hosts.map((host) => host.toLowerCase()));
   const checksHost = gate === undefined || named.size > 0;
-  const isOurs = (host: string | undefined): boolean => !checksHost || isOwnName(host, named);
+  const isOwnHost = (host: string | undefined): boolean => !checksHost || isOwnName(host, named);
 
   const refusalOf = (request: FastifyRequest): Problem | undefined => {
     const { method, headers, routeOptions } = request;
     const url = routeOptions.url ?? '';
-    const changes = mutates(method) || routeOptions.config.spends === true;
-    if (OPEN.has(url) && !changes) return isOurs(headers.host) ? undefined : FOREIGN_HOST;
+    const changes = mutates(method) || routeOptions.config.callsEngine === true;
+    if (OPEN.has(url) && !changes) return isOwnHost(headers.host) ? undefined : FOREIGN_HOST;
     if (isCrossSite(headers, changes)) return CROSS_SITE;
     if (gate === undefined && changes) return TOKEN_NOT_SET;
-    if (!isOurs(headers.host)) return FOREIGN_HOST;
+    if (!isOwnHost(headers.host)) return FOREIGN_HOST;
     if (gate === undefined) return undefined;
     if (!changes && PAGES.some((page) => url === page || (page.endsWith('/') && url.startsWith(page))))
       return undefined;
@@ -71,18 +73,23 @@ export function registerAdminAccess(app: FastifyInstance, { gate, hosts, onAdmit
   });
 }
 
-/** What a browser says of itself; who is none says nothing, and is judged by his token alone. */
+/** Whether a method may change something. An unknown method may. */
+export function mutates(method: string | undefined): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
+/** Judged by the fields that browsers send. Other clients do not send them, and only their token counts. */
 function isCrossSite(headers: IncomingHttpHeaders, changes: boolean): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) {
     if (site === 'same-origin' || site === 'none') return false;
-    // A link to the console, or to `explain` from the page for people: opened, but not readable where it came from.
+    // A link to the console, or from the search page to `explain`: the browser opens it, the other site cannot read it.
     return changes || headers['sec-fetch-mode'] !== 'navigate' || headers['sec-fetch-dest'] !== 'document';
   }
   const { origin, host } = headers;
   if (origin === undefined) return false;
   const from = URL.parse(origin);
-  // `null` is what a sandboxed page or a file sends. A default port is left out by some and not by others.
+  // A sandboxed page or a file sends `null`. Some clients write a default port and others do not.
   return from === null || from.host !== URL.parse(`${from.protocol}//${host}`)?.host;
 }
 
@@ -132,12 +139,82 @@ const FOREIGN_HOST: Problem = {
   parameter: 'Host',
 };
 
+/** `none`: no Bearer token came. `throttled`: one came and was not compared. */
+export type TokenVerdict = 'right' | 'none' | 'wrong' | 'throttled';
+
+export interface TokenGateOptions {
+  readonly token: string;
+  readonly clock: Clock;
+  /** Proxies whose `X-Forwarded-For` is accepted, see client.ts. */
+  readonly trustedProxies: readonly string[];
+  /** Gets one event per Bearer token that gave no access. */
+  readonly observe: (event: TokenEvent) => void;
+}
+
+/** Wrong tokens of one address: ten at once after a quiet time, then one a second. */
+const PER_CLIENT = { burst: 10, perMinute: 60 };
+/**
+ * Wrong tokens through one trusted proxy, from all its clients. A whole network may be trusted, and each machine in it can
+ * invent a new client for each guess.
+ */
+const PER_PROXY = { burst: 100, perMinute: 600 };
+/** Maximum number of addresses. The one that was quiet longest is dropped and has a full burst again. */
+const MAX_ADDRESSES = 10_000;
+
+/**
+ * Judges the token of a request and slows down guessing: the token of an address that has used up its wrong ones is not
+ * compared. The right token is then refused too. If it were accepted, guessing would go on at full speed, and only the
+ * answers to wrong guesses would change. The price: a guesser locks out other clients of the same address while it guesses
+ * and for a second after. From another address (the machine's own, for example) they get in meanwhile.
+ */
+export function createTokenGate(options: TokenGateOptions): (request: IncomingMessage) => TokenVerdict {
+  const { token, clock, trustedProxies, observe } = options;
+  const isRight = createBearerCheck(token);
+  const clientOf = createClients({ trustedProxies });
+  const peerOf = createClients({ trustedProxies: [] });
+  const perClient = createTokenBuckets({ ...PER_CLIENT, maxKeys: MAX_ADDRESSES, clock });
+  const perProxy = createTokenBuckets({ ...PER_PROXY, maxKeys: MAX_ADDRESSES, clock });
+  return (request) => {
+    const { authorization } = request.headers;
+    if (!bringsBearer(authorization)) return 'none';
+    const [address, peer] = [clientOf(request), peerOf(request)];
+    const isForwarded = address !== peer;
+    // A client that a proxy names must not pay for the proxy's guesses when it asks without the proxy.
+    const client = isForwarded ? `forwarded ${address}` : address;
+    const refused = (result: TokenEvent['result']): void =>
+      observe({ kind: 'token', listener: 'admin', result, address });
+    if (!perClient.take(client) || (isForwarded && !perProxy.take(peer))) {
+      refused('throttled');
+      return 'throttled';
+    }
+    if (isRight(authorization)) {
+      perClient.refund(client, 1);
+      if (isForwarded) perProxy.refund(peer, 1);
+      return 'right';
+    }
+    refused('wrong');
+    return 'wrong';
+  };
+}
+
+/**
+ * Whether an `Authorization` field carries the token. Digests are compared, so that the time taken shows neither the
+ * position of the first wrong character nor the length of the token.
+ */
+function createBearerCheck(token: string): (authorization: string | undefined) => boolean {
+  const expected = hash('sha256', token, 'buffer');
+  return (authorization) => {
+    const given = /^bearer +([^\s]+)$/i.exec(authorization ?? '')?.[1];
+    if (given === undefined) return false;
+    return timingSafeEqual(hash('sha256', given, 'buffer'), expected);
+  };
+}
+
 const MAX_NAME = 64;
 
 /**
- * Who asks, once the token has passed: the name an operator gives with `X-Operator`, and the address the connection comes
- * from. Whoever has the token may give any name, so it is for people to read and proves nothing; the address is the
- * connection's own for that reason.
+ * Names an operator whose token was right: the name in `X-Operator`, and the address of the connection. An operator may
+ * give any name, so it is for readers and proves nothing; that is why the address is the connection's own.
  */
 export function callerName({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): string {
   const given = headers['x-operator'];
@@ -148,12 +225,12 @@ export function callerName({ headers, socket }: Pick<IncomingMessage, 'headers' 
   return `${name === '' ? 'operator' : name} from ${addressOf(socket)}`;
 }
 
-/** Of the connection; that is all that is known of a caller whose token has not passed. */
+/** The address of the connection: nothing else is known of a caller without the right token. */
 export function addressOf({ remoteAddress = '' }: Pick<IncomingMessage['socket'], 'remoteAddress'>): string {
   return canonicalAddress(remoteAddress) ?? UNKNOWN;
 }
 
-/** Whose lines of refusals are counted together: an address, or the network of one subscriber. */
+/** The unit by which audit lines of refusals are limited: an address, or the network of one subscriber. */
 export function networkOf({ remoteAddress = '' }: Pick<IncomingMessage['socket'], 'remoteAddress'>): string {
   const address = canonicalAddress(remoteAddress);
   return address === undefined ? UNKNOWN : subscriberOf(address);
@@ -161,7 +238,7 @@ export function networkOf({ remoteAddress = '' }: Pick<IncomingMessage['socket']
 
 const UNKNOWN = 'an unknown address';
 
-/** @throws Refusal where a reason is due and what was given says nothing. */
+/** @throws Refusal `reason-required` */
 export function callerOf(request: FastifyRequest, reason: string): Caller {
   return { by: callerName(request.raw), reason: statedReason(reason) };
 }

@@ -1,37 +1,36 @@
+import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Audit } from '../../operations/audit/audit.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
-import { registerOps } from '../../ui/console/route.ts';
+import type { RequestEvent } from '../events.ts';
+import { problemOf } from '../problems.ts';
+import { createRequestLog } from '../search-api/exchange.ts';
 import { registerHealth } from '../search-api/health.ts';
-import { searchQuerySchema } from '../search-api/schema.ts';
-import { createApp } from '../transport/app.ts';
-import { createTokenGate } from '../transport/client.ts';
-import type { ConnectionEvent, RequestEvent, TokenEvent } from '../transport/events.ts';
-import type { DrainResult, ListenerTls } from '../transport/listener.ts';
-import { createRequestIds, createRequestLog } from '../transport/request-log.ts';
-import { parametersOf } from '../transport/request-target.ts';
-import { registerAdminAccess } from './access.ts';
-import { registerAnew } from './anew-route.ts';
-import { createAuditDesk, registerAudit } from './audit.ts';
+import { createApp, createRequestIds } from '../transport/app.ts';
+import type { DrainResult } from '../transport/drain.ts';
+import type { ConnectionEvent, TokenEvent } from '../transport/events.ts';
+import type { ListenerTls } from '../transport/listener.ts';
+import { registerFile } from '../transport/static-file.ts';
+import { createTokenGate, registerAdminAccess } from './access.ts';
+import { createAuditTrail, registerAudit } from './audit.ts';
 import { registerDrills, registerHalt, registerJournals } from './drill-routes.ts';
 import { registerFlush, registerPurge } from './flush-routes.ts';
-import { createLive, type Live, registerLive } from './live.ts';
-import { described, registerAdminDocs } from './openapi.ts';
 import type { AdminContext, Operations } from './operations.ts';
-import { ExplanationBody, registerLook } from './state-route.ts';
+import { registerAdminSearch, registerExplain } from './search-routes.ts';
+import { createLive, registerLive, registerState } from './state-routes.ts';
 import { registerWarm } from './warm-routes.ts';
 
 export interface AdminServerOptions {
   readonly search: Search;
   readonly operations: Operations;
-  /** Gets exactly one entry per request that asks for a change, done or refused. It is closed by whoever made it. */
+  /** Gets exactly one entry per request that asks for a change, done or refused. Its owner closes it. */
   readonly audit: Audit;
   /** Gets one event per search that an operator asks for. */
   readonly observe: (event: RequestEvent) => void;
   readonly observeConnection?: (event: ConnectionEvent) => void;
-  /** Gets one event per Bearer that let nobody in. */
+  /** Gets one event per Bearer token that gave no access. */
   readonly observeToken?: (event: TokenEvent) => void;
   readonly metricsText: () => Promise<{ readonly contentType: string; readonly body: string }>;
   readonly log: Logger;
@@ -40,64 +39,51 @@ export interface AdminServerOptions {
   readonly token?: string;
   /** Absent: plain HTTP. */
   readonly tls?: ListenerTls;
-  /** Names in Host that are ours, beside addresses and localhost; see admin-access.ts. */
+  /** Accepted names in Host beside addresses and localhost, see access.ts. */
   readonly hosts?: readonly string[];
-  /** How addresses that guess at the token are told apart, see client.ts. */
+  /** How addresses that guess at the token are identified, see client.ts. */
   readonly trustedProxies?: readonly string[];
   readonly drainMs: number;
   readonly maxUrlBytes: number;
-  /** The largest page any domain may hold, inflated. */
+  /** The largest page that any domain may have, inflated. */
   readonly maxPageBytes: number;
-  /** Of the service, for the API's description. */
+  /** Version of the service, for the API description. */
   readonly version: string;
+  /** Registers the routes of a user interface. */
+  readonly pages?: (app: FastifyInstance) => void;
 }
 
 export interface AdminServer {
   readonly app: FastifyInstance;
-  /** Resolves to the URL it listens at. Off loopback the configuration demands a token. */
+  /** Resolves to the URL of the listener. Off loopback the configuration requires a token. */
   readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
   readonly close: () => Promise<DrainResult>;
 }
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 64;
-/** More than a console, a collector and a command need together, and half of what there is. */
+/** More than a console, a scraper and a command need together, and half of all. */
 const MAX_PER_ADDRESS = 32;
 
-/** The operators' listener: metrics, the state of each domain, explain, everything they may change, and the console. */
+/** The listener for operators: metrics, the state of each domain, explain, all changes, and the pages that are passed in. */
 export function createAdminServer(options: AdminServerOptions): AdminServer {
-  const { search, operations, audit, metricsText, log, clock, random, maxUrlBytes } = options;
-  const desk = createAuditDesk({ audit, clock });
+  const { search, operations, audit, log, clock, random, maxUrlBytes } = options;
+  const trail = createAuditTrail({ audit, clock });
   const live = createLive({ operations, clock, log });
   const requestId = createRequestIds(random);
   const app = createApp({
-    log,
-    clock,
-    random,
-    requestId,
+    ...{ log, clock, random, requestId, problemOf },
     maxBodyBytes: MAX_BODY_BYTES,
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     limits: { maxUrlBytes, maxConnections: MAX_CONNECTIONS, maxPerAddress: MAX_PER_ADDRESS },
     lameDuckMs: 0,
     drainMs: options.drainMs,
-    onRequest: desk.open,
-    onRefused: desk.refused,
+    onRequest: trail.open,
+    onRefused: trail.refused,
     ...(options.observeConnection === undefined ? {} : { observeConnection: options.observeConnection }),
   });
-  desk.follow(app.fastify);
-  const hasToken = options.token !== undefined && options.token !== '';
-  registerAdminAccess(app.fastify, {
-    gate: hasToken
-      ? createTokenGate({
-          token: options.token,
-          clock,
-          trustedProxies: options.trustedProxies ?? [],
-          observe: options.observeToken ?? (() => {}),
-        })
-      : undefined,
-    hosts: options.hosts ?? [],
-    onAdmitted: desk.admitted,
-  });
+  trail.follow(app.fastify);
+  registerAdminAccess(app.fastify, { gate: gateOf(options), hosts: options.hosts ?? [], onAdmitted: trail.admitted });
   app.fastify.addHook('onRequest', (_request, reply, done) => {
     reply.header('cache-control', 'no-store');
     done();
@@ -105,31 +91,35 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
 
   registerAdminDocs(app.fastify, { version: options.version });
   app.fastify.register(async (routes) => {
-    registerOperations(routes, { operations, audit, desk, live });
+    // The routes check bodies themselves, because their answers say what is allowed.
+    routes.setValidatorCompiler(() => () => true);
+    const context: AdminContext = { operations, audit: trail };
+    registerState(routes, context);
+    registerLive(routes, live);
+    registerFlush(routes, context);
+    registerPurge(routes, context);
+    registerDrills(routes, context);
+    registerJournals(routes, context);
+    registerHalt(routes, context);
+    registerWarm(routes, context);
+    registerAudit(routes, audit);
     registerHealth(routes);
-    registerOps(routes);
+    options.pages?.(routes);
     const requestLog = createRequestLog({ log, hitSample: 0, clock, random });
     const { observe, maxPageBytes } = options;
-    registerAnew(routes, { search, observe, requestLog, requestId, clock, random, maxUrlBytes, maxPageBytes, app });
-    routes.get('/metrics', {
-      schema: { summary: 'For Prometheus', tags: ['health'], response: { 200: { type: 'string' } } },
-      handler: async (_request, reply) => {
-        const { contentType, body } = await metricsText();
-        return reply.header('content-type', contentType).send(body);
-      },
+    registerAdminSearch(routes, {
+      search,
+      observe,
+      requestLog,
+      requestId,
+      clock,
+      random,
+      maxUrlBytes,
+      maxPageBytes,
+      app,
     });
-    routes.get('/admin/explain', {
-      schema: described({
-        summary: 'Why a search is answered as it is, tier by tier',
-        tag: 'state',
-        query: searchQuerySchema(search),
-        answer: ExplanationBody,
-      }),
-      handler: async (request, reply) => {
-        const explanation = await search.explain(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes));
-        return reply.send(explanation);
-      },
-    });
+    registerMetrics(routes, options.metricsText);
+    registerExplain(routes, { search, maxUrlBytes });
   });
 
   return {
@@ -138,25 +128,45 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     close: async () => {
       live.close();
       const result = await app.close();
-      desk.close();
+      trail.close();
       return result;
     },
   };
 }
 
-/** Everything operators may ask for. Bodies are checked by the routes themselves, which say what is allowed. */
-export function registerOperations(
-  app: FastifyInstance,
-  context: AdminContext & { readonly live: Live; readonly audit: Audit },
-): void {
-  app.setValidatorCompiler(() => () => true);
-  registerLook(app, context);
-  registerLive(app, context.live);
-  registerFlush(app, context);
-  registerPurge(app, context);
-  registerDrills(app, context);
-  registerJournals(app, context);
-  registerHalt(app, context);
-  registerWarm(app, context);
-  registerAudit(app, context.audit);
+/** Undefined without a token. */
+function gateOf({ token = '', clock, trustedProxies = [], observeToken = () => {} }: AdminServerOptions) {
+  return token === '' ? undefined : createTokenGate({ token, clock, trustedProxies, observe: observeToken });
+}
+
+function registerMetrics(routes: FastifyInstance, metricsText: AdminServerOptions['metricsText']): void {
+  routes.get('/metrics', {
+    schema: { summary: 'Metrics for Prometheus', tags: ['health'], response: { 200: { type: 'string' } } },
+    handler: async (_request, reply) => {
+      const { contentType, body } = await metricsText();
+      return reply.header('content-type', contentType).send(body);
+    },
+  });
+}
+
+/** `GET /admin/openapi.json`. Must be registered before the routes that it describes. */
+function registerAdminDocs(app: FastifyInstance, options: { readonly version: string }): void {
+  app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'serpcache, for operators',
+        version: options.version,
+        description:
+          'State, flushes, drills and warm-ups. Every change needs the admin token, and is written to the audit with the name of the operator.',
+      },
+      tags: ['state', 'flush', 'drills', 'warm-up', 'audit', 'health'].map((name) => ({ name })),
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    },
+  });
+  registerFile(app, '/admin/openapi.json', {
+    type: 'application/json; charset=utf-8',
+    content: () => JSON.stringify(app.swagger()),
+    fields: {},
+  });
 }

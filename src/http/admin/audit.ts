@@ -3,38 +3,35 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Audit, AuditEntry } from '../../operations/audit/audit.ts';
 import type { Clock } from '../../runtime.ts';
-import { createMissBudget } from '../transport/client.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
-import { addressOf, callerName, networkOf } from './access.ts';
-import { AtMs, queryOf } from './input.ts';
-import { described } from './openapi.ts';
-
-/** What a route has to say of a change it made. */
-export type ChangeNote = Pick<AuditEntry, 'domain' | 'before' | 'after'>;
+import { createTokenBuckets } from '../transport/token-bucket.ts';
+import { addressOf, callerName, mutates, networkOf } from './access.ts';
+import { AtMs, described, queryOf } from './input.ts';
+import type { ChangeNote } from './operations.ts';
 
 /**
- * Writes one line for each request that asks for a change, whatever becomes of it: every one is opened at the door, where
- * its bytes arrive, and closed when its answer goes out, or when its connection ends without one. What a route adds is
- * what it changed; a line never has to be remembered. Callers without the right token are written down by their address,
- * and no more often than refusal-lines.ts allows.
+ * Writes one line for each request that asks for a change, whatever its result. The line is opened when the request
+ * arrives, and closed when its answer is sent or when its connection ends without an answer, so that no route can forget
+ * it; a route only adds what it changed. Lines of callers without the right token carry their address, and their number is
+ * limited by `createRefusalSampler`.
  */
-export interface AuditDesk {
-  /** At the door, before anything can refuse it. */
+export interface AuditTrail {
+  /** To be called before anything can refuse the request. */
   readonly open: (request: IncomingMessage, response: ServerResponse) => void;
   readonly refused: (request: IncomingMessage, problem: Problem) => void;
-  /** Its token was right: from now on it has a name. */
+  /** The token was right: the line gets the caller's name. */
   readonly admitted: (request: IncomingMessage) => void;
   readonly changed: (request: FastifyRequest, note: ChangeNote) => void;
   /** Follows the requests through Fastify. To be called before any hook that refuses. */
   readonly follow: (app: FastifyInstance) => void;
-  /** Writes down what is still held back. */
+  /** Writes the refusals that were counted but not yet written. */
   readonly close: () => void;
 }
 
 interface Line {
   by: string;
   isAdmitted: boolean;
-  /** Of the caller: a connection that has gone has no address. */
+  /** Of the caller, read at once: a closed connection has no address. */
   readonly network: string;
   action: string;
   domain: string | undefined;
@@ -42,16 +39,19 @@ interface Line {
   reason: string | undefined;
   note: ChangeNote | undefined;
   code: string | undefined;
-  /** A route is at work on it: whether it was done is not known, even when the client has gone. */
+  /** A route is working on the request: its result is not known yet, even when the client has gone. */
   working: boolean;
 }
 
 const MAX_TEXT = 500;
 
-export function createAuditDesk(options: { readonly audit: Pick<Audit, 'record'>; readonly clock: Clock }): AuditDesk {
+export function createAuditTrail(options: {
+  readonly audit: Pick<Audit, 'record'>;
+  readonly clock: Clock;
+}): AuditTrail {
   const { audit, clock } = options;
   const lines = new WeakMap<IncomingMessage, Line>();
-  const refusals = createRefusalLines({ record: audit.record, clock });
+  const refusals = createRefusalSampler({ record: audit.record, clock });
 
   const close = (request: IncomingMessage): void => {
     const line = lines.get(request);
@@ -108,7 +108,7 @@ export function createAuditDesk(options: { readonly audit: Pick<Audit, 'record'>
         done();
       });
       app.addHook('preParsing', (request, _reply, _payload, done) => {
-        if (request.routeOptions.config.looks === true) lines.delete(request.raw);
+        if (request.routeOptions.config.readsOnly === true) lines.delete(request.raw);
         done();
       });
       app.addHook('preHandler', (request, _reply, done) => {
@@ -133,23 +133,18 @@ export function createAuditDesk(options: { readonly audit: Pick<Audit, 'record'>
   };
 }
 
-/** Anything but a look: a method nobody knows might change something. */
-export function mutates(method: string | undefined): boolean {
-  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
-}
-
-/** Without the query: no route takes its orders from there, so whatever is in it is none of ours to keep. */
+/** Without the query: no route that changes something reads it, and it may hold anything. */
 function pathOf({ url = '' }: IncomingMessage): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 200);
 }
 
-/** As it was given, even where the request was refused for it; cut to what a line may hold. */
+/** The text as it was sent, also when the request is refused for it; cut to the maximum of a line. */
 function textOf(given: unknown, field: string): string | undefined {
   const value = memberOf(given, field);
   return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, MAX_TEXT) : undefined;
 }
 
-/** Of a drill, which is asked for with a list. */
+/** The domain of a drill: its body has a list of domains. */
 function onlyDomainOf(body: unknown): string | undefined {
   const domains = memberOf(body, 'domains');
   return Array.isArray(domains) && domains.length === 1 ? textOf(domains, '0') : undefined;
@@ -160,103 +155,37 @@ function memberOf(given: unknown, field: string): unknown {
   return Reflect.get(given, field);
 }
 
-const MAX_ENTRIES = 1000;
-/** What an audit gives as `next`, as far as a client may know it. */
-const CURSOR = /^[0-9a-f]{12}-[0-9]{1,15}$/;
-
-const AuditQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ENTRIES, default: 100 })),
-  before: Type.Optional(
-    Type.String({ pattern: CURSOR.source, description: '`next` of the page before. Without it: the newest lines.' }),
-  ),
-});
-
-const Entry = Type.Object({
-  atMs: AtMs,
-  action: Type.String({ description: 'Of a refused request that names none: its method and path.' }),
-  domain: Type.Optional(Type.String()),
-  target: Type.Optional(Type.String({ description: 'The drill or warm-up that the request named.' })),
-  by: Type.String({ description: 'A name and an address; without the right token the address alone.' }),
-  reason: Type.Optional(Type.String()),
-  result: Type.String({
-    description:
-      '`done`, the code it was refused with, `cut-off` by the client, or `held-back`: refusals without a line of their own.',
-  }),
-  heldBack: Type.Optional(
-    Type.Integer({
-      description: 'Refusals for lack of the token from the same address before this line, which got no line.',
-    }),
-  ),
-  before: Type.Optional(Type.Unknown()),
-  after: Type.Optional(Type.Unknown()),
-});
-
-/** What was asked for and what came of it, as far as it is on this process's disk. */
-export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>): void {
-  app.get('/admin/audit', {
-    schema: described({
-      summary: 'Lines of the audit, newest first',
-      description:
-        'Pages go back through all files that are kept. Lines written meanwhile move none of the older pages.',
-      tag: 'audit',
-      query: AuditQuery,
-      answer: Type.Object({
-        entries: Type.Array(Entry),
-        next: Type.Optional(
-          Type.String({
-            description:
-              'Ask for what is older with `before` set to it. Absent: there is nothing older. A page may be short or empty all the same.',
-          }),
-        ),
-      }),
-    }),
-    handler: async (request, reply) => {
-      const query = queryOf(request, AuditQuery);
-      const limit = query.count('limit', { min: 1, max: MAX_ENTRIES, otherwise: 100 });
-      const before = query.optional('before');
-      const isCursor = before === undefined || CURSOR.test(before);
-      const page = isCursor ? await audit.page({ limit, ...(before === undefined ? {} : { before }) }) : undefined;
-      if (page === undefined)
-        throw new Refusal({ code: 'invalid-request', detail: UNKNOWN_CURSOR, parameter: 'before' });
-      return reply.send(page);
-    },
-  });
-}
-
-const UNKNOWN_CURSOR =
-  'The parameter before is the next of a page before, and its file must still be kept. Begin anew without it.';
-
-/** The audit's lines of callers who brought no right token. */
-export interface RefusalLines {
-  /** Writes the line, or counts it. @param address of the caller, or its network. */
+/** Samples the audit lines of callers without the right token. */
+export interface RefusalSampler {
+  /** Writes the line or only counts it. @param address of the caller, or its network. */
   readonly note: (address: string, entry: AuditEntry) => void;
-  /** Writes down what was counted last. */
+  /** Writes the counts that are left. */
   readonly close: () => void;
 }
 
-/** Lines of one address: so many at once after a quiet time, and in the long run. */
+/** Lines of one address. */
 const PER_ADDRESS = { burst: 5, perMinute: 6 };
-/** And of all together, however many addresses they come from: some 17 MB a day at most. */
+/** Lines of all addresses together: about 17 MB a day at most. */
 const OF_ALL = { burst: 20, perMinute: 60 };
-/** Addresses remembered. Those that have been quiet longest are forgotten, and the bound of all holds without them. */
+/** Maximum number of addresses. Those that were quiet longest are dropped; the limit of all still holds. */
 const MAX_ADDRESSES = 1000;
-/** Counted lines wait for the next line of their address, and no longer than this. */
+/** A count is written with the next line of its address, at the latest after this time. */
 const SETTLE_MS = 10_000;
 
 /**
- * Without a token anybody can have refused as much as he can send: a line for each would bury what operators did, and
- * turn over the audit's files. So there are few lines, and each says how many of its address were held back before it.
- * None goes uncounted.
+ * A client without a token can send any number of requests that are refused. One line for each would hide the lines of
+ * operators and rotate the audit's files. So there are few lines, and each says how many refusals of its address were held
+ * back before it. Every refusal is counted.
  */
-export function createRefusalLines(options: {
+export function createRefusalSampler(options: {
   readonly record: (entry: AuditEntry) => void;
   readonly clock: Clock;
-}): RefusalLines {
+}): RefusalSampler {
   const { record, clock } = options;
-  const ofAddress = createMissBudget({ ...PER_ADDRESS, maxClients: MAX_ADDRESSES, clock });
-  const ofAll = createMissBudget({ ...OF_ALL, maxClients: 1, clock });
+  const perAddress = createTokenBuckets({ ...PER_ADDRESS, maxKeys: MAX_ADDRESSES, clock });
+  const ofAll = createTokenBuckets({ ...OF_ALL, maxKeys: 1, clock });
   const heldBack = new Map<string, number>();
-  /** Of addresses beyond the bound. */
+  /** Of addresses beyond the maximum number. */
   let heldBackOfOthers = 0;
   let settling: NodeJS.Timeout | undefined;
 
@@ -281,7 +210,7 @@ export function createRefusalLines(options: {
 
   return {
     note: (address, entry) => {
-      if (!ofAddress.mayMiss(address) || !ofAll.mayMiss('')) {
+      if (!perAddress.take(address) || !ofAll.take('')) {
         holdBack(address);
         return;
       }
@@ -295,3 +224,69 @@ export function createRefusalLines(options: {
     },
   };
 }
+
+const MAX_ENTRIES = 1000;
+/** The form of `next` in an answer. */
+const CURSOR = /^[0-9a-f]{12}-[0-9]{1,15}$/;
+
+const AuditQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ENTRIES, default: 100 })),
+  before: Type.Optional(
+    Type.String({ pattern: CURSOR.source, description: '`next` of the previous page. Without it: the newest lines.' }),
+  ),
+});
+
+const Entry = Type.Object({
+  atMs: AtMs,
+  action: Type.String({ description: 'For a refused request that names no action: its method and path.' }),
+  domain: Type.Optional(Type.String()),
+  target: Type.Optional(Type.String({ description: 'The drill or warm-up that the request named.' })),
+  by: Type.String({ description: 'A name and an address; without the right token only the address.' }),
+  reason: Type.Optional(Type.String()),
+  result: Type.String({
+    description:
+      '`done`; the code of the refusal; `cut-off` when the client closed the connection; `held-back` for refusals without a line of their own.',
+  }),
+  heldBack: Type.Optional(
+    Type.Integer({
+      description:
+        'Number of earlier requests of the same address that were refused for lack of the token and got no line.',
+    }),
+  ),
+  before: Type.Optional(Type.Unknown()),
+  after: Type.Optional(Type.Unknown()),
+});
+
+/** `GET /admin/audit`: the lines that are on the disk of this process. */
+export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>): void {
+  app.get('/admin/audit', {
+    schema: described({
+      summary: 'Lines of the audit, newest first',
+      description: 'Pages go back through all files that are kept. New lines do not move older pages.',
+      tag: 'audit',
+      query: AuditQuery,
+      answer: Type.Object({
+        entries: Type.Array(Entry),
+        next: Type.Optional(
+          Type.String({
+            description:
+              'Ask for older lines with `before` set to it. Absent: there are none. A page may be short or empty although older lines exist.',
+          }),
+        ),
+      }),
+    }),
+    handler: async (request, reply) => {
+      const query = queryOf(request, AuditQuery);
+      const limit = query.count('limit', { min: 1, max: MAX_ENTRIES, otherwise: 100 });
+      const before = query.optional('before');
+      const isCursor = before === undefined || CURSOR.test(before);
+      const page = isCursor ? await audit.page({ limit, ...(before === undefined ? {} : { before }) }) : undefined;
+      if (page === undefined)
+        throw new Refusal({ code: 'invalid-request', detail: UNKNOWN_CURSOR, parameter: 'before' });
+      return reply.send(page);
+    },
+  });
+}
+
+const UNKNOWN_CURSOR =
+  'The parameter before must be the next of an earlier page, and its file must still be kept. Start again without it.';

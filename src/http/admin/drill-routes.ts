@@ -1,27 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { contentPolicy, documentFields, INLINE_STYLES } from '../transport/app.ts';
 import { Refusal } from '../transport/problem.ts';
-import { sendCompressed } from '../transport/static-file.ts';
+import { contentPolicy, documentFields, INLINE_STYLES, sendCompressed } from '../transport/static-file.ts';
 import { callerName, callerOf } from './access.ts';
 import {
   DrillPreviewBody,
+  DrillSummaryBody,
   JournalBody,
   PlanBody,
   PreviewAsk,
   PreviewAskBody,
   StartAsk,
   StartAskBody,
+  UnreadableReportBody,
 } from './drill-schema.ts';
 import { HaltNote } from './flush-schema.ts';
-import { bodyReader, IdParams as idParams, OptionalReason, queryOf, Reason } from './input.ts';
-import { closed, described } from './openapi.ts';
+import { bodyReader, closed, described, IdParams as idParams, OptionalReason, queryOf, Reason } from './input.ts';
 import type { AdminContext } from './operations.ts';
-import { DrillSummaryBody, UnreadableReportBody } from './state-route.ts';
 
-/** The drill a path names. Ids become file names, so nothing else than what one consists of goes any further. */
+/** The drill that a path names. Ids become file names, so only the characters of an id are accepted. */
 export const drillId = {
-  IdParams: idParams('Of a drill, such as `20261121-064348-goods-canary-x7`.'),
+  IdParams: idParams('The id of a drill, such as `20261121-064348-goods-canary-x7`.'),
   /** @throws Refusal `unknown-drill` */
   of: (request: FastifyRequest): string => {
     const { params } = request;
@@ -34,8 +33,8 @@ export const drillId = {
 const ReasonBody = Type.Object({ reason: Reason }, closed);
 const AbortBody = Type.Object({ reason: OptionalReason }, closed);
 
-/** Plans, and drills from their dry run to their end; what they have written is in journal-route.ts. */
-export function registerDrills(app: FastifyInstance, { operations: { drills }, desk }: AdminContext): void {
+/** Plans, and drills from their preview to their end. */
+export function registerDrills(app: FastifyInstance, { operations: { drills }, audit }: AdminContext): void {
   const previewOf = bodyReader(PreviewAsk);
   const startOf = bodyReader(StartAsk);
   const reasonOf = bodyReader(ReasonBody);
@@ -53,9 +52,9 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, d
   });
 
   app.post('/admin/drills/preview', {
-    config: { action: 'drill-preview', looks: true },
+    config: { action: 'drill-preview', readsOnly: true },
     schema: described({
-      summary: 'What each stage of a drill would flush and cost, without doing it',
+      summary: 'Preview of a drill: the effect and cost of each stage',
       tag: 'drills',
       body: PreviewAskBody,
       answer: DrillPreviewBody,
@@ -70,7 +69,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, d
     config: { action: 'drill-start' },
     schema: described({
       summary: 'Start a drill',
-      description: 'Answers when it has begun with its baseline; it goes on by itself.',
+      description: 'Answers when the baseline has begun; the drill continues in the background.',
       tag: 'drills',
       body: StartAskBody,
       answer: JournalBody,
@@ -79,14 +78,14 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, d
     handler: async (request, reply) => {
       const ask = startOf(request.body);
       const journal = await drills.start({ ...ask, ...callerOf(request, ask.reason) });
-      desk.changed(request, begunNote(journal));
+      audit.changed(request, startNote(journal));
       return reply.code(201).header('location', `/admin/drills/${journal.id}`).send(journal);
     },
   });
 
   app.get('/admin/drills', {
     schema: described({
-      summary: 'Drills that run or have left a report, newest first',
+      summary: 'Drills that run or have a report, newest first',
       tag: 'drills',
       answer: Type.Object({ drills: Type.Array(DrillSummaryBody), unreadable: Type.Array(UnreadableReportBody) }),
     }),
@@ -99,7 +98,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, d
   app.post('/admin/drills/:id/abort', {
     config: { action: 'drill-abort' },
     schema: described({
-      summary: 'End a drill and restore the cache, whoever runs it',
+      summary: 'End a drill and restore the cache, in whichever process it runs',
       description: 'Answers when the cache is restored. The body may be left out.',
       tag: 'drills',
       params: drillId.IdParams,
@@ -110,7 +109,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, d
       const id = drillId.of(request);
       const { reason = '' } = abortOf(request.body);
       await drills.abort(id, { by: callerName(request.raw), reason: reason.trim() });
-      desk.changed(request, { after: { drill: id } });
+      audit.changed(request, { after: { drill: id } });
       return reply.send({ id });
     },
   });
@@ -118,7 +117,7 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, d
   app.post('/admin/drills/:id/resume', {
     config: { action: 'drill-resume' },
     schema: described({
-      summary: 'Go on with a stopped drill from the stage that was not finished',
+      summary: 'Continue a stopped drill at its unfinished stage',
       tag: 'drills',
       params: drillId.IdParams,
       body: ReasonBody,
@@ -128,13 +127,13 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, d
     handler: async (request, reply) => {
       const id = drillId.of(request);
       const journal = await drills.resume(id, callerOf(request, reasonOf(request.body).reason));
-      desk.changed(request, begunNote(journal));
+      audit.changed(request, startNote(journal));
       return reply.code(201).header('location', `/admin/drills/${journal.id}`).send(journal);
     },
   });
 }
 
-function begunNote(journal: {
+function startNote(journal: {
   readonly id: string;
   readonly plan: { readonly name: string };
   readonly domains: readonly string[];
@@ -148,7 +147,7 @@ function begunNote(journal: {
   };
 }
 
-/** The sandbox gives the report an origin of its own. */
+/** The sandbox gives the report a separate origin. */
 const REPORT_FIELDS = documentFields(contentPolicy({ ...INLINE_STYLES, sandbox: '' }));
 
 const SamplesQuery = Type.Object({
@@ -156,12 +155,12 @@ const SamplesQuery = Type.Object({
     Type.Integer({
       minimum: 0,
       default: 0,
-      description: 'Leaves out so many of the first samples: those seen before.',
+      description: 'Number of samples to skip: those that the client has already.',
     }),
   ),
 });
 
-/** What a drill has written down so far: as JSON for machines, as a page for people. */
+/** The journal of a drill, as JSON for machines and as a page for readers. */
 export function registerJournals(app: FastifyInstance, { operations: { drills } }: AdminContext): void {
   app.get('/admin/drills/:id', {
     schema: described({
@@ -181,7 +180,7 @@ export function registerJournals(app: FastifyInstance, { operations: { drills } 
 
   app.get('/admin/drills/:id/report', {
     schema: described({
-      summary: 'The report of a drill, one page that needs nothing from elsewhere',
+      summary: 'The report of a drill, as one self-contained page',
       tag: 'drills',
       params: drillId.IdParams,
       answer: Type.String(),
@@ -196,8 +195,8 @@ export function registerJournals(app: FastifyInstance, { operations: { drills } 
 
 const HaltedBody = Type.Object({ halted: Type.Boolean() });
 
-/** The lever that stops every drill and refuses new ones. */
-export function registerHalt(app: FastifyInstance, { operations, desk }: AdminContext): void {
+/** The halt of all drills: it stops every drill and refuses new ones. */
+export function registerHalt(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const reasonOf = bodyReader(ReasonBody);
 
   const halts = () =>
@@ -205,11 +204,11 @@ export function registerHalt(app: FastifyInstance, { operations, desk }: AdminCo
       const { halted } = operations.domain(domain).control.document();
       return halted === undefined ? [] : [{ domain, ...halted }];
     });
-  const pull = async (request: FastifyRequest, halted: boolean): Promise<{ halted: boolean }> => {
+  const setHalted = async (request: FastifyRequest, halted: boolean): Promise<{ halted: boolean }> => {
     const caller = callerOf(request, reasonOf(request.body).reason);
     const before = { halted: halts().map(({ domain }) => domain) };
     await (halted ? operations.drills.halt(caller) : operations.drills.lift(caller));
-    desk.changed(request, { before, after: { halted: halts().map(({ domain }) => domain) } });
+    audit.changed(request, { before, after: { halted: halts().map(({ domain }) => domain) } });
     return { halted };
   };
 
@@ -236,12 +235,12 @@ export function registerHalt(app: FastifyInstance, { operations, desk }: AdminCo
       body: ReasonBody,
       answer: HaltedBody,
     }),
-    handler: async (request, reply) => reply.send(await pull(request, true)),
+    handler: async (request, reply) => reply.send(await setHalted(request, true)),
   });
 
   app.post('/admin/halt/lift', {
     config: { action: 'halt-lift' },
     schema: described({ summary: 'Let drills start again', tag: 'drills', body: ReasonBody, answer: HaltedBody }),
-    handler: async (request, reply) => reply.send(await pull(request, false)),
+    handler: async (request, reply) => reply.send(await setHalted(request, false)),
   });
 }

@@ -1,20 +1,85 @@
 import { type TSchema, Type } from 'typebox';
 import type { DrillAsk } from '../../operations/drills/drills.ts';
+import { OUTCOMES } from '../../search/events.ts';
+import { choice } from '../search-api/openapi.ts';
 import { By, FlushPreviewBody, Mode } from './flush-schema.ts';
-import { AtMs, BucketRange, choice, Domain, Reason } from './input.ts';
-import { closed } from './openapi.ts';
-import { EndingBody, FiguresBody, VerdictBody } from './state-route.ts';
+import { AtMs, BucketRange, closed, Domain, Reason } from './input.ts';
+
+const Share = (description: string) => Type.Optional(Type.Number({ description: `${description}, 0–1.` }));
+
+/** The figures of a domain between two moments. */
+export const FiguresBody = Type.Object({
+  seconds: Type.Number(),
+  processes: Type.Integer({ description: 'Processes that reported at both moments.' }),
+  searches: Type.Integer(),
+  searchesPerSecond: Type.Number(),
+  outcomes: Type.Object(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, Type.Integer()]))),
+  hitRatio: Share('Fresh from memory or the store'),
+  errorRate: Share('Failed'),
+  shedRate: Share('Shed'),
+  p50Ms: Type.Optional(Type.Number()),
+  p99Ms: Type.Optional(Type.Number()),
+  engineCallsPerSecond: Type.Number(),
+  engineCallMs: Type.Optional(Type.Number({ description: 'Mean duration of an engine call.' })),
+  engineFailures: Type.Integer(),
+  engineInFlight: Type.Integer(),
+  engineQueued: Type.Integer(),
+  engineMax: Type.Integer({ description: 'Sum of the present concurrency limits.' }),
+  engineCeiling: Type.Integer(),
+  breakersOpen: Type.Integer(),
+  cohorts: Type.Array(Type.Object({ searches: Type.Integer(), hitRatio: Share('Hit ratio of the cohort') })),
+});
+
+export const EndingBody = Type.Object({
+  kind: choice(['passed', 'failed', 'not-measured', 'refused', 'aborted', 'lost']),
+  detail: Type.String(),
+});
+
+export const VerdictBody = Type.Object({
+  ...EndingBody.properties,
+  resumable: Type.Optional(Type.Object({ domain: Type.String(), stage: Type.Integer() })),
+});
+
+export const DrillSummaryBody = Type.Object({
+  id: Type.String(),
+  plan: Type.String(),
+  title: Type.String(),
+  domains: Type.Array(Type.String()),
+  startedAtMs: AtMs,
+  endedAtMs: Type.Optional(AtMs),
+  running: Type.Boolean({ description: 'False as soon as the cache is restored.' }),
+  ending: Type.Optional(
+    Type.Object(
+      { ended: Type.Optional(EndingBody) },
+      {
+        description:
+          'The cache is restored; the last figures are being measured. `ended`: the result, when it is known.',
+      },
+    ),
+  ),
+  here: Type.Boolean({ description: 'False: another process runs the drill and has its report.' }),
+  verdict: Type.Optional(VerdictBody),
+});
+
+export const UnreadableReportBody = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    where: Type.String({ description: 'The file, or the domain in whose control store it was.' }),
+    why: Type.String(),
+  },
+  { description: 'A report that is damaged or was not written by serpcache.' },
+);
 
 const Ms = (description: string) => Type.Number({ description: `${description} Milliseconds.` });
 
 const StageBody = Type.Object({
   kind: choice(['fraction', 'node', 'blackout']),
-  holdMs: Ms('How long it is held.'),
+  holdMs: Ms('Duration of the stage.'),
   title: Type.Optional(Type.String()),
   fraction: Type.Optional(
     Type.Number({ description: 'With `fraction`: above 0, at most 1, rising from stage to stage.' }),
   ),
-  node: Type.Optional(Type.Integer({ description: 'With `node`: its place in the store’s order, from 0.' })),
+  node: Type.Optional(Type.Integer({ description: 'With `node`: its index in the order of the store, from 0.' })),
 });
 
 export const GUARD_FIGURES_BODY = choice([
@@ -29,18 +94,18 @@ export const GUARD_FIGURES_BODY = choice([
 const guardOf = <Max extends TSchema>(max: Max) => ({
   figure: GUARD_FIGURES_BODY,
   max,
-  follows: Type.Optional(choice(['patience'], '`max` is told from the patience of the domains.')),
-  forMs: Ms('For so long without a break.'),
-  // biome-ignore lint/suspicious/noThenProperty: the plan's own word; a schema is never awaited.
+  follows: Type.Optional(choice(['patience'], '`max` is calculated from the patience of the domains.')),
+  forMs: Ms('Minimum duration without interruption.'),
+  // biome-ignore lint/suspicious/noThenProperty: a key of the plan; a schema is never awaited.
   then: choice(['rollback', 'hold', 'continue']),
 });
-const MAX = 'Never above it: rates 0–1, milliseconds, factors, points.';
+const MAX = 'Maximum of the figure: a rate 0–1, milliseconds, a factor or percentage points.';
 const GuardBody = Type.Object(guardOf(Type.Number({ description: MAX })));
-/** As it may be asked for. */
+/** A guard as a request may give it. */
 const GuardAsk = Type.Object(
   guardOf(
     Type.Union([Type.Number(), Type.Literal('patience')], {
-      description: `${MAX} \`patience\`, for p99Ms: the longest a client waits, and some slack.`,
+      description: `${MAX} \`patience\`, for p99Ms: the maximum time that a client waits, and some slack.`,
     }),
   ),
 );
@@ -49,36 +114,38 @@ const defaulted = {
   title: Type.String(),
   mode: Mode,
   eraseBy: By,
-  over: choice(['one', 'domains'], '`domains`: the stages are run for one domain after another.'),
-  baselineMs: Ms('Measured before the first stage.'),
-  holdout: Type.Number({ description: 'The control cohort: 0.001–0.5 of the keys.' }),
+  over: choice(['one', 'domains'], '`domains`: the stages run for one domain after another.'),
+  baselineMs: Ms('Duration of the measurement before the first stage.'),
+  holdout: Type.Number({ description: 'Share of the keys in the control cohort: 0.001–0.5.' }),
   guards: Type.Array(GuardBody),
   recovery: Type.Object({ withinPoints: Type.Number(), timeoutMs: Ms('') }),
-  afterMs: Ms('Measured after the cache is restored.'),
-  minSearches: Type.Integer({ description: 'In the baseline; with fewer the drill is refused.' }),
+  afterMs: Ms('Duration of the measurement after the cache is restored.'),
+  minSearches: Type.Integer({
+    description: 'Minimum number of searches in the baseline; with fewer the drill is refused.',
+  }),
 };
 const required = {
   name: Type.String({ description: '1 to 64 lower-case letters, digits and `-`.' }),
   stages: Type.Array(StageBody, { description: '1 to 16.' }),
 };
 
-/** A plan as it is run, and shown. */
+/** A plan as it is run and shown. */
 export const PlanBody = Type.Object({ ...required, ...defaulted });
 
-/** What a request may hold in its place. The drills room judges a written one, and says everything that is wrong at once. */
+/** The plan in a request. The drills room checks a plan that is written out, and names all its faults at once. */
 export const PlanChoice = Type.Unsafe<DrillAsk['plan']>({
   type: ['string', 'object'],
   minLength: 1,
   maxLength: 64,
-  description: 'The name of a ready-made plan, or a plan of one’s own.',
+  description: 'The name of a ready-made plan, or a custom plan.',
 });
 
-/** The same for readers, in full. */
+/** The same in full, for the API description. */
 export const PlanAsk = Type.Union([
   Type.String({ minLength: 1, maxLength: 64, description: 'The name of a ready-made plan.' }),
   Type.Object(
     { ...required, ...Type.Partial(Type.Object({ ...defaulted, guards: Type.Array(GuardAsk) })).properties },
-    { description: 'A plan of one’s own. What is left out has the value the ready-made plans have.' },
+    { description: 'A custom plan. A missing member has the value of the ready-made plans.' },
   ),
 ]);
 
@@ -86,21 +153,21 @@ const Domains = Type.Optional(
   Type.Array(Domain, {
     minItems: 1,
     maxItems: 256,
-    description: 'The domain to drill; with a plan over domains several, all unless said.',
+    description: 'The domain to drill. A plan over domains takes several; without this field it takes all.',
   }),
 );
 
 export const PreviewAsk = Type.Object({ plan: PlanChoice, domains: Domains }, closed);
 export const StartAsk = Type.Object({ plan: PlanChoice, domains: Domains, reason: Reason }, closed);
 
-/** The same for readers. */
+/** The same for the API description. */
 export const PreviewAskBody = Type.Object({ plan: PlanAsk, domains: Domains }, closed);
 export const StartAskBody = Type.Object({ plan: PlanAsk, domains: Domains, reason: Reason }, closed);
 
 const Forecast = Type.Object({
-  share: Type.Number({ description: 'Of the keys, 0–1.' }),
+  share: Type.Number({ description: 'Share of the keys, 0–1.' }),
   searchesPerSecond: Type.Optional(Type.Number()),
-  enoughMs: Type.Optional(Type.Number({ description: 'Until there are as many searches as tell anything.' })),
+  enoughMs: Type.Optional(Type.Number({ description: 'Time until there are enough searches for a result.' })),
 });
 
 export const DrillPreviewBody = Type.Object({
@@ -111,11 +178,11 @@ export const DrillPreviewBody = Type.Object({
       stages: Type.Array(Type.Object({ title: Type.String(), preview: FlushPreviewBody })),
       cohorts: Type.Object(
         { control: Forecast, stages: Type.Array(Forecast), flushed: Forecast },
-        { description: 'What each cohort will be asked, on average, by the latest searches of this process.' },
+        { description: 'Expected searches of each cohort, on average, from the latest searches of this process.' },
       ),
     }),
   ),
-  warnings: Type.Array(Type.String(), { description: 'What speaks against it.' }),
+  warnings: Type.Array(Type.String(), { description: 'Reasons against the drill.' }),
 });
 
 const Phase = choice(['baseline', 'stage', 'hold', 'recovery', 'after']);
@@ -151,7 +218,7 @@ const Mark = Type.Union([
     figure: GUARD_FIGURES_BODY,
     value: Type.Number(),
     max: Type.Number(),
-    // biome-ignore lint/suspicious/noThenProperty: the journal's own word; a schema is never awaited.
+    // biome-ignore lint/suspicious/noThenProperty: a key of the journal; a schema is never awaited.
     then: Type.String(),
   }),
   Type.Object({ ...at, kind: Type.Literal('guard-holds'), figure: GUARD_FIGURES_BODY }),
@@ -164,7 +231,7 @@ const Ratio = Type.Optional(Type.Number());
 const Range = Type.Optional(
   Type.Object({
     low: Type.Number(),
-    high: Type.Optional(Type.Number({ description: 'Absent: more than can be told.' })),
+    high: Type.Optional(Type.Number({ description: 'Absent: no upper bound could be measured.' })),
   }),
 );
 
@@ -184,7 +251,8 @@ const Learned = Type.Object({
     Type.Object(
       { headroom: Range, headroomLeft: Range, amplification: Range, survivable: Range },
       {
-        description: 'Of each figure the range; what is absent had too little load to say. Absent in journals of old.',
+        description:
+          'The range of each figure; a figure is absent when there was too little load to measure it. Absent in old journals.',
       },
     ),
   ),
@@ -197,11 +265,11 @@ export const JournalBody = Type.Object(
     domains: Type.Array(Type.String()),
     reason: Type.String(),
     by: Type.String(),
-    owner: Type.String({ description: 'The process that runs it.' }),
+    owner: Type.String({ description: 'The process that runs the drill.' }),
     startedAtMs: AtMs,
     endedAtMs: Type.Optional(AtMs),
     previews: Type.Record(Type.String(), FlushPreviewBody),
-    samples: Type.Array(Sample, { description: 'About two a second.' }),
+    samples: Type.Array(Sample, { description: 'About two samples a second.' }),
     marks: Type.Array(Mark),
     state: Type.Union([
       Type.Object({ kind: Type.Literal('running'), phase: Phase, domain: Type.String(), stage: Type.Integer() }),
@@ -210,8 +278,8 @@ export const JournalBody = Type.Object(
     ]),
     verdict: Type.Optional(VerdictBody),
     learned: Type.Array(Learned),
-    resumes: Type.Optional(Type.String({ description: 'The drill this one goes on with.' })),
-    offset: Type.Optional(Type.Integer({ description: 'The bucket where its stages begin.' })),
+    resumes: Type.Optional(Type.String({ description: 'The drill that this one continues.' })),
+    offset: Type.Optional(Type.Integer({ description: 'The bucket at which its stages begin.' })),
   },
-  { description: 'Everything the drill did and saw, in the order it happened.' },
+  { description: 'Everything that the drill did and measured, in order.' },
 );

@@ -2,9 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Control } from '../../control/control.ts';
 import { type ControlDocument, type FlushMode, MAX_SUPPRESSED } from '../../control/document.ts';
-import type { Affected, PurgedPages, QueryPages } from '../../operations/flush/flush.ts';
-import { InvalidSearch } from '../../search/search-error.ts';
-import { Refusal } from '../transport/problem.ts';
+import type { Affected, PurgedPages } from '../../operations/flush/flush.ts';
+import { namingParameter } from '../problems.ts';
 import { statedReason } from './access.ts';
 import {
   FlushAskBody,
@@ -14,19 +13,28 @@ import {
   PreviewAsk,
   PurgedBody,
 } from './flush-schema.ts';
-import { AtMs, bodyReader, Domain, DomainQuery, OptionalReason, queriedDomain, queryOf } from './input.ts';
-import { closed, described } from './openapi.ts';
-import type { AdminContext, DomainOperations } from './operations.ts';
+import {
+  AtMs,
+  bodyReader,
+  closed,
+  Domain,
+  DomainQuery,
+  described,
+  OptionalReason,
+  queriedDomain,
+  queryOf,
+} from './input.ts';
+import type { AdminContext } from './operations.ts';
 
-/** Flushing one domain for good, and what it would do. */
-export function registerFlush(app: FastifyInstance, { operations, desk }: AdminContext): void {
+/** Routes that flush a domain, preview a flush and show its state. */
+export function registerFlush(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const previewOf = bodyReader(PreviewAsk);
   const askOf = bodyReader(FlushAskBody);
 
   app.post('/admin/flush/preview', {
-    config: { action: 'flush-preview', looks: true },
+    config: { action: 'flush-preview', readsOnly: true },
     schema: described({
-      summary: 'What a flush would do and cost, without doing it',
+      summary: 'Preview of a flush: its effect and cost',
       tag: 'flush',
       body: PreviewAsk,
       answer: FlushPreviewBody,
@@ -41,8 +49,8 @@ export function registerFlush(app: FastifyInstance, { operations, desk }: AdminC
   app.post('/admin/flush', {
     config: { action: 'flush' },
     schema: described({
-      summary: 'Flush a share of a domain for good',
-      description: 'Answers when the floor is raised; an erasure goes on behind it. `erase` needs a reason.',
+      summary: 'Flush a share of a domain permanently',
+      description: 'Answers when the floor is raised; an erasure continues in the background. `erase` needs a reason.',
       tag: 'flush',
       body: FlushAskBody,
       answer: FlushDoneBody,
@@ -53,7 +61,7 @@ export function registerFlush(app: FastifyInstance, { operations, desk }: AdminC
       if (ask.mode === 'erase') statedReason(reason);
       const { before, after, ranges, affected } = await flush.flush({ ...ask, fraction });
       const erasure = ask.mode === 'erase' ? flush.erasure() : undefined;
-      desk.changed(request, {
+      audit.changed(request, {
         before: summaryOf(before),
         after: { ...summaryOf(after), mode: ask.mode, fraction, ranges },
       });
@@ -68,7 +76,7 @@ export function registerFlush(app: FastifyInstance, { operations, desk }: AdminC
 
   app.get('/admin/flush', {
     schema: described({
-      summary: 'What operators have decided about a domain, and its latest erasure',
+      summary: 'The decisions of operators about a domain, and its latest erasure',
       tag: 'flush',
       query: DomainQuery,
       answer: FlushStateBody,
@@ -77,20 +85,20 @@ export function registerFlush(app: FastifyInstance, { operations, desk }: AdminC
       const domain = queryOf(request, DomainQuery).text('domain');
       const { control, flush } = queriedDomain(operations, domain);
       const erasure = flush.erasure();
-      reply.send({ domain, document: lookAt(control), ...(erasure === undefined ? {} : { erasure }) });
+      reply.send({ domain, document: documentBody(control), ...(erasure === undefined ? {} : { erasure }) });
     },
   });
 }
 
-/** What of a document an audit line says. */
-export function summaryOf({ revision, generation, ranges, purges, suppressed }: ControlDocument): object {
+/** The part of a control document that an audit line shows. */
+function summaryOf({ revision, generation, ranges, purges, suppressed }: ControlDocument): object {
   return {
     ...{ revision, generation, ranges: ranges.length },
     ...{ purges: purges.length, suppressed: suppressed.length },
   };
 }
 
-function lookAt(control: Control): object {
+function documentBody(control: Control): object {
   const { revision, generation, ranges, indexVersion, purges, suppressed, halted } = control.document();
   const { heardMsAgo, shared } = control.state();
   const drill = control.overlay()?.drill;
@@ -105,7 +113,7 @@ function lookAt(control: Control): object {
   };
 }
 
-/** 1,024 ids of 128 characters, however they are escaped. */
+/** Enough for 1,024 ids of 128 characters in any escaping. */
 const MAX_IDS_BYTES = 2 ** 20;
 
 const PurgeBody = Type.Object(
@@ -136,8 +144,8 @@ const SuppressBody = Type.Object(
 
 const SuppressedAnswer = Type.Object({ domain: Type.String(), suppressed: Type.Integer(), revision: Type.Integer() });
 
-/** What must vanish now: every page of one query, or a document from every page. */
-export function registerPurge(app: FastifyInstance, { operations, desk }: AdminContext): void {
+/** Routes that purge every page of one query, or remove a document from every page. */
+export function registerPurge(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const purgeOf = bodyReader(PurgeBody);
   const suppressOf = bodyReader(SuppressBody);
 
@@ -149,7 +157,7 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
       body: PurgeBody,
       answer: Type.Object({
         domain: Type.String(),
-        text: Type.String({ description: 'Canonical: what is purged.' }),
+        text: Type.String({ description: 'The canonical text that is purged.' }),
         revision: Type.Integer(),
         generation: Type.Integer(),
         affected: PurgedBody,
@@ -158,10 +166,10 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
     handler: async (request, reply) => {
       const { domain, q } = purgeOf(request.body);
       const operator = operations.domain(domain);
-      const pages = pagesOf(operator, q);
+      const pages = namingParameter('/q', () => operator.pagesOf(q));
       const { text } = pages;
       const { before, after, affected } = await operator.flush.purge(pages);
-      desk.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), text } });
+      audit.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), text } });
       const { revision, generation } = after;
       return reply.send({ domain, text, revision, generation, affected: purgedBody(domain, text, affected) });
     },
@@ -173,7 +181,7 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
       bodyLimit: MAX_IDS_BYTES,
       config: { action },
       schema: described({
-        summary: lift ? 'Let documents be seen again' : 'Let documents vanish from every page at once',
+        summary: lift ? 'Show suppressed documents again' : 'Remove documents from every page at once',
         tag: 'flush',
         body: SuppressBody,
         answer: SuppressedAnswer,
@@ -181,7 +189,7 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
       handler: async (request, reply) => {
         const { domain, ids } = suppressOf(request.body);
         const { before, after } = await operations.domain(domain).flush.suppress(ids, lift);
-        desk.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), ids: ids.slice(0, 10) } });
+        audit.changed(request, { before: summaryOf(before), after: { ...summaryOf(after), ids: ids.slice(0, 10) } });
         return reply.send({ domain, suppressed: after.suppressed.length, revision: after.revision });
       },
     });
@@ -189,12 +197,12 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
 
   app.get('/admin/suppressed', {
     schema: described({
-      summary: 'The documents that must not be seen',
+      summary: 'The suppressed documents',
       tag: 'flush',
       query: DomainQuery,
       answer: Type.Object({
         domain: Type.String(),
-        max: Type.Integer({ description: 'As many there may be.' }),
+        max: Type.Integer({ description: 'Maximum number of suppressed documents.' }),
         suppressed: Type.Array(Type.Object({ id: Type.String(), atMs: AtMs })),
       }),
     }),
@@ -204,15 +212,6 @@ export function registerPurge(app: FastifyInstance, { operations, desk }: AdminC
       reply.send({ domain, max: MAX_SUPPRESSED, suppressed: suppressed.map(({ id, atMs }) => ({ id, atMs })) });
     },
   });
-}
-
-function pagesOf(operator: DomainOperations, typed: string): QueryPages {
-  try {
-    return operator.pagesOf(typed);
-  } catch (error) {
-    if (!(error instanceof InvalidSearch)) throw error;
-    throw new Refusal({ code: error.code, detail: error.message, parameter: '/q' });
-  }
 }
 
 export function affectedBody(domain: string, mode: FlushMode, { memory, store }: Affected): object {

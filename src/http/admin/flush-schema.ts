@@ -1,19 +1,21 @@
 import { Type } from 'typebox';
 import { FLUSH_MODES } from '../../control/document.ts';
-import { AtMs, BucketRange, choice, Domain, OptionalReason } from './input.ts';
-import { closed } from './openapi.ts';
+import { choice } from '../search-api/openapi.ts';
+import { AtMs, BucketRange, closed, Domain, OptionalReason } from './input.ts';
 
 const NOTE = {
-  note: Type.String({ description: 'The same in a sentence.' }),
+  note: Type.String({ description: 'The same as a sentence.' }),
   watch: Type.Array(Type.String(), { description: 'Metrics and routes that show the effect.' }),
 };
 
-const Memory = Type.Integer({ description: 'Pages in the memory of the process that answered; each has its own.' });
+const Memory = Type.Integer({
+  description: 'Pages in the memory of the process that answered; each process has its own memory.',
+});
 
 export const AffectedBody = Type.Object({
   memory: Memory,
-  store: Type.Optional(Type.Integer({ description: 'Pages in the store; absent where they were not counted.' })),
-  exact: Type.Optional(Type.Boolean({ description: 'Of `store`; false: estimated from a sample.' })),
+  store: Type.Optional(Type.Integer({ description: 'Pages in the store; absent when they were not counted.' })),
+  exact: Type.Optional(Type.Boolean({ description: 'Whether `store` is exact; false: estimated from a sample.' })),
   ...NOTE,
 });
 
@@ -21,7 +23,7 @@ export const PurgedBody = Type.Object({
   memory: Memory,
   firstPageInStore: Type.Optional(
     Type.Boolean({
-      description: 'Whether the store holds the first page, without filters; absent where it is unknown.',
+      description: 'Whether the store holds the first page, without filters; absent when unknown.',
     }),
   ),
   known: Type.Boolean({ description: 'False: no page of this query was found.' }),
@@ -30,11 +32,11 @@ export const PurgedBody = Type.Object({
 
 export const Mode = choice(
   FLUSH_MODES,
-  '`refresh` serves what is there as stale while it is computed anew, `drop` misses it, `erase` removes it.',
+  '`refresh` serves the pages as stale while they are computed again, `drop` makes them misses, `erase` also removes them from the store.',
 );
 export const By = choice(
   ['unlink', 'flushall'],
-  'How to erase: this domain’s keys one by one, or whole nodes of a store that is declared dedicated.',
+  'How to erase: the keys of this domain one by one, or whole nodes of a store that is declared dedicated.',
 );
 
 const target = {
@@ -45,14 +47,14 @@ const target = {
       exclusiveMinimum: 0,
       maximum: 1,
       default: 1,
-      description: 'The share of the keys: above 0, at most 1; 1 unless said.',
+      description: 'The share of the keys: above 0, at most 1. Without it: 1.',
     }),
   ),
   from: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 9999,
-      description: 'The bucket, 0–9999, at which the range begins; chosen at random unless said.',
+      description: 'The bucket, 0–9999, at which the range begins. Without it: random.',
     }),
   ),
   by: Type.Optional(By),
@@ -67,7 +69,7 @@ export const FlushAskBody = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 128,
-        description: 'What the indexing job calls its index: 1 to 128 characters.',
+        description: 'The name that the indexing job gives its index: 1 to 128 characters.',
       }),
     ),
     reason: OptionalReason,
@@ -82,12 +84,14 @@ const SurvivalBody = Type.Object(
     hitRatio: Type.Optional(Type.Number()),
     engineCallMs: Type.Optional(Type.Number()),
     engineCallsPerSecond: Type.Number(),
-    extraCallsPerSecond: Type.Optional(Type.Number({ description: 'Right after the flush, at most.' })),
-    headroom: Type.Optional(Type.Number({ description: 'H: what the engine can do ÷ what it does.' })),
-    amplification: Type.Optional(Type.Number({ description: 'A, at most: engine calls with nothing cached ÷ now.' })),
-    survivable: Type.Optional(Type.Number({ description: 'f* = (H − 1)/(A − 1), 0–1, at least.' })),
+    extraCallsPerSecond: Type.Optional(Type.Number({ description: 'Maximum, right after the flush.' })),
+    headroom: Type.Optional(Type.Number({ description: 'H: the capacity of the engine ÷ its present load.' })),
+    amplification: Type.Optional(
+      Type.Number({ description: 'A, an upper bound: engine calls without a cache ÷ engine calls now.' }),
+    ),
+    survivable: Type.Optional(Type.Number({ description: 'f* = (H − 1)/(A − 1), 0–1, a lower bound.' })),
   },
-  { description: 'From the searches of the last minute or so of this process.' },
+  { description: 'From the searches of this process in about the last minute.' },
 );
 
 export const FlushPreviewBody = Type.Object({
@@ -99,7 +103,7 @@ export const FlushPreviewBody = Type.Object({
       node: Type.String(),
       keys: Type.Number(),
       bytes: Type.Number(),
-      exact: Type.Boolean({ description: 'False: told from a sample.' }),
+      exact: Type.Boolean({ description: 'False: estimated from a sample.' }),
       detail: Type.Optional(Type.String()),
     }),
   ),
@@ -151,13 +155,13 @@ export const FlushStateBody = Type.Object({
       ),
       indexVersion: Type.Optional(Type.String()),
       purges: Type.Array(Type.Object({ text: Type.String(), generation: Type.Integer(), atMs: AtMs })),
-      suppressed: Type.Integer({ description: 'How many; `GET /admin/suppressed` lists them.' }),
+      suppressed: Type.Integer({ description: 'Number of suppressed documents; `GET /admin/suppressed` lists them.' }),
       halted: Type.Optional(HaltNote),
-      drill: Type.Optional(Type.String({ description: 'The one that runs.' })),
-      heardMsAgo: Type.Number({ description: 'Since the control store was last heard.' }),
+      drill: Type.Optional(Type.String({ description: 'The running drill.' })),
+      heardMsAgo: Type.Number({ description: 'Milliseconds since the control store last answered.' }),
       shared: Type.Boolean({ description: 'False: followed by this process only.' }),
     },
-    { description: 'What operators have decided about the domain, as this process follows it.' },
+    { description: 'The decisions of operators about the domain, as this process follows them.' },
   ),
   erasure: Type.Optional(ErasureBody),
 });

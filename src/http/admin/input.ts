@@ -1,15 +1,78 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { OperationRefused } from '../../control/operation-error.ts';
-import { type Problem, Refusal, unknownField } from '../transport/problem.ts';
+import { namingParameter, unknownField } from '../problems.ts';
+import { PROBLEM_ANSWERS } from '../search-api/openapi.ts';
+import { type Problem, Refusal } from '../transport/problem.ts';
 import { parseQueryString } from '../transport/request-target.ts';
 import type { DomainOperations, Operations } from './operations.ts';
 
-/** Characters of a pointer that an answer shows; a client's own member name may be as long as its body. */
+/** The OpenAPI description of one route of the operators' API. */
+interface Described {
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: 'state' | 'flush' | 'drills' | 'warm-up' | 'audit';
+  readonly body?: TSchema;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly answer: TSchema;
+  /** Absent: 200. */
+  readonly status?: 201;
+  /** The content type of the answer. Absent: `application/json`. */
+  readonly type?: string;
+}
+
+export function described(route: Described): Record<string, unknown> {
+  const { summary, description, tag, body, params, query, answer, status = 200, type = 'application/json' } = route;
+  return {
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [tag],
+    security: [{ token: [] }],
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(body === undefined ? {} : { body, headers: Operator }),
+    response: {
+      [status]: { description: 'Done.', content: { [type]: { schema: answer } } },
+      ...PROBLEM_ANSWERS,
+    },
+  };
+}
+
+const Operator = Type.Object({
+  'x-operator': Type.Optional(
+    Type.String({ maxLength: 64, description: 'The name of the operator, for the audit. Without it: `operator`.' }),
+  ),
+});
+
+/** For bodies: unknown members are refused. Answers stay open, because later versions may add members. */
+export const closed = { additionalProperties: false } as const;
+
+export const Domain = Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' });
+
+const MAX_REASON = 500;
+export const Reason = Type.String({
+  minLength: 1,
+  maxLength: MAX_REASON,
+  description: `Why, for the audit: 1 to ${MAX_REASON} characters.`,
+});
+export const OptionalReason = Type.Optional(
+  Type.String({ maxLength: MAX_REASON, description: `Why, for the audit: at most ${MAX_REASON} characters.` }),
+);
+
+export const DomainQuery = Type.Object({ domain: Domain });
+
+export const IdParams = (description: string): TSchema => Type.Object({ id: Type.String({ description }) });
+
+/** Wall time in milliseconds since the epoch. */
+export const AtMs = Type.Number({ description: 'Milliseconds since 1970-01-01T00:00Z.' });
+
+export const BucketRange = Type.Object({ from: Type.Integer(), to: Type.Integer() });
+
+/** Maximum number of characters of a pointer in an answer: a member name of a client may be as long as its body. */
 const MAX_POINTER = 128;
 
-/** Of an error as TypeBox lists it. */
+/** The used part of an error of TypeBox. */
 interface Fault {
   readonly keyword: string;
   readonly schemaPath: string;
@@ -19,8 +82,8 @@ interface Fault {
 }
 
 /**
- * Checks bodies against a closed schema: what is unknown, missing or out of bounds is refused by name, and told what is
- * allowed. A request without a body counts as `{}`, so that whoever has nothing to say may say nothing.
+ * Checks bodies against a closed schema. An unknown, missing or invalid field is refused by name, and the answer says what
+ * is allowed. A request without a body counts as `{}`.
  */
 export function bodyReader<const S extends TSchema>(schema: S): (body: unknown) => Static<S> {
   const shape = Compile(schema);
@@ -32,7 +95,7 @@ export function bodyReader<const S extends TSchema>(schema: S): (body: unknown) 
 }
 
 function problemOfFaults(faults: readonly Fault[], schema: TSchema): Problem {
-  // An unknown field is listed thrice, most plainly as what no schema is for.
+  // An unknown field is listed three times; the first entry is the clearest.
   const fault = faults[0];
   if (fault === undefined) return { code: 'invalid-body', detail: 'The body is not as described.' };
   const { message, keyword, schemaPath } = fault;
@@ -65,7 +128,7 @@ function inWords({ keyword, params }: Fault, message: string): string {
   return `must be ${types.join(' or ')}`;
 }
 
-/** Faults that have a name of their own, wherever they are found. */
+/** Some fields have a code of their own. */
 function codeOf(pointer: string, isMissing: boolean): Problem['code'] {
   if (pointer === '/fraction') return 'invalid-fraction';
   if (pointer === '/reason' && isMissing) return 'reason-required';
@@ -87,49 +150,23 @@ function descriptionOf(part: object): string {
   return 'description' in part && typeof part.description === 'string' ? ` ${part.description}` : '';
 }
 
-/** Fields that several bodies and answers share. */
-
-export const choice = <const T extends string>(values: readonly T[], description?: string) =>
-  Type.Enum([...values] as T[], description === undefined ? {} : { description });
-
-export const Domain = Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' });
-
-const MAX_REASON = 500;
-export const Reason = Type.String({
-  minLength: 1,
-  maxLength: MAX_REASON,
-  description: `Why, for the audit: 1 to ${MAX_REASON} characters.`,
-});
-export const OptionalReason = Type.Optional(
-  Type.String({ maxLength: MAX_REASON, description: `Why, for the audit: at most ${MAX_REASON} characters.` }),
-);
-
-export const DomainQuery = Type.Object({ domain: Domain });
-
-export const IdParams = (description: string): TSchema => Type.Object({ id: Type.String({ description }) });
-
-/** Wall time in milliseconds since the epoch. */
-export const AtMs = Type.Number({ description: 'Milliseconds since 1970-01-01T00:00Z.' });
-
-export const BucketRange = Type.Object({ from: Type.Integer(), to: Type.Integer() });
-
-export interface Query {
+interface Query {
   /** @throws Refusal when it is missing or empty. */
   readonly text: (name: string) => string;
   /** Undefined when it is missing. */
   readonly optional: (name: string) => string | undefined;
-  /** A whole number within bounds; @throws Refusal. */
+  /** A whole number. @throws Refusal when it is out of bounds. */
   readonly count: (name: string, bounds: CountBounds) => number;
 }
 
-export interface CountBounds {
+interface CountBounds {
   readonly min: number;
   readonly max: number;
-  /** When it is not given. */
+  /** The value when the parameter is missing. */
   readonly otherwise: number;
 }
 
-/** The query of an operator's request. Unlike a search's, a parameter nobody knows is refused: it is a slip of the pen. */
+/** The query of an operator's request. Unlike in a search, an unknown parameter is refused, because it is a typing error. */
 export function queryOf(request: FastifyRequest, schema: { readonly properties: object }): Query {
   const known = Object.keys(schema.properties);
   const target = request.raw.url ?? '';
@@ -161,14 +198,9 @@ export function queryOf(request: FastifyRequest, schema: { readonly properties: 
   };
 }
 
-/** @throws Refusal `unknown-domain` that names the parameter as a query has it. */
+/** @throws Refusal `unknown-domain`, with the name of the query parameter. */
 export function queriedDomain(operations: Pick<Operations, 'domain'>, name: string): DomainOperations {
-  try {
-    return operations.domain(name);
-  } catch (error) {
-    if (!(error instanceof OperationRefused)) throw error;
-    throw new Refusal({ code: error.code, detail: error.message, parameter: 'domain' });
-  }
+  return namingParameter('domain', () => operations.domain(name));
 }
 
 function invalid(parameter: string, detail: string): Refusal {

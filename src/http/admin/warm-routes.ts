@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { bodyReader, choice, Domain, IdParams } from './input.ts';
-import { closed, described } from './openapi.ts';
+import { choice } from '../search-api/openapi.ts';
+import { bodyReader, closed, Domain, described, IdParams } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
-/** 500 queries of 2,048 characters are sent in as many requests as it takes. */
+/** Enough for 500 queries of ordinary length; longer ones are sent in several requests. */
 const MAX_QUERIES_BYTES = 2 ** 20;
-const Params = IdParams('Of a warm-up.');
+const Params = IdParams('The id of a warm-up.');
 const StopBody = Type.Object({}, closed);
 
-/** Filling a cache beside the traffic. */
-export function registerWarm(app: FastifyInstance, { operations, desk }: AdminContext): void {
+/** Routes that fill a cache in the background. */
+export function registerWarm(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { warm } = operations;
   const askOf = bodyReader(WarmAskBody);
   const feedOf = bodyReader(FeedBody);
@@ -20,7 +20,7 @@ export function registerWarm(app: FastifyInstance, { operations, desk }: AdminCo
     config: { action: 'warm-start' },
     schema: described({
       summary: 'Start a warm-up',
-      description: 'In the process that is asked; one per domain at a time.',
+      description: 'Runs in the process that answers; one per domain at a time.',
       tag: 'warm-up',
       body: WarmAskBody,
       answer: WarmUpBody,
@@ -28,10 +28,10 @@ export function registerWarm(app: FastifyInstance, { operations, desk }: AdminCo
     }),
     handler: async (request, reply) => {
       const ask = askOf(request.body);
-      // Asked for its refusal alone.
+      // Called for its refusal of an unknown domain.
       operations.domain(ask.domain);
       const warmUp = warm.start(ask);
-      desk.changed(request, { after: { warmUp: warmUp.id, from: ask.from, maxPerSecond: ask.maxPerSecond } });
+      audit.changed(request, { after: { warmUp: warmUp.id, from: ask.from, maxPerSecond: ask.maxPerSecond } });
       return reply.code(201).send(warmUp);
     },
   });
@@ -52,7 +52,7 @@ export function registerWarm(app: FastifyInstance, { operations, desk }: AdminCo
     config: { action: 'warm-feed' },
     schema: described({
       summary: 'More queries for a warm-up',
-      description: 'Takes as many as there is room for and says how many; send the rest later.',
+      description: 'Takes the queries that there is room for and answers with their number; send the rest later.',
       tag: 'warm-up',
       params: Params,
       body: FeedBody,
@@ -61,7 +61,7 @@ export function registerWarm(app: FastifyInstance, { operations, desk }: AdminCo
     handler: async (request, reply) => {
       const { queries, last } = feedOf(request.body);
       const fed = warm.feed(idOf(request), queries, last);
-      desk.changed(request, { domain: fed.warmUp.domain, after: { warmUp: fed.warmUp.id, taken: fed.taken, last } });
+      audit.changed(request, { domain: fed.warmUp.domain, after: { warmUp: fed.warmUp.id, taken: fed.taken, last } });
       return reply.send(fed);
     },
   });
@@ -79,7 +79,7 @@ export function registerWarm(app: FastifyInstance, { operations, desk }: AdminCo
     handler: async (request, reply) => {
       stopOf(request.body);
       const warmUp = warm.stop(idOf(request));
-      desk.changed(request, { domain: warmUp.domain, after: { warmUp: warmUp.id, settled: warmUp.settled } });
+      audit.changed(request, { domain: warmUp.domain, after: { warmUp: warmUp.id, settled: warmUp.settled } });
       return reply.send(warmUp);
     },
   });
@@ -89,7 +89,7 @@ function idOf({ params }: FastifyRequest): string {
   return typeof params === 'object' && params !== null && 'id' in params ? String(params.id) : '';
 }
 
-const From = choice(['popular', 'queries'], '`queries`: they are sent afterwards, in pieces.');
+const From = choice(['popular', 'queries'], '`queries`: they are sent afterwards, in several requests.');
 
 export const WarmAskBody = Type.Object(
   {

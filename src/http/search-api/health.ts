@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import type { Search } from '../../search/search.ts';
 import type { DomainStatus } from '../../search/status.ts';
-import type { Pressure, PressureStatus } from '../transport/admission.ts';
-import { HealthBody, ReadinessBody } from './schema.ts';
+import type { Pressure, PressureStatus } from './admission.ts';
+import { choice } from './openapi.ts';
 
-/** `GET /healthz`: the process turns its event loop. Nothing else belongs here: a restart heals no engine. */
+/** `GET /healthz`: the event loop runs. Nothing else belongs here, because a restart does not repair an engine. */
 export function registerHealth(app: FastifyInstance): void {
   app.get('/healthz', {
     schema: { summary: 'Whether the process is alive', tags: ['health'], response: { 200: HealthBody } },
@@ -23,7 +24,7 @@ export function registerReadiness(
     schema: {
       summary: 'Whether searches can be answered',
       description:
-        'A lost store is degraded and ready. 503 while draining, when every domain is down, and while the process itself is near its bounds (`busy`).',
+        'Without its store a process is `degraded` and ready. 503 while draining, when every domain is down, and while the process is near its limits (`busy`).',
       tags: ['health'],
       response: { 200: ReadinessBody, 503: ReadinessBody },
     },
@@ -39,26 +40,26 @@ export function registerReadiness(
   });
 }
 
-export type ReadinessState = 'ready' | 'degraded' | 'busy' | 'down' | 'draining';
+type ReadinessState = 'ready' | 'degraded' | 'busy' | 'down' | 'draining';
 
-export interface Readiness {
+interface Readiness {
   readonly httpStatus: 200 | 503;
   readonly body: { readonly status: ReadinessState; readonly process?: object; readonly domains: readonly object[] };
 }
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   readonly domains: readonly DomainStatus[];
   readonly draining: boolean;
   readonly pressure?: PressureStatus;
 }
 
 /**
- * Ready while searches can be answered: a lost store costs speed, not answers, so it is `degraded` and still 200.
- * 503 takes a process out of its balancer, which helps only when it can answer nothing, is about to end, or would soon
- * refuse what another process has room for.
- * Nodes are counted, not named: this listener is public; `/admin/domains` names them.
+ * Ready while searches can be answered: a lost store costs speed but no answers, so it is `degraded` and 200. 503 removes
+ * a process from its balancer. That helps only when the process can answer nothing, is about to end, or would soon refuse
+ * searches that another process has room for. Nodes are counted but not named, because this listener is public;
+ * `/admin/domains` names them.
  */
-export function readiness(options: ReadinessOptions): Readiness {
+function readiness(options: ReadinessOptions): Readiness {
   const { domains, pressure } = options;
   const status = stateOf(options);
   return {
@@ -96,3 +97,51 @@ function storePart({ state, nodes }: NonNullable<DomainStatus['store']>): object
   for (const { breaker } of nodes) breakers[breaker] = (breakers[breaker] ?? 0) + 1;
   return { state, nodes: nodes.length, connected: nodes.filter(({ connected }) => connected).length, breakers };
 }
+
+const HealthBody = Type.Object({ status: Type.Literal('ok') });
+
+const ReadinessBody = Type.Object({
+  status: choice(['ready', 'degraded', 'busy', 'down', 'draining']),
+  process: Type.Optional(
+    Type.Object(
+      {
+        state: choice(['ok', 'degraded', 'down']),
+        inFlight: Type.Integer(),
+        maxInFlight: Type.Integer(),
+        loopDelayMs: Type.Integer(),
+        maxLoopDelayMs: Type.Integer(),
+      },
+      { description: 'Searches in flight that memory could not answer, and the delay of the event loop.' },
+    ),
+  ),
+  domains: Type.Array(
+    Type.Object({
+      domain: Type.String(),
+      state: choice(['ok', 'degraded', 'down']),
+      memory: Type.Object({ entries: Type.Integer(), bytes: Type.Integer(), maxBytes: Type.Integer() }),
+      store: Type.Optional(
+        Type.Object({
+          state: choice(['ok', 'degraded', 'down']),
+          nodes: Type.Integer(),
+          connected: Type.Integer(),
+          breakers: Type.Record(Type.String(), Type.Integer(), {
+            description: 'Number of nodes by the state of their breaker.',
+          }),
+        }),
+      ),
+      engine: Type.Object({
+        state: choice(['ok', 'degraded', 'down']),
+        kind: Type.String(),
+        breaker: choice(['closed', 'open', 'half-open']),
+        reachable: Type.Boolean({
+          description:
+            'Result of the latest probe; probes run every few seconds, more often while the breaker is open.',
+        }),
+        inFlight: Type.Integer(),
+        queued: Type.Integer(),
+      }),
+      control: choice(['ok', 'unheard', 'away', 'corrupt']),
+      flights: Type.Integer({ description: 'Distinct searches that are being computed now.' }),
+    }),
+  ),
+});

@@ -1,120 +1,88 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
-import type { MissReason } from '../../cache/events.ts';
 import type { Clock } from '../../runtime.ts';
 import { REQUEST_PARAMETERS } from '../../search/domain.ts';
 import type { Outcome } from '../../search/events.ts';
 import type { SearchParameters } from '../../search/query.ts';
 import { type Answer, inTurns, type PreparedSearch } from '../../search/read-path.ts';
 import type { Search } from '../../search/search.ts';
-import type { Door } from '../transport/admission.ts';
-import { problemOfFramework } from '../transport/app.ts';
-import type { RequestEvent } from '../transport/events.ts';
-import { CLIENT_CLOSED, outcomeOf } from '../transport/exchange.ts';
+import { problemOf, unknownField } from '../problems.ts';
+import type { App } from '../transport/app.ts';
+import type { IdentityBodies } from '../transport/content-coding.ts';
 import {
   PROBLEMS,
   type Problem,
-  type ProblemResponse,
   problemDocument,
-  problemOf,
   Refusal,
   retryAfterSeconds,
   sendProblem,
-  unknownField,
 } from '../transport/problem.ts';
-import { type RequestLog, traceIdOf } from '../transport/request-log.ts';
-import { domainLabel, headerReader, MAX_PAIRS } from '../transport/request-target.ts';
-import type { IdentityBodies } from './identity-bodies.ts';
-import { cacheStatus, type FreshnessOptions, freshnessFields } from './response-headers.ts';
-import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, MAX_BATCH, PROBLEM_ANSWERS } from './schema.ts';
+import { headerReader, MAX_PAIRS } from '../transport/request-target.ts';
+import type { Admission } from './admission.ts';
+import { ABORTED, type CountedSearch, type CountRequest, domainLabel, type Ending, refusedEnding } from './exchange.ts';
+import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, MAX_BATCH, PROBLEM_ANSWERS } from './openapi.ts';
+import { ageSeconds, cacheStatus } from './response-headers.ts';
 
 export interface MsearchRouteOptions {
   readonly search: Search;
-  readonly door: Door;
-  readonly observe: (event: RequestEvent) => void;
-  readonly requestLog: RequestLog;
+  readonly admission: Admission;
+  readonly count: CountRequest;
   readonly clock: Clock;
   readonly random: () => number;
   readonly identityBodies: IdentityBodies;
-  readonly clientMaxAgeMs: (domain: string) => number;
   readonly maxBodyBytes: number;
-  /** Of all pages of one answer, inflated: a stored page may be a thousandth of that. */
+  /** Limit on all pages of one answer, inflated: a stored page may be a thousandth of its inflated size. */
   readonly maxAnswerBytes: number;
-  readonly respond: (problem: Problem, requestId: string) => ProblemResponse;
+  readonly app: Pick<App, 'problemOf' | 'respond'>;
 }
 
-/** Pages of one batch inflated at once: the threads that do it. */
+/** Pages of one batch that are inflated at once: the number of threads that do it. */
 const INFLATED_AT_ONCE = 4;
-/** Characters that are made canonical in one turn of the event loop, and the last item's: hits of /search wait behind. */
+/** After this number of characters in one turn of the event loop, the next turn begins: hits of /search wait meanwhile. */
 const TURN_CHARACTERS = 4096;
-/** What a refused item counts for: to find the name that was meant takes as long as to make so many canonical. */
+/** The count of a refused item: its suggestion of the nearest name takes as long as canonicalising these characters. */
 const REFUSAL_CHARACTERS = 512;
 
-/** What became of one item, as far as counting goes. */
+/** The result of one item. */
 interface ItemEnd {
-  readonly domain: string;
-  readonly outcome: Outcome;
-  readonly reason?: MissReason | undefined;
-  readonly status: number;
-  readonly key?: string;
-  readonly bucket?: number;
-  readonly code?: string;
-  readonly error?: unknown;
+  readonly search: CountedSearch;
+  readonly ending: Ending;
   readonly bytes: readonly Buffer[];
 }
 
-/** `POST /msearch`: 1–50 searches, one answer with a status per item, in order. An item's failure is its own. */
+/** `POST /msearch`: 1–50 searches, one answer with a status per item, in order. A failed item fails alone. */
 export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptions): void {
-  const { search, door, observe, requestLog, clock, random, identityBodies, clientMaxAgeMs, maxBodyBytes, respond } =
-    options;
+  const { search, admission, clock, random, identityBodies, maxBodyBytes } = options;
+  const { problemOf: problemOfRoute, respond } = options.app;
   const counted = Compile(CountedBatch);
   const shape = Compile(BatchEnvelope);
 
   const count = (request: FastifyRequest, startedMs: number, ends: readonly Omit<ItemEnd, 'bytes'>[]): void => {
     const durationMs = clock.monotonicMs() - startedMs;
-    for (const { domain, outcome, reason, status, key, bucket, code, error } of ends) {
-      const counted = { ...(reason === undefined ? {} : { reason }), ...(bucket === undefined ? {} : { bucket }) };
-      const event: RequestEvent = {
-        kind: 'request',
-        route: 'msearch',
-        domain,
-        outcome,
-        ...counted,
-        status,
-        durationMs,
-      };
-      observe(event);
-      if (!requestLog.wants(event)) continue;
-      const traceId = traceIdOf(request.headers['traceparent']);
-      requestLog.write(event, { requestId: request.id, traceId, key, code, error });
-    }
+    const from = { requestId: request.id, request: request.raw };
+    for (const { search: item, ending } of ends) options.count(item, ending, durationMs, from);
   };
 
-  const refused = (error: unknown, domain: string): ItemEnd => {
+  const refused = (error: unknown, item: CountedSearch): ItemEnd => {
     const problem = problemOf(error);
-    const outcome = outcomeOf(problem);
-    const fault = problem.code === 'internal' ? { error } : {};
-    const { status } = PROBLEMS[problem.code];
-    return { domain, outcome, status, code: problem.code, ...fault, bytes: refusedItem(problem, outcome, random) };
+    const ending = refusedEnding(problem, error);
+    return { search: item, ending, bytes: refusedItem(problem, ending.outcome, random) };
   };
 
   const finished = async (prepared: PreparedSearch, result: Answer | Error, room: Room): Promise<ItemEnd> => {
-    const { domain } = prepared.request;
-    const { key, bucket } = prepared;
-    if (result instanceof Error) return { ...refused(result, domain), key, bucket };
+    const { key, bucket, request } = prepared;
+    const item: CountedSearch = { route: 'msearch', domain: request.domain, key, bucket };
+    if (result instanceof Error) return refused(result, item);
     try {
       if (room.leftBytes <= 0) throw new Refusal(TOO_LARGE);
       const identity = await identityBodies.of(result.entry);
       room.leftBytes -= identity.length;
       if (room.leftBytes < 0) throw new Refusal(TOO_LARGE);
-      const bytes = answeredItem(result, identity, {
-        clientMaxAgeMs: clientMaxAgeMs(domain),
-        nowMs: clock.monotonicMs(),
-      });
-      return { domain, outcome: result.outcome, reason: result.reason, status: 200, key, bucket, bytes };
+      const bytes = answeredItem(result, identity, clock.monotonicMs());
+      return { search: item, ending: { outcome: result.outcome, reason: result.reason, status: 200 }, bytes };
     } catch (error) {
-      return { ...refused(error, domain), key, bucket };
+      return refused(error, item);
     }
   };
 
@@ -137,7 +105,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
         characters += lengthOf(pairs);
         prepared.push(search.prepare({ pairs, header }));
       } catch (error) {
-        prepared.push(refused(error, itemLabel(item, search)));
+        prepared.push(refused(error, { route: 'msearch', domain: itemLabel(item, search) }));
         characters += REFUSAL_CHARACTERS;
       }
       if (characters < TURN_CHARACTERS) continue;
@@ -145,7 +113,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       await nextTurn();
     }
     const asked = prepared.filter((each) => 'request' in each);
-    const results = await door.searchMany(asked, request.raw).catch((error) => asked.map(() => error));
+    const results = await admission.searchMany(asked, request.raw).catch((error) => asked.map(() => error));
     const answered = results.values();
     const room: Room = { leftBytes: options.maxAnswerBytes };
     const ending = prepared.map((each) => {
@@ -154,13 +122,13 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       return () => finished(each, value ?? new Error('searchMany gave fewer answers than it was asked for'), room);
     });
     const ends = (await inTurns(ending, INFLATED_AT_ONCE)).map((end) =>
-      end.status === 'fulfilled' ? end.value : refused(end.reason, 'none'),
+      end.status === 'fulfilled' ? end.value : refused(end.reason, { route: 'msearch', domain: 'none' }),
     );
     if (reply.raw.destroyed) {
       count(
         request,
         startedMs,
-        ends.map(({ domain }) => ({ domain, outcome: 'aborted', status: CLIENT_CLOSED })),
+        ends.map(({ search: { route, domain } }) => ({ search: { route, domain }, ending: ABORTED })),
       );
       return reply;
     }
@@ -180,22 +148,18 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     },
     validatorCompiler: () => () => true,
     handler: answer,
-    // What never became a batch is one refused request of no domain.
+    // A request that is not a batch counts as one refused search without a domain.
     errorHandler: (error, request, reply) => {
       const gone = reply.raw.destroyed || (request.raw.destroyed && !request.raw.complete);
-      const problem = problemOfFramework(error, { maxBodyBytes });
-      const { status } = PROBLEMS[problem.code];
-      const fault = problem.code === 'internal' ? { error } : {};
+      const problem = problemOfRoute(error);
       if (!gone) sendProblem(reply, respond(problem, request.id));
-      const end = gone
-        ? ({ outcome: 'aborted', status: CLIENT_CLOSED } as const)
-        : { outcome: outcomeOf(problem), status, code: problem.code, ...fault };
-      count(request, clock.monotonicMs(), [{ domain: 'none', ...end }]);
+      const ending = gone ? ABORTED : refusedEnding(problem, error);
+      count(request, clock.monotonicMs(), [{ search: { route: 'msearch', domain: 'none' }, ending }]);
     },
   });
 }
 
-/** What the pages of one answer may still take. */
+/** The bytes that are left for the pages of one answer. */
 interface Room {
   leftBytes: number;
 }
@@ -216,17 +180,17 @@ function shapeProblem(fault: { readonly instancePath: string; readonly message: 
 }
 
 /**
- * Characters of one item, all values together: what the longest URL that may be configured carries. An item is made
- * canonical in one turn of the event loop.
+ * Maximum number of characters of one item, all values together: as many as the longest URL that may be configured. An
+ * item is canonicalised in one turn of the event loop.
  */
 const MAX_ITEM_CHARACTERS = 16 * 1024;
 
 type BatchItem = Readonly<Record<string, unknown>>;
 
 /**
- * One item of a batch → the name/value pairs its URL would have had. Scalars mean what their text means in a URL.
- * Context that only other domains declare is ignored, so that one client can send it for all; any other unknown member
- * is refused, because a misspelt one would silently give another page.
+ * One item of a batch → the name/value pairs that its URL would have. A scalar means the same as its text in a URL. Context
+ * that only other domains declare is ignored, so that a client can send it with every item; any other unknown member is
+ * refused, because a misspelt one would silently give another page.
  * @throws Refusal `invalid-body` for an unknown member, for one of another type, and for too many or too long values.
  */
 export function pairsOf(item: BatchItem, search: Search): SearchParameters['pairs'] {
@@ -256,13 +220,13 @@ export function pairsOf(item: BatchItem, search: Search): SearchParameters['pair
   return pairs;
 }
 
-/** Characters of all values together. */
-export function lengthOf(pairs: SearchParameters['pairs']): number {
+/** Number of characters of all values together. */
+function lengthOf(pairs: SearchParameters['pairs']): number {
   return pairs.reduce((sum, [, value]) => sum + value.length, 0);
 }
 
 /** The domain an item is counted under, see `domainLabel`. */
-export function itemLabel(item: BatchItem, search: Search): string {
+function itemLabel(item: BatchItem, search: Search): string {
   return domainLabel(search, memberPairs(item, 'domain'));
 }
 
@@ -277,7 +241,7 @@ function isScalar(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** How the configuration lets a context parameter be sent, in whichever domain declares it. */
+/** How a context parameter is sent, by the first domain that declares it; undefined when none does. */
 function contextSource(name: string, { domains }: Search): 'query' | 'header' | undefined {
   return domains.flatMap(({ context }) => context).find((declared) => declared.name === name)?.source;
 }
@@ -294,23 +258,23 @@ function wrongType(name: string): Refusal {
 }
 
 /**
- * An answered item: its facts, then the stored page spliced in as the bytes it is, never parsed.
+ * An answered item: its facts, then the bytes of the stored page, which is never parsed.
  * `{"status":200,"outcome":"hit-l2","cacheStatus":"…","etag":"…","age":0,"body":{…}}`
  */
-export function answeredItem(answer: Answer, identity: Buffer, freshness: FreshnessOptions): readonly Buffer[] {
+function answeredItem(answer: Answer, identity: Buffer, nowMs: number): readonly Buffer[] {
   const facts = JSON.stringify({
     status: 200,
     outcome: answer.outcome,
     cacheStatus: cacheStatus(answer),
     ...(answer.reason === undefined ? {} : { reason: answer.reason }),
     etag: `"${answer.entry.etag}"`,
-    age: freshnessFields(answer, freshness).age,
+    age: ageSeconds(answer.entry, nowMs),
   });
   return [Buffer.from(`${facts.slice(0, -1)},"body":`), identity, Buffer.from('}')];
 }
 
 /** `{"status":503,"outcome":"shed","retryAfter":2,"problem":{…}}` */
-export function refusedItem(problem: Problem, outcome: Outcome, random: () => number): readonly Buffer[] {
+function refusedItem(problem: Problem, outcome: Outcome, random: () => number): readonly Buffer[] {
   const { status } = PROBLEMS[problem.code];
   const { retryAfterMs } = problem;
   const retry = retryAfterMs === undefined ? {} : { retryAfter: retryAfterSeconds(retryAfterMs, random) };
@@ -318,7 +282,7 @@ export function refusedItem(problem: Problem, outcome: Outcome, random: () => nu
 }
 
 /** `{"results":[…]}` */
-export function batchBody(items: readonly (readonly Buffer[])[]): Buffer {
+function batchBody(items: readonly (readonly Buffer[])[]): Buffer {
   const parts = items.flatMap((item, i) => (i === 0 ? item : [Buffer.from(','), ...item]));
   return Buffer.concat([Buffer.from('{"results":['), ...parts, Buffer.from(']}')]);
 }

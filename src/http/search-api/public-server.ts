@@ -3,114 +3,115 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
-import type { PageOptions } from '../../ui/page/options.ts';
-import { registerPage } from '../../ui/page/route.ts';
-import { createDoor, createPressure, type DoorOptions, type PressureStatus } from '../transport/admission.ts';
-import { createApp } from '../transport/app.ts';
-import { bringsBearer, createClients, createMissBudget, type MissBudgetOptions } from '../transport/client.ts';
-import type { ConnectionEvent, RequestEvent, TokenEvent } from '../transport/events.ts';
-import { createExchanges } from '../transport/exchange.ts';
-import type { DrainResult, ListenerLimits } from '../transport/listener.ts';
-import { createNegotiator } from '../transport/negotiate.ts';
-import { createRequestIds, createRequestLog } from '../transport/request-log.ts';
-import { createTargets } from '../transport/request-target.ts';
-import { registerDocs } from './docs-route.ts';
+import type { RequestEvent } from '../events.ts';
+import { problemOf } from '../problems.ts';
+import { createApp, createRequestIds } from '../transport/app.ts';
+import { bringsBearer, createClients } from '../transport/client.ts';
+import { createIdentityBodies, type IdentityBodies } from '../transport/content-coding.ts';
+import type { DrainResult } from '../transport/drain.ts';
+import type { ConnectionEvent, TokenEvent } from '../transport/events.ts';
+import type { ListenerLimits } from '../transport/listener.ts';
+import { createTokenBuckets } from '../transport/token-bucket.ts';
+import { type Admission, createAdmission, createPressure, type MissBudget, type PressureStatus } from './admission.ts';
+import { type CountRequest, createRequestCounter, createRequestLog } from './exchange.ts';
 import { registerHealth, registerReadiness } from './health.ts';
-import { createIdentityBodies } from './identity-bodies.ts';
 import { registerMsearch } from './msearch.ts';
-import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema, UNANSWERED_ANSWERS } from './schema.ts';
+import { PAGE_ANSWERS, PROBLEM_ANSWERS, registerDocs, searchQuerySchema, UNANSWERED_ANSWERS } from './openapi.ts';
 import { createSearchHandler } from './search-handler.ts';
 
 export interface PublicServerOptions {
   readonly search: Search;
-  /** Gets exactly one event per search, batch items included. */
+  /** Gets exactly one event per search; each item of a batch is a search. */
   readonly observe: (event: RequestEvent) => void;
   readonly observeConnection?: (event: ConnectionEvent) => void;
-  /** Gets one event per request that brings a Bearer: no token is taken here, and none compared. */
+  /** Gets one event per request that brings a Bearer token: this listener takes no tokens and compares none. */
   readonly observeToken?: (event: TokenEvent) => void;
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: () => number;
-  /** A domain's `freshness.clientMaxAgeMs`. */
+  /** `freshness.clientMaxAgeMs` of a domain. */
   readonly clientMaxAgeMs: (domain: string) => number;
-  /** The largest page any domain may hold, inflated. */
+  /** The largest page that any domain may have, inflated. */
   readonly maxPageBytes: number;
   readonly maxUrlBytes: number;
   readonly maxBodyBytes: number;
   readonly maxConnections: number;
-  /** Searches that memory cannot answer, at once; more are shed. */
+  /** Maximum number of concurrent searches that memory cannot answer; more are shed. */
   readonly maxInFlight: number;
-  /** While the event loop is later than this, what memory cannot answer is shed. */
+  /** While the event loop is later than this, searches that memory cannot answer are shed. */
   readonly maxLoopDelayMs: number;
-  /** What one client may cost the engines. Absent: whatever it likes. */
-  readonly missBudget?: Omit<MissBudgetOptions, 'clock'>;
-  /** How clients are told apart, see client.ts. */
+  /** Limits the misses of one client. Absent: no limit. */
+  readonly missBudget?: { readonly perMinute: number; readonly burst: number; readonly maxClients: number };
+  /** How clients are identified, see client.ts. */
   readonly trustedProxies?: readonly string[];
   readonly clientHeader?: string;
   readonly drainMs: number;
-  /** How long new connections are still taken after closing began; see drain.ts. */
+  /** New connections are accepted for this time after closing began, see drain.ts. */
   readonly lameDuckMs?: number;
   /** 0–1: share of hits that get a log line. */
   readonly hitSample: number;
-  /** Of the service, for the API's description. */
+  /** Version of the service, for the API description. */
   readonly version: string;
   readonly timeouts?: Partial<Omit<ListenerLimits, 'maxUrlBytes' | 'maxConnections'>>;
-  /** How the page for people presents itself. */
-  readonly page?: Pick<PageOptions, 'examples' | 'explainUrl'>;
+  /** Registers the routes of a user interface, which searches through the same admission as `/search`. */
+  readonly pages?: (app: FastifyInstance, context: PageContext) => void;
+}
+
+/** The parts of the server that a user interface uses. */
+export interface PageContext {
+  readonly search: Search;
+  readonly admission: Admission;
+  /** Shared with `/search`, so that a page is inflated once. */
+  readonly identityBodies: IdentityBodies;
+  readonly count: CountRequest;
+  readonly observe: (event: RequestEvent) => void;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly maxUrlBytes: number;
 }
 
 export interface PublicServer {
   /** For `inject` and further routes. */
   readonly app: FastifyInstance;
-  /** Resolves to the URL it listens at. */
+  /** Resolves to the URL of the listener. */
   readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
   readonly draining: () => boolean;
-  /** How near the process is to its own bounds. */
+  /** The load of this process in relation to its limits. */
   readonly pressure: { readonly status: () => PressureStatus };
-  /** Answers what is in flight, then closes; at the latest soon after `drainMs`. Idempotent. */
+  /** Answers the requests in flight, then closes, at the latest soon after `drainMs`. Idempotent. */
   readonly close: () => Promise<DrainResult>;
 }
 
 const IDENTITY_BODIES_BYTES = 16 * 2 ** 20;
 
-/** The largest pages that one answer to `/msearch` may hold: half of what all connections may leave unread (`app.ts`). */
+/** An answer to `/msearch` may hold two of the largest pages: half of `maxBufferedBytes`, the limit of all connections. */
 const PAGES_PER_ANSWER = 2;
 const LAME_DUCK_MS = 300;
 
-/** The listener clients talk to: searches, batches, health, the API's description. */
+/** The listener for clients: searches, batches, health, the API description, and the pages that are passed in. */
 export function createPublicServer(options: PublicServerOptions): PublicServer {
   const { search, observe, log, clock, random, clientMaxAgeMs, maxUrlBytes, maxBodyBytes } = options;
   const { observeToken = () => {} } = options;
   const addressOf = createClients({ trustedProxies: options.trustedProxies ?? [] });
   const requestLog = createRequestLog({ log, hitSample: options.hitSample, clock, random });
+  const count = createRequestCounter({ observe, requestLog });
   const requestId = createRequestIds(random);
   const identityBodies = createIdentityBodies({ maxBytes: IDENTITY_BODIES_BYTES, maxPageBytes: options.maxPageBytes });
   const draining = (): boolean => app.drain.draining();
-  const hangingUp = (): boolean => app.drain.hangingUp();
 
   const { maxInFlight, maxLoopDelayMs } = options;
   const pressure = createPressure({ clock, maxInFlight, maxLoopDelayMs });
-  const door = createDoor({ search, pressure, ...budgetOf(options) });
+  const budget = missBudgetOf(options);
+  const admission = createAdmission({ search, pressure, ...(budget === undefined ? {} : { budget }) });
 
   const handleSearch = createSearchHandler({
-    search,
-    door,
-    targets: createTargets({ search, maxUrlBytes }),
-    exchanges: createExchanges({ observe, requestLog, requestId, clock, random, hangingUp }),
-    negotiate: createNegotiator(),
-    identityBodies,
-    held: { watch: (connection, response) => app.held.watch(connection, response) },
-    clientMaxAgeMs,
-    maxUrlBytes,
-    hangingUp,
+    ...{ search, admission, count, requestLog, requestId, clock, random, identityBodies, clientMaxAgeMs, maxUrlBytes },
+    buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
+    closesConnections: () => app.drain.closesConnections(),
   });
 
   const app = createApp({
-    log,
-    clock,
-    random,
-    requestId,
-    maxBodyBytes,
+    ...{ log, clock, random, requestId, maxBodyBytes, problemOf },
     limits: { maxUrlBytes, maxConnections: options.maxConnections, ...options.timeouts },
     lameDuckMs: options.lameDuckMs ?? LAME_DUCK_MS,
     drainMs: options.drainMs,
@@ -119,15 +120,15 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       if (!bringsBearer(request.headers.authorization)) return;
       observeToken({ kind: 'token', listener: 'public', result: 'ignored', address: addressOf(request) });
     },
-    first: (request, response) => {
+    intercept: (request, response) => {
       if (!isSearch(request)) return false;
       handleSearch(request, response);
       return true;
     },
-    onWrongMethod: (_request, path) => {
+    onWrongMethod: (path) => {
       if (path !== '/search' && path !== '/msearch') return;
       const route = path === '/search' ? 'search' : 'msearch';
-      observe({ kind: 'request', route, domain: 'none', outcome: 'rejected', status: 405, durationMs: 0 });
+      count({ route, domain: 'none' }, { outcome: 'rejected', status: 405 }, 0);
     },
   });
 
@@ -150,21 +151,12 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
       },
     });
     registerMsearch(routes, {
-      search,
-      door,
-      observe,
-      requestLog,
-      clock,
-      random,
-      identityBodies,
-      clientMaxAgeMs,
-      maxBodyBytes,
+      ...{ search, admission, count, clock, random, identityBodies, maxBodyBytes, app },
       maxAnswerBytes: PAGES_PER_ANSWER * options.maxPageBytes,
-      respond: app.respond,
     });
     registerHealth(routes);
     registerReadiness(routes, { search, draining, pressure });
-    registerPage(routes, { ...options.page, search, door, identityBodies, clock, random, maxUrlBytes, observe });
+    options.pages?.(routes, { search, admission, identityBodies, count, observe, clock, random, maxUrlBytes });
   });
 
   return {
@@ -180,14 +172,17 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   };
 }
 
-function budgetOf(options: PublicServerOptions): Pick<DoorOptions, 'budget'> {
+function missBudgetOf(options: PublicServerOptions): MissBudget | undefined {
   const { missBudget, trustedProxies = [], clientHeader, clock } = options;
-  if (missBudget === undefined) return {};
-  const clientOf = createClients({ trustedProxies, ...(clientHeader === undefined ? {} : { clientHeader }) });
-  return { budget: { misses: createMissBudget({ ...missBudget, clock }), clientOf } };
+  if (missBudget === undefined) return undefined;
+  const { perMinute, burst, maxClients } = missBudget;
+  return {
+    misses: createTokenBuckets({ perMinute, burst, maxKeys: maxClients, clock }),
+    clientOf: createClients({ trustedProxies, ...(clientHeader === undefined ? {} : { clientHeader }) }),
+  };
 }
 
-/** `/search` in the one spelling nearly everybody sends; Fastify's router finds the others. */
+/** `/search` in its usual spelling; Fastify's router finds the others. */
 function isSearch({ method, url = '' }: IncomingMessage): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   return url.startsWith('/search') && (url.length === 7 || url.charCodeAt(7) === 0x3f);

@@ -1,42 +1,103 @@
+import type { Entry } from '../../cache/entry.ts';
 import type { Answer, TierStep } from '../../search/read-path.ts';
-import { EVERY_ANSWER } from '../transport/app.ts';
+import { EVERY_ANSWER } from '../transport/problem.ts';
 
-export interface AnswerFieldOptions {
-  /** With quotes and the suffix of the coding served. */
+/** The inputs of the headers of an answered page, beside the answer. */
+export interface HeaderContext {
+  /** With quotes and the suffix of the coding that is sent. */
   readonly etag: string;
   readonly vary: string;
   readonly requestId: string;
   readonly clientMaxAgeMs: number;
+  /** Monotonic, as the age of an entry is counted. */
   readonly nowMs: number;
   readonly elapsedMs: number;
-  /** Nobody downstream may keep it. */
+  /** No cache downstream may store the answer. */
   readonly noStore: boolean;
 }
 
+interface AnswerHeader {
+  /** The spelling of the API description; sent in lower case. */
+  readonly name: string;
+  readonly type: 'string' | 'integer';
+  readonly description: string;
+  readonly value: (answer: Answer, context: HeaderContext) => string;
+}
+
 /**
- * The fields that a 200, its HEAD and its 304 share, flat as `writeHead` takes them fastest: name, value, name, value.
- * Everything that differs from request to request is here, so that the body is the same bytes for all.
+ * The header fields that a 200, its HEAD and its 304 share, in the order in which they are sent. A header is added here:
+ * the answer and the API description both come from this table. Everything that differs between requests for one page is a
+ * header, so that the body is the same bytes for all.
  */
-export function answerFields(answer: Answer, options: AnswerFieldOptions): string[] {
-  const { cacheControl, age } = freshnessFields(answer, options);
-  return [
-    'cache-control',
-    options.noStore ? 'no-store' : cacheControl,
-    'age',
-    String(age),
-    'etag',
-    options.etag,
-    'vary',
-    options.vary,
-    'cache-status',
-    cacheStatus(answer),
-    'server-timing',
-    serverTiming(answer, options.elapsedMs),
-    'x-request-id',
-    options.requestId,
-    'x-content-type-options',
-    EVERY_ANSWER['x-content-type-options'],
-  ];
+export const ANSWER_HEADERS: readonly AnswerHeader[] = [
+  {
+    name: 'Cache-Control',
+    type: 'string',
+    description: 'What caches downstream may do; `no-store` for a degraded page and a lifeboat answer.',
+    value: (answer, context) => (context.noStore ? 'no-store' : cacheControl(answer, context)),
+  },
+  {
+    name: 'Age',
+    type: 'integer',
+    description:
+      'Seconds since the engine computed the page. `max-age` − `Age` is how long a cache downstream may keep it.',
+    value: ({ entry }, { nowMs }) => String(ageSeconds(entry, nowMs)),
+  },
+  {
+    name: 'ETag',
+    type: 'string',
+    description: 'Identifies the page in the coding that is sent; send it back in `If-None-Match`.',
+    value: (_answer, { etag }) => etag,
+  },
+  {
+    name: 'Vary',
+    type: 'string',
+    description: '`Accept-Encoding`, and the headers that are declared context of the domain.',
+    value: (_answer, { vary }) => vary,
+  },
+  {
+    name: 'Cache-Status',
+    type: 'string',
+    description: 'What each tier did (RFC 9211), such as `serpcache-l1; hit; ttl=287`.',
+    value: (answer) => cacheStatus(answer),
+  },
+  {
+    name: 'Server-Timing',
+    type: 'string',
+    description: 'The outcome, and the milliseconds in the store, in the engine and in total.',
+    value: (answer, { elapsedMs }) => serverTiming(answer, elapsedMs),
+  },
+  {
+    name: 'X-Request-Id',
+    type: 'string',
+    description: 'The id of the request in the log: the one that the client sent, or a new one.',
+    value: (_answer, { requestId }) => requestId,
+  },
+  {
+    name: 'X-Content-Type-Options',
+    type: 'string',
+    description: 'Always `nosniff`.',
+    value: () => EVERY_ANSWER['x-content-type-options'],
+  },
+];
+
+/** The table as OpenAPI describes header fields. */
+export const HEADER_DESCRIPTIONS = Object.fromEntries(
+  ANSWER_HEADERS.map(({ name, type, description }) => [name, { type, description }]),
+);
+
+const NAMES_ONLY = ANSWER_HEADERS.flatMap(({ name }) => [name.toLowerCase(), '']);
+const VALUES = ANSWER_HEADERS.map(({ value }) => value);
+
+/** The headers as a flat list (name, value, name, value): the form that `writeHead` takes fastest. */
+export function answerHeaders(answer: Answer, context: HeaderContext): string[] {
+  const fields = NAMES_ONLY.slice();
+  let at = 1;
+  for (const value of VALUES) {
+    fields[at] = value(answer, context);
+    at += 2;
+  }
+  return fields;
 }
 
 /** `cache;desc=engine, l2;dur=0.8, engine;dur=35.1, total;dur=36.4`: the outcome, then milliseconds. */
@@ -61,7 +122,7 @@ export function cacheStatus({ l1, l2, remainingMs }: Answer): string {
 }
 
 function member(cache: string, step: TierStep, remainingMs: number): string {
-  // Rounded down: −0.2 s must read as stale, and 287.9 s must not promise a second it may not have.
+  // Rounded down: −0.2 s must read as stale, and 287.9 s must not promise a second that may not be left.
   if (step.kind === 'hit') return `${cache}; hit; ttl=${Math.floor(remainingMs / 1000)}`;
   let text = `${cache}; fwd=${step.why}`;
   if (step.forwardStatus !== undefined) text += `; fwd-status=${step.forwardStatus}`;
@@ -71,36 +132,27 @@ function member(cache: string, step: TierStep, remainingMs: number): string {
   return text;
 }
 
-export interface FreshnessFields {
-  readonly cacheControl: string;
-  readonly age: number;
-}
-
-export interface FreshnessOptions {
-  readonly clientMaxAgeMs: number;
-  /** Monotonic, as the age of an entry is counted. */
-  readonly nowMs: number;
+/** `Age` (RFC 9111): whole seconds since the engine computed the page. @param nowMs monotonic. */
+export function ageSeconds(entry: Entry, nowMs: number): number {
+  return Math.max(0, Math.floor((nowMs - entry.bornMs) / 1000));
 }
 
 /**
- * `Cache-Control` and `Age` of an answer (RFC 9111, RFC 5861).
+ * `Cache-Control` of an answer (RFC 9111, RFC 5861).
  *
- * `Age` is the time since the engine computed the page. `max-age` is Age + the smaller of `clientMaxAge` and the fresh
- * life left, so a purged page is fresh downstream for that time and no longer, and `stale-while-revalidate` is no longer.
- * A stale answer has no life left, so its `max-age` is below its Age, and it is revalidated at once.
- * Both are rounded down: a fraction of a second of life is not promised.
+ * `max-age` is Age + the smaller of `clientMaxAge` and the fresh life left, so a purged page is fresh downstream for that
+ * time at most, and `stale-while-revalidate` is no longer than `clientMaxAge`. A stale answer has no life left, so its
+ * `max-age` is below its Age, and caches revalidate it at once. Both are rounded down, so that no fraction of a second is
+ * promised.
  */
-export function freshnessFields(
+export function cacheControl(
   { entry, remainingMs, outcome }: Answer,
-  { clientMaxAgeMs, nowMs }: FreshnessOptions,
-): FreshnessFields {
-  const age = Math.max(0, Math.floor((nowMs - entry.bornMs) / 1000));
-  if (entry.degraded || outcome === 'lifeboat') return { cacheControl: 'no-store', age };
+  { clientMaxAgeMs, nowMs }: Pick<HeaderContext, 'clientMaxAgeMs' | 'nowMs'>,
+): string {
+  if (entry.degraded || outcome === 'lifeboat') return 'no-store';
+  const age = ageSeconds(entry, nowMs);
   const maxAge = Math.max(0, age + Math.floor(Math.min(clientMaxAgeMs, remainingMs) / 1000));
   const revalidate = Math.floor(Math.min(entry.revalidateForMs, clientMaxAgeMs) / 1000);
   const onError = Math.floor(entry.errorForMs / 1000);
-  return {
-    cacheControl: `public, max-age=${maxAge}, stale-while-revalidate=${revalidate}, stale-if-error=${onError}`,
-    age,
-  };
+  return `public, max-age=${maxAge}, stale-while-revalidate=${revalidate}, stale-if-error=${onError}`;
 }

@@ -1,43 +1,55 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { ETAG_SUFFIX } from '../../cache/codec.ts';
-import type { Answer } from '../../search/read-path.ts';
+import type { Clock } from '../../runtime.ts';
+import type { Answer, PreparedSearch } from '../../search/read-path.ts';
 import type { Search } from '../../search/search.ts';
-import type { Door } from '../transport/admission.ts';
-import type { HeldBytes } from '../transport/buffer-budget.ts';
-import { CLIENT_CLOSED, type Exchange, type Exchanges } from '../transport/exchange.ts';
-import { type Form, matchesEntityTag } from '../transport/negotiate.ts';
+import type { BufferBudget } from '../transport/buffer-budget.ts';
+import { createNegotiator, type IdentityBodies, matchesEntityTag } from '../transport/content-coding.ts';
 import { Refusal } from '../transport/problem.ts';
-import { domainLabel, parametersOf, type Targets } from '../transport/request-target.ts';
-import type { IdentityBodies } from './identity-bodies.ts';
-import { answerFields } from './response-headers.ts';
+import { parametersOf } from '../transport/request-target.ts';
+import type { Admission } from './admission.ts';
+import {
+  ABORTED,
+  type CountRequest,
+  createExchanges,
+  domainLabel,
+  type Exchange,
+  type RequestLog,
+} from './exchange.ts';
+import { answerHeaders } from './response-headers.ts';
 
 export type SearchHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface SearchHandlerOptions {
-  readonly search: Pick<Search, 'domains' | 'fromMemory'>;
-  readonly door: Door;
-  readonly targets: Targets;
-  readonly exchanges: Exchanges;
-  readonly negotiate: (acceptEncoding: string | undefined, stored: Answer['entry']['coding']) => Form;
+  readonly search: Pick<Search, 'domains' | 'prepare' | 'fromMemory'>;
+  readonly admission: Admission;
+  readonly count: CountRequest;
+  readonly requestLog: RequestLog;
+  readonly requestId: (given: string | string[] | undefined) => string;
+  readonly clock: Clock;
+  readonly random: () => number;
   readonly identityBodies: IdentityBodies;
-  readonly held: Pick<HeldBytes, 'watch'>;
+  readonly buffers: Pick<BufferBudget, 'watch'>;
   readonly clientMaxAgeMs: (domain: string) => number;
   readonly maxUrlBytes: number;
-  /** Every page is computed and stored anew, and kept by no cache downstream: for operators alone. */
-  readonly anew?: boolean;
-  readonly hangingUp: () => boolean;
+  /** For operators: every page is computed and stored again, and no cache downstream may store it. */
+  readonly bypass?: boolean;
+  readonly closesConnections: () => boolean;
 }
 
 /**
- * `GET|HEAD /search` on node's own request and response, because a hit is answered before Fastify would have found its
- * route: Fastify serves the rest. Nothing a client sends makes it pass over the cache, neither `no-cache` nor a token. A
- * fresh L1 entry is answered in the same turn of the event loop, without a promise. A client that disconnects never
- * aborts a flight: what it asked for is still computed and stored.
+ * `GET|HEAD /search` on Node's own request and response, because a hit is answered before Fastify would have found its
+ * route; Fastify serves all other routes. Nothing that a client sends bypasses the cache, neither `no-cache` nor a token.
+ * A fresh L1 entry is answered in the same turn of the event loop, without a promise. A client that disconnects never
+ * aborts a load: the page is still computed and stored.
  */
 export function createSearchHandler(options: SearchHandlerOptions): SearchHandler {
-  const { search, door, targets, exchanges, negotiate, identityBodies, held, clientMaxAgeMs } = options;
-  const { anew = false, hangingUp } = options;
-  const varyOf = new Map(
+  const { search, admission, identityBodies, buffers, clientMaxAgeMs, maxUrlBytes } = options;
+  const { bypass = false, closesConnections } = options;
+  const exchanges = createExchanges(options);
+  const negotiate = createNegotiator();
+  const prepareTarget = createTargets(search, maxUrlBytes);
+  const varyByDomain = new Map(
     search.domains.map(({ name, context }) => {
       const headers = context.filter(({ source }) => source === 'header').map((declared) => declared.name);
       return [name, ['Accept-Encoding', ...headers].join(', ')];
@@ -47,38 +59,38 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
   const write = (exchange: Exchange, answer: Answer, fields: string[], body: Buffer): void => {
     const { response } = exchange;
     if (response.destroyed) {
-      exchanges.end(exchange, { outcome: 'aborted', reason: answer.reason, status: CLIENT_CLOSED });
+      exchanges.end(exchange, { ...ABORTED, reason: answer.reason });
       return;
     }
-    if (hangingUp()) response.shouldKeepAlive = false;
+    if (closesConnections()) response.shouldKeepAlive = false;
     fields.push('content-type', 'application/json; charset=utf-8', 'content-length', String(body.length));
     response.writeHead(200, fields);
     response.end(body);
-    held.watch(exchange.request.socket, response);
+    buffers.watch(exchange.request.socket, response);
     exchanges.end(exchange, { outcome: answer.outcome, reason: answer.reason, status: 200 });
   };
 
   const deliver = (exchange: Exchange, answer: Answer): void => {
     const { request, response } = exchange;
     const { entry } = answer;
-    const form = negotiate(headerOf(request, 'accept-encoding'), entry.coding);
+    const form = negotiate(request.headers['accept-encoding'], entry.coding);
     if (form === 'none') {
       const detail = `This page can be sent as ${entry.coding}${entry.coding === 'identity' ? '' : ' or identity'}.`;
       throw new Refusal({ code: 'not-acceptable', detail, parameter: 'Accept-Encoding' });
     }
     const coding = form === 'stored' ? entry.coding : 'identity';
     const nowMs = exchanges.nowMs();
-    const fields = answerFields(answer, {
+    const fields = answerHeaders(answer, {
       etag: `"${entry.etag}${ETAG_SUFFIX[coding]}"`,
-      vary: varyOf.get(exchange.domain) ?? 'Accept-Encoding',
+      vary: varyByDomain.get(exchange.domain) ?? 'Accept-Encoding',
       requestId: exchange.requestId,
       clientMaxAgeMs: clientMaxAgeMs(exchange.domain),
       nowMs,
       elapsedMs: nowMs - exchange.startedMs,
-      noStore: anew,
+      noStore: bypass,
     });
     if (matchesEntityTag(request.headers['if-none-match'], entry.etag) && !response.destroyed) {
-      if (hangingUp()) response.shouldKeepAlive = false;
+      if (closesConnections()) response.shouldKeepAlive = false;
       response.writeHead(304, fields);
       response.end();
       exchanges.end(exchange, { outcome: answer.outcome, reason: answer.reason, status: 304 });
@@ -93,9 +105,9 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
         .catch((error) => exchanges.refuse(exchange, error));
   };
 
-  const prepare = (exchange: Exchange, target: string) => {
+  const prepare = (exchange: Exchange, target: string): PreparedSearch => {
     try {
-      const prepared = targets.prepare(target, exchange.request.headers);
+      const prepared = prepareTarget(target, exchange.request.headers);
       exchange.domain = prepared.request.domain;
       exchange.key = prepared.key;
       exchange.bucket = prepared.bucket;
@@ -108,7 +120,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
 
   const labelOf = ({ request }: Exchange, target: string): string => {
     try {
-      return domainLabel(search, parametersOf(target, request.headers, options.maxUrlBytes).pairs);
+      return domainLabel(search, parametersOf(target, request.headers, maxUrlBytes).pairs);
     } catch {
       return 'none';
     }
@@ -118,13 +130,13 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     const exchange = exchanges.begin(request, response);
     try {
       const prepared = prepare(exchange, request.url ?? '');
-      const answer = anew ? undefined : search.fromMemory(prepared);
+      const answer = bypass ? undefined : search.fromMemory(prepared);
       if (answer !== undefined) {
         deliver(exchange, answer);
         return;
       }
-      door
-        .search({ prepared, request, bypass: anew })
+      admission
+        .search({ prepared, request, bypass })
         .then((late) => deliver(exchange, late))
         .catch((error) => exchanges.refuse(exchange, error));
     } catch (error) {
@@ -133,7 +145,68 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
   };
 }
 
-function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
+const MEMO = { maxEntries: 10_000, maxBytes: 32 * 2 ** 20 };
+
+/**
+ * Request target → prepared search; a URL that was seen before costs one map look-up.
+ * @throws Refusal, InvalidSearch.
+ */
+function createTargets(
+  search: SearchHandlerOptions['search'],
+  maxUrlBytes: number,
+): (target: string, headers: IncomingHttpHeaders) => PreparedSearch {
+  const memo = createTargetMemo(MEMO);
+  // When a header is part of the key, the URL alone does not identify the search.
+  const byUrlAlone = new Set(
+    search.domains.filter(({ context }) => context.every(({ source }) => source === 'query')).map(({ name }) => name),
+  );
+  return (target, headers) => {
+    const known = memo.get(target);
+    if (known !== undefined) return known;
+    const prepared = search.prepare(parametersOf(target, headers, maxUrlBytes));
+    if (byUrlAlone.has(prepared.request.domain)) memo.set(target, prepared);
+    return prepared;
+  };
+}
+
+export interface TargetMemo {
+  readonly get: (target: string) => PreparedSearch | undefined;
+  readonly set: (target: string, prepared: PreparedSearch) => void;
+}
+
+/** The cost of a prepared search beside its texts: objects, buffer headers, map slots. An estimate, rather too high. */
+const OVERHEAD_BYTES = 800;
+
+/**
+ * Remembers prepared searches by request target, so that a repeated URL is neither parsed nor hashed again. Two
+ * generations: the young one fills up to half of each limit and then replaces the old one. A target that is used again
+ * stays, and a target that is used once costs one slot.
+ */
+export function createTargetMemo(limits: { readonly maxEntries: number; readonly maxBytes: number }): TargetMemo {
+  let young = new Map<string, PreparedSearch>();
+  let old = new Map<string, PreparedSearch>();
+  let youngBytes = 0;
+
+  const set = (target: string, prepared: PreparedSearch): void => {
+    const bytes = 2 * target.length + 4 * prepared.canonical.length + OVERHEAD_BYTES;
+    if (bytes > limits.maxBytes / 2) return;
+    if (young.size + 1 > limits.maxEntries / 2 || youngBytes + bytes > limits.maxBytes / 2) {
+      old = young;
+      young = new Map();
+      youngBytes = 0;
+    }
+    young.set(target, prepared);
+    youngBytes += bytes;
+  };
+
+  return {
+    get: (target) => {
+      const recent = young.get(target);
+      if (recent !== undefined) return recent;
+      const older = old.get(target);
+      if (older !== undefined) set(target, older);
+      return older;
+    },
+    set,
+  };
 }

@@ -2,25 +2,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime.ts';
-import { createHeldBytes, type HeldBytes, holdBodies } from './buffer-budget.ts';
-import { createConnections } from './connections.ts';
+import { type BufferBudget, createBufferBudget, trackBodies } from './buffer-budget.ts';
+import { createClientErrorHandler } from './client-error.ts';
+import { createDrain, type Drain, type DrainResult } from './drain.ts';
 import type { ConnectionEvent } from './events.ts';
 import { parseJsonBody } from './json-body.ts';
+import { createListener, DEFAULT_LIMITS, type ListenerLimits, type ListenerTls } from './listener.ts';
 import {
-  createDrain,
-  createListener,
-  DEFAULT_LIMITS,
-  type Drain,
-  type DrainResult,
-  type ListenerLimits,
-  type ListenerTls,
-} from './listener.ts';
-import {
-  createClientErrorHandler,
+  EVERY_ANSWER,
   PROBLEMS,
   type Problem,
   type ProblemResponse,
-  problemOf,
   problemResponse,
   sendProblem,
   writeProblem,
@@ -29,33 +21,39 @@ import { checkLength } from './request-target.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Refuses a URL that is too long itself, in its own words; for every other route the listener does. */
+    /** The route checks the length of the URL itself. For every other route the listener does. */
     readonly refusesLongUrls?: boolean;
     /** The name of the route's change in the audit. */
     readonly action?: string;
     /** The route changes nothing although its method is not GET: a successful request leaves no audit line. */
-    readonly looks?: true;
+    readonly readsOnly?: true;
     /** The route costs an engine call although its method is GET: it needs the token as a change does. */
-    readonly spends?: true;
+    readonly callsEngine?: true;
   }
 }
+
+export type RequestIds = (given: string | string[] | undefined) => string;
 
 export interface AppOptions {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly requestId: (given: string | string[] | undefined) => string;
+  readonly requestId: RequestIds;
   readonly limits: Pick<ListenerLimits, 'maxUrlBytes' | 'maxConnections'> & Partial<ListenerLimits>;
   /** Absent: plain HTTP. */
   readonly tls?: ListenerTls;
   readonly maxBodyBytes: number;
   readonly lameDuckMs: number;
   readonly drainMs: number;
-  /** Takes a request before Fastify sees it; false leaves it to Fastify. */
-  readonly first?: (request: IncomingMessage, response: ServerResponse) => boolean;
-  readonly onWrongMethod?: FallbackOptions['onWrongMethod'];
-  readonly onRefused?: FallbackOptions['onRefused'];
-  /** Told of every request whose header has arrived, refused ones too, before anything else. */
+  /** Translates errors that a route throws. */
+  readonly problemOf: (error: unknown) => Problem;
+  /** Takes a request before Fastify gets it; false leaves it to Fastify. */
+  readonly intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Called when a path exists but not for this method. */
+  readonly onWrongMethod?: (path: string) => void;
+  /** Called before a request is answered with a problem by the listener, by Fastify or by the error handler. */
+  readonly onRefused?: (request: IncomingMessage, problem: Problem) => void;
+  /** Called first for every request whose header has arrived, also when it will be refused. */
   readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => void;
   readonly observeConnection?: (event: ConnectionEvent) => void;
 }
@@ -63,31 +61,32 @@ export interface AppOptions {
 export interface App {
   readonly fastify: FastifyInstance;
   readonly drain: Drain;
-  readonly held: HeldBytes;
-  readonly respond: FallbackOptions['respond'];
+  readonly buffers: BufferBudget;
+  /** Errors of Fastify and of routes → the problem that the client is told. */
+  readonly problemOf: (error: unknown) => Problem;
+  readonly respond: (problem: Problem, requestId: string) => ProblemResponse;
   readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
   /** Graceful, see drain.ts; idempotent. */
   readonly close: () => Promise<DrainResult>;
 }
 
-/** What both listeners share: Fastify on a bounded listener, problem documents for every error, a graceful close. */
+/** The common part of both listeners: Fastify on a bounded listener, problem documents for every error, a graceful close. */
 export function createApp(options: AppOptions): App {
-  const { log, clock, random, requestId, maxBodyBytes, first } = options;
+  const { log, clock, random, requestId, maxBodyBytes, intercept } = options;
   const limits: ListenerLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const observe = options.observeConnection ?? (() => {});
-  const held = createHeldBytes({
-    maxBytes: limits.maxHeldBytes,
+  const buffers = createBufferBudget({
+    maxBytes: limits.maxBufferedBytes,
     onCut: () => observe({ kind: 'connection', what: 'held' }),
   });
   const respond = (problem: Problem, id: string) => problemResponse(problem, id, random);
-  const fallback: FallbackOptions = {
-    log,
-    maxBodyBytes,
-    respond,
-    ...(options.onWrongMethod === undefined ? {} : { onWrongMethod: options.onWrongMethod }),
-    ...(options.onRefused === undefined ? {} : { onRefused: options.onRefused }),
+  const problemOf = (error: unknown): Problem =>
+    problemOfFastify(error, maxBodyBytes) ?? clientFault(error, options.problemOf(error));
+  const refuse = (request: FastifyRequest, reply: FastifyReply, problem: Problem): void => {
+    options.onRefused?.(request.raw, problem);
+    sendProblem(reply, respond(problem, request.id));
   };
-  const refuse = (problem: Problem) => (request: IncomingMessage, response: ServerResponse) => {
+  const refuseRaw = (problem: Problem) => (request: IncomingMessage, response: ServerResponse) => {
     response.shouldKeepAlive = false;
     options.onRequest?.(request, response);
     options.onRefused?.(request, problem);
@@ -98,12 +97,12 @@ export function createApp(options: AppOptions): App {
   const fastify = Fastify({
     serverFactory: (handler) => {
       const handle = (request: IncomingMessage, response: ServerResponse): void => {
-        if (!connections.admits(request, response)) return;
         options.onRequest?.(request, response);
-        if (drain.hangingUp()) response.shouldKeepAlive = false;
-        if (first === undefined || !first(request, response)) handler(request, response);
+        if (drain.closesConnections()) response.shouldKeepAlive = false;
+        if (intercept === undefined || !intercept(request, response)) handler(request, response);
       };
-      server = createListener(limits, handle, refuse, options.tls);
+      const { tls } = options;
+      server = createListener({ limits, handle, refuse: refuseRaw, observe, ...(tls === undefined ? {} : { tls }) });
       return server;
     },
     logger: false,
@@ -111,28 +110,23 @@ export function createApp(options: AppOptions): App {
     clientErrorHandler: createClientErrorHandler({
       log,
       random,
-      // Inside TLS what is read is plain already: for the HTTP parser, not for another handshake.
+      // With TLS the stream is decrypted already: it goes to the HTTP parser and needs no second handshake.
       connect: (stream) => server?.emit(options.tls === undefined ? 'connection' : 'secureConnection', stream),
       onSlow: () => observe({ kind: 'connection', what: 'slow' }),
     }),
-    frameworkErrors: frameworkRefusal(fallback),
+    frameworkErrors: (error, request, reply) => refuse(request, reply, problemOf(error)),
     bodyLimit: maxBodyBytes,
-    // While draining, what still arrives on a living connection is answered like any other request.
+    // While draining, a request that arrives on an open connection is answered like any other.
     return503OnClosing: false,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 200, querystringParser: () => ({}) },
   });
   if (server === undefined) throw new Error('Fastify made no server');
-  const { maxConnections, maxPerAddress } = limits;
-  const connections = createConnections({
-    ...{ server, maxConnections, observe },
-    ...(maxPerAddress === undefined ? {} : { maxPerAddress }),
-  });
   const drain = createDrain({ server, clock, lameDuckMs: options.lameDuckMs, drainMs: options.drainMs });
 
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
-  // Pages are stored as bytes and the rest is small: schemas describe answers, they do not shape them.
+  // Pages are stored as bytes and other answers are small: schemas describe answers, they do not serialise them.
   fastify.setSerializerCompiler(() => (data) => JSON.stringify(data));
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'x-request-id': request.id, ...EVERY_ANSWER });
@@ -141,21 +135,27 @@ export function createApp(options: AppOptions): App {
   fastify.addHook('onRequest', async ({ raw, routeOptions }) => {
     if (routeOptions.config?.refusesLongUrls !== true) checkLength(raw.url ?? '', limits.maxUrlBytes);
   });
-  holdBodies(fastify, held);
+  trackBodies(fastify, buffers);
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    if (drain.hangingUp()) reply.raw.shouldKeepAlive = false;
+    if (drain.closesConnections()) reply.raw.shouldKeepAlive = false;
     done();
   });
-  registerFallback(fastify, fallback);
+  fastify.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error);
+    if (PROBLEMS[problem.code].status === 500) log.error({ requestId: request.id, err: error }, 'a route failed');
+    refuse(request, reply, problem);
+  });
+  registerNotFound(fastify, refuse, options.onWrongMethod);
 
   return {
     fastify,
     drain,
-    held,
+    buffers,
+    problemOf,
     respond,
     listen: async (address) => {
       const url = await fastify.listen(address);
-      // Fastify knows nothing of the server that it was given.
+      // Fastify does not know that the given server uses TLS.
       return options.tls === undefined ? url : url.replace(/^http:/, 'https:');
     },
     close: async () => {
@@ -166,19 +166,37 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/**
- * Fastify's own refusals in our words. Anything it calls a client's fault that has no line of its own here is an
- * invalid request; everything else keeps its meaning or is a fault of ours.
- */
-export function problemOfFramework(error: unknown, limits: { readonly maxBodyBytes: number }): Problem {
-  const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
-  switch (code) {
+/** Answers what no route takes: 404, or 405 with `Allow`. */
+function registerNotFound(
+  app: FastifyInstance,
+  refuse: (request: FastifyRequest, reply: FastifyReply, problem: Problem) => void,
+  onWrongMethod: AppOptions['onWrongMethod'],
+): void {
+  const methods = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = methods.get(url) ?? new Set();
+    for (const each of [method].flat()) known.add(each);
+    methods.set(url, known);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = methods.get(path);
+    if (allowed === undefined || allowed.has(request.method)) {
+      refuse(request, reply, { code: 'not-found', detail: 'There is nothing at this path.' });
+      return;
+    }
+    onWrongMethod?.(path);
+    const allow = [...allowed].sort().join(', ');
+    const detail = `This path answers ${allow}.`;
+    refuse(request, reply, { code: 'method-not-allowed', detail, headers: { allow } });
+  });
+}
+
+/** Fastify's own refusals as problems; undefined for any other error. */
+function problemOfFastify(error: unknown, maxBodyBytes: number): Problem | undefined {
+  switch ((error as { readonly code?: unknown }).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return {
-        code: 'body-too-large',
-        detail: `A body may have at most ${limits.maxBodyBytes} bytes.`,
-        headers: CLOSE,
-      };
+      return { code: 'body-too-large', detail: `A body may have at most ${maxBodyBytes} bytes.`, headers: CLOSE };
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_EMPTY_TYPE':
       return {
@@ -196,103 +214,36 @@ export function problemOfFramework(error: unknown, limits: { readonly maxBodyByt
       return { code: 'invalid-url', detail: 'The path is not percent-encoded UTF-8.' };
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return { code: 'url-too-long', detail: 'A part of the path is too long.' };
+    default:
+      return undefined;
   }
-  const problem = problemOf(error);
-  if (problem.code === 'internal' && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return { code: 'invalid-request', detail: 'The request could not be read.', headers: CLOSE };
-  }
-  return problem;
 }
 
-/** What of the body was not read would otherwise be taken for the next request. */
+/** An error that Fastify marks as the client's fault, and that has no problem of its own, is an invalid request. */
+function clientFault(error: unknown, problem: Problem): Problem {
+  const { statusCode } = error as { readonly statusCode?: unknown };
+  const isClientFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
+  if (problem.code !== 'internal' || !isClientFault) return problem;
+  return { code: 'invalid-request', detail: 'The request could not be read.', headers: CLOSE };
+}
+
+/** Unread bytes of the body would otherwise be read as the next request. */
 const CLOSE = { connection: 'close' };
 
-export interface FallbackOptions {
-  readonly log: Logger;
-  readonly maxBodyBytes: number;
-  readonly respond: (problem: Problem, requestId: string) => ProblemResponse;
-  /** Told of every path that exists but not for this method. */
-  readonly onWrongMethod?: (request: FastifyRequest, path: string) => void;
-  /** Told of every request that is answered with a problem here, before the answer. */
-  readonly onRefused?: (request: IncomingMessage, problem: Problem) => void;
-}
-
-/** What answers when no route does: 404, 405 with `Allow`, and everything a route or Fastify itself throws. */
-export function registerFallback(app: FastifyInstance, options: FallbackOptions): void {
-  const { log, onWrongMethod } = options;
-  const refuse = (request: FastifyRequest, reply: FastifyReply, problem: Problem): void =>
-    refuseWith(options, request, reply, problem);
-  const methods = new Map<string, Set<string>>();
-  app.addHook('onRoute', ({ url, method }) => {
-    const known = methods.get(url) ?? new Set();
-    for (const each of [method].flat()) known.add(each);
-    methods.set(url, known);
-  });
-
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? '';
-    const allowed = methods.get(path);
-    if (allowed === undefined || allowed.has(request.method)) {
-      refuse(request, reply, { code: 'not-found', detail: 'There is nothing at this path.' });
-      return;
-    }
-    onWrongMethod?.(request, path);
-    const allow = [...allowed].sort().join(', ');
-    const detail = `This path answers ${allow}.`;
-    refuse(request, reply, { code: 'method-not-allowed', detail, headers: { allow } });
-  });
-
-  app.setErrorHandler((error, request, reply) => {
-    refuse(request, reply, refusalOf(error, request, options));
-  });
-
-  const refusalOf = (error: unknown, request: FastifyRequest, { maxBodyBytes }: FallbackOptions): Problem => {
-    const problem = problemOfFramework(error, { maxBodyBytes });
-    if (PROBLEMS[problem.code].status === 500) log.error({ requestId: request.id, err: error }, 'a route failed');
-    return problem;
-  };
-}
-
-/** For Fastify's `frameworkErrors`: what it refuses before a route is found. */
-export function frameworkRefusal(options: FallbackOptions) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    refuseWith(options, request, reply, problemOfFramework(error, options));
-  };
-}
-
-function refuseWith(options: FallbackOptions, request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
-  options.onRefused?.(request.raw, problem);
-  sendProblem(reply, options.respond(problem, request.id));
-}
-
-/** On every answer of both listeners: no browser guesses a type. */
-export const EVERY_ANSWER = { 'x-content-type-options': 'nosniff' } as const;
-
-/** A `Content-Security-Policy`: nothing is allowed but what is named. */
-export function contentPolicy(allowed: Readonly<Record<string, string>>): string {
-  const closed = ['form-action', 'base-uri', 'frame-ancestors'].filter((directive) => !(directive in allowed));
-  const whole = [['default-src', "'none'"], ...Object.entries(allowed), ...closed.map((each) => [each, "'none'"])];
-  return whole.map((directive) => directive.join(' ').trim()).join('; ');
-}
-
-/** Scripts, styles, images and requests of this address, nothing inline. */
-export const OWN_FILES = {
-  'script-src': "'self'",
-  'style-src': "'self'",
-  'connect-src': "'self'",
-  'img-src': "'self'",
-};
-
-/** A document that brings its styles with it and asks for nothing. */
-export const INLINE_STYLES = { 'style-src': "'unsafe-inline'", 'img-src': 'data:' };
-
-/** Fields of an HTML document, beside those of every answer. */
-export function documentFields(policy: string) {
-  return {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy,
-    'referrer-policy': 'no-referrer',
-    // Browsers refuse a sandboxed document that has an opener policy.
-    ...(policy.includes('sandbox') ? {} : { 'cross-origin-opener-policy': 'same-origin' }),
+/**
+ * Names requests: the client's `X-Request-Id` when it is safe to use in a header and a log line (at most 64 of
+ * `A–Z a–z 0–9 . _ -`), else a new name that is unique to this run of the process and counts up.
+ */
+export function createRequestIds(random: () => number): RequestIds {
+  const run = Array.from({ length: 2 }, () =>
+    Math.floor(random() * 2 ** 31)
+      .toString(36)
+      .padStart(6, '0'),
+  ).join('');
+  let count = 0;
+  return (given) => {
+    if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given;
+    count += 1;
+    return `${run}-${count.toString(36)}`;
   };
 }

@@ -4,25 +4,25 @@ import type { FastifyInstance } from 'fastify';
 import { Refusal } from './problem.ts';
 
 /**
- * What the process keeps in memory for clients that are slow: bodies that are still being sent or answered, answers that
- * are not yet read. A timeout alone bounds neither: 2,000 bodies that stopped before their end held 510 MB, and 100
- * clients that asked ahead and read nothing 700 MB. Past the bound the connection that has held bytes longest is cut.
+ * A limit on the bytes buffered for slow clients: bodies that are still being sent or answered, and answers that are not
+ * yet read. Timeouts do not limit them: 2,000 bodies that stopped half-way held 510 MB, and 100 clients that pipelined
+ * requests and read nothing 700 MB. Above the limit the connection that has held bytes longest is cut.
  */
-export interface HeldBytes {
-  /** Until `release`, or until the connection is closed. */
+export interface BufferBudget {
+  /** Counts bytes until `release`, or until the connection is closed. */
   readonly hold: (connection: Duplex, bytes: number) => void;
   readonly release: (connection: Duplex, bytes: number) => void;
-  /** Holds what the kernel has not taken of an answer handed over in full; most often that is nothing. */
+  /** Counts what the kernel has not taken of a completely written answer; usually that is nothing. */
   readonly watch: (connection: Duplex, response: ServerResponse) => void;
   readonly total: () => number;
 }
 
-/** Of an answer that waits, beside its bytes: the request, the response and their fields. */
+/** A waiting answer costs this beside its bytes: the request, the response and their fields. */
 const ANSWER_BYTES = 4096;
 
-export function createHeldBytes(options: { readonly maxBytes: number; readonly onCut: () => void }): HeldBytes {
+export function createBufferBudget(options: { readonly maxBytes: number; readonly onCut: () => void }): BufferBudget {
   const { maxBytes, onCut } = options;
-  // In order of the moment since which a connection has held something.
+  // In the order in which connections began to hold bytes.
   const held = new Map<Duplex, number>();
   const followed = new WeakSet<Duplex>();
   let total = 0;
@@ -77,15 +77,15 @@ export function createHeldBytes(options: { readonly maxBytes: number; readonly o
 }
 
 /**
- * Of a body, as it arrives: chunks, or what came in one packet. A body of 1 MiB in the smallest packets has 2,000. Beyond
- * that somebody sends bytes one by one, each of which costs 4 µs and more memory than it counts for.
+ * Maximum number of pieces (chunks or packets) in which a body may arrive. A body of 1 MiB in the smallest packets has
+ * 2,000. A client that sends more pieces sends single bytes, each of which costs 4 µs and more memory than is counted.
  */
 const MAX_PIECES = 4096;
-/** What Node keeps beside the bytes of a piece. */
+/** Node's overhead per piece. */
 const PIECE_BYTES = 400;
 
-/** Accounts for what Fastify's routes take in and give out: the bytes of a body until it is answered, then of its answer. */
-export function holdBodies(app: FastifyInstance, held: HeldBytes): void {
+/** Counts the bytes of each body on Fastify's routes until it is answered, and then the bytes of the answer. */
+export function trackBodies(app: FastifyInstance, buffers: BufferBudget): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { socket } = request.raw;
     let bytes = 0;
@@ -94,21 +94,21 @@ export function holdBodies(app: FastifyInstance, held: HeldBytes): void {
       pieces += 1;
       if (pieces <= MAX_PIECES) {
         bytes += chunk.length + PIECE_BYTES;
-        held.hold(socket, chunk.length + PIECE_BYTES);
+        buffers.hold(socket, chunk.length + PIECE_BYTES);
       } else if (pieces === MAX_PIECES + 1) {
-        // Whoever gathers the body lets go of it and refuses it.
+        // The body parser drops the body and refuses the request.
         if (payload.listenerCount('error') > 0) payload.emit('error', new Refusal(TOO_MANY_PIECES));
         else socket.destroy();
       }
     };
-    // No byte comes before the next turn, and by then the parser listens as well.
+    // No byte comes before the next turn of the event loop, and by then the body parser listens too.
     payload.on('data', hold);
-    reply.raw.once('close', () => held.release(socket, bytes));
+    reply.raw.once('close', () => buffers.release(socket, bytes));
     done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
     const { socket } = request.raw;
-    setImmediate(() => held.watch(socket, reply.raw));
+    setImmediate(() => buffers.watch(socket, reply.raw));
     done();
   });
 }

@@ -1,9 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIPv6 } from 'node:net';
-import type { Clock } from '../../runtime.ts';
-import { canonicalAddress, subscriberOf } from './connections.ts';
-import type { TokenEvent } from './events.ts';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { headerOf } from './request-target.ts';
 
 export interface ClientOptions {
   /** IP addresses and networks (`10.0.0.0/8`). @throws RangeError, TypeError for anything else. */
@@ -12,16 +10,16 @@ export interface ClientOptions {
   readonly clientHeader?: string;
 }
 
-/** More proxies than stand in front of anything; a longer list is somebody's own text. */
+/** More proxies than any deployment has; a longer list was written by the client. */
 const MAX_HOPS = 16;
 
 /**
- * Names the client of a request, at most 64 characters: by the configured header, else by the address a trusted proxy
- * forwarded, else by the address of the connection. Names are for budgets, not for access: nothing here is proof.
+ * Names the client of a request, at most 64 characters: by the configured header, else by the address that a trusted proxy
+ * forwarded, else by the address of the connection. Names are for budgets, not for access control: they prove nothing.
  *
- * `X-Forwarded-For` is read from its end, where the proxy next to us wrote, up to the first address that is no proxy of
- * ours: what stands before it anybody may have sent. For the same reason, where trusted proxies are configured the
- * header is believed from them alone: a crawler that made up a new key for each request would never spend a budget.
+ * `X-Forwarded-For` is read from its end, where the nearest proxy wrote, up to the first address that is not a trusted
+ * proxy: any client can send the addresses before it. For the same reason, when trusted proxies are configured, the header
+ * is accepted only from them: a crawler that invents a new key for each request would never spend a budget.
  */
 export function createClients(options: ClientOptions): (request: IncomingMessage) => string {
   const { trustedProxies, clientHeader } = options;
@@ -32,9 +30,8 @@ export function createClients(options: ClientOptions): (request: IncomingMessage
     const peer = canonicalAddress(socket.remoteAddress ?? '');
     const isForwarded = peer !== undefined && isProxy(peer);
     if (clientHeader !== undefined && (isForwarded || trustedProxies.length === 0)) {
-      const given = headers[clientHeader];
-      const key = (Array.isArray(given) ? given.join(', ') : given)?.trim();
-      // Keys may be secrets of any length; what is kept is neither.
+      const key = headerOf(headers, clientHeader)?.trim();
+      // A key may be a secret of any length; its digest is neither.
       if (key) return `key:${hash('sha256', key, 'base64url')}`;
     }
     if (peer === undefined) return 'address:unknown';
@@ -53,7 +50,7 @@ function forwardedFor(
   for (let hop = 0; hop < MAX_HOPS && rest !== ''; hop += 1) {
     const comma = rest.lastIndexOf(',');
     const address = canonicalAddress(withoutPort(rest.slice(comma + 1).trim()));
-    // A proxy that hides whom it speaks for answers for them itself.
+    // A proxy that hides the address of its client is counted as the client.
     if (address === undefined) return nearest;
     nearest = address;
     if (!isProxy(address)) return address;
@@ -79,141 +76,42 @@ function blockListOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/**
- * Whether an `Authorization` field carries the token. Compared as digests, so that neither the position of the first
- * wrong character nor the token's length shows in the time it takes.
- */
-function createBearerCheck(token: string | undefined): (authorization: string | undefined) => boolean {
-  if (token === undefined || token === '') return () => false;
-  const expected = hash('sha256', token, 'buffer');
-  return (authorization) => {
-    const given = /^bearer +([^\s]+)$/i.exec(authorization ?? '')?.[1];
-    if (given === undefined) return false;
-    return timingSafeEqual(hash('sha256', given, 'buffer'), expected);
-  };
-}
-
-/** Whether a request brings a Bearer, readable or not: everything that could be a guess. */
+/** Whether a request carries a Bearer token, also one that cannot be parsed: everything that could be a guess. */
 export function bringsBearer(authorization: string | undefined): boolean {
   return authorization !== undefined && /^bearer(?:\s|$)/i.test(authorization);
 }
 
-/** `none`: no Bearer came. `throttled`: one came and was not looked at. */
-export type TokenVerdict = 'right' | 'none' | 'wrong' | 'throttled';
-
-export interface TokenGateOptions {
-  readonly token: string | undefined;
-  readonly clock: Clock;
-  /** Whose `X-Forwarded-For` is believed, see client.ts. */
-  readonly trustedProxies: readonly string[];
-  /** Gets one event per Bearer that let nobody in. */
-  readonly observe: (event: TokenEvent) => void;
-}
-
-/** Tokens of one address that may be refused at once after a quiet time, and one a second from then on. */
-const OF_CLIENT = { burst: 10, perMinute: 60 };
 /**
- * And of one trusted proxy, whoever they are from. A whole network may be trusted, and each machine of it can name a new
- * client with each guess.
+ * One spelling per IP address: dotted for IPv4, also when it is IPv4-mapped; eight groups for IPv6, without a zone.
+ * Undefined when the text is not an IP address.
  */
-const OF_PROXY = { burst: 100, perMinute: 600 };
-/** The address that has been quiet longest is forgotten, and has a full burst again. */
-const MAX_ADDRESSES = 10_000;
-
-/**
- * Judges the token of a request, and slows down who guesses: an address that has spent its refusals is not looked at.
- * The right token is then refused as well. If it was let in, guessing would go on at full speed and only the answers to
- * wrong guesses would change. The price is that somebody who guesses keeps others of the same address out while he does,
- * and for a second after; from another address (the machine's own, say) they get in meanwhile.
- */
-export function createTokenGate(options: TokenGateOptions): (request: IncomingMessage) => TokenVerdict {
-  const { token, clock, trustedProxies, observe } = options;
-  const isRight = createBearerCheck(token);
-  const clientOf = createClients({ trustedProxies });
-  const peerOf = createClients({ trustedProxies: [] });
-  const ofClient = createMissBudget({ ...OF_CLIENT, maxClients: MAX_ADDRESSES, clock });
-  const ofProxy = createMissBudget({ ...OF_PROXY, maxClients: MAX_ADDRESSES, clock });
-  return (request) => {
-    const { authorization } = request.headers;
-    if (!bringsBearer(authorization)) return 'none';
-    const [address, peer] = [clientOf(request), peerOf(request)];
-    const isForwarded = address !== peer;
-    // Whom a proxy names must not pay for its guesses when he asks without it.
-    const client = isForwarded ? `forwarded ${address}` : address;
-    const refused = (result: TokenEvent['result']): void =>
-      observe({ kind: 'token', listener: 'admin', result, address });
-    if (!ofClient.mayMiss(client) || (isForwarded && !ofProxy.mayMiss(peer))) {
-      refused('throttled');
-      return 'throttled';
-    }
-    if (isRight(authorization)) {
-      ofClient.refund(client, 1);
-      if (isForwarded) ofProxy.refund(peer, 1);
-      return 'right';
-    }
-    refused('wrong');
-    return 'wrong';
-  };
+export function canonicalAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text;
+  if (!isIPv6(text)) return undefined;
+  const groups = groupsOf(text);
+  const [high, low] = groups.slice(6);
+  if (high === undefined || low === undefined) return undefined;
+  const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
+  if (isMapped) return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  return groups.map((group) => group.toString(16)).join(':');
 }
 
-/** What each client may cost the engines: a token bucket per client. */
-export interface MissBudget {
-  /** Spends one miss of this client's; false: it has none left. */
-  readonly mayMiss: (client: string) => boolean;
-  /** Gives misses back that cost the engine nothing. */
-  readonly refund: (client: string, misses: number) => void;
+/** The unit that shares one budget: an IPv4 address, or the /64 network of an IPv6 address, which is one subscriber's. */
+export function subscriberOf(canonical: string): string {
+  return canonical.includes(':') ? `${canonical.split(':', 4).join(':')}::/64` : canonical;
 }
 
-export interface MissBudgetOptions {
-  /** In the long run. */
-  readonly perMinute: number;
-  /** Saved up at most, and what a client not known begins with. */
-  readonly burst: number;
-  /** Remembered at most; the one that has been quiet longest is forgotten. */
-  readonly maxClients: number;
-  readonly clock: Clock;
-}
-
-interface Bucket {
-  misses: number;
-  atMs: number;
-}
-
-/**
- * Forgetting a client gives it a full bucket again, and whoever has been quiet for `burst ÷ perMinute` minutes has that
- * anyway: so the bound costs nothing as long as fewer clients than it are active in that time.
- */
-export function createMissBudget({ perMinute, burst, maxClients, clock }: MissBudgetOptions): MissBudget {
-  // In order of last use: a Map iterates in order of insertion.
-  const buckets = new Map<string, Bucket>();
-
-  const filled = (client: string): Bucket => {
-    const nowMs = clock.monotonicMs();
-    const known = buckets.get(client);
-    if (known === undefined) return { misses: burst, atMs: nowMs };
-    const earned = ((nowMs - known.atMs) * perMinute) / 60_000;
-    return { misses: Math.min(burst, known.misses + earned), atMs: nowMs };
-  };
-
-  const remember = (client: string, bucket: Bucket): void => {
-    buckets.delete(client);
-    buckets.set(client, bucket);
-    if (buckets.size <= maxClients) return;
-    const quietest = buckets.keys().next();
-    if (!quietest.done) buckets.delete(quietest.value);
-  };
-
-  return {
-    mayMiss: (client) => {
-      const bucket = filled(client);
-      const allowed = bucket.misses >= 1;
-      if (allowed) bucket.misses -= 1;
-      remember(client, bucket);
-      return allowed;
-    },
-    refund: (client, misses) => {
-      const bucket = filled(client);
-      remember(client, { ...bucket, misses: Math.min(burst, bucket.misses + misses) });
-    },
-  };
+function groupsOf(ipv6: string): readonly number[] {
+  const [bare = ''] = ipv6.split('%', 1);
+  // A dotted tail is two groups.
+  const hex = bare.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes) => {
+    const [a, b, c, d] = bytes.map(Number) as [number, number, number, number];
+    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  });
+  const [head = '', tail] = hex.split('::');
+  const numbers = (part: string): number[] =>
+    part === '' ? [] : part.split(':').map((each) => Number.parseInt(each, 16));
+  const left = numbers(head);
+  const right = tail === undefined ? [] : numbers(tail);
+  return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
 }

@@ -1,24 +1,8 @@
-import type { MissReason } from '../../cache/events.ts';
-import type { Outcome } from '../../search/events.ts';
-
-/** One per search answered or refused, batch items included: `domain` is a configured name or `none`, never a client's text. */
-export interface RequestEvent {
-  readonly kind: 'request';
-  readonly route: 'search' | 'msearch';
-  readonly domain: string;
-  readonly outcome: Outcome;
-  readonly reason?: MissReason;
-  readonly status: number;
-  /** Of its key; absent when it had none. */
-  readonly bucket?: number;
-  readonly durationMs: number;
-}
-
 /**
- * What became of connections that never got as far as a search. `refused`: more than `maxConnections`. `crowded`: idle
- * ones were closed to make room. `ran-ahead`: cut for asking without waiting for answers. `held`: cut for what was kept
- * in memory for it. `slow`: its request did not arrive in time. `share`: idle and closed, or refused, because its address
- * has as many as one address may.
+ * A limit on connections took effect. `refused`: more than `maxConnections`. `crowded`: idle connections were closed to
+ * make room. `ran-ahead`: closed because the client pipelined too many requests. `held`: closed because of the bytes that
+ * were buffered for it. `slow`: its request did not arrive in time. `share`: closed while idle, or refused, because its
+ * address has as many connections as one address may have.
  */
 export interface ConnectionEvent {
   readonly kind: 'connection';
@@ -28,8 +12,8 @@ export interface ConnectionEvent {
 export const CONNECTION_EVENTS = ['refused', 'crowded', 'ran-ahead', 'held', 'slow', 'share'] as const;
 
 /**
- * A Bearer that let nobody in. `wrong`: it was compared. `throttled`: its address has sent too many, it was not. The
- * public listener takes no tokens and compares none: what it is sent is `ignored`.
+ * A Bearer token that gave no access. `wrong`: it was compared. `throttled`: it was not compared, because its address has
+ * sent too many wrong ones. `ignored`: it was sent to the public listener, which compares no tokens.
  */
 export interface TokenEvent {
   readonly kind: 'token';

@@ -3,14 +3,14 @@ import type { FastifyRequest } from 'fastify';
 import { type Problem, Refusal } from './problem.ts';
 
 /**
- * Members, elements and nested values that a body may have: some 100 in each of 50 searches, and twice that. Their number
- * is what parsing costs: 4 MiB of `[` hold the event loop for 390 ms, one string of 4 MiB for 2.
+ * Maximum number of members, elements and nested values of a body: about 100 in each of 50 searches, and twice that. This
+ * number determines the cost of parsing: 4 MiB of `[` hold the event loop for 390 ms, one string of 4 MiB for 2.
  */
 const MAX_VALUES = 10_000;
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-/** JSON travels as UTF-8 (RFC 8259 §8.1) and is not decompressed here: what is labelled otherwise is refused, not guessed. */
+/** Accepts JSON in UTF-8 (RFC 8259 §8.1) without a content coding. A body that is labelled otherwise is refused. */
 export function parseJsonBody({ headers }: FastifyRequest, body: Buffer, done: Done): void {
   const problem = problemOfLabels(headers['content-type'], headers['content-encoding']);
   if (problem !== undefined) {
@@ -29,7 +29,7 @@ export function parseJsonBody({ headers }: FastifyRequest, body: Buffer, done: D
   }
 }
 
-/** Counts commas and opening brackets outside of strings: what is no JSON is left to the parser, which stops at once. */
+/** Counts commas and opening brackets outside strings. A body that is not JSON is left to the parser, which stops at once. */
 function hasMoreValues(body: Buffer, max: number): boolean {
   let values = 0;
   let isInString = false;
@@ -61,7 +61,7 @@ function problemOfLabels(type: string | undefined, encoding: string | undefined)
   return { code, detail, parameter: 'Content-Type', headers: { accept: 'application/json' } };
 }
 
-/** Without a charset it is; `utf8` and the other labels that everybody reads as UTF-8 are. */
+/** True without a charset, and for `utf8` and the other labels of UTF-8 in the Encoding Standard. */
 function isUtf8(contentType: string): boolean {
   try {
     const charset = new MIMEType(contentType).params.get('charset');

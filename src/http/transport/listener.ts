@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { Server as NetServer, type Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../runtime.ts';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createAddressShares } from './address-shares.ts';
+import type { ConnectionEvent } from './events.ts';
 import type { Problem } from './problem.ts';
 
 export interface ListenerLimits {
@@ -10,16 +11,16 @@ export interface ListenerLimits {
   readonly headersTimeoutMs: number;
   /** From the first byte of a request to the end of its body. */
   readonly requestTimeoutMs: number;
-  /** How long an idle connection is kept. Longer than the balancer's own, or it sends into a closing connection. */
+  /** An idle connection is closed after this. Must exceed the load balancer's own, or it sends into a closing connection. */
   readonly keepAliveTimeoutMs: number;
-  /** Without a byte either way: a client that does not read its answer. Must outlast the longest search. */
+  /** Time without a byte in either direction: a client that does not read its answer. Must exceed the longest search. */
   readonly socketTimeoutMs: number;
   readonly maxConnections: number;
-  /** Of one address, or of one IPv6 network (/64). Absent: as many as there are. */
+  /** Connections of one address, or of one IPv6 network (/64). Absent: no limit of its own. */
   readonly maxPerAddress?: number;
   readonly maxUrlBytes: number;
-  /** Bodies and answers kept for slow clients, see held-bytes.ts. */
-  readonly maxHeldBytes: number;
+  /** Bodies and answers buffered for slow clients, see buffer-budget.ts. */
+  readonly maxBufferedBytes: number;
 }
 
 export const DEFAULT_LIMITS = {
@@ -27,13 +28,8 @@ export const DEFAULT_LIMITS = {
   requestTimeoutMs: 20_000,
   keepAliveTimeoutMs: 72_000,
   socketTimeoutMs: 90_000,
-  maxHeldBytes: 64 * 2 ** 20,
+  maxBufferedBytes: 64 * 2 ** 20,
 } satisfies Partial<ListenerLimits>;
-
-/** Room for header fields beside the longest URL accepted, so that a long URL is answered by us, with 414. */
-const HEADER_ROOM_BYTES = 16 * 1024;
-/** Browsers behind several proxies send forty. Node would leave out the further ones without a word. */
-const MAX_FIELDS = 128;
 
 /** PEM texts of a listener's certificate, with its chain, and of its key. */
 export interface ListenerTls {
@@ -43,17 +39,26 @@ export interface ListenerTls {
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
+export interface ListenerOptions {
+  readonly limits: ListenerLimits;
+  readonly handle: Handle;
+  /** Answers with a problem. */
+  readonly refuse: (problem: Problem) => Handle;
+  readonly observe: (event: ConnectionEvent) => void;
+  /** Absent: plain HTTP. Present: HTTPS only. */
+  readonly tls?: ListenerTls;
+}
+
+/** Room for header fields beside the longest accepted URL, so that the service itself answers a long URL, with 414. */
+const HEADER_ROOM_BYTES = 16 * 1024;
+/** Browsers behind several proxies send forty. Node drops the fields above its own limit without an error. */
+const MAX_FIELDS = 128;
+
 /**
- * Node's HTTP server with a bound on everything a client can hold open. What node would answer on its own with an
- * empty body (no Host, an unknown Expect) goes to `refuse`, so that every error is a problem document. With `tls` it
- * takes HTTPS alone.
+ * Node's HTTP server with a limit on everything that a client can occupy. Requests that Node would answer itself with an
+ * empty body (no Host, an unknown Expect) go to `refuse`, so that every error is a problem document.
  */
-export function createListener(
-  limits: ListenerLimits,
-  handle: Handle,
-  refuse: (problem: Problem) => Handle,
-  tls?: ListenerTls,
-): Server {
+export function createListener({ limits, handle, refuse, observe, tls }: ListenerOptions): Server {
   const withManyFields = refuse({
     code: 'headers-too-large',
     detail: `At most ${MAX_FIELDS} header fields are taken.`,
@@ -68,22 +73,22 @@ export function createListener(
     maxHeaderSize: limits.maxUrlBytes + HEADER_ROOM_BYTES,
     requireHostHeader: false,
   };
-  const judge: Handle = (request, response) => {
+  const receive: Handle = (request, response) => {
     const hosts = countHosts(request.rawHeaders);
     if (request.rawHeaders.length > 2 * MAX_FIELDS) withManyFields(request, response);
     else if (hosts > 1) withTwoHosts(request, response);
     else if (hosts === 0 && request.httpVersion === '1.1') withoutHost(request, response);
-    else handle(request, response);
+    else if (connections.admits(request, response)) handle(request, response);
   };
   const server =
     tls === undefined
-      ? createServer(options, judge)
+      ? createServer(options, receive)
       : createTlsServer(
           { ...options, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: limits.headersTimeoutMs },
-          judge,
+          receive,
         );
   if (tls !== undefined) {
-    // Node takes a failed handshake for a broken request; an answer would wait for the handshake, and the socket with it.
+    // Node treats a failed handshake as a broken request; an answer would wait for the handshake and keep the socket open.
     server.removeAllListeners('tlsClientError');
     server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   }
@@ -94,10 +99,11 @@ export function createListener(
     'checkExpectation',
     refuse({ code: 'expectation-failed', detail: 'The only expectation met is 100-continue.', parameter: 'Expect' }),
   );
+  const connections = limitConnections(server, limits, observe);
   return server;
 }
 
-/** Node keeps the first of several, and what stands in front of us may have gone by the last (RFC 9112 §3.2). */
+/** Node keeps the first of several Host fields, but a proxy in front may have used the last one (RFC 9112 §3.2). */
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -107,105 +113,87 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-export interface Drain {
-  /** From the first moment of closing on: readiness is 503. */
-  readonly draining: () => boolean;
-  /** From then on every answer says `Connection: close`. */
-  readonly hangingUp: () => boolean;
-  /** Idempotent. Resolves when the last connection is gone, at the latest soon after `drainMs`. */
-  readonly close: () => Promise<DrainResult>;
-}
-
-export interface DrainResult {
-  /** Connections cut at `drainMs` with a request still in flight. */
-  readonly cut: number;
-}
-
-const SWEEP_MS = 50;
-/** How long a connection may lie idle after we stopped listening. A busy client's next request comes well within it. */
-const IDLE_GRACE_MS = 250;
-/** Turns of the event loop in which the accept queue may still be emptied. */
-const MAX_TURNS = 1000;
+/**
+ * Pipelined requests of one connection that may wait for their answers. No known client sends more ahead; without a
+ * limit, a client that reads nothing is answered 1,700 times for each 64 KiB it sends, and every answer waits in memory.
+ */
+const MAX_WAITING = 32;
+/** Above this share of `maxConnections`, connections that are unused for a while are closed to make room. */
+const CROWDED = 0.95;
+const MAKE_ROOM_INTERVAL_MS = 1000;
+/**
+ * A connection is unused after this number of checks without a byte in either direction: longer than a search takes. A
+ * client that asks more often keeps its connection; otherwise a crowd of silent connections would displace working ones.
+ */
+const UNUSED_CHECKS = 5;
+/** While crowded, a request must arrive within this time, so that a client that sends slowly occupies no place for long. */
+const CROWDED_REQUEST_MS = 3000;
 
 /**
- * Closes a listening server so that nothing in flight is lost:
- *
- * 1. For `lameDuckMs` everything goes on, but `/readyz` is 503: balancers stop sending new connections.
- * 2. It stops listening, and every answer from now on says `Connection: close`: connections under load end at the one
- *    moment HTTP/1.1 lets both sides agree on. Idle ones are left alone meanwhile, since a request may be on its way
- *    on any of them; `http.Server.close` would close those at once and lose it, so the net server's own is called.
- * 3. Then idle connections are closed, again and again: one whose answer was written before step 2 becomes idle later
- *    and would hold the close until its keep-alive timeout.
- * 4. What is left after `drainMs` is cut.
+ * Limits the connections of a server and the requests that wait on each. A plain limit refuses the newest connection,
+ * which is usually not the one that occupies places: near the limit, unused connections are closed instead.
  */
-export function createDrain(options: {
-  readonly server: Server;
-  readonly clock: Clock;
-  readonly lameDuckMs: number;
-  readonly drainMs: number;
-}): Drain {
-  const { server, clock, lameDuckMs, drainMs } = options;
-  const sockets = new Set<Socket>();
-  let accepted = 0;
-  let hangingUp = false;
-  let closing: Promise<DrainResult> | undefined;
+function limitConnections(
+  server: Server,
+  { maxConnections, maxPerAddress }: ListenerLimits,
+  observe: (event: ConnectionEvent) => void,
+) {
+  const { requestTimeout } = server;
+  const waiting = new WeakMap<Duplex, number>();
+  const sockets = new Map<Socket, { bytes: number; unusedChecks: number }>();
+  let checks: NodeJS.Timeout | undefined;
+
+  const makeRoom = (): void => {
+    for (const [socket, seen] of sockets) {
+      const bytes = socket.bytesRead + socket.bytesWritten;
+      seen.unusedChecks = bytes === seen.bytes ? seen.unusedChecks + 1 : 0;
+      seen.bytes = bytes;
+      if (seen.unusedChecks >= UNUSED_CHECKS) socket.destroy();
+    }
+    observe({ kind: 'connection', what: 'crowded' });
+  };
+
+  const checkCrowd = (): void => {
+    const isCrowded = sockets.size > maxConnections * CROWDED;
+    if (isCrowded === (checks !== undefined)) return;
+    // Node reads the property at each of its own checks.
+    server.requestTimeout = isCrowded ? Math.min(requestTimeout, CROWDED_REQUEST_MS) : requestTimeout;
+    clearInterval(checks);
+    checks = isCrowded ? setInterval(makeRoom, MAKE_ROOM_INTERVAL_MS).unref() : undefined;
+    if (isCrowded) makeRoom();
+  };
+
+  const shares =
+    maxPerAddress === undefined ? undefined : createAddressShares({ server, maxConnections, maxPerAddress, observe });
 
   server.on('connection', (socket) => {
-    accepted += 1;
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-
-  const close = async (): Promise<DrainResult> => {
-    if (!server.listening) return { cut: 0 };
-    const startedMs = clock.monotonicMs();
-    await sleep(Math.min(lameDuckMs, drainMs));
-    await emptyAcceptQueue();
-    hangingUp = true;
-    const { promise: gone, resolve } = Promise.withResolvers<void>();
-    let closed = false;
-    NetServer.prototype.close.call(server, () => {
-      closed = true;
-      resolve();
+    if (shares?.admits(socket) === false) return;
+    sockets.set(socket, { bytes: 0, unusedChecks: 0 });
+    checkCrowd();
+    socket.once('close', () => {
+      sockets.delete(socket);
+      checkCrowd();
     });
-    const deafMs = clock.monotonicMs();
-    let cut = 0;
-    while (!closed) {
-      await Promise.race([gone, sleep(SWEEP_MS)]);
-      const nowMs = clock.monotonicMs();
-      if (nowMs - startedMs >= drainMs) {
-        cut = sockets.size;
-        server.closeAllConnections();
-        // Those that HTTP has let go of are none of its connections, and would hold the close as long as they like.
-        for (const socket of sockets) socket.destroy();
-      } else if (nowMs - deafMs >= IDLE_GRACE_MS) {
-        server.closeIdleConnections();
-        closeUnused();
-      }
-    }
-    return { cut };
-  };
-
-  /** What waits in the queue is reset when the listening socket closes, and libuv takes one connection per turn. */
-  const emptyAcceptQueue = async (): Promise<void> => {
-    for (let turn = 0; turn < MAX_TURNS; turn += 1) {
-      const before = accepted;
-      await nextTurn();
-      if (accepted === before) return;
-    }
-  };
-
-  /** Opened ahead of need, as browsers do: node takes a connection without a byte for busy until its header timeout. */
-  const closeUnused = (): void => {
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  };
+  });
+  server.on('drop', () => observe({ kind: 'connection', what: 'refused' }));
 
   return {
-    draining: () => closing !== undefined,
-    hangingUp: () => hangingUp,
-    close: () => {
-      closing ??= close();
-      return closing;
+    /** False: the connection is closed, because too many of its requests wait; there is nothing to answer. */
+    admits: ({ socket }: IncomingMessage, response: ServerResponse): boolean => {
+      shares?.answering(socket, response);
+      // Node assigns the connection only to the first waiting response.
+      if (response.socket !== null) return true;
+      // This request was parsed before the connection was closed.
+      if (socket.destroyed) return false;
+      const ahead = waiting.get(socket) ?? 0;
+      if (ahead >= MAX_WAITING) {
+        socket.destroy();
+        observe({ kind: 'connection', what: 'ran-ahead' });
+        return false;
+      }
+      waiting.set(socket, ahead + 1);
+      response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+      return true;
     },
   };
 }

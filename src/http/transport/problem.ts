@@ -1,39 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { Logger } from 'pino';
-import { nearest } from '../../config/faults.ts';
-import { OperationRefused, type RefusalCode } from '../../control/operation-error.ts';
-import { type InvalidCode, InvalidSearch, Unanswered, type UnansweredCode } from '../../search/search-error.ts';
-import { EVERY_ANSWER } from './app.ts';
-import { answerRawTarget } from './request-target.ts';
 
-/** Refusals that http itself decides, before or beside a search. */
-export type HttpCode =
-  | 'invalid-url'
-  | 'invalid-request'
-  | 'invalid-body'
-  | 'unauthorized'
-  | 'wrong-token'
-  | 'too-many-tokens'
-  | 'token-not-set'
-  | 'cross-site'
-  | 'not-found'
-  | 'busy'
-  | 'method-not-allowed'
-  | 'not-acceptable'
-  | 'request-timeout'
-  | 'body-too-large'
-  | 'url-too-long'
-  | 'unsupported-media-type'
-  | 'expectation-failed'
-  | 'headers-too-large'
-  | 'internal';
-
-export type ProblemCode = InvalidCode | UnansweredCode | RefusalCode | HttpCode;
-
-/** The one table from a code to its status and title. */
-export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = {
+/**
+ * The one table of problem codes: status and title. The codes of search and of operations are here too; problems.ts
+ * translates their errors, and a code that is missing here does not compile there.
+ */
+export const PROBLEMS = {
+  // Searches.
   'invalid-query': { status: 400, title: 'Invalid query' },
   'unknown-domain': { status: 404, title: 'Unknown domain' },
   'invalid-page': { status: 400, title: 'Invalid page' },
@@ -48,7 +21,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; r
   'engine-deadline': { status: 504, title: 'Search engine was too slow' },
   'engine-unavailable': { status: 503, title: 'Search engine is unavailable' },
   'engine-rejected': { status: 502, title: 'Search engine refused the query' },
-  // 409: the request was fine, the state of things does not allow it.
+  // Operations. 409: the request is valid, but the present state does not allow it.
   'unknown-plan': { status: 404, title: 'Unknown plan' },
   'unknown-drill': { status: 404, title: 'Unknown drill' },
   'unknown-report': { status: 404, title: 'Unknown report' },
@@ -66,6 +39,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; r
   'hypothesis-failed': { status: 409, title: 'Hypothesis fails already' },
   'no-store': { status: 409, title: 'Domain has no store' },
   'control-unavailable': { status: 503, title: 'Control document is out of reach' },
+  // Requests.
   'invalid-url': { status: 400, title: 'Invalid URL' },
   'invalid-request': { status: 400, title: 'Invalid request' },
   'invalid-body': { status: 400, title: 'Invalid body' },
@@ -85,22 +59,24 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; r
   'headers-too-large': { status: 431, title: 'Header fields too large' },
   busy: { status: 503, title: 'Too busy' },
   internal: { status: 500, title: 'Internal error' },
-};
+} as const satisfies Readonly<Record<string, { readonly status: number; readonly title: string }>>;
 
-/** What an RFC 9457 answer says; status and title follow from the code. */
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** The content of an RFC 9457 document. Status and title follow from the code. */
 export interface Problem {
   readonly code: ProblemCode;
-  /** What was wrong and what is allowed, for the person who reads it. */
+  /** For a person: what was wrong and what is allowed. */
   readonly detail: string;
-  /** The offending parameter: a query parameter's name, or a JSON pointer into a body. */
+  /** The wrong parameter: the name of a query parameter, or a JSON pointer into a body. */
   readonly parameter?: string;
-  /** When asking again may help, before jitter. */
+  /** When a retry may succeed, before jitter. */
   readonly retryAfterMs?: number;
-  /** Fields the status requires: `allow`, `www-authenticate`. */
+  /** Fields that the status requires: `allow`, `www-authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A problem that has to be thrown to get out. */
+/** A problem as an error that can be thrown. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly problem: Problem;
@@ -111,41 +87,14 @@ export class Refusal extends Error {
   }
 }
 
-/** Anything thrown → what the client is told. An unknown error tells the client nothing about our insides. */
-export function problemOf(error: unknown): Problem {
-  if (error instanceof InvalidSearch) {
-    return { code: error.code, detail: error.message, parameter: error.parameter };
-  }
-  if (error instanceof Unanswered) {
-    const detail = error.code === 'over-budget' ? OVER_BUDGET : error.message;
-    return { code: error.code, detail, retryAfterMs: error.retryAfterMs };
-  }
-  if (error instanceof OperationRefused) {
-    const { code, message, parameter } = error;
-    return {
-      code,
-      detail: message,
-      // What operators ask for comes in bodies; the rooms below know it by the option's name.
-      ...(parameter === undefined ? {} : { parameter: parameter.startsWith('/') ? parameter : `/${parameter}` }),
-      ...(code === 'control-unavailable' ? { retryAfterMs: CONTROL_RETRY_MS } : {}),
-    };
-  }
-  if (error instanceof Refusal) return error.problem;
-  return { code: 'internal', detail: 'The service failed to answer; the fault is ours and is logged.' };
+export interface ProblemResponse {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
 }
 
-const CONTROL_RETRY_MS = 1000;
-
-const OVER_BUDGET =
-  'This client has had its share of the engine for now. Pages in the cache are free and still served: ask those, or wait.';
-
-/** The detail for a field that a closed body does not have. @param pointer as the client wrote it, or its JSON pointer. */
-export function unknownField(pointer: string, known: readonly string[]): string {
-  const shown = pointer.length > 64 ? `${pointer.slice(0, 64)}…` : pointer;
-  const near = nearest(pointer.slice(pointer.lastIndexOf('/') + 1), known);
-  const list = `nown here are ${known.join(', ')}.`;
-  return `There is no field ${shown}; ${near === undefined ? 'k' : `did you mean ${near}? K`}${list}`;
-}
+/** Header fields of every answer of both listeners: no browser guesses a type. */
+export const EVERY_ANSWER = { 'x-content-type-options': 'nosniff' } as const;
 
 /** The members of the `application/problem+json` document, in reading order. */
 export function problemDocument(problem: Problem): Record<string, unknown> {
@@ -160,13 +109,7 @@ export function problemDocument(problem: Problem): Record<string, unknown> {
   };
 }
 
-export interface ProblemResponse {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
-}
-
-/** The whole answer to a refused request; the same on every listener and every way of sending. */
+/** The complete answer to a refused request, the same on both listeners. */
 export function problemResponse(
   problem: Problem,
   requestId: string | undefined,
@@ -186,7 +129,7 @@ export function problemResponse(
   return { status: PROBLEMS[problem.code].status, headers, body };
 }
 
-/** From once to twice the time asked for, in whole seconds: a crowd that was refused together must not return together. */
+/** Whole seconds, between once and twice the given time: clients that were refused together must not return together. */
 export function retryAfterSeconds(retryAfterMs: number, random: () => number): number {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   return seconds + Math.floor(random() * (seconds + 1));
@@ -199,65 +142,4 @@ export function writeProblem(response: ServerResponse, { status, headers, body }
 
 export function sendProblem(reply: FastifyReply, { status, headers, body }: ProblemResponse): void {
   reply.code(status).headers(headers).send(body);
-}
-
-/**
- * Answers what node's parser refused before there was a request: a broken request line, headers that overflow, a half
- * request that never went on. It is the sender's fault, so it is never an error in the log.
- */
-export function createClientErrorHandler(options: {
-  readonly log: Logger;
-  readonly random: () => number;
-  /** Gives the server a connection that is not from its listener. */
-  readonly connect: (stream: Duplex) => void;
-  /** Told of each request that did not arrive in time. */
-  readonly onSlow: () => void;
-}): (error: Error, socket: Duplex) => void {
-  /** Already being answered: what their parsers still complain about is of no interest. */
-  const answered = new WeakSet<Duplex>();
-
-  return (error, socket) => {
-    if (answered.has(socket)) return;
-    const { code = 'unknown', rawPacket } = error as NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
-    options.log.debug({ fault: code }, 'unreadable request');
-    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') options.onSlow();
-    // A reply under way on this connection must not get another one in its middle.
-    const busy = (socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null })._httpMessage;
-    if (code === 'ECONNRESET' || !socket.writable || busy?.headersSent) {
-      socket.destroy();
-      return;
-    }
-    if (code === 'HPE_INVALID_URL' && !busy && answerRawTarget(options.connect, socket, rawPacket)) {
-      answered.add(socket);
-      return;
-    }
-    const { status, headers, body } = problemResponse(problemOfParser(code), undefined, options.random);
-    const fields = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
-    const text = `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\n${fields.join('')}\r\n${body}`;
-    socket.end(text, () => socket.destroy());
-  };
-}
-
-const REASONS: Readonly<Record<number, string>> = {
-  408: 'Request Timeout',
-  413: 'Payload Too Large',
-  431: 'Request Header Fields Too Large',
-};
-
-function problemOfParser(code: string): Problem {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return { code: 'headers-too-large', detail: 'The request line and header fields together are too large.' };
-    case 'HPE_INVALID_URL':
-      return {
-        code: 'invalid-url',
-        detail: 'A URL has printable ASCII only; anything else must be percent-encoded UTF-8.',
-      };
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return { code: 'body-too-large', detail: 'The extensions of a chunk are too large.' };
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { code: 'request-timeout', detail: 'The request did not arrive in time.' };
-    default:
-      return { code: 'invalid-request', detail: 'The bytes received are not an HTTP/1.1 request.' };
-  }
 }

@@ -2,8 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import { contentPolicy, documentFields, INLINE_STYLES, OWN_FILES } from '../../http/transport/app.ts';
-import { registerFile } from '../../http/transport/static-file.ts';
+import {
+  contentPolicy,
+  documentFields,
+  INLINE_STYLES,
+  OWN_FILES,
+  registerFile,
+} from '../../http/transport/static-file.ts';
 import { readAssets, registerAssets } from '../page/assets.ts';
 import { consoleHtml, REPORT_FRAME } from './document.ts';
 

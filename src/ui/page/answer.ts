@@ -1,12 +1,12 @@
 import { cacheStatus } from '../../http/search-api/response-headers.ts';
-import { createRecent } from '../../http/transport/recent.ts';
+import { createWeakCache } from '../../http/transport/weak-cache.ts';
 import type { Answer } from '../../search/read-path.ts';
 import { type AnswerBody, answerFrom } from './assets/view/model.mjs';
 import { type Provenance, provenanceOf } from './assets/view/provenance.mjs';
 
 /** Of inflated pages whose parsed form is remembered. */
 const MAX_READ_BYTES = 2 * 2 ** 20;
-const read = createRecent<Buffer, AnswerBody>(MAX_READ_BYTES);
+const read = createWeakCache<Buffer, AnswerBody>(MAX_READ_BYTES);
 
 /** The page inside an answer's inflated body: for a while one object for one buffer. @throws SyntaxError when it is no JSON. */
 export function readBody(identity: Buffer): AnswerBody {

@@ -1,4 +1,4 @@
-import { createRecent } from '../../http/transport/recent.ts';
+import { createWeakCache } from '../../http/transport/weak-cache.ts';
 import { type AnswerBody, type PageModel, titleOf } from './assets/view/model.mjs';
 import { columnsView, pageView } from './assets/view/page.mjs';
 import { h } from './assets/view/tree.mjs';
@@ -7,7 +7,7 @@ import { htmlAround, toHtml } from './html.ts';
 
 /** Some hundred pages of 20 results each, by their answers. */
 const MAX_DRAWN_BYTES = 8 * 2 ** 20;
-const drawn = createRecent<AnswerBody, { readonly view: string; readonly html: Buffer }>(MAX_DRAWN_BYTES);
+const drawn = createWeakCache<AnswerBody, { readonly view: string; readonly html: Buffer }>(MAX_DRAWN_BYTES);
 
 /**
  * Facets and results as HTML, remembered for the place and language they were drawn for last: they are most of what a page

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { MissReason } from '../../cache/events.ts';
-import { CLIENT_CLOSED, outcomeOf } from '../../http/transport/exchange.ts';
-import { problemOf, problemResponse } from '../../http/transport/problem.ts';
-import { domainLabel, headerReader } from '../../http/transport/request-target.ts';
+import { problemOf } from '../../http/problems.ts';
+import { CLIENT_CLOSED, domainLabel, outcomeOf } from '../../http/search-api/exchange.ts';
+import { problemResponse } from '../../http/transport/problem.ts';
+import { headerReader } from '../../http/transport/request-target.ts';
 import type { Outcome } from '../../search/events.ts';
 import { provenanceOfAnswer, readBody } from './answer.ts';
 import type { Failure, Shown } from './assets/view/model.mjs';

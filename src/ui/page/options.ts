@@ -1,13 +1,13 @@
-import type { IdentityBodies } from '../../http/search-api/identity-bodies.ts';
-import type { Door } from '../../http/transport/admission.ts';
-import type { RequestEvent } from '../../http/transport/events.ts';
+import type { RequestEvent } from '../../http/events.ts';
+import type { Admission } from '../../http/search-api/admission.ts';
+import type { IdentityBodies } from '../../http/transport/content-coding.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
 import type { Example } from './assets/view/site.mjs';
 
 export interface PageOptions {
   readonly search: Search;
-  readonly door: Pick<Door, 'search' | 'admitPage'>;
+  readonly door: Pick<Admission, 'search' | 'admitPage'>;
   /** Shared with `/search`, so that a page that was read once is inflated once. */
   readonly identityBodies: IdentityBodies;
   readonly clock: Clock;

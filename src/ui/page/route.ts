@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { contentPolicy, documentFields, OWN_FILES } from '../../http/transport/app.ts';
 import { Refusal } from '../../http/transport/problem.ts';
 import { parametersOf } from '../../http/transport/request-target.ts';
-import { sendCompressed } from '../../http/transport/static-file.ts';
+import { contentPolicy, documentFields, OWN_FILES, sendCompressed } from '../../http/transport/static-file.ts';
 import { pageLanguage, preferredLanguage } from './assets/view/language.mjs';
 import { type Place, placeFrom } from './assets/view/place.mjs';
 import type { Site } from './assets/view/site.mjs';

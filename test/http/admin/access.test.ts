@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type AdminRig, adminRig, bearer, TOKEN } from './rig.ts';
+import { type AdminHarness, adminHarness, bearer, TOKEN } from './harness.ts';
 
 const OPEN = ['/metrics', '/healthz', '/admin/openapi.json', '/ops', '/ops/report', '/ops/assets/:version/*'];
 
-async function everyRoute(context: TestContext, token: string): Promise<AdminRig['routes']> {
-  const { server, routes } = adminRig(context, { token });
+async function everyRoute(context: TestContext, token: string): Promise<AdminHarness['routes']> {
+  const { server, routes } = adminHarness(context, { token });
   await server.app.ready();
-  assert.ok(routes.length > 30, 'the routes are known');
+  assert.ok(routes.length > 30, 'all routes are registered');
   return routes.map(({ method, url }) => ({ method, url }));
 }
 
 const isLook = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-test('with a token, every route needs it but those that carry no data', async (context) => {
+test('with a configured token, every route needs it except those without data', async (context) => {
   const routes = await everyRoute(context, TOKEN);
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   let asked = 0;
   for (const { method, url } of routes) {
     for (const authorization of [undefined, 'Bearer nope', TOKEN, `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, 'Bearer ']) {
       const headers = authorization === undefined ? {} : { authorization };
       asked += 1;
-      // Each from its own address: one that guesses is not looked at for long.
+      // Each request from another address: the tokens of one address would soon not be compared.
       const remoteAddress = `10.0.${asked >> 8}.${asked & 255}`;
       const { statusCode } = await app.inject({ method: method as 'GET', url, headers, remoteAddress });
       const isOpen = OPEN.includes(url) && isLook(method);
@@ -30,10 +30,10 @@ test('with a token, every route needs it but those that carry no data', async (c
   }
 });
 
-test('without a token everything may be looked at and nothing changed', async (context) => {
+test('without a configured token everything may be read and nothing changed', async (context) => {
   const routes = await everyRoute(context, '');
   for (const token of [undefined, '']) {
-    const { server, entries } = adminRig(context, { token: token as string });
+    const { server, entries } = adminHarness(context, { token: token as string });
     const changing = routes.filter(({ method }) => !isLook(method));
     for (const { method, url } of changing) {
       const refused = await server.app.inject({ method: method as 'POST', url, headers: bearer, payload: {} });
@@ -49,12 +49,12 @@ test('without a token everything may be looked at and nothing changed', async (c
       (sum, { result, heldBack = 0 }) => sum + (result === 'held-back' ? 0 : 1) + heldBack,
       0,
     );
-    assert.equal(counted, changing.length, 'each is written down or counted');
+    assert.equal(counted, changing.length, 'each refusal is written or counted');
   }
 });
 
-test('a wrong token is called wrong, and a missing one missing', async (context) => {
-  const { app } = adminRig(context).server;
+test('a wrong and a missing token have different problem codes', async (context) => {
+  const { app } = adminHarness(context).server;
   for (const [authorization, code, title] of [
     [undefined, 'unauthorized', 'Token required'],
     ['', 'unauthorized', 'Token required'],
@@ -72,16 +72,16 @@ test('a wrong token is called wrong, and a missing one missing', async (context)
   }
 });
 
-test('what is not there is not told to strangers', async (context) => {
-  const { app } = adminRig(context).server;
+test('without the token an unknown path is not distinguishable from a known one', async (context) => {
+  const { app } = adminHarness(context).server;
   for (const method of ['GET', 'POST', 'DELETE'] as const) {
     assert.equal((await app.inject({ method, url: '/admin/nope' })).statusCode, 401);
   }
 });
 
-test('another site’s page gets nothing, whatever it carries', async (context) => {
-  const { app } = adminRig(context, { token: '' }).server;
-  const withToken = adminRig(context).server.app;
+test('a request from another site is refused whatever it carries', async (context) => {
+  const { app } = adminHarness(context, { token: '' }).server;
+  const withToken = adminHarness(context).server.app;
   for (const fields of [
     { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' },
     { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' },
@@ -98,13 +98,13 @@ test('another site’s page gets nothing, whatever it carries', async (context) 
   }
 });
 
-test('our own pages, programs and links that people follow are let in', async (context) => {
-  const { app } = adminRig(context, { token: '' }).server;
-  const withToken = adminRig(context).server.app;
+test('requests of own pages, of programs and by followed links are admitted', async (context) => {
+  const { app } = adminHarness(context, { token: '' }).server;
+  const withToken = adminHarness(context).server.app;
   for (const fields of [
     {},
     { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:80' },
-    // A proxy may have put another name into Host; the browser knows.
+    // A proxy may have changed Host; the browser still knows that it is the same origin.
     { 'sec-fetch-site': 'same-origin', origin: 'https://ops.example' },
     { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' },
     { origin: 'http://localhost' },
@@ -121,8 +121,8 @@ test('our own pages, programs and links that people follow are let in', async (c
   assert.equal(form.json().code, 'cross-site');
 });
 
-test('a name that somebody pointed at us is not ours while reads are free', async (context) => {
-  const { app } = adminRig(context, { token: '' }).server;
+test('a foreign name in Host is refused while reads are free', async (context) => {
+  const { app } = adminHarness(context, { token: '' }).server;
   for (const host of ['rebound.example:8081', 'localhost.example', '127.0.0.1.example', '127.0.0.1.nip.example:80']) {
     const { statusCode, payload } = await app.inject({ url: '/admin/domains', headers: { host } });
     assert.deepEqual([statusCode, JSON.parse(payload).parameter], [403, 'Host'], host);
@@ -144,13 +144,16 @@ test('a name that somebody pointed at us is not ours while reads are free', asyn
     }
   }
   const named = { ...bearer, host: 'ops.example' };
-  assert.equal((await adminRig(context).server.app.inject({ url: '/admin/domains', headers: named })).statusCode, 200);
+  assert.equal(
+    (await adminHarness(context).server.app.inject({ url: '/admin/domains', headers: named })).statusCode,
+    200,
+  );
 });
 
-test('a configured name is ours, with and without a token, and then no other is', async (context) => {
+test('a configured name in Host is accepted, with and without a token, and no other name is', async (context) => {
   const hosts = ['Metrics.internal'];
-  const open = adminRig(context, { token: '', hosts }).server.app;
-  const closed = adminRig(context, { hosts }).server.app;
+  const open = adminHarness(context, { token: '', hosts }).server.app;
+  const closed = adminHarness(context, { hosts }).server.app;
   for (const app of [open, closed]) {
     for (const url of ['/metrics', '/healthz', '/admin/domains']) {
       for (const [host, status] of [
@@ -166,8 +169,8 @@ test('a configured name is ours, with and without a token, and then no other is'
   }
 });
 
-test('no answer lets another origin read it', async (context) => {
-  const { app } = adminRig(context).server;
+test('no answer allows another origin to read it', async (context) => {
+  const { app } = adminHarness(context).server;
   for (const [method, url] of [
     ['OPTIONS', '/admin/halt'],
     ['POST', '/admin/halt'],
@@ -185,8 +188,8 @@ test('no answer lets another origin read it', async (context) => {
   }
 });
 
-test('a look costs no token where it is told to be looked at, a change of it does', async (context) => {
-  const { app } = adminRig(context).server;
+test('an open path needs no token to be read, and needs one with a changing method', async (context) => {
+  const { app } = adminHarness(context).server;
   for (const url of OPEN.slice(0, 4)) {
     assert.equal((await app.inject({ url })).statusCode, 200, url);
     assert.equal((await app.inject({ method: 'HEAD', url })).statusCode, 200, url);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../../fakes/clock.ts';
-import { adminRig } from './rig.ts';
+import { adminHarness } from './harness.ts';
 
 const START = { plan: 'canary', domains: ['goods'], reason: 'rehearsal' };
 
-test('a drill is started, watched to its end and read', async (context) => {
+test('a drill is started, followed to its end and its report read', async (context) => {
   const clock = createFakeClock();
-  const { post, get, entries } = adminRig(context, { clock });
+  const { post, get, entries } = adminHarness(context, { clock });
   const started = await post('/admin/drills', START);
   assert.deepEqual([started.status, started.json.state.kind], [201, 'running']);
   const { id } = started.json;
@@ -32,9 +32,9 @@ test('a drill is started, watched to its end and read', async (context) => {
   );
 });
 
-test('a drill that runs is aborted, and gone on with', async (context) => {
+test('a running drill is aborted and then resumed', async (context) => {
   const clock = createFakeClock();
-  const { post, entries } = adminRig(context, { clock });
+  const { post, entries } = adminHarness(context, { clock });
   const { id } = (await post('/admin/drills', START)).json;
   clock.advance(4000);
   assert.deepEqual((await post(`/admin/drills/${id}/abort`)).json, { id });
@@ -55,8 +55,8 @@ test('a drill that runs is aborted, and gone on with', async (context) => {
   );
 });
 
-test('plans are listed, and tried without doing anything', async (context) => {
-  const { post, get, entries } = adminRig(context);
+test('plans are listed and previewed without any effect', async (context) => {
+  const { post, get, entries } = adminHarness(context);
   const { plans } = (await get('/admin/plans')).json;
   assert.deepEqual([plans[0].name, plans[0].stages.length], ['canary', 1]);
   const { json } = await post('/admin/drills/preview', { plan: '1-5-25-100', domains: ['goods'] });
@@ -66,15 +66,15 @@ test('plans are listed, and tried without doing anything', async (context) => {
   assert.deepEqual(entries, []);
 });
 
-test('a plan of one’s own is run, and what it leaves out is filled in', async (context) => {
-  const { post } = adminRig(context);
+test('a custom plan is run with defaults for its missing members', async (context) => {
+  const { post } = adminHarness(context);
   const plan = { name: 'mine', title: 'Mine', stages: [{ kind: 'fraction', fraction: 0.1, holdMs: 2000 }] };
   const { status, json } = await post('/admin/drills', { ...START, plan });
   assert.deepEqual([status, json.plan.name, json.plan.mode], [201, 'mine', 'drop']);
 });
 
-test('the halt lever stops every drill, refuses new ones and is lifted', async (context) => {
-  const { post, get, entries } = adminRig(context);
+test('a halt stops every drill and refuses new ones until it is lifted', async (context) => {
+  const { post, get, entries } = adminHarness(context);
   await post('/admin/drills', START);
   assert.equal((await post('/admin/halt', {})).json.code, 'reason-required');
   assert.deepEqual((await post('/admin/halt', { reason: 'incident' })).json, { halted: true });
@@ -95,8 +95,8 @@ test('the halt lever stops every drill, refuses new ones and is lifted', async (
   );
 });
 
-test('one drill per domain at a time', async (context) => {
-  const { post, entries } = adminRig(context);
+test('a domain has at most one drill at a time', async (context) => {
+  const { post, entries } = adminHarness(context);
   await post('/admin/drills', START);
   const second = await post('/admin/drills', START);
   assert.deepEqual([second.status, second.json.code], [409, 'drill-running']);
@@ -119,8 +119,8 @@ for (const [what, body, status, code, parameter] of [
   ['a fraction out of range', written(stage(1.5)), 400, 'invalid-plan', '/plan/stages/0/fraction'],
   ['fractions that do not rise', written(stage(0.5), stage(0.2)), 400, 'invalid-plan', '/plan/stages/1/fraction'],
 ] as const) {
-  test(`a drill with ${what} is not begun`, async (context) => {
-    const { post, get, entries } = adminRig(context);
+  test(`a drill with ${what} is not started`, async (context) => {
+    const { post, get, entries } = adminHarness(context);
     const refused = await post('/admin/drills', body);
     assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [status, code, parameter]);
     assert.deepEqual((await get('/admin/drills')).json.drills, []);
@@ -131,8 +131,8 @@ for (const [what, body, status, code, parameter] of [
   });
 }
 
-test('an id that is no drill’s goes no further than the path', async (context) => {
-  const { get, post, operations } = adminRig(context);
+test('an invalid drill id does not reach the drills', async (context) => {
+  const { get, post, operations } = adminHarness(context);
   const asked: string[] = [];
   const { journal } = operations.drills;
   const listening = (id: string) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adminRig } from './rig.ts';
+import { adminHarness } from './harness.ts';
 
-test('a flush raises the floor of its range and says what it did', async (context) => {
-  const { post, get, entries } = adminRig(context);
+test('a flush raises the floor of its range and reports it', async (context) => {
+  const { post, get, entries } = adminHarness(context);
   const { status, json } = await post('/admin/flush', { domain: 'goods', mode: 'drop', fraction: 0.25, from: 100 });
   assert.equal(status, 200);
   assert.deepEqual(json, {
@@ -31,12 +31,12 @@ test('a flush raises the floor of its range and says what it did', async (contex
 });
 
 test('without a fraction everything is flushed', async (context) => {
-  const { json } = await adminRig(context).post('/admin/flush', { domain: 'goods', mode: 'refresh' });
+  const { json } = await adminHarness(context).post('/admin/flush', { domain: 'goods', mode: 'refresh' });
   assert.deepEqual(json.ranges, [{ from: 0, to: 10_000 }]);
 });
 
-test('an erasure needs a reason and shows how far it is', async (context) => {
-  const { post, get } = adminRig(context);
+test('an erasure needs a reason and shows its progress', async (context) => {
+  const { post, get } = adminHarness(context);
   for (const reason of [undefined, '   ']) {
     const refused = await post('/admin/flush', { domain: 'goods', mode: 'erase', ...(reason ? { reason } : {}) });
     assert.deepEqual([refused.status, refused.json.code], [400, 'reason-required']);
@@ -46,16 +46,16 @@ test('an erasure needs a reason and shows how far it is', async (context) => {
   assert.equal((await get('/admin/flush?domain=goods')).json.erasure.nodes[0].removed, 48_210);
 });
 
-test('a dry run changes nothing and leaves no line', async (context) => {
-  const { post, get, entries } = adminRig(context);
+test('a preview changes nothing and leaves no line', async (context) => {
+  const { post, get, entries } = adminHarness(context);
   const { status, json } = await post('/admin/flush/preview', { domain: 'goods', mode: 'drop', fraction: 0.5 });
   assert.deepEqual([status, json.fraction, json.nodes.length], [200, 0.5, 2]);
   assert.equal((await get('/admin/flush?domain=goods')).json.document.revision, 0);
   assert.deepEqual(entries, []);
 });
 
-test('a purge names the query as the cache knows it', async (context) => {
-  const { post, get, entries } = adminRig(context);
+test('a purge answers with the canonical text of the query', async (context) => {
+  const { post, get, entries } = adminHarness(context);
   const { json } = await post('/admin/purge', { domain: 'goods', q: '  КРОССОВКИ   nike', reason: 'banned' });
   assert.deepEqual(json, {
     ...{ domain: 'goods', text: 'кроссовки nike', revision: 1, generation: 2 },
@@ -74,8 +74,8 @@ test('a purge names the query as the cache knows it', async (context) => {
   assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [400, 'invalid-query', '/q']);
 });
 
-test('what is suppressed is listed until it is lifted', async (context) => {
-  const { post, get } = adminRig(context);
+test('a suppressed document is listed until it is lifted', async (context) => {
+  const { post, get } = adminHarness(context);
   const { json } = await post('/admin/suppress', { domain: 'goods', ids: ['a', 'b'] });
   assert.deepEqual([json.suppressed, json.revision], [2, 1]);
   const listed = (await get('/admin/suppressed?domain=goods')).json;
@@ -83,8 +83,8 @@ test('what is suppressed is listed until it is lifted', async (context) => {
   assert.equal((await post('/admin/unsuppress', { domain: 'goods', ids: ['a'] })).json.suppressed, 1);
 });
 
-test('a full list refuses what does not fit, and nothing is changed', async (context) => {
-  const { post, get, entries } = adminRig(context);
+test('a full list refuses further documents, and nothing is changed', async (context) => {
+  const { post, get, entries } = adminHarness(context);
   const ids = Array.from({ length: 1024 }, (_, i) => `${'x'.repeat(120)}${i}`);
   assert.equal((await post('/admin/suppress', { domain: 'goods', ids })).status, 200);
   const refused = await post('/admin/suppress', { domain: 'goods', ids: ['one more'] });
@@ -106,7 +106,7 @@ for (const [what, url, body, status, code, parameter] of [
   ['a fraction above one', '/admin/flush', { ...flush, fraction: 1.01 }, 400, 'invalid-fraction', '/fraction'],
   ['a fraction in words', '/admin/flush', { ...flush, fraction: '1' }, 400, 'invalid-fraction', '/fraction'],
   ['a bucket too far', '/admin/flush', { ...flush, from: 10_000 }, 400, 'invalid-body', '/from'],
-  ['a field nobody knows', '/admin/flush', { ...flush, fracton: 0.5 }, 400, 'invalid-body', '/fracton'],
+  ['an unknown field', '/admin/flush', { ...flush, fracton: 0.5 }, 400, 'invalid-body', '/fracton'],
   [
     'a long index version',
     '/admin/flush',
@@ -126,7 +126,7 @@ for (const [what, url, body, status, code, parameter] of [
   ],
   ['no query', '/admin/purge', { domain: 'goods' }, 400, 'invalid-body', '/q'],
   ['no ids', '/admin/suppress', { domain: 'goods', ids: [] }, 400, 'invalid-body', '/ids'],
-  ['an id that is none', '/admin/suppress', { domain: 'goods', ids: ['a', 2] }, 400, 'invalid-body', '/ids/1'],
+  ['an id that is not a string', '/admin/suppress', { domain: 'goods', ids: ['a', 2] }, 400, 'invalid-body', '/ids/1'],
   [
     'too many ids',
     '/admin/suppress',
@@ -136,8 +136,8 @@ for (const [what, url, body, status, code, parameter] of [
     '/ids',
   ],
 ] as const) {
-  test(`${what} is refused by name, changes nothing and is written down once`, async (context) => {
-    const { post, get, entries } = adminRig(context);
+  test(`${what} is refused by name, changes nothing and leaves one line`, async (context) => {
+    const { post, get, entries } = adminHarness(context);
     const refused = await post(url, body);
     assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [status, code, parameter]);
     assert.equal(refused.headers['content-type'], 'application/problem+json');
@@ -149,8 +149,8 @@ for (const [what, url, body, status, code, parameter] of [
   });
 }
 
-test('a refusal says what is allowed', async (context) => {
-  const { post } = adminRig(context);
+test('a refusal names the allowed values', async (context) => {
+  const { post } = adminHarness(context);
   const detail = async (body: object): Promise<string> => (await post('/admin/flush', body)).json.detail;
   assert.match(await detail({ ...flush, fraction: 2 }), /above 0, at most 1/);
   assert.match(await detail({ ...flush, mode: 'smash' }), /one of refresh, drop, erase/);

@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/runtime.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
-import { get, until } from '../serve.ts';
-import { adminRig, TOKEN } from './rig.ts';
+import { get, until } from '../harness.ts';
+import { adminHarness, TOKEN } from './harness.ts';
 
 const LIVE = `GET /admin/live HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
 const FIELDS = `Authorization: Bearer ${TOKEN}\r\n`;
@@ -13,7 +13,7 @@ const FIELDS = `Authorization: Bearer ${TOKEN}\r\n`;
 interface Watching {
   readonly socket: Socket;
   readonly text: () => string;
-  /** As parsed: a test looks into it as deep as it likes. */
+  /** The parsed body, untyped. */
   readonly lines: () => ReturnType<JSON['parse']>[];
 }
 
@@ -30,10 +30,10 @@ function watch(context: TestContext, port: number): Watching {
   return { socket, text: () => text, lines };
 }
 
-// Each has a listener of its own and waits for lines, one a second.
+// Each test has a listener of its own and waits for lines, one a second.
 describe('the live stream', { concurrency: 3 }, () => {
-  test('a line comes at once, then one a second, with what happened since', async (context) => {
-    const { listen, post } = adminRig(context);
+  test('a line comes at once and then one a second, with the figures since the previous one', async (context) => {
+    const { listen, post } = adminHarness(context);
     const port = await listen();
     const startedMs = performance.now();
     const { text, lines } = watch(context, port);
@@ -53,28 +53,28 @@ describe('the live stream', { concurrency: 3 }, () => {
     assert.ok(third.atMs > first.atMs);
   });
 
-  test('seventeen are one too many, and a place is free again when somebody leaves', async (context) => {
-    const { listen, server } = adminRig(context);
+  test('the seventeenth stream is refused, and a place is free again when a client disconnects', async (context) => {
+    const { listen, server } = adminHarness(context);
     const port = await listen();
     const accepted: Socket[] = [];
     server.app.server.on('connection', (socket) => accepted.push(socket));
     const watchers = Array.from({ length: 16 }, () => watch(context, port));
-    await until(() => watchers.every(({ lines }) => lines().length > 0), 'all are watching');
+    await until(() => watchers.every(({ lines }) => lines().length > 0), 'all streams have a line');
     const watching = [...accepted];
     const refused = await get(port, '/admin/live', FIELDS);
     assert.deepEqual([refused.status, refused.problem.code], [503, 'busy']);
     assert.ok(Number(refused.headers['retry-after']) >= 1);
     watchers[0]?.socket.destroy();
-    await until(() => watching.some(({ closed }) => closed), 'the server has seen one leave');
+    await until(() => watching.some(({ closed }) => closed), 'the server has seen one disconnect');
     const next = watch(context, port);
-    await until(() => next.lines().length > 0, 'the next one watches');
+    await until(() => next.lines().length > 0, 'the new stream has a line');
   });
 
-  test('who does not read costs no more than what is on its way, and holds up nobody', async (context) => {
+  test('a client that does not read costs one buffered line and delays no other', async (context) => {
     const operations = createFakeOperations({ clock: systemClock });
     const { watch: look } = operations;
     let looks = 0;
-    // 4 MB a line: more than any kernel takes for a reader who is asleep.
+    // 4 MB a line: more than a kernel buffers for a client that does not read.
     const padding = 'x'.repeat(4 * 2 ** 20);
     const large: typeof look = () => {
       const watcher = look();
@@ -86,7 +86,7 @@ describe('the live stream', { concurrency: 3 }, () => {
       };
     };
     Object.assign(operations, { watch: large, domains: ['goods'] });
-    const { listen, server } = adminRig(context, { operations });
+    const { listen, server } = adminHarness(context, { operations });
     const port = await listen();
     const accepted: Socket[] = [];
     server.app.server.on('connection', (socket) => accepted.push(socket));
@@ -94,30 +94,30 @@ describe('the live stream', { concurrency: 3 }, () => {
     context.after(() => stuck.destroy());
     stuck.on('error', () => {});
     stuck.write(LIVE);
-    await until(() => looks === 1, 'the first line is under way');
-    await until(() => (accepted[0]?.writableLength ?? 0) > 0, 'more than the kernel takes');
+    await until(() => looks === 1, 'the first line is being sent');
+    await until(() => (accepted[0]?.writableLength ?? 0) > 0, 'the line is larger than the kernel’s buffer');
     const waiting = accepted[0]?.writableLength ?? 0;
     const reading = watch(context, port);
-    await until(() => reading.text().length > 3 * padding.length, 'another one reads on');
-    assert.equal(looks, 1 + reading.text().split('"atMs"').length - 1, 'nothing was even made up for the stuck one');
+    await until(() => reading.text().length > 3 * padding.length, 'another client continues to read');
+    assert.equal(looks, 1 + reading.text().split('"atMs"').length - 1, 'no line was made for the stuck client');
     assert.equal(accepted[0]?.writableLength, waiting);
     const before = looks;
     stuck.resume();
-    await until(() => looks >= before + 3, 'the stuck one has woken up and gets lines again');
+    await until(() => looks >= before + 3, 'the stuck client reads and gets lines again');
   });
 
-  test('closing ends every stream at once and holds up nothing', async (context) => {
-    const { listen, server } = adminRig(context, { drainMs: 5000 });
+  test('closing ends every stream at once and is not delayed by them', async (context) => {
+    const { listen, server } = adminHarness(context, { drainMs: 5000 });
     const port = await listen();
     const watchers = Array.from({ length: 4 }, () => watch(context, port));
-    await until(() => watchers.every(({ lines }) => lines().length > 0), 'all are watching');
+    await until(() => watchers.every(({ lines }) => lines().length > 0), 'all streams have a line');
     const ended = watchers.map(({ socket }) => once(socket, 'close'));
     assert.deepEqual(await server.close(), { cut: 0 });
     await Promise.all(ended);
     for (const { text } of watchers) assert.ok(text().endsWith('\r\n0\r\n\r\n'), 'to its end');
   });
 
-  test('a list of drills that does not come, or fails, delays no line', async (context) => {
+  test('a list of drills that hangs or fails delays no line', async (context) => {
     const operations = createFakeOperations({ clock: systemClock });
     let calls = 0;
     const list = () => {
@@ -125,13 +125,13 @@ describe('the live stream', { concurrency: 3 }, () => {
       return calls === 1 ? Promise.reject(new Error('away')) : new Promise<never>(() => {});
     };
     Object.assign(operations.drills, { list });
-    const { listen } = adminRig(context, { operations });
+    const { listen } = adminHarness(context, { operations });
     const { lines } = watch(context, await listen());
     await until(() => lines().length >= 3, 'three lines');
-    assert.equal(calls, 2, 'and it is not asked again while it is asked');
+    assert.equal(calls, 2, 'the list is not requested again while a request is pending');
   });
 
-  test('a fault of ours ends the stream it is in and nothing else', async (context) => {
+  test('an internal error ends its stream and no other', async (context) => {
     const operations = createFakeOperations({ clock: systemClock });
     const { watch: sound } = operations;
     let watchers = 0;
@@ -140,20 +140,20 @@ describe('the live stream', { concurrency: 3 }, () => {
       return watchers === 1 ? { look: () => assert.fail('a fault') } : sound();
     };
     Object.assign(operations, { watch: broken });
-    const { listen, lines } = adminRig(context, { operations });
+    const { listen, lines } = adminHarness(context, { operations });
     const port = await listen();
     const first = watch(context, port);
-    await until(() => first.socket.closed, 'the first one has ended');
+    await until(() => first.socket.closed, 'the first stream has ended');
     assert.ok(lines.some(({ msg }) => msg === 'a live stream failed'));
     const second = watch(context, port);
-    await until(() => second.lines().length > 0, 'the second one goes on');
+    await until(() => second.lines().length > 0, 'the second stream continues');
   });
 
-  test('sixty-four connections are served, the next one is not', async (context) => {
-    const { listen } = adminRig(context, { drainMs: 100 });
+  test('sixty-four connections are served and the next one is not', async (context) => {
+    const { listen } = adminHarness(context, { drainMs: 100 });
     const port = await listen();
     const streams = Array.from({ length: 16 }, () => watch(context, port));
-    await until(() => streams.every(({ lines }) => lines().length > 0), 'all are watching');
+    await until(() => streams.every(({ lines }) => lines().length > 0), 'all streams have a line');
     const others = Array.from({ length: 48 }, () =>
       connect({ port, host: '127.0.0.1' })
         .on('error', () => {})
@@ -163,7 +163,7 @@ describe('the live stream', { concurrency: 3 }, () => {
     await Promise.all(others.map((socket) => once(socket, 'connect')));
     const beyond = connect({ port, host: '127.0.0.1' }).on('error', () => {});
     await once(beyond.resume(), 'close');
-    // They say nothing, and make room; who watches stays.
+    // Silent connections make room, and streams stay.
     await until(() => others.some(({ destroyed, readyState }) => destroyed || readyState === 'closed'), 'room is made');
     assert.equal((await get(port, '/healthz')).status, 200);
     assert.ok(streams.every(({ socket }) => !socket.closed));

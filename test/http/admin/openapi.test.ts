@@ -4,17 +4,17 @@ import { Compile } from 'typebox/compile';
 import { PROBLEMS } from '../../../src/http/transport/problem.ts';
 import { loadReadyPlans } from '../../../src/operations/drills/read-plan.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
-import { type AdminRig, adminRig, type Reply } from './rig.ts';
+import { type AdminHarness, adminHarness, type Reply } from './harness.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Of the listener that are not described: files, pages, and the description itself. */
+/** Routes that are not described: files, pages, and the description itself. */
 const UNDESCRIBED = /^\/ops|^\/admin\/openapi\.json$/;
 
 interface Described {
-  readonly rig: AdminRig;
+  readonly harness: AdminHarness;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  /** Every `$ref` put in its place. */
+  /** With every `$ref` resolved. */
   readonly schemaOf: (method: string, path: string, status: string) => Json;
 }
 
@@ -29,17 +29,17 @@ interface Operation {
 }
 
 async function described(context: TestContext, clock = createFakeClock()): Promise<Described> {
-  const rig = adminRig(context, { clock });
-  const { status, json } = await rig.get('/admin/openapi.json');
+  const harness = adminHarness(context, { clock });
+  const { status, json } = await harness.get('/admin/openapi.json');
   assert.deepEqual([status, json.openapi], [200, '3.1.0']);
   const schemaOf = (method: string, path: string, code: string): Json => {
     const content = Object.values(json.paths[path][method].responses[code].content)[0] as { schema: Json };
     return closed(content.schema) as Json;
   };
-  return { rig, paths: json.paths, schemaOf };
+  return { harness, paths: json.paths, schemaOf };
 }
 
-/** A member nobody described is a fault. */
+/** An undescribed member is a fault. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -48,10 +48,10 @@ function closed(schema: unknown): unknown {
   return open ? { ...parts, additionalProperties: false } : parts;
 }
 
-test('every route is described, with what it takes, answers and refuses', async (context) => {
-  const { rig, paths } = await described(context);
+test('every route is described, with its input, its answer and its problems', async (context) => {
+  const { harness, paths } = await described(context);
   const missing: string[] = [];
-  for (const { method, url } of rig.routes) {
+  for (const { method, url } of harness.routes) {
     if (method === 'HEAD' || UNDESCRIBED.test(url)) continue;
     const path = url.replaceAll(/:(\w+)/g, '{$1}');
     const operation = paths[path]?.[method.toLowerCase()];
@@ -78,18 +78,18 @@ test('bodies are closed, and every problem has its code', async (context) => {
   assert.partialDeepStrictEqual(problem, { properties: { code: { enum: Object.keys(PROBLEMS) } } });
 });
 
-test('every answer is as described', async (context) => {
+test('every answer matches its description', async (context) => {
   const clock = createFakeClock();
-  const { rig, paths, schemaOf } = await described(context, clock);
+  const { harness, paths, schemaOf } = await described(context, clock);
   const seen = new Set<string>();
   const check = (method: 'get' | 'post', path: string, { status, json }: Reply): void => {
     assert.ok(status < 300, `${path}: ${JSON.stringify(json)}`);
     assert.deepEqual(Compile(schemaOf(method, path, String(status)) as never).Errors(json), [], `${method} ${path}`);
     seen.add(`${method} ${path}`);
   };
-  const get = async (path: string, url = path): Promise<void> => check('get', path, await rig.get(url));
+  const get = async (path: string, url = path): Promise<void> => check('get', path, await harness.get(url));
   const post = async (path: string, body: object, url = path): Promise<Reply> => {
-    const reply = await rig.post(url, body);
+    const reply = await harness.post(url, body);
     check('post', path, reply);
     return reply;
   };
@@ -123,31 +123,31 @@ test('every answer is as described', async (context) => {
   await get('/healthz');
 
   const all = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((name) => `${name} ${path}`));
-  // A stream, a page and a text: the first is checked below, the others are for other readers.
+  // A stream, a page and a text: the stream is checked below, the others have no JSON.
   const rest = ['get /admin/live', 'get /admin/drills/{id}/report', 'get /metrics'];
   assert.deepEqual([...seen, ...rest].sort(), all.sort());
 });
 
-test('a line of the stream is as described, its first and the next', async (context) => {
-  const { rig, schemaOf } = await described(context);
-  await rig.post('/admin/drills', { plan: 'canary', domains: ['goods'], reason: 'rehearsal' });
+test('the first and the next line of the stream match their description', async (context) => {
+  const { harness, schemaOf } = await described(context);
+  await harness.post('/admin/drills', { plan: 'canary', domains: ['goods'], reason: 'rehearsal' });
   const line = Compile(schemaOf('get', '/admin/live', '200') as never);
-  const watcher = rig.operations.watch();
-  const { drills } = (await rig.get('/admin/drills')).json;
+  const watcher = harness.operations.watch();
+  const { drills } = (await harness.get('/admin/drills')).json;
   for (let i = 0; i < 2; i += 1) {
     assert.deepEqual(line.Errors({ atMs: 1, domains: watcher.look(), drills }), []);
   }
 });
 
-test('what is refused is as described', async (context) => {
-  const { rig, schemaOf } = await described(context);
+test('a refusal matches its description', async (context) => {
+  const { harness, schemaOf } = await described(context);
   const problem = Compile(schemaOf('post', '/admin/flush', '4XX') as never);
   for (const body of [{}, { domain: 'nope', mode: 'drop' }, { domain: 'goods', mode: 'drop', fraction: 7 }]) {
-    assert.deepEqual(problem.Errors((await rig.post('/admin/flush', body)).json), []);
+    assert.deepEqual(problem.Errors((await harness.post('/admin/flush', body)).json), []);
   }
 });
 
-test('the ready-made plans are as described', async (context) => {
+test('the ready-made plans match their description', async (context) => {
   const { schemaOf } = await described(context);
   const plans = Compile(schemaOf('get', '/admin/plans', '200') as never);
   assert.deepEqual(plans.Errors({ plans: loadReadyPlans()(3) }), []);

@@ -1,10 +1,11 @@
 /**
- * The admin listener over a fake of what is behind it, for whoever works on the console or the commands:
- * `node test/http/admin/serve.ts 8099 a-token`. Drills of the fake run by the clock, each in well under a minute.
+ * The admin listener over fake operations, for work on the console or the commands:
+ * `node test/http/admin/serve.ts 8099 a-token`. A drill of the fake takes well under a minute.
  */
 import pino from 'pino';
 import { createAdminServer } from '../../../src/http/admin/admin-server.ts';
 import { systemClock } from '../../../src/runtime.ts';
+import { registerOps } from '../../../src/ui/console/route.ts';
 import { createFakeAudit } from '../../fakes/audit.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
@@ -15,6 +16,7 @@ const server = createAdminServer({
   operations: createFakeOperations({ clock: systemClock }),
   audit: createFakeAudit(systemClock),
   observe: () => {},
+  pages: registerOps,
   metricsText: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
   log: pino({ level: 'warn' }),
   clock: systemClock,

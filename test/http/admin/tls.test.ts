@@ -9,9 +9,9 @@ import { after, before, type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect } from 'node:tls';
 import pino from 'pino';
 import { type Certificates, makeCertificates } from '../../../loadtest/stack/certificates.ts';
+import { createClientErrorHandler } from '../../../src/http/transport/client-error.ts';
 import { createListener, DEFAULT_LIMITS, type ListenerTls } from '../../../src/http/transport/listener.ts';
-import { createClientErrorHandler } from '../../../src/http/transport/problem.ts';
-import { adminRig, bearer } from './rig.ts';
+import { adminHarness, bearer } from './harness.ts';
 
 let directory = '';
 let certificates: Certificates;
@@ -25,9 +25,9 @@ before(async () => {
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 async function listening(t: TestContext): Promise<{ readonly url: string; readonly port: number; server: Server }> {
-  const rig = adminRig(t, { tls });
-  const url = await rig.server.listen({ host: '127.0.0.1', port: 0 });
-  const { server } = rig.server.app;
+  const harness = adminHarness(t, { tls });
+  const url = await harness.server.listen({ host: '127.0.0.1', port: 0 });
+  const { server } = harness.server.app;
   return { url, port: (server.address() as AddressInfo).port, server };
 }
 
@@ -42,7 +42,7 @@ function get(port: number, options: { readonly path?: string; readonly ca?: stri
   return promise;
 }
 
-/** @returns what came until the connection ended. */
+/** @returns the text that came until the connection ended. */
 async function ended(socket: Socket): Promise<string> {
   let text = '';
   socket.on('error', () => undefined);
@@ -57,19 +57,19 @@ function connections(server: Server): Promise<number> {
   return new Promise((resolve, reject) => server.getConnections((error, n) => (error ? reject(error) : resolve(n))));
 }
 
-test('with a certificate the admin listener speaks HTTPS, and names itself so', async (t) => {
+test('with a certificate the admin listener speaks HTTPS and has an https URL', async (t) => {
   const { url, port } = await listening(t);
   assert.equal(url, `https://127.0.0.1:${port}`);
   assert.equal(await get(port, { ca: certificates.ca }), 200);
   assert.equal(await get(port, {}), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE');
-  // Unescaped UTF-8 is given to the parser a second time, inside TLS as well.
+  // A target in raw UTF-8 is given to the parser a second time, with TLS too.
   assert.equal(await get(port, { ca: certificates.ca, path: encodeURI('/admin/explain?q=кроссовки') }), 200);
   const raw = connect({ port, host: '127.0.0.1', ca: certificates.ca });
   raw.write('GET /admin/explain?q=кроссовки HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n');
   assert.match(await ended(raw), /^HTTP\/1\.1 401 /);
 });
 
-test('plain HTTP gets no answer there, and holds no connection', async (t) => {
+test('plain HTTP to the HTTPS listener gets no answer and keeps no connection', async (t) => {
   const { port, server } = await listening(t);
   const client = connectPlain({ port, host: '127.0.0.1' });
   client.write('GET /metrics HTTP/1.1\r\nHost: t\r\n\r\n');
@@ -77,11 +77,11 @@ test('plain HTTP gets no answer there, and holds no connection', async (t) => {
   while ((await connections(server)) > 0) await new Promise((done) => setTimeout(done, 5));
 });
 
-/** A listener whose metrics are answered when `measured` is called; `asked` resolves when somebody has asked for them. */
+/** A listener whose metrics are answered when `measured` is called; `asked` resolves when they were requested. */
 async function slowMetrics(t: TestContext) {
   const { promise: metrics, resolve: measured } = Promise.withResolvers<{ contentType: string; body: string }>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-  const rig = adminRig(t, {
+  const harness = adminHarness(t, {
     tls,
     metricsText: () => {
       ask();
@@ -89,16 +89,16 @@ async function slowMetrics(t: TestContext) {
     },
     drainMs: 10_000,
   });
-  await rig.server.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = rig.server.app.server.address() as AddressInfo;
-  return { rig, port, asked, measured };
+  await harness.server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = harness.server.app.server.address() as AddressInfo;
+  return { harness, port, asked, measured };
 }
 
-test('a connection over TLS on which something is being answered is not given up for a new one', async (t) => {
+test('a busy connection over TLS is not given up for a new one', async (t) => {
   const { port, asked, measured } = await slowMetrics(t);
   const answer = get(port, { ca: certificates.ca, path: '/metrics' });
   await asked;
-  // One more than the share of an address has left.
+  // One more than the rest of the maximum of an address.
   const idle = Array.from({ length: 32 }, () => connectPlain({ port, host: '127.0.0.1' }).on('error', () => {}));
   t.after(() => idle.forEach((socket) => void socket.destroy()));
   await Promise.race(idle.map((socket) => once(socket, 'close')).concat([answer as Promise<never>]));
@@ -119,10 +119,10 @@ test('TLS 1.1 is refused', async (t) => {
   await once(least, 'secureConnect');
 });
 
-test('a handshake that never ends is cut after the time a header may take', async (t) => {
+test('a handshake that never ends is cut after the header timeout', async (t) => {
   const limits = { ...DEFAULT_LIMITS, headersTimeoutMs: 100, maxConnections: 10, maxUrlBytes: 8192 };
-  const server = createListener(limits, assert.fail, () => assert.fail, tls);
-  // As in the service: it answers what is no request, and a socket without TLS can be sent nothing.
+  const server = createListener({ limits, handle: assert.fail, refuse: () => assert.fail, observe: () => {}, tls });
+  // The service has this handler too: it answers unreadable requests, but cannot answer before the handshake.
   const log = pino({ level: 'silent' });
   server.on(
     'clientError',
@@ -135,8 +135,8 @@ test('a handshake that never ends is cut after the time a header may take', asyn
   assert.equal(await ended(silent), '');
 });
 
-test('closing waits for an answer under way over TLS, says that the connection ends, and closes idle ones', async (t) => {
-  const { rig, port, asked, measured } = await slowMetrics(t);
+test('closing waits for an answer in progress over TLS, sends Connection: close, and closes idle connections', async (t) => {
+  const { harness, port, asked, measured } = await slowMetrics(t);
   const agent = new Agent({ keepAlive: true, ca: certificates.ca });
   t.after(() => agent.destroy());
   const ask = (path: string) => request({ host: '127.0.0.1', port, path, agent }).end();
@@ -144,8 +144,8 @@ test('closing waits for an answer under way over TLS, says that the connection e
   const [first] = await once(idle, 'response');
   await once(first.resume(), 'end');
   await asked;
-  const closed = rig.server.close();
-  while (rig.server.app.server.listening) await new Promise((done) => setTimeout(done, 5));
+  const closed = harness.server.close();
+  while (harness.server.app.server.listening) await new Promise((done) => setTimeout(done, 5));
   measured({ contentType: 'text/plain', body: 'up 1' });
   const [answer] = await once(busy, 'response');
   assert.deepEqual([answer.statusCode, answer.headers.connection], [200, 'close']);

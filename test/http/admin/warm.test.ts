@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { OperationRefused } from '../../../src/control/operation-error.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
-import { adminRig } from './rig.ts';
+import { adminHarness } from './harness.ts';
 
 const FROM_FILE = { domain: 'goods', from: 'queries', maxPerSecond: 50 };
 
-test('a warm-up is fed in pieces, watched and stopped', async (context) => {
+test('a warm-up gets queries in several requests, is followed and stopped', async (context) => {
   const clock = createFakeClock();
-  const { post, get, entries } = adminRig(context, { clock });
+  const { post, get, entries } = adminHarness(context, { clock });
   const started = await post('/admin/warm', FROM_FILE);
   assert.deepEqual([started.status, started.json.state], [201, 'waiting']);
   const { id } = started.json;
@@ -31,12 +31,12 @@ test('a warm-up is fed in pieces, watched and stopped', async (context) => {
 for (const [what, body, status, code, parameter] of [
   ['an unknown domain', { ...FROM_FILE, domain: 'nope' }, 404, 'unknown-domain', '/domain'],
   ['no rate', { domain: 'goods', from: 'popular' }, 400, 'invalid-body', '/maxPerSecond'],
-  ['a rate of nothing', { ...FROM_FILE, maxPerSecond: 0 }, 400, 'invalid-body', '/maxPerSecond'],
-  ['a rate beyond all', { ...FROM_FILE, maxPerSecond: 10_001 }, 400, 'invalid-body', '/maxPerSecond'],
+  ['a rate of zero', { ...FROM_FILE, maxPerSecond: 0 }, 400, 'invalid-body', '/maxPerSecond'],
+  ['a rate above the maximum', { ...FROM_FILE, maxPerSecond: 10_001 }, 400, 'invalid-body', '/maxPerSecond'],
   ['another source', { ...FROM_FILE, from: 'thin air' }, 400, 'invalid-body', '/from'],
 ] as const) {
-  test(`a warm-up with ${what} is not begun`, async (context) => {
-    const { post, get, entries } = adminRig(context);
+  test(`a warm-up with ${what} is not started`, async (context) => {
+    const { post, get, entries } = adminHarness(context);
     const refused = await post('/admin/warm', body);
     assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [status, code, parameter]);
     assert.deepEqual((await get('/admin/warm')).json.warmUps, []);
@@ -45,7 +45,7 @@ for (const [what, body, status, code, parameter] of [
 }
 
 test('a second warm-up, an unknown one and too many queries are refused', async (context) => {
-  const { post } = adminRig(context);
+  const { post } = adminHarness(context);
   const { id } = (await post('/admin/warm', FROM_FILE)).json;
   const second = await post('/admin/warm', FROM_FILE);
   assert.deepEqual([second.status, second.json.code], [409, 'warm-up-running']);
@@ -58,8 +58,8 @@ test('a second warm-up, an unknown one and too many queries are refused', async 
   assert.equal(wrong.json.parameter, '/queries/0');
 });
 
-test('bodies are bounded where they are small, and have room where they are not', async (context) => {
-  const { post } = adminRig(context);
+test('each route has a limit on its body that fits its content', async (context) => {
+  const { post } = adminHarness(context);
   const large = { reason: 'x'.repeat(65 * 1024) };
   for (const url of ['/admin/halt', '/admin/flush', '/admin/drills', '/admin/warm']) {
     assert.deepEqual((await post(url, large)).json.code, 'body-too-large', url);
@@ -70,8 +70,8 @@ test('bodies are bounded where they are small, and have room where they are not'
   }
 });
 
-test('what is asked most is listed, as many as wanted', async (context) => {
-  const { get } = adminRig(context);
+test('the most frequent searches are listed up to the given number', async (context) => {
+  const { get } = adminHarness(context);
   const { json } = await get('/admin/popular?domain=goods&limit=2');
   assert.deepEqual([json.domain, json.source, json.queries.length], ['goods', 'process', 2]);
   for (const [query, code, parameter] of [
@@ -89,11 +89,11 @@ test('what is asked most is listed, as many as wanted', async (context) => {
   }
 });
 
-test('a control store out of reach is the service’s fault, and says when to ask again', async (context) => {
+test('an unavailable control store is a 503 with a retry time', async (context) => {
   const operations = createFakeOperations({ clock: createFakeClock() });
   const away = new OperationRefused('control-unavailable', 'The control store does not answer.');
   Object.assign(operations.drills, { halt: () => Promise.reject(away) });
-  const { post, entries } = adminRig(context, { operations });
+  const { post, entries } = adminHarness(context, { operations });
   const { status, headers, json } = await post('/admin/halt', { reason: 'now' });
   assert.deepEqual([status, json.code], [503, 'control-unavailable']);
   assert.ok(Number(headers['retry-after']) >= 1);

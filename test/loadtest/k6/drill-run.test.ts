@@ -7,7 +7,7 @@ import { suite, type TestContext, test } from 'node:test';
 import type { ScriptSummary } from '../../../loadtest/k6/kit/summary.ts';
 import type { RunEvent } from '../../../loadtest/record.ts';
 import { eventIn } from '../../../loadtest/run/events.ts';
-import { listeningServer, until } from '../../http/serve.ts';
+import { listeningServer, until } from '../../http/harness.ts';
 import { type DrillServiceOptions, drillService, OURS } from './drill-service.ts';
 import { environment, k6, SCRIPTS_FOLDER } from './k6-inspect.ts';
 

@@ -10,7 +10,7 @@ import { parseQueryString } from '../../../src/http/transport/request-target.ts'
 import { systemClock } from '../../../src/runtime.ts';
 import { Unanswered } from '../../../src/search/search-error.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
-import { listeningServer } from '../../http/serve.ts';
+import { listeningServer } from '../../http/harness.ts';
 
 const SEARCH = createFakeSearch({ clock: systemClock });
 const header = () => undefined;

@@ -18,7 +18,7 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { createAudit } from '../../../src/operations/audit/audit.ts';
 import { idle } from '../../fakes/idle.ts';
-import { until } from '../../http/serve.ts';
+import { until } from '../../http/harness.ts';
 import { createHarness, entry, newest, RETRY_MS, UNROTATED } from './harness.ts';
 
 test('each entry is one line of the file and one of the log, in order', async (context) => {

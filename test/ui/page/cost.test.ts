@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createIdentityBodies } from '../../../src/http/search-api/identity-bodies.ts';
+import { createIdentityBodies } from '../../../src/http/transport/content-coding.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { provenanceOfAnswer, readBody } from '../../../src/ui/page/answer.ts';
 import type { PageModel } from '../../../src/ui/page/assets/view/model.mjs';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Unanswered } from '../../../src/search/search-error.ts';
 import { type FakePageService, startFakePageService } from '../../e2e/page-service.ts';
-import { publicServer } from '../../http/serve.ts';
+import { publicServer } from '../../http/harness.ts';
 
 describe('GET /', () => {
   let service: FakePageService;

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fakeStatus } from '../fakes/search.ts';
-import { listeningServer, publicServer } from './serve.ts';
+import { listeningServer, publicServer } from './harness.ts';
 
-test('ready while every part is well', async (context) => {
+test('a process is ready while every part is ok', async (context) => {
   const { server } = publicServer(context);
   const { statusCode, body, headers } = await server.app.inject({ url: '/readyz' });
   assert.deepEqual([statusCode, JSON.parse(body).status, headers['cache-control']], [200, 'ready', 'no-store']);
 });
 
-test('a lost store is degraded and ready, counted by the state of its nodes and without their names', async (context) => {
+test('without its store a process is degraded and ready; nodes are counted by state and not named', async (context) => {
   const { server, search } = publicServer(context);
   const node = { node: 'redis-a.internal:6379', connected: false, outstanding: 0, breaker: 'open' } as const;
   const nodes = [node, { ...node, node: 'redis-b.internal:6379', connected: true, breaker: 'closed' } as const];
@@ -26,7 +26,7 @@ test('a lost store is degraded and ready, counted by the state of its nodes and 
   assert.doesNotMatch(body, /internal/);
 });
 
-test('not ready only when every domain is down', async (context) => {
+test('a process is not ready only when every domain is down', async (context) => {
   const { server, search } = publicServer(context);
   search.statuses = [fakeStatus('goods', { state: 'down' }), fakeStatus('auto')];
   assert.equal((await server.app.inject({ url: '/readyz' })).statusCode, 200);
@@ -36,7 +36,7 @@ test('not ready only when every domain is down', async (context) => {
   assert.equal((await server.app.inject({ url: '/healthz' })).statusCode, 200);
 });
 
-test('not ready from the first moment of draining, while it still answers', async (context) => {
+test('a process is not ready from the start of draining, while it still answers', async (context) => {
   const { server, url } = await listeningServer(context, { lameDuckMs: 500 });
   const closed = server.close();
   const ready = await fetch(`${url}/readyz`);

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { affectedBody, purgedBody } from '../../../src/http/admin/flush-routes.ts';
 import { AffectedBody, PurgedBody } from '../../../src/http/admin/flush-schema.ts';
 
-test('a flush says in a sentence how many pages it affected, and what was not counted', () => {
+test('a flush describes in a sentence how many pages it affected, and which were not counted', () => {
   for (const [mode, affected, note] of [
     [
       'refresh',
@@ -40,7 +40,7 @@ test('a flush says in a sentence how many pages it affected, and what was not co
   }
 });
 
-test('a flush names what to watch, by its mode', () => {
+test('a flush names the metrics and routes to watch, by its mode', () => {
   const watch = (mode: 'refresh' | 'drop' | 'erase') =>
     (affectedBody('goods', mode, { memory: 0, store: 'no-store' }) as { watch: readonly string[] }).watch;
   assert.match(watch('refresh').join(), /serpcache_requests_total\{domain="goods",outcome="stale"\}.*refreshes_total/);
@@ -48,7 +48,7 @@ test('a flush names what to watch, by its mode', () => {
   assert.equal(watch('erase')[0], 'GET /admin/flush?domain=goods');
 });
 
-test('a purge says whether anything of its query was found, and where it was looked for', () => {
+test('a purge reports whether pages of its query were found, and where it looked', () => {
   const unfound = 'No page of this query was found in the memory of this process';
   for (const [pages, known, note] of [
     [

@@ -3,9 +3,11 @@ import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { type AdminServer, type AdminServerOptions, createAdminServer } from '../../../src/http/admin/admin-server.ts';
 import type { Operations } from '../../../src/http/admin/operations.ts';
-import type { RequestEvent, TokenEvent } from '../../../src/http/transport/events.ts';
+import type { RequestEvent } from '../../../src/http/events.ts';
+import type { TokenEvent } from '../../../src/http/transport/events.ts';
 import type { RecordedEntry } from '../../../src/operations/audit/audit.ts';
 import { type Clock, systemClock } from '../../../src/runtime.ts';
+import { registerOps } from '../../../src/ui/console/route.ts';
 import { createFakeAudit } from '../../fakes/audit.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
@@ -13,14 +15,14 @@ import { createFakeSearch } from '../../fakes/search.ts';
 export const TOKEN = 'correct-horse-battery-staple';
 export const bearer = { authorization: `Bearer ${TOKEN}` };
 
-export interface AdminRig {
+export interface AdminHarness {
   readonly server: AdminServer;
   readonly operations: Operations;
-  /** What was audited, in order. */
+  /** Entries of the audit, in order. */
   readonly entries: RecordedEntry[];
-  /** Searches, as they are counted. */
+  /** Request events, in order. */
   readonly requests: RequestEvent[];
-  /** Bearers that let nobody in, in order. */
+  /** Token events, in order. */
   readonly tokens: TokenEvent[];
   /** Parsed log lines. */
   readonly lines: Record<string, unknown>[];
@@ -35,15 +37,15 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
-  /** As parsed: a test looks into it as deep as it likes. */
+  /** The parsed body, untyped. */
   readonly json: ReturnType<JSON['parse']>;
 }
 
 /** The admin listener over fake operations, closed when the test ends. */
-export function adminRig(
+export function adminHarness(
   context: Pick<TestContext, 'after'>,
   options: Partial<AdminServerOptions> & { readonly clock?: Clock } = {},
-): AdminRig {
+): AdminHarness {
   const clock = options.clock ?? systemClock;
   const operations = options.operations ?? createFakeOperations({ clock });
   const audit = createFakeAudit(clock);
@@ -65,6 +67,7 @@ export function adminRig(
     maxUrlBytes: 4096,
     maxPageBytes: 1_000_000,
     version: '0.0.0',
+    pages: registerOps,
     ...(options.token === '' ? {} : { token: TOKEN }),
     ...options,
   });

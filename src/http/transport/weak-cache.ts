@@ -1,14 +1,14 @@
-/** What was made of an object, remembered by the object and weakly: what its owner drops is forgotten with it. */
-export interface Recent<Key extends object, Value> {
+/** A cache whose keys are objects held weakly: an entry goes with its key. */
+export interface WeakCache<Key extends object, Value> {
   readonly get: (key: Key) => Value | undefined;
   readonly set: (key: Key, value: Value, bytes: number) => void;
 }
 
 /**
- * Two generations bound the rest: when the younger holds half of `maxBytes` the older is dropped. What is used of the older
- * moves to the younger.
+ * A weak cache of two generations that limit its size: when the young one holds half of `maxBytes`, the old one is dropped
+ * and the young one takes its place. An entry of the old generation that is read moves to the young one.
  */
-export function createRecent<Key extends object, Value>(maxBytes: number): Recent<Key, Value> {
+export function createWeakCache<Key extends object, Value>(maxBytes: number): WeakCache<Key, Value> {
   type Generation = WeakMap<Key, { readonly value: Value; readonly bytes: number }>;
   let young: Generation = new WeakMap();
   let old: Generation = new WeakMap();

@@ -2,31 +2,36 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
+import type { RequestEvent } from '../../src/http/events.ts';
 import {
   createPublicServer,
   type PublicServer,
   type PublicServerOptions,
 } from '../../src/http/search-api/public-server.ts';
-import type { ConnectionEvent, RequestEvent, TokenEvent } from '../../src/http/transport/events.ts';
+import type { ConnectionEvent, TokenEvent } from '../../src/http/transport/events.ts';
 import { systemClock } from '../../src/runtime.ts';
+import { registerPage } from '../../src/ui/page/route.ts';
 import { createFakeSearch, type FakeSearch, type FakeSearchOptions } from '../fakes/search.ts';
 
 export interface TestServer {
   readonly search: FakeSearch;
   readonly events: RequestEvent[];
-  /** What became of connections, in order. */
+  /** Connection events, in order. */
   readonly connections: ConnectionEvent['what'][];
-  /** Bearers that were brought, in order. */
+  /** Token events, in order. */
   readonly tokens: TokenEvent[];
   /** Parsed log lines, `debug` and up. */
   readonly lines: Record<string, unknown>[];
   readonly server: PublicServer;
 }
 
-type Options = Partial<PublicServerOptions> & { readonly fake?: Partial<FakeSearchOptions> };
+type Options = Partial<PublicServerOptions> & {
+  readonly fake?: Partial<FakeSearchOptions>;
+  readonly page?: Pick<Parameters<typeof registerPage>[1], 'examples' | 'explainUrl'>;
+};
 
 /** A public server over the fake search, closed when the test ends. */
-export function publicServer(context: TestContext, { fake, ...options }: Options = {}): TestServer {
+export function publicServer(context: TestContext, { fake, page, ...options }: Options = {}): TestServer {
   const clock = options.clock ?? systemClock;
   const search = createFakeSearch({ clock, ...fake });
   const events: RequestEvent[] = [];
@@ -53,6 +58,7 @@ export function publicServer(context: TestContext, { fake, ...options }: Options
     lameDuckMs: 0,
     hitSample: 0,
     version: '0.0.0',
+    pages: (app, { admission, ...rest }) => registerPage(app, { ...rest, ...page, door: admission }),
     ...options,
   });
   context.after(() => server.close());
@@ -82,7 +88,7 @@ export async function sendBytes(port: number, bytes: string | Buffer): Promise<R
   const socket = connect({ port, host: '127.0.0.1' });
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
-  // A reset after the answer arrived is the server's right when it refuses to read the rest.
+  // A server that does not read the rest of a request may reset the connection after its answer.
   socket.on('error', () => {});
   await once(socket, 'connect');
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);

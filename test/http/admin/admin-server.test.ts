@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adminRig, bearer } from './admin/rig.ts';
+import { adminHarness, bearer } from './harness.ts';
 
 test('metrics and health need no token', async (context) => {
-  const { app } = adminRig(context).server;
+  const { app } = adminHarness(context).server;
   const metrics = await app.inject({ url: '/metrics' });
   assert.deepEqual([metrics.statusCode, metrics.payload], [200, 'up 1\n']);
   assert.match(String(metrics.headers['content-type']), /^text\/plain; version=0\.0\.4/);
   assert.equal((await app.inject({ url: '/healthz' })).statusCode, 200);
 });
 
-test('explain takes what search takes', async (context) => {
-  const { get } = adminRig(context);
+test('explain takes the parameters of search', async (context) => {
+  const { get } = adminHarness(context);
   const { canonical, key } = (await get('/admin/explain?q=%20A%20&page=2')).json;
   assert.match(canonical, /q=a&region=ru&page=2$/);
   assert.equal(key.length, 22);
@@ -20,8 +20,8 @@ test('explain takes what search takes', async (context) => {
   assert.equal((await get('/admin/explain?q=%zz')).json.code, 'invalid-url');
 });
 
-test('the state of each domain is listed, with what operators have decided', async (context) => {
-  const { get, post } = adminRig(context);
+test('the state of each domain is listed, with the decisions of operators', async (context) => {
+  const { get, post } = adminHarness(context);
   await post('/admin/purge', { domain: 'auto', q: 'x' });
   const { domains } = (await get('/admin/domains')).json;
   assert.deepEqual(
@@ -37,14 +37,14 @@ test('the state of each domain is listed, with what operators have decided', asy
   );
 });
 
-test('a body is not read before the token is', async (context) => {
-  const { app } = adminRig(context).server;
+test('the body is not read before the token is judged', async (context) => {
+  const { app } = adminHarness(context).server;
   const payload = 'x'.repeat(100_000);
   assert.equal((await app.inject({ method: 'POST', url: '/admin/flush', payload })).statusCode, 401);
 });
 
-test('a change is asked for in JSON, and what has nothing to say may say nothing', async (context) => {
-  const { app } = adminRig(context).server;
+test('a change needs a JSON body, or none when every field is optional', async (context) => {
+  const { app } = adminHarness(context).server;
   const url = '/admin/drills/nope/abort';
   for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
     const headers = { ...bearer, 'content-type': type };
@@ -54,8 +54,8 @@ test('a change is asked for in JSON, and what has nothing to say may say nothing
   assert.equal((await app.inject({ method: 'POST', url, headers: bearer })).json().code, 'unknown-drill');
 });
 
-test('a path that is known but not for this method says which it answers', async (context) => {
-  const { app } = adminRig(context).server;
+test('a known path with a wrong method answers with the allowed methods', async (context) => {
+  const { app } = adminHarness(context).server;
   for (const [method, url, allow] of [
     ['OPTIONS', '/admin/halt', 'GET, HEAD, POST'],
     ['DELETE', '/admin/halt', 'GET, HEAD, POST'],
@@ -67,15 +67,15 @@ test('a path that is known but not for this method says which it answers', async
   }
 });
 
-test('metrics that fail are a problem document', async (context) => {
+test('failing metrics are answered with a problem document', async (context) => {
   const metricsText = () => Promise.reject(new Error('registry'));
-  const { status, text } = await adminRig(context, { metricsText }).get('/metrics');
+  const { status, text } = await adminHarness(context, { metricsText }).get('/metrics');
   assert.equal(status, 500);
   assert.doesNotMatch(text, /registry/);
 });
 
-test('the audit is read page by page, and a page that cannot be is refused by its name', async (context) => {
-  const { get, post } = adminRig(context);
+test('the audit is read page by page, and an invalid page parameter is refused by name', async (context) => {
+  const { get, post } = adminHarness(context);
   for (let i = 0; i < 7; i += 1) await post('/admin/halt', { reason: `r${i}` });
   const reasons: string[] = [];
   let next = '';

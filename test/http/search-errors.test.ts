@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../src/search/events.ts';
 import { Unanswered, type UnansweredCode } from '../../src/search/search-error.ts';
-import { publicServer } from './serve.ts';
+import { publicServer } from './harness.ts';
 
 const cases: readonly [UnansweredCode, number, Outcome][] = [
   ['overloaded', 503, 'shed'],
@@ -41,7 +41,7 @@ for (const [code, status, outcome] of cases) {
   });
 }
 
-test('a bug tells the client nothing and the log everything', async (context) => {
+test('a bug is described in the log and not to the client', async (context) => {
   const { server, search, events, lines } = publicServer(context);
   search.answer = async () => {
     throw new TypeError('secret detail');
@@ -56,7 +56,7 @@ test('a bug tells the client nothing and the log everything', async (context) =>
   assert.deepEqual(lines.filter(({ level }) => level === 50).length, 1);
 });
 
-test('a bug before the engine is asked is caught as well', async (context) => {
+test('a bug before the engine call is caught too', async (context) => {
   const { server, search, events } = publicServer(context);
   Object.assign(search, {
     fromMemory: () => {

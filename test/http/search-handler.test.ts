@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { ANSWER_HEADERS } from '../../src/http/search-api/response-headers.ts';
+import { createTargetMemo } from '../../src/http/search-api/search-handler.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { publicServer } from './serve.ts';
+import { createFakeSearch } from '../fakes/search.ts';
+import { publicServer } from './harness.ts';
 
 const URL = `/search?q=${encodeURIComponent('Кроссовки')}`;
 const GZIP = { 'accept-encoding': 'gzip' };
 
-test('the first search says where it came from and the second that it was kept', async (context) => {
+test('the first search comes from the engine and the second from memory', async (context) => {
   const clock = createFakeClock();
   const { server, events } = publicServer(context, { clock });
   const first = await server.app.inject({ url: URL });
@@ -33,7 +37,7 @@ test('the first search says where it came from and the second that it was kept',
   );
 });
 
-test('the stored coding passes through and identity clients get the same page with its own tag', async (context) => {
+test('the stored coding is sent as it is, and identity clients get the same page with its own tag', async (context) => {
   const { server, search } = publicServer(context, { fake: { coding: 'gzip' } });
   await server.app.inject({ url: URL });
   const zipped = await server.app.inject({ url: URL, headers: GZIP });
@@ -41,7 +45,7 @@ test('the stored coding passes through and identity clients get the same page wi
   const [entry] = search.memory.values();
   assert.deepEqual(zipped.rawPayload, entry?.body);
   assert.equal(zipped.headers['etag'], `"${entry?.etag}-gz"`);
-  // Twice: inflated, then remembered.
+  // Twice: inflated first, then from the cache.
   for (const _ of [1, 2]) {
     const plain = await server.app.inject({ url: URL });
     assert.equal(plain.headers['content-encoding'], undefined);
@@ -51,7 +55,7 @@ test('the stored coding passes through and identity clients get the same page wi
   }
 });
 
-test('an entry from L2 gives the same bytes and tag as it gave from L1', async (context) => {
+test('an entry has the same bytes and tag from L2 as from L1', async (context) => {
   const { server, search } = publicServer(context, { fake: { coding: 'zstd' } });
   const fields = { 'accept-encoding': 'zstd' };
   await server.app.inject({ url: URL });
@@ -72,7 +76,7 @@ test('an entry from L2 gives the same bytes and tag as it gave from L1', async (
   assert.deepEqual([l2.rawPayload, l2.headers['etag']], [l1.rawPayload, l1.headers['etag']]);
 });
 
-test('HEAD answers with the fields of GET and no body', async (context) => {
+test('HEAD answers with the headers of GET and no body', async (context) => {
   const { server } = publicServer(context, { clock: createFakeClock(), fake: { coding: 'gzip' } });
   await server.app.inject({ url: URL });
   for (const headers of [{}, GZIP]) {
@@ -82,13 +86,15 @@ test('HEAD answers with the fields of GET and no body', async (context) => {
     ];
     assert.equal(head.statusCode, 200);
     assert.equal(head.payload, '');
+    assert.deepEqual(Object.keys(head.headers).sort(), Object.keys(got.headers).sort());
+    for (const { name } of ANSWER_HEADERS) assert.ok(got.headers[name.toLowerCase()], name);
     for (const name of ['content-length', 'etag', 'content-encoding', 'cache-control', 'vary', 'content-type']) {
       assert.equal(head.headers[name], got.headers[name], name);
     }
   }
 });
 
-test('a client that holds the page in any coding is told so', async (context) => {
+test('a client that has the page in any coding gets 304', async (context) => {
   const clock = createFakeClock();
   const { server, events } = publicServer(context, { clock, fake: { coding: 'gzip' } });
   await server.app.inject({ url: URL });
@@ -106,6 +112,7 @@ test('a client that holds the page in any coding is told so', async (context) =>
     assert.equal(payload, '');
     for (const name of ['cache-control', 'age', 'vary', 'etag']) assert.equal(headers[name], first.headers[name], name);
     assert.equal(headers['content-type'], undefined);
+    for (const { name } of ANSWER_HEADERS) assert.ok(headers[name.toLowerCase()], name);
   }
   assert.deepEqual(events.at(-1)?.status, 304);
   for (const held of ['"other"', `${plain}-xz"`, 'garbage', '""']) {
@@ -114,7 +121,7 @@ test('a client that holds the page in any coding is told so', async (context) =>
   }
 });
 
-test('a client that accepts nothing we have gets 406', async (context) => {
+test('a client that accepts no available coding gets 406', async (context) => {
   const { server, events } = publicServer(context, { fake: { coding: 'gzip' } });
   const refused = await server.app.inject({ url: URL, headers: { 'accept-encoding': 'br, identity;q=0' } });
   assert.equal(refused.statusCode, 406);
@@ -122,7 +129,7 @@ test('a client that accepts nothing we have gets 406', async (context) => {
   assert.deepEqual([events[0]?.outcome, events[0]?.domain, events.length], ['rejected', 'goods', 1]);
 });
 
-test('a declared context header is part of the question and of Vary', async (context) => {
+test('a declared context header is part of the key and of Vary', async (context) => {
   const { server, search } = publicServer(context);
   const url = '/search?q=x&domain=auto';
   const first = await server.app.inject({ url, headers: { 'x-variant': 'b' } });
@@ -133,7 +140,7 @@ test('a declared context header is part of the question and of Vary', async (con
   assert.match(String(again.headers['cache-status']), /hit/);
 });
 
-test('a degraded page is not to be stored downstream', async (context) => {
+test('a degraded page must not be stored downstream', async (context) => {
   const { server, search } = publicServer(context);
   search.answer = (prepared) => search.computed(prepared, { outcome: 'lifeboat' });
   const { headers } = await server.app.inject({ url: URL });
@@ -148,7 +155,7 @@ test('the request id of a client comes back', async (context) => {
   }
 });
 
-test('a body that cannot be inflated is a fault of ours, told and counted once', async (context) => {
+test('a body that cannot be inflated is an internal error, logged and counted once', async (context) => {
   const { server, search, events, lines } = publicServer(context, { fake: { coding: 'gzip' } });
   search.answer = async (prepared) => {
     const answer = await search.computed(prepared);
@@ -162,4 +169,36 @@ test('a body that cannot be inflated is a fault of ours, told and counted once',
     ['failed'],
   );
   assert.equal(lines.filter(({ level }) => level === 50).length, 1);
+});
+
+const prepared = createFakeSearch({ clock: systemClock }).prepare({ pairs: [['q', 'a']] });
+
+test('a target in use survives a stream of targets that come once', () => {
+  const memo = createTargetMemo({ maxEntries: 100, maxBytes: 10 ** 7 });
+  memo.set('/search?q=hot', prepared);
+  for (let i = 0; i < 1000; i += 1) {
+    memo.set(`/search?q=${i}`, prepared);
+    if (i % 20 === 0) assert.ok(memo.get('/search?q=hot'), `lost after ${i}`);
+  }
+  const kept = Array.from({ length: 1000 }, (_, i) => memo.get(`/search?q=${i}`)).filter(Boolean).length;
+  assert.ok(kept <= 100, `${kept} kept`);
+});
+
+test('the memory for long URLs is limited in bytes', () => {
+  const memo = createTargetMemo({ maxEntries: 1000, maxBytes: 100_000 });
+  const target = (i: number): string => `/search?q=${String(i).padStart(4000, 'x')}`;
+  for (let i = 0; i < 100; i += 1) memo.set(target(i), prepared);
+  const kept = Array.from({ length: 100 }, (_, i) => i).filter((i) => memo.get(target(i)) !== undefined).length;
+  assert.ok(kept >= 5 && kept <= 12, `${kept} kept`);
+});
+
+test('a remembered search holds no Buffer: a small one would keep the 64 KiB pool it was cut from', () => {
+  const viewsIn = (value: unknown): number => {
+    if (ArrayBuffer.isView(value)) return 1;
+    return typeof value === 'object' && value !== null
+      ? Object.values(value).reduce((sum, part) => sum + viewsIn(part), 0)
+      : 0;
+  };
+  assert.equal(viewsIn({ body: Buffer.from('a') }), 1);
+  assert.equal(viewsIn(prepared), 0);
 });

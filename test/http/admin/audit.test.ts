@@ -3,17 +3,19 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { OperationRefused } from '../../../src/control/operation-error.ts';
+import { createRefusalSampler } from '../../../src/http/admin/audit.ts';
+import type { AuditEntry } from '../../../src/operations/audit/audit.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
-import { sendBytes, until } from '../serve.ts';
-import { type AdminRig, adminRig, bearer, TOKEN } from './rig.ts';
+import { sendBytes, until } from '../harness.ts';
+import { type AdminHarness, adminHarness, bearer, TOKEN } from './harness.ts';
 
 const ADDRESS = '127.0.0.1';
 const WHO = `operator from ${ADDRESS}`;
 
-/** Sends bytes and cuts the connection when told to. */
+/** Sends bytes; the returned function cuts the connection. */
 async function cutOff(context: TestContext, port: number, bytes: string): Promise<() => void> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.on('error', () => {});
@@ -28,12 +30,12 @@ const head = (method: string, target: string, fields: string): string =>
 const AUTHORISED = `Authorization: Bearer ${TOKEN}\r\n`;
 const JSON_BODY = `${AUTHORISED}Content-Type: application/json\r\n`;
 
-/** Refused before the token was judged, or for it: nobody has said who he is. */
+/** Refused before or because of the token: the caller has no name. */
 const NAMELESS: readonly string[] = [
   'a missing token',
   'a wrong token',
   'a broken path',
-  'a path without end',
+  'a path that is too long',
   'an expectation',
   'two hosts',
 ];
@@ -44,14 +46,10 @@ for (const [what, bytes, expected] of [
   ['an unknown route', head('POST', '/admin/nope?token=secret', AUTHORISED), ['POST /admin/nope', 'not-found']],
   ['a route elsewhere', head('DELETE', '/', AUTHORISED), ['DELETE /', 'not-found']],
   ['a wrong method', head('PUT', '/admin/halt', AUTHORISED), ['PUT /admin/halt', 'method-not-allowed']],
-  [
-    'a method nobody knows',
-    head('PROPFIND', '/admin/halt', AUTHORISED),
-    ['PROPFIND /admin/halt', 'method-not-allowed'],
-  ],
+  ['an unknown method', head('PROPFIND', '/admin/halt', AUTHORISED), ['PROPFIND /admin/halt', 'method-not-allowed']],
   ['a broken path', head('POST', '/admin/%zz', AUTHORISED), ['POST /admin/%zz', 'invalid-url']],
   [
-    'a path without end',
+    'a path that is too long',
     head('POST', `/admin/warm/${'x'.repeat(300)}/stop`, AUTHORISED),
     [`POST /admin/warm/${'x'.repeat(300)}`.slice(0, 205), 'url-too-long'],
   ],
@@ -74,7 +72,7 @@ for (const [what, bytes, expected] of [
   ['two hosts', head('POST', '/admin/halt', 'Host: other\r\n'), ['POST /admin/halt', 'invalid-request']],
 ] as const) {
   test(`${what} leaves one line`, async (context) => {
-    const { listen, entries } = adminRig(context);
+    const { listen, entries } = adminHarness(context);
     const answer = await sendBytes(await listen(), bytes);
     assert.equal(answer.problem.code, expected[1]);
     await until(() => entries.length > 0, 'a line');
@@ -86,14 +84,14 @@ for (const [what, bytes, expected] of [
   });
 }
 
-test('a request that is cut off before its end leaves a line', async (context) => {
-  const { listen, entries, server } = adminRig(context);
+test('a request whose connection is cut before its end leaves a line', async (context) => {
+  const { listen, entries, server } = adminHarness(context);
   const accepted: Socket[] = [];
   server.app.server.on('connection', (socket) => accepted.push(socket));
   const port = await listen();
   const bytes = `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: 20\r\n`)}{"rea`;
   const cut = await cutOff(context, port, bytes);
-  await until(() => accepted[0]?.bytesRead === bytes.length, 'the server has read it');
+  await until(() => accepted[0]?.bytesRead === bytes.length, 'the server has read the bytes');
   await idle();
   assert.equal(entries.length, 0);
   cut();
@@ -106,7 +104,7 @@ for (const [what, fail, result] of [
   ['was done', false, 'done'],
   ['was refused', true, 'control-unavailable'],
 ] as const) {
-  test(`what ${what} after its client had gone is written down as that, once`, async (context) => {
+  test(`a change that ${what} after its client disconnected is written with that result, once`, async (context) => {
     const operations = createFakeOperations({ clock: systemClock });
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     let begun = false;
@@ -118,7 +116,7 @@ for (const [what, fail, result] of [
       await halt(caller);
     };
     Object.assign(operations.drills, { halt: slow });
-    const { listen, entries, server } = adminRig(context, { operations });
+    const { listen, entries, server } = adminHarness(context, { operations });
     const body = '{"reason":"now"}';
     const port = await listen();
     let isGone = false;
@@ -129,10 +127,10 @@ for (const [what, fail, result] of [
     );
     const bytes = `${head('POST', '/admin/halt', `${JSON_BODY}Content-Length: ${body.length}\r\n`)}${body}`;
     const cut = await cutOff(context, port, bytes);
-    await until(() => begun, 'the route is at work');
+    await until(() => begun, 'the route is working');
     cut();
-    await until(() => isGone, 'the connection has gone');
-    assert.equal(entries.length, 0, 'nobody knows yet');
+    await until(() => isGone, 'the connection is closed');
+    assert.equal(entries.length, 0, 'the result is not known yet');
     release();
     await until(() => entries.length > 0, 'a line');
     await idle();
@@ -143,8 +141,8 @@ for (const [what, fail, result] of [
   });
 }
 
-test('looks leave no line, refused or not', async (context) => {
-  const { server, entries } = adminRig(context);
+test('reads leave no line, refused or not', async (context) => {
+  const { server, entries } = adminHarness(context);
   for (const method of ['GET', 'HEAD', 'OPTIONS'] as const) {
     for (const url of ['/admin/domains', '/admin/nope', '/admin/drills/x', '/admin/flush?domain=nope', '/ops']) {
       await server.app.inject({ method, url, headers: bearer });
@@ -154,8 +152,8 @@ test('looks leave no line, refused or not', async (context) => {
   assert.deepEqual(entries, []);
 });
 
-test('whoever is asked says the name he was given, in letters that do no harm', async (context) => {
-  const rig = adminRig(context);
+test('a line has the given name of the operator, in printable ASCII', async (context) => {
+  const harness = adminHarness(context);
   for (const [given, by] of [
     ['max@host', `max@host from 127.0.0.1`],
     ['  max  ', 'max from 127.0.0.1'],
@@ -164,17 +162,17 @@ test('whoever is asked says the name he was given, in letters that do no harm', 
     ['x'.repeat(500), `${'x'.repeat(64)} from 127.0.0.1`],
     ['\u00e9', WHO],
   ] as const) {
-    assert.equal(await nameOf(rig, given), by);
+    assert.equal(await nameOf(harness, given), by);
   }
 });
 
-async function nameOf({ server, entries }: AdminRig, given: string): Promise<string | undefined> {
+async function nameOf({ server, entries }: AdminHarness, given: string): Promise<string | undefined> {
   await server.app.inject({ method: 'POST', url: '/admin/halt', headers: { ...bearer, 'x-operator': given } });
   return entries.at(-1)?.by;
 }
 
-test('neither the token nor any other is ever written down or logged', async (context) => {
-  const { server, entries, lines } = adminRig(context);
+test('no token, right or wrong, is written to the audit or the log', async (context) => {
+  const { server, entries, lines } = adminHarness(context);
   for (const authorization of [`Bearer ${TOKEN}`, 'Bearer another-secret']) {
     const headers = { authorization, cookie: 'session=another-secret' };
     for (const payload of [{ reason: 'x' }, { reason: 'x', token: 'another-secret' }, '{"token":"another-secret"']) {
@@ -187,9 +185,9 @@ test('neither the token nor any other is ever written down or logged', async (co
   assert.doesNotMatch(JSON.stringify([entries, lines]), /correct-horse|another-secret/);
 });
 
-test('a flood without the token is a few lines and a count, and leaves what operators did in sight', async (context) => {
+test('a flood without the token is a few lines and a count, and does not hide the lines of operators', async (context) => {
   const clock = createFakeClock();
-  const { server, entries } = adminRig(context, { clock });
+  const { server, entries } = adminHarness(context, { clock });
   const flood = async (n: number, remoteAddress = '192.0.2.66'): Promise<void> => {
     for (let i = 0; i < n; i += 1) {
       const headers = { 'x-operator': 'root', ...(i % 2 === 0 ? {} : { authorization: 'Bearer wrong' }) };
@@ -219,9 +217,9 @@ test('a flood without the token is a few lines and a count, and leaves what oper
   );
 });
 
-test('a flood from many addresses is bounded as well, and none of it goes uncounted', async (context) => {
+test('a flood from many addresses is limited too, and every request is counted', async (context) => {
   const clock = createFakeClock();
-  const { server, entries } = adminRig(context, { clock });
+  const { server, entries } = adminHarness(context, { clock });
   for (let i = 0; i < 1000; i += 1) {
     const remoteAddress = `10.1.${i >> 8}.${i & 255}`;
     await server.app.inject({ method: 'POST', url: '/admin/halt', remoteAddress });
@@ -235,4 +233,31 @@ test('a flood from many addresses is bounded as well, and none of it goes uncoun
     1000,
   );
   assert.match(String(entries.at(-1)?.by), /addresses$/);
+});
+
+function sampler(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const entries: AuditEntry[] = [];
+  const lines = createRefusalSampler({ record: (entry) => entries.push(entry), clock: createFakeClock() });
+  const note = (address: string): void => lines.note(address, { action: 'halt', by: address, result: 'unauthorized' });
+  return { entries, note };
+}
+
+test('held-back refusals are written after ten seconds without another request', (t) => {
+  const { entries, note } = sampler(t);
+  for (let i = 0; i < 9; i += 1) note('192.0.2.1');
+  t.mock.timers.tick(9_999);
+  assert.equal(entries.length, 5);
+  t.mock.timers.tick(1);
+  assert.deepEqual(entries.slice(5), [{ action: 'refusals', by: '192.0.2.1', result: 'held-back', heldBack: 4 }]);
+  t.mock.timers.tick(60_000);
+  assert.equal(entries.length, 6, 'once');
+});
+
+test('above the maximum number of addresses every refusal is still counted', (t) => {
+  const { entries, note } = sampler(t);
+  for (let i = 0; i < 3000; i += 1) note(`192.0.${i >> 8}.${i & 255}`);
+  t.mock.timers.tick(10_000);
+  const { by, heldBack } = entries.at(-1) ?? assert.fail();
+  assert.deepEqual([by, heldBack], ['more than 1000 addresses', 2980]);
 });

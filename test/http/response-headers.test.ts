@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { freshnessFields } from '../../src/http/search-api/response-headers.ts';
+import { ageSeconds, cacheControl, cacheStatus } from '../../src/http/search-api/response-headers.ts';
 import type { Answer } from '../../src/search/read-path.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
 const clock = createFakeClock();
 const FRESH_MS = 300_000;
-/** An answer of the given age, with the life that its entry then has left. */
-const answerAt = (ageMs: number, parts: Partial<Answer> = {}): Parameters<typeof freshnessFields> => {
+/** `Cache-Control` and `Age` of an answer. */
+function freshnessFields(...[answer, context]: Parameters<typeof cacheControl>) {
+  return { cacheControl: cacheControl(answer, context), age: ageSeconds(answer.entry, context.nowMs) };
+}
+
+/** An answer of the given age, whose entry has the rest of its life left. */
+const answerAt = (ageMs: number, parts: Partial<Answer> = {}): Parameters<typeof cacheControl> => {
   const entry = parts.entry ?? entryOf(clock, { freshForMs: FRESH_MS, revalidateForMs: 60_000, errorForMs: 3_600_000 });
   const answer: Answer = {
     entry,
@@ -24,26 +29,26 @@ const answerAt = (ageMs: number, parts: Partial<Answer> = {}): Parameters<typeof
 const maxAgeOf = ({ cacheControl }: { readonly cacheControl: string }): number =>
   Number(/max-age=(\d+)/.exec(cacheControl)?.[1] ?? assert.fail(cacheControl));
 
-test('a page just computed has Age 0 and may be kept for the whole client max-age', () => {
+test('a new page has Age 0 and may be kept for the whole client max-age', () => {
   assert.deepEqual(freshnessFields(...answerAt(35)), {
     cacheControl: 'public, max-age=30, stale-while-revalidate=30, stale-if-error=3600',
     age: 0,
   });
 });
 
-test('a hit says how old its page is, and may be kept for the client max-age from now', () => {
+test('a hit shows the age of its page, and may be kept for the client max-age from now', () => {
   assert.deepEqual(freshnessFields(...answerAt(13_000)), {
     cacheControl: 'public, max-age=43, stale-while-revalidate=30, stale-if-error=3600',
     age: 13,
   });
 });
 
-test('a page near its end may be kept until its end only', () => {
+test('a page near its expiry may be kept only until its expiry', () => {
   const fields = freshnessFields(...answerAt(FRESH_MS - 7500));
   assert.deepEqual([fields.age, maxAgeOf(fields)], [292, 299]);
 });
 
-test('Age is the age, and max-age minus Age never promises more than is left', () => {
+test('Age is the age of the page, and max-age − Age never exceeds the remaining life', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 4e6 }), fc.integer({ min: 0, max: 600 }), (ageMs, clientMaxAge) => {
       const [answer, options] = answerAt(ageMs);
@@ -56,12 +61,12 @@ test('Age is the age, and max-age minus Age never promises more than is left', (
   );
 });
 
-test('a stale answer is older than its max-age by the time it has been stale, so that downstream asks again', () => {
+test('the Age of a stale answer exceeds its max-age, so that caches downstream ask again', () => {
   const fields = freshnessFields(...answerAt(FRESH_MS + 12_000));
   assert.deepEqual([fields.age, maxAgeOf(fields)], [312, 300]);
 });
 
-test('an entry that a flush has outdated is not fresh downstream, however young it is', () => {
+test('a flushed entry is not fresh downstream, however young it is', () => {
   for (const [ageMs, kept] of [
     [400, 0],
     [5000, -1],
@@ -75,4 +80,39 @@ test('degraded and lifeboat answers are not stored downstream', () => {
   const degraded = entryOf(clock, { degraded: true });
   assert.equal(freshnessFields(...answerAt(5000, { entry: degraded })).cacheControl, 'no-store');
   assert.equal(freshnessFields(...answerAt(5000, { outcome: 'lifeboat' })).cacheControl, 'no-store');
+});
+
+const entry = entryOf(createFakeClock());
+const status = (parts: Partial<Answer>): string =>
+  cacheStatus({ entry, outcome: 'engine', remainingMs: 287_900, l1: { kind: 'hit' }, timings: {}, ...parts });
+
+test('an L1 hit shows its remaining fresh time in whole seconds', () => {
+  assert.equal(status({}), 'serpcache-l1; hit; ttl=287');
+});
+
+test('the member nearest the origin comes first', () => {
+  assert.equal(
+    status({ l2: { kind: 'hit' }, l1: { kind: 'forward', why: 'uri-miss' } }),
+    'serpcache-l2; hit; ttl=287, serpcache-l1; fwd=uri-miss',
+  );
+});
+
+test('a miss shows whether it was stored or collapsed, and the reason of the miss', () => {
+  const missed = { kind: 'forward', why: 'uri-miss', stored: true } as const;
+  assert.equal(
+    status({ l2: { ...missed, detail: 'unseen' }, l1: { ...missed, collapsed: true } }),
+    'serpcache-l2; fwd=uri-miss; stored; detail=unseen, serpcache-l1; fwd=uri-miss; stored; collapsed',
+  );
+});
+
+test('a stale hit has a negative ttl from the first moment', () => {
+  assert.equal(status({ remainingMs: -200 }), 'serpcache-l1; hit; ttl=-1');
+  assert.equal(status({ remainingMs: -12_000 }), 'serpcache-l1; hit; ttl=-12');
+});
+
+test('a stale page after a failure names the status of the failed engine call', () => {
+  assert.equal(
+    status({ l1: { kind: 'forward', why: 'stale', forwardStatus: 504 }, remainingMs: -12_000 }),
+    'serpcache-l1; fwd=stale; fwd-status=504',
+  );
 });

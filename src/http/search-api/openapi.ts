@@ -1,19 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { OUTCOMES } from '../../search/events.ts';
 import type { Search } from '../../search/search.ts';
 import { PROBLEMS } from '../transport/problem.ts';
+import { contentPolicy, OWN_FILES, registerFile } from '../transport/static-file.ts';
+import { HEADER_DESCRIPTIONS } from './response-headers.ts';
 
-/** The shapes on the wire, as OpenAPI documents them. */
-
+/** Maximum number of searches in one batch. */
 export const MAX_BATCH = 50;
 
-const literals = (values: readonly string[]): TSchema => Type.Enum([...values]);
+export const choice = <const T extends string>(values: readonly T[], description?: string) =>
+  Type.Enum([...values] as T[], description === undefined ? {} : { description });
 
-/** For people and generators; what is valid is judged by `search.prepare`, which knows the domain. */
+/** For readers and code generators. `search.prepare` checks the parameters, because it knows the domain. */
 export function searchQuerySchema(search: Search): TSchema {
   const names = search.domains.map(({ name }) => name);
   return Type.Object({
-    q: Type.String({ description: 'What to search for: 1–256 characters after trimming.', examples: ['кроссовки'] }),
+    q: Type.String({
+      description: 'The text to search for: 1–256 characters after trimming.',
+      examples: ['кроссовки'],
+    }),
     domain: Type.Optional(Type.String({ enum: names, ...(names[0] === undefined ? {} : { default: names[0] }) })),
     page: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'page × limit is at most 1000.' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
@@ -24,7 +34,7 @@ export function searchQuerySchema(search: Search): TSchema {
       Type.Array(Type.String(), { description: 'Repeatable: `attribute:value,value` or `attribute:10..50`.' }),
     ),
     facet: Type.Optional(Type.Array(Type.String(), { description: 'Repeatable: a facet attribute to count.' })),
-    highlight: Type.Optional(Type.Boolean({ default: true, description: 'Mark what matched with `<em>`.' })),
+    highlight: Type.Optional(Type.Boolean({ default: true, description: 'Mark the words that matched with `<em>`.' })),
     ...queryContext(search),
   });
 }
@@ -44,7 +54,7 @@ function queryContext(search: Search): Record<string, TSchema> {
 const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
 const List = Type.Union([Type.String(), Type.Array(Type.String())]);
 
-/** For people and generators, like `searchQuerySchema`: members are judged one by one, each item alone. */
+/** For readers and code generators, like `searchQuerySchema`: the handler checks the members of each item. */
 export function batchBodySchema(search: Search): TSchema {
   const item = Type.Object(
     {
@@ -69,12 +79,12 @@ export function batchBodySchema(search: Search): TSchema {
   );
 }
 
-/** What must hold before items are looked at: their number. */
+/** Checked first: the number of items. */
 export const CountedBatch = Type.Object({
   searches: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }),
 });
 
-/** What must hold before items are judged, each alone. */
+/** Checked second: every item is an object. The handler then checks each item. */
 export const BatchEnvelope = Type.Object({
   searches: Type.Array(Type.Record(Type.String(), Type.Unknown())),
 });
@@ -85,19 +95,19 @@ export const ProblemBody = Type.Object(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
-    code: literals(Object.keys(PROBLEMS)),
-    parameter: Type.Optional(Type.String({ description: 'What was wrong: a parameter, or a JSON pointer.' })),
+    code: choice(Object.keys(PROBLEMS)),
+    parameter: Type.Optional(Type.String({ description: 'The wrong part: a parameter, or a JSON pointer.' })),
   },
   { description: 'RFC 9457, application/problem+json.' },
 );
 
 export const PageBody = Type.Object({
-  query: Type.String({ description: 'The canonical text that was searched for.' }),
+  query: Type.String({ description: 'The canonical text of the search.' }),
   domain: Type.String(),
   page: Type.Integer(),
   limit: Type.Integer(),
   total: Type.Integer(),
-  totalRelation: literals(['eq', 'gte']),
+  totalRelation: choice(['eq', 'gte']),
   degraded: Type.Optional(Type.Literal(true)),
   results: Type.Array(
     Type.Object({
@@ -117,83 +127,26 @@ export const PageBody = Type.Object({
 export const BatchAnswer = Type.Object({
   results: Type.Array(
     Type.Object({
-      status: Type.Integer({ description: 'What GET /search would have answered.' }),
-      outcome: literals(OUTCOMES),
-      cacheStatus: Type.Optional(Type.String({ description: 'As the Cache-Status field.' })),
+      status: Type.Integer({ description: 'The status that GET /search would answer with.' }),
+      outcome: choice(OUTCOMES),
+      cacheStatus: Type.Optional(Type.String({ description: 'The value of the Cache-Status header.' })),
       reason: Type.Optional(Type.String({ description: 'Why the cache missed.' })),
       etag: Type.Optional(Type.String()),
       age: Type.Optional(Type.Integer()),
       body: Type.Optional(PageBody),
-      retryAfter: Type.Optional(Type.Integer({ description: 'Seconds, as the Retry-After field.' })),
+      retryAfter: Type.Optional(Type.Integer({ description: 'Seconds, as the Retry-After header.' })),
       problem: Type.Optional(ProblemBody),
     }),
   ),
 });
 
-export const HealthBody = Type.Object({ status: Type.Literal('ok') });
-
-export const ReadinessBody = Type.Object({
-  status: literals(['ready', 'degraded', 'busy', 'down', 'draining']),
-  process: Type.Optional(
-    Type.Object(
-      {
-        state: literals(['ok', 'degraded', 'down']),
-        inFlight: Type.Integer(),
-        maxInFlight: Type.Integer(),
-        loopDelayMs: Type.Integer(),
-        maxLoopDelayMs: Type.Integer(),
-      },
-      { description: 'Searches that memory could not answer, and how late the event loop is.' },
-    ),
-  ),
-  domains: Type.Array(
-    Type.Object({
-      domain: Type.String(),
-      state: literals(['ok', 'degraded', 'down']),
-      memory: Type.Object({ entries: Type.Integer(), bytes: Type.Integer(), maxBytes: Type.Integer() }),
-      store: Type.Optional(
-        Type.Object({
-          state: literals(['ok', 'degraded', 'down']),
-          nodes: Type.Integer(),
-          connected: Type.Integer(),
-          breakers: Type.Record(Type.String(), Type.Integer(), { description: 'Nodes by state of their breaker.' }),
-        }),
-      ),
-      engine: Type.Object({
-        state: literals(['ok', 'degraded', 'down']),
-        kind: Type.String(),
-        breaker: literals(['closed', 'open', 'half-open']),
-        reachable: Type.Boolean({
-          description: 'By a probe of its own, every few seconds; quickly while the breaker is open.',
-        }),
-        inFlight: Type.Integer(),
-        queued: Type.Integer(),
-      }),
-      control: literals(['ok', 'unheard', 'away', 'corrupt']),
-      flights: Type.Integer({ description: 'Distinct searches being computed now.' }),
-    }),
-  ),
-});
-
-/** What OpenAPI says of answers beside their bodies: their fields, and the problems every route may answer with. */
-
-const text = (description: string) => ({ type: 'string', description });
-
-const ANSWER_FIELDS = {
-  ETag: text('Of the page in the coding served; send it back in `If-None-Match`.'),
-  'Cache-Status': text('What each tier did (RFC 9211), such as `serpcache-l1; hit; ttl=287`.'),
-  'Cache-Control': text('What caches downstream may do; `no-store` for a degraded page and a lifeboat answer.'),
-  Age: {
-    type: 'integer',
-    description:
-      'Seconds since the engine computed the page. `max-age` − `Age` is how long a cache downstream may keep it.',
-  },
-  Vary: text('`Accept-Encoding`, and the headers that are declared context of the domain.'),
-};
-
 export const PAGE_ANSWERS = {
-  200: { ...PageBody, description: 'The page.', headers: ANSWER_FIELDS },
-  304: { type: 'null', description: 'The client holds this page: `If-None-Match` names it.', headers: ANSWER_FIELDS },
+  200: { ...PageBody, description: 'The page.', headers: HEADER_DESCRIPTIONS },
+  304: {
+    type: 'null',
+    description: 'The client has this page already: `If-None-Match` names it.',
+    headers: HEADER_DESCRIPTIONS,
+  },
 };
 
 const problemAnswer = (description: string) => ({
@@ -201,16 +154,18 @@ const problemAnswer = (description: string) => ({
   content: { 'application/problem+json': { schema: ProblemBody } },
 });
 
+/** Problems that every route may answer with. */
 export const PROBLEM_ANSWERS = {
-  '4xx': problemAnswer('The request is at fault; `parameter` says where.'),
+  '4xx': problemAnswer('The request is wrong; `parameter` names the wrong part.'),
   '5xx': problemAnswer('The service is at fault.'),
 };
 
-const RETRY = { 'Retry-After': { type: 'integer', description: 'Seconds until asking again may help.' } };
+const RETRY = { 'Retry-After': { type: 'integer', description: 'Seconds after which a retry may succeed.' } };
 
+/** Problems of a search that is not in the cache. */
 export const UNANSWERED_ANSWERS = {
   429: {
-    ...problemAnswer('This client has had its share of the engine for now; pages in the cache are still served to it.'),
+    ...problemAnswer('The miss budget of this client is used up for now; it still gets pages from the cache.'),
     headers: RETRY,
   },
   502: { ...problemAnswer('The engine refused the query.'), headers: RETRY },
@@ -220,3 +175,49 @@ export const UNANSWERED_ANSWERS = {
   },
   504: { ...problemAnswer('The engine did not answer in time.'), headers: RETRY },
 };
+
+/** Swagger UI uses `data:` images. */
+const DOCS_POLICY = contentPolicy({ ...OWN_FILES, 'img-src': "'self' data:", 'font-src': "'self'" });
+
+const DESCRIPTION = '/openapi.json';
+
+const LARGE_FILES = [
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['swagger-ui-standalone-preset.js', 'text/javascript; charset=utf-8'],
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+] as const;
+
+/** `GET /openapi.json`, and `GET /docs` for readers. Must be registered before the routes that it describes. */
+export function registerDocs(app: FastifyInstance, options: { readonly version: string }): void {
+  app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'serpcache',
+        version: options.version,
+        description: 'Search results with two cache tiers in front of a full-text engine.',
+      },
+      tags: [{ name: 'search' }, { name: 'health' }],
+    },
+  });
+  app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: DOCS_POLICY,
+    theme: { title: 'serpcache API' },
+    // Instead of the plugin's own copy, which is sent uncompressed.
+    uiConfig: { urls: [{ name: 'serpcache', url: DESCRIPTION }] },
+  });
+  registerFile(app, DESCRIPTION, {
+    type: 'application/json; charset=utf-8',
+    content: () => JSON.stringify(app.swagger()),
+    fields: { 'cache-control': 'no-cache' },
+  });
+  // The plugin would send these files uncompressed: two megabytes.
+  for (const [name, type] of LARGE_FILES) {
+    registerFile(app, `/docs/static/${name}`, {
+      type,
+      content: () => readFileSync(fileURLToPath(import.meta.resolve(`@fastify/swagger-ui/static/${name}`))),
+      fields: { 'cache-control': 'no-cache', 'content-security-policy': DOCS_POLICY },
+    });
+  }
+}

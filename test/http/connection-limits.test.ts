@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { get, listeningServer, parseAnswer, until } from './serve.ts';
+import { get, listeningServer, parseAnswer, until } from './harness.ts';
 
 const HIT = 'GET /search?q=hit HTTP/1.1\r\nHost: t\r\n\r\n';
 
-test('what is asked a little ahead is answered in order, again and again', async (context) => {
+test('a few pipelined requests are answered in order, repeatedly', async (context) => {
   const { port, connections } = await listeningServer(context);
   const client = open(context, port);
   let text = '';
@@ -17,7 +17,7 @@ test('what is asked a little ahead is answered in order, again and again', async
   for (let sent = 33; sent <= words.length; sent += 33) {
     const ahead = words.slice(sent - 33, sent);
     client.write(ahead.map((word) => HIT.replace('hit', word)).join(''));
-    await until(() => text.split('"query"').length === sent + 1, 'all are answered');
+    await until(() => text.split('"query"').length === sent + 1, 'all requests are answered');
   }
   assert.deepEqual(
     [...text.matchAll(/"query":"(\w+)"/g)].map(([, word]) => word),
@@ -26,7 +26,7 @@ test('what is asked a little ahead is answered in order, again and again', async
   assert.deepEqual(connections, []);
 });
 
-test('a client that asks far ahead is cut, and what it asked for is not answered in memory', async (context) => {
+test('a client that pipelines too many requests is cut, and its answers do not pile up in memory', async (context) => {
   const { port, events, connections } = await listeningServer(context, { drainMs: 100 });
   await get(port, '/search?q=hit');
   const client = open(context, port).pause();
@@ -37,7 +37,7 @@ test('a client that asks far ahead is cut, and what it asked for is not answered
   assert.equal(events.length, 1 + 33);
 });
 
-test('misses asked far ahead take no more places than that', async (context) => {
+test('pipelined misses take no more places than may be pipelined', async (context) => {
   const { port, search, server, connections } = await listeningServer(context);
   const { promise, resolve } = Promise.withResolvers<void>();
   search.answer = (prepared) => promise.then(() => search.computed(prepared));
@@ -47,10 +47,10 @@ test('misses asked far ahead take no more places than that', async (context) => 
   await until(() => connections.length > 0, 'it was cut');
   assert.equal(server.pressure.status().inFlight, 33);
   resolve();
-  await until(() => server.pressure.status().inFlight === 0, 'the places are free again');
+  await until(() => server.pressure.status().inFlight === 0, 'all places are free again');
 });
 
-test('a new client beyond the bound is turned away and counted', async (context) => {
+test('a connection above the maximum is refused and counted', async (context) => {
   const { port, connections } = await listeningServer(context, { maxConnections: 2 });
   const [first, second] = [open(context, port), open(context, port)];
   await Promise.all([once(first, 'connect'), once(second, 'connect')]);
@@ -64,7 +64,7 @@ test('a new client beyond the bound is turned away and counted', async (context)
   assert.deepEqual([first?.readyState, second?.readyState], ['open', 'open']);
 });
 
-// Both wait for seconds.
+// Both tests wait for seconds.
 describe('near the bound', { concurrency: true }, () => {
   test('idle connections make room for new ones', async (context) => {
     const { port, connections } = await listeningServer(context, { maxConnections: 40 });
@@ -77,8 +77,8 @@ describe('near the bound', { concurrency: true }, () => {
     const user = open(context, port).resume();
     const asking = setInterval(() => user.write(HIT), 500);
     context.after(() => clearInterval(asking));
-    await until(() => idle.every(({ closed }) => closed), 'the idle ones are gone');
-    assert.equal(user.closed, false, 'who asks now and then stays');
+    await until(() => idle.every(({ closed }) => closed), 'the idle connections are closed');
+    assert.equal(user.closed, false, 'a connection that is used from time to time stays');
     assert.deepEqual(
       connections.filter((what) => what !== 'crowded'),
       [],
@@ -88,10 +88,10 @@ describe('near the bound', { concurrency: true }, () => {
     await once(later, 'data');
     const crowded = connections.length;
     assert.equal((await get(port, '/search?q=other')).status, 200);
-    assert.equal(connections.length, crowded, 'it is not crowded any more');
+    assert.equal(connections.length, crowded, 'the listener is not crowded any more');
   });
 
-  test('those who send nothing or a byte a second are given little time', async (context) => {
+  test('while crowded, clients that send nothing or a byte a second get little time', async (context) => {
     const { port, connections } = await listeningServer(context, { maxConnections: 20, drainMs: 100 });
     const slow = Array.from({ length: 20 }, () => open(context, port).resume());
     for (const client of slow.slice(10)) client.write('GET /search?q=hit HTTP/1.1\r\nX: ');
@@ -100,14 +100,14 @@ describe('near the bound', { concurrency: true }, () => {
     }, 100);
     context.after(() => clearInterval(dripping));
     const closed = (some: readonly Socket[]): number => some.filter((client) => client.closed).length;
-    // As soon as there is room again, whoever is left has the ten seconds of a calm time: that may be after one of them.
-    await until(() => closed(slow) >= 1, 'some were given up, long before that');
+    // When there is room again, the remaining clients have the normal ten seconds. That may be so after one was closed.
+    await until(() => closed(slow) >= 1, 'some were closed long before that');
     await until(() => connections.includes('slow'), 'it is counted');
     assert.equal((await get(port, '/search?q=hit')).status, 200);
   });
 });
 
-test('two thousand idle connections and a slow one hold up nobody', async (context) => {
+test('two thousand idle connections and a slow one do not delay other clients', async (context) => {
   const { port, connections } = await listeningServer(context, { maxConnections: 4000, drainMs: 100 });
   await get(port, '/search?q=hit');
   const idle = Array.from({ length: 2000 }, () => open(context, port).resume());
@@ -117,7 +117,7 @@ test('two thousand idle connections and a slow one hold up nobody', async (conte
   assert.deepEqual(connections, []);
 });
 
-test('more header fields than anybody sends are refused, not dropped', async (context) => {
+test('too many header fields are refused, not dropped', async (context) => {
   const { port } = await listeningServer(context);
   assert.equal((await get(port, '/search?q=hit', 'a:\r\n'.repeat(126))).status, 200);
   for (const count of [127, 3000]) {
@@ -126,7 +126,7 @@ test('more header fields than anybody sends are refused, not dropped', async (co
   }
 });
 
-test('a client of HTTP/1.0 is answered and hung up on', async (context) => {
+test('an HTTP/1.0 client is answered and its connection is closed', async (context) => {
   const { port } = await listeningServer(context);
   const client = open(context, port);
   let text = '';
@@ -139,7 +139,7 @@ test('a client of HTTP/1.0 is answered and hung up on', async (context) => {
   assert.deepEqual([status, headers['connection']], [200, 'close']);
 });
 
-test('a client that has half closed its connection holds none', async (context) => {
+test('a half-closed connection does not stay open', async (context) => {
   const { port, server } = await listeningServer(context);
   for (const bytes of ['', 'GET /sea', HIT]) {
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Coding } from '../../src/cache/codec.ts';
-import { createNegotiator, type Form } from '../../src/http/transport/negotiate.ts';
+import { createNegotiator, type Form } from '../../src/http/transport/content-coding.ts';
 
 const cases: readonly [field: string | undefined, stored: Coding, form: Form, why: string][] = [
   [undefined, 'gzip', 'identity', 'a client that names no coding gets plain bytes'],

@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Clock } from '../../runtime.ts';
+import type { Search } from '../../search/search.ts';
+import type { RequestEvent } from '../events.ts';
+import { createAdmission } from '../search-api/admission.ts';
+import { createRequestCounter, type RequestLog } from '../search-api/exchange.ts';
+import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/openapi.ts';
+import { createSearchHandler } from '../search-api/search-handler.ts';
+import type { App } from '../transport/app.ts';
+import { createIdentityBodies } from '../transport/content-coding.ts';
+import { parametersOf } from '../transport/request-target.ts';
+import { described } from './input.ts';
+
+export interface AdminSearchOptions {
+  readonly search: Search;
+  /** Gets one event per search. */
+  readonly observe: (event: RequestEvent) => void;
+  readonly requestLog: RequestLog;
+  readonly requestId: (given: string | string[] | undefined) => string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly maxUrlBytes: number;
+  /** The largest page that any domain may have, inflated. */
+  readonly maxPageBytes: number;
+  readonly app: Pick<App, 'drain' | 'buffers'>;
+}
+
+/** Enough for the few pages of operators. */
+const IDENTITY_BODIES_BYTES = 2 ** 20;
+
+/**
+ * `GET /admin/search`: answers like `/search`, but from the engine instead of the cache, and stores the page. The route is
+ * on this listener because it needs a token, and clients must not reach a listener that takes tokens.
+ */
+export function registerAdminSearch(routes: FastifyInstance, options: AdminSearchOptions): void {
+  const { search, observe, requestLog, maxPageBytes, app } = options;
+  const handle = createSearchHandler({
+    ...options,
+    admission: createAdmission({ search }),
+    count: createRequestCounter({ observe, requestLog }),
+    identityBodies: createIdentityBodies({ maxBytes: IDENTITY_BODIES_BYTES, maxPageBytes }),
+    buffers: app.buffers,
+    clientMaxAgeMs: () => 0,
+    bypass: true,
+    closesConnections: app.drain.closesConnections,
+  });
+  routes.route({
+    method: 'GET',
+    url: '/admin/search',
+    config: { callsEngine: true },
+    schema: {
+      summary: 'One page of results, computed again',
+      description:
+        'Takes the parameters of `/search` and answers in the same form, but asks the engine and overwrites the page in both tiers. It costs the engine a search, so it always needs the token.',
+      tags: ['state'],
+      security: [{ token: [] }],
+      querystring: searchQuerySchema(search),
+      response: { ...PAGE_ANSWERS, ...PROBLEM_ANSWERS },
+    },
+    handler: (request, reply) => {
+      reply.hijack();
+      handle(request.raw, reply.raw);
+    },
+  });
+}
+
+/** `GET /admin/explain`: what would happen to a search now. */
+export function registerExplain(
+  routes: FastifyInstance,
+  { search, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'maxUrlBytes'>,
+): void {
+  routes.get('/admin/explain', {
+    schema: described({
+      summary: 'Why a search is answered as it is, tier by tier',
+      tag: 'state',
+      query: searchQuerySchema(search),
+      answer: ExplanationBody,
+    }),
+    handler: async (request, reply) => {
+      const explanation = await search.explain(parametersOf(request.raw.url ?? '', request.headers, maxUrlBytes));
+      return reply.send(explanation);
+    },
+  });
+}
+
+/** Members depend on the rule or tier. */
+const AnyMembers = Type.Record(Type.String(), Type.Unknown());
+
+const ExplanationBody = Type.Object(
+  {
+    domain: Type.String(),
+    rules: Type.Array(AnyMembers, { description: 'Each canonicalisation rule that changed the text, in order.' }),
+    ignored: Type.Array(Type.String(), { description: 'Parameters that no domain declares: not part of the key.' }),
+    canonical: Type.String(),
+    answerProfile: Type.String(),
+    key: Type.String(),
+    storeName: Type.String(),
+    bucket: Type.Integer(),
+    slot: Type.Optional(Type.Integer()),
+    node: Type.Optional(Type.String()),
+    tiers: Type.Array(AnyMembers),
+    lastMiss: Type.Optional(Type.Object({ reason: Type.String(), secondsAgo: Type.Integer() })),
+  },
+  { description: 'What would happen to this search now, tier by tier. Written for readers: members may change.' },
+);

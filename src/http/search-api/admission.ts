@@ -1,0 +1,239 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../runtime.ts';
+import type { Answer, PreparedSearch } from '../../search/read-path.ts';
+import type { Search } from '../../search/search.ts';
+import { problemOf } from '../problems.ts';
+import { type Problem, Refusal } from '../transport/problem.ts';
+import type { TokenBuckets } from '../transport/token-bucket.ts';
+
+/** Admits the searches that memory cannot answer: the process must have room for them, and their client a miss budget. */
+export interface Admission {
+  /** @throws Refusal `busy`, and what `Search.search` throws. */
+  readonly search: (asked: AskedSearch) => Promise<Answer>;
+  /**
+   * Must be called before a page is drawn, also from memory. A page costs several times as much as a hit of `/search`, so it
+   * is shed while the event loop is late. When all places are taken but the loop is on time, pages in memory are drawn.
+   * @throws Refusal `busy`.
+   */
+  readonly admitPage: () => void;
+  /** Answers in order, from memory first. Every other search takes a place of its own; those without one fail alone. */
+  readonly searchMany: (
+    many: readonly PreparedSearch[],
+    request: IncomingMessage,
+  ) => Promise<readonly (Answer | Error)[]>;
+}
+
+export interface AskedSearch {
+  readonly prepared: PreparedSearch;
+  readonly request: IncomingMessage;
+  readonly bypass?: boolean;
+}
+
+export interface AdmissionOptions {
+  readonly search: Search;
+  /** Absent: no load shedding. */
+  readonly pressure?: Pressure;
+  /** Absent: the misses of a client are not limited. */
+  readonly budget?: MissBudget;
+}
+
+/** Limits the misses of each client, because a miss costs the engine a search. */
+export interface MissBudget {
+  readonly misses: TokenBuckets;
+  readonly clientOf: (request: IncomingMessage) => string;
+}
+
+export function createAdmission({ search, pressure, budget }: AdmissionOptions): Admission {
+  // One error for all: its stack trace says nothing, and would cost more than the rest of a refusal.
+  const busy = new Refusal(BUSY);
+  const enter = (): boolean => pressure === undefined || pressure.enter();
+
+  const askMany = async (
+    admitted: readonly PreparedSearch[],
+    request: IncomingMessage,
+  ): Promise<readonly (Answer | Error)[]> => {
+    if (admitted.length === 0) return [];
+    const charges = budget === undefined ? undefined : chargeMisses(budget, request);
+    try {
+      const results = await search.searchMany(
+        admitted,
+        charges === undefined ? undefined : { mayMiss: charges.mayMiss },
+      );
+      admitted.forEach((prepared, i) => {
+        charges?.settle(prepared, results[i]);
+      });
+      return results;
+    } finally {
+      for (const _ of admitted) pressure?.leave();
+    }
+  };
+
+  return {
+    search: async ({ prepared, request, bypass }) => {
+      if (!enter()) throw busy;
+      const charges = budget === undefined ? undefined : chargeMisses(budget, request);
+      try {
+        const answer = await search.search(prepared, {
+          ...(bypass ? { bypass } : {}),
+          ...(charges === undefined ? {} : { mayMiss: charges.mayMiss }),
+        });
+        charges?.settle(prepared, answer);
+        return answer;
+      } catch (error) {
+        charges?.settle(prepared, error);
+        throw error;
+      } finally {
+        pressure?.leave();
+      }
+    },
+    admitPage: () => {
+      if (pressure?.isLate() === true) throw busy;
+    },
+    searchMany: async (many, request) => {
+      const fromMemory = many.map((prepared) => search.fromMemory(prepared));
+      const isAdmitted = fromMemory.map((answer) => answer === undefined && enter());
+      const admitted = many.filter((_, i) => isAdmitted[i]);
+      const answered = (await askMany(admitted, request)).values();
+      return fromMemory.map((answer, i): Answer | Error => {
+        if (answer !== undefined) return answer;
+        if (!isAdmitted[i]) return busy;
+        return answered.next().value ?? new Error('searchMany gave fewer answers than it was asked for');
+      });
+    },
+  };
+}
+
+/**
+ * Charges the misses of one request to its client. The client is identified at once, because a connection that is closed by
+ * the time of the miss has no address. A miss that cost the engine nothing is refunded: otherwise the clients of an engine
+ * that was overloaded for a minute would be refused in the next minute too.
+ */
+function chargeMisses({ misses, clientOf }: MissBudget, request: IncomingMessage) {
+  const client = clientOf(request);
+  const charged = new Set<PreparedSearch>();
+  return {
+    mayMiss: (prepared: PreparedSearch): boolean => {
+      const allowed = misses.take(client);
+      if (allowed) charged.add(prepared);
+      return allowed;
+    },
+    settle: (prepared: PreparedSearch, result: unknown): void => {
+      if (charged.has(prepared) && costNothing(result)) misses.refund(client, 1);
+    },
+  };
+}
+
+/** The search was shed before the engine, or another page was served instead of the engine's. */
+function costNothing(result: unknown): boolean {
+  if (result instanceof Error) {
+    const { code } = problemOf(result);
+    return code === 'overloaded' || code === 'engine-open';
+  }
+  const outcome = typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : undefined;
+  return outcome === 'lifeboat' || outcome === 'stale';
+}
+
+const BUSY: Problem = {
+  code: 'busy',
+  detail: 'This process has more to do than it can; for now only pages in its memory are served.',
+  retryAfterMs: 1000,
+};
+
+/**
+ * The load of this process. `@fastify/under-pressure` does not fit: it is a hook of Fastify, and a hit is answered before
+ * Fastify; it checks once a second, does not count searches in flight, and refuses hits too, which cost no more than the
+ * refusal.
+ */
+export interface Pressure {
+  /** Takes a place for a search that memory cannot answer; false: shed it. Each place taken must be left. */
+  readonly enter: () => boolean;
+  readonly leave: () => void;
+  /** The event loop is later than its limit: shed everything that costs more than its refusal, hits too. */
+  readonly isLate: () => boolean;
+  readonly status: () => PressureStatus;
+  readonly close: () => void;
+}
+
+export interface PressureStatus {
+  readonly inFlight: number;
+  readonly maxInFlight: number;
+  readonly loopDelayMs: number;
+  readonly maxLoopDelayMs: number;
+  /** `degraded`: near a limit for some time. `down`: beyond a limit, only pages in memory are served. */
+  readonly state: 'ok' | 'degraded' | 'down';
+  /** False: a balancer should choose another process. A short burst is shed and leaves it true. */
+  readonly ready: boolean;
+}
+
+export interface PressureOptions {
+  readonly clock: Clock;
+  readonly maxInFlight: number;
+  readonly maxLoopDelayMs: number;
+}
+
+/** Degraded above these shares of the limits, so that a balancer chooses another process before requests are refused. */
+const WARN_IN_FLIGHT = 0.75;
+const WARN_LOOP_DELAY = 0.5;
+/** A batch or a garbage collection takes less, and should not change readiness. */
+const SUSTAINED_MS = 500;
+
+export function createPressure({ clock, maxInFlight, maxLoopDelayMs }: PressureOptions): Pressure {
+  let inFlight = 0;
+  /** The time of the first of the consecutive samples above the warning share. */
+  let warnedSinceMs: number | undefined;
+  const delay = createLoopDelay(clock, (nowMs) => {
+    const isHigh = inFlight >= maxInFlight * WARN_IN_FLIGHT || delay.currentMs() >= maxLoopDelayMs * WARN_LOOP_DELAY;
+    warnedSinceMs = isHigh ? (warnedSinceMs ?? nowMs) : undefined;
+  });
+
+  const isLate = (): boolean => delay.currentMs() > maxLoopDelayMs;
+  const isFull = (): boolean => inFlight >= maxInFlight || isLate();
+  const isReady = (): boolean => warnedSinceMs === undefined || clock.monotonicMs() - warnedSinceMs < SUSTAINED_MS;
+
+  return {
+    enter: () => {
+      if (isFull()) return false;
+      inFlight += 1;
+      return true;
+    },
+    leave: () => {
+      inFlight -= 1;
+    },
+    isLate,
+    status: () => {
+      const ready = isReady();
+      const state = isFull() ? 'down' : ready ? 'ok' : 'degraded';
+      return { inFlight, maxInFlight, loopDelayMs: delay.currentMs(), maxLoopDelayMs, state, ready };
+    },
+    close: delay.close,
+  };
+}
+
+interface LoopDelay {
+  /** Smoothed delay of the event loop, milliseconds. */
+  readonly currentMs: () => number;
+  readonly close: () => void;
+}
+
+/** Costs 0.2 % of a core; twice that at 20 ms. Reading `monitorEventLoopDelay` ten times a second costs no less. */
+const INTERVAL_MS = 50;
+/** EWMA weight of the newest sample: a single garbage collection counts half, a loop that stays late in full after a few samples. */
+const WEIGHT = 0.5;
+
+/**
+ * Measures how late a timer fires. Each sample weighs half, so that the value falls below a threshold within a few samples
+ * after a stall of any length: a stall of a minute is a millisecond after 16 samples, 0.8 s.
+ */
+function createLoopDelay(clock: Clock, onSample: (nowMs: number) => void): LoopDelay {
+  let delayMs = 0;
+  let lastMs = clock.monotonicMs();
+  const timer = setInterval(() => {
+    const nowMs = clock.monotonicMs();
+    const late = Math.max(0, nowMs - lastMs - INTERVAL_MS);
+    delayMs += (late - delayMs) * WEIGHT;
+    lastMs = nowMs;
+    onSample(nowMs);
+  }, INTERVAL_MS);
+  timer.unref();
+  return { currentMs: () => delayMs, close: () => clearInterval(timer) };
+}

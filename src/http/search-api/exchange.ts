@@ -1,0 +1,247 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import type { MissReason } from '../../cache/events.ts';
+import type { Clock } from '../../runtime.ts';
+import { createThrottle } from '../../runtime.ts';
+import type { Outcome } from '../../search/events.ts';
+import type { Search } from '../../search/search.ts';
+import type { RequestEvent } from '../events.ts';
+import { problemOf } from '../problems.ts';
+import { PROBLEMS, type Problem, problemResponse, writeProblem } from '../transport/problem.ts';
+import type { Pairs } from '../transport/request-target.ts';
+
+/** A search as it is counted. */
+export interface CountedSearch {
+  readonly route: RequestEvent['route'];
+  /** A configured name, or `none` while it is not known. */
+  readonly domain: string;
+  /** Key and bucket of the prepared search. */
+  readonly key?: string | undefined;
+  readonly bucket?: number | undefined;
+}
+
+/** How a search ended. */
+export interface Ending {
+  readonly outcome: Outcome;
+  readonly reason?: MissReason | undefined;
+  readonly status: number;
+  /** The code of the problem that was sent. */
+  readonly code?: string;
+  /** The thrown value, when the service is at fault. */
+  readonly error?: unknown;
+}
+
+/**
+ * Counts one ended search, whatever its route: the only place that makes a `RequestEvent`. With `from` it also writes the
+ * line of the request log.
+ */
+export type CountRequest = (
+  search: CountedSearch,
+  ending: Ending,
+  durationMs: number,
+  from?: { readonly requestId: string; readonly request: IncomingMessage },
+) => void;
+
+export function createRequestCounter(options: {
+  readonly observe: (event: RequestEvent) => void;
+  readonly requestLog: RequestLog;
+}): CountRequest {
+  const { observe, requestLog } = options;
+  return ({ route, domain, key, bucket }, { outcome, reason, status, code, error }, durationMs, from) => {
+    // Built without object spreads, which take longer than the rest of this function.
+    const event: { -readonly [Member in keyof RequestEvent]: RequestEvent[Member] } = {
+      kind: 'request',
+      route,
+      domain,
+      outcome,
+      status,
+      durationMs,
+    };
+    if (reason !== undefined) event.reason = reason;
+    if (bucket !== undefined) event.bucket = bucket;
+    observe(event);
+    if (from === undefined || !requestLog.wants(event)) return;
+    const traceId = traceIdOf(from.request.headers['traceparent']);
+    requestLog.write(event, { requestId: from.requestId, traceId, key, code, error });
+  };
+}
+
+/** nginx's number for a client that closed the connection before the answer; never sent. */
+export const CLIENT_CLOSED = 499;
+export const ABORTED = { outcome: 'aborted', status: CLIENT_CLOSED } as const satisfies Ending;
+
+/** The ending of a search that was answered with a problem. */
+export function refusedEnding(problem: Problem, error: unknown): Ending {
+  const { status } = PROBLEMS[problem.code];
+  const fault = problem.code === 'internal' ? { error } : {};
+  return { outcome: outcomeOf(problem), status, code: problem.code, ...fault };
+}
+
+/** How a search without a page is counted. */
+export function outcomeOf({ code }: Problem): Outcome {
+  switch (code) {
+    case 'overloaded':
+    case 'engine-open':
+    case 'busy':
+      return 'shed';
+    case 'engine-deadline':
+    case 'engine-unavailable':
+    case 'engine-rejected':
+    case 'internal':
+      return 'failed';
+    default:
+      return 'rejected';
+  }
+}
+
+/**
+ * The domain that a refused search is counted under: a configured name or `none`, never text that a client sent, so that
+ * invalid requests cannot add label values to a metric.
+ */
+export function domainLabel(search: Pick<Search, 'domains'>, pairs: Pairs | undefined): string {
+  if (pairs === undefined) return 'none';
+  const given = pairs.filter(([name]) => name === 'domain').map(([, value]) => value);
+  if (given.length === 0) return search.domains[0]?.name ?? 'none';
+  const known = search.domains.find(({ name }) => given.length === 1 && name === given[0]);
+  return known?.name ?? 'none';
+}
+
+/** One request for one search and its answer. */
+export interface Exchange extends CountedSearch {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly startedMs: number;
+  domain: string;
+  key: string | undefined;
+  bucket: number | undefined;
+}
+
+export interface Exchanges {
+  readonly begin: (request: IncomingMessage, response: ServerResponse) => Exchange;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+  /** Answers with the problem, unless the client has gone, and ends the exchange. */
+  readonly refuse: (exchange: Exchange, error: unknown) => void;
+  /** Counts the exchange. Called exactly once per exchange, after the answer was handed to the socket. */
+  readonly end: (exchange: Exchange, ending: Ending) => void;
+}
+
+export function createExchanges(options: {
+  readonly count: CountRequest;
+  readonly requestLog: Pick<RequestLog, 'fault'>;
+  readonly requestId: (given: string | string[] | undefined) => string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly closesConnections: () => boolean;
+}): Exchanges {
+  const { count, requestLog, requestId, clock, random, closesConnections } = options;
+  const end = (exchange: Exchange, ending: Ending): void =>
+    count(exchange, ending, clock.monotonicMs() - exchange.startedMs, exchange);
+
+  return {
+    begin: (request, response) => ({
+      route: 'search',
+      request,
+      response,
+      requestId: requestId(request.headers['x-request-id']),
+      startedMs: clock.monotonicMs(),
+      domain: 'none',
+      key: undefined,
+      bucket: undefined,
+    }),
+    nowMs: () => clock.monotonicMs(),
+    end,
+    refuse: (exchange, error) => {
+      const { response, requestId: id } = exchange;
+      if (response.headersSent) {
+        // The answer was sent and counted, so an error after it is a fault of the service.
+        requestLog.fault(id, error);
+        return;
+      }
+      if (response.destroyed) {
+        end(exchange, ABORTED);
+        return;
+      }
+      const problem = problemOf(error);
+      if (closesConnections()) response.shouldKeepAlive = false;
+      writeProblem(response, problemResponse(problem, id, random));
+      end(exchange, refusedEnding(problem, error));
+    },
+  };
+}
+
+/** The content of a log line beside the event. Headers and query texts are never logged, only the key of the query. */
+interface LineFacts {
+  readonly requestId: string;
+  readonly traceId?: string | undefined;
+  readonly key?: string | undefined;
+  readonly code?: string | undefined;
+  readonly error?: unknown;
+}
+
+export interface RequestLog {
+  /** Whether this event gets a line. Called first, so that nothing is prepared for a hit that is not logged. */
+  readonly wants: (event: RequestEvent) => boolean;
+  readonly write: (event: RequestEvent, facts: LineFacts) => void;
+  /** A fault of the service that belongs to no answer. */
+  readonly fault: (requestId: string, error: unknown) => void;
+}
+
+const REFUSALS_PER_SECOND = 100;
+
+/**
+ * One line at `info` per request that was not a hit. Hits are sampled, and refusals have a maximum per second, because an
+ * overload would otherwise flood the log too; metrics count them all. A client's mistake is never logged at `error`: only
+ * an answer of `internal` is.
+ */
+export function createRequestLog(options: {
+  readonly log: Logger;
+  /** 0–1: share of hits that get a line. */
+  readonly hitSample: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly random: () => number;
+}): RequestLog {
+  const { log, hitSample, clock, random } = options;
+  const refusals = createThrottle({ perSecond: REFUSALS_PER_SECOND, monotonicMs: clock.monotonicMs });
+  return {
+    wants: ({ outcome, status }) => {
+      const isHit = outcome === 'hit-l1' || outcome === 'hit-l2';
+      if (isHit && (hitSample <= 0 || random() >= hitSample)) return false;
+      const isRefusal = outcome === 'shed' || outcome === 'rejected' || outcome === 'aborted';
+      if (isRefusal && refusals.pass() === undefined) return false;
+      return log.isLevelEnabled(status === 500 ? 'error' : 'info');
+    },
+    write: (event, { requestId, traceId, key, code, error }) => {
+      const line = {
+        requestId,
+        ...(traceId === undefined ? {} : { traceId }),
+        route: event.route,
+        domain: event.domain,
+        outcome: event.outcome,
+        ...(event.reason === undefined ? {} : { reason: event.reason }),
+        status: event.status,
+        ...(code === undefined ? {} : { code }),
+        ms: Math.round(event.durationMs * 1000) / 1000,
+        ...(key === undefined ? {} : { key }),
+      };
+      if (error === undefined) log.info(line, 'request');
+      else log.error({ ...line, err: error }, 'request failed through a fault of ours');
+    },
+    fault: (requestId, error) => log.error({ requestId, err: error }, 'a fault of ours after an answer'),
+  };
+}
+
+/**
+ * The trace id of a W3C `traceparent` (Trace Context level 1). Undefined when the field is not valid: a receiver must then
+ * act as if none had been sent. A version above 00 may have more members after the four known ones.
+ */
+export function traceIdOf(traceparent: string | string[] | undefined): string | undefined {
+  if (typeof traceparent !== 'string') return undefined;
+  const parsed = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/.exec(traceparent);
+  if (parsed === null) return undefined;
+  const [, version, traceId, parentId, rest] = parsed;
+  if (version === 'ff' || (version === '00' && rest !== undefined)) return undefined;
+  if (traceId === '0'.repeat(32) || parentId === '0'.repeat(16)) return undefined;
+  return traceId;
+}

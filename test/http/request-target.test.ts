@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Refusal } from '../../src/http/transport/problem.ts';
+import { MAX_PAIRS, parseQueryString } from '../../src/http/transport/request-target.ts';
+import { get, listeningServer, sendBytes } from './harness.ts';
+
+test('pairs come out in the order given, duplicates included', () => {
+  assert.deepEqual(parseQueryString('q=a&filter=x:1&&filter=x:2&flag'), [
+    ['q', 'a'],
+    ['filter', 'x:1'],
+    ['filter', 'x:2'],
+    ['flag', ''],
+  ]);
+});
+
+test('a plus is a space and an escaped plus is a plus', () => {
+  assert.deepEqual(parseQueryString('q=c%2B%2B+book&a=b=c'), [
+    ['q', 'c++ book'],
+    ['a', 'b=c'],
+  ]);
+});
+
+test('UTF-8 is read with escapes and as the raw bytes that Node gives', () => {
+  const raw = Buffer.from('ёж 😀').toString('latin1');
+  assert.deepEqual(parseQueryString(`q=${encodeURIComponent('ёж 😀')}&p=${raw}`), [
+    ['q', 'ёж 😀'],
+    ['p', 'ёж 😀'],
+  ]);
+});
+
+test('every text that a browser encodes is decoded again', () => {
+  const text = fc.string({ unit: 'binary' }).filter((each) => each.isWellFormed());
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, text), { maxLength: 10 }), (pairs) => {
+      const given = pairs.filter(([name, value]) => name !== '' || value !== '');
+      assert.deepEqual(parseQueryString(new URLSearchParams(given).toString()), given);
+    }),
+  );
+});
+
+for (const bad of ['%', '%4', '%zz', '%ED%A0%80', '%C0%AF', '%FF', '%D0', '\xff', '%F5%80%80%80']) {
+  test(`${JSON.stringify(bad)} is refused by name`, () => {
+    assert.throws(
+      () => parseQueryString(`page=1&filter=${bad}`),
+      (error) =>
+        error instanceof Refusal && error.problem.code === 'invalid-url' && error.problem.parameter === 'filter',
+    );
+  });
+}
+
+test('the number of parameters of a URL is limited', () => {
+  const of = (count: number): string => Array.from({ length: count }, (_, i) => `p${i}=1`).join('&');
+  assert.equal(parseQueryString(of(MAX_PAIRS)).length, MAX_PAIRS);
+  assert.throws(() => parseQueryString(of(MAX_PAIRS + 1)), Refusal);
+});
+
+const raw = (text: string): string => Buffer.from(text).toString('latin1');
+
+test('a query in raw UTF-8 is answered like its escaped form', async (context) => {
+  const { port, search, events } = await listeningServer(context);
+  const typed = await get(port, `/search?q=${raw('Кроссовки')}`);
+  assert.equal(typed.status, 200);
+  assert.equal(JSON.parse(typed.body).query, 'кроссовки');
+  assert.equal(typed.headers['connection'], 'close');
+  const escaped = await get(port, `/search?q=${encodeURIComponent('Кроссовки')}`);
+  assert.deepEqual([escaped.headers['cache-status']?.slice(0, 16), escaped.body], ['serpcache-l1; hi', typed.body]);
+  assert.deepEqual([search.asked.single.length, events.length], [1, 2]);
+});
+
+test('raw bytes that are not UTF-8 are refused by name', async (context) => {
+  const { port, search } = await listeningServer(context);
+  const answer = await get(port, '/search?q=\xff');
+  assert.deepEqual([answer.status, answer.problem.code, answer.problem.parameter], [400, 'invalid-url', 'q']);
+  assert.equal(search.asked.single.length, 0);
+});
+
+test('a raw target is accepted only when nothing can be hidden with it', async (context) => {
+  const { port, search } = await listeningServer(context);
+  const target = `/search?q=${raw('ё')}`;
+  for (const bytes of [
+    `GET ${target} HTTP/1.1\r\nHost: t\r\n\r\nGET /search?q=a HTTP/1.1\r\nHost: t\r\n\r\n`,
+    `POST ${target} HTTP/1.1\r\nHost: t\r\nContent-Length: 0\r\n\r\n`,
+    `GET ${target} HTTP/1.1\r\nHost: t`.concat('\r\nX: a\nb\r\n\r\n'),
+    `GET ${target}\t HTTP/1.1\r\nHost: t\r\n\r\n`,
+  ]) {
+    const answer = await sendBytes(port, bytes);
+    assert.deepEqual([answer.status, answer.problem.code], [400, 'invalid-url'], JSON.stringify(bytes));
+  }
+  assert.equal(search.asked.single.length, 0);
+});
+
+test('a raw target with a broken header is refused, and the server still answers', async (context) => {
+  const { port, search } = await listeningServer(context);
+  for (const field of ['Content-Length: x', 'X: \x01', 'Transfer-Encoding: chunked, x', ': none', 'Host: t\x00']) {
+    const answer = await sendBytes(port, `GET /search?q=${raw('ё')} HTTP/1.1\r\nHost: t\r\n${field}\r\n\r\n`);
+    assert.deepEqual([answer.status, answer.problem.code], [400, 'invalid-request'], field);
+  }
+  assert.equal(search.asked.single.length, 0);
+  assert.equal((await get(port, '/search?q=a')).status, 200);
+});
