@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent } from '../control/control.ts';
+import type { EngineEvent } from '../engines/create-engines.ts';
 import type { TokenEvent } from '../http/transport/events.ts';
 import type { DrillEvent } from '../operations/drills/drills.ts';
 import type { FlushEvent } from '../operations/flush/flush.ts';
@@ -9,7 +10,6 @@ import type { GuardEvent } from '../resilience/guard.ts';
 import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { createThrottle, type Throttle } from '../throttle.ts';
-import type { EngineEvent } from './observe-store.ts';
 
 /** What operators want to read about stores and engines: changes of state. What happens per request is in metrics. */
 export interface EventLog {

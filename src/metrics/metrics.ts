@@ -1,6 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent, ControlSummary } from '../control/control.ts';
+import type { EngineEvent } from '../engines/create-engines.ts';
 import type { ConnectionEvent, RequestEvent, TokenEvent } from '../http/transport/events.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
@@ -23,7 +24,6 @@ import {
   createGuardObserver,
   createPopularityObserver,
   createStoreObserver,
-  type EngineEvent,
 } from './observe-store.ts';
 import { createProcessMetrics } from './process.ts';
 

@@ -1,8 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent, ControlSummary } from '../control/control.ts';
-import type { SphinxEvent } from '../engines/sphinx/engine.ts';
-import type { SqliteEvent } from '../engines/sqlite/engine.ts';
+import type { EngineEvent } from '../engines/create-engines.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { createCounter, createHistogram, type PlainCounter } from './family.ts';
@@ -107,9 +106,6 @@ function counterFor(registry: Registry, domain: readonly string[]) {
     return createCounter({ registry, name: `serpcache_${name}`, help, labels: { domain, ...labels }, fromZero });
   };
 }
-
-/** What an engine's adapter did beside the searches themselves. */
-export type EngineEvent = SphinxEvent | SqliteEvent;
 
 export function createEngineObserver(
   registry: Registry,

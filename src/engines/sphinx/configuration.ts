@@ -1,5 +1,5 @@
 import type { Attribute, SearchDomain } from '../../search/domain.ts';
-import { checkAttributeName, checkIndexName, type Dialect } from './statement.ts';
+import { checkAttributeName, checkIndexName, type Dialect } from './schema.ts';
 
 /** Attribute of every generated index that holds the document's own id: the engine's `idAttribute`. */
 export const ID_ATTRIBUTE = 'doc_id';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Attribute, Document, SearchDomain } from '../../search/domain.ts';
 import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
-import { MISSING, MISSING_BELOW, withoutFloat32Noise } from './reply.ts';
+import { MISSING, MISSING_BELOW, withoutFloat32Noise } from './schema.ts';
 
 export interface SphinxSourceOptions {
   /** Made when absent; files in it are overwritten. Everything else of searchd's goes here too. */

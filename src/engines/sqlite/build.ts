@@ -4,10 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Document, MAX_ID_LENGTH, type SearchDomain } from '../../search/domain.ts';
-import { IndexError } from './engine.ts';
 import { wordsOf } from './expression.ts';
-import { createLabels } from './labels.ts';
-import { columnsOf, createTables, factsOf, writeMeta } from './schema.ts';
+import { createLabels, factsOf } from './facts.ts';
+import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
 
 export interface BuildOptions {
   /** The index file to make or to replace. Engines that have the old one open keep it until they are restarted. */

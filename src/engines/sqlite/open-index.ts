@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { probeOf, type ResultPage } from '../../search/engine.ts';
-import { IndexError } from './engine.ts';
-import { columnsOf, type IndexMeta, readMeta } from './schema.ts';
+import { columnsOf, IndexError, type IndexMeta, readMeta } from './schema.ts';
 import { createSearch, createStatements } from './search.ts';
 
 export interface OpenIndexOptions {

@@ -10,7 +10,7 @@ import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, counted, matching } from '../../contract/engine-truth.ts';
-import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
+import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
 const PATIENCE_MS = 20_000;
 const HALVES = ['even', 'odd'] as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { matchText, quote, relaxedMatchText, snippetQuery } from '../../../src/engines/sphinx/escape.ts';
+import { matchText, quote, relaxedMatchText, snippetQuery } from '../../../src/engines/sphinx/statement.ts';
 
 describe('text for MATCH', () => {
   for (const [text, match] of [

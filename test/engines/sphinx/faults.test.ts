@@ -8,8 +8,7 @@ import type { Engine, EngineErrorCode } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, matching } from '../../contract/engine-truth.ts';
-import { eventually } from './eventually.ts';
-import { eachServer, engineDefaults, openSphinx } from './open.ts';
+import { eachServer, engineDefaults, eventually, openSphinx } from './harness.ts';
 
 const PATIENCE_MS = 20_000;
 /** An aborted search keeps its thread in searchd until it is done, so there must be more than connections. */

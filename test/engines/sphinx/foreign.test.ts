@@ -8,7 +8,7 @@ import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import type { Filter, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
+import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
 const DOMAIN: SearchDomain = {
   name: 'foreign',

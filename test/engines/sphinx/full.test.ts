@@ -4,8 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { eventually } from './eventually.ts';
-import { eachServer, openSphinx } from './open.ts';
+import { eachServer, eventually, openSphinx } from './harness.ts';
 
 const PATIENCE_MS = 20_000;
 const MOST_CONNECTIONS = 6;

@@ -7,7 +7,7 @@ import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { corpora, evenly } from '../../corpus.ts';
 import { matching, type Reading, readAll, wordsIn } from '../read-all.ts';
-import { openSphinx } from './open.ts';
+import { openSphinx } from './harness.ts';
 
 /** So many that a word stands in more documents than searchd keeps matches, and a search of it can be interrupted. */
 const FEWEST_DOCUMENTS = 20_000;

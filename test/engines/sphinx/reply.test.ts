@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pageOf, type ResultSets, withoutFloat32Noise } from '../../../src/engines/sphinx/reply.ts';
-import { beginning, createMarks, highlighted } from '../../../src/engines/sphinx/snippet.ts';
+import type { ResultSets } from '../../../src/engines/sphinx/connection-pool.ts';
+import { beginning, highlighted, pageOf } from '../../../src/engines/sphinx/reply.ts';
+import { withoutFloat32Noise } from '../../../src/engines/sphinx/schema.ts';
+import { createMarks } from '../../../src/engines/sphinx/statement.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 
 const domain: SearchDomain = {

@@ -6,7 +6,7 @@ import { buildIndexes, type RunningSearchd, startSearchd } from '../../../loadte
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { numericId, writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { Document, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
-import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
+import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
 const SHOP: SearchDomain = {
   name: 'shop',

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { matchText } from '../../../src/engines/sphinx/escape.ts';
-import { createMarks } from '../../../src/engines/sphinx/snippet.ts';
-import { createStatements, type StatementOptions } from '../../../src/engines/sphinx/statement.ts';
+import {
+  createMarks,
+  createStatements,
+  matchText,
+  type StatementOptions,
+} from '../../../src/engines/sphinx/statement.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 
 const domain: SearchDomain = {

@@ -22,7 +22,7 @@ import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import { EngineError } from '../../../src/search/engine.ts';
 import { optional } from '../../optional.ts';
-import { engineDefaults, temporaryDirectory } from './open.ts';
+import { engineDefaults, temporaryDirectory } from './harness.ts';
 
 const domain: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: '' };
 const documents = [{ id: 'a', title: 'кроссовки', description: 'летние', attributes: {} }];

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
-import { IndexError, type IndexErrorCode } from '../../../src/engines/sqlite/engine.ts';
 import { openIndex } from '../../../src/engines/sqlite/open-index.ts';
+import { IndexError, type IndexErrorCode } from '../../../src/engines/sqlite/schema.ts';
 import type { Document } from '../../../src/search/domain.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { DOMAIN, temporaryDirectory, titled } from './catalogue.ts';
+import { DOMAIN, temporaryDirectory, titled } from './harness.ts';
 
 const SNIPPET = { snippetLength: 200 };
 

@@ -1,5 +1,5 @@
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
-import { DOMAIN } from './catalogue.ts';
+import { DOMAIN } from './harness.ts';
 
 /** A program that builds the index named on its command line, for ever, and says when it is well under way. */
 const [, , file = ''] = process.argv;

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
-import { createSqliteEngine, type SqliteEvent } from '../../../src/engines/sqlite/engine.ts';
+import { createSqliteEngine } from '../../../src/engines/sqlite/engine.ts';
+import type { SqliteEvent } from '../../../src/engines/sqlite/pool.ts';
 import { type Engine, EngineError, type EngineErrorCode } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { DOMAIN, temporaryDirectory, titled } from './catalogue.ts';
+import { DOMAIN, temporaryDirectory, titled } from './harness.ts';
 
 const PATIENCE_MS = 20_000;
 const patience = (): AbortSignal => AbortSignal.timeout(PATIENCE_MS);

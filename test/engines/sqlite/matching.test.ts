@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import type { Document } from '../../../src/search/domain.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { indexOf, titled } from './catalogue.ts';
+import { indexOf, titled } from './harness.ts';
 
 /** Ids in the order of relevance. */
 async function found(context: TestContext, documents: readonly Document[], text: string): Promise<readonly string[]> {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runOnce, type Scenario } from '../../loadtest/limits/run.ts';
 import {
   createAimdLimit,
   createFixedLimit,
   createGradientLimit,
+  createSlowStart,
   type Limit,
   type LimitSample,
 } from '../../src/resilience/adaptive-limit.ts';
@@ -132,4 +134,94 @@ test('aimd: answers later than what is slow count as lost', () => {
   rig.calls(200, (inFlight) => 30 * inFlight);
   rig.calls(2000, (inFlight) => 30 * inFlight);
   assert.ok(rig.limit.current() >= 8 && rig.limit.current() <= 14, `${rig.limit.current()}`);
+});
+
+/** Eight at once, the others wait inside, where nobody can shed them; three times as many arrive. */
+const ENGINE: Scenario = {
+  load: 3,
+  deadlineMs: 800,
+  patienceMs: 2000,
+  ceiling: 64,
+  maxQueued: 512,
+  atOnce: 8,
+  meanMs: 20,
+  spread: 0.4,
+  costly: 0,
+  seconds: 12,
+  fromSeconds: 0,
+};
+
+const contender = { shedding: true, limit: createGradientLimit };
+
+async function limits(scenario: Scenario, seed: number): Promise<(fromSeconds: number, toSeconds?: number) => number> {
+  const run = await runOnce(scenario, contender, seededRandom(seed));
+  return (from, to = scenario.seconds) => {
+    const part = run.limits.slice(10 * from, 10 * to);
+    return part.reduce((sum, each) => sum + each, 0) / part.length;
+  };
+}
+
+for (const spread of [0.2, 0.8])
+  test(`an engine of eight is found among sixty-four, with durations spread by ${spread}`, async () => {
+    const mean = await limits({ ...ENGINE, spread }, 11);
+    assert.ok(mean(2) >= 6.5 && mean(2) <= 16, `${mean(2)}`);
+  });
+
+test('one search in twenty that costs ten times as much does not hide an engine of eight', async () => {
+  const mean = await limits({ ...ENGINE, costly: 0.05 }, 12);
+  assert.ok(mean(3) >= 6.5 && mean(3) <= 16, `${mean(3)}`);
+});
+
+test('a long tail of slow searches is not taken for load: the engine keeps its eight', async () => {
+  const means = [];
+  for (const seed of [3, 4, 5]) {
+    const mean = await limits({ ...ENGINE, meanMs: 200, spread: 1.2, seconds: 60 }, seed);
+    means.push(mean(10));
+  }
+  assert.ok(means.reduce((sum, mean) => sum + mean, 0) / 3 >= 8, `${means}`);
+});
+
+test('an engine of one is not asked for more than a few at once', async () => {
+  const means: number[] = [];
+  for (const seed of [13, 14, 15, 16, 17]) means.push((await limits({ ...ENGINE, atOnce: 1, seconds: 20 }, seed))(8));
+  assert.ok(means.reduce((sum, mean) => sum + mean, 0) / means.length <= 4, `${means}`);
+});
+
+test('an engine that has become ten times slower by itself is used as before, and so it is when it is fast again', async () => {
+  const slow = { fromSeconds: 8, toSeconds: 30, factor: 10 };
+  const mean = await limits({ ...ENGINE, seconds: 50, slow }, 14);
+  assert.ok(mean(20, 30) >= 5, `${mean(20, 30)} while slow`);
+  assert.ok(mean(40) >= 6.5 && mean(40) <= 16, `${mean(40)} afterwards`);
+});
+
+test('a queue inside the engine is not taken for its nature, however long it lasts', async () => {
+  const mean = await limits({ ...ENGINE, seconds: 40 }, 15);
+  assert.ok(mean(30) <= 16, `${mean(30)}`);
+});
+
+test('nothing is held back before a ramp has begun', () => {
+  assert.equal(createSlowStart(createFakeClock()).factor(), 1);
+});
+
+test('a ramp climbs from a tenth to all of it, evenly, and ends by itself', () => {
+  const clock = createFakeClock();
+  const ramp = createSlowStart({ monotonicMs: clock.monotonicMs, durationMs: 1000 });
+  ramp.restart();
+  const factors = Array.from({ length: 7 }, () => {
+    const factor = ramp.factor();
+    clock.advance(250);
+    return Number(factor.toFixed(3));
+  });
+  assert.deepEqual(factors, [0.1, 0.325, 0.55, 0.775, 1, 1, 1]);
+});
+
+test('an engine that fell again begins anew', () => {
+  const clock = createFakeClock();
+  const ramp = createSlowStart(clock);
+  ramp.restart();
+  clock.advance(4000);
+  ramp.restart();
+  assert.equal(ramp.factor(), 0.1);
+  clock.advance(5000);
+  assert.equal(ramp.factor(), 1);
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PRIORITIES } from '../../src/resilience/concurrency-limiter.ts';
+import { PRIORITIES } from '../../src/resilience/admission.ts';
 import { idle } from '../fakes/idle.ts';
-import { permitRig, states } from './permit-rig.ts';
+import { limiterHarness, states } from './harness.ts';
 
 test('people go before a refresh, a refresh before a warm-up, a warm-up before a shadow', async (t) => {
-  const { ask } = permitRig(t, 1);
+  const { ask } = limiterHarness(t, 1);
   const first = ask();
   const asked = PRIORITIES.toReversed().map((priority) => ask({ priority }));
   await idle();
@@ -23,7 +23,7 @@ test('people go before a refresh, a refresh before a warm-up, a warm-up before a
 });
 
 test('refreshes use half the places at the most, warm-ups and shadows together a quarter, and all of them half', async (t) => {
-  const { permit, ask } = permitRig(t, 8);
+  const { limiter, ask } = limiterHarness(t, 8);
   const low = [
     ...['warm-up', 'shadow', 'warm-up'].map((priority) => ask({ priority: priority as 'warm-up' | 'shadow' })),
     ...Array.from({ length: 4 }, () => ask({ priority: 'refresh' })),
@@ -33,13 +33,13 @@ test('refreshes use half the places at the most, warm-ups and shadows together a
   const people = Array.from({ length: 5 }, () => ask());
   await idle();
   assert.equal(states(people), 'runs runs runs runs waits', 'the other half is for people');
-  assert.equal(permit.inFlight(), 8);
+  assert.equal(limiter.inFlight(), 8);
 });
 
 test('with two or three places each kind may use one', async (t) => {
   for (const priority of ['refresh', 'warm-up', 'shadow'] as const) {
     await t.test(priority, async (t) => {
-      const { ask } = permitRig(t, 3);
+      const { ask } = limiterHarness(t, 3);
       const asked = [ask({ priority }), ask({ priority })];
       await idle();
       assert.equal(states(asked), 'runs waits');
@@ -48,7 +48,7 @@ test('with two or three places each kind may use one', async (t) => {
 });
 
 test('with one place a refresh runs when nobody else waits', async (t) => {
-  const { ask } = permitRig(t, 1);
+  const { ask } = limiterHarness(t, 1);
   const alone = ask({ priority: 'refresh' });
   await idle();
   assert.equal(alone.state, 'runs');
@@ -63,7 +63,7 @@ test('with one place a refresh runs when nobody else waits', async (t) => {
 });
 
 test('a refresh that waits for its part of the places delays nobody', async (t) => {
-  const { ask } = permitRig(t, 4);
+  const { ask } = limiterHarness(t, 4);
   const refreshes = Array.from({ length: 3 }, () => ask({ priority: 'refresh' }));
   const person = ask();
   await idle();
@@ -71,7 +71,7 @@ test('a refresh that waits for its part of the places delays nobody', async (t) 
 });
 
 test('in a full queue the oldest of the least urgent makes room', async (t) => {
-  const { ask } = permitRig(t, 1, { maxQueued: 3 });
+  const { ask } = limiterHarness(t, 1, { maxQueued: 3 });
   ask();
   const asked = [ask(), ask({ priority: 'shadow' }), ask({ priority: 'shadow' })];
   asked.push(ask(), ask(), ask({ priority: 'refresh' }));
@@ -80,19 +80,19 @@ test('in a full queue the oldest of the least urgent makes room', async (t) => {
 });
 
 test('what is spare is what a refresh could take: nothing while people wait', async (t) => {
-  const rig = permitRig(t, 8);
-  assert.equal(rig.permit.spare(), 4);
+  const rig = limiterHarness(t, 8);
+  assert.equal(rig.limiter.spare(), 4);
   rig.ask();
   rig.ask({ priority: 'refresh' });
   await idle();
-  assert.equal(rig.permit.spare(), 3);
+  assert.equal(rig.limiter.spare(), 3);
   for (let one = 0; one < 5; one += 1) rig.ask();
   await idle();
-  assert.equal(rig.permit.spare(), 1);
+  assert.equal(rig.limiter.spare(), 1);
   rig.ask();
   rig.ask();
   await idle();
-  assert.equal(rig.permit.spare(), 0);
+  assert.equal(rig.limiter.spare(), 0);
   rig.max = 16;
-  assert.equal(rig.permit.spare(), 0, 'a person waits still');
+  assert.equal(rig.limiter.spare(), 0, 'a person waits still');
 });

@@ -1,14 +1,55 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { canonicalDocumentText } from '../../search/canonical.ts';
-import type { Column } from './schema.ts';
+import type { Document } from '../../search/domain.ts';
+import { type Column, isoDate, MS_PER_DAY } from './schema.ts';
 
 /**
- * Codes for the texts of one build. Two texts that a filter cannot tell apart share one code; the label of a code, which
- * facets show, is the first of its texts to come. While documents come, codes are given in the order of arrival;
- * `write` renumbers them in the order of the texts, so that sorting by code sorts by text.
+ * A document's attributes as the table `facts` holds them, in the order of its columns; null for a missing one.
+ * @throws an error that names an attribute that is not declared or has another type.
+ */
+export function factsOf(document: Document, columns: readonly Column[], labels: Labels): readonly (number | null)[] {
+  const { attributes } = document;
+  const declared = columns.filter(({ attribute }) => attributes[attribute.name] !== undefined);
+  if (declared.length !== Object.keys(attributes).length) {
+    const names = new Set(declared.map(({ attribute }) => attribute.name));
+    const stray = Object.keys(attributes).filter((name) => !names.has(name));
+    throw new Error(`attribute "${stray.join('", "')}" is not declared for this domain`);
+  }
+  return columns.map((column) => {
+    const given = attributes[column.attribute.name];
+    return given === undefined ? null : factOf(column, given, labels);
+  });
+}
+
+export function factOf(column: Column, given: string | number, labels: Labels): number | null {
+  const { name, type } = column.attribute;
+  const refuse = (expected: string): Error =>
+    new Error(`attribute "${name}" is ${JSON.stringify(given)}, expected ${expected}`);
+  switch (type) {
+    case 'string':
+      if (typeof given !== 'string') throw refuse('text');
+      return labels.codeOf(column, given);
+    case 'integer':
+      if (!Number.isSafeInteger(given)) throw refuse('a whole number within ±2^53');
+      return Number(given);
+    case 'number':
+      if (typeof given !== 'number' || !Number.isFinite(given)) throw refuse('a number');
+      return given;
+    case 'date': {
+      const days = Date.parse(`${given}T00:00:00Z`) / MS_PER_DAY;
+      if (!Number.isInteger(days) || isoDate(days) !== given) throw refuse('a date as YYYY-MM-DD');
+      return days;
+    }
+  }
+}
+
+/**
+ * Codes for the attribute texts of one build. Two texts that a filter cannot tell apart share one code. Facets show the
+ * code's label, which is the first of its texts. While documents are added, codes follow the order of arrival; `write`
+ * renumbers them in the order of the texts, so that sorting by code sorts by text.
  */
 export interface Labels {
-  /** Null for a text that is empty: nobody can ask for it, so it is a missing value. */
+  /** Null for an empty text: no filter can name it, so it is a missing value. */
   readonly codeOf: (column: Column, text: string) => number | null;
   readonly write: (database: DatabaseSync, columns: readonly Column[]) => void;
 }
@@ -19,7 +60,7 @@ interface Label {
   readonly arrival: number;
 }
 
-/** Texts whose canonical form is remembered, per attribute: real attributes repeat a few thousand. */
+/** Texts per attribute whose code is remembered: real attributes repeat a few thousand. */
 const MAX_REMEMBERED = 20_000;
 
 export function createLabels(): Labels {
@@ -62,7 +103,7 @@ export function createLabels(): Labels {
   };
 }
 
-/** As SQLite and everybody else orders UTF-8; `<` on strings puts U+FF00 behind an emoji. */
+/** SQLite's order of UTF-8. `<` on JavaScript strings puts U+FF00 behind an emoji. */
 function compareCodePoints(a: string, b: string): number {
   if (a === b) return 0;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

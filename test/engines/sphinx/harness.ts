@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   MANTICORE_NEEDS,
   manticoreFolder,
@@ -76,4 +77,19 @@ export function engineDefaults(
 
 export function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'serpcache-sphinx-'));
+}
+
+const PATIENCE_MS = 20_000;
+
+/** Until it holds, with the last reason why not. */
+export async function eventually(holds: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await holds();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(50);
+    }
+  }
 }

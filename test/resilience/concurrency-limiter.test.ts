@@ -2,51 +2,51 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { idle } from '../fakes/idle.ts';
-import { type Asked, permitRig, states } from './permit-rig.ts';
+import { type Asked, limiterHarness, states } from './harness.ts';
 
 test('no more run at once than allowed, and first come is first served', async (t) => {
-  const { permit, ask, pass } = permitRig(t, 2);
+  const { limiter, ask, pass } = limiterHarness(t, 2);
   const asked = Array.from({ length: 5 }, () => ask());
   await idle();
   assert.equal(states(asked), 'runs runs waits waits waits');
   asked[0]?.release();
   await idle();
   assert.equal(states(asked), 'released runs runs waits waits');
-  assert.deepEqual([permit.inFlight(), permit.queued(), permit.max()], [2, 2, 2]);
+  assert.deepEqual([limiter.inFlight(), limiter.queued(), limiter.max()], [2, 2, 2]);
   for (const one of asked.slice(1)) {
     one.release();
     await idle();
   }
   await pass(1);
-  assert.deepEqual([permit.inFlight(), permit.queued()], [0, 0]);
+  assert.deepEqual([limiter.inFlight(), limiter.queued()], [0, 0]);
 });
 
 test('releasing twice gives back one place', async (t) => {
-  const { permit, clock } = permitRig(t, 2, { maxQueued: 0 });
-  const options = { deadlineAtMs: clock.monotonicMs() + 100, priority: 'people' } as const;
-  const [release] = [await permit.acquire(options), await permit.acquire(options)];
+  const { limiter, clock } = limiterHarness(t, 2, { maxQueued: 0 });
+  const options = { deadlineAtMs: clock.monotonicMs() + 100, priority: 'interactive' } as const;
+  const [release] = [await limiter.acquire(options), await limiter.acquire(options)];
   release();
   release();
-  assert.equal(permit.inFlight(), 1);
+  assert.equal(limiter.inFlight(), 1);
 });
 
 test('without a queue, whoever finds no place is refused at once', async (t) => {
-  const { permit, ask } = permitRig(t, 1, { maxQueued: 0 });
+  const { limiter, ask } = limiterHarness(t, 1, { maxQueued: 0 });
   const [, second] = [ask(), ask()];
   await idle();
   assert.equal(second.state, 'queue-full');
-  assert.equal(permit.queued(), 0);
+  assert.equal(limiter.queued(), 0);
 });
 
 test('in a full queue the oldest makes room for the newest', async (t) => {
-  const { ask } = permitRig(t, 1, { maxQueued: 2 });
+  const { ask } = limiterHarness(t, 1, { maxQueued: 2 });
   const asked = [ask(), ask(), ask(), ask()];
   await idle();
   assert.equal(states(asked), 'runs queue-full waits waits');
 });
 
 test('a waiter past its deadline leaves the queue by itself', async (t) => {
-  const { permit, ask, pass } = permitRig(t, 1);
+  const { limiter, ask, pass } = limiterHarness(t, 1);
   const [, patient, hasty] = [ask(), ask({ deadlineMs: 20 }), ask({ deadlineMs: 10 })];
   await pass(9);
   assert.equal(states([patient, hasty]), 'waits waits');
@@ -54,18 +54,18 @@ test('a waiter past its deadline leaves the queue by itself', async (t) => {
   assert.equal(states([patient, hasty]), 'waits queue-expired');
   await pass(10);
   assert.equal(patient.state, 'queue-expired');
-  assert.equal(permit.queued(), 0);
+  assert.equal(limiter.queued(), 0);
 });
 
 test('who comes with its deadline passed gets a free place, and is not queued', async (t) => {
-  const { ask } = permitRig(t, 1);
+  const { ask } = limiterHarness(t, 1);
   const asked = [ask({ deadlineMs: 0 }), ask({ deadlineMs: 0 })];
   await idle();
   assert.equal(states(asked), 'runs queue-expired');
 });
 
 test('an abort leaves the queue, takes no place when it was there before, and gives none back afterwards', async (t) => {
-  const { permit, ask } = permitRig(t, 1);
+  const { limiter, ask } = limiterHarness(t, 1);
   const leaving = new AbortController();
   const running = ask({ signal: leaving.signal });
   const waiting = ask({ signal: leaving.signal });
@@ -74,52 +74,52 @@ test('an abort leaves the queue, takes no place when it was there before, and gi
   const late = ask({ signal: leaving.signal });
   await idle();
   assert.equal(states([running, waiting, late]), 'runs left left');
-  assert.deepEqual([permit.inFlight(), permit.queued()], [1, 0]);
+  assert.deepEqual([limiter.inFlight(), limiter.queued()], [1, 0]);
   assert.equal(getEventListeners(leaving.signal, 'abort').length, 0);
 });
 
 test('nobody is admitted while more run than may, nor stranded when more may', async (t) => {
-  const rig = permitRig(t, 4);
+  const rig = limiterHarness(t, 4);
   const asked = Array.from({ length: 10 }, () => rig.ask());
   await idle();
   rig.max = 2;
   asked[0]?.release();
   asked[1]?.release();
   await idle();
-  assert.deepEqual([rig.permit.inFlight(), rig.permit.queued()], [2, 6]);
+  assert.deepEqual([rig.limiter.inFlight(), rig.limiter.queued()], [2, 6]);
   asked[2]?.release();
   await idle();
-  assert.equal(rig.permit.inFlight(), 2, 'one for one');
+  assert.equal(rig.limiter.inFlight(), 2, 'one for one');
   rig.max = 4;
   asked[3]?.release();
   await idle();
-  assert.equal(rig.permit.inFlight(), 4, 'a release admits as many as fit');
+  assert.equal(rig.limiter.inFlight(), 4, 'a release admits as many as fit');
   rig.max = 6;
   const newcomer = rig.ask();
   await idle();
-  assert.deepEqual([rig.permit.inFlight(), rig.permit.queued()], [6, 1]);
+  assert.deepEqual([rig.limiter.inFlight(), rig.limiter.queued()], [6, 1]);
   assert.equal(newcomer.state, 'waits', 'a newcomer admits who was there before');
 });
 
 test('a waiter that was given a place or refused one listens to no signal any more', async (t) => {
-  const { ask, permit } = permitRig(t, 1);
+  const { ask, limiter } = limiterHarness(t, 1);
   const { signal } = new AbortController();
   const first = ask();
   const [served, refused] = [ask({ signal }), ask({ signal })];
   await idle();
   assert.equal(getEventListeners(signal, 'abort').length, 2);
   first.release();
-  permit.refuseAll();
+  limiter.refuseAll();
   await idle();
   assert.equal(states([served, refused]), 'runs queue-expired');
   assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
 test('a maximum below one, or none at all, counts as one', async (t) => {
-  const rig = permitRig(t, 0);
+  const rig = limiterHarness(t, 0);
   for (const max of [0, 0.4, -3, Number.NaN]) {
     rig.max = max;
-    assert.equal(rig.permit.max(), 1);
+    assert.equal(rig.limiter.max(), 1);
   }
   const one: Asked = rig.ask();
   await idle();
@@ -127,7 +127,7 @@ test('a maximum below one, or none at all, counts as one', async (t) => {
 });
 
 test('an empty queue keeps no timer', async (t) => {
-  const { ask, pass } = permitRig(t, 1);
+  const { ask, pass } = limiterHarness(t, 1);
   const timers = t.mock.method(globalThis, 'setTimeout');
   const cleared = t.mock.method(globalThis, 'clearTimeout');
   const [first, second] = [ask(), ask()];
