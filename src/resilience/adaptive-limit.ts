@@ -17,18 +17,18 @@ export interface LimitSample {
   readonly result: 'answered' | 'lost' | 'failed';
 }
 
-export interface LimitOptions {
+interface LimitOptions {
   /** Its maximum now: this process's share of the fleet's. */
   readonly ceiling: () => number;
   readonly monotonicMs: () => number;
 }
 
-export interface GradientLimitOptions extends LimitOptions {
+interface GradientLimitOptions extends LimitOptions {
   /** Spreads the probes of the base, so that processes do not probe in step. */
   readonly random: () => number;
 }
 
-export interface AimdLimitOptions extends LimitOptions {
+interface AimdLimitOptions extends LimitOptions {
   /** An answer that took longer counts as lost: the client that waited for it has hardly any time left. */
   readonly slowMs: number;
 }
@@ -282,14 +282,14 @@ function createSampleWindows({ monotonicMs, minCalls }: SampleWindowsOptions) {
 }
 
 /** A factor of the limit that climbs from a tenth to 1 when an engine is back, so that waiting searches do not overload it again. */
-export interface SlowStart {
+interface SlowStart {
   /** The breaker has closed again. */
   readonly restart: () => void;
   /** 0.1–1; 1 before the first restart. */
   readonly factor: () => number;
 }
 
-export interface SlowStartOptions {
+interface SlowStartOptions {
   readonly monotonicMs: () => number;
   /** Default 5 s: longer than the breaker's window, so that an engine that still fails is noticed before it gets the whole load. */
   readonly durationMs?: number;

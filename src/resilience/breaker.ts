@@ -23,7 +23,7 @@ export class BreakerOpen extends Error {
   override readonly name = 'BreakerOpen';
 }
 
-export interface BreakerOptions {
+interface BreakerOptions {
   readonly name: string;
   /** It opens when a larger share of the calls of the last `windowMs` failed. 1–100. */
   readonly errorThresholdPercent: number;

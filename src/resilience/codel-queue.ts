@@ -18,7 +18,7 @@ import { PRIORITIES, type Priority, type ShedReason } from './admission.ts';
  * A shed waiter has waited at most target plus interval, or the time in which the rate was measured. A longer wait ends
  * with a slot, unless the engine becomes slower meanwhile.
  */
-export interface CodelQueue {
+interface CodelQueue {
   readonly overloaded: () => boolean;
   /** The waiter of `line` (oldest first) that gets the next slot. */
   readonly next: (line: readonly Waiter[]) => Waiter | undefined;
@@ -46,7 +46,7 @@ export interface Waiter {
 /** Ways to leave the queue without a slot. */
 export type QueueRefusal = Extract<ShedReason, 'queue-full' | 'queue-expired'> | 'left';
 
-export interface CodelQueueOptions {
+interface CodelQueueOptions {
   /** The engine's. */
   readonly deadlineMs: number;
   /** Longest time a client waits in all. */
@@ -176,7 +176,7 @@ export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQue
 }
 
 /** The waiters of a limiter: one line per priority, each oldest first. */
-export interface WaitingLines {
+interface WaitingLines {
   readonly size: () => number;
   readonly line: (priority: Priority) => readonly Waiter[];
   readonly add: (waiter: Waiter) => void;

@@ -20,7 +20,7 @@ export interface EngineGuard extends Guard {
   readonly revivals: () => number;
 }
 
-export interface GuardSettings {
+interface GuardSettings {
   /** The domain, for events and breaker names. */
   readonly target: string;
   /** One name per endpoint. */
@@ -40,7 +40,7 @@ export interface GuardSettings {
 /** What an engine's error says about the engine. `unavailable`: the connection was lost. `rejected`: the engine is alive. */
 export type EngineFault = 'unavailable' | 'overloaded' | 'rejected' | 'unknown';
 
-export interface GuardPorts {
+interface GuardPorts {
   readonly faultOf: (error: unknown) => EngineFault;
   /** Maximum of calls at once of this process while this share of the endpoints is available. */
   readonly ceiling: (availableShare: number) => number;

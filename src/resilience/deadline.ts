@@ -17,7 +17,7 @@ export function withinDeadline<T>(promise: Promise<T>, afterMs: number): Promise
   return withinMaxWait(promise, { maxWaitMs: afterMs });
 }
 
-export interface MaxWait {
+interface MaxWait {
   /** From now, queueing included. */
   readonly maxWaitMs: number;
   /** A second, usually earlier end: `deadlineMs` after `asked` is resolved, or from now if it is resolved already. */
@@ -59,13 +59,13 @@ export function withinMaxWait<T>(promise: Promise<T>, { maxWaitMs, call }: MaxWa
 }
 
 /** One timer for the deadlines of a whole queue. */
-export interface DeadlineTimer {
+interface DeadlineTimer {
   /** Fires at `atMs` (monotonic) or before: an earlier time set already is kept, and `onDue` sets the next one. */
   readonly fireBy: (atMs: number) => void;
   readonly clear: () => void;
 }
 
-export interface DeadlineTimerOptions {
+interface DeadlineTimerOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** `nowMs` is never before the time that was set: Node fires up to a millisecond early by the monotonic clock. */
   readonly onDue: (nowMs: number) => void;

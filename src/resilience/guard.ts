@@ -21,7 +21,7 @@ export interface Guard {
   readonly close: () => void;
 }
 
-export interface AdmissionTask {
+interface AdmissionTask {
   /** Monotonic; past it the task leaves the queue. */
   readonly deadlineAtMs: number;
   readonly priority: Priority;
@@ -53,7 +53,7 @@ export type GuardEvent =
   /** A connection was lost: another endpoint answered, failed too, or was not asked because the budget was spent. */
   | { readonly kind: 'retry'; readonly target: string; readonly result: 'answered' | 'failed' | 'spent' };
 
-export interface GuardParts {
+interface GuardParts {
   /** For events: the domain. */
   readonly target: string;
   readonly balancer: LoadBalancer;

@@ -40,14 +40,14 @@ export interface EndpointCall {
   readonly end: () => void;
 }
 
-export interface EndpointState {
+interface EndpointState {
   /** `host:port`, or `embedded`. */
   readonly name: string;
   readonly breaker: BreakerState;
   readonly inFlight: number;
 }
 
-export interface LoadBalancerOptions {
+interface LoadBalancerOptions {
   readonly targets: readonly { readonly name: string; readonly breaker: Breaker }[];
   readonly budget: RetryBudget;
   /** Errors after which another endpoint may be asked: the connection was lost, so this endpoint did nothing. */
@@ -182,7 +182,7 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
  * Requests pay for retries, so that retries can never multiply the load of a failing engine: each request adds `share` of
  * a retry, each retry takes a whole one. (The idea of Finagle's retry budgets.)
  */
-export interface RetryBudget {
+interface RetryBudget {
   /** Call once per first attempt. */
   readonly deposit: () => void;
   /** True: the retry is paid for. False: do not retry. */
@@ -191,7 +191,7 @@ export interface RetryBudget {
   readonly balance: () => number;
 }
 
-export interface RetryBudgetOptions {
+interface RetryBudgetOptions {
   /** Retries per request in the long run, 0–1. */
   readonly share: number;
   /** Maximum of saved retries, and the balance of a new budget. */

@@ -31,7 +31,7 @@ export interface Connections {
   readonly close: () => void;
 }
 
-export interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
+interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
   readonly maxConnections: number;
   /** Below 300 s, when searchd may close an idle connection. Each one counts toward its max_children. */
   readonly idleMs: number;
@@ -162,7 +162,7 @@ export interface Connection {
   readonly isOpen: () => boolean;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly host: string;
   readonly port: number;
   readonly user?: string;

@@ -6,7 +6,7 @@ import { partialWarning } from './errors.ts';
 import { DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
 import { LEADING_COLUMNS as AT, type Marks } from './statement.ts';
 
-export interface ReplyOptions {
+interface ReplyOptions {
   readonly domain: SearchDomain;
   readonly snippetLength: number;
   readonly marks: Marks;
@@ -130,7 +130,7 @@ function declared(domain: SearchDomain, name: string): Attribute {
   return attribute;
 }
 
-export interface SnippetSource {
+interface SnippetSource {
   /** Both from SNIPPET(), with marks. */
   readonly title: string;
   readonly description: string;

@@ -50,7 +50,7 @@ const TITLE_LIMIT = 512;
  *
  * `maxQueryTimeMs` is soft: searchd looks at it between steps only. Only destroying the socket ends a wait for certain.
  */
-export type Statements = (request: SearchRequest, text: MatchText, maxQueryTimeMs: number) => string | undefined;
+type Statements = (request: SearchRequest, text: MatchText, maxQueryTimeMs: number) => string | undefined;
 
 /** @throws when a configured name cannot stand in a statement: only checked names and quoted values are sent. */
 export function createStatements(options: StatementOptions): Statements {
@@ -147,7 +147,7 @@ const INT64_MAX = 9_223_372_036_854_775_807n;
  * Conditions for WHERE, all of which must hold; undefined when nothing can match. `column` adds a computed column and
  * returns its name: searchd has OR, and IN over floats, in the select list only.
  */
-export function condition(
+function condition(
   filter: Filter,
   attribute: Attribute,
   column: (expression: string) => string,

@@ -3,7 +3,7 @@ import { type OpenIndexOptions, openIndex } from './open-index.ts';
 import { createPool, type SqliteEvent } from './pool.ts';
 import { startThread } from './thread.ts';
 
-export interface SqliteEngineOptions extends OpenIndexOptions {
+interface SqliteEngineOptions extends OpenIndexOptions {
   /** Number of threads, which is the number of searches at once. More than the machine's cores only adds latency. */
   readonly workers: number;
   /** Searches that may wait for a thread. A concurrency limiter stands before the engine, so this is a bound, not a queue. */

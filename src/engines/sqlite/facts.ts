@@ -21,7 +21,7 @@ export function factsOf(document: Document, columns: readonly Column[], labels: 
   });
 }
 
-export function factOf(column: Column, given: string | number, labels: Labels): number | null {
+function factOf(column: Column, given: string | number, labels: Labels): number | null {
   const { name, type } = column.attribute;
   const refuse = (expected: string): Error =>
     new Error(`attribute "${name}" is ${JSON.stringify(given)}, expected ${expected}`);
@@ -48,7 +48,7 @@ export function factOf(column: Column, given: string | number, labels: Labels): 
  * code's label, which is the first of its texts. While documents are added, codes follow the order of arrival; `write`
  * renumbers them in the order of the texts, so that sorting by code sorts by text.
  */
-export interface Labels {
+interface Labels {
   /** Null for an empty text: no filter can name it, so it is a missing value. */
   readonly codeOf: (column: Column, text: string) => number | null;
   readonly write: (database: DatabaseSync, columns: readonly Column[]) => void;

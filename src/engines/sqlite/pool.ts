@@ -2,7 +2,7 @@ import { EngineError, type ResultPage } from '../../search/engine.ts';
 import type { Thread } from './thread.ts';
 import type { Question } from './worker.ts';
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly start: () => Thread;
   readonly size: number;
   /** Questions that may wait for a thread; more are refused as `engine-overloaded`. */
@@ -15,7 +15,7 @@ export interface PoolOptions {
 }
 
 /** Threads that answer one question each at a time. A lost thread is replaced; only its question fails. */
-export interface Pool {
+interface Pool {
   /** Rejects with an EngineError; with `engine-timeout` as soon as the signal aborts. */
   readonly ask: (question: Question, signal: AbortSignal) => Promise<ResultPage | undefined>;
   /** Resolves when all threads can answer; rejects with the first EngineError of a start. */

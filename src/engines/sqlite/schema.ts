@@ -31,7 +31,7 @@ export class IndexError extends Error {
 }
 
 /** Raise it when an existing file would answer differently or not at all: tables, tokeniser, folding. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /** The column of an attribute in `facts`. Columns are numbered: no declared name becomes SQL. */
 export interface Column {
