@@ -11,11 +11,11 @@ import {
 } from '../../src/resilience/adaptive-limit.ts';
 import { createFakeClock, type FakeClock, seededRandom } from '../fakes/clock.ts';
 
-interface Rig {
+interface Harness {
   readonly limit: Limit;
   readonly clock: FakeClock;
   readonly random: () => number;
-  /** So many calls one after another, with the limit used up unless said otherwise. */
+  /** `count` consecutive calls; by default they use up the limit. */
   readonly calls: (
     count: number,
     durationMs: number | ((inFlight: number) => number),
@@ -26,12 +26,12 @@ interface Rig {
 
 type Kind = 'gradient' | 'aimd';
 
-function limitRig(kind: Kind, ceiling = 64): Rig {
+function limitRig(kind: Kind, ceiling = 64): Harness {
   const clock = createFakeClock();
   const random = seededRandom(3);
-  const options = { ceiling: () => rig.ceiling, monotonicMs: clock.monotonicMs, random, slowMs: 400 };
+  const options = { ceiling: () => harness.ceiling, monotonicMs: clock.monotonicMs, random, slowMs: 400 };
   const limit = kind === 'gradient' ? createGradientLimit(options) : createAimdLimit(options);
-  const rig: Rig = {
+  const harness: Harness = {
     limit,
     clock,
     random,
@@ -45,18 +45,18 @@ function limitRig(kind: Kind, ceiling = 64): Rig {
       }
     },
   };
-  return rig;
+  return harness;
 }
 
-/** Eight at once, 20 ms each by half to double, the rest waits inside. */
+/** An engine of eight at once, 20 ms each (0.5–1.7 times); more calls wait inside it. */
 const engineOf =
   (random: () => number, baseMs = 20) =>
   (inFlight: number): number =>
     baseMs * (0.5 + 1.2 * random()) * Math.max(1, inFlight / 8);
 
 for (const kind of ['gradient', 'aimd'] as const) {
-  test(`${kind}: it stays between one and the ceiling, whatever it is told and wherever that moves`, () => {
-    const { random, ...rig } = limitRig(kind);
+  test(`${kind}: it stays between one and the ceiling, whatever the samples and wherever the ceiling moves`, () => {
+    const { random, ...harness } = limitRig(kind);
     const live = limitRig(kind);
     for (let step = 0; step < 5000; step += 1) {
       if (step % 50 === 0) live.ceiling = random() < 0.1 ? 0 : 1 + 40 * random();
@@ -65,62 +65,62 @@ for (const kind of ['gradient', 'aimd'] as const) {
       const now = live.limit.current();
       assert.ok(Number.isInteger(now) && now >= 1 && now <= Math.max(1, live.ceiling), `${now} of ${live.ceiling}`);
     }
-    assert.ok(rig.limit.current() >= 1);
+    assert.ok(harness.limit.current() >= 1);
   });
 
-  test(`${kind}: a lower ceiling counts at once, and what was above is not remembered`, () => {
-    const rig = limitRig(kind);
-    rig.calls(2000, 5);
-    assert.ok(rig.limit.current() > 16);
-    rig.ceiling = 4;
-    assert.equal(rig.limit.current(), 4);
-    rig.calls(600, 5);
-    rig.ceiling = 64;
-    assert.ok(rig.limit.current() <= 8);
+  test(`${kind}: a lower ceiling applies at once, and the earlier higher limit is forgotten`, () => {
+    const harness = limitRig(kind);
+    harness.calls(2000, 5);
+    assert.ok(harness.limit.current() > 16);
+    harness.ceiling = 4;
+    assert.equal(harness.limit.current(), 4);
+    harness.calls(600, 5);
+    harness.ceiling = 64;
+    assert.ok(harness.limit.current() <= 8);
   });
 
   test(`${kind}: an unused limit does not grow`, () => {
-    const rig = limitRig(kind);
-    const before = rig.limit.current();
-    rig.calls(1000, 5, { inFlight: 2 });
-    assert.equal(rig.limit.current(), before);
-    rig.calls(1000, 5);
-    assert.ok(rig.limit.current() > before);
+    const harness = limitRig(kind);
+    const before = harness.limit.current();
+    harness.calls(1000, 5, { inFlight: 2 });
+    assert.equal(harness.limit.current(), before);
+    harness.calls(1000, 5);
+    assert.ok(harness.limit.current() > before);
   });
 
   test(`${kind}: calls that failed for other reasons change nothing`, () => {
-    const rig = limitRig(kind);
-    rig.calls(500, 5);
-    const before = rig.limit.current();
-    rig.calls(1000, 5, { result: 'failed' });
-    rig.calls(1000, 5000, { result: 'failed' });
-    assert.equal(rig.limit.current(), before);
+    const harness = limitRig(kind);
+    harness.calls(500, 5);
+    const before = harness.limit.current();
+    harness.calls(1000, 5, { result: 'failed' });
+    harness.calls(1000, 5000, { result: 'failed' });
+    assert.equal(harness.limit.current(), before);
   });
 
   test(`${kind}: when everything is lost it falls to one, and comes back by itself within twenty seconds`, () => {
-    const rig = limitRig(kind);
-    const engine = engineOf(rig.random, 100);
-    rig.calls(600, engine);
-    rig.calls(600, 800, { result: 'lost' });
-    assert.equal(rig.limit.current(), 1);
-    const backAtMs = rig.clock.monotonicMs();
-    while (rig.limit.current() < 8) {
-      rig.calls(1, engine);
-      assert.ok(rig.clock.monotonicMs() - backAtMs < 20_000, `${rig.limit.current()} after 20 s`);
+    const harness = limitRig(kind);
+    const engine = engineOf(harness.random, 100);
+    harness.calls(600, engine);
+    harness.calls(600, 800, { result: 'lost' });
+    assert.equal(harness.limit.current(), 1);
+    const backAtMs = harness.clock.monotonicMs();
+    while (harness.limit.current() < 8) {
+      harness.calls(1, engine);
+      assert.ok(harness.clock.monotonicMs() - backAtMs < 20_000, `${harness.limit.current()} after 20 s`);
     }
   });
 
-  test(`${kind}: one lost in twenty is no reason to fall`, () => {
-    const rig = limitRig(kind, 8);
+  test(`${kind}: one lost call in twenty does not lower it`, () => {
+    const harness = limitRig(kind, 8);
     for (let round = 0; round < 100; round += 1) {
-      rig.calls(19, 20);
-      rig.calls(1, 800, { result: 'lost' });
+      harness.calls(19, 20);
+      harness.calls(1, 800, { result: 'lost' });
     }
-    assert.ok(rig.limit.current() >= 6, `${rig.limit.current()}`);
+    assert.ok(harness.limit.current() >= 6, `${harness.limit.current()}`);
   });
 }
 
-test('fixed: it is the ceiling', () => {
+test('fixed: the limit is the ceiling', () => {
   let ceiling = 8;
   const limit = createFixedLimit({ ceiling: () => ceiling });
   limit.sample({ durationMs: 800, inFlight: 8, result: 'lost' });
@@ -129,14 +129,14 @@ test('fixed: it is the ceiling', () => {
   assert.equal(limit.current(), 1);
 });
 
-test('aimd: answers later than what is slow count as lost', () => {
-  const rig = limitRig('aimd');
-  rig.calls(200, (inFlight) => 30 * inFlight);
-  rig.calls(2000, (inFlight) => 30 * inFlight);
-  assert.ok(rig.limit.current() >= 8 && rig.limit.current() <= 14, `${rig.limit.current()}`);
+test('aimd: an answer slower than `slowMs` counts as lost', () => {
+  const harness = limitRig('aimd');
+  harness.calls(200, (inFlight) => 30 * inFlight);
+  harness.calls(2000, (inFlight) => 30 * inFlight);
+  assert.ok(harness.limit.current() >= 8 && harness.limit.current() <= 14, `${harness.limit.current()}`);
 });
 
-/** Eight at once, the others wait inside, where nobody can shed them; three times as many arrive. */
+/** An engine of eight at once that gets three times its capacity; more calls wait inside it, where they cannot be shed. */
 const ENGINE: Scenario = {
   load: 3,
   deadlineMs: 800,
@@ -172,7 +172,7 @@ test('one search in twenty that costs ten times as much does not hide an engine 
   assert.ok(mean(3) >= 6.5 && mean(3) <= 16, `${mean(3)}`);
 });
 
-test('a long tail of slow searches is not taken for load: the engine keeps its eight', async () => {
+test('a long tail of slow searches is not taken for load: the limit stays at eight', async () => {
   const means = [];
   for (const seed of [3, 4, 5]) {
     const mean = await limits({ ...ENGINE, meanMs: 200, spread: 1.2, seconds: 60 }, seed);
@@ -181,47 +181,47 @@ test('a long tail of slow searches is not taken for load: the engine keeps its e
   assert.ok(means.reduce((sum, mean) => sum + mean, 0) / 3 >= 8, `${means}`);
 });
 
-test('an engine of one is not asked for more than a few at once', async () => {
+test('an engine of one gets no more than a few calls at once', async () => {
   const means: number[] = [];
   for (const seed of [13, 14, 15, 16, 17]) means.push((await limits({ ...ENGINE, atOnce: 1, seconds: 20 }, seed))(8));
   assert.ok(means.reduce((sum, mean) => sum + mean, 0) / means.length <= 4, `${means}`);
 });
 
-test('an engine that has become ten times slower by itself is used as before, and so it is when it is fast again', async () => {
+test('an engine that became ten times slower by itself keeps its limit, also when it is fast again', async () => {
   const slow = { fromSeconds: 8, toSeconds: 30, factor: 10 };
   const mean = await limits({ ...ENGINE, seconds: 50, slow }, 14);
   assert.ok(mean(20, 30) >= 5, `${mean(20, 30)} while slow`);
   assert.ok(mean(40) >= 6.5 && mean(40) <= 16, `${mean(40)} afterwards`);
 });
 
-test('a queue inside the engine is not taken for its nature, however long it lasts', async () => {
+test('a queue inside the engine is never taken for its own latency, however long it lasts', async () => {
   const mean = await limits({ ...ENGINE, seconds: 40 }, 15);
   assert.ok(mean(30) <= 16, `${mean(30)}`);
 });
 
-test('nothing is held back before a ramp has begun', () => {
+test('slow start: the factor is 1 before the first restart', () => {
   assert.equal(createSlowStart(createFakeClock()).factor(), 1);
 });
 
-test('a ramp climbs from a tenth to all of it, evenly, and ends by itself', () => {
+test('slow start: the factor climbs evenly from a tenth to 1 and stays there', () => {
   const clock = createFakeClock();
-  const ramp = createSlowStart({ monotonicMs: clock.monotonicMs, durationMs: 1000 });
-  ramp.restart();
+  const slowStart = createSlowStart({ monotonicMs: clock.monotonicMs, durationMs: 1000 });
+  slowStart.restart();
   const factors = Array.from({ length: 7 }, () => {
-    const factor = ramp.factor();
+    const factor = slowStart.factor();
     clock.advance(250);
     return Number(factor.toFixed(3));
   });
   assert.deepEqual(factors, [0.1, 0.325, 0.55, 0.775, 1, 1, 1]);
 });
 
-test('an engine that fell again begins anew', () => {
+test('slow start: a second restart begins at a tenth again', () => {
   const clock = createFakeClock();
-  const ramp = createSlowStart(clock);
-  ramp.restart();
+  const slowStart = createSlowStart(clock);
+  slowStart.restart();
   clock.advance(4000);
-  ramp.restart();
-  assert.equal(ramp.factor(), 0.1);
+  slowStart.restart();
+  assert.equal(slowStart.factor(), 0.1);
   clock.advance(5000);
-  assert.equal(ramp.factor(), 1);
+  assert.equal(slowStart.factor(), 1);
 });

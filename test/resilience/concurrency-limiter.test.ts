@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { idle } from '../fakes/idle.ts';
 import { type Asked, limiterHarness, states } from './harness.ts';
 
-test('no more run at once than allowed, and first come is first served', async (t) => {
+test('no more calls run at once than allowed, first come, first served', async (t) => {
   const { limiter, ask, pass } = limiterHarness(t, 2);
   const asked = Array.from({ length: 5 }, () => ask());
   await idle();
@@ -21,7 +21,7 @@ test('no more run at once than allowed, and first come is first served', async (
   assert.deepEqual([limiter.inFlight(), limiter.queued()], [0, 0]);
 });
 
-test('releasing twice gives back one place', async (t) => {
+test('releasing twice frees one slot', async (t) => {
   const { limiter, clock } = limiterHarness(t, 2, { maxQueued: 0 });
   const options = { deadlineAtMs: clock.monotonicMs() + 100, priority: 'interactive' } as const;
   const [release] = [await limiter.acquire(options), await limiter.acquire(options)];
@@ -30,7 +30,7 @@ test('releasing twice gives back one place', async (t) => {
   assert.equal(limiter.inFlight(), 1);
 });
 
-test('without a queue, whoever finds no place is refused at once', async (t) => {
+test('without a queue, a search that finds no free slot is refused at once', async (t) => {
   const { limiter, ask } = limiterHarness(t, 1, { maxQueued: 0 });
   const [, second] = [ask(), ask()];
   await idle();
@@ -47,24 +47,24 @@ test('in a full queue the oldest makes room for the newest', async (t) => {
 
 test('a waiter past its deadline leaves the queue by itself', async (t) => {
   const { limiter, ask, pass } = limiterHarness(t, 1);
-  const [, patient, hasty] = [ask(), ask({ deadlineMs: 20 }), ask({ deadlineMs: 10 })];
+  const [, later, sooner] = [ask(), ask({ deadlineMs: 20 }), ask({ deadlineMs: 10 })];
   await pass(9);
-  assert.equal(states([patient, hasty]), 'waits waits');
+  assert.equal(states([later, sooner]), 'waits waits');
   await pass(1);
-  assert.equal(states([patient, hasty]), 'waits queue-expired');
+  assert.equal(states([later, sooner]), 'waits queue-expired');
   await pass(10);
-  assert.equal(patient.state, 'queue-expired');
+  assert.equal(later.state, 'queue-expired');
   assert.equal(limiter.queued(), 0);
 });
 
-test('who comes with its deadline passed gets a free place, and is not queued', async (t) => {
+test('a search whose deadline has passed gets a free slot but is not queued', async (t) => {
   const { ask } = limiterHarness(t, 1);
   const asked = [ask({ deadlineMs: 0 }), ask({ deadlineMs: 0 })];
   await idle();
   assert.equal(states(asked), 'runs queue-expired');
 });
 
-test('an abort leaves the queue, takes no place when it was there before, and gives none back afterwards', async (t) => {
+test('an aborted signal removes a waiter, prevents a later acquire, and does not release a running slot', async (t) => {
   const { limiter, ask } = limiterHarness(t, 1);
   const leaving = new AbortController();
   const running = ask({ signal: leaving.signal });
@@ -78,30 +78,30 @@ test('an abort leaves the queue, takes no place when it was there before, and gi
   assert.equal(getEventListeners(leaving.signal, 'abort').length, 0);
 });
 
-test('nobody is admitted while more run than may, nor stranded when more may', async (t) => {
-  const rig = limiterHarness(t, 4);
-  const asked = Array.from({ length: 10 }, () => rig.ask());
+test('a lowered maximum admits no waiter until enough calls have ended; a raised one admits waiters', async (t) => {
+  const harness = limiterHarness(t, 4);
+  const asked = Array.from({ length: 10 }, () => harness.ask());
   await idle();
-  rig.max = 2;
+  harness.max = 2;
   asked[0]?.release();
   asked[1]?.release();
   await idle();
-  assert.deepEqual([rig.limiter.inFlight(), rig.limiter.queued()], [2, 6]);
+  assert.deepEqual([harness.limiter.inFlight(), harness.limiter.queued()], [2, 6]);
   asked[2]?.release();
   await idle();
-  assert.equal(rig.limiter.inFlight(), 2, 'one for one');
-  rig.max = 4;
+  assert.equal(harness.limiter.inFlight(), 2, 'a release admits one');
+  harness.max = 4;
   asked[3]?.release();
   await idle();
-  assert.equal(rig.limiter.inFlight(), 4, 'a release admits as many as fit');
-  rig.max = 6;
-  const newcomer = rig.ask();
+  assert.equal(harness.limiter.inFlight(), 4, 'a release admits as many as fit');
+  harness.max = 6;
+  const newcomer = harness.ask();
   await idle();
-  assert.deepEqual([rig.limiter.inFlight(), rig.limiter.queued()], [6, 1]);
-  assert.equal(newcomer.state, 'waits', 'a newcomer admits who was there before');
+  assert.deepEqual([harness.limiter.inFlight(), harness.limiter.queued()], [6, 1]);
+  assert.equal(newcomer.state, 'waits', 'a newcomer admits the earlier waiters');
 });
 
-test('a waiter that was given a place or refused one listens to no signal any more', async (t) => {
+test('an admitted or refused waiter no longer listens to its signal', async (t) => {
   const { ask, limiter } = limiterHarness(t, 1);
   const { signal } = new AbortController();
   const first = ask();
@@ -115,13 +115,13 @@ test('a waiter that was given a place or refused one listens to no signal any mo
   assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
-test('a maximum below one, or none at all, counts as one', async (t) => {
-  const rig = limiterHarness(t, 0);
+test('a maximum below one, or NaN, counts as one', async (t) => {
+  const harness = limiterHarness(t, 0);
   for (const max of [0, 0.4, -3, Number.NaN]) {
-    rig.max = max;
-    assert.equal(rig.limiter.max(), 1);
+    harness.max = max;
+    assert.equal(harness.limiter.max(), 1);
   }
-  const one: Asked = rig.ask();
+  const one: Asked = harness.ask();
   await idle();
   assert.equal(one.state, 'runs');
 });
@@ -132,7 +132,7 @@ test('an empty queue keeps no timer', async (t) => {
   const cleared = t.mock.method(globalThis, 'clearTimeout');
   const [first, second] = [ask(), ask()];
   await idle();
-  assert.equal(timers.mock.callCount(), 1, 'one for the queue');
+  assert.equal(timers.mock.callCount(), 1, 'one timer for the queue');
   first.release();
   await idle();
   assert.equal(second.state, 'runs');

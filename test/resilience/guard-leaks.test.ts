@@ -5,16 +5,16 @@ import { type Breaker, BreakerOpen } from '../../src/resilience/breaker.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { type GuardHarness, guardHarness } from './harness.ts';
 
-interface Rig extends GuardHarness {
-  /** Takes the only permit. */
+interface Harness extends GuardHarness {
+  /** Takes the only slot. */
   readonly hold: () => Promise<() => void>;
-  /** How often a permit was asked for. */
+  /** Number of times that a slot was asked for. */
   readonly acquired: () => number;
-  /** What the breaker says, from now on. */
+  /** What the breaker does from now on. */
   breaker: 'calls' | 'refuses' | 'refuses to start';
 }
 
-function rig(): Rig {
+function harness(): Harness {
   const clock = createFakeClock();
   let acquired = 0;
   const breaker: Breaker = {
@@ -43,7 +43,7 @@ function rig(): Rig {
   });
   const hold = (): Promise<() => void> =>
     base.limiter.acquire({ deadlineAtMs: clock.monotonicMs() + 10_000, priority: 'interactive' });
-  const made: Rig = { ...base, hold, acquired: () => acquired, breaker: 'calls' };
+  const made: Harness = { ...base, hold, acquired: () => acquired, breaker: 'calls' };
   return made;
 }
 
@@ -51,8 +51,8 @@ const never = async (): Promise<never> => assert.fail('must not be asked');
 const why = (error: unknown): string => (error instanceof Shed ? error.why : String(error));
 const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-test('an open breaker refuses before a permit is asked for', async () => {
-  const made = rig();
+test('an open breaker refuses before a slot is asked for', async () => {
+  const made = harness();
   made.breaker = 'refuses';
   const running = made.run(never);
   assert.equal(made.acquired(), 0);
@@ -61,8 +61,8 @@ test('an open breaker refuses before a permit is asked for', async () => {
   assert.deepEqual(made.events, [{ kind: 'shed', target: 'engine', why: 'breaker-open' }]);
 });
 
-test('a call that the breaker refuses to start gives its permit back', async () => {
-  const made = rig();
+test('a call that the breaker refuses to start releases its slot', async () => {
+  const made = harness();
   made.breaker = 'refuses to start';
   for (let i = 0; i < 3; i += 1) {
     await assert.rejects(made.run(never), (error) => why(error) === 'breaker-open');
@@ -72,8 +72,8 @@ test('a call that the breaker refuses to start gives its permit back', async () 
   assert.equal(await made.run(async () => 'ok'), 'ok');
 });
 
-test('a breaker that opened while a task waited sheds it, and the engine is not asked', async () => {
-  const made = rig();
+test('a breaker that opens while a task waits sheds the task, and the engine is not asked', async () => {
+  const made = harness();
   const release = await made.hold();
   const waiting = made.run(never);
   assert.equal(made.limiter.queued(), 1);
@@ -83,28 +83,28 @@ test('a breaker that opened while a task waited sheds it, and the engine is not 
   assert.equal(made.limiter.inFlight(), 0);
 });
 
-test('a task no longer wanted when its turn has come is not started, and gives its permit back', async () => {
-  const made = rig();
+test('a task aborted after it got its slot is not started and releases the slot', async () => {
+  const made = harness();
   const release = await made.hold();
   const leave = new AbortController();
   const waiting = made.run(never, leave.signal);
   release();
-  assert.equal(made.limiter.inFlight(), 1, 'its turn has come');
+  assert.equal(made.limiter.inFlight(), 1, 'it has its slot');
   leave.abort();
   await assert.rejects(waiting, (error) => why(error) === 'left');
   assert.equal(made.limiter.inFlight(), 0);
-  assert.ok(!made.events.some(({ kind }) => kind === 'shed'), 'nobody was refused');
+  assert.ok(!made.events.some(({ kind }) => kind === 'shed'), 'no refusal is counted');
 });
 
-test('a finished call leaves no timer behind', async () => {
-  const made = rig();
+test('a finished call leaves no timer', async () => {
+  const made = harness();
   const before = timers();
   await made.run(async () => 'ok');
   assert.equal(timers(), before);
 });
 
-test('whoever leaves after being admitted gives the permit back, once', async () => {
-  const made = rig();
+test('leaving after admission releases the slot, once', async () => {
+  const made = harness();
   const admission = await made.admit();
   assert.equal(made.limiter.inFlight(), 1);
   admission.leave();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { it, test } from 'node:test';
+import { test } from 'node:test';
 import type { Limit } from '../../src/resilience/adaptive-limit.ts';
 import { createRetryBudget } from '../../src/resilience/load-balancer.ts';
 import { idle } from '../fakes/idle.ts';
@@ -9,7 +9,7 @@ const task = () => ({ deadlineAtMs: Number.POSITIVE_INFINITY, priority: 'interac
 
 const lose = async (): Promise<never> => Promise.reject(new Lost('connection refused'));
 
-test('a lost connection is answered by another endpoint, and said', async (t) => {
+test('after a lost connection another endpoint answers, and a retry is reported', async (t) => {
   const { run, events } = guardHarness(t, { endpoints: 2 });
   const asked: number[] = [];
   const answer = await run(async (endpoint) => {
@@ -24,7 +24,7 @@ test('a lost connection is answered by another endpoint, and said', async (t) =>
   );
 });
 
-test('nothing is asked a third time, and an error that proves no lost connection not a second', async (t) => {
+test('there is no second retry, and no retry without a lost connection', async (t) => {
   const { run } = guardHarness(t, { endpoints: 3 });
   let calls = 0;
   await assert.rejects(
@@ -45,7 +45,7 @@ test('nothing is asked a third time, and an error that proves no lost connection
   assert.equal(calls, 3);
 });
 
-test('retries are paid for: when the budget is spent the first error stands', async (t) => {
+test('when the retry budget is spent, the caller gets the first error', async (t) => {
   const { run, events } = guardHarness(t, { endpoints: 2, burst: 1 });
   let calls = 0;
   const losing = async (): Promise<never> => {
@@ -61,7 +61,7 @@ test('retries are paid for: when the budget is spent the first error stands', as
   );
 });
 
-test('an endpoint that lost a connection is asked only when there is no other, until it is found to answer', async (t) => {
+test('an endpoint that lost a connection is asked only when there is no other, until a probe answers', async (t) => {
   const { guard, run } = guardHarness(t, { endpoints: 2 });
   const asked = [0, 0];
   let dead = true;
@@ -75,10 +75,10 @@ test('an endpoint that lost a connection is asked only when there is no other, u
   dead = false;
   guard.balancer.reportProbe(0, true);
   for (let i = 0; i < 12; i += 1) await run(half);
-  assert.ok((asked[0] ?? 0) >= 5, 'it has its part again');
+  assert.ok((asked[0] ?? 0) >= 5, 'it has its share again');
 });
 
-test('an endpoint that its probe finds silent is passed over before any search has to wait for it', async (t) => {
+test('an endpoint whose probe failed is avoided before a search has to wait for it', async (t) => {
   const { guard, run } = guardHarness(t, { endpoints: 2 });
   guard.balancer.reportProbe(1, false);
   for (let i = 0; i < 6; i += 1) assert.equal(await run(async (endpoint) => endpoint), 0);
@@ -90,7 +90,7 @@ test('an endpoint that its probe finds silent is passed over before any search h
   );
 });
 
-test('one endpoint with an open breaker leaves the domain open for searches', async (t) => {
+test('with one breaker open, the other endpoint takes the searches', async (t) => {
   const { guard, run } = guardHarness(t, { endpoints: 2 });
   const fails = async (endpoint: number): Promise<string> => {
     if (endpoint === 0) throw new Error('broken');
@@ -126,7 +126,7 @@ test('an endpoint that stalls stays busy past its deadline, and the other gets t
     return stuck(endpoint, signal);
   });
   const ended = assert.rejects(first, /cut/);
-  // Past the deadline, then past the hard one: the engine works on, as far as anybody knows.
+  // Past the deadline, then past the hard deadline: the engine works on as far as is known.
   for (const waitMs of [DEADLINE_MS + 50, HARD_DEADLINE_MS]) {
     await pass(waitMs);
     for (let i = 0; i < 6; i += 1) assert.notEqual(await run(async (endpoint) => endpoint), stalled);
@@ -137,7 +137,7 @@ test('an endpoint that stalls stays busy past its deadline, and the other gets t
   assert.equal(guard.balancer.list()[stalled ?? 0]?.inFlight, 0);
 });
 
-test('an endpoint that hangs holds no permit of the other, and is no sign of too much load', async (t) => {
+test('calls to an endpoint that hangs release their slots to the other and do not lower the limit', async (t) => {
   const results: string[] = [];
   const limit: Limit = { current: () => 4, sample: ({ result }) => results.push(result) };
   const { guard, limiter, run, pass } = timedGuardHarness(t, {
@@ -155,7 +155,7 @@ test('an endpoint that hangs holds no permit of the other, and is no sign of too
   const ends = both.map(({ run }) => run(call));
   const settled = Promise.allSettled(ends);
   await pass(DEADLINE_MS - 50);
-  assert.ok(limiter.inFlight() > 0, 'somebody waits for the one that hangs');
+  assert.ok(limiter.inFlight() > 0, 'a call waits for the endpoint that hangs');
   await pass(100);
   assert.deepEqual([limiter.inFlight(), guard.troubled()], [0, false]);
   const again = await Promise.all(Array.from({ length: 8 }, () => run(call)));
@@ -169,7 +169,7 @@ test('an endpoint that hangs holds no permit of the other, and is no sign of too
   );
 });
 
-test('where every endpoint is late their calls keep their permits, and the limit hears of it', async (t) => {
+test('when every endpoint is late, the calls keep their slots and count as lost for the limit', async (t) => {
   const results: string[] = [];
   const limit: Limit = { current: () => 4, sample: ({ result }) => results.push(result) };
   const { guard, limiter, pass } = timedGuardHarness(t, { endpoints: 2, maxConcurrent: 4, limit });
@@ -181,7 +181,7 @@ test('where every endpoint is late their calls keep their permits, and the limit
   void settled;
 });
 
-it('retries stay within their share of requests once the burst is spent', () => {
+test('retry budget: once the burst is spent, retries stay within their share of requests', () => {
   const budget = createRetryBudget({ share: 0.1, burst: 10 });
   let retries = 0;
   for (let request = 0; request < 1000; request += 1) {
@@ -191,7 +191,7 @@ it('retries stay within their share of requests once the burst is spent', () => 
   assert.ok(retries >= 100 && retries <= 111, String(retries));
 });
 
-it('exactly the tenth request pays for a retry', () => {
+test('retry budget: exactly the tenth request pays for a retry', () => {
   const budget = createRetryBudget({ share: 0.1, burst: 1 });
   assert.ok(budget.withdraw());
   for (let request = 1; request < 10; request += 1) {
@@ -203,7 +203,7 @@ it('exactly the tenth request pays for a retry', () => {
   assert.equal(budget.balance(), 0);
 });
 
-it('a quiet time saves up no more than the burst', () => {
+test('retry budget: deposits save up no more than the burst', () => {
   const budget = createRetryBudget({ share: 0.5, burst: 3 });
   for (let request = 0; request < 100; request += 1) budget.deposit();
   assert.deepEqual(
@@ -212,7 +212,7 @@ it('a quiet time saves up no more than the burst', () => {
   );
 });
 
-it('refuses a share or a burst that makes no sense', () => {
+test('retry budget: an invalid share or burst is refused', () => {
   for (const options of [
     { share: -1, burst: 1 },
     { share: 2, burst: 1 },

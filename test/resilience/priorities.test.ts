@@ -4,7 +4,7 @@ import { PRIORITIES } from '../../src/resilience/admission.ts';
 import { idle } from '../fakes/idle.ts';
 import { limiterHarness, states } from './harness.ts';
 
-test('people go before a refresh, a refresh before a warm-up, a warm-up before a shadow', async (t) => {
+test('interactive goes before refresh, refresh before warm-up, warm-up before shadow', async (t) => {
   const { ask } = limiterHarness(t, 1);
   const first = ask();
   const asked = PRIORITIES.toReversed().map((priority) => ask({ priority }));
@@ -22,7 +22,7 @@ test('people go before a refresh, a refresh before a warm-up, a warm-up before a
   }
 });
 
-test('refreshes use half the places at the most, warm-ups and shadows together a quarter, and all of them half', async (t) => {
+test('refreshes use at most half the slots, warm-ups and shadows together a quarter, and all of them together half', async (t) => {
   const { limiter, ask } = limiterHarness(t, 8);
   const low = [
     ...['warm-up', 'shadow', 'warm-up'].map((priority) => ask({ priority: priority as 'warm-up' | 'shadow' })),
@@ -30,13 +30,13 @@ test('refreshes use half the places at the most, warm-ups and shadows together a
   ];
   await idle();
   assert.equal(states(low), 'runs runs waits runs runs waits waits');
-  const people = Array.from({ length: 5 }, () => ask());
+  const interactive = Array.from({ length: 5 }, () => ask());
   await idle();
-  assert.equal(states(people), 'runs runs runs runs waits', 'the other half is for people');
+  assert.equal(states(interactive), 'runs runs runs runs waits', 'the other half is for interactive searches');
   assert.equal(limiter.inFlight(), 8);
 });
 
-test('with two or three places each kind may use one', async (t) => {
+test('with three slots each background priority may use one', async (t) => {
   for (const priority of ['refresh', 'warm-up', 'shadow'] as const) {
     await t.test(priority, async (t) => {
       const { ask } = limiterHarness(t, 3);
@@ -47,7 +47,7 @@ test('with two or three places each kind may use one', async (t) => {
   }
 });
 
-test('with one place a refresh runs when nobody else waits', async (t) => {
+test('with one slot a refresh runs when no interactive search waits', async (t) => {
   const { ask } = limiterHarness(t, 1);
   const alone = ask({ priority: 'refresh' });
   await idle();
@@ -62,7 +62,7 @@ test('with one place a refresh runs when nobody else waits', async (t) => {
   assert.equal(refresh.state, 'runs');
 });
 
-test('a refresh that waits for its part of the places delays nobody', async (t) => {
+test('a refresh that waits for its share of the slots delays no interactive search', async (t) => {
   const { ask } = limiterHarness(t, 4);
   const refreshes = Array.from({ length: 3 }, () => ask({ priority: 'refresh' }));
   const person = ask();
@@ -70,7 +70,7 @@ test('a refresh that waits for its part of the places delays nobody', async (t) 
   assert.equal(states([...refreshes, person]), 'runs runs waits runs');
 });
 
-test('in a full queue the oldest of the least urgent makes room', async (t) => {
+test('in a full queue the oldest waiter of the least urgent priority makes room', async (t) => {
   const { ask } = limiterHarness(t, 1, { maxQueued: 3 });
   ask();
   const asked = [ask(), ask({ priority: 'shadow' }), ask({ priority: 'shadow' })];
@@ -79,20 +79,20 @@ test('in a full queue the oldest of the least urgent makes room', async (t) => {
   assert.equal(states(asked), 'waits queue-full queue-full waits waits queue-full');
 });
 
-test('what is spare is what a refresh could take: nothing while people wait', async (t) => {
-  const rig = limiterHarness(t, 8);
-  assert.equal(rig.limiter.spare(), 4);
-  rig.ask();
-  rig.ask({ priority: 'refresh' });
+test('`spare` is the number of slots that a refresh could take: none while interactive searches wait', async (t) => {
+  const harness = limiterHarness(t, 8);
+  assert.equal(harness.limiter.spare(), 4);
+  harness.ask();
+  harness.ask({ priority: 'refresh' });
   await idle();
-  assert.equal(rig.limiter.spare(), 3);
-  for (let one = 0; one < 5; one += 1) rig.ask();
+  assert.equal(harness.limiter.spare(), 3);
+  for (let one = 0; one < 5; one += 1) harness.ask();
   await idle();
-  assert.equal(rig.limiter.spare(), 1);
-  rig.ask();
-  rig.ask();
+  assert.equal(harness.limiter.spare(), 1);
+  harness.ask();
+  harness.ask();
   await idle();
-  assert.equal(rig.limiter.spare(), 0);
-  rig.max = 16;
-  assert.equal(rig.limiter.spare(), 0, 'a person waits still');
+  assert.equal(harness.limiter.spare(), 0);
+  harness.max = 16;
+  assert.equal(harness.limiter.spare(), 0, 'an interactive search still waits');
 });
