@@ -11,7 +11,7 @@ import { ask, matching } from '../../contract/engine-truth.ts';
 import { eachServer, engineDefaults, eventually, openSphinx } from './harness.ts';
 
 const PATIENCE_MS = 20_000;
-/** An aborted search keeps its thread in searchd until it is done, so there must be more than connections. */
+/** An aborted search keeps its thread in searchd until it is done, so searchd needs more threads than we use connections. */
 const PLENTY = 64;
 
 eachServer((name, server) => {
@@ -34,7 +34,7 @@ eachServer((name, server) => {
       await remove?.();
     });
 
-    /** An engine, and how many connections it holds. */
+    /** An engine, and its number of open connections. */
     function open(given: Partial<SphinxOptions> = {}): { engine: Engine; held: () => number; events: SphinxEvent[] } {
       const events: SphinxEvent[] = [];
       const engine = createSphinxEngine({
@@ -67,7 +67,7 @@ eachServer((name, server) => {
       });
     }
 
-    it('stopped: every search ends with its signal, no connection leaks, and it works again when it goes on', async () => {
+    it('stopped (SIGSTOP): every search ends at its abort, no connection leaks, and searches work again after SIGCONT', async () => {
       const { engine, held } = open({ connectTimeoutMs: 400 });
       await Promise.all([answers(engine), answers(engine, 'чайник'), answers(engine, 'монитор')]);
       const alive = held();
@@ -75,7 +75,7 @@ eachServer((name, server) => {
       await searchd.process.pause();
       try {
         const startedMs = performance.now();
-        // Three find a connection that stalls, the rest wait for one or cannot open one.
+        // Three searches have a connection that stalls; the others wait for one or cannot open one.
         const searches = Array.from({ length: 8 }, () => engine.search(ask('гитара'), AbortSignal.timeout(300)));
         await Promise.all(searches.map((search) => refused(search, 'engine-timeout', 'engine-unavailable')));
         assert.ok(performance.now() - startedMs < PATIENCE_MS);
@@ -84,14 +84,14 @@ eachServer((name, server) => {
       } finally {
         searchd.process.signal('SIGCONT');
       }
-      // First searchd has to greet all who came meanwhile and left.
+      // First searchd has to greet all clients that connected and left meanwhile.
       await eventually(() => answers(engine));
       await Promise.all(Array.from({ length: 8 }, () => answers(engine)));
       assert.ok(held() <= 4);
       await engine.close();
     });
 
-    it('a search given up while searchd was stopped leaves nothing behind for the next one', async () => {
+    it('a search given up while searchd was stopped does not affect the next one', async () => {
       const { engine, events } = open({ maxConnections: 1 });
       await answers(engine);
       for (let round = 0; round < 3; round += 1) {
@@ -125,7 +125,7 @@ eachServer((name, server) => {
       assert.equal(held(), 0);
     });
 
-    it('more searches than connections and queue are refused at once, the rest answered', async () => {
+    it('searches beyond connections and queue are refused at once, the others are answered', async () => {
       const { engine } = open({ maxConnections: 2 });
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, () =>
@@ -141,7 +141,7 @@ eachServer((name, server) => {
       await engine.close();
     });
 
-    it('an idle connection is closed before searchd would, and a new one opened when needed', async () => {
+    it('an idle connection is closed before searchd would close it, and a new one is opened when needed', async () => {
       const events: SphinxEvent[] = [];
       const connections = createConnections({
         ...engineDefaults(searchd.port, server),
@@ -164,7 +164,7 @@ eachServer((name, server) => {
       await engine.close();
     });
 
-    it('an empty statement is refused before it leaves, because it would crash searchd', async () => {
+    it('an empty statement is refused before it is sent, because it would crash searchd', async () => {
       const options = { ...engineDefaults(searchd.port, server), onClose: () => {} };
       const connection = await openConnection(options, AbortSignal.timeout(PATIENCE_MS));
       for (const sql of ['', ' ', '\n', '\t ']) await assert.rejects(connection.send(sql), /empty statement/);
@@ -173,7 +173,7 @@ eachServer((name, server) => {
       await refused(connection.send('SHOW META'), 'engine-unavailable');
     });
 
-    it('killed: unavailable at once, and healed by itself when searchd is back', async () => {
+    it('killed: searches are unavailable at once, and work again when searchd is back', async () => {
       const { engine, held } = open();
       await answers(engine);
       const underWay = engine
@@ -193,7 +193,7 @@ eachServer((name, server) => {
       await engine.close();
     });
 
-    it('a new index under load breaks no search and no connection', async () => {
+    it('an index rotated under load breaks no search and no connection', async () => {
       const { engine, events } = open();
       let rotated = false;
       const rotating = searchd.rotate().finally(() => {

@@ -24,7 +24,7 @@ export function eachServer(register: (name: 'Sphinx' | 'Manticore', server: Sear
   );
 }
 
-/** A searchd of its own with indexes built from documents, and engines over it. */
+/** A new searchd with indexes built from documents, and engines over it. */
 export async function openSphinx(options: {
   readonly server: SearchServer;
   readonly domains: SphinxSourceOptions['domains'];
@@ -79,11 +79,11 @@ export function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'serpcache-sphinx-'));
 }
 
-const PATIENCE_MS = 20_000;
+const TIME_LIMIT_MS = 20_000;
 
-/** Until it holds, with the last reason why not. */
+/** Tries until `holds` resolves; then, or after the time limit, settles like the last try. */
 export async function eventually(holds: () => Promise<void>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + TIME_LIMIT_MS;
   for (;;) {
     try {
       return await holds();

@@ -17,7 +17,7 @@ interface Opened {
   readonly engine: Engine;
   readonly file: string;
   readonly events: readonly SqliteEvent[];
-  /** How many events of this state there have been. */
+  /** Number of events of this state so far. */
   readonly count: (state: SqliteEvent['state']) => number;
 }
 
@@ -70,7 +70,7 @@ it('a crashed worker fails its own search only and is replaced', async (context)
   );
 });
 
-it('restarts after repeated crashes come ever more slowly, and an answer ends that', async (context) => {
+it('after repeated crashes the restart delay grows, and an answer resets it', async (context) => {
   const { engine, events, count } = await opened(context, 1);
   for (let crash = 1; crash <= 3; crash += 1) {
     await refused(engine.search(ask(crash === 2 ? 'exit' : 'crash'), patience()), 'engine-unavailable');
@@ -83,7 +83,7 @@ it('restarts after repeated crashes come ever more slowly, and an answer ends th
   assert.deepEqual(pauses, [50, 100, 200, 50]);
 });
 
-it('while no worker is up, searches are refused at once and say why', async (context) => {
+it('while no worker is up, searches are refused at once with the cause', async (context) => {
   const { engine, count } = await opened(context, 1);
   const waiting = engine.search(ask('crash'), patience());
   const behind = engine.search(ask('чайник'), patience());
@@ -94,7 +94,7 @@ it('while no worker is up, searches are refused at once and say why', async (con
   await engine.probe(patience());
 });
 
-it('a worker that cannot open the index is tried again until the index is back', async (context) => {
+it('a worker that cannot open the index is started again until the index is back', async (context) => {
   const { engine, file, count } = await opened(context, 1);
   await rename(file, `${file}.away`);
   await refused(engine.search(ask('crash'), patience()), 'engine-unavailable');
@@ -104,7 +104,7 @@ it('a worker that cannot open the index is tried again until the index is back',
   assert.equal((await engine.search(ask('чайник'), patience())).total, 1);
 });
 
-it('a search that hangs is ended at its abort, its worker replaced, and no other search is lost', async (context) => {
+it('a search that hangs ends at its abort, its worker is replaced, and no other search is lost', async (context) => {
   const { engine, count } = await opened(context, 2);
   assert.equal(engine.abortEndsWork, true);
   const controller = new AbortController();
@@ -120,7 +120,7 @@ it('a search that hangs is ended at its abort, its worker replaced, and no other
   assert.equal(count('crashed'), 0);
 });
 
-it('with every worker hanging, aborts free them all', async (context) => {
+it('when every worker hangs, aborts free them all', async (context) => {
   const { engine } = await opened(context, 2);
   const hanging = [1, 2].map(() => engine.search(ask('hang'), AbortSignal.timeout(50)));
   const behind = engine.search(ask('чайник'), patience());
@@ -140,7 +140,7 @@ it('a worker that answers soon after the abort is kept', async (context) => {
   assert.ok(count('ended') < 10, 'every abort ended its worker');
 });
 
-it('more searches than may wait are refused as overload, and a search that gave up frees its place', async (context) => {
+it('searches beyond the queue are refused as overload, and an aborted search leaves the queue', async (context) => {
   const { engine } = await opened(context, 1, 2);
   const running = engine.search(ask('slow'), patience());
   const controller = new AbortController();
@@ -153,7 +153,7 @@ it('more searches than may wait are refused as overload, and a search that gave 
   for (const search of [running, staying, late]) assert.equal((await search).total, 1);
 });
 
-it('closing refuses what runs and what waits', async (context) => {
+it('closing rejects running and waiting searches', async (context) => {
   const { engine } = await opened(context, 1);
   const searches = ['hang', 'чайник'].map((text) => engine.search(ask(text), patience()));
   const refusals = searches.map((search) => refused(search, 'engine-unavailable', /closed/));
@@ -161,7 +161,7 @@ it('closing refuses what runs and what waits', async (context) => {
   await Promise.all(refusals);
 });
 
-it('when a replacement meets a newer index, all workers follow it', async (context) => {
+it('when a replacement opens a newer index, all workers are restarted with it', async (context) => {
   const { engine, file, count } = await opened(context, 2);
   const documents = titled('чайник', 'чайник', 'чайник');
   await buildIndex({ file, domain: DOMAIN, documents, builtAtMs: 1 });
