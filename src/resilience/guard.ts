@@ -45,7 +45,7 @@ export interface Admission {
 /** `endpoint`: its index. `signal`: aborted at the hard deadline; the call must settle soon after. */
 export type EngineCall<T> = (endpoint: number, signal: AbortSignal) => Promise<T>;
 
-/** Every check before the engine reports its decisions. `target` is the domain, for `breaker` the endpoint. */
+/** Decisions before the engine. `permit`: a search got a slot. `target` is the domain; for `breaker` it is the endpoint. */
 export type GuardEvent =
   | { readonly kind: 'breaker'; readonly target: string; readonly state: 'closed' | 'open' | 'half-open' }
   | { readonly kind: 'shed'; readonly target: string; readonly why: ShedReason }
@@ -109,7 +109,8 @@ export function guardWith(parts: GuardParts): Guard {
     return error;
   };
 
-  const admit = async (task: AdmissionTask): Promise<Admission> => {
+  /** Waits for a slot. @returns its release function */
+  const takeSlot = async (task: AdmissionTask): Promise<() => void> => {
     const before = refusal();
     if (before !== undefined) throw refuse(before);
     // When late calls hold every slot, a search in the queue would only wait for a refusal.
@@ -134,7 +135,7 @@ export function guardWith(parts: GuardParts): Guard {
       release();
       throw refuse(after);
     }
-    return { run: (call) => run(call, release), leave: release };
+    return release;
   };
 
   /** Samples one call for the limit. For the breaker the call is over at the deadline. */
@@ -210,7 +211,10 @@ export function guardWith(parts: GuardParts): Guard {
   };
 
   return {
-    admit,
+    admit: async (task) => {
+      const release = await takeSlot(task);
+      return { run: (call) => run(call, release), leave: release };
+    },
     balancer,
     limiter,
     troubled: () =>

@@ -10,7 +10,7 @@ import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, matching } from '../../contract/engine-truth.ts';
 import { eachServer, engineDefaults, eventually, openSphinx } from './harness.ts';
 
-const PATIENCE_MS = 20_000;
+const TIME_LIMIT_MS = 20_000;
 /** An aborted search keeps its thread in searchd until it is done, so searchd needs more threads than we use connections. */
 const PLENTY = 64;
 
@@ -52,7 +52,7 @@ eachServer((name, server) => {
     }
 
     async function answers(engine: Engine, text = 'гитара'): Promise<void> {
-      const page = await engine.search(ask(text), AbortSignal.timeout(PATIENCE_MS));
+      const page = await engine.search(ask(text), AbortSignal.timeout(TIME_LIMIT_MS));
       assert.equal(page.total, matching(text).length);
     }
 
@@ -78,9 +78,9 @@ eachServer((name, server) => {
         // Three searches have a connection that stalls; the others wait for one or cannot open one.
         const searches = Array.from({ length: 8 }, () => engine.search(ask('гитара'), AbortSignal.timeout(300)));
         await Promise.all(searches.map((search) => refused(search, 'engine-timeout', 'engine-unavailable')));
-        assert.ok(performance.now() - startedMs < PATIENCE_MS);
+        assert.ok(performance.now() - startedMs < TIME_LIMIT_MS);
         assert.equal(held(), 0);
-        await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
+        await refused(engine.probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
       } finally {
         searchd.process.signal('SIGCONT');
       }
@@ -113,7 +113,7 @@ eachServer((name, server) => {
         const aborted = engine
           .search(ask(COMMON, { limit: 100, facets: ['city'] }), controller.signal)
           .catch((error) => error);
-        const kept = engine.search(ask(word), AbortSignal.timeout(PATIENCE_MS));
+        const kept = engine.search(ask(word), AbortSignal.timeout(TIME_LIMIT_MS));
         await sleep((round % 10) / 3);
         controller.abort();
         assert.equal((await kept).total, matching(word).length);
@@ -129,7 +129,7 @@ eachServer((name, server) => {
       const { engine } = open({ maxConnections: 2 });
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, () =>
-          engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)).then(
+          engine.search(ask('гитара'), AbortSignal.timeout(TIME_LIMIT_MS)).then(
             () => 'answered',
             (error) => error.code,
           ),
@@ -150,7 +150,7 @@ eachServer((name, server) => {
         observe: (event) => events.push(event),
       });
       for (let round = 1; round <= 2; round += 1) {
-        await connections.ask('SHOW META; SHOW META', AbortSignal.timeout(PATIENCE_MS));
+        await connections.ask('SHOW META; SHOW META', AbortSignal.timeout(TIME_LIMIT_MS));
         await eventually(async () => assert.deepEqual(connections.counts(), { open: 0, idle: 0, waiting: 0 }));
         assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'open').length, round);
       }
@@ -159,14 +159,14 @@ eachServer((name, server) => {
 
     it('an unknown index is rejected, not unavailable', async () => {
       const { engine } = open({ index: 'nosuch' });
-      await refused(engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)), 'engine-rejected');
-      await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-rejected');
+      await refused(engine.search(ask('гитара'), AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-rejected');
+      await refused(engine.probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-rejected');
       await engine.close();
     });
 
     it('an empty statement is refused before it is sent, because it would crash searchd', async () => {
       const options = { ...engineDefaults(searchd.port, server), onClose: () => {} };
-      const connection = await openConnection(options, AbortSignal.timeout(PATIENCE_MS));
+      const connection = await openConnection(options, AbortSignal.timeout(TIME_LIMIT_MS));
       for (const sql of ['', ' ', '\n', '\t ']) await assert.rejects(connection.send(sql), /empty statement/);
       assert.equal((await connection.send('SHOW META; SHOW META')).length, 2);
       connection.destroy();
@@ -177,19 +177,19 @@ eachServer((name, server) => {
       const { engine, held } = open();
       await answers(engine);
       const underWay = engine
-        .search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(PATIENCE_MS))
+        .search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(TIME_LIMIT_MS))
         .catch((error) => error.code);
       searchd.process.signal('SIGKILL');
       await searchd.process.ended;
       const outcome = await underWay;
       assert.ok(typeof outcome !== 'string' || outcome === 'engine-unavailable', String(outcome));
-      await refused(engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
-      await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
+      await refused(engine.search(ask('гитара'), AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
+      await refused(engine.probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
       assert.equal(held(), 0);
       const { configFile, port } = searchd;
       searchd = await startSearchd({ directory, from: { configFile, port }, built: true, server });
       await answers(engine);
-      await engine.probe(AbortSignal.timeout(PATIENCE_MS));
+      await engine.probe(AbortSignal.timeout(TIME_LIMIT_MS));
       await engine.close();
     });
 
