@@ -33,9 +33,12 @@ interface GuardSettings {
   readonly maxWaitMs: number;
   /** False where the engine works on after an abort. */
   readonly abortEndsWork: boolean;
-  /** Defences switched off to measure their effect. */
+  /** Defences switched off to measure their effect: those of `GuardDefence` count here. */
   readonly disabledDefences: readonly string[];
 }
+
+/** `ramp`: slow start. `late-pages`: calls go on past the deadline, up to the hard deadline. */
+type GuardDefence = 'breaker' | 'limit' | 'ramp' | 'shedding' | 'late-pages';
 
 /** What an engine's error says about the engine. `unavailable`: the connection was lost. `rejected`: the engine is alive. */
 export type EngineFault = 'unavailable' | 'overloaded' | 'rejected' | 'unknown';
@@ -73,7 +76,7 @@ export function createGuard(
 ): EngineGuard {
   const { target, deadlineMs } = settings;
   const { monotonicMs } = clock;
-  const has = (defence: string): boolean => !settings.disabledDefences.includes(defence);
+  const has = (defence: GuardDefence): boolean => !settings.disabledDefences.includes(defence);
 
   const slowStart = createSlowStart({ monotonicMs });
   const startFactor = has('ramp') ? slowStart.factor : () => 1;

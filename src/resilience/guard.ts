@@ -103,10 +103,10 @@ export function guardWith(parts: GuardParts): Guard {
     }
   };
 
-  /** Reports a refusal of the limiter. */
-  const reported = (error: unknown): unknown => {
-    if (error instanceof Shed && error.why !== 'left' && error.why !== 'leased') return refuse(error.why);
-    return error;
+  const report = (error: unknown): void => {
+    if (error instanceof Shed && error.why !== 'left' && error.why !== 'leased') {
+      observe({ kind: 'shed', target, why: error.why });
+    }
   };
 
   /** Waits for a slot. @returns its release function */
@@ -122,7 +122,8 @@ export function guardWith(parts: GuardParts): Guard {
     try {
       release = await limiter.acquire({ deadlineAtMs, priority, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
-      throw reported(error);
+      report(error);
+      throw error;
     }
     observe({ kind: 'permit', target, queuedMs: clock.monotonicMs() - queuedAtMs });
     // While the search was in the queue, the caller may have left and the breakers may have opened.
