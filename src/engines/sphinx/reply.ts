@@ -4,7 +4,7 @@ import { escapeHtml } from '../../search/escape-html.ts';
 import type { ResultSets, Row } from './connection-pool.ts';
 import { partialWarning } from './errors.ts';
 import { DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
-import { LEADING_COLUMNS as AT, type Marks } from './statement.ts';
+import { LEADING_COLUMNS as AT, collapseSpaces, declaredAttribute, type Marks } from './statement.ts';
 
 interface ReplyOptions {
   readonly domain: SearchDomain;
@@ -36,7 +36,10 @@ export function pageOf(sets: ResultSets, request: SearchRequest, options: ReplyO
     totalRelation: results?.said.get('total_relation') === 'gte' ? 'gte' : 'eq',
     results: (results?.rows ?? []).map((row) => resultOf(row, request, options)),
     facets: Object.fromEntries(
-      request.facets.map((name, index) => [name, facetOf(facets[index]?.rows ?? [], declared(options.domain, name))]),
+      request.facets.map((name, index) => [
+        name,
+        facetOf(facets[index]?.rows ?? [], declaredAttribute(options.domain, name)),
+      ]),
     ),
     ...(partial === undefined ? {} : { partial }),
   };
@@ -124,12 +127,6 @@ function fold(text: string): string {
   return text.slice(0, MAX_COMPARED).normalize('NFKC').toLowerCase().replaceAll('ё', 'е');
 }
 
-function declared(domain: SearchDomain, name: string): Attribute {
-  const attribute = domain.attributes.find((candidate) => candidate.name === name);
-  if (attribute === undefined) throw new Error(`attribute ${name} is not declared in domain ${domain.name}`);
-  return attribute;
-}
-
 interface SnippetSource {
   /** Both from SNIPPET(), with marks. */
   readonly title: string;
@@ -147,7 +144,7 @@ export function highlighted({ title, description }: SnippetSource, marks: Marks,
 
 /** The beginning of a text, escaped, at most `length` characters, cut between words where possible. */
 export function beginning(text: string, length: number): string {
-  const characters = [...collapse(text)];
+  const characters = [...collapseSpaces(text)];
   if (characters.length <= length) return escapeHtml(characters.join(''));
   const cut = characters.slice(0, length).join('');
   const gap = cut.lastIndexOf(' ');
@@ -166,7 +163,7 @@ const MARKED_WORD = /[-+.#&_]*[\p{L}\p{M}\p{N}](?:\S*[\p{L}\p{M}\p{N}+#])?/gu;
  * `C` `++.` becomes `<em>C++</em>.`; Manticore puts neighbouring words into one mark.
  */
 function markup(text: string, marks: Marks): string {
-  const whole = collapse(text).replaceAll(`${marks.close}${marks.open}`, '');
+  const whole = collapseSpaces(text).replaceAll(`${marks.close}${marks.open}`, '');
   const [plain = '', ...marked] = whole.split(marks.open);
   const parts = marked.map((part) => {
     const end = part.indexOf(marks.close);
@@ -183,8 +180,4 @@ function emphasized(text: string): string {
     at = index + word.length;
   }
   return html + escapeHtml(text.slice(at));
-}
-
-function collapse(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }

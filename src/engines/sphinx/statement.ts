@@ -67,12 +67,7 @@ export function createStatements(options: StatementOptions): Statements {
   const ranking = `ranker=${ranker}, field_weights=(title=5)`;
 
   return (request, text, maxQueryTimeMs) => {
-    const attribute = (name: string): Attribute => {
-      const found = domain.attributes.find((declared) => declared.name === name);
-      if (found === undefined) throw new Error(`attribute ${name} is not declared in domain ${domain.name}`);
-      return found;
-    };
-
+    const attribute = (name: string): Attribute => declaredAttribute(domain, name);
     /** Computed columns for WHERE and ORDER BY: searchd takes no expression there. */
     const computed: string[] = [];
     const column = (expression: string): string => {
@@ -112,6 +107,13 @@ export function createStatements(options: StatementOptions): Statements {
       .map((statement) => `${statement}; SHOW META`)
       .join('; ');
   };
+}
+
+/** @throws when the domain does not declare it: a request names declared attributes only. */
+export function declaredAttribute(domain: SearchDomain, name: string): Attribute {
+  const found = domain.attributes.find((attribute) => attribute.name === name);
+  if (found === undefined) throw new Error(`attribute ${name} is not declared in domain ${domain.name}`);
+  return found;
 }
 
 /** Always ends in the numeric id, so that identical requests give identical pages. */
@@ -249,7 +251,7 @@ export function matchText(text: string): MatchText | undefined {
  */
 export function relaxedMatchText(text: string): MatchText | undefined {
   const strict = trimRuns(plain(text));
-  const loose = collapse(strict.replace(BLENDED, ' '));
+  const loose = collapseSpaces(strict.replace(BLENDED, ' '));
   return loose === strict ? undefined : prepared(loose);
 }
 
@@ -272,10 +274,10 @@ function plain(text: string): string {
 
 /** `-кабель` and `кабель.` are words with punctuation; `c++` and `c#` are words. */
 function trimRuns(text: string): string {
-  return collapse(text.replace(RUN, (run) => run.replace(/^[-+.#&_]+/, '').replace(/[-.&_]+$/, '')));
+  return collapseSpaces(text.replace(RUN, (run) => run.replace(/^[-+.#&_]+/, '').replace(/[-.&_]+$/, '')));
 }
 
-function collapse(text: string): string {
+export function collapseSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 

@@ -2,6 +2,12 @@ import { EngineError, type ResultPage } from '../../search/engine.ts';
 import type { Thread } from './thread.ts';
 import type { Question } from './worker.ts';
 
+/** Events of the worker threads of one index, for metrics, logs and tests. */
+export type SqliteEvent =
+  | { readonly kind: 'worker'; readonly state: 'ready' | 'ended' }
+  /** It ended by itself or could not start; the next start is tried after `restartMs`. */
+  | { readonly kind: 'worker'; readonly state: 'crashed'; readonly detail: string; readonly restartMs: number };
+
 interface PoolOptions {
   readonly start: () => Thread;
   readonly size: number;
@@ -22,12 +28,6 @@ interface Pool {
   readonly ready: Promise<void>;
   readonly close: () => Promise<void>;
 }
-
-/** Events of the worker threads of one index, for metrics, logs and tests. */
-export type SqliteEvent =
-  | { readonly kind: 'worker'; readonly state: 'ready' | 'ended' }
-  /** It ended by itself or could not start; the next start is tried after `restartMs`. */
-  | { readonly kind: 'worker'; readonly state: 'crashed'; readonly detail: string; readonly restartMs: number };
 
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 5_000;
