@@ -1,10 +1,11 @@
 import { longestLifeMs } from './cache/freshness.ts';
 import { BUCKETS } from './cache/invalidation.ts';
 import type { Signing } from './cache/signing.ts';
-import type { ComposedEngine } from './compose-engine.ts';
+
 import type { DomainSettings } from './config/settings.ts';
 import type { ControlEvent } from './control/control.ts';
 import { createControl, type PollingControl } from './control/create-control.ts';
+import type { DomainEngines } from './engines/create-engines.ts';
 import { createMeter, type Meter } from './operations/meter/meter.ts';
 import type { Clock } from './runtime.ts';
 import type { RedisStore } from './stores/redis/store.ts';
@@ -48,18 +49,18 @@ export function composeControl(
 
 /** The meter of a domain, with the levels of its engine. */
 export function composeMeter(
-  { guard: { permit, endpoints }, ceiling }: ComposedEngine,
+  { guard: { limiter, balancer, ceiling } }: Pick<DomainEngines, 'guard'>,
   forcedOpen: () => boolean,
   clock: Clock,
 ): Meter {
   return createMeter({
     buckets: BUCKETS,
     engine: () => ({
-      inFlight: permit.inFlight(),
-      queued: permit.queued(),
-      maxConcurrent: permit.max(),
+      inFlight: limiter.inFlight(),
+      queued: limiter.queued(),
+      maxConcurrent: limiter.max(),
       ceiling: ceiling(),
-      breaker: forcedOpen() ? 'open' : endpoints.state(),
+      breaker: forcedOpen() ? 'open' : balancer.state(),
     }),
     clock,
   });

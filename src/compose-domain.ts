@@ -4,13 +4,12 @@ import { createSigning } from './cache/signing.ts';
 import type { StoreEvent } from './cache/store.ts';
 import { createTiers } from './cache/tiers.ts';
 import { composeControl, composeMeter } from './compose-control.ts';
-import { composeEngine, type EngineComposition, searchDomainOf } from './compose-engine.ts';
-import { composeLifeboat } from './compose-lifeboat.ts';
+
 import { composeUpkeep } from './compose-upkeep.ts';
 import type { DomainSettings, Settings } from './config/settings.ts';
 import type { Control, ControlEvent } from './control/control.ts';
-import { createMembership } from './control/membership.ts';
-import type { EngineEvent } from './metrics/events.ts';
+import { createMembership, fleetShare } from './control/membership.ts';
+import { createEngines, type EngineEvent, searchDomainOf } from './engines/create-engines.ts';
 import type { Meter } from './operations/meter/meter.ts';
 import { createPopularity, type Popularity } from './popularity/popularity.ts';
 import type { GuardEvent } from './resilience/guard.ts';
@@ -18,7 +17,7 @@ import type { Clock } from './runtime.ts';
 import type { SearchEvent } from './search/events.ts';
 import { explain } from './search/explain.ts';
 import { createCompute, createMissPath } from './search/load.ts';
-import { createForward } from './search/miss-path.ts';
+import { createForward, createLifeboat } from './search/miss-path.ts';
 import { createDomainSearch, type PreparedSearch } from './search/read-path.ts';
 import { createRefresh, createWarmer, type Warmer } from './search/refresh.ts';
 import type { DomainPart } from './search/search.ts';
@@ -88,14 +87,20 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
   const encoding = { lifetimes, compression: given.compression };
   const { control, elsewhere, forcedOpen } = composeControl(settings, store, signing, given);
   const { rules } = control;
-  const ofEngine = { ...engineComposition(name, given), forcedOpen };
-  const engine = await composeEngine(settings, domain, fleet, ofEngine);
-  const boat = await composeLifeboat(settings, domain, {
-    ...ofEngine,
-    ...encoding,
-    hides: rules.hides,
-    observe: observeSearch,
-  });
+  const engine = await createEngines(
+    settings,
+    domain,
+    {
+      fleetShare: (total) => fleetShare(total, fleet),
+      refusal: () => (forcedOpen() ? 'breaker-open' : undefined),
+    },
+    {
+      clock,
+      random,
+      observe: ({ source, event }) =>
+        source === 'guard' ? given.observeGuard(name, event) : given.observeEngine(name, event),
+    },
+  );
 
   const { deadlineMs } = engineSettings;
   const { patienceMs } = settings;
@@ -133,15 +138,18 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     rules,
   });
   const missPath = createMissPath({ tiers, compute, coalesce: !lacks('coalescing') });
-  const breakerRetryAfterMs = engine.guard.endpoints.retryAfterMs;
+  const breakerRetryAfterMs = engine.guard.balancer.retryAfterMs;
   const refresh = createRefresh({
     ...shared,
     missPath,
     hasStore: tiers.hasStore,
     breakerRetryAfterMs,
-    revivals: engine.revivals,
+    revivals: engine.guard.revivals,
   });
-  const lifeboat = boat === undefined ? {} : { lifeboat: boat.lifeboat };
+  const lifeboat =
+    engine.lifeboat === undefined
+      ? {}
+      : { lifeboat: createLifeboat({ ...shared, ...encoding, ...engine.lifeboat, hides: rules.hides }) };
   const warm = createWarmer({ ...shared, tiers, missPath });
   const { forward, lastMiss } = createForward({
     ...shared,
@@ -158,11 +166,11 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     refresh,
     engineTroubled: engine.guard.troubled,
     note: (prepared) => popularity.note(prepared.key, prepared),
-    batchConcurrency: engine.guard.permit.max,
+    batchConcurrency: engine.guard.limiter.max,
     clock,
   });
 
-  const spare = (): number => (engine.guard.troubled() ? 0 : engine.guard.permit.spare());
+  const spare = (): number => (engine.guard.troubled() ? 0 : engine.guard.limiter.spare());
   const upkeep = composeUpkeep(settings, { ...shared, ...hasStore, memory, fleet, rules, popularity, refresh, spare });
 
   const status = {
@@ -172,9 +180,9 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     ...hasStore,
     guard: engine.guard,
     forcedOpen,
-    ceiling: engine.ceiling,
+    ceiling: engine.guard.ceiling,
     health: engine.health,
-    ...(boat === undefined ? {} : { lifeboat: boat.guard }),
+    ...(engine.lifeboat === undefined ? {} : { lifeboat: engine.lifeboat.guard }),
     controlStanding: () => control.state().standing,
     processes: fleet.live,
     leaseWaiters: () => leases?.waiting() ?? 0,
@@ -205,7 +213,7 @@ export async function composeDomain(settings: DomainSettings, given: DomainCompo
     close: async () => {
       upkeep.close();
       await Promise.all([fleet.close(), control.close()]);
-      await Promise.all([engine.close(), boat?.close()]);
+      await engine.close();
       // The flights that ended with the engine give their leases back: the store hears of it before it is left.
       const isAnswered = (): boolean => nodes().every(({ connected, outstanding }) => !connected || outstanding === 0);
       await waitFor(() => missPath.flights() === 0 && isAnswered(), GIVE_BACK_MS, clock);
@@ -234,16 +242,4 @@ function storeOf({ name, store }: DomainSettings, given: DomainComposition): Red
     random,
     observe: (event) => given.observeStore(name, event),
   });
-}
-
-function engineComposition(
-  name: string,
-  { clock, random, observeEngine, observeGuard }: DomainComposition,
-): Omit<EngineComposition, 'forcedOpen'> {
-  return {
-    clock,
-    random,
-    observeEngine: (event: EngineEvent): void => observeEngine(name, event),
-    observeGuard: (event: GuardEvent): void => observeGuard(name, event),
-  };
 }

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DEMO_SIZES, demoDocuments } from './catalogue/demo.ts';
 import { createProgress, type ProgressOutput } from './catalogue/progress.ts';
-import { indexFileOf, searchDomainOf } from './compose-engine.ts';
 import type { Settings } from './config/settings.ts';
+import { searchDomainOf } from './engines/create-engines.ts';
 import { buildIndex } from './engines/sqlite/build.ts';
+import { indexFileOf } from './engines/sqlite/schema.ts';
 import type { Clock } from './runtime.ts';
 
 export interface FirstStartOptions {

@@ -1,4 +1,4 @@
-import { searchDomainOf } from '../../src/compose-engine.ts';
+import { searchDomainOf } from '../../src/engines/create-engines.ts';
 import { prepareSearch } from '../../src/search/key.ts';
 import { startCluster, startStandalone } from '../stack/redis.ts';
 import { fillDocument } from './full-document.ts';

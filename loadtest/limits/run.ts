@@ -1,5 +1,5 @@
 import type { Limit } from '../../src/resilience/adaptive-limit.ts';
-import { createPermit } from '../../src/resilience/concurrency-limiter.ts';
+import { createConcurrencyLimiter } from '../../src/resilience/concurrency-limiter.ts';
 import { createModelEngine, type ModelEngine } from './model-engine.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
@@ -70,11 +70,11 @@ function start(
   const enginePerSecond = engine.perSecond();
   const limit = contender.limit({ ceiling: () => scenario.ceiling, monotonicMs, random, deadlineMs });
   const { shedding } = contender;
-  const permit = createPermit({
+  const permit = createConcurrencyLimiter({
     max: limit.current,
     maxQueued: scenario.maxQueued,
     deadlineMs,
-    patienceMs: scenario.patienceMs,
+    maxWaitMs: scenario.patienceMs,
     clock: time.clock,
     shedding,
   });
@@ -100,7 +100,10 @@ function start(
     const one: Request = { arrivedAtMs, shed: false };
     requests.push(one);
     try {
-      const release = await permit.acquire({ deadlineAtMs: arrivedAtMs + scenario.patienceMs, priority: 'people' });
+      const release = await permit.acquire({
+        deadlineAtMs: arrivedAtMs + scenario.patienceMs,
+        priority: 'interactive',
+      });
       await call();
       release();
     } catch {

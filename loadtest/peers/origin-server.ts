@@ -1,7 +1,7 @@
 /** `origin-server.ts <port> <configuration> <ttl seconds>`: the origin of the peers as a process of its own. */
 import { createServer } from 'node:http';
-import { enginesOf, searchDomainOf } from '../../src/compose-engine.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import { createAdapters, searchDomainOf } from '../../src/engines/create-engines.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createOrigin } from './origin.ts';
 
@@ -12,8 +12,8 @@ const [, , port = '0', file = '', ttlSeconds = '60'] = process.argv;
 const [settings] = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: process.cwd() }).domains;
 if (settings === undefined) throw new Error('a configuration without a domain');
 const domain = searchDomainOf(settings);
-const given = { clock: systemClock, random: Math.random, observeEngine: () => {} };
-const [engine] = await enginesOf(settings.engine, domain, given);
+const given = { clock: systemClock, random: Math.random, observe: () => {} };
+const [engine] = await createAdapters(settings.engine, domain, given);
 if (engine === undefined) throw new Error('a domain without an engine');
 
 const origin = createOrigin({

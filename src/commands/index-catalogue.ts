@@ -4,12 +4,12 @@ import { type ColumnUse, nameOfColumn, shownNames, USUAL_NAMES } from '../catalo
 import { inferCatalogue } from '../catalogue/infer.ts';
 import { createProgress, type Progress } from '../catalogue/progress.ts';
 import { type ReadProgress, type RowOptions, readCatalogue } from '../catalogue/read.ts';
-import { indexFileOf, searchDomainOf } from '../compose-engine.ts';
 import { loadSettings } from '../config/load.ts';
 import type { DomainSettings } from '../config/settings.ts';
 import { starterConfig } from '../config/starter.ts';
+import { searchDomainOf } from '../engines/create-engines.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
-import { IndexError } from '../engines/sqlite/engine.ts';
+import { IndexError, indexFileOf } from '../engines/sqlite/schema.ts';
 import type { Document } from '../search/domain.ts';
 import { domainNamed, quoted, UsageError, type Words } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';

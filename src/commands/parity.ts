@@ -1,7 +1,7 @@
 import { resolve as resolvePath } from 'node:path';
 import { createProgress } from '../catalogue/progress.ts';
-import { searchDomainOf } from '../compose-engine.ts';
 import type { DomainSettings } from '../config/settings.ts';
+import { searchDomainOf } from '../engines/create-engines.ts';
 import { prepareSearch } from '../search/key.ts';
 import type { PreparedSearch } from '../search/read-path.ts';
 import { InvalidSearch } from '../search/search-error.ts';

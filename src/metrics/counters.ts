@@ -2,17 +2,12 @@ import { Counter, type Registry, Summary } from 'prom-client';
 import { MISS_REASONS } from '../cache/events.ts';
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent } from '../control/control.ts';
-import {
-  CONNECTION_EVENTS,
-  type ConnectionEvent,
-  type RequestEvent,
-  TOKEN_RESULTS,
-  type TokenEvent,
-} from '../http/transport/events.ts';
+import type { EngineEvent } from '../engines/create-engines.ts';
+import type { RequestEvent } from '../http/events.ts';
+import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/transport/events.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { OUTCOMES, type SearchEvent } from '../search/events.ts';
-import type { EngineEvent } from './events.ts';
 import { type ClosedLabels, createCounter, createHistogram, type PlainCounter } from './family.ts';
 import {
   BREAKER_STATES,

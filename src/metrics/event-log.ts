@@ -1,12 +1,13 @@
 import type { Logger } from 'pino';
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent } from '../control/control.ts';
+import type { EngineEvent } from '../engines/create-engines.ts';
 import type { TokenEvent } from '../http/transport/events.ts';
 import type { DrillEvent } from '../operations/drills/drills.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { type Clock, createThrottle, type Throttle } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
-import type { EngineEvent, ServiceEvent } from './events.ts';
+import type { ServiceEvent } from './events.ts';
 
 /** Writes the events that operators want to read: changes of state and operations. Events of single requests are in metrics. */
 interface EventLog {

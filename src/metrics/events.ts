@@ -1,7 +1,6 @@
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent } from '../control/control.ts';
-import type { SphinxEvent } from '../engines/sphinx/engine.ts';
-import type { SqliteEvent } from '../engines/sqlite/engine.ts';
+import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
 import type { ConnectionEvent, TokenEvent } from '../http/transport/events.ts';
 import type { DrillEvent } from '../operations/drills/drills.ts';
@@ -29,6 +28,3 @@ export type ServiceEvent =
   | { readonly kind: 'flush'; readonly event: FlushEvent }
   | { readonly kind: 'warm'; readonly event: WarmEvent }
   | { readonly kind: 'drill'; readonly event: DrillEvent };
-
-/** What an engine's adapter reports beside the searches themselves. */
-export type EngineEvent = SphinxEvent | SqliteEvent;

@@ -1,7 +1,7 @@
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent } from '../control/control.ts';
 import type { SphinxEvent } from '../engines/sphinx/engine.ts';
-import type { SqliteEvent } from '../engines/sqlite/engine.ts';
+import type { SqliteEvent } from '../engines/sqlite/pool.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import type { EngineErrorCode } from '../search/engine.ts';
 import type { SearchEvent } from '../search/events.ts';

@@ -2,18 +2,18 @@ import Opossum from 'opossum';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** opossum, kept to what works for us. One per engine endpoint; nothing but an engine call passes through it. */
+/** opossum, reduced to the parts that work for us. One per engine endpoint; only engine calls pass through it. */
 export interface Breaker {
   readonly state: () => BreakerState;
-  /** True while every call would be refused: check it before taking a permit (a reject inside opossum costs 12 µs). */
+  /** True while every call would be refused: check it before taking a slot (a reject inside opossum costs 12 µs). */
   readonly refuses: () => boolean;
   /** Milliseconds until a probe may pass; 0 when it may now. */
   readonly retryAfterMs: () => number;
-  /** @throws BreakerOpen when `call` was not started, else whatever it throws. */
+  /** @throws BreakerOpen when `call` was not started; else the error of `call`. */
   readonly fire: <T>(call: () => Promise<T>) => Promise<T>;
   /**
-   * Something else has proved that the target works. Closes an open or half-open breaker, with empty counts; calls under
-   * way keep their results and count for nothing.
+   * Closes an open or half-open breaker, with empty counts, when a probe has shown that the target works. Calls in flight
+   * keep their results and are not counted.
    */
   readonly close: () => void;
   readonly shutdown: () => void;
@@ -23,16 +23,16 @@ export class BreakerOpen extends Error {
   override readonly name = 'BreakerOpen';
 }
 
-export interface BreakerOptions {
+interface BreakerOptions {
   readonly name: string;
-  /** Of calls in the last `windowMs`: more than this share failing opens it. 1–100. */
+  /** It opens when a larger share of the calls of the last `windowMs` failed. 1–100. */
   readonly errorThresholdPercent: number;
-  /** Fewer calls than this in the window never open it. */
+  /** Minimum of calls in the window for it to open. */
   readonly volumeThreshold: number;
   readonly windowMs: number;
-  /** Before a probe; spread by ±20 %, so that processes do not probe in step. */
+  /** Time from opening to a probe; spread by ±20 %, so that processes do not probe in step. */
   readonly resetMs: number;
-  /** Errors by which the target proved to be alive. */
+  /** Errors that prove the target to be alive: they count as successes. */
   readonly isAlive: (error: unknown) => boolean;
   readonly monotonicMs: () => number;
   readonly random: () => number;
@@ -41,8 +41,8 @@ export interface BreakerOptions {
 
 export function createBreaker(options: BreakerOptions): Breaker {
   const resetMs = Math.round(options.resetMs * (0.8 + 0.4 * options.random()));
-  // The options are made here and never shared: opossum writes into them. What is left out is broken for us (facts, design
-  // §9): its timeout, capacity, coalesce, cache, AbortController; percentiles and snapshots block the loop for milliseconds.
+  // opossum writes into its options, so they are made here and never shared. Parts of opossum that do not work for us are
+  // off: timeout, capacity, coalesce, cache, AbortController; percentiles and snapshots block the loop for milliseconds.
   const createCircuit = () => {
     const made = new Opossum(async (call: () => Promise<unknown>) => call(), {
       name: options.name,
@@ -73,9 +73,8 @@ export function createBreaker(options: BreakerOptions): Breaker {
   let circuit = createCircuit();
 
   /**
-   * Each closing takes a new circuit. opossum keeps its counts over a closing, so that failures from before it would open
-   * it again at the next one, and it would count the late ends of calls begun before. A circuit that was shut down has
-   * no listeners and no timers.
+   * Each closing takes a new circuit. opossum keeps its counts when it closes: earlier failures would open it again at the
+   * next one, and late ends of earlier calls would be counted. A circuit that was shut down has no listeners and no timers.
    */
   const replace = (): void => {
     circuit.shutdown();

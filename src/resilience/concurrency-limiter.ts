@@ -1,113 +1,107 @@
 import type { Clock } from '../runtime.ts';
-import { createStandingQueue, createWaiting, type Waiter } from './codel-queue.ts';
-import { createAlarm } from './deadline.ts';
+import { PRIORITIES, type Priority, Shed } from './admission.ts';
+import { createCodelQueue, createWaitingLines, type QueueRefusal, type Waiter } from './codel-queue.ts';
+import { createDeadlineTimer } from './deadline.ts';
 
 /**
- * A bound on what runs at once, with a short queue. The most urgent priority goes first; what is less urgent than people
- * uses a part of the places only, is never asked before them, and makes room for them in a full queue.
+ * Bounds the calls that run at once, with a short queue. The most urgent priority goes first. Priorities below
+ * `interactive` use a share of the slots only, never get a slot before a waiting interactive search, and make room for
+ * interactive searches in a full queue.
  */
-export interface Permit {
+export interface ConcurrencyLimiter {
   /**
-   * Resolves to a release function (idempotent) once a place is free.
-   * @throws Refused when shed.
+   * Resolves to a release function (idempotent) once a slot is free.
+   * @throws Shed: `queue-full`, `queue-expired` or `left`.
    */
   readonly acquire: (options: {
     /** Monotonic. */
     readonly deadlineAtMs: number;
     readonly priority: Priority;
-    /** Leaves the queue; has no effect once a place was given. */
+    /** Leaves the queue; has no effect once a slot was given. */
     readonly signal?: AbortSignal;
   }) => Promise<() => void>;
-  /** Refuses everybody who waits: no slot will be free in time. */
+  /** Refuses every waiter: no slot will be free in time. */
   readonly refuseAll: () => void;
   readonly inFlight: () => number;
   readonly queued: () => number;
-  /** What may run at once now. */
+  /** Calls that may run at once now. */
   readonly max: () => number;
-  /** Places a refresh or a warm-up could take now without anybody waiting for them: 0 while people wait. */
+  /** Slots that a refresh or a warm-up could take now without delaying a waiter: 0 while interactive searches wait. */
   readonly spare: () => number;
   /** True while waits have been too long for a while: the queue is then newest first and short. */
   readonly overloaded: () => boolean;
 }
 
-export class Refused extends Error {
-  override readonly name = 'Refused';
-  readonly why: 'queue-full' | 'queue-expired' | 'left';
-
-  constructor(why: Refused['why']) {
-    super(`no permit: ${why}`);
-    this.why = why;
-  }
-}
-
-/** One error for each reason: its stack says nothing, and to capture one is most of what a refusal costs. */
-const REFUSALS: Readonly<Record<Refused['why'], Refused>> = {
-  'queue-full': new Refused('queue-full'),
-  'queue-expired': new Refused('queue-expired'),
-  left: new Refused('left'),
-};
-
-export interface PermitOptions {
-  /** May change at any time, also below what runs; less than 1 counts as 1. */
+export interface ConcurrencyLimiterOptions {
+  /** May change at any time, also below the number of running calls; less than 1 counts as 1. */
   readonly max: () => number;
   readonly maxQueued: number;
-  /** Of the engine: the bounds of waiting under overload are parts of it. */
+  /** The engine's: the bounds of waiting under overload are shares of it. */
   readonly deadlineMs: number;
-  /** The longest that a client waits in all: a burst may take as long to clear. At least `deadlineMs`. */
-  readonly patienceMs: number;
+  /** Longest time a client waits in all: a burst may take as long to clear. At least `deadlineMs`. */
+  readonly maxWaitMs: number;
   readonly clock: Clock;
   /** False: first come, first served, bounded by deadlines and `maxQueued` alone. For comparison. */
   readonly shedding?: boolean;
 }
 
-export function createPermit(options: PermitOptions): Permit {
-  const { clock, deadlineMs, patienceMs, maxQueued, shedding = true } = options;
-  const waiting = createWaiting();
-  const people = waiting.line('people');
-  const places = createPlaces({
+/** One error per reason: its stack tells nothing, and capturing a stack is most of the cost of a refusal. */
+const REFUSALS: Readonly<Record<QueueRefusal, Shed>> = {
+  'queue-full': new Shed('queue-full'),
+  'queue-expired': new Shed('queue-expired'),
+  left: new Shed('left'),
+};
+
+export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
+  const { clock, deadlineMs, maxWaitMs, maxQueued, shedding = true } = options;
+  const waiting = createWaitingLines();
+  const interactive = waiting.line('interactive');
+  const slots = createSlots({
     max: options.max,
-    guessMs: deadlineMs / 4,
+    initialCallMs: deadlineMs / 4,
     monotonicMs: clock.monotonicMs,
     onRelease: () => settle(clock.monotonicMs()),
   });
-  const queue = createStandingQueue({ deadlineMs, patienceMs, answeredMs: places.answeredMs });
-  const alarm = createAlarm({ clock, ring: (nowMs) => settle(nowMs) });
+  const queue = createCodelQueue({ deadlineMs, maxWaitMs, answeredMs: slots.answeredMs });
+  const timer = createDeadlineTimer({ clock, onDue: (nowMs) => settle(nowMs) });
 
-  const refuse = (who: readonly Waiter[], why: Refused['why']): void => {
-    for (const waiter of who) if (waiting.remove(waiter)) waiter.refuse(why);
+  const refuse = (waiters: readonly Waiter[], why: QueueRefusal): void => {
+    for (const waiter of waiters) if (waiting.remove(waiter)) waiter.refuse(why);
   };
 
   const next = (): Waiter | undefined => {
     const priority = PRIORITIES.find((each) => waiting.line(each).length > 0);
-    if (priority === undefined || places.room(priority) === 0) return undefined;
-    return priority === 'people' ? queue.next(people) : waiting.line(priority)[0];
+    if (priority === undefined || slots.free(priority) === 0) return undefined;
+    return priority === 'interactive' ? queue.next(interactive) : waiting.line(priority)[0];
   };
 
-  /** Whatever happened: who must go goes, who may run runs, and the alarm knows of the next who might have to go. */
+  /** After every event: refuses expired and shed waiters, admits those that fit, and sets the timer for the next deadline. */
   const settle = (nowMs: number): void => {
-    refuse(waiting.late(nowMs), 'queue-expired');
+    refuse(waiting.pastDeadline(nowMs), 'queue-expired');
     if (shedding) shed(nowMs);
     for (let waiter = next(); waiter !== undefined; waiter = next()) {
       waiting.remove(waiter);
-      if (waiter.priority === 'people') queue.served();
+      if (waiter.priority === 'interactive') queue.onServed();
       waiter.admit();
     }
-    if (people.length === 0 && places.room('people') > 0) queue.over();
-    if (waiting.size() === 0) alarm.clear();
-    else
-      alarm.atLatest(Math.min(waiting.quietUntilMs(), shedding ? queue.judgeAtMs(people) : Number.POSITIVE_INFINITY));
+    if (interactive.length === 0 && slots.free('interactive') > 0) queue.onEmpty();
+    if (waiting.size() === 0) timer.clear();
+    else {
+      const updateAtMs = shedding ? queue.nextUpdateAtMs(interactive) : Number.POSITIVE_INFINITY;
+      timer.fireBy(Math.min(waiting.noDeadlineBeforeMs(), updateAtMs));
+    }
   };
 
   const shed = (nowMs: number): void => {
-    refuse(queue.judge(people, nowMs), 'queue-expired');
-    // An engine that sheds people has nothing left for anybody else.
-    if (queue.overloaded()) refuse(waiting.lessUrgentThanPeople(), 'queue-full');
+    refuse(queue.update(interactive, nowMs), 'queue-expired');
+    // An engine that sheds interactive searches has nothing to spare for the others.
+    if (queue.overloaded()) refuse(waiting.background(), 'queue-full');
   };
 
-  /** In a full queue the least urgent makes room: the oldest of them, where the oldest is not about to be served. */
+  /** In a full queue the least urgent priority makes room: its oldest waiter, unless that one is about to be served. */
   const makeRoom = (): void => {
     if (waiting.size() <= maxQueued) return;
-    const least = PRIORITIES.findLast((priority) => waiting.line(priority).length > 0) ?? 'people';
+    const least = PRIORITIES.findLast((priority) => waiting.line(priority).length > 0) ?? 'interactive';
     const line = waiting.line(least);
     const out = shedding ? line.find((waiter) => !waiter.kept) : line.at(-1);
     refuse(out === undefined ? line.slice(-1) : [out], 'queue-full');
@@ -126,7 +120,7 @@ export function createPermit(options: PermitOptions): Permit {
         kept: false,
         admit: () => {
           signal?.removeEventListener('abort', leave);
-          resolve(places.take(priority));
+          resolve(slots.take(priority));
         },
         refuse: (why) => {
           signal?.removeEventListener('abort', leave);
@@ -142,13 +136,15 @@ export function createPermit(options: PermitOptions): Permit {
   return {
     acquire: async ({ deadlineAtMs, priority, signal }) => {
       if (signal?.aborted) throw REFUSALS.left;
-      // Before whoever waits is looked at: a place that has just been added is not a refresh's while a person stands here.
-      if (priority === 'people' && people.length === 0 && places.room('people') > 0) return places.take('people');
-      // The places may have become more since the last release.
+      // Before any background waiter is looked at: a slot that has just been added goes to the interactive search first.
+      if (priority === 'interactive' && interactive.length === 0 && slots.free('interactive') > 0) {
+        return slots.take('interactive');
+      }
+      // The maximum may have risen since the last release.
       if (waiting.size() > 0) settle(clock.monotonicMs());
-      if (places.room(priority) > 0) return places.take(priority);
+      if (slots.free(priority) > 0) return slots.take(priority);
       if (deadlineAtMs <= clock.monotonicMs()) throw REFUSALS['queue-expired'];
-      if (queue.overloaded() && priority !== 'people') throw REFUSALS['queue-full'];
+      if (queue.overloaded() && priority !== 'interactive') throw REFUSALS['queue-full'];
       return wait(priority, deadlineAtMs, signal);
     },
     refuseAll: () => {
@@ -158,78 +154,75 @@ export function createPermit(options: PermitOptions): Permit {
       );
       settle(clock.monotonicMs());
     },
-    inFlight: places.inFlight,
+    inFlight: slots.inFlight,
     queued: waiting.size,
-    max: places.max,
-    spare: () => (people.length > 0 ? 0 : Math.max(0, places.room('refresh') - waiting.size())),
+    max: slots.max,
+    spare: () => (interactive.length > 0 ? 0 : Math.max(0, slots.free('refresh') - waiting.size())),
     overloaded: queue.overloaded,
   };
 }
 
-/** Counts the calls that run, by priority, and measures how long they stay. */
-export interface Places {
+/** Counts the running calls by priority, and measures their duration. */
+interface Slots {
   readonly inFlight: () => number;
   readonly max: () => number;
-  /** How many more of this priority may start now. */
-  readonly room: (priority: Priority) => number;
-  /** Idempotent release. */
+  /** Number of calls of this priority that may start now. */
+  readonly free: (priority: Priority) => number;
+  /** Returns an idempotent release function. */
   readonly take: (priority: Priority) => () => void;
   /**
-   * Until `waiting` more calls would all have started and the last of them ended, at the mean duration of calls. The calls
-   * under way tell of an engine that has become slower before the first of them is back.
+   * Estimated time until `waiting` more calls have all started and the last of them has ended, at the mean duration of
+   * calls. The age of the running calls shows an engine that has become slower before the first of them is back.
    */
   readonly answeredMs: (waiting: number) => number;
 }
 
-export interface PlacesOptions {
-  /** A call's duration until the first has ended. */
-  readonly guessMs: number;
-  /** May change at any time; less than 1 counts as 1. */
+interface SlotsOptions {
+  /** Assumed duration of a call until the first has ended. */
+  readonly initialCallMs: number;
   readonly max: () => number;
   readonly monotonicMs: () => number;
   readonly onRelease: () => void;
 }
 
-/** The part of all places that a priority and everything less urgent may hold together: people always find most of them. */
-const SHARE: Readonly<Record<Priority, number>> = { people: 1, refresh: 1 / 2, 'warm-up': 1 / 4, shadow: 1 / 4 };
-/** Duration of a call ÷ mean age of the calls under way: 1 just before they end together, 2 when they began in turn. */
+/** Share of the slots that a priority and all below it may hold together: most slots stay for interactive searches. */
+const SHARE: Readonly<Record<Priority, number>> = { interactive: 1, refresh: 1 / 2, 'warm-up': 1 / 4, shadow: 1 / 4 };
+/** Duration of a call ÷ mean age of the running calls: 1 just before they end together, 2 when they began in turn. */
 const AGE_FACTOR = 1.5;
-/** Weight of the newest stay in the mean of all. */
-const STAY_WEIGHT = 0.1;
+/** EWMA weight of the newest duration. */
+const DURATION_WEIGHT = 0.1;
 
-export function createPlaces(options: PlacesOptions): Places {
-  const { monotonicMs, onRelease } = options;
-  const held: Record<Priority, number> = { people: 0, refresh: 0, 'warm-up': 0, shadow: 0 };
+function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: SlotsOptions): Slots {
+  const held: Record<Priority, number> = { interactive: 0, refresh: 0, 'warm-up': 0, shadow: 0 };
   let inFlight = 0;
-  /** Sum over the calls that run. */
+  /** Over the running calls. */
   let sumOfStartsMs = 0;
-  let meanStayMs: number | undefined;
-  const callMs = (): number => Math.max(meanStayMs ?? options.guessMs, AGE_FACTOR * meanAgeMs());
+  let meanDurationMs: number | undefined;
 
   const max = (): number => {
-    const asked = options.max();
-    return asked >= 1 ? Math.floor(asked) : 1;
+    const wanted = options.max();
+    return wanted >= 1 ? Math.floor(wanted) : 1;
   };
 
-  const room = (priority: Priority): number => {
-    const places = max();
-    let left = places - inFlight;
+  const free = (priority: Priority): number => {
+    const total = max();
+    let left = total - inFlight;
     let heldFromHere = inFlight;
     for (const each of PRIORITIES) {
-      left = Math.min(left, Math.max(1, Math.floor(places * SHARE[each])) - heldFromHere);
+      left = Math.min(left, Math.max(1, Math.floor(total * SHARE[each])) - heldFromHere);
       heldFromHere -= held[each];
       if (each === priority) break;
     }
     return Math.max(0, left);
   };
 
-  /** Calls that run longer than the mean show that an engine has just become slow, before the first of them is back. */
   const meanAgeMs = (): number => (inFlight === 0 ? 0 : monotonicMs() - sumOfStartsMs / inFlight);
+  const callMs = (): number => Math.max(meanDurationMs ?? initialCallMs, AGE_FACTOR * meanAgeMs());
 
   return {
     inFlight: () => inFlight,
     max,
-    room,
+    free,
     take: (priority) => {
       const startedAtMs = monotonicMs();
       held[priority] += 1;
@@ -241,18 +234,14 @@ export function createPlaces(options: PlacesOptions): Places {
         holds = false;
         held[priority] -= 1;
         inFlight -= 1;
-        // Sums of fractions keep a rounding error: none outlives a moment without calls.
+        // A sum of fractions keeps a rounding error; a moment without calls clears it.
         sumOfStartsMs = inFlight === 0 ? 0 : sumOfStartsMs - startedAtMs;
-        const stayMs = monotonicMs() - startedAtMs;
-        meanStayMs = meanStayMs === undefined ? stayMs : meanStayMs + STAY_WEIGHT * (stayMs - meanStayMs);
+        const durationMs = monotonicMs() - startedAtMs;
+        meanDurationMs =
+          meanDurationMs === undefined ? durationMs : meanDurationMs + DURATION_WEIGHT * (durationMs - meanDurationMs);
         onRelease();
       };
     },
     answeredMs: (waiting) => callMs() * (1 + waiting / max()),
   };
 }
-
-/** Who waits for an engine, most urgent first: an idle place goes to the first of them that wants it. */
-export const PRIORITIES = ['people', 'refresh', 'warm-up', 'shadow'] as const;
-
-export type Priority = (typeof PRIORITIES)[number];

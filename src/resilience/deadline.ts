@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime.ts';
 
-/** A wait that ended before what it waited for, which goes on. */
+/** A wait that ended before the awaited work did. The work goes on. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 
@@ -14,23 +14,24 @@ export class DeadlinePassed extends Error {
  * The promise itself is left alone, and its later rejection is not unhandled.
  */
 export function withinDeadline<T>(promise: Promise<T>, afterMs: number): Promise<T> {
-  return withinPatience(promise, { patienceMs: afterMs });
+  return withinMaxWait(promise, { maxWaitMs: afterMs });
 }
 
-export interface Patience {
-  /** From now. */
-  readonly patienceMs: number;
-  /** Ends the wait `deadlineMs` after `asked` is resolved, or from now where it is already, if that is earlier. */
+interface MaxWait {
+  /** From now, queueing included. */
+  readonly maxWaitMs: number;
+  /** A second, usually earlier end: `deadlineMs` after `asked` is resolved, or from now if it is resolved already. */
   readonly call?: { readonly asked: Promise<void>; readonly deadlineMs: number };
 }
 
 /** The same for work that waits in a queue before it begins. */
-export function withinPatience<T>(promise: Promise<T>, { patienceMs, call }: Patience): Promise<T> {
+export function withinMaxWait<T>(promise: Promise<T>, { maxWaitMs, call }: MaxWait): Promise<T> {
   return new Promise((resolve, reject) => {
     const timers: NodeJS.Timeout[] = [];
     let settled = false;
-    const passAfter = (afterMs: number): void => {
-      // Timers run before sockets are read: after a blocked loop the reply lies there already, so it gets one turn more.
+    const rejectAfter = (afterMs: number): void => {
+      // Timers run before sockets are read. After a blocked event loop the reply may be in the socket already, so it gets
+      // one more turn.
       const pass = (): void => {
         setImmediate(() => reject(new DeadlinePassed(afterMs)));
       };
@@ -40,9 +41,9 @@ export function withinPatience<T>(promise: Promise<T>, { patienceMs, call }: Pat
       settled = true;
       for (const timer of timers) clearTimeout(timer);
     };
-    passAfter(patienceMs);
+    rejectAfter(maxWaitMs);
     void call?.asked.then(() => {
-      if (!settled) passAfter(call.deadlineMs);
+      if (!settled) rejectAfter(call.deadlineMs);
     });
     promise.then(
       (value) => {
@@ -57,22 +58,22 @@ export function withinPatience<T>(promise: Promise<T>, { patienceMs, call }: Pat
   });
 }
 
-/** One timer for many waits. */
-export interface Alarm {
-  /** Rings at `atMs` or before: an earlier ring is kept, and who is woken asks for the next. Monotonic. */
-  readonly atLatest: (atMs: number) => void;
+/** One timer for the deadlines of a whole queue. */
+interface DeadlineTimer {
+  /** Fires at `atMs` (monotonic) or before: an earlier time set already is kept, and `onDue` sets the next one. */
+  readonly fireBy: (atMs: number) => void;
   readonly clear: () => void;
 }
 
-export interface AlarmOptions {
+interface DeadlineTimerOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** `nowMs` is never before what was asked for: node rings up to a millisecond early by the monotonic clock. */
-  readonly ring: (nowMs: number) => void;
+  /** `nowMs` is never before the time that was set: Node fires up to a millisecond early by the monotonic clock. */
+  readonly onDue: (nowMs: number) => void;
 }
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export function createAlarm({ clock, ring }: AlarmOptions): Alarm {
+export function createDeadlineTimer({ clock, onDue }: DeadlineTimerOptions): DeadlineTimer {
   let dueAtMs = Number.POSITIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
@@ -83,14 +84,14 @@ export function createAlarm({ clock, ring }: AlarmOptions): Alarm {
   };
 
   return {
-    atLatest: (atMs) => {
+    fireBy: (atMs) => {
       if (atMs >= dueAtMs) return;
       clearTimeout(timer);
       dueAtMs = atMs;
       const delayMs = Math.min(Math.max(0, Math.ceil(atMs - clock.monotonicMs())), LONGEST_TIMER_MS);
       timer = setTimeout(() => {
         clear();
-        ring(delayMs === LONGEST_TIMER_MS ? clock.monotonicMs() : Math.max(atMs, clock.monotonicMs()));
+        onDue(delayMs === LONGEST_TIMER_MS ? clock.monotonicMs() : Math.max(atMs, clock.monotonicMs()));
       }, delayMs);
     },
     clear,

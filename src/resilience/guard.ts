@@ -1,26 +1,27 @@
 import type { Clock } from '../runtime.ts';
 import type { Limit } from './adaptive-limit.ts';
+import { type Priority, Shed, type ShedReason } from './admission.ts';
 import { BreakerOpen } from './breaker.ts';
-import { type Permit, type Priority, Refused } from './concurrency-limiter.ts';
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { DeadlinePassed, withinDeadline } from './deadline.ts';
-import type { Endpoints, Occupied } from './load-balancer.ts';
+import type { EndpointCall, LoadBalancer } from './load-balancer.ts';
 
 /**
- * The checks before every engine call, in this order: open-breaker check, permit, check again; then, in `run`, the
- * breaker of an endpoint and the engine. In between the caller may find that it need not ask at all.
- * A refusal never passes through a breaker: opossum would book it as a success and close onto a dead engine.
+ * The checks before every engine call, in this order: `admit` looks at the breakers, waits for a slot and looks again;
+ * `run` passes the breaker of one endpoint and calls the engine. Between the two the caller may find the page elsewhere.
+ * A refusal never passes through a breaker: opossum would count it as a success and close while the engine is dead.
  */
 export interface Guard {
-  /** @throws Shed when the engine may not be asked now. Whoever is admitted runs or leaves. */
+  /** @throws Shed when the engine may not be asked now. An admitted caller must call `run` or `leave`. */
   readonly admit: (task: AdmissionTask) => Promise<Admission>;
-  readonly endpoints: Pick<Endpoints, 'state' | 'refuses' | 'retryAfterMs' | 'list' | 'probed'>;
-  readonly permit: Pick<Permit, 'inFlight' | 'queued' | 'max' | 'spare' | 'overloaded'>;
-  /** The engine is failing, slow, overloaded or just coming back: what can be answered without it should be. */
+  readonly balancer: Pick<LoadBalancer, 'state' | 'refuses' | 'retryAfterMs' | 'list' | 'reportProbe'>;
+  readonly limiter: Pick<ConcurrencyLimiter, 'inFlight' | 'queued' | 'max' | 'spare' | 'overloaded'>;
+  /** The engine fails, is slow or overloaded, or has just come back: answer without it where possible. */
   readonly troubled: () => boolean;
   readonly close: () => void;
 }
 
-export interface AdmissionTask {
+interface AdmissionTask {
   /** Monotonic; past it the task leaves the queue. */
   readonly deadlineAtMs: number;
   readonly priority: Priority;
@@ -28,121 +29,132 @@ export interface AdmissionTask {
   readonly signal?: AbortSignal;
 }
 
-/** A permit held. */
+/** A slot held. */
 export interface Admission {
   /**
-   * Asks, once. Settles when the engine has replied or been given up at its hard deadline, which may be long after any
-   * client's: who waits for a client races this promise with the client's own deadline. The permit goes back when the
-   * engine's work is over, as far as that is known.
-   * @throws Shed when every breaker has opened meanwhile; else whatever `call` throws.
+   * Calls the engine, once. Settles when the engine has replied or was given up at the hard deadline, which may be long
+   * after any client's deadline: the caller races this promise with it. The slot is released when the engine's work is
+   * over, as far as that is known.
+   * @throws Shed when every breaker has opened meanwhile; else the error of `call`.
    */
   readonly run: <T>(call: EngineCall<T>) => Promise<T>;
-  /** Gives the permit back unused. */
+  /** Releases the slot unused. */
   readonly leave: () => void;
 }
 
-/** `endpoint`: which of them. `signal`: aborted at the hard deadline; the call must settle soon after. */
+/** `endpoint`: its index. `signal`: aborted at the hard deadline; the call must settle soon after. */
 export type EngineCall<T> = (endpoint: number, signal: AbortSignal) => Promise<T>;
 
-export class Shed extends Error {
-  override readonly name = 'Shed';
-  /** `left`: not wanted any more. `leased`: another process does it. The others are refusals. */
-  readonly why: 'breaker-open' | 'stalled' | 'queue-full' | 'queue-expired' | 'left' | 'leased';
+/** Decisions before the engine. `permit`: a search got a slot. `target` is the domain; for `breaker` it is the endpoint. */
+export type GuardEvent =
+  | { readonly kind: 'breaker'; readonly target: string; readonly state: 'closed' | 'open' | 'half-open' }
+  | { readonly kind: 'shed'; readonly target: string; readonly why: ShedReason }
+  | { readonly kind: 'permit'; readonly target: string; readonly queuedMs: number }
+  /** A connection was lost: another endpoint answered, failed too, or was not asked because the budget was spent. */
+  | { readonly kind: 'retry'; readonly target: string; readonly result: 'answered' | 'failed' | 'spent' };
 
-  constructor(why: Shed['why']) {
-    super(`not asked: ${why}`);
-    this.why = why;
-  }
-}
-
-export interface GuardOptions {
-  /** For events: the domain's engine. */
+interface GuardParts {
+  /** For events: the domain. */
   readonly target: string;
-  readonly endpoints: Endpoints;
-  readonly permit: Permit;
-  /** True while operators have it that the engine is dead: nothing is asked of it. */
-  readonly forcedOpen?: () => boolean;
+  readonly balancer: LoadBalancer;
+  readonly limiter: ConcurrencyLimiter;
   /** Learns from every call. */
   readonly limit: Limit;
+  /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
+  readonly refusal: () => ShedReason | undefined;
   /** Errors that mean the engine has too much to do. */
   readonly isOverload: (error: unknown) => boolean;
-  /** 0–1: below 1 while the engine is coming back. */
-  readonly rampFactor: () => number;
-  /** A reply later than this is a failure of the engine in the breaker's book, however long the queue was before. */
+  /** True while the engine is coming back and gets a part of its load only. */
+  readonly isStarting: () => boolean;
+  /** A later reply is a failure of the engine for the breaker, however long the queue was before. */
   readonly deadlineMs: number;
   readonly hardDeadlineMs: number;
-  /** False where the engine works on after an abort: the permit is then held one hard deadline more. */
+  /** False where the engine works on after an abort: the slot is then held for one more hard deadline. */
   readonly abortEndsWork: boolean;
   readonly clock: Clock;
   readonly observe: (event: GuardEvent) => void;
 }
 
+/** A call past its deadline that still holds a slot. */
 interface LateCall {
-  readonly occupied: Occupied;
-  /** Its permit. Idempotent. */
+  readonly endpointCall: EndpointCall;
+  /** Releases the slot. Idempotent. */
   readonly release: () => void;
 }
 
-export function createGuard(options: GuardOptions): Guard {
-  const { target, endpoints, permit, limit, clock, observe, deadlineMs, hardDeadlineMs } = options;
-  /** Calls past their deadline that still hold a permit. */
-  const overdue = new Set<LateCall>();
+export function guardWith(parts: GuardParts): Guard {
+  const { target, balancer, limiter, limit, clock, observe, deadlineMs, hardDeadlineMs } = parts;
+  const lateCalls = new Set<LateCall>();
 
-  const shed = (why: Exclude<Shed['why'], 'leased'>): Shed => {
-    if (why !== 'left') observe({ kind: 'shed', target, why });
+  const refuse = (why: ShedReason): Shed => {
+    observe({ kind: 'shed', target, why });
     return new Shed(why);
   };
 
-  /** Returns the permits of late calls to an endpoint that hangs while another answers, which needs them. */
-  const giveUp = (): void => {
-    for (const call of overdue) {
-      if (!call.occupied.hangs()) continue;
-      overdue.delete(call);
-      call.occupied.giveUp();
+  const refusal = (): ShedReason | undefined => parts.refusal() ?? (balancer.refuses() ? 'breaker-open' : undefined);
+
+  /** Releases the slots of late calls to an endpoint that hangs while another endpoint answers and needs them. */
+  const releaseHanging = (): void => {
+    for (const call of lateCalls) {
+      if (!call.endpointCall.hangs()) continue;
+      lateCalls.delete(call);
+      call.endpointCall.abandon();
       call.release();
     }
   };
 
-  const refuses = (): boolean => options.forcedOpen?.() === true || endpoints.refuses();
+  const report = (error: unknown): void => {
+    if (error instanceof Shed && error.why !== 'left' && error.why !== 'leased') {
+      observe({ kind: 'shed', target, why: error.why });
+    }
+  };
 
-  const take = async (task: AdmissionTask): Promise<() => void> => {
-    if (refuses()) throw shed('breaker-open');
-    // Every permit is held by a call that is late already: whoever queued now would only wait for a refusal.
-    giveUp();
-    if (overdue.size >= permit.max()) throw shed('stalled');
-    const askedAtMs = clock.monotonicMs();
+  /** Waits for a slot. @returns its release function */
+  const takeSlot = async (task: AdmissionTask): Promise<() => void> => {
+    const before = refusal();
+    if (before !== undefined) throw refuse(before);
+    // When late calls hold every slot, a search in the queue would only wait for a refusal.
+    releaseHanging();
+    if (lateCalls.size >= limiter.max()) throw refuse('stalled');
     const { deadlineAtMs, priority, signal } = task;
+    const queuedAtMs = clock.monotonicMs();
     let release: () => void;
     try {
-      release = await permit.acquire({ deadlineAtMs, priority, ...(signal === undefined ? {} : { signal }) });
+      release = await limiter.acquire({ deadlineAtMs, priority, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
-      throw error instanceof Refused ? shed(error.why) : error;
+      report(error);
+      throw error;
     }
-    observe({ kind: 'permit', target, queuedMs: clock.monotonicMs() - askedAtMs });
-    // Both may have changed while it waited.
-    if (refuses() || signal?.aborted) {
+    observe({ kind: 'permit', target, queuedMs: clock.monotonicMs() - queuedAtMs });
+    // While the search was in the queue, the caller may have left and the breakers may have opened.
+    if (signal?.aborted) {
       release();
-      throw shed(signal?.aborted ? 'left' : 'breaker-open');
+      throw new Shed('left');
+    }
+    const after = refusal();
+    if (after !== undefined) {
+      release();
+      throw refuse(after);
     }
     return release;
   };
 
-  /** The call on one endpoint, in the breaker's eyes over at the deadline. */
-  const attempt = async <T>(
-    call: () => Promise<T>,
-    occupied: Occupied,
+  /** Samples one call for the limit. For the breaker the call is over at the deadline. */
+  const sampled = async <T>(
+    call: Promise<T>,
+    endpointCall: EndpointCall,
     startedMs: number,
     inFlight: number,
   ): Promise<T> => {
-    const began = clock.monotonicMs();
+    const askedMs = clock.monotonicMs();
     const sample = (result: 'answered' | 'lost' | 'failed'): void =>
-      limit.sample({ durationMs: clock.monotonicMs() - began, inFlight, result });
+      limit.sample({ durationMs: clock.monotonicMs() - askedMs, inFlight, result });
     try {
-      const result = await withinDeadline(call(), deadlineMs - (began - startedMs));
+      const result = await withinDeadline(call, deadlineMs - (askedMs - startedMs));
       sample('answered');
       return result;
     } catch (error) {
-      const isLoad = error instanceof DeadlinePassed ? !occupied.hangs() : options.isOverload(error);
+      const isLoad = error instanceof DeadlinePassed ? !endpointCall.hangs() : parts.isOverload(error);
       sample(isLoad ? 'lost' : 'failed');
       throw error;
     }
@@ -151,78 +163,67 @@ export function createGuard(options: GuardOptions): Guard {
   const run = async <T>(call: EngineCall<T>, release: () => void): Promise<T> => {
     const hard = new AbortController();
     const startedMs = clock.monotonicMs();
-    const inFlight = permit.inFlight();
-    let occupied: Occupied | undefined;
+    const inFlight = limiter.inFlight();
+    let endpointCall: EndpointCall | undefined;
     let lateCall: LateCall | undefined;
     let work: Promise<T> | undefined;
-    const isLate = (): void => {
-      if (occupied === undefined) return;
-      lateCall = { occupied, release };
-      overdue.add(lateCall);
-      giveUp();
-      // A queue may be given longer than the deadline, but not behind an engine that has stopped.
-      if (overdue.size >= permit.max()) permit.refuseAll();
+    const onLate = (): void => {
+      if (endpointCall === undefined) return;
+      lateCall = { endpointCall, release };
+      lateCalls.add(lateCall);
+      releaseHanging();
+      // A client may wait longer than the deadline, but not behind an engine that has stopped.
+      if (lateCalls.size >= limiter.max()) limiter.refuseAll();
     };
-    // One turn more, as in `withinPatience`: after a blocked loop the replies lie in the socket already.
+    // One more turn, as in `withinMaxWait`: after a blocked event loop the replies may be in the socket already.
     let late: NodeJS.Immediate | undefined;
     const deadline = setTimeout(() => {
-      late = setImmediate(isLate);
+      late = setImmediate(onLate);
     }, deadlineMs);
     const hardDeadline = setTimeout(() => hard.abort(), hardDeadlineMs);
     const end = (): void => {
-      if (lateCall !== undefined) overdue.delete(lateCall);
+      if (lateCall !== undefined) lateCalls.delete(lateCall);
       release();
     };
-    /** Now, or where an aborted engine works on, one hard deadline later: as far as is known, that is when it has ended. */
-    const whenOver = (then: () => void): void => {
-      if (hard.signal.aborted && !options.abortEndsWork) setTimeout(then, hardDeadlineMs).unref();
+    /** At once; or one hard deadline later, when an aborted engine that works on has ended as far as is known. */
+    const whenWorkEnds = (then: () => void): void => {
+      if (hard.signal.aborted && !parts.abortEndsWork) setTimeout(then, hardDeadlineMs).unref();
       else then();
     };
     try {
-      return await endpoints.fire((endpoint) => {
-        const booked = endpoints.occupy(endpoint);
-        occupied = booked;
-        const asked = (async () => call(endpoint, hard.signal))().finally(() => whenOver(booked.free));
-        work = asked;
-        return attempt(() => asked, booked, startedMs, inFlight);
+      return await balancer.fire((endpoint) => {
+        const begun = balancer.begin(endpoint);
+        endpointCall = begun;
+        const reply = (async () => call(endpoint, hard.signal))().finally(() => whenWorkEnds(begun.end));
+        work = reply;
+        return sampled(reply, begun, startedMs, inFlight);
       });
     } catch (error) {
-      if (error instanceof BreakerOpen) throw shed('breaker-open');
+      if (error instanceof BreakerOpen) throw refuse('breaker-open');
+      // Late for the breaker; the caller decides how long to wait for the reply.
       if (error instanceof DeadlinePassed && work !== undefined) return await work;
       throw error;
     } finally {
       clearTimeout(deadline);
       clearImmediate(late);
       clearTimeout(hardDeadline);
-      whenOver(end);
+      whenWorkEnds(end);
     }
   };
 
   return {
     admit: async (task) => {
-      const release = await take(task);
+      const release = await takeSlot(task);
       return { run: (call) => run(call, release), leave: release };
     },
-    endpoints,
-    permit,
+    balancer,
+    limiter,
     troubled: () =>
-      options.forcedOpen?.() === true ||
-      endpoints.state() !== 'closed' ||
-      permit.overloaded() ||
-      2 * overdue.size >= permit.max() ||
-      options.rampFactor() < 1,
-    close: () => endpoints.shutdown(),
+      parts.refusal() !== undefined ||
+      balancer.state() !== 'closed' ||
+      limiter.overloaded() ||
+      2 * lateCalls.size >= limiter.max() ||
+      parts.isStarting(),
+    close: () => balancer.shutdown(),
   };
 }
-
-/** What stands before every engine call says what it did. */
-export type GuardEvent =
-  | { readonly kind: 'breaker'; readonly target: string; readonly state: 'closed' | 'open' | 'half-open' }
-  | {
-      readonly kind: 'shed';
-      readonly target: string;
-      readonly why: 'breaker-open' | 'stalled' | 'queue-full' | 'queue-expired';
-    }
-  | { readonly kind: 'permit'; readonly target: string; readonly queuedMs: number }
-  /** A connection was lost: another endpoint answered, failed too, or was not asked because the budget was spent. */
-  | { readonly kind: 'retry'; readonly target: string; readonly result: 'answered' | 'failed' | 'spent' };

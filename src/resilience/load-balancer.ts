@@ -1,147 +1,148 @@
 import { type Breaker, BreakerOpen, type BreakerState } from './breaker.ts';
-import type { RetryBudget } from './retry-budget.ts';
 
 /**
- * The servers that can do the same work, each behind its own breaker. A call goes to the least busy one that is not
- * refused; when the connection to it is lost, once more to another, paid for from the retry budget.
+ * The servers that can do the same work, each behind its own breaker. A call goes to the least busy endpoint that is not
+ * refused. When its connection is lost, the call goes once more to another endpoint, paid for from the retry budget.
  */
-export interface Endpoints {
+export interface LoadBalancer {
   /** True while every call would be refused: by an open breaker, or because the endpoint hangs. */
   readonly refuses: () => boolean;
-  /** The best of them: `closed` while any is. */
+  /** The best state of all endpoints: `closed` while one is. */
   readonly state: () => BreakerState;
-  /** Milliseconds until one may be probed; 0 when one may be asked now. */
+  /** Milliseconds until an endpoint may be probed; 0 when one may be asked now. */
   readonly retryAfterMs: () => number;
-  /** The part of them that takes calls freely, and at least one: an endpoint that is probed counts for nothing yet. */
-  readonly share: () => number;
-  /** Counts one more call under way there. */
-  readonly occupy: (endpoint: number) => Occupied;
-  /** @throws BreakerOpen when no endpoint was asked; else whatever the last call threw. */
+  /** Share of the endpoints that takes calls freely, at least one endpoint's. One that is being probed does not count yet. */
+  readonly availableShare: () => number;
+  /** Counts one more call in flight there. */
+  readonly begin: (endpoint: number) => EndpointCall;
+  /** @throws BreakerOpen when no endpoint was asked; else the error of the last call. */
   readonly fire: <T>(call: (endpoint: number) => Promise<T>) => Promise<T>;
   /**
-   * A probe beside the calls has found it to answer or not. If it answers, its breaker is closed. One that does not, or
-   * that has just lost a connection, is asked only when there is no other: with few calls its breaker would never see
-   * enough of them to open.
+   * The result of a probe beside the calls. An answer closes the endpoint's breaker. An endpoint that does not answer, or
+   * has just lost a connection, is asked only when there is no other: with few calls its breaker would never see enough
+   * of them to open.
    */
-  readonly probed: (endpoint: number, answers: boolean) => void;
+  readonly reportProbe: (endpoint: number, answers: boolean) => void;
   readonly list: () => readonly EndpointState[];
   readonly shutdown: () => void;
 }
 
 /**
- * A call in the books of its endpoint until the engine's work is over, which may be long after `fire`: an endpoint that
- * stalls would look idle again at each deadline, be asked first, and take every permit of the others.
+ * A call, counted at its endpoint until the engine's work is over, which may be long after `fire`. Otherwise an endpoint
+ * that stalls would look idle again at each deadline, be asked first, and take every slot of the others.
  */
-export interface Occupied {
-  /** True when its endpoint has answered nothing since the call began, and another one has: this is no load they share. */
+export interface EndpointCall {
+  /** True when its endpoint has answered nothing since the call began and another endpoint has: the cause is not their common load. */
   readonly hangs: () => boolean;
-  /** The endpoint gets no call until this one is over: it holds its place there, and needs none among the permits. */
-  readonly giveUp: () => void;
-  /** Idempotent. */
-  readonly free: () => void;
+  /** The endpoint gets no call until this one is over. The call stays counted there and needs no slot of the limiter. */
+  readonly abandon: () => void;
+  /** The work is over. Idempotent. */
+  readonly end: () => void;
 }
 
-export interface EndpointState {
-  /** `host:port`, or what else tells them apart. */
+interface EndpointState {
+  /** `host:port`, or `embedded`. */
   readonly name: string;
   readonly breaker: BreakerState;
   readonly inFlight: number;
 }
 
-export interface EndpointsOptions {
+interface LoadBalancerOptions {
   readonly targets: readonly { readonly name: string; readonly breaker: Breaker }[];
   readonly budget: RetryBudget;
-  /** Errors after which another endpoint may be asked: the connection was lost, so this one did nothing. */
+  /** Errors after which another endpoint may be asked: the connection was lost, so this endpoint did nothing. */
   readonly mayRetry: (error: unknown) => boolean;
   readonly onRetry: (result: 'answered' | 'failed' | 'spent') => void;
 }
 
-interface Target {
+interface Endpoint {
   readonly name: string;
   readonly breaker: Breaker;
   readonly index: number;
   inFlight: number;
-  givenUp: number;
-  /** Number of its last answer: answers of all endpoints are counted together. */
-  answer: number;
+  abandoned: number;
+  /** Sequence number of its last answer, counted over all endpoints. */
+  lastAnswer: number;
+  /** It lost a connection or did not answer its probe. */
   suspect: boolean;
 }
 
-export function createEndpoints(options: EndpointsOptions): Endpoints {
+export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
   const { budget, mayRetry, onRetry } = options;
-  const targets = options.targets.map(
-    (target, index): Target => ({ ...target, index, inFlight: 0, givenUp: 0, answer: 0, suspect: false }),
+  const endpoints = options.targets.map(
+    (target, index): Endpoint => ({ ...target, index, inFlight: 0, abandoned: 0, lastAnswer: 0, suspect: false }),
   );
   let turn = 0;
-  let answered = 0;
+  let answers = 0;
 
-  const targetAt = (endpoint: number): Target => {
-    const target = targets[endpoint];
-    if (target === undefined) throw new Error(`no endpoint ${endpoint}`);
-    return target;
+  const endpointAt = (index: number): Endpoint => {
+    const endpoint = endpoints[index];
+    if (endpoint === undefined) throw new Error(`no endpoint ${index}`);
+    return endpoint;
   };
-  const takesFreely = ({ breaker, suspect, givenUp }: Target): boolean =>
-    breaker.state() === 'closed' && !suspect && givenUp === 0;
-  const isRefused = ({ breaker, givenUp }: Target): boolean => givenUp > 0 || breaker.refuses();
+  const isAvailable = ({ breaker, suspect, abandoned }: Endpoint): boolean =>
+    breaker.state() === 'closed' && !suspect && abandoned === 0;
+  const isRefused = ({ breaker, abandoned }: Endpoint): boolean => abandoned > 0 || breaker.refuses();
 
-  const isBetter = (target: Target, than: Target): boolean =>
-    target.suspect === than.suspect ? target.inFlight < than.inFlight : !target.suspect;
+  const isBetter = (one: Endpoint, than: Endpoint): boolean =>
+    one.suspect === than.suspect ? one.inFlight < than.inFlight : !one.suspect;
 
-  /** The least busy; among equals each in its turn, or an idle fleet would ask the first alone. */
-  const pick = (except?: Target): Target | undefined => {
-    if (except === undefined) turn = (turn + 1) % targets.length;
-    let best: Target | undefined;
-    for (let i = 0; i < targets.length; i += 1) {
-      const target = targets[(turn + i) % targets.length];
-      if (target === undefined || target === except || isRefused(target)) continue;
-      if (best === undefined || isBetter(target, best)) best = target;
+  /** The least busy. Equals take turns, because otherwise an idle fleet would ask the first endpoint alone. */
+  const pick = (except?: Endpoint): Endpoint | undefined => {
+    if (except === undefined) turn = (turn + 1) % endpoints.length;
+    let best: Endpoint | undefined;
+    for (let i = 0; i < endpoints.length; i += 1) {
+      const endpoint = endpoints[(turn + i) % endpoints.length];
+      if (endpoint === undefined || endpoint === except || isRefused(endpoint)) continue;
+      if (best === undefined || isBetter(endpoint, best)) best = endpoint;
     }
     return best;
   };
 
-  const ask = <T>(target: Target, call: (endpoint: number) => Promise<T>): Promise<T> =>
-    target.breaker.fire(async () => {
+  const ask = <T>(endpoint: Endpoint, call: (endpoint: number) => Promise<T>): Promise<T> =>
+    endpoint.breaker.fire(async () => {
       try {
-        const result = await call(target.index);
-        target.suspect = false;
-        answered += 1;
-        target.answer = answered;
+        const result = await call(endpoint.index);
+        endpoint.suspect = false;
+        answers += 1;
+        endpoint.lastAnswer = answers;
         return result;
       } catch (error) {
-        if (mayRetry(error)) target.suspect = true;
+        if (mayRetry(error)) endpoint.suspect = true;
         throw error;
       }
     });
 
   return {
-    refuses: () => targets.every(isRefused),
+    refuses: () => endpoints.every(isRefused),
     state: () => {
-      const states = targets.map(({ breaker }) => breaker.state());
+      const states = endpoints.map(({ breaker }) => breaker.state());
       return states.includes('closed') ? 'closed' : states.includes('half-open') ? 'half-open' : 'open';
     },
-    retryAfterMs: () => Math.min(...targets.map(({ breaker }) => breaker.retryAfterMs())),
-    share: () => Math.max(1, targets.filter(takesFreely).length) / targets.length,
-    probed: (endpoint, answers) => {
-      const target = targetAt(endpoint);
-      target.suspect = !answers;
-      if (answers) target.breaker.close();
+    retryAfterMs: () => Math.min(...endpoints.map(({ breaker }) => breaker.retryAfterMs())),
+    availableShare: () => Math.max(1, endpoints.filter(isAvailable).length) / endpoints.length,
+    reportProbe: (index, hasAnswered) => {
+      const endpoint = endpointAt(index);
+      endpoint.suspect = !hasAnswered;
+      if (hasAnswered) endpoint.breaker.close();
     },
-    occupy: (endpoint) => {
-      const target = targetAt(endpoint);
-      const before = answered;
-      target.inFlight += 1;
-      let state: 'under way' | 'given up' | 'over' = 'under way';
+    begin: (index) => {
+      const endpoint = endpointAt(index);
+      const answersBefore = answers;
+      endpoint.inFlight += 1;
+      let state: 'in flight' | 'abandoned' | 'over' = 'in flight';
       return {
-        hangs: () => target.answer <= before && targets.some((other) => other.answer > before),
-        giveUp: () => {
-          if (state !== 'under way') return;
-          state = 'given up';
-          target.givenUp += 1;
+        hangs: () =>
+          endpoint.lastAnswer <= answersBefore && endpoints.some(({ lastAnswer }) => lastAnswer > answersBefore),
+        abandon: () => {
+          if (state !== 'in flight') return;
+          state = 'abandoned';
+          endpoint.abandoned += 1;
         },
-        free: () => {
+        end: () => {
           if (state === 'over') return;
-          target.inFlight -= 1;
-          if (state === 'given up') target.givenUp -= 1;
+          endpoint.inFlight -= 1;
+          if (state === 'abandoned') endpoint.abandoned -= 1;
           state = 'over';
         },
       };
@@ -170,9 +171,47 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
         }
       }
     },
-    list: () => targets.map(({ name, breaker, inFlight }) => ({ name, breaker: breaker.state(), inFlight })),
+    list: () => endpoints.map(({ name, breaker, inFlight }) => ({ name, breaker: breaker.state(), inFlight })),
     shutdown: () => {
-      for (const { breaker } of targets) breaker.shutdown();
+      for (const { breaker } of endpoints) breaker.shutdown();
     },
+  };
+}
+
+/**
+ * Requests pay for retries, so that retries can never multiply the load of a failing engine: each request adds `share` of
+ * a retry, each retry takes a whole one. (The idea of Finagle's retry budgets.)
+ */
+interface RetryBudget {
+  /** Call once per first attempt. */
+  readonly deposit: () => void;
+  /** True: the retry is paid for. False: do not retry. */
+  readonly withdraw: () => boolean;
+  /** Retries that could be paid for now. */
+  readonly balance: () => number;
+}
+
+interface RetryBudgetOptions {
+  /** Retries per request in the long run, 0–1. */
+  readonly share: number;
+  /** Maximum of saved retries, and the balance of a new budget. */
+  readonly burst: number;
+}
+
+export function createRetryBudget({ share, burst }: RetryBudgetOptions): RetryBudget {
+  if (!(share >= 0 && share <= 1)) throw new Error(`share must be 0–1, not ${share}`);
+  if (!(burst >= 1)) throw new Error(`burst must be at least 1, not ${burst}`);
+  let balance = burst;
+  return {
+    deposit: () => {
+      balance = Math.min(burst, balance + share);
+    },
+    withdraw: () => {
+      // Ten deposits of 0.1 sum up to a hair less than 1.
+      if (balance < 1 - 1e-9) return false;
+      balance = Math.max(0, balance - 1);
+      return true;
+    },
+    balance: () => balance,
   };
 }

@@ -3,9 +3,9 @@ import type { EntryRules } from '../cache/invalidation.ts';
 import type { Lease, Leases } from '../cache/lease.ts';
 import { createFlights } from '../cache/singleflight.ts';
 import type { Kept, Lookup, Tiers } from '../cache/tiers.ts';
-import { PRIORITIES, type Priority } from '../resilience/concurrency-limiter.ts';
+import { PRIORITIES, type Priority, Shed } from '../resilience/admission.ts';
 import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
-import { type Admission, type Guard, Shed } from '../resilience/guard.ts';
+import type { Admission, Guard } from '../resilience/guard.ts';
 import { type EncodePageOptions, encodePage } from './encode-page.ts';
 import { type Engine, EngineError, type ResultPage } from './engine.ts';
 import type { SearchEvent } from './events.ts';
@@ -25,7 +25,7 @@ export interface MissPath {
 }
 
 export interface BehindOptions {
-  readonly priority: Exclude<Priority, 'people'>;
+  readonly priority: Exclude<Priority, 'interactive'>;
   readonly deadlineAtMs: number;
   /** Read the store first: another process may have refreshed it. */
   readonly askStore: boolean;
@@ -120,11 +120,11 @@ export function createMissPath({ tiers, compute, coalesce }: MissPathOptions): M
     flights: flights.size,
     isUp: (key) => errands.has(key),
     fly: (prepared, found, deadlineAtMs) => {
-      const errand = createErrand('people', deadlineAtMs);
+      const errand = createErrand('interactive', deadlineAtMs);
       return join(keyOf(prepared), errand, () => go(prepared, found, errand, ANY_FRESH));
     },
     flyAnew: (prepared, found, deadlineAtMs) => {
-      const errand = createErrand('people', deadlineAtMs);
+      const errand = createErrand('interactive', deadlineAtMs);
       return join(`anew ${prepared.key}`, errand, () => go(prepared, found, errand, undefined));
     },
     flyBehind: (prepared, { priority, deadlineAtMs, askStore, newerThanMs }) => {
@@ -348,7 +348,7 @@ export function createCompute(options: ComputeOptions): Compute {
       admission.leave();
       errand.ask();
       // Nobody waits for a refresh: whoever asks next finds the page in the store.
-      if (errand.priority() !== 'people') throw new Shed('leased');
+      if (errand.priority() !== 'interactive') throw new Shed('leased');
       const waited = await leases.wait(prepared.storeName, errand.deadlineAtMs, errand.left);
       if (waited.kind === 'ended')
         throw waited.why === 'crowded' ? new Shed('queue-full') : new DeadlinePassed(options.deadlineMs);

@@ -4,8 +4,9 @@ import type { MissReason } from '../cache/events.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import { createFlights } from '../cache/singleflight.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
-import { DeadlinePassed, withinDeadline, withinPatience } from '../resilience/deadline.ts';
-import { type Guard, Shed } from '../resilience/guard.ts';
+import { Shed } from '../resilience/admission.ts';
+import { DeadlinePassed, withinDeadline, withinMaxWait } from '../resilience/deadline.ts';
+import type { Guard } from '../resilience/guard.ts';
 import type { Clock } from '../runtime.ts';
 import { type EncodePageOptions, encodePage } from './encode-page.ts';
 import { type Engine, EngineError } from './engine.ts';
@@ -97,8 +98,8 @@ export function createForward(options: ForwardOptions): Forward {
   ): Promise<Answer> => {
     const { held, found, l2Ms } = missed;
     const startedMs = clock.monotonicMs();
-    const { entry, from, stored } = await withinPatience(result, {
-      patienceMs: deadlineAtMs - startedMs,
+    const { entry, from, stored } = await withinMaxWait(result, {
+      maxWaitMs: deadlineAtMs - startedMs,
       call: { asked: call, deadlineMs: options.deadlineMs },
     });
     // A part of the page is worth less than the whole of an older one.
@@ -229,7 +230,7 @@ export function createLifeboat(options: LifeboatOptions): Lifeboat {
 
   const compute = async (prepared: PreparedSearch): Promise<Entry> => {
     const deadlineAtMs = clock.monotonicMs() + deadlineMs;
-    const admission = await guard.admit({ deadlineAtMs, priority: 'people' });
+    const admission = await guard.admit({ deadlineAtMs, priority: 'interactive' });
     const bornMs = clock.monotonicMs();
     const createdAtMs = clock.wallMs();
     const page = await admission.run((_, signal) => engine.search(prepared.request, signal));

@@ -2,7 +2,7 @@ import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { Entry } from '../cache/entry.ts';
 import { freshnessOf, remainingMs } from '../cache/freshness.ts';
 import type { Tiers } from '../cache/tiers.ts';
-import { Shed } from '../resilience/guard.ts';
+import { Shed } from '../resilience/admission.ts';
 import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from './events.ts';
 import type { MissPath } from './load.ts';

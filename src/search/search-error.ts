@@ -1,5 +1,5 @@
+import { Shed } from '../resilience/admission.ts';
 import { DeadlinePassed } from '../resilience/deadline.ts';
-import { Shed } from '../resilience/guard.ts';
 import { EngineError, type EngineErrorCode } from './engine.ts';
 
 /** A shed search may be asked again soon: the queue is a fraction of a second long. */

@@ -58,8 +58,8 @@ export interface StatusParts {
   readonly memory: MemoryTier;
   readonly store?: Store;
   readonly guard: {
-    readonly endpoints: Pick<Guard['endpoints'], 'state' | 'refuses' | 'list'>;
-    readonly permit: Pick<Guard['permit'], 'inFlight' | 'queued' | 'max' | 'overloaded'>;
+    readonly balancer: Pick<Guard['balancer'], 'state' | 'refuses' | 'list'>;
+    readonly limiter: Pick<Guard['limiter'], 'inFlight' | 'queued' | 'max' | 'overloaded'>;
   };
   readonly forcedOpen: () => boolean;
   readonly ceiling: () => number;
@@ -73,12 +73,12 @@ export interface StatusParts {
 
 export function statusOf(parts: StatusParts): DomainStatus {
   const { domain, engineKind, memory, store, guard, health, lifeboat, flights } = parts;
-  const breaker = guard.endpoints.state();
+  const breaker = guard.balancer.state();
   const forcedOpen = parts.forcedOpen();
   const controlStanding = parts.controlStanding();
   const probed = health.reachable();
   const reachable = probed.includes(true);
-  const endpoints = guard.endpoints.list().map((endpoint, i) => ({ ...endpoint, reachable: probed[i] ?? false }));
+  const endpoints = guard.balancer.list().map((endpoint, i) => ({ ...endpoint, reachable: probed[i] ?? false }));
   const isWhole = endpoints.every((endpoint) => endpoint.breaker === 'closed' && endpoint.reachable);
   const engine: PartState =
     breaker === 'open' || !reachable ? 'down' : isWhole && !health.failing() ? 'ok' : 'degraded';
@@ -89,7 +89,7 @@ export function statusOf(parts: StatusParts): DomainStatus {
     state: domainState(
       engine,
       store === undefined ? undefined : storeState,
-      lifeboat?.endpoints.refuses() === false,
+      lifeboat?.balancer.refuses() === false,
       controlStanding,
     ),
     memory: memory.usage(),
@@ -101,19 +101,19 @@ export function statusOf(parts: StatusParts): DomainStatus {
       forcedOpen,
       reachable,
       endpoints,
-      inFlight: guard.permit.inFlight(),
-      queued: guard.permit.queued(),
-      maxConcurrent: guard.permit.max(),
+      inFlight: guard.limiter.inFlight(),
+      queued: guard.limiter.queued(),
+      maxConcurrent: guard.limiter.max(),
       ceiling: parts.ceiling(),
-      overloaded: guard.permit.overloaded(),
+      overloaded: guard.limiter.overloaded(),
     },
     ...(lifeboat === undefined
       ? {}
       : {
           lifeboat: {
-            breaker: lifeboat.endpoints.state(),
-            inFlight: lifeboat.permit.inFlight(),
-            queued: lifeboat.permit.queued(),
+            breaker: lifeboat.balancer.state(),
+            inFlight: lifeboat.limiter.inFlight(),
+            queued: lifeboat.limiter.queued(),
           },
         }),
     controlStanding,

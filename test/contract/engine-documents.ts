@@ -1,7 +1,7 @@
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { nastyTitles } from './nasty.ts';
 
-/** What every engine adapter indexes before it meets the contract. Generated, so that the truth about it is known. */
+/** The documents that every engine adapter indexes for the contract. They are generated, so the correct answers are known. */
 export const CONTRACT_DOMAIN: SearchDomain = {
   name: 'contract',
   attributes: [
@@ -17,12 +17,12 @@ export const CONTRACT_DOMAIN: SearchDomain = {
   answerProfile: 'contract',
 };
 
-/** In every generated document: more than the 1000 results that paging can reach. */
+/** A word of every generated document: it has more results than the 1000 that paging can reach. */
 export const COMMON = 'товар';
 
 /**
- * Words a test may ask for. No two, and no filler word, share their first four letters, so that stemming and prefixes,
- * which are each engine's own, cannot change what matches.
+ * Words for test queries. No two of them share their first four letters with each other or with a filler word, so that an
+ * engine's own stemming and prefixes cannot change the matches.
  */
 export const NOUNS = [
   'кроссовки',
@@ -59,7 +59,7 @@ function generated(index: number): Document {
     rooms: index % 6,
     views: index % 50 === 0 ? 5_000_000_000 + index : (index % 40) - 5,
   };
-  // Uneven counts with ties among them, and values that are missing.
+  // Uneven counts, some of them equal, and missing values.
   if (index % 19 !== 0) attributes['city'] = pick(CITIES, Math.floor((index % 61) ** 1.5 / 10));
   if (index % 17 !== 0) attributes['price'] = ((index * 7919) % 1_000_000) / 100;
   if (index % 23 !== 0) attributes['posted'] = isoDate(((index * 31) % 400) * 40 - 200);
@@ -73,7 +73,7 @@ function generated(index: number): Document {
 
 const FILLER = 'Ждёт нового хозяина, отправка почтой; shipped from our warehouse > 10 < 20. ';
 
-/** Ids that a number would change, ids that are no numbers, and the longest one. All of their documents say `опознание`. */
+/** Ids that a JavaScript number would change, ids that are no numbers, and the longest id. All their documents contain `опознание`. */
 export const HARD_IDS = [
   '9007199254740992',
   '9007199254740993',
@@ -90,7 +90,7 @@ export const HARD_IDS = [
   'i'.repeat(64),
 ];
 
-/** Characters that an adapter may use as markers around highlights, and texts that look like them. */
+/** Characters that an adapter may use as marks around highlights, and texts that look like marks. */
 export const FORGERIES: readonly (readonly [open: string, close: string])[] = [
   ['<em>', '</em>'],
   ['&lt;em&gt;', '&lt;/em&gt;'],
@@ -113,8 +113,8 @@ export const EMOJI_TITLE = 'Самокат 🚲 👩‍👩‍👧 𝒜𠮷 🇷
 export const SCRIPT = '<script>alert("x")</script>';
 
 /**
- * Titles with quotes, slashes and operators of query languages, and one longer than what engines highlight. Each stands in two
- * documents: as its own description, and with a description that has none of its words.
+ * Titles with quotes, slashes and operators of query languages, and one longer than the text that engines highlight. Each has
+ * two documents: one with the title as its description, and one whose description has none of its words.
  */
 export const HARD_TITLES: readonly Document[] = [
   'Экран 17" (IPS) 60Hz',

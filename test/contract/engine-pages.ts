@@ -13,9 +13,9 @@ const SORTS: readonly Sort[] = [
   ),
 ];
 
-/** Paging, sorting, totals, and results that carry their documents unchanged. */
+/** Paging, sorting, totals, and unchanged documents in results. */
 export function pagesContract(search: Searching): void {
-  it('gives every matching document once over its pages, in every sort', async () => {
+  it('returns every matching document once over all pages, in every sort', async () => {
     const expected = matching('велосипед').map(({ id }) => id);
     for (const sort of SORTS) {
       const { results, pages } = await allPages(search, ask('велосипед', { sort, limit: 17 }));
@@ -25,7 +25,7 @@ export function pagesContract(search: Searching): void {
     }
   });
 
-  it('pages without overlap or gap as far as page × limit = 1000, in every sort', async () => {
+  it('pages have no overlap and no gap up to page × limit = 1000, in every sort', async () => {
     const total = matching(COMMON).length;
     assert.ok(total > 1000, 'the corpus is too small for this test');
     for (const sort of SORTS) {
@@ -42,13 +42,13 @@ export function pagesContract(search: Searching): void {
     assert.equal(last.total, total);
   });
 
-  it('is empty past the end and still knows the total', async () => {
+  it('a page past the end is empty and has the total', async () => {
     const page = await search(ask('гитара', { page: 50, limit: 20 }));
     assert.deepEqual(page.results, []);
     assert.equal(page.total, matching('гитара').length);
   });
 
-  it('is empty for a word nobody wrote', async () => {
+  it('a word in no document finds nothing', async () => {
     assert.deepEqual(await search(ask('щщъъыы', { facets: ['city'] })), {
       total: 0,
       totalRelation: 'eq',
@@ -57,7 +57,7 @@ export function pagesContract(search: Searching): void {
     });
   });
 
-  it('a part of a page is the page of a smaller limit', async () => {
+  it('a page with a smaller limit is the beginning of the page with a larger one', async () => {
     for (const sort of SORTS) {
       const whole = await search(ask('гитара', { sort, limit: 20 }));
       const part = await search(ask('гитара', { sort, page: 3, limit: 5 }));
@@ -65,7 +65,7 @@ export function pagesContract(search: Searching): void {
     }
   });
 
-  it('sorts by an attribute both ways, and documents without it come last both ways', async () => {
+  it('sorts by an attribute in both directions, and documents without it come last in both', async () => {
     for (const sort of SORTS) {
       if (sort.by !== 'attribute') continue;
       const { results } = await allPages(search, ask('чайник', { sort, limit: 50 }));
@@ -90,7 +90,7 @@ export function pagesContract(search: Searching): void {
     );
   });
 
-  it('gives identical pages to identical questions', async () => {
+  it('identical requests get identical pages', async () => {
     for (const sort of SORTS) {
       const request = ask(COMMON, { sort, page: 2, facets: ['category', 'city', 'posted', 'rooms'] });
       const first = await search(request);
@@ -98,13 +98,13 @@ export function pagesContract(search: Searching): void {
     }
   });
 
-  it('carries ids as the very text that was indexed, 64-bit and longer, apart from their neighbours', async () => {
+  it('returns ids exactly as indexed, 64-bit and longer, different from their neighbours', async () => {
     const { results } = await search(ask('опознание', { limit: 100 }));
     assert.deepEqual(results.map(({ id }) => id).sort(), HARD_IDS.toSorted());
     for (const { id } of results) assert.equal(typeof id, 'string');
   });
 
-  it('carries titles and attributes exactly, and leaves missing attributes out', async () => {
+  it('returns titles and attributes exactly, without missing attributes', async () => {
     const { results } = await allPages(search, ask('елка', { limit: 100 }));
     assert.ok(results.some(({ attributes }) => attributes['price'] === undefined));
     assert.ok(results.some(({ attributes }) => Number(attributes['views']) > 2 ** 32));

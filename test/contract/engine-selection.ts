@@ -48,10 +48,10 @@ const SELECTIONS: readonly (readonly [fact: string, filters: readonly Filter[]])
   ],
 ];
 
-/** Filters and facets against the known truth. */
+/** Filters and facets, compared with the known answers. */
 export function selectionContract(search: Searching): void {
   for (const [fact, filters] of SELECTIONS) {
-    it(`filters by ${fact}, and facets count what was filtered`, async () => {
+    it(`filters by ${fact}, and facets count the filtered documents`, async () => {
       for (const text of [COMMON, 'велосипед']) {
         const expected = matching(text, filters);
         const facets = ['category', 'city', 'posted', 'rooms'];
@@ -69,7 +69,7 @@ export function selectionContract(search: Searching): void {
     });
   }
 
-  it('facets stop at the most values a facet may have, by falling count and then by value', async () => {
+  it('facets have at most `FACET_VALUES` values, by falling count and then by value', async () => {
     const { facets } = await search(ask(COMMON, { facets: ['city', 'posted'] }));
     assert.equal(facets['city']?.length, FACET_VALUES);
     assert.equal(facets['posted']?.length, FACET_VALUES);
@@ -83,7 +83,7 @@ export function selectionContract(search: Searching): void {
     assert.deepEqual(plain(past.facets['city']), counted(matching('гитара'), 'city'));
   });
 
-  it('a filter of many and odd values is no error', async () => {
+  it('a filter with many and unusual values is not an error', async () => {
     const odd = ['', "'", '"', '\\', "\\'", '%', '_', '*', 'null', 'a'.repeat(256), '😀', '\ue000', 'орел'];
     const many = Array.from({ length: 100 }, (_, index) => `value ${index}`);
     const page = await search(ask(COMMON, { filters: [strings('city', ...odd, ...many)] }));
@@ -94,7 +94,7 @@ export function selectionContract(search: Searching): void {
   });
 }
 
-/** Rows may come without a prototype. */
+/** Rows may have no prototype. */
 function plain<T extends object>(rows: readonly T[] | undefined): readonly T[] | undefined {
   return rows?.map((row) => ({ ...row }));
 }

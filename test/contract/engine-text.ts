@@ -15,9 +15,9 @@ import {
 import { ask, fold, matching, words } from './engine-truth.ts';
 import { nastyTexts } from './nasty.ts';
 
-/** Words, highlights, and texts that were never meant to be searched for. */
+/** Words, highlights, and hostile texts. */
 export function textContract(search: Searching): void {
-  it('the corpus asks only for words that no stemming or prefix could confuse', () => {
+  it('the query words of the corpus cannot be confused by stemming or prefixes', () => {
     const held = new Set(CONTRACT_DOCUMENTS.flatMap(({ title, description }) => words(`${title} ${description}`)));
     for (const asked of [...NOUNS, ...COLOURS, COMMON].map(fold)) {
       const alike = [...held].filter((word) => word !== asked && word.slice(0, 4) === asked.slice(0, 4));
@@ -25,13 +25,13 @@ export function textContract(search: Searching): void {
     }
   });
 
-  it('finds words whatever their case and their ё in the document', async () => {
+  it('finds words in any case, with ё or е in the document', async () => {
     for (const noun of NOUNS) {
       assert.equal((await search(ask(fold(noun)))).total, matching(noun).length, noun);
     }
   });
 
-  it('wants all words, in any order and in any part of the document', async () => {
+  it('requires all words, in any order and in any part of the document', async () => {
     for (const [first, second] of [
       ['кроссовки', 'красный'],
       ['елка', 'зеленый'],
@@ -49,7 +49,7 @@ export function textContract(search: Searching): void {
     assert.equal((await search(ask('гитара щщъъыы'))).total, 0);
   });
 
-  it('punctuation around words changes nothing', async () => {
+  it('punctuation around words does not change the result', async () => {
     const expected = matching('гитара').length;
     for (const text of [
       '"гитара"',
@@ -65,7 +65,7 @@ export function textContract(search: Searching): void {
     }
   });
 
-  it('punctuation between words separates them, as a space does', async () => {
+  it('punctuation between words separates them like a space', async () => {
     const expected = matching('кроссовки красный').length;
     for (const mark of '!"$%&\'()*+,-./:;<=>?@[\\]^_`{|}~#«»„“”‘’—–…№§°') {
       for (const gap of [mark, mark + mark, ` ${mark}`, `${mark} `]) {
@@ -74,7 +74,7 @@ export function textContract(search: Searching): void {
     }
   });
 
-  it('finds a document by its title, whatever is in it, and gives the title whole, and its words marked', async () => {
+  it('finds a document by any title, returns the whole title, and marks its words', async () => {
     for (const { id, title, description } of HARD_TITLES) {
       const { results } = await search(ask(firstWords(title), { limit: 100 }));
       const found = results.find((result) => result.id === id);
@@ -83,7 +83,7 @@ export function textContract(search: Searching): void {
     }
   });
 
-  it('marks each word where it stands, also when no part of the document has them all', async () => {
+  it('marks each word where it occurs, also when no part of the document has all words', async () => {
     for (const { id, title } of HARD_TITLES.filter(({ title, description }) => description !== title)) {
       const { results } = await search(ask(`${firstWords(title)} ${id}`, { limit: 100 }));
       const found = results.find((result) => result.id === id);
@@ -92,7 +92,7 @@ export function textContract(search: Searching): void {
     }
   });
 
-  it('a text without any word finds nothing and is no error', async () => {
+  it('a text without any word finds nothing and is not an error', async () => {
     for (const text of [
       '!!!',
       '😀',
@@ -116,7 +116,7 @@ export function textContract(search: Searching): void {
     }
   });
 
-  it('keeps characters of four bytes whole', async () => {
+  it('returns characters of four bytes unchanged', async () => {
     const page = await search(ask('самокат'));
     assert.equal(page.results[0]?.title, EMOJI_TITLE);
     assert.match(page.results[0]?.snippet ?? '', /😀/u);
@@ -126,7 +126,7 @@ export function textContract(search: Searching): void {
     }
   });
 
-  it('marks found words of the snippet, and only those, when asked to', async () => {
+  it('marks the found words of the snippet, and only those, when highlighting is on', async () => {
     for (const colour of COLOURS) {
       const asked = fold(colour);
       for (const { snippet } of (await search(ask(asked, { limit: 10 }))).results) {
@@ -152,7 +152,7 @@ export function textContract(search: Searching): void {
     }
   });
 
-  it('no character in a document can forge a highlight', async () => {
+  it('no character of a document can imitate a highlight', async () => {
     const page = await search(ask('истинный'));
     assertSafe(page);
     const snippet = page.results[0]?.snippet ?? '';
@@ -160,11 +160,11 @@ export function textContract(search: Searching): void {
     assert.doesNotMatch(snippet, /<em>(?:(?!<\/em>).)*подделка/s);
   });
 
-  it('no text, however nasty, is an engine error', { timeout: 240_000 }, async () => {
+  it('no hostile text is an engine error', { timeout: 240_000 }, async () => {
     const failures: string[] = [];
     const texts = nastyTexts();
     assert.equal(texts.length, 1700);
-    // Canonical text first; then as typed, in case, which a strict adapter survives as well.
+    // Canonical text first; then the text as typed, with its case, which an adapter must take as well.
     for (const [index, text] of [...texts.map((typed) => typed.toLowerCase()), ...texts].entries()) {
       try {
         const page = await search(ask(text, { highlight: index % 2 === 0, limit: 5 }));
@@ -186,7 +186,7 @@ export function textContract(search: Searching): void {
 
 const TITLES = new Map(CONTRACT_DOCUMENTS.map(({ id, title }) => [id, title]));
 
-/** As text reaches an engine: folded, and shorter than the longest that may be asked. */
+/** Text as an engine gets it: folded, and shorter than the maximum. */
 function firstWords(title: string): string {
   return fold(title).split(' ').slice(0, 12).join(' ');
 }

@@ -6,7 +6,7 @@ const wordsHeld = new Map(
   CONTRACT_DOCUMENTS.map((document) => [document, new Set(words(`${document.title} ${document.description}`))]),
 );
 
-/** What an engine must find, worked out the slow and obvious way. */
+/** The correct answer of an engine, computed the slow and obvious way. */
 export function matching(text: string, filters: readonly Filter[] = []): readonly Document[] {
   const asked = words(text);
   if (asked.length === 0) return [];
@@ -44,7 +44,7 @@ export function counted(documents: readonly Document[], attribute: string): read
     .slice(0, FACET_VALUES);
 }
 
-/** Numbers by size, text by folded code points; ISO dates order themselves. */
+/** Numbers by size, text and ISO dates by folded code points. */
 export function compareValues(a: string | number, b: string | number): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const [left, right] = [fold(String(a)), fold(String(b))];

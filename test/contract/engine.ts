@@ -11,14 +11,14 @@ import { ask, matching } from './engine-truth.ts';
 
 export { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
 
-/** Far beyond what any of these searches takes, so that a slow machine never fails a test. */
-const PATIENCE_MS = 20_000;
+/** Much longer than any of these searches takes, so that no test fails on a slow machine. */
+const TIME_LIMIT_MS = 20_000;
 
 export type Searching = (request: SearchRequest) => Promise<ResultPage>;
 
 /**
- * What every engine adapter promises. `open` gives an engine that answers over CONTRACT_DOCUMENTS. All words of a text
- * must match; stemming, prefixes, scores and the choice of highlighted words are each engine's own.
+ * The promises of every engine adapter. `open` returns an engine over CONTRACT_DOCUMENTS. All words of a text must match;
+ * stemming, prefixes, scores and the choice of highlighted words may differ between engines.
  */
 export function engineContract(name: string, open: () => Promise<{ engine: Engine; close(): Promise<void> }>): void {
   describe(`${name} keeps the engine contract`, () => {
@@ -27,7 +27,7 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
       if (opened === undefined) throw new Error('the engine did not open');
       return opened.engine;
     };
-    const search: Searching = (request) => engine().search(request, AbortSignal.timeout(PATIENCE_MS));
+    const search: Searching = (request) => engine().search(request, AbortSignal.timeout(TIME_LIMIT_MS));
 
     before(async () => {
       opened = await open();
@@ -40,7 +40,7 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
     selectionContract(search);
     textContract(search);
 
-    it('answers searches made at once, each with its own page', async () => {
+    it('answers concurrent searches, each with its own page', async () => {
       const texts = NOUNS.flatMap((noun) => COLOURS.map((colour) => `${noun} ${colour}`.replaceAll('ё', 'е')));
       for (let from = 0; from < texts.length; from += 8) {
         const batch = texts.slice(from, from + 8);
@@ -52,26 +52,26 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
       }
     });
 
-    it('refuses a search whose signal is aborted already, and asks nothing', async () => {
+    it('refuses a search whose signal is aborted already', async () => {
       await refused(engine().search(ask(COMMON), AbortSignal.abort()), 'engine-timeout');
       assert.equal((await search(ask('гитара'))).total, matching('гитара').length);
     });
 
-    it('gives up a search when its signal aborts, promptly, and goes on working', async () => {
+    it('gives up a search promptly when its signal aborts, and goes on working', async () => {
       for (let round = 0; round < 5; round += 1) {
         const controller = new AbortController();
         const searching = engine().search(ask(COMMON, { limit: 100, facets: ['city'] }), controller.signal);
         controller.abort();
         const settled = await Promise.race([
           refused(searching, 'engine-timeout').then(() => 'settled'),
-          sleep(PATIENCE_MS, 'hung', { ref: false }),
+          sleep(TIME_LIMIT_MS, 'hung', { ref: false }),
         ]);
         assert.equal(settled, 'settled');
       }
       assert.equal((await search(ask('гитара'))).total, matching('гитара').length);
     });
 
-    it('an abort at any moment ends in a whole page or a timeout, and touches no other search', async () => {
+    it('an abort at any moment ends in a whole page or a timeout, and does not affect other searches', async () => {
       const outcomes = Array.from({ length: 4 }, async (_, index) => {
         const page = engine().search(ask(COMMON, { facets: ['city'] }), AbortSignal.timeout(1 + 2 * index));
         return page.then(
@@ -84,23 +84,23 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
       assert.equal(untouched.total, matching('гитара').length);
     });
 
-    it('an abort after the reply changes nothing', async () => {
+    it('an abort after the reply has no effect', async () => {
       const controller = new AbortController();
       await engine().search(ask('гитара'), controller.signal);
       controller.abort();
       assert.equal((await search(ask('гитара'))).total, matching('гитара').length);
     });
 
-    it('a probe succeeds while it can answer and gives up with its signal', async () => {
-      await engine().probe(AbortSignal.timeout(PATIENCE_MS));
+    it('a probe succeeds while the engine can answer, and gives up at its abort', async () => {
+      await engine().probe(AbortSignal.timeout(TIME_LIMIT_MS));
       await refused(engine().probe(AbortSignal.abort()), 'engine-timeout');
     });
 
-    it('is unavailable once closed, and may be closed again', async () => {
+    it('is unavailable once closed, and may be closed twice', async () => {
       await engine().close();
       await engine().close();
       await refused(search(ask('гитара')), 'engine-unavailable');
-      await refused(engine().probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
+      await refused(engine().probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
     });
   });
 }

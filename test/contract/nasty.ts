@@ -1,6 +1,6 @@
 /**
- * Texts that break query parsers, made from parts: every operator, quote, bracket and keyword known to some engine's
- * query language, alone, doubled, unbalanced, and glued to words. The same 1,700 each time.
+ * Texts that break query parsers, combined from parts: every operator, quote, bracket and keyword of an engine's query
+ * language, alone, doubled, unbalanced, and joined to words. The same 1,700 texts each time.
  */
 export function nastyTexts(count = 1700): readonly string[] {
   const random = xorshift(0x5e7_cac4e);
@@ -35,7 +35,7 @@ export function nastyTexts(count = 1700): readonly string[] {
   return [...texts].slice(0, count);
 }
 
-/** Titles of two words of their own each, with parts of query languages around them. The same each time. */
+/** Titles, each with two unique words and parts of query languages around them. The same titles each time. */
 export function nastyTitles(count: number): readonly string[] {
   const random = xorshift(0x7171e5);
   const parts = [...OPERATORS, ...KEYWORDS];
@@ -46,7 +46,7 @@ export function nastyTitles(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => canonicalText(`${gap()}qz${index}${gap()}vj${index}${gap()}`));
 }
 
-/** The shape in which text reaches an engine, case apart: no controls, no lone surrogates, single spaces, ≤ 256 characters. */
+/** Text as an engine gets it, except for its case: no control characters, no lone surrogates, single spaces, ≤ 256 characters. */
 function canonicalText(text: string): string {
   const clean = text
     .normalize('NFKC')

@@ -13,7 +13,7 @@ import { loadSettings } from '../../src/config/load.ts';
 import { emptyDocument } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { eachServer } from '../engines/sphinx/open.ts';
+import { eachServer } from '../engines/sphinx/harness.ts';
 import { ask, explained, type Service, startService, until } from './service.ts';
 
 /**

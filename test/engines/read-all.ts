@@ -1,10 +1,10 @@
 import type { Document } from '../../src/search/domain.ts';
 
-/** What stands in documents, found by reading all of them: the slow and obvious way to know what a search must find. */
+/** The words of documents, found by reading all of them: the slow and obvious way to know the correct result of a search. */
 export interface Reading {
-  /** Each word as written, folded, with the positions of the documents in which it stands. */
+  /** Each word, folded, with the positions of the documents that contain it. */
   readonly words: ReadonlyMap<string, readonly number[]>;
-  /** Positions of the documents in which all these words stand as written. */
+  /** Positions of the documents that contain all these words as written. */
   readonly holdingAll: (words: readonly string[]) => readonly number[];
 }
 
@@ -26,13 +26,13 @@ export function readAll(documents: readonly Document[]): Reading {
   return { words, holdingAll };
 }
 
-/** Documents in which a word stands that one of these patterns describes whole. */
+/** Documents with a word that matches one of these patterns as a whole. */
 export function matching(documents: readonly Document[], ...patterns: readonly string[]): readonly Document[] {
   const whole = new RegExp(`(?<![\\p{L}\\p{N}])(?:${patterns.join('|')})(?![\\p{L}\\p{N}\\p{M}])`, 'u');
   return documents.filter((document) => whole.test(folded(textOf(document))));
 }
 
-/** The words of a text: runs of letters and digits, and names such as c++ and c#. */
+/** The words of a text: runs of letters and digits, and names like c++ and c#. */
 export function wordsIn(text: string): readonly string[] {
   return folded(text).match(/(?<![\p{L}\p{N}])[a-z](?:\+\+|#)(?![\p{L}\p{N}])|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
 }
@@ -41,7 +41,7 @@ export function textOf({ title, description }: Document): string {
   return `${title} ${description}`;
 }
 
-/** Case, ё, accents and compatibility forms make no other word; the breve of й does. */
+/** Case, ё, accents and compatibility forms do not change a word; the breve of й does. */
 function folded(text: string): string {
   if (/^[\t\n -~А-яЁё]*$/.test(text)) return text.toLowerCase().replaceAll('ё', 'е');
   return text

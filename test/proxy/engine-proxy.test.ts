@@ -5,7 +5,7 @@ import { until } from '../../loadtest/stack/redis.ts';
 import { SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { type Connection, openConnection } from '../../src/engines/sphinx/connection-pool.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../contract/engine.ts';
-import { openSphinx } from '../engines/sphinx/open.ts';
+import { openSphinx } from '../engines/sphinx/harness.ts';
 
 const search = (text: string, maxQueryTimeMs = 1000): string =>
   `SELECT id FROM contract WHERE MATCH('${text}') LIMIT 5 OPTION max_query_time=${maxQueryTimeMs}; SHOW META; ` +

@@ -3,11 +3,11 @@ import { type TestContext, test } from 'node:test';
 import { type Breaker, BreakerOpen, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 
-interface Rig {
+interface Harness {
   readonly breaker: Breaker;
   readonly clock: FakeClock;
   readonly states: BreakerState[];
-  /** Both kinds of time: the breaker's clock and opossum's timer. */
+  /** Moves both the breaker's clock and opossum's timer. */
   readonly pass: (ms: number) => void;
   readonly open: () => Promise<void>;
 }
@@ -15,7 +15,7 @@ interface Rig {
 const RESET_MS = 1000;
 const fails = async (): Promise<never> => Promise.reject(new Error('down'));
 
-function rig(t: TestContext, random = 0.5): Rig {
+function harness(t: TestContext, random = 0.5): Harness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const states: BreakerState[] = [];
@@ -41,8 +41,8 @@ function rig(t: TestContext, random = 0.5): Rig {
   return { breaker, clock, states, pass, open };
 }
 
-test('half-open, it refuses while its one probe is under way', async (t) => {
-  const { breaker, pass, open } = rig(t);
+test('a half-open breaker refuses calls while its one probe is in flight', async (t) => {
+  const { breaker, pass, open } = harness(t);
   await open();
   assert.equal(breaker.refuses(), true);
   pass(RESET_MS);
@@ -60,8 +60,8 @@ test('half-open, it refuses while its one probe is under way', async (t) => {
   assert.deepEqual([breaker.state(), breaker.refuses()], ['closed', false]);
 });
 
-test('after a probe that failed, the next half-open takes a probe again', async (t) => {
-  const { breaker, pass, open, states } = rig(t);
+test('after a failed probe the next half-open state takes a probe again', async (t) => {
+  const { breaker, pass, open, states } = harness(t);
   await open();
   pass(RESET_MS);
   await assert.rejects(breaker.fire(fails), /down/);
@@ -72,8 +72,8 @@ test('after a probe that failed, the next half-open takes a probe again', async 
   assert.deepEqual(states, ['open', 'half-open', 'open', 'half-open', 'closed']);
 });
 
-test('closed after a probe, it opens and takes a probe as the first time', async (t) => {
-  const { breaker, pass, open } = rig(t);
+test('a breaker that a probe closed opens and takes a probe like a new one', async (t) => {
+  const { breaker, pass, open } = harness(t);
   await open();
   pass(RESET_MS);
   await breaker.fire(async () => 'ok');
@@ -83,8 +83,8 @@ test('closed after a probe, it opens and takes a probe as the first time', async
   assert.deepEqual([breaker.state(), breaker.refuses()], ['half-open', false]);
 });
 
-test('closed from outside, it takes calls again, its counts are empty, and its old reset does nothing', async (t) => {
-  const { breaker, pass, open, states } = rig(t);
+test('a breaker closed from outside takes calls again, with empty counts and without its old reset', async (t) => {
+  const { breaker, pass, open, states } = harness(t);
   await open();
   breaker.close();
   assert.deepEqual([breaker.state(), breaker.refuses(), breaker.retryAfterMs()], ['closed', false, 0]);
@@ -95,15 +95,15 @@ test('closed from outside, it takes calls again, its counts are empty, and its o
   await assert.rejects(breaker.fire(fails), /down/);
   assert.deepEqual(states, ['open', 'closed', 'open']);
   pass(RESET_MS);
-  assert.equal(breaker.state(), 'half-open', 'the new circuit resets as the first did');
+  assert.equal(breaker.state(), 'half-open', 'the new circuit resets like the first');
 });
 
-test('calls begun before it was closed from outside get their results and count for nothing', async (t) => {
-  const { breaker, open, states } = rig(t);
+test('calls from before it was closed from outside get their results and are not counted', async (t) => {
+  const { breaker, open, states } = harness(t);
   const replies = Array.from({ length: 8 }, () => Promise.withResolvers<never>());
   const early = replies.map(({ promise }) => breaker.fire(() => promise));
   const rejected = Promise.all(early.map((call) => assert.rejects(call, /late/)));
-  // With eight calls that have not ended, it takes more failures than eight.
+  // With eight calls in flight it takes more than eight failures.
   for (let i = 0; breaker.state() === 'closed' && i < 20; i += 1) await breaker.fire(fails).catch(() => undefined);
   assert.equal(breaker.state(), 'open');
   breaker.close();
@@ -114,8 +114,8 @@ test('calls begun before it was closed from outside get their results and count 
   assert.deepEqual(states, ['open', 'closed', 'open']);
 });
 
-test('closed from outside while its trial is under way, it is not opened again by the trial', async (t) => {
-  const { breaker, pass, open, states } = rig(t);
+test('a breaker closed from outside during its trial is not opened again by the trial', async (t) => {
+  const { breaker, pass, open, states } = harness(t);
   await open();
   pass(RESET_MS);
   const reply = Promise.withResolvers<never>();
@@ -131,8 +131,8 @@ test('closed from outside while its trial is under way, it is not opened again b
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
 });
 
-test('closed by its trial, it has empty counts as well', async (t) => {
-  const { breaker, pass, open } = rig(t);
+test('a breaker closed by its trial has empty counts as well', async (t) => {
+  const { breaker, pass, open } = harness(t);
   await open();
   pass(RESET_MS);
   await breaker.fire(async () => 'ok');
@@ -140,8 +140,8 @@ test('closed by its trial, it has empty counts as well', async (t) => {
   assert.equal(breaker.state(), 'closed');
 });
 
-test('a closed breaker and one that was shut down are not closed from outside', async (t) => {
-  const { breaker, open, states } = rig(t);
+test('closing from outside does nothing to a closed breaker or to one that was shut down', async (t) => {
+  const { breaker, open, states } = harness(t);
   breaker.close();
   assert.deepEqual(states, []);
   await open();
@@ -150,14 +150,14 @@ test('a closed breaker and one that was shut down are not closed from outside', 
   assert.deepEqual(states, ['open']);
 });
 
-test('the wait for a probe is spread by a fifth either way, and is what clients are told', async (t) => {
+test('the time to a probe is spread by ± a fifth, and `retryAfterMs` tells it', async (t) => {
   for (const [random, resetMs] of [
     [0, 800],
     [0.5, 1000],
     [1, 1200],
   ] as const) {
     await t.test(`random ${random}: ${resetMs} ms`, async (each) => {
-      const { breaker, pass, open } = rig(each, random);
+      const { breaker, pass, open } = harness(each, random);
       assert.equal(breaker.retryAfterMs(), 0);
       await open();
       assert.equal(breaker.retryAfterMs(), resetMs);

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Shed } from '../../src/resilience/admission.ts';
 import { type Breaker, BreakerOpen } from '../../src/resilience/breaker.ts';
-import { Refused } from '../../src/resilience/concurrency-limiter.ts';
-import { Shed } from '../../src/resilience/guard.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { type GuardRig, guardRig } from './guard-rig.ts';
+import { type GuardHarness, guardHarness } from './harness.ts';
 
-interface Rig extends GuardRig {
-  /** Takes the only permit. */
+interface Harness extends GuardHarness {
+  /** Takes the only slot. */
   readonly hold: () => Promise<() => void>;
-  /** How often a permit was asked for. */
+  /** Number of times that a slot was asked for. */
   readonly acquired: () => number;
-  /** What the breaker says, from now on. */
+  /** What the breaker does from now on. */
   breaker: 'calls' | 'refuses' | 'refuses to start';
 }
 
-function rig(): Rig {
+function harness(): Harness {
   const clock = createFakeClock();
   let acquired = 0;
   const breaker: Breaker = {
@@ -29,31 +28,31 @@ function rig(): Rig {
     close: () => undefined,
     shutdown: () => undefined,
   };
-  const base = guardRig(undefined, {
+  const base = guardHarness(undefined, {
     maxConcurrent: 1,
     maxQueued: 4,
     clock,
     breaker,
-    permit: (permit) => ({
-      ...permit,
+    limiter: (limiter) => ({
+      ...limiter,
       acquire: (options) => {
         acquired += 1;
-        return permit.acquire(options);
+        return limiter.acquire(options);
       },
     }),
   });
   const hold = (): Promise<() => void> =>
-    base.permit.acquire({ deadlineAtMs: clock.monotonicMs() + 10_000, priority: 'people' });
-  const made: Rig = { ...base, hold, acquired: () => acquired, breaker: 'calls' };
+    base.limiter.acquire({ deadlineAtMs: clock.monotonicMs() + 10_000, priority: 'interactive' });
+  const made: Harness = { ...base, hold, acquired: () => acquired, breaker: 'calls' };
   return made;
 }
 
 const never = async (): Promise<never> => assert.fail('must not be asked');
-const why = (error: unknown): string => (error instanceof Shed || error instanceof Refused ? error.why : String(error));
+const why = (error: unknown): string => (error instanceof Shed ? error.why : String(error));
 const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-test('an open breaker refuses before a permit is asked for', async () => {
-  const made = rig();
+test('an open breaker refuses before a slot is asked for', async () => {
+  const made = harness();
   made.breaker = 'refuses';
   const running = made.run(never);
   assert.equal(made.acquired(), 0);
@@ -62,53 +61,53 @@ test('an open breaker refuses before a permit is asked for', async () => {
   assert.deepEqual(made.events, [{ kind: 'shed', target: 'engine', why: 'breaker-open' }]);
 });
 
-test('a call that the breaker refuses to start gives its permit back', async () => {
-  const made = rig();
+test('a call that the breaker refuses to start releases its slot', async () => {
+  const made = harness();
   made.breaker = 'refuses to start';
   for (let i = 0; i < 3; i += 1) {
     await assert.rejects(made.run(never), (error) => why(error) === 'breaker-open');
-    assert.equal(made.permit.inFlight(), 0);
+    assert.equal(made.limiter.inFlight(), 0);
   }
   made.breaker = 'calls';
   assert.equal(await made.run(async () => 'ok'), 'ok');
 });
 
-test('a breaker that opened while a task waited sheds it, and the engine is not asked', async () => {
-  const made = rig();
+test('a breaker that opens while a task waits sheds the task, and the engine is not asked', async () => {
+  const made = harness();
   const release = await made.hold();
   const waiting = made.run(never);
-  assert.equal(made.permit.queued(), 1);
+  assert.equal(made.limiter.queued(), 1);
   made.breaker = 'refuses';
   release();
   await assert.rejects(waiting, (error) => why(error) === 'breaker-open');
-  assert.equal(made.permit.inFlight(), 0);
+  assert.equal(made.limiter.inFlight(), 0);
 });
 
-test('a task no longer wanted when its turn has come is not started, and gives its permit back', async () => {
-  const made = rig();
+test('a task aborted after it got its slot is not started and releases the slot', async () => {
+  const made = harness();
   const release = await made.hold();
   const leave = new AbortController();
   const waiting = made.run(never, leave.signal);
   release();
-  assert.equal(made.permit.inFlight(), 1, 'its turn has come');
+  assert.equal(made.limiter.inFlight(), 1, 'it has its slot');
   leave.abort();
   await assert.rejects(waiting, (error) => why(error) === 'left');
-  assert.equal(made.permit.inFlight(), 0);
-  assert.ok(!made.events.some(({ kind }) => kind === 'shed'), 'nobody was refused');
+  assert.equal(made.limiter.inFlight(), 0);
+  assert.ok(!made.events.some(({ kind }) => kind === 'shed'), 'no refusal is counted');
 });
 
-test('a finished call leaves no timer behind', async () => {
-  const made = rig();
+test('a finished call leaves no timer', async () => {
+  const made = harness();
   const before = timers();
   await made.run(async () => 'ok');
   assert.equal(timers(), before);
 });
 
-test('whoever leaves after being admitted gives the permit back, once', async () => {
-  const made = rig();
+test('leaving after admission releases the slot, once', async () => {
+  const made = harness();
   const admission = await made.admit();
-  assert.equal(made.permit.inFlight(), 1);
+  assert.equal(made.limiter.inFlight(), 1);
   admission.leave();
   admission.leave();
-  assert.equal(made.permit.inFlight(), 0);
+  assert.equal(made.limiter.inFlight(), 0);
 });

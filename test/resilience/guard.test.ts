@@ -1,34 +1,40 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Shed } from '../../src/resilience/guard.ts';
+import { Shed } from '../../src/resilience/admission.ts';
 import { idle } from '../fakes/idle.ts';
-import { Alive, DEADLINE_MS, HARD_DEADLINE_MS, guardRig as rig, timedGuardRig as timed } from './guard-rig.ts';
+import {
+  Alive,
+  DEADLINE_MS,
+  HARD_DEADLINE_MS,
+  guardHarness as harness,
+  timedGuardHarness as timed,
+} from './harness.ts';
 
 const fails = async (): Promise<never> => Promise.reject(new Error('down'));
-/** Longer than an open breaker waits before its probe. */
+/** Longer than the time from opening to the probe. */
 const RESET_MS = 110;
 const untilAborted = (_: number, signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
 const why = (error: unknown): string => (error instanceof Shed ? error.why : String(error));
 
-test('failures open the breaker; then calls are shed without starting, and a probe closes it', async (t) => {
+test('failures open the breaker; calls are then shed without starting, until a probe closes it', async (t) => {
   const { guard, events, run, pass } = timed(t);
   for (let i = 0; i < 4; i += 1) await assert.rejects(run(fails), /down/);
-  assert.equal(guard.endpoints.state(), 'open');
-  assert.ok(guard.endpoints.retryAfterMs() > 0);
+  assert.equal(guard.balancer.state(), 'open');
+  assert.ok(guard.balancer.retryAfterMs() > 0);
   await assert.rejects(
     run(async () => assert.fail('must not be asked')),
     (error) => why(error) === 'breaker-open',
   );
   await pass(RESET_MS);
   assert.equal(await run(async () => 'ok'), 'ok');
-  assert.equal(guard.endpoints.state(), 'closed');
+  assert.equal(guard.balancer.state(), 'closed');
   const states = events.flatMap((event) => (event.kind === 'breaker' ? [event.state] : []));
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
 });
 
-test('half-open lets one probe pass; the others are shed, and none of them closes it', async (t) => {
+test('a half-open breaker lets one probe pass; the other calls are shed and do not close it', async (t) => {
   const { guard, run, pass } = timed(t);
   for (let i = 0; i < 4; i += 1) await assert.rejects(run(fails), /down/);
   await pass(RESET_MS);
@@ -39,23 +45,23 @@ test('half-open lets one probe pass; the others are shed, and none of them close
     run(async () => 'second'),
     (error) => why(error) === 'breaker-open',
   );
-  assert.equal(guard.endpoints.state(), 'half-open');
+  assert.equal(guard.balancer.state(), 'half-open');
   probe.reject(new Error('still down'));
   await assert.rejects(first, /still down/);
-  assert.equal(guard.endpoints.state(), 'open');
+  assert.equal(guard.balancer.state(), 'open');
 });
 
-test('an error by which the engine proved to be alive opens nothing', async (t) => {
-  const { guard, run } = rig(t);
+test('an error that proves the engine to be alive does not open the breaker', async (t) => {
+  const { guard, run } = harness(t);
   for (let i = 0; i < 20; i += 1)
     await assert.rejects(
       run(async () => Promise.reject(new Alive('syntax'))),
       /syntax/,
     );
-  assert.equal(guard.endpoints.state(), 'closed');
+  assert.equal(guard.balancer.state(), 'closed');
 });
 
-test('a refusal by the permit is no success: it cannot close a breaker', async (t) => {
+test('a refusal by the limiter is not a success: it cannot close a breaker', async (t) => {
   const { guard, run, pass } = timed(t, { maxConcurrent: 1, maxQueued: 0 });
   const busy = Promise.withResolvers<void>();
   const running = run(() => busy.promise);
@@ -66,7 +72,7 @@ test('a refusal by the permit is no success: it cannot close a breaker', async (
   busy.resolve();
   await running;
   for (let i = 0; i < 3; i += 1) await assert.rejects(run(fails), /down/);
-  assert.equal(guard.endpoints.state(), 'open');
+  assert.equal(guard.balancer.state(), 'open');
   await pass(RESET_MS);
   const held = Promise.withResolvers<void>();
   const probe = run(() => held.promise);
@@ -74,59 +80,59 @@ test('a refusal by the permit is no success: it cannot close a breaker', async (
     run(async () => 'x'),
     (error) => error instanceof Shed,
   );
-  assert.equal(guard.endpoints.state(), 'half-open');
+  assert.equal(guard.balancer.state(), 'half-open');
   held.resolve();
   await probe;
-  assert.equal(guard.endpoints.state(), 'closed');
+  assert.equal(guard.balancer.state(), 'closed');
 });
 
-test('a late reply is delivered, and booked as a failure', async (t) => {
+test('a late reply is delivered and counted as a failure', async (t) => {
   const { guard, run, pass } = timed(t);
   const reply = Promise.withResolvers<string>();
   const late = Array.from({ length: 6 }, () => run(() => reply.promise));
   await pass(DEADLINE_MS - 10);
-  assert.equal(guard.endpoints.state(), 'closed');
+  assert.equal(guard.balancer.state(), 'closed');
   await pass(20);
-  assert.equal(guard.endpoints.state(), 'open');
+  assert.equal(guard.balancer.state(), 'open');
   reply.resolve('late');
   assert.deepEqual(await Promise.all(late), Array(6).fill('late'));
-  assert.equal(guard.endpoints.state(), 'open');
+  assert.equal(guard.balancer.state(), 'open');
 });
 
 test('a reply in time is a success however long the queue was before it', async (t) => {
-  const { guard, run, pass } = timed(t, { maxConcurrent: 1, maxQueued: 8, patienceMs: 4 * DEADLINE_MS });
+  const { guard, run, pass } = timed(t, { maxConcurrent: 1, maxQueued: 8, maxWaitMs: 4 * DEADLINE_MS });
   const replied = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
   const asked = Promise.allSettled(Array.from({ length: 8 }, () => run(replied)));
   await pass(1000);
   const answered = (await asked).filter(({ status }) => status === 'fulfilled');
   assert.equal(answered.length, 8, 'the last waited for nearly three deadlines');
-  assert.equal(guard.endpoints.state(), 'closed');
+  assert.equal(guard.balancer.state(), 'closed');
 });
 
-test('the hard deadline aborts the call; where work ends with it the permit is free at once', async (t) => {
+test('the hard deadline aborts the call; where the work ends with it the slot is free at once', async (t) => {
   const { guard, run, pass } = timed(t, { maxConcurrent: 1 });
   const cut = assert.rejects(run(untilAborted), /cut/);
   await pass(HARD_DEADLINE_MS - 10);
-  assert.equal(guard.permit.inFlight(), 1);
+  assert.equal(guard.limiter.inFlight(), 1);
   await pass(10);
   await cut;
-  assert.equal(guard.permit.inFlight(), 0);
+  assert.equal(guard.limiter.inFlight(), 0);
 });
 
-test('where the engine works on after an abort, the permit is held one hard deadline more', async (t) => {
+test('where the engine works on after an abort, the slot is held for one more hard deadline', async (t) => {
   const { guard, run, pass } = timed(t, { maxConcurrent: 1, abortEndsWork: false });
   const cut = assert.rejects(run(untilAborted), /cut/);
   await pass(HARD_DEADLINE_MS);
   await cut;
-  assert.equal(guard.permit.inFlight(), 1);
+  assert.equal(guard.limiter.inFlight(), 1);
   await pass(HARD_DEADLINE_MS - 10);
-  assert.equal(guard.permit.inFlight(), 1);
+  assert.equal(guard.limiter.inFlight(), 1);
   await pass(10);
-  assert.equal(guard.permit.inFlight(), 0);
+  assert.equal(guard.limiter.inFlight(), 0);
 });
 
-test('an unwanted task leaves the queue and never reaches the engine', async (t) => {
-  const { guard, run } = rig(t, { maxConcurrent: 1 });
+test('an aborted task leaves the queue and never reaches the engine', async (t) => {
+  const { guard, run } = harness(t, { maxConcurrent: 1 });
   const busy = Promise.withResolvers<void>();
   const running = run(() => busy.promise);
   const leave = new AbortController();
@@ -135,24 +141,24 @@ test('an unwanted task leaves the queue and never reaches the engine', async (t)
   await assert.rejects(waiting, (error) => why(error) === 'left');
   busy.resolve();
   await running;
-  assert.equal(guard.permit.inFlight(), 0);
+  assert.equal(guard.limiter.inFlight(), 0);
 });
 
-test('a call that throws before its first await gives its permit back', async (t) => {
-  const { guard, run } = rig(t, { maxConcurrent: 1 });
+test('a call that throws before its first await releases its slot', async (t) => {
+  const { guard, run } = harness(t, { maxConcurrent: 1 });
   const broken = (): Promise<never> => {
     throw new Error('at once');
   };
   await assert.rejects(run(broken), /at once/);
-  assert.equal(guard.permit.inFlight(), 0);
+  assert.equal(guard.limiter.inFlight(), 0);
 });
 
-test('while every permit is held by a call past its deadline, others are shed at once instead of queueing', async (t) => {
+test('while calls past their deadline hold every slot, other searches are shed at once instead of queueing', async (t) => {
   const { guard, run, pass } = timed(t, { maxConcurrent: 2, maxQueued: 8 });
   const stuck = Promise.withResolvers<void>();
   const held = [run(() => stuck.promise), run(() => stuck.promise)];
   await pass(DEADLINE_MS);
-  // No time passes: this ends without a timer.
+  // No time passes: the refusal needs no timer.
   await assert.rejects(
     run(async () => 'x'),
     (error) => why(error) === 'stalled',
@@ -160,12 +166,12 @@ test('while every permit is held by a call past its deadline, others are shed at
   stuck.resolve();
   await Promise.all(held);
   assert.equal(await run(async () => 'ok'), 'ok');
-  assert.equal(guard.permit.inFlight(), 0);
+  assert.equal(guard.limiter.inFlight(), 0);
 });
 
-test('after a blocked loop, a reply that lies ready to be read keeps the queue waiting for its place', async (t) => {
-  const { guard, run } = rig(t, { maxConcurrent: 1, deadlineMs: 20, patienceMs: 1000 });
-  // From here the timers come before everything else.
+test('after a blocked event loop, a reply that is ready to be read does not make the call late', async (t) => {
+  const { guard, run } = harness(t, { maxConcurrent: 1, deadlineMs: 20, maxWaitMs: 1000 });
+  // From here the next phase of the event loop is the timers.
   await turn();
   const called = Promise.withResolvers<void>();
   const first = run(() => {
@@ -174,10 +180,46 @@ test('after a blocked loop, a reply that lies ready to be read keeps the queue w
   });
   const second = run(async () => 'second');
   await called.promise;
-  assert.equal(guard.permit.queued(), 1);
+  assert.equal(guard.limiter.queued(), 1);
   const untilMs = performance.now() + 30;
   while (performance.now() < untilMs);
   assert.deepEqual(await Promise.all([first, second]), ['first', 'second']);
   await turn();
   assert.equal(guard.troubled(), false, 'no call counts as late');
+});
+
+const breakerOpen = (error: unknown): boolean => error instanceof Shed && error.why === 'breaker-open';
+
+test('while a refusal from outside holds, the engine is not asked and counts as troubled, and no breaker changes', async (t) => {
+  let dead = false;
+  const { guard, run, events } = harness(t, { refusal: () => (dead ? 'breaker-open' : undefined), opensAfter: 1 });
+  assert.equal(await run(async () => 'ok'), 'ok');
+  dead = true;
+  assert.equal(guard.troubled(), true);
+  await assert.rejects(
+    run(async () => assert.fail('must not be asked')),
+    breakerOpen,
+  );
+  dead = false;
+  assert.equal(guard.troubled(), false);
+  assert.equal(await run(async () => 'ok'), 'ok');
+  assert.deepEqual(
+    events.filter(({ kind }) => kind === 'breaker'),
+    [],
+  );
+});
+
+test('a search in the queue when a refusal from outside begins is shed when it gets its slot, and the slot is released', async (t) => {
+  let dead = false;
+  const { limiter, run } = harness(t, { refusal: () => (dead ? 'breaker-open' : undefined), maxConcurrent: 1 });
+  const going = Promise.withResolvers<string>();
+  const first = run(() => going.promise);
+  const second = run(async () => assert.fail('must not be asked'));
+  const refused = assert.rejects(second, breakerOpen);
+  await idle();
+  dead = true;
+  going.resolve('ok');
+  assert.equal(await first, 'ok');
+  await refused;
+  assert.equal(limiter.inFlight(), 0);
 });

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createEngineHealth, type EngineHealth } from '../../src/search/engine-health.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
-import { guardRig } from '../resilience/guard-rig.ts';
+import { guardHarness } from '../resilience/harness.ts';
 
 const INTERVAL_MS = 5000;
 const OPEN_INTERVAL_MS = 250;
@@ -222,23 +222,23 @@ test('each closing that does not last doubles the wait before the next probe, up
 
 test('the first probe that an engine answers after an outage closes its breaker, and searches are asked again', async (t) => {
   const clock = createFakeClock();
-  const { guard, run } = guardRig(t, {
+  const { guard, run } = guardHarness(t, {
     clock,
     opensAfter: 4,
     resetMs: 60_000,
     onState: (endpoint, state) => back?.health.breakerIs(endpoint, state),
   });
   let back: Scene | undefined;
-  back = await scene(t, { clock, onProbe: guard.endpoints.probed });
+  back = await scene(t, { clock, onProbe: guard.balancer.reportProbe });
   const { modes, pass } = back;
   modes[0] = 'down';
   const lost = async (): Promise<never> => Promise.reject(new Error('down'));
   for (let i = 0; i < 4; i += 1) await assert.rejects(run(lost), /down/);
   await pass(10_000);
-  assert.deepEqual([guard.endpoints.state(), guard.endpoints.refuses()], ['open', true]);
+  assert.deepEqual([guard.balancer.state(), guard.balancer.refuses()], ['open', true]);
   modes[0] = 'up';
   await pass(OPEN_INTERVAL_MS);
-  assert.equal(guard.endpoints.state(), 'closed');
+  assert.equal(guard.balancer.state(), 'closed');
   assert.equal(await run(async () => 'ok'), 'ok');
 });
 

@@ -15,15 +15,15 @@ test('somebody more urgent ends the turn, so that a new one is taken; his like o
   assert.equal(first.aborted, false);
   assert.equal(errand.deadlineAtMs(), 150);
   assert.equal(errand.renewed(), true);
-  errand.press('people', 120);
+  errand.press('interactive', 120);
   assert.equal(first.aborted, true);
-  assert.deepEqual([errand.priority(), errand.deadlineAtMs()], ['people', 150]);
+  assert.deepEqual([errand.priority(), errand.deadlineAtMs()], ['interactive', 150]);
   assert.equal(errand.turn().aborted, false);
   assert.equal(errand.renewed(), false);
 });
 
 test('an errand that was left has no further turn', () => {
-  const errand = createErrand('people', 100);
+  const errand = createErrand('interactive', 100);
   errand.leave();
   assert.equal(errand.left(), true);
   assert.equal(errand.turn().aborted, true);
@@ -61,7 +61,7 @@ test('a person who joins a refresh makes it a search of people, with a turn of i
   const person = missPath.fly(prepared, undefined, 900);
   assert.deepEqual([refresh.leads, person.leads, tasks.length], [true, false, 1]);
   const errand = tasks[0]?.errand;
-  assert.deepEqual([errand?.priority(), errand?.deadlineAtMs(), errand?.renewed()], ['people', 900, true]);
+  assert.deepEqual([errand?.priority(), errand?.deadlineAtMs(), errand?.renewed()], ['interactive', 900, true]);
   page.resolve({ entry: entryOf(clock), from: 'engine', stored: { l1: true, l2: false } });
   assert.equal((await person.result).entry, (await refresh.result).entry);
   assert.equal(missPath.isUp(prepared.key), false);

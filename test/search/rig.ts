@@ -19,7 +19,7 @@ import {
 import { createRefresh, createWarmer, type Warmer } from '../../src/search/refresh.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
-import { guardRig } from '../resilience/guard-rig.ts';
+import { guardHarness } from '../resilience/harness.ts';
 import { type ScriptedEngine, type ScriptedStore, scriptedEngine, scriptedStore } from './scripted.ts';
 
 /** One domain with everything real but the engine, the store and the clock, which the test holds in its hand. */
@@ -96,7 +96,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Built {
   };
   const { maxConcurrent = 8, maxQueued = 16 } = options;
   const limits = { maxConcurrent, maxQueued, deadlineMs };
-  const { guard, events: guarded } = guardRig(t, { clock, ...BREAKER, ...limits });
+  const { guard, events: guarded } = guardHarness(t, { clock, ...BREAKER, ...limits });
   const lifetimes = {
     ttlMs: 100_000,
     staleWhileRevalidateMs: 20_000,
@@ -136,7 +136,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Built {
     rules,
     deadlineMs,
   });
-  const breakerRetryAfterMs = guard.endpoints.retryAfterMs;
+  const breakerRetryAfterMs = guard.balancer.retryAfterMs;
   const shared = { ...common, tiers, deadlineMs, breakerRetryAfterMs };
   const missPath = createMissPath({ tiers, compute, coalesce: true });
   const lifeboat =
@@ -148,7 +148,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Built {
             ...encoding,
             hides: rules.hides,
             engine: options.lifeboat,
-            guard: guardRig(t, { clock, ...BREAKER, maxConcurrent: 1, maxQueued: 1, deadlineMs: 100 }).guard,
+            guard: guardHarness(t, { clock, ...BREAKER, maxConcurrent: 1, maxQueued: 1, deadlineMs: 100 }).guard,
             deadlineMs: 100,
           }),
         };
@@ -171,7 +171,7 @@ function buildSearch(t: TestContext, options: RigOptions, parts: Parts): Built {
     search,
     lastMiss,
     warm: createWarmer({ ...shared, missPath }),
-    engineAnswers: () => guard.endpoints.probed(0, true),
+    engineAnswers: () => guard.balancer.reportProbe(0, true),
   };
 }
 

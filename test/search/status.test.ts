@@ -23,12 +23,12 @@ const HALF_OPEN: StoreNode = { ...UP, breaker: 'half-open' };
 function figures(breaker: BreakerState): Omit<StatusParts, 'domain' | 'engineKind' | 'memory' | 'health'> {
   return {
     guard: {
-      endpoints: {
+      balancer: {
         state: () => breaker,
         refuses: () => breaker === 'open',
         list: () => [{ name: 'a:1', breaker, inFlight: 3 }],
       },
-      permit: { inFlight: () => 3, queued: () => 2, max: () => 4, overloaded: () => false },
+      limiter: { inFlight: () => 3, queued: () => 2, max: () => 4, overloaded: () => false },
     },
     forcedOpen: () => false,
     ceiling: () => 6,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Shed } from '../../src/resilience/admission.ts';
 import { DeadlinePassed } from '../../src/resilience/deadline.ts';
-import { Shed } from '../../src/resilience/guard.ts';
 import { EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
 import { forwardStatus, toUnanswered, Unanswered, type UnansweredCode } from '../../src/search/search-error.ts';
 

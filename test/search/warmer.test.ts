@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Shed } from '../../src/resilience/guard.ts';
+import { Shed } from '../../src/resilience/admission.ts';
 import { rig } from './rig.ts';
 
 test('a warm-up computes what is missing, once, and finds the rest in either tier', async (t) => {

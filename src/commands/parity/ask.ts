@@ -1,7 +1,7 @@
-import { enginesOf, indexFileOf, searchDomainOf } from '../../compose-engine.ts';
 import type { DomainSettings, EngineSettings } from '../../config/settings.ts';
+import { createAdapters, searchDomainOf } from '../../engines/create-engines.ts';
 import { type OpenIndex, openIndex } from '../../engines/sqlite/open-index.ts';
-import type { IndexMeta } from '../../engines/sqlite/schema.ts';
+import { type IndexMeta, indexFileOf } from '../../engines/sqlite/schema.ts';
 import type { Clock } from '../../runtime.ts';
 import type { SearchRequest } from '../../search/domain.ts';
 import { type Engine, EngineError, type EngineErrorCode, type ResultPage } from '../../search/engine.ts';
@@ -178,7 +178,10 @@ export async function openSides(options: OpenSidesOptions): Promise<Sides> {
     await Promise.all(closing.splice(0).map((each) => each()));
   };
   const open = async (engine: EngineSettings): Promise<readonly Engine[]> => {
-    const engines = await enginesOf(engine, searchDomainOf(settings), { ...options, observeEngine: () => undefined });
+    const engines = await createAdapters(engine, searchDomainOf(settings), {
+      ...options,
+      observe: () => undefined,
+    });
     closing.push(...engines.map((each) => each.close));
     return engines;
   };

@@ -1,8 +1,8 @@
 import type { Attribute, SearchDomain } from '../../search/domain.ts';
-import { checkAttributeName, checkIndexName, type Dialect } from './statement.ts';
+import { checkAttributeName, checkIndexName, type Dialect } from './schema.ts';
 
 /** Attribute of every generated index that holds the document's own id: the engine's `idAttribute`. */
-export const ID_ATTRIBUTE = 'doc_id';
+const ID_ATTRIBUTE = 'doc_id';
 
 export interface ConfigurationOptions {
   readonly domains: readonly { readonly domain: SearchDomain; readonly index: string }[];
@@ -10,14 +10,14 @@ export interface ConfigurationOptions {
     readonly dialect: Dialect;
     readonly host: string;
     readonly port: number;
-    /** Most connections at once, idle ones included. */
+    /** Maximum of connections at once, idle ones included. */
     readonly maxConnections: number;
   };
-  /** As indexer and searchd see it: `<directory>/<index>.tsv` are read, `<directory>/data` is written. */
+  /** Path for indexer and searchd: they read `<directory>/<index>.tsv` and write `<directory>/data`. */
   readonly directory: string;
 }
 
-/** @throws when a name or a path could not stand in the file. */
+/** @throws when a name or a path cannot stand in the file. */
 export function sphinxConfiguration(options: ConfigurationOptions): string {
   const { directory, domains, searchd } = options;
   // The path also stands in a shell command; `#` would begin a comment.
@@ -111,7 +111,7 @@ function indexer(): string {
 `;
 }
 
-/** The directive that bounds the connections. Neither server knows the other's: Manticore ignores `max_children`. */
+/** The directive that bounds connections. Neither server knows the other's: Manticore ignores `max_children`. */
 const MAX_CONNECTIONS: Readonly<Record<Dialect, string>> = { sphinx: 'max_children', manticore: 'max_connections' };
 
 function daemon(directory: string, searchd: ConfigurationOptions['searchd']): string {
@@ -171,10 +171,10 @@ export const CHARSET_TABLE: readonly string[] = [
 ];
 
 /** Han, kana and hangul are written without spaces: each character is a word. */
-export const NGRAM_CHARS = 'U+3040..U+30FF, U+3400..U+4DB5, U+4E00..U+9FFF, U+AC00..U+D7A3';
+const NGRAM_CHARS = 'U+3040..U+30FF, U+3400..U+4DB5, U+4E00..U+9FFF, U+AC00..U+D7A3';
 
 /** Neither part of a word nor a gap in it: accents left over by folding, soft hyphens, joiners. */
 export const IGNORE_CHARS = 'U+AD, U+300..U+36F, U+200C, U+200D';
 
 /** Part of a word and a gap in it, both: `c++`, `at&t`, `wi-fi`, `asp.net`, `c#`, `foo_bar`. */
-export const BLEND_CHARS = '+, &, U+23, -, U+2E, _';
+const BLEND_CHARS = '+, &, U+23, -, U+2E, _';

@@ -3,33 +3,45 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createConnection, type ConnectionOptions as DriverOptions } from 'mysql2';
 import type { EngineTlsSettings } from '../../config/settings.ts';
 import { EngineError } from '../../search/engine.ts';
-import type { SphinxEvent } from './engine.ts';
 import { classify } from './errors.ts';
-import type { ResultSets, Row } from './reply.ts';
+
+/** One row, every column as text: a 64-bit integer never becomes a number, a 4-byte character never meets a wrong decoder. */
+export type Row = readonly (string | null)[];
+
+export type ResultSets = readonly (readonly Row[])[];
+
+/** `target` is `host:port/index`. */
+export interface ConnectionEvent {
+  readonly kind: 'connection';
+  readonly target: string;
+  /** `discarded`: given up with a query on it, which searchd goes on with. `failed`: never opened. */
+  readonly state: 'open' | 'closed' | 'failed' | 'discarded';
+  readonly detail?: string;
+}
 
 /**
- * A bounded set of connections. The permit stands before it, so that a connection is nearly always free; the few who
- * must wait do so in a queue as long as the set is large.
+ * A bounded set of connections. A concurrency limiter stands before it, so a connection is nearly always free. The queue
+ * for one is at most as long as the set is large.
  */
 export interface Connections {
   /** @throws EngineError; `engine-timeout` as soon as `signal` aborts. */
   readonly ask: (sql: string, signal: AbortSignal) => Promise<ResultSets>;
   readonly counts: () => { readonly open: number; readonly idle: number; readonly waiting: number };
-  /** Ends them all; later asks are `engine-unavailable`. */
+  /** Ends all connections; later asks are `engine-unavailable`. */
   readonly close: () => void;
 }
 
-export interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
+interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
   readonly maxConnections: number;
-  /** Below 300 s, when searchd may close it. Each idle connection counts toward its max_children. */
+  /** Below 300 s, when searchd may close an idle connection. Each one counts toward its max_children. */
   readonly idleMs: number;
   readonly target: string;
-  readonly observe: (event: SphinxEvent) => void;
+  readonly observe: (event: ConnectionEvent) => void;
 }
 
 export function createConnections(options: ConnectionsOptions): Connections {
   const { maxConnections, target, observe } = options;
-  /** Most recently used last, and taken from there, so that surplus ones grow old and are closed. */
+  /** Most recently used last, and taken from there, so that surplus connections grow old and are closed. */
   const idle: { readonly connection: Connection; readonly timer: NodeJS.Timeout }[] = [];
   const all = new Set<Connection>();
   const waiting: (() => void)[] = [];
@@ -72,12 +84,12 @@ export function createConnections(options: ConnectionsOptions): Connections {
       if (waiting.length >= maxConnections) {
         throw new EngineError('engine-overloaded', `all ${maxConnections} connections are busy, and so is their queue`);
       }
-      await turn(signal);
+      await wait(signal);
     }
   };
 
-  /** Until a connection or a place for one may be free, or the signal aborts. */
-  const turn = (signal: AbortSignal): Promise<void> =>
+  /** Until a connection may be idle or opened, or the signal aborts. */
+  const wait = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
         const at = waiting.indexOf(wake);
@@ -107,7 +119,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       giveBack(connection);
       throw timeout();
     }
-    // searchd goes on with an aborted query and would answer the next one late: such a connection is never used again.
+    // searchd goes on with an aborted query and would delay the next one: such a connection is never used again.
     let aborted = false;
     const abort = (): void => {
       aborted = true;
@@ -140,39 +152,39 @@ function timeout(): EngineError {
   return new EngineError('engine-timeout', 'no reply before the hard deadline');
 }
 
-/** One connection to searchd. It runs one statement at a time; who owns it sees to that. */
+/** One connection to searchd. The owner sends one statement at a time. */
 export interface Connection {
-  /** @throws EngineError. After any error but `engine-rejected` the connection is over. */
+  /** @throws EngineError. After any error but `engine-rejected` the connection is closed. */
   readonly send: (sql: string) => Promise<ResultSets>;
-  /** At once, whatever is under way: what was sent rejects with `engine-unavailable`. */
+  /** Closes at once: a statement in flight rejects with `engine-unavailable`. */
   readonly destroy: () => void;
   /** False once either side has closed it. */
   readonly isOpen: () => boolean;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly host: string;
   readonly port: number;
   readonly user?: string;
   readonly password?: string;
-  /** Absent: plain text. With it nothing but the greeting is ever plain, whatever the server offers. */
+  /** Absent: plain text. With it only the greeting is ever plain text, whatever the server offers. */
   readonly tls?: EngineTlsSettings;
-  /** From the first packet to a connection that takes statements; a stopped searchd accepts and says nothing. */
+  /** From the first packet to a connection that takes statements. A stopped searchd accepts and sends nothing. */
   readonly connectTimeoutMs: number;
-  /** Once, when it is over, for whatever reason. */
+  /** Called once, when the connection has ended for any reason. */
   readonly onClose: (detail: string) => void;
 }
 
 /**
- * Text attributes then compare without case, and with ё as е, as the canonical form has it. Part of the connection, so
- * that it does not depend on how somebody's searchd is configured.
+ * Makes text attributes compare without case, and with ё as е, like the canonical form. Sent on every connection, so that
+ * it does not depend on the configuration of searchd.
  */
 const COLLATION = 'SET collation_connection=utf8_general_ci';
 
 /** @throws EngineError `engine-unavailable`, `engine-overloaded` when searchd has no connection left, `engine-timeout` on abort. */
 export function openConnection(options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    // Our own socket: destroying it is the only way to end a query at once, mysql2's destroy() waits for the reply.
+    // Our own socket: only destroying it ends a query at once; mysql2's destroy() waits for the reply.
     const socket = connect({ host: options.host, port: options.port, noDelay: true, keepAlive: true });
     const driver = createConnection({
       ...(options.tls?.mode === 'tunnel' ? { stream: tunnel(options, options.tls, socket) } : { stream: socket }),
@@ -180,16 +192,16 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
       ...(options.user === undefined ? {} : { user: options.user }),
       ...(options.password === undefined ? {} : { password: options.password }),
       connectTimeout: 0,
-      // Without a database there is nothing to name: Manticore refuses the empty name that mysql2 sends (errno 1046).
+      // mysql2 would send an empty database name, which Manticore refuses (errno 1046).
       flags: ['-CONNECT_WITH_DB'],
       multipleStatements: true,
       rowsAsArray: true,
       supportBigNumbers: true,
       bigNumberStrings: true,
-      // Every column as its UTF-8 text. searchd announces charset 33, which mysql2 decodes as CESU-8 and so breaks all
-      // characters of four bytes; and a bigint must not become a number on its way.
+      // Every column as its UTF-8 text. searchd announces charset 33, which mysql2 decodes as CESU-8 and so breaks every
+      // character of four bytes. A bigint must not become a number either.
       typeCast: (field) => field.buffer()?.toString('utf8') ?? null,
-      // Statements are complete; a `?` in somebody's text is no placeholder.
+      // Statements are complete; a `?` in a search text is no placeholder.
       queryFormat: (sql: string) => sql,
     });
 
@@ -204,7 +216,7 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
       reject(failure === undefined ? lost('the connection closed') : classify(failure));
       options.onClose(failure === undefined ? 'closed' : classify(failure).message);
     };
-    // Both stay for the life of the connection: an unhandled 'error' would end the process.
+    // These listeners stay: an unhandled 'error' would end the process.
     driver.on('error', end);
     driver.on('end', () => end());
     socket.on('close', () => end());
@@ -223,7 +235,7 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
 
     const send = (sql: string): Promise<ResultSets> =>
       new Promise((resolveSent, rejectSent) => {
-        // A statement of no bytes crashes searchd 2.2.11; this is the only place that sends any.
+        // An empty statement crashes searchd 2.2.11. Only this function sends statements.
         if (sql.trim() === '') throw new Error('an empty statement must never be sent');
         if (!open) return rejectSent(lost('the connection is closed'));
         driver.query({ sql }, (error: unknown, rows: unknown) => {
@@ -251,10 +263,10 @@ function tunnel({ host }: ConnectionOptions, tls: EngineTlsSettings, socket: Soc
   return connectTls({ ...certificatesOf(tls), socket, host, ...(servername !== undefined && { servername }) });
 }
 
-/** TLS after searchd's greeting and before the account. A server without it is an error of the driver's. */
+/** TLS after searchd's greeting and before the account is sent. A server without TLS is an error of the driver. */
 function upgrade({ host }: ConnectionOptions, tls: EngineTlsSettings): Pick<DriverOptions, 'host' | 'ssl'> {
   return {
-    // The driver takes the name that it expects in the certificate from here; it dials nobody, the stream is ours.
+    // The driver expects this name in the certificate. It opens no connection: the stream is ours.
     host: tls.serverName ?? host,
     ssl: { ...certificatesOf(tls), rejectUnauthorized: true, verifyIdentity: true },
   };
@@ -269,7 +281,7 @@ function certificatesOf({ ca, cert, key }: EngineTlsSettings) {
   };
 }
 
-/** mysql2 gives one set alone, several in a list; a statement without rows gives an object. */
+/** mysql2 returns one set alone, several as a list, and an object for a statement without rows. */
 function setsOf(rows: unknown): ResultSets {
   if (!Array.isArray(rows)) return [];
   return rows.map((set): readonly Row[] => (Array.isArray(set) ? set : []));

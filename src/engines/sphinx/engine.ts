@@ -1,19 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineTlsSettings } from '../../config/settings.ts';
-import { createRetryBudget } from '../../resilience/retry-budget.ts';
+import { createRetryBudget } from '../../resilience/load-balancer.ts';
 import type { Clock } from '../../runtime.ts';
 import type { SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { type Engine, EngineError, probeOf, type ResultPage } from '../../search/engine.ts';
-import { createConnections } from './connection-pool.ts';
+import { type ConnectionEvent, createConnections } from './connection-pool.ts';
 import { isAgentFault } from './errors.ts';
-import { type MatchText, matchText, relaxedMatchText } from './escape.ts';
 import { emptyPage, pageOf } from './reply.ts';
-import { createMarks } from './snippet.ts';
-import { createStatements, type Dialect } from './statement.ts';
+import type { Dialect } from './schema.ts';
+import { createMarks, createStatements, type MatchText, matchText, relaxedMatchText } from './statement.ts';
 
 export interface SphinxOptions {
   readonly host: string;
   readonly port: number;
-  /** Plain, real-time or distributed; its text attributes `title` and `description` are shown, the declared ones too. */
+  /** Plain, real-time or distributed. Pages show its text attributes `title` and `description` and the declared attributes. */
   readonly index: string;
   readonly ranker: string;
   /** Manticore only; searchd 2.2.11 has no accounts. */
@@ -24,7 +24,7 @@ export interface SphinxOptions {
   readonly domain: SearchDomain;
   readonly connectTimeoutMs: number;
   readonly hardDeadlineMs: number;
-  /** The sum over all processes and domains must stay below searchd's max_children (Manticore: max_connections). */
+  /** The sum of all processes and domains must stay below searchd's max_children (Manticore: max_connections). */
   readonly maxConnections: number;
   readonly maxMatches: number;
   readonly snippetLength: number;
@@ -34,21 +34,33 @@ export interface SphinxOptions {
   readonly dialect: Dialect;
 }
 
-/** Raised when the same request may get another page: it is part of every key. */
+/** Events of the adapter, for metrics, logs and tests. `target` is `host:port/index`. */
+export type SphinxEvent =
+  | ConnectionEvent
+  | {
+      readonly kind: 'retry';
+      readonly target: string;
+      /** `spent`: the budget allowed none. */
+      readonly result: 'whole' | 'partial' | 'failed' | 'spent';
+      readonly detail: string;
+    }
+  | { readonly kind: 'relaxed'; readonly target: string; readonly found: boolean };
+
+/** Part of every key. Raise it when the same request may get another page. */
 export const SPHINX_REVISION = 2;
 
 /** searchd closes idle connections after 300 s at the earliest. */
 const IDLE_MS = 60_000;
-/** Long enough for searchd to mark a dead mirror and ask the other one. */
+/** Enough time for searchd to mark a dead mirror and ask the other one. */
 const RETRY_AFTER_MS = 50;
 const RETRY_SHARE = 0.1;
 const RETRY_BURST = 10;
-/** max_query_time is this share of what is left to the hard deadline: then there is a partial page instead of none. */
+/** max_query_time is this share of the time to the hard deadline: a slow query then gives a partial page instead of none. */
 const QUERY_TIME_SHARE = 0.9;
 
 /**
  * The engine port over SphinxQL, for searchd 2.2.11 and Manticore.
- * @throws at once when a configured name could not stand in a statement.
+ * @throws when a configured name cannot stand in a statement.
  */
 export function createSphinxEngine(options: SphinxOptions): Engine {
   const { clock, random } = options;
@@ -65,7 +77,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
     return pageOf(await connections.ask(statement, signal), request, { ...options, marks });
   };
 
-  /** 2.2.11 answers without a dead agent's part instead of asking its mirror, so the second attempt is ours. */
+  /** Sphinx 2.2.11 answers without a dead agent's part instead of asking the agent's mirror, so we try a second time. */
   const askTwice = async (asked: Asked, text: MatchText): Promise<ResultPage> => {
     budget.deposit();
     const first = await settled(ask(asked, text));
@@ -75,11 +87,12 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
       observe({ kind: 'retry', target, result: 'spent', detail: fault });
       return unwrap(first);
     }
-    await pause(RETRY_AFTER_MS, asked.signal);
+    // Ends early when the signal aborts; the second attempt then rejects.
+    await sleep(RETRY_AFTER_MS, undefined, { signal: asked.signal }).catch(() => undefined);
     const second = await settled(ask(asked, text));
     const result = second.page === undefined ? 'failed' : second.page.partial === undefined ? 'whole' : 'partial';
     observe({ kind: 'retry', target, result, detail: fault });
-    // A part of the answer is better than none, even when the first attempt was the one that had it.
+    // A partial page of the first attempt is better than an error of the second.
     return unwrap(second.page === undefined && first.page !== undefined ? first : second);
   };
 
@@ -106,12 +119,12 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
       await ask({ request: probe, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs }, probeText);
     },
     close: async () => connections.close(),
-    // Nothing cancels a query in searchd; it works on when its client is gone.
+    // Nothing cancels a query in searchd: it goes on when the client has gone.
     abortEndsWork: false,
   };
 }
 
-/** One search, through all of its attempts. */
+/** One search with all its attempts. */
 interface Asked {
   readonly request: SearchRequest;
   readonly signal: AbortSignal;
@@ -133,34 +146,3 @@ function unwrap(result: Settled): ResultPage {
   if (result.page === undefined) throw result.error;
   return result.page;
 }
-
-/** Ends early when the signal aborts; what follows then notices. */
-function pause(forMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, forMs);
-    signal.addEventListener('abort', done, { once: true });
-  });
-}
-
-/** What the adapter says happened, once; metrics, logs and tests read it. `target` is `host:port/index`. */
-export type SphinxEvent =
-  | {
-      readonly kind: 'connection';
-      readonly target: string;
-      /** `discarded`: given up with a query on it, which searchd goes on with. `failed`: never opened. */
-      readonly state: 'open' | 'closed' | 'failed' | 'discarded';
-      readonly detail?: string;
-    }
-  | {
-      readonly kind: 'retry';
-      readonly target: string;
-      /** `spent`: the budget allowed none. */
-      readonly result: 'whole' | 'partial' | 'failed' | 'spent';
-      readonly detail: string;
-    }
-  | { readonly kind: 'relaxed'; readonly target: string; readonly found: boolean };

@@ -1,11 +1,11 @@
 import { EngineError, type EngineErrorCode } from '../../search/engine.ts';
 
-/** What a driver's or searchd's error says about the engine. */
-export interface ForeignError {
+/** An error of the driver or of searchd, read. */
+interface ForeignError {
   readonly message: string;
   /** searchd's errno; 1064 for nearly everything. */
   readonly errno?: number;
-  /** mysql2's or the system's name, `ECONNREFUSED`, `PROTOCOL_CONNECTION_LOST`. */
+  /** The name that mysql2 or the system gives it: `ECONNREFUSED`, `PROTOCOL_CONNECTION_LOST`. */
   readonly code?: string;
 }
 
@@ -19,8 +19,8 @@ const AGENT = /\bagent \S+: /;
 const AGENT_REFUSAL = /\bagent \S+: remote query error: /;
 
 /**
- * The first rule that holds. Messages decide before numbers, because searchd answers 1064 to a syntax error and to a
- * distributed index whose agents are all dead.
+ * The first rule that matches decides. Messages come before numbers, because searchd answers 1064 both to a syntax error
+ * and for a distributed index whose agents are all dead.
  */
 const RULES: readonly Rule[] = [
   { code: 'engine-unavailable', when: ({ message }) => isAgentFault(message) },
@@ -31,16 +31,16 @@ const RULES: readonly Rule[] = [
   },
   { code: 'engine-timeout', when: ({ code }) => code === 'PROTOCOL_SEQUENCE_TIMEOUT' },
   { code: 'engine-unavailable', when: ({ errno, message }) => errno === 1053 || /shutdown in progress/i.test(message) },
-  // The index is configured and could not be loaded.
+  // The index is configured, but searchd could not load it.
   { code: 'engine-unavailable', when: ({ message }) => /^no enabled local indexes/.test(message) },
-  // Wrong credentials concern every query, so they are the engine's state and not this query's fault.
+  // Wrong credentials concern every query, so they are a state of the engine and not an error of this query.
   { code: 'engine-unavailable', when: ({ errno }) => errno === 1045 || errno === 1203 },
   { code: 'engine-rejected', when: ({ errno }) => errno !== undefined && errno > 0 },
-  // No errno of searchd's: the network, or the driver about a connection that is gone.
+  // Without an errno of searchd: the network failed, or the driver lost the connection.
   { code: 'engine-unavailable', when: () => true },
 ];
 
-/** The one table from searchd's and mysql2's errors to ours. */
+/** Turns errors of searchd and mysql2 into ours. */
 export function classify(error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   const foreign = read(error);
@@ -48,25 +48,25 @@ export function classify(error: unknown): EngineError {
   return new EngineError(rule?.code ?? 'engine-unavailable', foreign.message, { cause: error });
 }
 
-/** An agent failed: another mirror may answer the next attempt, and 2.2.11 does not try one by itself. */
+/** An agent failed: another mirror may answer the next attempt. Sphinx 2.2.11 does not try one by itself. */
 export function isAgentFault(text: string): boolean {
   return AGENT.test(text.replace(new RegExp(AGENT_REFUSAL, 'g'), ''));
 }
 
-/** Warnings after which the page is whole all the same. Every other one means that a part is missing or was cut short. */
+/** Warnings of whole pages. Every other warning means that a part is missing or was cut short. */
 const HARMLESS = [/^Fields specified in field_weights option not found/i, /^too many words .* for quorum/i];
 
-/** What SHOW META says, when it means that the page is not whole. */
+/** The warning of SHOW META, if it means that the page is not whole. */
 export function partialWarning(warning: string | undefined): string | undefined {
   const said = warning?.replace(/\0+$/, '');
   return said?.split('; ').every((part) => HARMLESS.some((harmless) => harmless.test(part))) ? undefined : said;
 }
 
-/** The driver's codes, and those that Node has of OpenSSL: a certificate, a name, or a server that speaks no TLS. */
+/** Codes of the driver and of OpenSSL in Node: a wrong certificate, a wrong name, or a server without TLS. */
 const TLS =
   /^(?:HANDSHAKE_(?:NO_SSL_SUPPORT|SSL_ERROR)|ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|HOSTNAME_MISMATCH)/;
 
-/** OpenSSL's own form: thread, number, library and function stand before the reason, file and line behind it. */
+/** OpenSSL's format: thread, number, library and function, then the reason, then file and line. */
 const OPENSSL = /^[0-9A-F]+:error:[^:]*:[^:]*:[^:]*:([^:]*):[\s\S]*$/;
 
 function read(error: unknown): ForeignError {

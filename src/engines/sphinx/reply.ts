@@ -1,27 +1,20 @@
 import type { Attribute, SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { EngineError, FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
+import { escapeHtml } from '../../search/escape-html.ts';
+import type { ResultSets, Row } from './connection-pool.ts';
 import { partialWarning } from './errors.ts';
-import { beginning, highlighted, type Marks } from './snippet.ts';
-import { LEADING_COLUMNS as AT } from './statement.ts';
+import { DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
+import { LEADING_COLUMNS as AT, collapseSpaces, declaredAttribute, type Marks } from './statement.ts';
 
-/** One row, every column as text: 64-bit integers pass through no number, 4-byte characters through no wrong decoder. */
-export type Row = readonly (string | null)[];
-export type ResultSets = readonly (readonly Row[])[];
-
-export interface ReplyOptions {
+interface ReplyOptions {
   readonly domain: SearchDomain;
   readonly snippetLength: number;
   readonly marks: Marks;
 }
 
-const DAY_MS = 86_400_000;
-/** MySQL's utf8_general_ci order is what searchd sorts by; this only settles ties the same way in both. */
-const MAX_COMPARED = 256;
-const fold = (text: string): string => text.slice(0, MAX_COMPARED).normalize('NFKC').toLowerCase().replaceAll('ё', 'е');
-
 /**
  * The result sets of one round trip → a page: rows and SHOW META of the results, then of each facet.
- * @throws EngineError when their number is not what was asked for.
+ * @throws EngineError when their number is wrong.
  */
 export function pageOf(sets: ResultSets, request: SearchRequest, options: ReplyOptions): ResultPage {
   const asked = 1 + request.facets.length;
@@ -43,13 +36,16 @@ export function pageOf(sets: ResultSets, request: SearchRequest, options: ReplyO
     totalRelation: results?.said.get('total_relation') === 'gte' ? 'gte' : 'eq',
     results: (results?.rows ?? []).map((row) => resultOf(row, request, options)),
     facets: Object.fromEntries(
-      request.facets.map((name, index) => [name, facetOf(facets[index]?.rows ?? [], declared(options.domain, name))]),
+      request.facets.map((name, index) => [
+        name,
+        facetOf(facets[index]?.rows ?? [], declaredAttribute(options.domain, name)),
+      ]),
     ),
     ...(partial === undefined ? {} : { partial }),
   };
 }
 
-/** What a text without a word finds. */
+/** The page of a text without a word. */
 export function emptyPage(request: SearchRequest): ResultPage {
   return {
     total: 0,
@@ -90,21 +86,21 @@ function attributeValue(text: string, { type }: Attribute): string | number | un
     case 'number':
       return isMissing(text) ? undefined : withoutFloat32Noise(Number(text));
     case 'date':
-      return isMissing(text) ? undefined : isoDate(Math.floor(Number(text) / 86_400));
+      return isMissing(text) ? undefined : isoDate(Math.floor(Number(text) / DAY_SECONDS));
   }
 }
 
-/** Text where a number would change it. An index may hold a whole number as a float. */
+/** Text where a JavaScript number would change the value. An index may hold a whole number as a float. */
 function integerOf(text: string): string | number {
   const value = Number(text);
   return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : text;
 }
 
 function isoDate(days: number): string {
-  return new Date(days * DAY_MS).toISOString().slice(0, 10);
+  return new Date(days * DAY_SECONDS * 1000).toISOString().slice(0, 10);
 }
 
-/** Falling counts, ties by value. */
+/** By falling count, then by value. */
 function facetOf(rows: readonly Row[], attribute: Attribute): readonly FacetCount[] {
   const counts: FacetCount[] = [];
   for (const [text, count] of rows) {
@@ -118,52 +114,70 @@ function dayOf(text: string): string | undefined {
   return text === '' || isMissingDay(text) ? undefined : isoDate(Number(text));
 }
 
+/** searchd sorts by MySQL's utf8_general_ci; this order is for equal counts only. */
 function compare(a: string | number, b: string | number): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const [left, right] = [fold(String(a)), fold(String(b))];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function declared(domain: SearchDomain, name: string): Attribute {
-  const attribute = domain.attributes.find((candidate) => candidate.name === name);
-  if (attribute === undefined) throw new Error(`attribute ${name} is not declared in domain ${domain.name}`);
-  return attribute;
+const MAX_COMPARED = 256;
+
+function fold(text: string): string {
+  return text.slice(0, MAX_COMPARED).normalize('NFKC').toLowerCase().replaceAll('ё', 'е');
 }
 
-/**
- * Numeric attributes in searchd have no NULL, and 0 is a value like any other. Where a document lacks an attribute the
- * indexes we generate hold −2^62, which a bigint and a float32 both hold exactly; an index made by others simply never
- * has it. Text attributes are missing when empty.
- */
-export const MISSING = '-4611686018427387904';
-
-/**
- * Everything below is missing. Compared with this rather than with MISSING itself, because searchd turns an integer
- * bound of a float attribute into a float32 and then no longer tells the two apart.
- */
-export const MISSING_BELOW = '-4000000000000000000';
-
-/** The day searchd computes for a missing date is far below any real one. */
-const MISSING_DAY_BELOW = Math.trunc(Number(MISSING_BELOW) / 86_400);
-
-export function isMissing(text: string): boolean {
-  return Number(text) < Number(MISSING_BELOW);
+interface SnippetSource {
+  /** Both from SNIPPET(), with marks. */
+  readonly title: string;
+  readonly description: string;
 }
 
-export function isMissingDay(text: string): boolean {
-  return Number(text) < MISSING_DAY_BELOW;
+/** The passages of the description with found words. Where only the title has them: the title, then the description's beginning. */
+export function highlighted({ title, description }: SnippetSource, marks: Marks, length: number): string {
+  if (description.includes(marks.open)) return markup(description, marks);
+  // Without a found word SNIPPET returns the first characters, which may end within a word.
+  const begun = beginning(unmarked(description, marks), length - 1);
+  if (!title.includes(marks.open)) return begun || markup(title, marks);
+  return begun === '' ? markup(title, marks) : `${markup(title, marks)} … ${begun}`;
 }
 
+/** The beginning of a text, escaped, at most `length` characters, cut between words where possible. */
+export function beginning(text: string, length: number): string {
+  const characters = [...collapseSpaces(text)];
+  if (characters.length <= length) return escapeHtml(characters.join(''));
+  const cut = characters.slice(0, length).join('');
+  const gap = cut.lastIndexOf(' ');
+  return `${escapeHtml(gap > cut.length / 2 ? cut.slice(0, gap) : cut)}…`;
+}
+
+function unmarked(text: string, marks: Marks): string {
+  return text.replaceAll(marks.open, '').replaceAll(marks.close, '');
+}
+
+/** A found word and the punctuation in it: `C++`, `.NET`, `b/g`. */
+const MARKED_WORD = /[-+.#&_]*[\p{L}\p{M}\p{N}](?:\S*[\p{L}\p{M}\p{N}+#])?/gu;
+
 /**
- * The number somebody meant when searchd prints a float32 attribute as `81.529999`: the shortest decimal that is the
- * same float32. Values of up to 6 significant digits always come back exactly, most of 7 do.
+ * Turns pairs of marks into `<em>` and escapes the rest. Sphinx marks a blended word in two pieces and with its full stop:
+ * `C` `++.` becomes `<em>C++</em>.`; Manticore puts neighbouring words into one mark.
  */
-export function withoutFloat32Noise(printed: number): number {
-  const stored = Math.fround(printed);
-  if (!Number.isFinite(stored)) return printed;
-  for (let digits = 1; digits <= 9; digits += 1) {
-    const candidate = Number(stored.toPrecision(digits));
-    if (Math.fround(candidate) === stored) return candidate;
+function markup(text: string, marks: Marks): string {
+  const whole = collapseSpaces(text).replaceAll(`${marks.close}${marks.open}`, '');
+  const [plain = '', ...marked] = whole.split(marks.open);
+  const parts = marked.map((part) => {
+    const end = part.indexOf(marks.close);
+    return end < 0 ? escapeHtml(part) : emphasized(part.slice(0, end)) + escapeHtml(part.slice(end));
+  });
+  return unmarked([escapeHtml(plain), ...parts].join(''), marks);
+}
+
+function emphasized(text: string): string {
+  let html = '';
+  let at = 0;
+  for (const { 0: word, index } of text.matchAll(MARKED_WORD)) {
+    html += `${escapeHtml(text.slice(at, index))}<em>${escapeHtml(word)}</em>`;
+    at = index + word.length;
   }
-  return stored;
+  return html + escapeHtml(text.slice(at));
 }

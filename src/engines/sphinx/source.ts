@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { Attribute, Document, SearchDomain } from '../../search/domain.ts';
 import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
-import { MISSING, MISSING_BELOW, withoutFloat32Noise } from './reply.ts';
+import { MISSING, MISSING_BELOW, withoutFloat32Noise } from './schema.ts';
 
 export interface SphinxSourceOptions {
-  /** Made when absent; files in it are overwritten. Everything else of searchd's goes here too. */
+  /** Created when absent; files in it are overwritten. searchd's own files go here too. */
   readonly directory: string;
   readonly domains: readonly {
     readonly domain: SearchDomain;
@@ -16,7 +16,7 @@ export interface SphinxSourceOptions {
     readonly documents: Iterable<Document> | AsyncIterable<Document>;
   }[];
   readonly searchd: ConfigurationOptions['searchd'];
-  /** After every document. */
+  /** Called after every document. */
   readonly progress?: (domain: string, documents: number) => void;
 }
 
@@ -26,14 +26,15 @@ export interface SphinxSource {
   readonly domains: readonly {
     readonly domain: string;
     readonly documents: number;
-    /** Values per `number` attribute that its 32-bit float rounds to something else than was given. */
+    /** Per `number` attribute: how many values its 32-bit float changes. */
     readonly rounded: Readonly<Record<string, number>>;
   }[];
 }
 
 /**
  * Writes the indexer's input, one `<index>.tsv` per domain, and one `sphinx.conf`. Streams: memory holds the ids only.
- * @throws when a domain has no documents; naming the document when a value does not fit its attribute, and both when two ids become one.
+ * @throws when a domain has no documents, when a value does not fit its attribute (names the document), and when two ids
+ * become the same number (names both).
  */
 export async function writeSphinxSource(options: SphinxSourceOptions): Promise<SphinxSource> {
   const directory = resolve(options.directory);
@@ -84,7 +85,7 @@ async function writeRows(
     out.end();
     await done;
   }
-  // The indexer writes nothing then, and searchd does not serve the index.
+  // For an empty file the indexer writes nothing, and searchd does not serve the index.
   if (ids.size === 0) throw new Error(`domain ${domain.name}: no documents`);
   return { domain: domain.name, documents: ids.size, rounded };
 }
@@ -99,7 +100,7 @@ export function numericId(id: string): bigint {
   return bits === 0n ? 1n : bits;
 }
 
-/** No control character survives: tab and newline are the format's, NUL ends a string in searchd, 1–7 mark its zones. */
+/** Removes control characters: tab and newline belong to the format, NUL ends a string in searchd, 1–7 mark its zones. */
 function cell(text: string): string {
   return text
     .normalize('NFC')
@@ -128,7 +129,7 @@ function attributeText(value: string | number | undefined, { name, type }: Attri
   }
 }
 
-/** searchd keeps a float32 and prints it with six decimals. */
+/** searchd stores a float32 and prints it with six decimals. */
 function isRounded(value: number): boolean {
   return withoutFloat32Noise(Number(Math.fround(value).toFixed(6))) !== value;
 }

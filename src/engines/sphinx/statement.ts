@@ -1,12 +1,10 @@
 import type { Attribute, Filter, SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { FACET_VALUES } from '../../search/engine.ts';
-import { type MatchText, quote, snippetQuery } from './escape.ts';
-import { MISSING_BELOW } from './reply.ts';
-import type { Marks } from './snippet.ts';
+import { checkAttributeName, checkIndexName, DAY_SECONDS, type Dialect, MISSING_BELOW } from './schema.ts';
 
 export interface StatementOptions {
   readonly domain: SearchDomain;
-  /** An index or several, `a` or `a, b`. */
+  /** One index or several: `a`, `a, b`. */
   readonly index: string;
   readonly ranker: string;
   /** Text attribute that holds the document's own id; without it the engine's numeric id is the id. */
@@ -17,52 +15,60 @@ export interface StatementOptions {
   readonly dialect: Dialect;
 }
 
+/** Strings that searchd puts around found words. No document can hold them: they are drawn when the process starts. */
+export interface Marks {
+  readonly open: string;
+  readonly close: string;
+}
+
+/** Text prepared for `MATCH('…')`: operators are escaped, so that no character is syntax. */
+export interface MatchText {
+  /** Goes between the quotes of MATCH after `quote`. */
+  readonly match: string;
+  /** The same words without syntax. */
+  readonly words: string;
+}
+
 /**
- * Columns in front of the declared attributes in each row, in this order. Behind them, when asked to highlight, stands the
- * marked title: the title itself is never taken from SNIPPET, which cuts it and may fail without a word.
+ * Columns of each row before the declared attributes, in this order. With highlighting the marked title follows the
+ * attributes. The title itself never comes from SNIPPET, which cuts it and may fail silently.
  */
 export const LEADING_COLUMNS = { id: 0, score: 1, title: 2, description: 3, attributes: 4 } as const;
 
-/** searchd looks further than this only at the price of memory: `max_matches=200000000` took 6 s to allocate. */
-const MOST_MATCHES = 1000;
+/** A larger `max_matches` costs searchd memory: `max_matches=200000000` took 6 s to allocate. */
+const MAX_MATCHES = 1000;
 const TITLE_LIMIT = 512;
-const DAY_SECONDS = 86_400;
 
 /**
- * Request → statements for one round trip: the results, then each facet in the request's order, and after each of them
- * SHOW META, which alone says when a part is missing. Undefined: nothing can match.
+ * Request → statements for one round trip: the results, then each facet in the request's order, each followed by SHOW
+ * META, which alone tells that a part is missing. Undefined: nothing can match.
  *
- * Facets are GROUP BY queries of their own. FACET would be shorter, but over agents 2.2.11 sends it without the computed
- * columns: a fault at best, and half of the counts without any warning at worst. It is no faster (63k documents, two
- * facets, a word in 54k of them: 38.4 ms at least with FACET, 38.9 ms with GROUP BY). Over agents it also tears backticks
- * in expressions, so names are checked and stand bare.
+ * Each facet is a GROUP BY query. FACET would be shorter, but Sphinx 2.2.11 sends it to agents without the computed
+ * columns: an error at best, half of the counts without a warning at worst. It is no faster (63k documents, two facets, a
+ * word in 54k of them: 38.4 ms at least with FACET, 38.9 ms with GROUP BY). For agents 2.2.11 also breaks backticks in
+ * expressions, so names are checked and not quoted.
  *
- * `maxQueryTimeMs` is soft, searchd looks at it between steps only: destroying the socket is what ends a wait for certain.
+ * `maxQueryTimeMs` is soft: searchd looks at it between steps only. Only destroying the socket ends a wait for certain.
  */
-export type Statements = (request: SearchRequest, text: MatchText, maxQueryTimeMs: number) => string | undefined;
+type Statements = (request: SearchRequest, text: MatchText, maxQueryTimeMs: number) => string | undefined;
 
-/** @throws when a configured name could not stand in a statement: nothing but checked names and quoted values is sent. */
+/** @throws when a configured name cannot stand in a statement: only checked names and quoted values are sent. */
 export function createStatements(options: StatementOptions): Statements {
   const { domain, index, idAttribute, ranker } = options;
   for (const { name } of domain.attributes) checkAttributeName(name);
   if (idAttribute !== undefined) checkAttributeName(idAttribute);
   for (const one of index.split(',')) checkIndexName(one.trim());
   if (!/^\w+(\('[^';]*'\))?$/.test(ranker)) throw new Error(`not a ranker: ${ranker}`);
-  const maxMatches = Math.min(MOST_MATCHES, Math.max(1, options.maxMatches));
+  const maxMatches = Math.min(MAX_MATCHES, Math.max(1, options.maxMatches));
 
-  // Manticore stops counting early unless told not to.
+  // Without cutoff=0 Manticore stops counting early.
   const bounds = `max_matches=${maxMatches}${options.dialect === 'manticore' ? ', cutoff=0' : ''}`;
   // A word of the title says more about a document than one in the middle of its text.
   const ranking = `ranker=${ranker}, field_weights=(title=5)`;
 
   return (request, text, maxQueryTimeMs) => {
-    const attribute = (name: string): Attribute => {
-      const found = domain.attributes.find((declared) => declared.name === name);
-      if (found === undefined) throw new Error(`attribute ${name} is not declared in domain ${domain.name}`);
-      return found;
-    };
-
-    /** Computed columns that WHERE and ORDER BY name: searchd takes no expression there. */
+    const attribute = (name: string): Attribute => declaredAttribute(domain, name);
+    /** Computed columns for WHERE and ORDER BY: searchd takes no expression there. */
     const computed: string[] = [];
     const column = (expression: string): string => {
       const name = `_x${computed.length}`;
@@ -103,7 +109,14 @@ export function createStatements(options: StatementOptions): Statements {
   };
 }
 
-/** Always ends in the numeric id, so that identical questions give identical pages. */
+/** @throws when the domain does not declare it: a request names declared attributes only. */
+export function declaredAttribute(domain: SearchDomain, name: string): Attribute {
+  const found = domain.attributes.find((attribute) => attribute.name === name);
+  if (found === undefined) throw new Error(`attribute ${name} is not declared in domain ${domain.name}`);
+  return found;
+}
+
+/** Always ends in the numeric id, so that identical requests give identical pages. */
 function orderOf(
   request: SearchRequest,
   attribute: (name: string) => Attribute,
@@ -111,12 +124,12 @@ function orderOf(
 ): string {
   if (request.sort.by === 'relevance') return '_weight DESC, id ASC';
   const { name: sorted, type } = attribute(request.sort.attribute);
-  // Over agents 2.2.11 loses the last quote of an expression that ends in one, hence the parentheses.
+  // Sphinx 2.2.11 sends agents an expression without its last character if that is a quote, hence the parentheses.
   const missing = column(type === 'string' ? `(${sorted}='')` : `${sorted}<${MISSING_BELOW}`);
   return `${missing} ASC, ${sorted} ${request.sort.descending ? 'DESC' : 'ASC'}, _weight DESC, id ASC`;
 }
 
-/** One value more than a page shows: the one that stands for missing is dropped from the reply. */
+/** One value more than a page shows, because the value that stands for missing is dropped from the reply. */
 function facetOf({ name: facet, type }: Attribute, filters: readonly string[], from: string): string {
   const [value, group] = type === 'date' ? [`IDIV(${facet},${DAY_SECONDS}) AS _day`, '_day'] : [facet, facet];
   const select = [value, 'COUNT(*) AS _count', ...filters].join(', ');
@@ -134,9 +147,9 @@ const INT64_MAX = 9_223_372_036_854_775_807n;
 
 /**
  * Conditions for WHERE, all of which must hold; undefined when nothing can match. `column` adds a computed column and
- * gives its name: searchd has no OR, and no IN over floats, outside of the select list.
+ * returns its name: searchd has OR, and IN over floats, in the select list only.
  */
-export function condition(
+function condition(
   filter: Filter,
   attribute: Attribute,
   column: (expression: string) => string,
@@ -144,7 +157,7 @@ export function condition(
   const { name } = attribute;
   switch (filter.kind) {
     case 'strings': {
-      // Empty text is how the index says that there is none.
+      // In the index an empty text is a missing value.
       const values = filter.values.filter((value) => value !== '').map(quote);
       return values.length === 0 ? undefined : [`${name} IN (${values.join(',')})`];
     }
@@ -169,7 +182,7 @@ function valuesOf(
       // A stored time is any second of its day.
       return [`${column(`IN(IDIV(${name},${DAY_SECONDS}),${values.map(literal).join(',')})`)}=1`];
     case 'integer':
-      // As an expression, because an index may hold whole numbers in a float, over which WHERE has no IN.
+      // An expression, because an index may hold whole numbers as floats, and WHERE has no IN over floats.
       return [`${column(`IN(${name},${values.map(literal).join(',')})`)}=1`];
     case 'string':
       return undefined;
@@ -187,7 +200,7 @@ function rangeOf(
   return [
     ...(low === undefined ? [] : [`${name}>=${low}`]),
     ...(high === undefined ? [] : [`${name}<=${high}`]),
-    // An open or very low end must not let the missing ones in.
+    // An open or very low end must not include missing values.
     `${name}>${MISSING_BELOW}`,
   ];
 }
@@ -201,7 +214,7 @@ function highest(to: number, type: Attribute['type']): string {
   return literal(type === 'date' ? (Math.floor(to) + 1) * DAY_SECONDS - 1 : Math.floor(to));
 }
 
-/** A number as searchd reads one: no exponent, integers within 64 bits. */
+/** A number in searchd's syntax: no exponent, integers within 64 bits. */
 function literal(value: number): string {
   if (Number.isInteger(value)) {
     const integer = BigInt(value);
@@ -212,29 +225,74 @@ function literal(value: number): string {
   return plain.includes('e') ? value.toFixed(20) : plain;
 }
 
-/** The two servers that speak SphinxQL, where they differ. */
-export type Dialect = 'sphinx' | 'manticore';
-
-/** What the indexer refuses as an attribute, and three words over which searchd accepts no expression. */
-const RESERVED: ReadonlySet<string> = new Set(
-  'and as by div facet false from id in is limit mod not null or order select true count distinct weight'.split(' '),
-);
+/** A token of an index with `blend_chars`: `c++`, `wi-fi`, `at&t`, `asp.net`. */
+const RUN = /[\p{L}\p{M}\p{N}\-+.#&_]+/gu;
+const BLENDED = /[-+.#&_]/g;
+const TOKEN = /[\p{L}\p{N}]/u;
+/** Removed, because word parts are expensive in searchd (45 ms against 2 ms over 31k documents). */
+const WILDCARDS = /[*?%]/g;
+const OPERATORS = /[\\()|\-!@~"&/^$<]/g;
+/** Removed: Sphinx 2.2.11 makes one word of `l\=r`, although `=` is not in the `charset_table`. */
+const EXACT_FORM = /=/g;
+/** C0, DEL, C1, line separators and lone surrogates: searchd reads an escaped NUL as the digit 0. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
 
 /**
- * Names are the only configured text that stands in statements and in sphinx.conf without quotes. A leading _ is left to
- * computed columns.
- * @throws
+ * Undefined when the text has no word: an empty MATCH would scan every document.
+ * Lower case, because MAYBE, NEAR/3, SENTENCE, PARAGRAPH and ZONE: are operators in upper case only.
  */
-export function checkAttributeName(name: string): void {
-  if (!/^[A-Za-z]\w*$/.test(name)) {
-    throw new Error(`Sphinx takes letters, digits and _ in attribute names, and a letter first, not "${name}"`);
-  }
-  if (RESERVED.has(name.toLowerCase())) {
-    throw new Error(`Sphinx keeps the name "${name}" for itself: rename the attribute`);
-  }
+export function matchText(text: string): MatchText | undefined {
+  return prepared(trimRuns(plain(text)));
 }
 
-/** @throws */
-export function checkIndexName(name: string): void {
-  if (!/^[A-Za-z_]\w*$/.test(name)) throw new Error(`Sphinx takes letters, digits and _ in index names, not "${name}"`);
+/**
+ * A looser reading, in which blended characters separate words, for a text that found nothing as written: a blended token
+ * in a query matches the whole token only, so `кабель-мышь` does not find `кабель мышь`. Undefined when both are the same.
+ */
+export function relaxedMatchText(text: string): MatchText | undefined {
+  const strict = trimRuns(plain(text));
+  const loose = collapseSpaces(strict.replace(BLENDED, ' '));
+  return loose === strict ? undefined : prepared(loose);
+}
+
+/**
+ * The words for `SNIPPET(…, '…')`, before `quote`. Sphinx marks each of them wherever it stands. Manticore takes a query,
+ * returns empty text for a wrong one, and marks nothing in a field without a match: a quorum of one matches any word.
+ */
+export function snippetQuery({ match, words }: MatchText, dialect: Dialect): string {
+  return dialect === 'sphinx' ? words : `"${match}"/1`;
+}
+
+/** A SphinxQL string literal. */
+export function quote(text: string): string {
+  return `'${text.replace(UNPRINTABLE, ' ').replace(/[\\']/g, '\\$&')}'`;
+}
+
+function plain(text: string): string {
+  return text.replace(UNPRINTABLE, ' ').replace(WILDCARDS, ' ').replace(EXACT_FORM, ' ').toLowerCase();
+}
+
+/** `-кабель` and `кабель.` are words with punctuation; `c++` and `c#` are words. */
+function trimRuns(text: string): string {
+  return collapseSpaces(text.replace(RUN, (run) => run.replace(/^[-+.#&_]+/, '').replace(/[-.&_]+$/, '')));
+}
+
+export function collapseSpaces(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function prepared(words: string): MatchText | undefined {
+  return TOKEN.test(words) ? { match: words.replace(OPERATORS, '\\$&'), words } : undefined;
+}
+
+const NONCE_LENGTH = 4;
+const PRIVATE_USE_FROM = 0xe000;
+const PRIVATE_USE_SIZE = 6400;
+
+/** Private-use characters only: no tokenizer takes them for a word, and no HTML escaping touches them. */
+export function createMarks(random: () => number): Marks {
+  const nonce = Array.from({ length: NONCE_LENGTH }, () =>
+    String.fromCharCode(PRIVATE_USE_FROM + Math.floor(random() * PRIVATE_USE_SIZE)),
+  ).join('');
+  return { open: `\ue000${nonce}\ue000`, close: `\ue001${nonce}\ue001` };
 }

@@ -4,37 +4,36 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Document, MAX_ID_LENGTH, type SearchDomain } from '../../search/domain.ts';
-import { IndexError } from './engine.ts';
 import { wordsOf } from './expression.ts';
-import { createLabels } from './labels.ts';
-import { columnsOf, createTables, factsOf, writeMeta } from './schema.ts';
+import { createLabels, factsOf } from './facts.ts';
+import { columnsOf, createTables, IndexError, writeMeta } from './schema.ts';
 
-export interface BuildOptions {
-  /** The index file to make or to replace. Engines that have the old one open keep it until they are restarted. */
+interface BuildOptions {
+  /** The index file to make or replace. Engines that have the old file open keep it until they are restarted. */
   readonly file: string;
   readonly domain: SearchDomain;
   readonly documents: Iterable<Document> | AsyncIterable<Document>;
   /** Wall time in milliseconds, kept in the file. */
   readonly builtAtMs: number;
-  /** Told the number of documents so far, now and then. */
+  /** Called now and then with the number of documents so far. */
   readonly onProgress?: (documents: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Between turns of the event loop: what draws a progress bar or aborts the build gets its chance. */
+/** Documents between two turns of the event loop, in which a progress bar is drawn or the build is aborted. */
 const DOCUMENTS_PER_TURN = 500;
 
 /**
- * Makes the index of a catalogue: either the whole file appears under its name, or nothing changes.
- * @throws IndexError naming the row of a document that cannot be indexed, or the file that cannot be written.
+ * Builds the index of a catalogue: either the whole file appears under its name, or nothing changes.
+ * @throws IndexError that names the row of a document that cannot be indexed, or the file that cannot be written.
  */
 export async function buildIndex(options: BuildOptions): Promise<{ readonly documents: number }> {
   let documents = 0;
   await replaceFile(options.file, async (temporary) => {
     const database = new DatabaseSync(temporary);
     try {
-      // Nobody reads the file before it is complete and on disk, so it needs no journal and no syncs on the way. Not OFF:
-      // node:sqlite opens files in defensive mode, which ignores that and keeps a journal on disk.
+      // The file is not read before it is complete and on disk, so it needs no journal on disk and no syncs. journal_mode is
+      // MEMORY, not OFF: node:sqlite opens files in defensive mode, which ignores OFF and keeps a journal on disk.
       database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE');
       createTables(database, options.domain);
       database.exec('BEGIN');
@@ -64,7 +63,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
   for await (const next of options.documents) {
     row += 1;
     try {
-      // SQLite ends text at a NUL; the rest is kept as it came.
+      // SQLite ends text at a NUL.
       const [title, description] = [next.title.replaceAll('\0', ' '), next.description.replaceAll('\0', ' ')];
       const values = factsOf(next, columns, labels);
       checkId(next.id, holder);
@@ -95,7 +94,7 @@ function checkId(id: string, holder: StatementSync): void {
   if (first !== undefined) throw new Error(`the id is taken by row ${Number(first['n'])}`);
 }
 
-/** One segment answers faster than many; the vocabulary is read from it. */
+/** Merges the index into one segment, which answers faster than many, and reads the vocabulary from it. */
 function finish(database: DatabaseSync): void {
   database.exec(`
     INSERT INTO fts (fts) VALUES ('optimize');
@@ -105,15 +104,15 @@ function finish(database: DatabaseSync): void {
   `);
 }
 
-/** A build that died leaves its file behind; one this much older than the newest is nobody's any more. */
+/** A build that died leaves its temporary file behind. One that is older than this is deleted. */
 const LEFTOVER_AGE_MS = 3_600_000;
 
 /**
- * Has `write` make a temporary file beside `file`, brings it to disk and renames it: readers see the old file or the
- * whole new one, also after a crash or a power cut. On any failure the temporary file goes and `file` stays as it was.
- * @throws IndexError `failed` for what the file system refused.
+ * Lets `write` make a temporary file beside `file`, syncs it and renames it: readers see the old file or the whole new
+ * one, also after a crash or a power cut. On any failure the temporary file is deleted and `file` does not change.
+ * @throws IndexError `failed` when the file system refuses.
  */
-export async function replaceFile(file: string, write: (temporary: string) => Promise<void>): Promise<void> {
+async function replaceFile(file: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const directory = dirname(file);
   const temporary = `${file}.building-${randomUUID()}`;
   try {
@@ -123,10 +122,10 @@ export async function replaceFile(file: string, write: (temporary: string) => Pr
     await write(temporary);
     await sync(temporary, 'r+');
     await rename(temporary, file);
-    // Windows opens no directories, and needs no such sync.
+    // Windows cannot open directories and needs no such sync.
     if (process.platform !== 'win32') await sync(directory, 'r');
   } catch (cause) {
-    // Where even that fails, as in a directory that is none, the first failure is the one to tell.
+    // If this fails too (the directory may be a file), the first failure is the one to report.
     await rm(temporary, { force: true }).catch(() => undefined);
     if (cause instanceof IndexError) throw cause;
     const detail = cause instanceof Error ? cause.message : String(cause);

@@ -1,37 +1,36 @@
 import { canonicalDocumentText } from '../../search/canonical.ts';
 
-/** What the index knows of its own words. */
+/** The words of the index. */
 export interface Vocabulary {
-  /** Those of `words` that stand in some document, with how many documents they stand in. */
+  /** The members of `words` that occur in documents, with their number of documents. */
   readonly known: (words: readonly string[]) => ReadonlyMap<string, number>;
   /** Words that begin with `prefix`, at most `limit`. */
   readonly beginningWith: (prefix: string, limit: number) => readonly string[];
 }
 
-/** A query as FTS5 takes it. */
+/** A query in FTS5's syntax. */
 export interface Expression {
   /** Finds every matching document and ranks it. */
   readonly score: string;
-  /** Where `score` finds too much: the matching documents are those that match this as well. */
+  /** Set when `score` finds too much: a document must match this expression as well. */
   readonly only: string | undefined;
-  /** Each of the query's words as it may stand in a matching document: what highlights mark. */
+  /** For highlights: each word of the query in the forms that a matching document may have. */
   readonly terms: readonly Term[];
 }
 
 export interface Term {
   readonly words: ReadonlySet<string>;
-  /** Set where the word is taken for the beginning of others. */
+  /** Set when the word also matches as a prefix. */
   readonly prefix: string | undefined;
 }
 
 /**
- * All words must match, each in any form that the catalogue knows. A word that hardly any document knows is taken for
- * the beginning of one as well ("ноут"). Undefined when nothing can match.
+ * All words must match, each in any form that the catalogue has. A rare word also matches as a prefix ("ноут").
+ * Undefined when nothing can match.
  *
- * Forms ORed together would each be weighed by their own rarity, and a single "курьерам" would outrank every
- * "курьер". So the forms are ranked as one: by the prefix they share, while `only` keeps the prefix from finding
- * what is no form of the word ("кроссовер" for "кроссовки"). The word as typed counts once more, unless nearly all
- * documents write it so.
+ * Forms joined by OR would each be weighted by their own rarity, and a single "курьерам" would outrank every "курьер". So
+ * the forms are scored together, by their common prefix, and `only` removes other words with that prefix ("кроссовер" for
+ * "кроссовки"). The word as typed is scored once more, unless nearly all documents have it in this form.
  */
 export function expressionOf(text: string, vocabulary: Vocabulary): Expression | undefined {
   const words = [...new Set(wordsOf(text))];
@@ -49,12 +48,12 @@ export function expressionOf(text: string, vocabulary: Vocabulary): Expression |
   };
 }
 
-/** Words in fewer documents than this are taken for beginnings, too. */
+/** A word in fewer documents also matches as a prefix. */
 const RARE_DOCUMENTS = 5;
 const SHORTEST_PREFIX = 3;
-/** The share of documents from which on the word as typed is not scored by itself: that costs, and orders nothing. */
+/** From this share of documents on, the word as typed is not scored by itself: that costs time and does not change the order. */
 const USUAL_SHARE = 0.8;
-/** How far to look for words that share a prefix without being forms; past it there surely are some. */
+/** Maximum of words read to find some that share the prefix and are no forms; beyond it there certainly are some. */
 const PREFIX_LOOK = 100;
 
 interface Clause {
@@ -97,47 +96,47 @@ function sharedPrefix(words: readonly string[]): string {
   return first.slice(0, length);
 }
 
-/** A word holds no quote, so quoting needs no escape; it keeps AND, OR and NEAR words. */
+/** A word contains no quote, so nothing is escaped. Quoted, AND, OR and NEAR are words. */
 const quoted = (word: string): string => `"${word}"`;
 const anyOf = (parts: readonly string[]): string => (parts.length === 1 ? parts.join('') : `(${parts.join(' OR ')})`);
 const conjunction = (parts: readonly string[]): string => parts.join(' AND ');
 
 /**
- * The words of a text, folded: the one tokeniser for documents, queries and highlights, so that they can never
- * disagree. FTS5 is given these words joined by spaces and only splits them again.
+ * The words of a text, folded. Documents, queries and highlights use this one tokeniser, so they always agree. FTS5 gets
+ * the words joined by spaces and only splits them again.
  */
 export function wordsOf(text: string): readonly string[] {
   return foldText(text).match(WORD) ?? [];
 }
 
 /**
- * A letter or digit with whatever follows it of the same kind; marks belong to their letter. One letter with ++ or #
- * is a word as well: who asks for C++ does not want every C.
+ * A run of letters or a run of digits; combining marks belong to their letter. One letter with ++ or # is a word as well:
+ * a search for C++ must not find every C.
  */
 export const WORD = /(?<![\p{L}\p{N}])[a-z](?:\+\+|#)(?![\p{L}\p{N}])|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/giu;
-/** Beyond ASCII letters and digits, what a word may hold: FTS5's tokeniser must not split there. */
+/** ASCII signs inside words: FTS5's tokeniser must not split there. */
 export const WORD_SIGNS = '+#';
 
 /** Lower case, compatibility forms composed, ё as е, é as e, stress marks gone; й stays itself. */
 export function foldText(text: string): string {
-  // ™ would become the letters "tm" and glue itself to its word.
+  // ™ would become the letters "tm" at the end of the word before it.
   if (PLAIN.test(text)) return text.toLowerCase().replaceAll('ё', 'е');
   return canonicalDocumentText(text.replace(TRADE_MARKS, ' ')).normalize('NFD').replace(ACCENTS, '').normalize('NFC');
 }
 
-/** Text that folds letter by letter: printable ASCII, Russian, and punctuation that is no part of a word. Most of it. */
+/** Text that folds letter by letter, which is most text: printable ASCII, Russian, and punctuation outside words. */
 const PLAIN = /^[\t\n\r -~А-яЁё«»°±·®©\u2010-\u2015\u2018-\u201e\u2022№]*$/u;
 const TRADE_MARKS = /[™℠]/gu;
 
-/** All combining diacritics but the breve, without which й would be и. */
+/** All combining diacritics except the breve, without which й would be и. */
 const ACCENTS = /[\u0300-\u0305\u0307-\u036f]/gu;
 
 /**
- * Forms under which a word may stand in a document, the word itself first: Russian declension and English plurals.
- * A guess: whoever asks keeps those that the catalogue knows. The index holds words as written, so a better guess
- * needs no new index. At most MAX_FORMS.
+ * Forms that a word may have in documents, the word itself first: Russian declension and English plurals. This is a guess:
+ * the caller keeps the forms that the catalogue has. The index holds words as written, so a better guess needs no new
+ * index.
  */
-export function formsOf(word: string): readonly string[] {
+function formsOf(word: string): readonly string[] {
   if (word.length < SHORTEST_STEM || word.length > LONGEST_WORD) return [word];
   if (RUSSIAN.test(word)) return russianForms(word);
   if (ENGLISH.test(word)) return englishForms(word);
@@ -145,7 +144,7 @@ export function formsOf(word: string): readonly string[] {
 }
 
 const SHORTEST_STEM = 3;
-/** Of a stem before the endings in FLEETING, which would make too many words of a short one. */
+/** Shortest stem for the endings in FLEETING, which would make too many words of a shorter one. */
 const SHORTEST_FLEETING_STEM = 4;
 const LONGEST_WORD = 32;
 const RUSSIAN = /^[а-я]+$/;
@@ -153,16 +152,14 @@ const ENGLISH = /^[a-z]+$/;
 
 const list = (text: string): readonly string[] => text.split(' ').sort((a, b) => b.length - a.length);
 
-/** Of nouns and adjectives. */
+/** Endings of nouns and adjectives. */
 const ENDINGS = list(
   'а я о е и ы у ю ь й ой ей ою ею ом ем ам ям ах ях ов ев ами ями ью ия ии ию ией ие ий иям иями иях ' +
     'ый ая яя ое ее ые ого его ому ему ым им ых их ую юю ыми ими',
 );
 
-/** With a vowel that comes and goes: кроссовки and кроссовок, двушка and двушек; продавец and продавцы. */
+/** Endings with a fleeting vowel: кроссовки and кроссовок, двушка and двушек; продавец and продавцы. */
 const FLEETING = [list('ка ки ку ке кой кам ками ках ок ек'), list('ец ца цу це цы цем цом цев цов цам цами цах')];
-
-export const MAX_FORMS = 1 + ENDINGS.length + Math.max(...FLEETING.map((family) => family.length)) + 2;
 
 function russianForms(word: string): readonly string[] {
   const forms = new Set([word]);
@@ -172,7 +169,7 @@ function russianForms(word: string): readonly string[] {
     const stem = word.slice(0, -ending.length);
     for (const other of family) forms.add(stem + other);
   }
-  // A word of the family above has its own endings there; cutting its last vowel adds nothing.
+  // A word with a fleeting vowel has all its endings above.
   if (forms.size > 1) return [...forms];
   const ending = ENDINGS.find(
     (candidate) => word.endsWith(candidate) && word.length - candidate.length >= SHORTEST_STEM,

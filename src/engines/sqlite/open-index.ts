@@ -2,33 +2,32 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { SearchDomain, SearchRequest } from '../../search/domain.ts';
 import { probeOf, type ResultPage } from '../../search/engine.ts';
-import { IndexError } from './engine.ts';
-import { columnsOf, type IndexMeta, readMeta } from './schema.ts';
+import { columnsOf, IndexError, type IndexMeta, readMeta } from './schema.ts';
 import { createSearch, createStatements } from './search.ts';
 
 export interface OpenIndexOptions {
   readonly file: string;
   readonly domain: SearchDomain;
-  /** Of the text shown with each result, in characters. */
+  /** Length of the text shown with each result, in characters. */
   readonly snippetLength: number;
 }
 
-/** An index open for reading, for one thread. Everything here blocks the thread it runs on. */
+/** An index open for reading, for one thread. Every call blocks that thread. */
 export interface OpenIndex {
   readonly meta: IndexMeta;
   readonly search: (request: SearchRequest) => ResultPage;
-  /** Whether it holds the document of that id. */
+  /** Whether the index has a document with that id. */
   readonly holds: (id: string) => boolean;
-  /** @throws when a search of the domain would. */
+  /** @throws when a search in this index would. */
   readonly probe: () => void;
   readonly close: () => void;
 }
 
 const MAX_STATEMENTS = 64;
-/** Per thread, beside the system's own cache. The file is not mapped: that gained nothing, and a file cut short while mapped kills the process. */
+/** Page cache per thread. The file is not memory-mapped: that gained nothing, and truncating a mapped file kills the process. */
 const CACHE_KIB = 8192;
 
-/** @throws IndexError that names the file and says what to do. */
+/** @throws IndexError that names the file and tells what to do. */
 export function openIndex({ file, domain, snippetLength }: OpenIndexOptions): OpenIndex {
   if (!existsSync(file)) {
     const message = `${file} does not exist; build it with: serpcache index ${domain.name} <file.ndjson|csv> (a lifeboat's: --into <directory>)`;
@@ -37,7 +36,7 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions): Op
   const database = openReadOnly(file);
   try {
     const meta = readMeta(database, file, domain);
-    // Not query_only: that would refuse the temporary table too. The file itself is open for reading only.
+    // The file is open for reading only. `query_only` would also refuse the temporary table.
     database.exec(`
       PRAGMA cache_size = -${CACHE_KIB};
       PRAGMA temp_store = MEMORY;
@@ -47,7 +46,7 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions): Op
     const search = createSearch({ statements, columns: columnsOf(domain), snippetLength });
     const probe = (): void => {
       search(probeOf(domain));
-      // A page of nothing reads none of them.
+      // An empty page reads no document.
       statements('SELECT n FROM documents LIMIT 1').all();
     };
     const holds = (id: string): boolean => statements('SELECT n FROM documents WHERE id = ?').get(id) !== undefined;

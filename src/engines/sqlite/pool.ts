@@ -1,21 +1,27 @@
 import { EngineError, type ResultPage } from '../../search/engine.ts';
-import type { SqliteEvent } from './engine.ts';
-import type { Question, Thread } from './thread.ts';
+import type { Thread } from './thread.ts';
+import type { Question } from './worker.ts';
 
-export interface PoolOptions {
+/** Events of the worker threads of one index, for metrics, logs and tests. */
+export type SqliteEvent =
+  | { readonly kind: 'worker'; readonly state: 'ready' | 'ended' }
+  /** It ended by itself or could not start; the next start is tried after `restartMs`. */
+  | { readonly kind: 'worker'; readonly state: 'crashed'; readonly detail: string; readonly restartMs: number };
+
+interface PoolOptions {
   readonly start: () => Thread;
   readonly size: number;
-  /** Questions that may wait for a thread; past it they are refused as `engine-overloaded`. */
+  /** Questions that may wait for a thread; more are refused as `engine-overloaded`. */
   readonly maxWaiting: number;
-  /** How long a thread may go on with a question whose asker has left, before it is ended and replaced. */
+  /** Time that a thread may go on with an aborted question, before it is ended and replaced. */
   readonly abortGraceMs: number;
-  /** In [0, 1): spreads the pauses between restarts. */
+  /** In [0, 1): spreads the delays of restarts. */
   readonly random: () => number;
   readonly observe: (event: SqliteEvent) => void;
 }
 
-/** Threads that answer one question each at a time; a thread that is lost is replaced, its question alone fails. */
-export interface Pool {
+/** Threads that answer one question each at a time. A lost thread is replaced; only its question fails. */
+interface Pool {
   /** Rejects with an EngineError; with `engine-timeout` as soon as the signal aborts. */
   readonly ask: (question: Question, signal: AbortSignal) => Promise<ResultPage | undefined>;
   /** Resolves when all threads can answer; rejects with the first EngineError of a start. */
@@ -28,11 +34,11 @@ const LONGEST_RESTART_MS = 5_000;
 
 interface Job extends PromiseWithResolvers<ResultPage | undefined> {
   readonly question: Question;
-  /** Runs once its asker has left. */
+  /** Set when the question was aborted. */
   grace: NodeJS.Timeout | undefined;
 }
 
-/** A place for one thread. `resting`: the last one crashed and the next is not due yet. */
+/** One thread and its replacements. `resting`: the last thread crashed and the next is not due yet. */
 interface Slot {
   state: 'starting' | 'idle' | 'busy' | 'ending' | 'resting';
   thread: Thread | undefined;
@@ -68,14 +74,14 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
       slot.build = await thread.ready;
     } catch (error) {
       failure = error instanceof Error ? error.message : String(error);
-      // The thread may be alive with nothing to do; its end is what schedules the next start.
+      // The thread may still be alive and idle; its end schedules the next start.
       void thread.end();
       throw error;
     }
     if (!thread.alive() || slot.state !== 'starting') return;
     observe({ kind: 'worker', state: 'ready' });
     slot.state = 'idle';
-    // The file was replaced since the others opened it: they follow, so that pages of two builds never mix for long.
+    // The file was replaced since the other threads opened it. They are restarted too, so that pages of two builds do not mix for long.
     if (build !== '' && slot.build !== build) {
       for (const other of slots) if (other.state === 'idle' && other.build !== slot.build) end(other);
     }
@@ -94,15 +100,15 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
     }
     crashes += 1;
     lastCrash = detail;
-    const pause = Math.min(LONGEST_RESTART_MS, FIRST_RESTART_MS * 2 ** Math.min(crashes - 1, 10));
-    const restartMs = pause * (0.5 + random() / 2);
+    const delayMs = Math.min(LONGEST_RESTART_MS, FIRST_RESTART_MS * 2 ** Math.min(crashes - 1, 10));
+    const restartMs = delayMs * (0.5 + random() / 2);
     observe({ kind: 'worker', state: 'crashed', detail, restartMs });
     slot.state = 'resting';
     slot.restart = setTimeout(() => launch(slot).catch(() => undefined), restartMs);
     if (slots.every(({ state }) => state === 'resting')) rejectWaiting(`no search worker is up: ${lastCrash}`);
   }
 
-  /** The next one starts when this one is gone: there are never more threads than slots. */
+  /** The next thread starts when this one is gone: there are never more threads than slots. */
   function end(slot: Slot): void {
     slot.state = 'ending';
     void slot.thread?.end();
@@ -130,14 +136,14 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
     }
     slot.job = undefined;
     clearTimeout(job.grace);
-    // A thread that died or is being ended has its own way back; a question given to it now would wait for ever.
+    // A dead or ending thread is replaced by `onEnded`; a question given to it now would wait for ever.
     if (!thread.alive() || slot.state !== 'busy') return;
     slot.state = 'idle';
     if (slot.build !== build) end(slot);
     assign();
   }
 
-  function abandon(job: Job): void {
+  function abort(job: Job): void {
     job.reject(new EngineError('engine-timeout', 'the search was given up at its hard deadline'));
     const position = waiting.indexOf(job);
     if (position >= 0) waiting.splice(position, 1);
@@ -160,7 +166,7 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
       throw new EngineError('engine-overloaded', `${maxWaiting} searches wait for ${size} workers already`);
     }
     const job: Job = { question, grace: undefined, ...Promise.withResolvers<ResultPage | undefined>() };
-    const onAbort = (): void => abandon(job);
+    const onAbort = (): void => abort(job);
     signal.addEventListener('abort', onAbort, { once: true });
     waiting.push(job);
     assign();

@@ -1,16 +1,42 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Attribute, Document, SearchDomain } from '../../search/domain.ts';
-import { IndexError } from './engine.ts';
+import type { Attribute, SearchDomain } from '../../search/domain.ts';
 import { WORD_SIGNS } from './expression.ts';
-import type { Labels } from './labels.ts';
 
-/** Raised whenever a file built before would answer differently or not at all: tables, tokeniser, folding. */
-export const SCHEMA_VERSION = 1;
+/** The file of a domain's embedded index. */
+export function indexFileOf(directory: string, domain: string): string {
+  return `${directory}/${domain}.sqlite`;
+}
 
-/** Where an attribute lives in `facts`. Columns are numbered: no declared name ever becomes SQL. */
+/**
+ * - `missing`: no index file. `incompatible`: no index, an index of another schema, or one built for other attributes.
+ * - `invalid-document`: a document that cannot be indexed; `row` counts from 1.
+ * - `failed`: the file system refused, or the build was aborted.
+ */
+export type IndexErrorCode = 'missing' | 'incompatible' | 'invalid-document' | 'failed';
+
+/** An index that cannot be opened or built. The message names the file and tells what to do. */
+export class IndexError extends Error {
+  override readonly name = 'IndexError';
+  readonly code: IndexErrorCode;
+  readonly file: string;
+  /** Number of the document, from 1, for `invalid-document`. */
+  readonly row: number | undefined;
+
+  constructor(code: IndexErrorCode, file: string, message: string, options?: ErrorOptions & { readonly row?: number }) {
+    super(message, options);
+    this.code = code;
+    this.file = file;
+    this.row = options?.row;
+  }
+}
+
+/** Raise it when an existing file would answer differently or not at all: tables, tokeniser, folding. */
+const SCHEMA_VERSION = 1;
+
+/** The column of an attribute in `facts`. Columns are numbered: no declared name becomes SQL. */
 export interface Column {
   readonly attribute: Attribute;
-  /** Which attribute, in the order of the declaration: what `labels` calls it. */
+  /** Position of the attribute in the declaration; `labels.attribute` is this number. */
   readonly index: number;
   readonly name: string;
 }
@@ -22,12 +48,12 @@ export function columnsOf(domain: SearchDomain): ReadonlyMap<string, Column> {
 }
 
 /**
- * - `documents`: what a page shows; `attributes` is JSON as given.
- * - `facts`: the narrow table that filters, sorts and facets read for thousands of rows, so it holds numbers only: text
- *   as its code in `labels`, dates in days since the epoch.
+ * - `documents`: the contents of a page; `attributes` is JSON as given.
+ * - `facts`: the narrow table that filters, sorts and facets read for thousands of rows. It holds numbers only: texts as
+ *   their codes in `labels`, dates as days since the epoch.
  * - `labels`: the texts of each attribute; codes are in the order of their canonical text, `key`.
- * - `fts`: the words of each document, contentless. Its tokeniser splits at spaces only, as it takes every character
- *   beyond ASCII for a letter: what a word is was decided in words.ts.
+ * - `fts`: the words of each document, contentless. Its tokeniser splits at spaces only, because it takes every character
+ *   beyond ASCII for a letter; `wordsOf` in expression.ts splits text into words.
  * - `words`: the vocabulary, with the number of documents of each word.
  */
 export function createTables(database: DatabaseSync, domain: SearchDomain): void {
@@ -56,7 +82,7 @@ const FTS_HASH_BYTES = 32 * 1024 * 1024;
 
 export interface IndexMeta {
   readonly documents: number;
-  /** Wall time in milliseconds, as given to the build. */
+  /** Wall time in milliseconds since the epoch. */
   readonly builtAtMs: number;
   /** Differs between any two builds. */
   readonly build: string;
@@ -99,53 +125,13 @@ export function readMeta(database: DatabaseSync, file: string, domain: SearchDom
   };
 }
 
-/** Names and types in order. Whether an attribute may be sorted or counted changes nothing in the file. */
+/** Names and types in order. Whether an attribute may be sorted or counted does not change the file. */
 function declarationOf(domain: SearchDomain): string {
   return domain.attributes.map(({ name, type }) => `${name}:${type}`).join(', ') || 'none';
 }
 
-/**
- * A document's attributes as `facts` holds them, in the order of its columns; null where one is missing.
- * @throws naming the attribute that is not declared or not of its type.
- */
-export function factsOf(document: Document, columns: readonly Column[], labels: Labels): readonly (number | null)[] {
-  const { attributes } = document;
-  const declared = columns.filter(({ attribute }) => attributes[attribute.name] !== undefined);
-  if (declared.length !== Object.keys(attributes).length) {
-    const names = new Set(declared.map(({ attribute }) => attribute.name));
-    const stray = Object.keys(attributes).filter((name) => !names.has(name));
-    throw new Error(`attribute "${stray.join('", "')}" is not declared for this domain`);
-  }
-  return columns.map((column) => {
-    const given = attributes[column.attribute.name];
-    return given === undefined ? null : factOf(column, given, labels);
-  });
-}
-
-const MS_PER_DAY = 86_400_000;
+export const MS_PER_DAY = 86_400_000;
 
 export function isoDate(days: number): string {
   return new Date(days * MS_PER_DAY).toISOString().slice(0, 10);
-}
-
-function factOf(column: Column, given: string | number, labels: Labels): number | null {
-  const { name, type } = column.attribute;
-  const refuse = (expected: string): Error =>
-    new Error(`attribute "${name}" is ${JSON.stringify(given)}, expected ${expected}`);
-  switch (type) {
-    case 'string':
-      if (typeof given !== 'string') throw refuse('text');
-      return labels.codeOf(column, given);
-    case 'integer':
-      if (!Number.isSafeInteger(given)) throw refuse('a whole number within ±2^53');
-      return Number(given);
-    case 'number':
-      if (typeof given !== 'number' || !Number.isFinite(given)) throw refuse('a number');
-      return given;
-    case 'date': {
-      const days = Date.parse(`${given}T00:00:00Z`) / MS_PER_DAY;
-      if (!Number.isInteger(days) || isoDate(days) !== given) throw refuse('a date as YYYY-MM-DD');
-      return days;
-    }
-  }
 }

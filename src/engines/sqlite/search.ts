@@ -5,7 +5,7 @@ import { type Expression, expressionOf, type Vocabulary } from './expression.ts'
 import { type Column, isoDate } from './schema.ts';
 import { snippetOf } from './snippet.ts';
 
-export interface IndexSearchOptions {
+interface IndexSearchOptions {
   readonly statements: (sql: string) => StatementSync;
   readonly columns: ReadonlyMap<string, Column>;
   readonly snippetLength: number;
@@ -13,12 +13,12 @@ export interface IndexSearchOptions {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A word in the title counts for this many in the description. */
+/** A word in the title counts as much as this many in the description. */
 const TITLE_WEIGHT = 5;
 
 /**
  * One search over an open index. Every match is found and scored once, into the temporary table `matched`; total, page
- * and facets are then read from it. All SQL is made of numbered columns and bound parameters.
+ * and facets are then read from it. All SQL consists of numbered columns and bound parameters.
  */
 export function createSearch({ statements, columns, snippetLength }: IndexSearchOptions) {
   const vocabulary: Vocabulary = {
@@ -44,15 +44,15 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
     return { total, totalRelation: 'eq', results, facets };
   };
 
-  /** Fills `matched`; how many there are. */
+  /** Fills `matched`. @returns the number of matches */
   function match(request: SearchRequest, { score, only }: Expression): number {
     statements('DELETE FROM matched').run();
-    // Nobody sees a score that does not order the page, and scoring is most of the work.
+    // A score that does not order the page is not shown, and scoring is most of the work.
     const isScored = request.sort.by === 'relevance';
     const conditions = ['fts MATCH ?'];
     const values: Value[] = [isScored ? score : (only ?? score)];
     if (isScored && only !== undefined) {
-      // The + keeps SQLite from running the outer MATCH once for each row of the inner one.
+      // Without the + SQLite would run the outer MATCH once for each row of the inner one.
       conditions.push('+fts.rowid IN (SELECT rowid FROM fts WHERE fts MATCH ?)');
       values.push(only);
     }
@@ -84,7 +84,7 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
       });
   }
 
-  /** Ties in the order of the catalogue; documents without the attribute last, whichever the direction. */
+  /** Ties in the order of the catalogue; documents without the attribute last in both directions. */
   function pageSql(sort: Sort): string {
     if (sort.by === 'relevance') return 'SELECT n, score FROM matched ORDER BY score DESC, n LIMIT ? OFFSET ?';
     const { name } = columnOf(sort.attribute);
@@ -106,10 +106,10 @@ export function createSearch({ statements, columns, snippetLength }: IndexSearch
 }
 
 /**
- * Counts the values of several attributes over `matched`, in one pass. SQLite hands each column over as one JSON array:
+ * Counts the values of several attributes over `matched`, in one pass. SQLite returns each column as one JSON array:
  * for 10 000 rows and two facets that took 2 ms, a GROUP BY per facet 6 ms, and a row object per match 5 ms.
  */
-export function countFacets(
+function countFacets(
   columns: readonly Column[],
   statements: (sql: string) => StatementSync,
 ): Readonly<Record<string, readonly FacetCount[]>> {
@@ -154,15 +154,15 @@ function shown(
   }
 }
 
-export type Value = string | number;
+type Value = string | number;
 
-export interface Condition {
+interface Condition {
   readonly sql: string;
   readonly values: readonly Value[];
 }
 
-/** A filter as SQL over `facts`. Lists travel as one JSON parameter, so that their length makes no new statement. */
-export function conditionOf(filter: Filter, { name, index }: Column): Condition {
+/** A filter as SQL over `facts`. A list is one JSON parameter, so that its length does not change the statement. */
+function conditionOf(filter: Filter, { name, index }: Column): Condition {
   switch (filter.kind) {
     case 'strings': {
       const codes = 'SELECT code FROM labels WHERE attribute = ? AND key IN (SELECT value FROM json_each(?))';
@@ -183,7 +183,7 @@ export function conditionOf(filter: Filter, { name, index }: Column): Condition 
   }
 }
 
-/** Prepared statements by their SQL, the least recently used dropped past `max`. */
+/** Prepared statements by their SQL. Beyond `max` the least recently used one is dropped. */
 export function createStatements(database: DatabaseSync, max: number): (sql: string) => StatementSync {
   const prepared = new Map<string, StatementSync>();
   return (sql) => {

@@ -1,16 +1,16 @@
 import { escapeHtml } from '../../search/escape-html.ts';
 import { foldText, type Term, WORD } from './expression.ts';
 
-export interface SnippetOptions {
+interface SnippetOptions {
   /** Longest snippet, in UTF-16 units of the source text: before escaping, without `…`. */
   readonly maxLength: number;
   readonly highlight: boolean;
 }
 
 /**
- * The part of a text that shows most of the terms, HTML-escaped, with found words in `<em>`. Without highlighting: how
- * the text begins. The text itself is cut into marked and unmarked pieces and each is escaped, so nothing in it can
- * pass for a mark.
+ * The part of a text with most of the terms, HTML-escaped, with found words in `<em>`. Without highlighting it is the
+ * beginning of the text. Marked and unmarked pieces are cut from the source and then escaped, so the text cannot contain
+ * marks of its own.
  */
 export function snippetOf(text: string, terms: readonly Term[], { maxLength, highlight }: SnippetOptions): string {
   const source = text.slice(0, SCANNED);
@@ -29,9 +29,9 @@ export function snippetOf(text: string, terms: readonly Term[], { maxLength, hig
   return `${before}${html.trim()}${after}`;
 }
 
-/** A longer text is searched for highlights, and shown, no further than this. */
+/** Only this much of a text is searched for highlights and shown. */
 const SCANNED = 32_768;
-/** How much of a snippet comes before the first found word. */
+/** Share of a snippet before its first found word. */
 const LEAD_SHARE = 0.2;
 
 interface Found {
@@ -73,7 +73,7 @@ function bestWindow(text: string, found: readonly Found[], maxLength: number): {
   return { from, to };
 }
 
-/** Just behind the first space from `at` on, and `limit` at most. */
+/** The position after the first space from `at` on; at most `limit`. */
 function boundaryAfter(text: string, at: number, limit: number): number {
   for (let index = at; index < limit; index += 1) {
     if (isSpace(text, index)) return index + 1;
@@ -81,7 +81,7 @@ function boundaryAfter(text: string, at: number, limit: number): number {
   return limit;
 }
 
-/** At the last space before `at`; in a text without any, between two whole characters. */
+/** The position of the last space before `at`; without a space, a position between two whole characters. */
 function boundaryBefore(text: string, from: number, at: number): number {
   for (let index = at; index > from; index -= 1) {
     if (isSpace(text, index)) return index;
@@ -95,7 +95,7 @@ function isSpace(text: string, index: number): boolean {
   return unit <= 0x20 || unit === 0xa0;
 }
 
-/** Also makes one space of white space and of control characters, which HTML does not allow. */
+/** Also turns runs of white space and control characters, which HTML does not allow, into one space. */
 function escaped(text: string): string {
   return escapeHtml(text.replace(/[\s\p{Cc}]+/gu, ' '));
 }

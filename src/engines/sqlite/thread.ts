@@ -1,34 +1,26 @@
 import { Worker } from 'node:worker_threads';
-import type { SearchRequest } from '../../search/domain.ts';
-import { EngineError, type EngineErrorCode, type ResultPage } from '../../search/engine.ts';
+import { EngineError, type ResultPage } from '../../search/engine.ts';
 import type { OpenIndexOptions } from './open-index.ts';
+import type { Question, Reply } from './worker.ts';
 
-/** A worker thread with the index open. It does one thing at a time. */
+/** A worker thread with the index open. It answers one question at a time. */
 export interface Thread {
   /** Resolves with the build of the index it opened, once it can answer. Rejects with an EngineError. */
   readonly ready: Promise<string>;
-  /** Resolves with a page, or nothing for a probe. Rejects with an EngineError, also when the thread dies of it. */
+  /** Resolves with a page, or undefined for a probe. Rejects with an EngineError, also when the thread dies. */
   readonly ask: (question: Question) => Promise<ResultPage | undefined>;
   /**
-   * Ends the thread. JavaScript stops at once, but a statement that SQLite is running is run to its end first: nothing
-   * can interrupt it from here.
+   * Ends the thread. JavaScript stops at once, but SQLite finishes the statement that it is running: nothing can interrupt
+   * it from here.
    */
   readonly end: () => Promise<void>;
   /** False from the moment the thread is gone, before any of its promises settles for that. */
   readonly alive: () => boolean;
-  /** Resolves when the thread is gone, with what it died of, as far as known; never rejects. */
+  /** Resolves when the thread is gone, with the cause as far as it is known; never rejects. */
   readonly ended: Promise<string>;
 }
 
-export type Question = { readonly kind: 'search'; readonly request: SearchRequest } | { readonly kind: 'probe' };
-
-/** What a thread says. */
-export type Reply =
-  | { readonly kind: 'ready'; readonly build: string }
-  | { readonly kind: 'answer'; readonly page: ResultPage | undefined }
-  | { readonly kind: 'failed'; readonly code: EngineErrorCode; readonly message: string };
-
-/** @param program the module that the thread runs: worker.ts, or a stand-in that misbehaves. */
+/** @param program the module that the thread runs: worker.ts, or a faulty one in tests. */
 export function startThread(program: URL, options: OpenIndexOptions): Thread {
   const worker = new Worker(program, { workerData: options });
   const opening = Promise.withResolvers<string>();
@@ -64,7 +56,7 @@ export function startThread(program: URL, options: OpenIndexOptions): Thread {
       resolve(detail);
     });
   });
-  // Whoever waits gets the rejection; when nobody does, it is no unhandled one.
+  // A start that nothing awaits must not become an unhandled rejection.
   opening.promise.catch(() => undefined);
 
   return {

@@ -1,9 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { EngineErrorCode } from '../../search/engine.ts';
+import type { SearchRequest } from '../../search/domain.ts';
+import type { EngineErrorCode, ResultPage } from '../../search/engine.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
-import type { Question, Reply } from './thread.ts';
 
-/** What each search thread runs: open the index, then answer one question after the other. */
+/** The program of each search thread: opens the index, then answers one question after the other. */
+
+export type Question = { readonly kind: 'search'; readonly request: SearchRequest } | { readonly kind: 'probe' };
+
+/** Messages of the thread: `ready` or `failed` once the index is open, then one message per question. */
+export type Reply =
+  | { readonly kind: 'ready'; readonly build: string }
+  | { readonly kind: 'answer'; readonly page: ResultPage | undefined }
+  | { readonly kind: 'failed'; readonly code: EngineErrorCode; readonly message: string };
 
 const SQLITE_ERROR = 1;
 
@@ -31,7 +39,7 @@ try {
   reply({ kind: 'failed', code: 'engine-unavailable', message: messageOf(error) });
 }
 
-/** SQLite's plain error is about the statement; every other code is about the file or the machine. */
+/** SQLITE_ERROR is about the statement; every other code is about the file or the machine. */
 function codeOf(error: unknown): EngineErrorCode {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : SQLITE_ERROR;
   return code === SQLITE_ERROR ? 'engine-rejected' : 'engine-unavailable';

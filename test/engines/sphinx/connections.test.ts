@@ -8,7 +8,7 @@ const packet = (sequence: number, payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from([payload.length, 0, 0, sequence]), payload]);
 const GREETING = Buffer.concat([
   Buffer.from('\x0a2.2.11\0\x01\0\0\0saltsalt\0', 'latin1'),
-  // Capabilities, character set, status, the length of the salt, its rest.
+  // Capabilities, character set, status, the length of the salt, the rest of the salt.
   Buffer.from([0x08, 0x82, 33, 2, 0, 8, 0, 21, ...Array(10).fill(0)]),
   Buffer.from('saltsaltsalt\0mysql_native_password\0', 'latin1'),
 ]);
@@ -17,11 +17,11 @@ const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
 interface Rig {
   readonly connections: Connections;
   readonly asked: readonly string[];
-  /** Answers the statements `hang` that came until now. */
+  /** Answers the statements `hang` received so far. */
   readonly answer: () => void;
 }
 
-/** Connections to a server that answers every statement with nothing, at once but for `hang`. */
+/** Connections to a server that answers every statement except `hang` at once, with an empty reply. */
 async function rig(t: TestContext, maxConnections: number): Promise<Rig> {
   const asked: string[] = [];
   const hanging: Socket[] = [];
@@ -56,7 +56,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise((done) => setTimeout(done, 5));
 };
 
-test('the place of a query that was given up goes to the waiter', { timeout: 20_000 }, async (t) => {
+test('when a query is given up, the waiter gets a new connection', { timeout: 20_000 }, async (t) => {
   const { connections, asked } = await rig(t, 1);
   const leave = new AbortController();
   const given = assert.rejects(connections.ask('hang', leave.signal), { code: 'engine-timeout' });
@@ -69,7 +69,7 @@ test('the place of a query that was given up goes to the waiter', { timeout: 20_
   assert.deepEqual(connections.counts(), { open: 1, idle: 1, waiting: 0 });
 });
 
-test('the free connection goes to the waiter, and a waiter beyond the bound is refused', {
+test('a waiter gets the connection that becomes idle, and a waiter beyond the bound is refused', {
   timeout: 20_000,
 }, async (t) => {
   const { connections, asked, answer } = await rig(t, 1);
@@ -84,7 +84,7 @@ test('the free connection goes to the waiter, and a waiter beyond the bound is r
   assert.deepEqual(connections.counts(), { open: 1, idle: 1, waiting: 0 });
 });
 
-test('closed, it leaves nobody waiting', { timeout: 20_000 }, async (t) => {
+test('closing rejects every waiter', { timeout: 20_000 }, async (t) => {
   const { connections, asked } = await rig(t, 1);
   const { signal } = new AbortController();
   const both = ['hang', 'next'].map((sql) =>

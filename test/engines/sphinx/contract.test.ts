@@ -1,5 +1,5 @@
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN, engineContract } from '../../contract/engine.ts';
-import { eachServer, openSphinx } from './open.ts';
+import { eachServer, openSphinx } from './harness.ts';
 
 eachServer((name, server) => {
   engineContract(`the engine over searchd of ${name}`, async () => {

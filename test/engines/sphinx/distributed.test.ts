@@ -10,7 +10,7 @@ import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, counted, matching } from '../../contract/engine-truth.ts';
-import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
+import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
 const PATIENCE_MS = 20_000;
 const HALVES = ['even', 'odd'] as const;
@@ -36,7 +36,7 @@ eachServer((name, server) => {
       await writeFile(
         configFile,
         [
-          // It is its own agent. A distributed index must come after the ones it is made of.
+          // This searchd is its own agent. A distributed index must come after its local indexes.
           generated.replace('searchd\n{', `searchd\n{\n  listen = 127.0.0.1:${agentPort}`),
           distributed('whole', 'local = even', `agent = 127.0.0.1:${agentPort}:odd`),
           distributed('crippled', 'local = even', `agent = 127.0.0.1:${deadPort}:odd`),
@@ -71,7 +71,7 @@ eachServer((name, server) => {
       };
     }
 
-    it('with all of its agents gives whole pages, facets and folded text included', async () => {
+    it('gives whole pages while all agents are up, with facets and folded text', async () => {
       const { search, retries } = open('whole');
       const page = await search(COMMON);
       assert.equal(page.total, matching(COMMON).length);
@@ -80,7 +80,7 @@ eachServer((name, server) => {
       assert.deepEqual(retries(), []);
     });
 
-    it('folds, computes and sorts over agents as over an index of its own', async () => {
+    it('folds, computes and sorts over agents like over a local index', async () => {
       const { ask: askIt } = open('whole');
       const filters: readonly Filter[] = [
         { kind: 'strings', attribute: 'city', values: ['орел', 'москва'] },
@@ -113,7 +113,7 @@ eachServer((name, server) => {
       }
     });
 
-    it('with a dead agent gives, after one more attempt, a page that says it is partial', async () => {
+    it('gives a partial page after one more attempt when an agent is dead', async () => {
       const { search, retries } = open('crippled');
       const page = await search(COMMON);
       const all = matching(COMMON);
@@ -123,13 +123,13 @@ eachServer((name, server) => {
       assert.deepEqual(retries(), ['partial']);
     });
 
-    it('with all agents dead is unavailable after one more attempt, although searchd calls it a parse error', async () => {
+    it('is unavailable after one more attempt when all agents are dead, although searchd reports a parse error', async () => {
       const { search, retries } = open('dead');
       await assert.rejects(search(COMMON), { name: 'EngineError', code: 'engine-unavailable', message: /agent/ });
       assert.deepEqual(retries(), ['failed']);
     });
 
-    it('asks again no more often than the retry budget allows', async () => {
+    it('tries again only as often as the retry budget allows', async () => {
       const { search, retries } = open('crippled');
       for (let asked = 0; asked < 30; asked += 1) assert.notEqual((await search('гитара')).partial, undefined);
       const tried = retries().filter((result) => result === 'partial').length;

@@ -10,7 +10,7 @@ interface Case {
   readonly means: EngineErrorCode;
 }
 
-/** As searchd 2.2.11, Manticore and mysql2 word them. */
+/** Messages of searchd 2.2.11, Manticore and mysql2. */
 const CASES: readonly Case[] = [
   {
     message: "sphinxql: syntax error, unexpected $end near 'x'\0",
@@ -63,12 +63,12 @@ for (const { means, message, ...rest } of CASES) {
   });
 }
 
-it('what is an EngineError already stays the same', () => {
+it('an EngineError is returned unchanged', () => {
   const error = new EngineError('engine-timeout', 'late');
   assert.equal(classify(error), error);
 });
 
-it('only an agent that failed is worth a second attempt', () => {
+it('only a failed agent is worth a second attempt', () => {
   assert.ok(isAgentFault('index dist: agent 127.0.0.1:17313: connect() failed: errno=111, Connection refused'));
   assert.ok(!isAgentFault("index d: agent a:1: remote query error: index odd: no such filter attribute 'x'"));
   assert.ok(isAgentFault('index d: agent a:1: remote query error: x;\nindex d: agent b:1: connect() timed out'));
@@ -76,7 +76,7 @@ it('only an agent that failed is worth a second attempt', () => {
   assert.ok(!isAgentFault("unknown local index 'agent' in search request"));
 });
 
-it('a page is partial after every warning but those known to be harmless', () => {
+it('every warning makes a page partial, except known harmless ones', () => {
   assert.equal(partialWarning(undefined), undefined);
   assert.equal(partialWarning('Fields specified in field_weights option not found: [title]'), undefined);
   for (const warning of ['query time exceeded max_query_time', 'index d: agent a:1: timed out', 'something new']) {

@@ -8,11 +8,10 @@ import type { Engine, EngineErrorCode } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, matching } from '../../contract/engine-truth.ts';
-import { eventually } from './eventually.ts';
-import { eachServer, engineDefaults, openSphinx } from './open.ts';
+import { eachServer, engineDefaults, eventually, openSphinx } from './harness.ts';
 
-const PATIENCE_MS = 20_000;
-/** An aborted search keeps its thread in searchd until it is done, so there must be more than connections. */
+const TIME_LIMIT_MS = 20_000;
+/** An aborted search keeps its thread in searchd until it is done, so searchd needs more threads than we use connections. */
 const PLENTY = 64;
 
 eachServer((name, server) => {
@@ -35,7 +34,7 @@ eachServer((name, server) => {
       await remove?.();
     });
 
-    /** An engine, and how many connections it holds. */
+    /** An engine, and its number of open connections. */
     function open(given: Partial<SphinxOptions> = {}): { engine: Engine; held: () => number; events: SphinxEvent[] } {
       const events: SphinxEvent[] = [];
       const engine = createSphinxEngine({
@@ -53,7 +52,7 @@ eachServer((name, server) => {
     }
 
     async function answers(engine: Engine, text = 'гитара'): Promise<void> {
-      const page = await engine.search(ask(text), AbortSignal.timeout(PATIENCE_MS));
+      const page = await engine.search(ask(text), AbortSignal.timeout(TIME_LIMIT_MS));
       assert.equal(page.total, matching(text).length);
     }
 
@@ -68,7 +67,7 @@ eachServer((name, server) => {
       });
     }
 
-    it('stopped: every search ends with its signal, no connection leaks, and it works again when it goes on', async () => {
+    it('stopped (SIGSTOP): every search ends at its abort, no connection leaks, and searches work again after SIGCONT', async () => {
       const { engine, held } = open({ connectTimeoutMs: 400 });
       await Promise.all([answers(engine), answers(engine, 'чайник'), answers(engine, 'монитор')]);
       const alive = held();
@@ -76,23 +75,23 @@ eachServer((name, server) => {
       await searchd.process.pause();
       try {
         const startedMs = performance.now();
-        // Three find a connection that stalls, the rest wait for one or cannot open one.
+        // Three searches have a connection that stalls; the others wait for one or cannot open one.
         const searches = Array.from({ length: 8 }, () => engine.search(ask('гитара'), AbortSignal.timeout(300)));
         await Promise.all(searches.map((search) => refused(search, 'engine-timeout', 'engine-unavailable')));
-        assert.ok(performance.now() - startedMs < PATIENCE_MS);
+        assert.ok(performance.now() - startedMs < TIME_LIMIT_MS);
         assert.equal(held(), 0);
-        await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
+        await refused(engine.probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
       } finally {
         searchd.process.signal('SIGCONT');
       }
-      // First searchd has to greet all who came meanwhile and left.
+      // First searchd has to greet all clients that connected and left meanwhile.
       await eventually(() => answers(engine));
       await Promise.all(Array.from({ length: 8 }, () => answers(engine)));
       assert.ok(held() <= 4);
       await engine.close();
     });
 
-    it('a search given up while searchd was stopped leaves nothing behind for the next one', async () => {
+    it('a search given up while searchd was stopped does not affect the next one', async () => {
       const { engine, events } = open({ maxConnections: 1 });
       await answers(engine);
       for (let round = 0; round < 3; round += 1) {
@@ -114,7 +113,7 @@ eachServer((name, server) => {
         const aborted = engine
           .search(ask(COMMON, { limit: 100, facets: ['city'] }), controller.signal)
           .catch((error) => error);
-        const kept = engine.search(ask(word), AbortSignal.timeout(PATIENCE_MS));
+        const kept = engine.search(ask(word), AbortSignal.timeout(TIME_LIMIT_MS));
         await sleep((round % 10) / 3);
         controller.abort();
         assert.equal((await kept).total, matching(word).length);
@@ -126,11 +125,11 @@ eachServer((name, server) => {
       assert.equal(held(), 0);
     });
 
-    it('more searches than connections and queue are refused at once, the rest answered', async () => {
+    it('searches beyond connections and queue are refused at once, the others are answered', async () => {
       const { engine } = open({ maxConnections: 2 });
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, () =>
-          engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)).then(
+          engine.search(ask('гитара'), AbortSignal.timeout(TIME_LIMIT_MS)).then(
             () => 'answered',
             (error) => error.code,
           ),
@@ -142,7 +141,7 @@ eachServer((name, server) => {
       await engine.close();
     });
 
-    it('an idle connection is closed before searchd would, and a new one opened when needed', async () => {
+    it('an idle connection is closed before searchd would close it, and a new one is opened when needed', async () => {
       const events: SphinxEvent[] = [];
       const connections = createConnections({
         ...engineDefaults(searchd.port, server),
@@ -151,7 +150,7 @@ eachServer((name, server) => {
         observe: (event) => events.push(event),
       });
       for (let round = 1; round <= 2; round += 1) {
-        await connections.ask('SHOW META; SHOW META', AbortSignal.timeout(PATIENCE_MS));
+        await connections.ask('SHOW META; SHOW META', AbortSignal.timeout(TIME_LIMIT_MS));
         await eventually(async () => assert.deepEqual(connections.counts(), { open: 0, idle: 0, waiting: 0 }));
         assert.equal(events.filter((event) => event.kind === 'connection' && event.state === 'open').length, round);
       }
@@ -160,41 +159,41 @@ eachServer((name, server) => {
 
     it('an unknown index is rejected, not unavailable', async () => {
       const { engine } = open({ index: 'nosuch' });
-      await refused(engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)), 'engine-rejected');
-      await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-rejected');
+      await refused(engine.search(ask('гитара'), AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-rejected');
+      await refused(engine.probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-rejected');
       await engine.close();
     });
 
-    it('an empty statement is refused before it leaves, because it would crash searchd', async () => {
+    it('an empty statement is refused before it is sent, because it would crash searchd', async () => {
       const options = { ...engineDefaults(searchd.port, server), onClose: () => {} };
-      const connection = await openConnection(options, AbortSignal.timeout(PATIENCE_MS));
+      const connection = await openConnection(options, AbortSignal.timeout(TIME_LIMIT_MS));
       for (const sql of ['', ' ', '\n', '\t ']) await assert.rejects(connection.send(sql), /empty statement/);
       assert.equal((await connection.send('SHOW META; SHOW META')).length, 2);
       connection.destroy();
       await refused(connection.send('SHOW META'), 'engine-unavailable');
     });
 
-    it('killed: unavailable at once, and healed by itself when searchd is back', async () => {
+    it('killed: searches are unavailable at once, and work again when searchd is back', async () => {
       const { engine, held } = open();
       await answers(engine);
       const underWay = engine
-        .search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(PATIENCE_MS))
+        .search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(TIME_LIMIT_MS))
         .catch((error) => error.code);
       searchd.process.signal('SIGKILL');
       await searchd.process.ended;
       const outcome = await underWay;
       assert.ok(typeof outcome !== 'string' || outcome === 'engine-unavailable', String(outcome));
-      await refused(engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
-      await refused(engine.probe(AbortSignal.timeout(PATIENCE_MS)), 'engine-unavailable');
+      await refused(engine.search(ask('гитара'), AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
+      await refused(engine.probe(AbortSignal.timeout(TIME_LIMIT_MS)), 'engine-unavailable');
       assert.equal(held(), 0);
       const { configFile, port } = searchd;
       searchd = await startSearchd({ directory, from: { configFile, port }, built: true, server });
       await answers(engine);
-      await engine.probe(AbortSignal.timeout(PATIENCE_MS));
+      await engine.probe(AbortSignal.timeout(TIME_LIMIT_MS));
       await engine.close();
     });
 
-    it('a new index under load breaks no search and no connection', async () => {
+    it('an index rotated under load breaks no search and no connection', async () => {
       const { engine, events } = open();
       let rotated = false;
       const rotating = searchd.rotate().finally(() => {

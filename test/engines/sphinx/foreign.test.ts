@@ -8,7 +8,7 @@ import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import type { Filter, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
+import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
 const DOMAIN: SearchDomain = {
   name: 'foreign',
@@ -30,7 +30,7 @@ const ROWS = [
   [13n, 'Кот белый', 'спит', 'Тула', 4_000_000_000, 9, 0, 1_700_000_001],
 ] as const;
 
-/** No blended characters, infixes, own ids, sentinels or server-wide collation: what somebody had before serpcache. */
+/** An index from before serpcache: no blended characters, infixes, own ids, values for missing, or server-wide collation. */
 const configuration = (directory: string, port: number): string => `
 source plain
 {
@@ -88,7 +88,7 @@ eachServer((name, server) => {
     const ids = async (...filters: Filter[]): Promise<string[]> =>
       (await search('кот', { filters })).results.map(({ id }) => id).sort();
 
-    it('gives its numeric ids, whole, and its attributes, zero included', async () => {
+    it('gives its numeric ids exactly, and its attributes, zero included', async () => {
       const { results } = await search('рыжий');
       assert.deepEqual(
         results.map(({ id, title, attributes }) => ({ id, title, attributes })),
@@ -115,7 +115,7 @@ eachServer((name, server) => {
       assert.deepEqual(await ids({ kind: 'range', attribute: 'price', to: 10.5 }), ['13', '9007199254740993']);
     });
 
-    it('takes any second of a day for that day', async () => {
+    it('takes any second of a day as that day', async () => {
       assert.deepEqual(await ids({ kind: 'numbers', attribute: 'posted', values: [0] }), ['9007199254740993']);
       assert.deepEqual(await ids({ kind: 'range', attribute: 'posted', from: 1, to: 1 }), ['12']);
       const { facets } = await search('кот', { facets: ['posted', 'rooms'] });

@@ -4,8 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { eventually } from './eventually.ts';
-import { eachServer, openSphinx } from './open.ts';
+import { eachServer, eventually, openSphinx } from './harness.ts';
 
 const PATIENCE_MS = 20_000;
 const MOST_CONNECTIONS = 6;
@@ -25,7 +24,7 @@ eachServer((name, server) => {
       await opened?.remove();
     });
 
-    it('refuses as overload (max_children, max_connections), and answers once there is room', async () => {
+    it('refuses with engine-overloaded (max_children, max_connections), and answers once a connection is free', async () => {
       const crowd = await occupyAll(opened.searchd.port, MOST_CONNECTIONS);
       const engine = opened.engine({ domain: CONTRACT_DOMAIN, index: 'contract' });
       const search = () => engine.search(ask('гитара'), AbortSignal.timeout(PATIENCE_MS));
@@ -41,7 +40,7 @@ eachServer((name, server) => {
   });
 });
 
-/** Connections that do nothing but count. One still being closed by searchd may take a place for a moment: try again. */
+/** Connections that only take up searchd's limit. One that searchd is still closing may count for a moment: try again. */
 async function occupyAll(port: number, count: number): Promise<Socket[]> {
   const held: Socket[] = [];
   while (held.length < count) {
@@ -52,7 +51,7 @@ async function occupyAll(port: number, count: number): Promise<Socket[]> {
   return held;
 }
 
-/** A greeting is a packet of type 10; a refusal one of type 255. */
+/** A greeting is a packet of type 10, a refusal of type 255. */
 function occupy(port: number): Promise<{ socket: Socket; greeted: boolean }> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -7,9 +7,9 @@ import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { corpora, evenly } from '../../corpus.ts';
 import { matching, type Reading, readAll, wordsIn } from '../read-all.ts';
-import { openSphinx } from './open.ts';
+import { openSphinx } from './harness.ts';
 
-/** So many that a word stands in more documents than searchd keeps matches, and a search of it can be interrupted. */
+/** Enough documents that one word has more matches than searchd keeps, and that a search for it can be interrupted. */
 const FEWEST_DOCUMENTS = 20_000;
 const MAX_MATCHES = 1000;
 const PATIENCE_MS = 30_000;
@@ -24,7 +24,7 @@ const PACKAGES: SearchDomain = {
   answerProfile: '',
 };
 
-/** A word that many documents hold, and its forms. The second is of the demo catalogue: a machine may have no apt lists. */
+/** A word of many documents, with its forms. The second is from the demo catalogue: a machine may have no apt lists. */
 const COMMON = [
   ['library', 'library', 'libraries'],
   ['состояние', 'состояни(?:[еяию]|ем|й|ям|ями|ях)'],
@@ -41,7 +41,7 @@ for (const corpus of corpora('packages')) {
 
     before(async () => {
       packages = await corpus.documents();
-      // The machine's are built whole, some 60,000 of them: once is enough to see that this is no obstacle.
+      // All packages of the machine are built once, some 60,000, to show that this many are possible.
       if (corpus.file !== undefined) packages = evenly(packages, FEWEST_DOCUMENTS);
       documents = toppedUp(packages);
       reading = readAll(documents);
@@ -66,7 +66,7 @@ for (const corpus of corpora('packages')) {
       assert.deepEqual(searchd.source?.domains, [{ domain: 'packages', documents: documents.length, rounded: {} }]);
     });
 
-    it('are found by what they are about', async () => {
+    it('are found by the rare words of their titles', async () => {
       const told = evenly(packages, 300).flatMap((document) => {
         const text = aboutOf(document, reading);
         return text === undefined ? [] : [{ document, text }];
@@ -103,7 +103,7 @@ for (const corpus of corpora('packages')) {
       );
     });
 
-    it('an abort in the midst of heavy searches touches no search beside them', async () => {
+    it('aborts of heavy searches do not affect other searches', async () => {
       const [heavy, holding] = common(documents);
       const light = evenly(packages, 300).flatMap((document) => aboutOf(document, reading) ?? [])[0] ?? '';
       const expected = (await search(light)).total;
@@ -130,7 +130,7 @@ for (const corpus of corpora('packages')) {
   });
 }
 
-/** Ads of the demo catalogue make up for packages that are missing. */
+/** Ads of the demo catalogue fill up for missing packages. */
 function toppedUp(packages: readonly Document[]): readonly Document[] {
   const ads = [...demoDocuments('goods')].slice(0, Math.max(0, FEWEST_DOCUMENTS - packages.length));
   return [
@@ -142,10 +142,10 @@ function toppedUp(packages: readonly Document[]): readonly Document[] {
   ];
 }
 
-/** Rare words of its title that stand in its description as well, by which at most a few documents can be meant. */
+/** Rare words of the title that the description has as well: only a few documents have them all. */
 function aboutOf(document: Document, { words, holdingAll }: Reading): string | undefined {
   const described = new Set(wordsIn(document.description));
-  // searchd keeps the letters of other languages apart: ö is no o.
+  // searchd does not fold letters of other languages: ö is not o.
   const typed = document.title.toLowerCase();
   const own = [...new Set(wordsIn(document.title))]
     .filter((word) => described.has(word) && typed.includes(word) && /^(?:[a-z]{3,}|[а-я]{3,})$/.test(word))

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pageOf, type ResultSets, withoutFloat32Noise } from '../../../src/engines/sphinx/reply.ts';
-import { beginning, createMarks, highlighted } from '../../../src/engines/sphinx/snippet.ts';
+import type { ResultSets } from '../../../src/engines/sphinx/connection-pool.ts';
+import { beginning, highlighted, pageOf } from '../../../src/engines/sphinx/reply.ts';
+import { withoutFloat32Noise } from '../../../src/engines/sphinx/schema.ts';
+import { createMarks } from '../../../src/engines/sphinx/statement.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 
 const domain: SearchDomain = {
@@ -29,7 +31,7 @@ const request: SearchRequest = {
 const page = (sets: ResultSets) => pageOf(sets, request, { domain, marks, snippetLength: 40 });
 const META = [['total_found', '1']];
 
-it('numbers, dates and ids come back as they were given', () => {
+it('numbers, dates and ids are returned as they were indexed', () => {
   const { results, facets } = page([
     [['9007199254740993', '2751', 'Кот', '', '9007199254740993', '81.529999', '-86400']],
     META,
@@ -59,7 +61,7 @@ it('numbers, dates and ids come back as they were given', () => {
   });
 });
 
-it('with highlights the title is what the index has, and its marks are in the snippet', () => {
+it('with highlights the title is the indexed one, and its marks are in the snippet', () => {
   const title = `${'длинное '.repeat(80)}17" кот`;
   const marked = `17" ${marks.open}кот${marks.close}`;
   const row = ['1', '2', title, 'без слова', '0', '0', '0', marked];
@@ -71,7 +73,7 @@ it('with highlights the title is what the index has, and its marks are in the sn
   assert.deepEqual([results[0]?.title, results[0]?.snippet], [title, '17&quot; <em>кот</em> … без слова']);
 });
 
-it('zero is a value and what the index has for missing is none', () => {
+it("zero is a value, and the index's value for missing is not", () => {
   const missing = '-4611686018427387904';
   const { results } = page([
     [
@@ -88,7 +90,7 @@ it('zero is a value and what the index has for missing is none', () => {
   );
 });
 
-it('a warning makes a page partial and an unknown number of sets is an engine error', () => {
+it('a warning makes a page partial, and a wrong number of result sets is an engine error', () => {
   assert.equal(page([[], [['warning', 'cut'], ...META], [], META]).partial, 'cut');
   assert.equal(page([[], META, [], [['warning', 'a facet cut'], ...META]]).partial, 'a facet cut');
   assert.equal(page([[], [['total_relation', 'gte'], ...META], [], META]).totalRelation, 'gte');
@@ -97,7 +99,7 @@ it('a warning makes a page partial and an unknown number of sets is an engine er
   }
 });
 
-describe('float32 without its noise', () => {
+describe('withoutFloat32Noise', () => {
   for (const value of [0, 81.53, 0.1, -3.99, 1e6, 9999.99, 123456, 16_777_216, 12_500_000]) {
     it(`gives ${value}`, () => {
       assert.equal(withoutFloat32Noise(Number(Math.fround(value).toFixed(6))), value);
@@ -125,7 +127,7 @@ describe('a snippet', () => {
     });
   }
 
-  it('without highlights is cut between words, by characters of any size', () => {
+  it('without highlights is cut between words, counting whole characters', () => {
     assert.equal(beginning('раз  два\nтри', 40), 'раз два три');
     assert.equal(beginning('первое слово и второе', 15), 'первое слово и…');
     assert.equal(beginning('первое слово', 10), 'первое…');

@@ -6,7 +6,7 @@ import { buildIndexes, type RunningSearchd, startSearchd } from '../../../loadte
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { numericId, writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { Document, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
-import { eachServer, engineDefaults, temporaryDirectory } from './open.ts';
+import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
 const SHOP: SearchDomain = {
   name: 'shop',
@@ -31,11 +31,11 @@ const document = (id: string, rest: Partial<Document> = {}): Document => ({
 const SEARCHD = { dialect: 'sphinx', host: '127.0.0.1', port: 9306, maxConnections: 64 } as const;
 
 describe('the numeric id of a document', () => {
-  it('is its id where that is a decimal below 2^63', () => {
+  it('is the id where that is a decimal number below 2^63', () => {
     for (const id of ['1', '7', '9007199254740993', '9223372036854775807']) assert.equal(numericId(id), BigInt(id));
   });
 
-  it('is 63 bits of a hash where it is not', () => {
+  it('is 63 bits of a hash of any other id', () => {
     for (const id of ['0', '007', '-1', '9223372036854775808', '1e3', '12a', ' 1', 'icecat-1']) {
       const number = numericId(id);
       assert.ok(number > 0n && number < 2n ** 63n, id);
@@ -58,7 +58,7 @@ describe('the indexer’s input', () => {
       searchd: SEARCHD,
     });
 
-  it('has one line per document, whatever its text holds', async () => {
+  it('has one line per document for any text', async () => {
     const nasty = 'tab\tnew\nline\r\0nul \\ "quote" \u2028 end\\';
     const { configFile, domains } = await write([
       document('a', {
@@ -127,7 +127,7 @@ describe('the indexer’s input', () => {
     await assert.rejects(write([]), /domain shop: no documents/);
   });
 
-  it('a source that fails in the middle fails with its own error', async () => {
+  it('a document source that fails half-way fails with its own error', async () => {
     const broken = (function* () {
       yield document('1');
       throw new Error('line 2: not JSON');
@@ -191,7 +191,7 @@ eachServer((name, server) => {
       return page.results.map(({ id }) => id).sort();
     }
 
-    it('is served from a configuration in which the server finds no directive to warn of', async () => {
+    it('is served from a configuration without warnings of the server', async () => {
       const said = await readFile(searchd.process.logFile, 'utf8');
       assert.match(said, /accepting connections/);
       assert.doesNotMatch(said, /deprecated|removed|unknown key/);
@@ -201,7 +201,7 @@ eachServer((name, server) => {
       assert.deepEqual(await found('кабель'), ['9007199254740992', '9007199254740993']);
     });
 
-    it('finds hyphenated and punctuated words whole first, by their parts otherwise', async () => {
+    it('finds hyphenated and punctuated words as written first, else by their parts', async () => {
       assert.deepEqual(await found('кабель-мышь'), ['9007199254740992']);
       assert.deepEqual(await found('мышь-кабель'), ['9007199254740992', '9007199254740993']);
       assert.deepEqual(await found('c++'), ['9007199254740992']);
@@ -218,7 +218,7 @@ eachServer((name, server) => {
       for (const text of ['東京', 'タワー', '京']) assert.deepEqual(await found(text), ['9007199254740995'], text);
     });
 
-    it('holds extremes, and finds text attributes without case and with ё as е', async () => {
+    it('holds extreme values, and finds text attributes without case and with ё as е', async () => {
       const exact = (values: number[]) => ({ filters: [{ kind: 'numbers' as const, attribute: 'stock', values }] });
       assert.deepEqual(await found('елка', exact([2 ** 53 - 1])), ['small']);
       assert.deepEqual(await found('елка', exact([-(2 ** 53) + 1])), ['big']);
@@ -231,13 +231,13 @@ eachServer((name, server) => {
       ]);
     });
 
-    it('without attributes answers like any other', async () => {
+    it('answers also without attributes', async () => {
       assert.deepEqual(await found('елка', {}, 'bare'), []);
       assert.deepEqual(await found('товар', {}, 'bare'), ['1']);
     });
   });
 
-  it(`what the indexer of ${name} refuses is said in its own words`, async () => {
+  it(`an error of the indexer of ${name} is reported with its own message`, async () => {
     const directory = await temporaryDirectory();
     await assert.rejects(buildIndexes(join(directory, 'nosuch.conf'), { server }), /indexer failed: .*nosuch\.conf/s);
     await rm(directory, { recursive: true });

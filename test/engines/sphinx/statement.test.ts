@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import { matchText } from '../../../src/engines/sphinx/escape.ts';
-import { createMarks } from '../../../src/engines/sphinx/snippet.ts';
-import { createStatements, type StatementOptions } from '../../../src/engines/sphinx/statement.ts';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  createMarks,
+  createStatements,
+  matchText,
+  quote,
+  relaxedMatchText,
+  type StatementOptions,
+  snippetQuery,
+} from '../../../src/engines/sphinx/statement.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 
 const domain: SearchDomain = {
@@ -44,7 +51,7 @@ function statement(rest: Partial<SearchRequest> = {}, options: Partial<Statement
   return createStatements({ ...OPTIONS, ...options })(request, text, 900.7);
 }
 
-it('one round trip: results and each facet, after each what searchd has to say about it', () => {
+it('one round trip has the results and each facet, each followed by SHOW META', () => {
   const filters = [{ kind: 'numbers', attribute: 'price', values: [1.5, 2] }] as const;
   const statements = (statement({ facets: ['city', 'posted'], filters }) ?? '').split('; ');
   assert.deepEqual(
@@ -63,7 +70,7 @@ it('one round trip: results and each facet, after each what searchd has to say a
   }
 });
 
-it('never looks beyond max_matches, however it is configured', () => {
+it('never asks for results beyond max_matches, for any configuration', () => {
   assert.match(statement({}, { maxMatches: 200_000_000 }) ?? '', /max_matches=1000,/);
   assert.match(statement({}, { maxMatches: 0 }) ?? '', /max_matches=1,/);
   const small = { maxMatches: 100 };
@@ -72,25 +79,25 @@ it('never looks beyond max_matches, however it is configured', () => {
   assert.match(statement({ page: 2, limit: 70 }, small) ?? '', /LIMIT 70, 30 OPTION/);
 });
 
-it('asks Manticore, and only it, to count to the end', () => {
+it('tells only Manticore to count all matches', () => {
   assert.match(statement({}, { dialect: 'manticore' }) ?? '', /cutoff=0/);
   assert.doesNotMatch(statement() ?? '', /cutoff/);
 });
 
-it('a highlighted title comes beside the title itself, which SNIPPET cuts', () => {
+it('a highlighted title is a column besides the title, because SNIPPET cuts it', () => {
   assert.match(
     statement({ highlight: true }) ?? '',
     /^SELECT id, WEIGHT\(\) AS _weight, title, SNIPPET\(description, 'кот', [^)]*\) AS _description, city, rooms, price, posted, SNIPPET\(title, 'кот', [^)]*\) AS _title FROM/,
   );
 });
 
-it('what can match nothing is not asked', () => {
+it('a request that cannot match anything has no statement', () => {
   assert.equal(statement({ filters: [{ kind: 'numbers', attribute: 'rooms', values: [1.5] }] }), undefined);
   assert.equal(statement({ filters: [{ kind: 'strings', attribute: 'city', values: [''] }] }), undefined);
   assert.equal(statement({ filters: [{ kind: 'range', attribute: 'price', from: 2, to: 1 }] }), undefined);
 });
 
-it('numbers are written as searchd reads them', () => {
+it('numbers are written in the syntax of searchd', () => {
   const where = (filter: SearchRequest['filters'][number]) =>
     statement({ filters: [filter] })?.match(/ AND (.*) ORDER/)?.[1] ?? statement({ filters: [filter] });
   assert.match(
@@ -101,7 +108,7 @@ it('numbers are written as searchd reads them', () => {
   assert.match(String(where({ kind: 'range', attribute: 'posted', from: -1, to: 0 })), />=-86400 AND posted<=86399 /);
 });
 
-it('a name that could not stand in a statement is refused before anything is asked', () => {
+it('a name that cannot stand in a statement is refused at creation', () => {
   const named = (name: string) => ({
     ...domain,
     attributes: [{ name, type: 'integer' as const, facet: true, sort: true }],
@@ -113,4 +120,59 @@ it('a name that could not stand in a statement is refused before anything is ask
   for (const ranker of ['x; y', "expr('a;b')", ''])
     assert.throws(() => statement({}, { ranker }), /not a ranker/, ranker);
   assert.doesNotThrow(() => statement({}, { index: 'a, b_2', ranker: "expr('sum(lcs)*1000+bm25')" }));
+});
+
+describe('text for MATCH', () => {
+  for (const [text, match] of [
+    ['кроссовки', 'кроссовки'],
+    ['a|b !c "d" (e) @f ~3 ^=g$ <<h', 'a\\|b \\!c \\"d\\" \\(e\\) \\@f \\~3 \\^ g\\$ \\<\\<h'],
+    ['-кабель кабель- кабель.', 'кабель кабель кабель'],
+    ['c++ c# f#. at&t wi-fi asp.net', 'c++ c# f# at\\&t wi\\-fi asp.net'],
+    ['MAYBE NEAR/3 SENTENCE ZONE:h1', 'maybe near\\/3 sentence zone:h1'],
+    ['кабел* *аб* ?абель каб%ль', 'кабел аб абель каб ль'],
+    ['nul\0 bell\u0007 line\u2028', 'nul bell line'],
+    ['back\\slash', 'back\\\\slash'],
+    ['l=r =exact', 'l r exact'],
+  ] as const) {
+    it(`of ${JSON.stringify(text)} is ${match}`, () => assert.equal(matchText(text)?.match, match));
+  }
+
+  it('is undefined without a letter or a digit: an empty MATCH would scan every document', () => {
+    for (const text of ['', ' ', '*', '!!!', '- - -', '😀', '...', '_', '\u0301', '&']) {
+      assert.equal(matchText(text), undefined, text);
+      assert.equal(relaxedMatchText(text), undefined, text);
+    }
+  });
+
+  it('relaxed text separates at blended characters, and is undefined without any', () => {
+    assert.equal(relaxedMatchText('кабель-мышь c++ at&t')?.match, 'кабель мышь c at t');
+    assert.equal(relaxedMatchText('кабель мышь'), undefined);
+    assert.equal(relaxedMatchText('-кабель-'), undefined);
+  });
+
+  it('escapes every operator of any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const match = matchText(text)?.match ?? '';
+        assert.doesNotMatch(match.replace(/\\[^\p{L}\p{N}\s]/gu, ''), /[\\()|\-!@~"&/^$=<*?%\0]/);
+        assert.equal(match, match.toLowerCase());
+      }),
+    );
+  });
+});
+
+it('SNIPPET gets plain words for Sphinx, and for Manticore a query that any of the words matches', () => {
+  const text = matchText('17" wi-fi b/g');
+  assert.ok(text);
+  assert.equal(snippetQuery(text, 'sphinx'), '17" wi-fi b/g');
+  assert.equal(snippetQuery(text, 'manticore'), '"17\\" wi\\-fi b\\/g"/1');
+});
+
+it('a string literal ends at its own quote for any content', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const literal = quote(text);
+      assert.match(literal, /^'(?:[^'\\\0]|\\['\\])*'$/);
+    }),
+  );
 });

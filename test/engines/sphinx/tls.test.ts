@@ -22,7 +22,7 @@ import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import { EngineError } from '../../../src/search/engine.ts';
 import { optional } from '../../optional.ts';
-import { engineDefaults, temporaryDirectory } from './open.ts';
+import { engineDefaults, temporaryDirectory } from './harness.ts';
 
 const domain: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: '' };
 const documents = [{ id: 'a', title: 'кроссовки', description: 'летние', attributes: {} }];
@@ -33,7 +33,7 @@ const REQUEST: SearchRequest = {
   ...{ filters: [], facets: [], highlight: false, context: [] },
 };
 
-/** What one search over these settings comes to: the ids found, or the error. */
+/** The result of one search with these settings: the ids found, or the error. */
 async function asked(t: TestContext, server: SearchServer, port: number, tls?: EngineTlsSettings, host = '127.0.0.1') {
   const engine = createSphinxEngine({
     ...engineDefaults(port, server),
@@ -54,7 +54,7 @@ function assertRefused(result: unknown, message: RegExp): void {
   assert.match(result.message, message);
 }
 
-/** What stunnel is to a searchd: ends TLS and passes on what is inside. */
+/** Like stunnel before a searchd: terminates TLS and forwards the content. */
 async function startTunnel(t: TestContext, to: number, options: TlsOptions): Promise<number> {
   const server = createServer(options, (outer) => {
     const inner = connect({ port: to, host: '127.0.0.1' });
@@ -78,7 +78,7 @@ describe('TLS to the engine', () => {
     foreign = await makeCertificates(join(directory, 'foreign'));
   });
 
-  describe('searchd 2.2.11 behind a TCP forwarder that ends TLS', () => {
+  describe('searchd 2.2.11 behind a TCP forwarder that terminates TLS', () => {
     let searchd: RunningSearchd;
     before(async () => {
       searchd = await startSearchd({ directory: join(directory, 'sphinx'), from: source });
@@ -86,7 +86,7 @@ describe('TLS to the engine', () => {
     after(() => searchd.stop());
     const certificate = (): TlsOptions => ({ cert: readFileSync(own.certFile), key: readFileSync(own.keyFile) });
 
-    test('a trusted certificate of its address is searched, by another name only when that is expected', async (t) => {
+    test('a trusted certificate of the address is accepted, one with another name only when that name is expected', async (t) => {
       const port = await startTunnel(t, searchd.port, certificate());
       const { ca } = own;
       assert.deepEqual(await asked(t, SPHINX, port, { mode: 'tunnel', ca }), ['a']);
@@ -95,7 +95,7 @@ describe('TLS to the engine', () => {
       assertRefused(wrongName, /^no TLS with the engine: .*other\.internal.*\(ERR_TLS_CERT_ALTNAME_INVALID\)$/);
     });
 
-    test('another authority, and the public ones alone, are refused', async (t) => {
+    test('a certificate of an authority that is not configured is refused, also with the public authorities alone', async (t) => {
       const port = await startTunnel(t, searchd.port, certificate());
       for (const tls of [{ mode: 'tunnel', ca: foreign.ca }, { mode: 'tunnel' }] as const) {
         assertRefused(await asked(t, SPHINX, port, tls), /^no TLS with the engine: .*certificate/);
@@ -113,7 +113,7 @@ describe('TLS to the engine', () => {
       assertRefused(await asked(t, SPHINX, port, { mode: 'tunnel', ca }), /certificate required/);
     });
 
-    test('a searchd without TLS gets no query in either mode, and goes on for those who speak plain text', async (t) => {
+    test('a searchd without TLS gets no query in either mode, and still answers clients with plain text', async (t) => {
       const { ca } = own;
       const tunnel = await asked(t, SPHINX, searchd.port, { mode: 'tunnel', ca });
       assertRefused(tunnel, /^no TLS with the engine: wrong version number \(ERR_SSL_WRONG_VERSION_NUMBER\)$/);
@@ -141,7 +141,7 @@ describe('TLS to the engine', () => {
       });
       after(() => searchd.stop());
 
-      test('a trusted certificate of the name that is expected is searched within the MySQL handshake', async (t) => {
+      test('a trusted certificate of the expected name is accepted within the MySQL handshake', async (t) => {
         const { ca } = own;
         assert.deepEqual(await asked(t, server, searchd.port, { mode: 'mysql', ca }, 'localhost'), ['a']);
         assert.deepEqual(await asked(t, server, searchd.port, { mode: 'mysql', ca, serverName: 'localhost' }), ['a']);
@@ -149,7 +149,7 @@ describe('TLS to the engine', () => {
         assertRefused(wrongName, /^no TLS with the engine: .*other\.internal.*\(HANDSHAKE_SSL_ERROR\)$/);
       });
 
-      test('another authority, and the public ones alone, are refused by the client', async (t) => {
+      test('the client refuses a certificate of an authority that is not configured, also with the public authorities alone', async (t) => {
         for (const tls of [{ mode: 'mysql', ca: foreign.ca }, { mode: 'mysql' }] as const) {
           const refused = await asked(t, server, searchd.port, { ...tls, serverName: 'localhost' });
           assertRefused(refused, /^no TLS with the engine: .*certificate/);

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
-import { IndexError, type IndexErrorCode } from '../../../src/engines/sqlite/engine.ts';
 import { openIndex } from '../../../src/engines/sqlite/open-index.ts';
+import { IndexError, type IndexErrorCode } from '../../../src/engines/sqlite/schema.ts';
 import type { Document } from '../../../src/search/domain.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { DOMAIN, temporaryDirectory, titled } from './catalogue.ts';
+import { DOMAIN, temporaryDirectory, titled } from './harness.ts';
 
 const SNIPPET = { snippetLength: 200 };
 
@@ -26,7 +26,7 @@ async function refused(work: () => unknown, code: IndexErrorCode, ...said: RegEx
   );
 }
 
-it('a build tells its progress and keeps what it was told', async (context) => {
+it('a build reports its progress, and the index keeps number of documents and build time', async (context) => {
   const file = join(await temporaryDirectory(context), 'deep', 'er', 'goods.sqlite');
   const documents = titled(...Array.from({ length: 1200 }, (_, index) => `товар ${index}`));
   const progress: number[] = [];
@@ -53,7 +53,7 @@ it('documents may come one by one from an async source', async (context) => {
   assert.deepEqual(await buildIndex({ file, domain: DOMAIN, documents: source(), builtAtMs: 0 }), { documents: 2 });
 });
 
-it('an index without documents answers', async (context) => {
+it('an index without documents answers with empty pages', async (context) => {
   const file = join(await temporaryDirectory(context), 'goods.sqlite');
   await buildIndex({ file, domain: DOMAIN, documents: [], builtAtMs: 0 });
   const index = openIndex({ file, domain: DOMAIN, ...SNIPPET });
@@ -62,7 +62,7 @@ it('an index without documents answers', async (context) => {
   index.close();
 });
 
-it('a probe fails when any table is gone that a search reads', async (context) => {
+it('a probe fails when a table that a search reads is missing', async (context) => {
   const file = join(await temporaryDirectory(context), 'goods.sqlite');
   for (const table of ['fts', 'words', 'documents']) {
     await buildIndex({ file, domain: DOMAIN, documents: titled('чайник'), builtAtMs: 0 });
@@ -92,7 +92,7 @@ it('a duplicate id is refused with both rows, and the old index stays', async (c
   assert.deepEqual(await readdir(directory), ['goods.sqlite']);
 });
 
-it('a document that breaks its declaration is refused by row, id and attribute', async (context) => {
+it('a document that breaks its declaration is refused with row, id and attribute', async (context) => {
   const file = join(await temporaryDirectory(context), 'goods.sqlite');
   for (const [attributes, said] of [
     [{ brand: 7 }, /"brand" is 7, expected text/],
@@ -114,7 +114,7 @@ it('a document that breaks its declaration is refused by row, id and attribute',
   }
 });
 
-it('an aborted build leaves nothing behind', async (context) => {
+it('an aborted build leaves no file', async (context) => {
   const directory = await temporaryDirectory(context);
   const controller = new AbortController();
   function* endless(): Generator<Document> {
@@ -132,7 +132,7 @@ it('an aborted build leaves nothing behind', async (context) => {
   assert.deepEqual(await readdir(directory), []);
 });
 
-it('a build that is killed half-way leaves the old index whole, and its leftover is cleared later', async (context) => {
+it('a build killed half-way leaves the old index unchanged, and its temporary file is deleted later', async (context) => {
   const directory = await temporaryDirectory(context);
   const file = join(directory, 'goods.sqlite');
   await buildIndex({ file, domain: DOMAIN, documents: titled('чайник'), builtAtMs: 0 });
@@ -147,7 +147,7 @@ it('a build that is killed half-way leaves the old index whole, and its leftover
   index.close();
   const leftovers = (await readdir(directory)).filter((name) => name !== 'goods.sqlite');
   assert.equal(leftovers.length, 1);
-  // A fresh one may belong to a build that is still running.
+  // A fresh temporary file may belong to a running build.
   await buildIndex({ file, domain: DOMAIN, documents: titled('самовар'), builtAtMs: 0 });
   assert.equal((await readdir(directory)).length, 2);
   for (const name of leftovers) await utimes(join(directory, name), 0, 0);
@@ -163,7 +163,7 @@ it('a directory that cannot be written is a clear error', async (context) => {
   await refused(build, 'failed', /goods\.sqlite was not built/);
 });
 
-it('a missing file says how to build it', async (context) => {
+it('the error of a missing file tells how to build it', async (context) => {
   const file = join(await temporaryDirectory(context), 'goods.sqlite');
   await refused(
     () => openIndex({ file, domain: DOMAIN, ...SNIPPET }),
@@ -174,7 +174,7 @@ it('a missing file says how to build it', async (context) => {
   assert.deepEqual(await readdir(join(file, '..')), [], 'opening must not create the file');
 });
 
-it('a file that is no index, of another schema or of other attributes says so and what to do', async (context) => {
+it('the error of a file that is no index, or of another schema or other attributes, tells the cause and what to do', async (context) => {
   const directory = await temporaryDirectory(context);
   const rebuild = /rebuild it with: serpcache index goods <file\.ndjson\|csv> \(the demo's: remove it/;
   const open =

@@ -1,7 +1,7 @@
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
-import { DOMAIN } from './catalogue.ts';
+import { DOMAIN } from './harness.ts';
 
-/** A program that builds the index named on its command line, for ever, and says when it is well under way. */
+/** A program that builds the index named on its command line without end, and prints a line once it has begun. */
 const [, , file = ''] = process.argv;
 
 await buildIndex({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import type { Document } from '../../../src/search/domain.ts';
 import { ask } from '../../contract/engine-truth.ts';
-import { indexOf, titled } from './catalogue.ts';
+import { indexOf, titled } from './harness.ts';
 
 /** Ids in the order of relevance. */
 async function found(context: TestContext, documents: readonly Document[], text: string): Promise<readonly string[]> {
@@ -10,7 +10,7 @@ async function found(context: TestContext, documents: readonly Document[], text:
   return index.search(ask(text, { limit: 100 })).results.map(({ id }) => id);
 }
 
-/** Enough documents that a word in them is not taken for the beginning of another. */
+/** Enough documents that a word in them does not match as a prefix. */
 const often = (title: string): string[] => Array.from({ length: 5 }, () => title);
 
 it('a Russian noun is found in its other forms', async (context) => {
@@ -47,7 +47,7 @@ it('an English noun is found in singular and plural', async (context) => {
   }
 });
 
-it('words that only begin alike are not found', async (context) => {
+it('words that only share a beginning are not found', async (context) => {
   const shoes = titled(...often('кроссовки'), 'кроссовер', 'кросс');
   assert.deepEqual((await found(context, shoes, 'кроссовки')).toSorted(), ['1', '2', '3', '4', '5']);
   assert.equal((await found(context, titled(...often('car'), 'card', 'carpet', 'care'), 'car')).length, 5);
@@ -62,17 +62,17 @@ it('a rare form does not outrank the word as typed', async (context) => {
   assert.equal(ids.at(-1), '241');
 });
 
-it('a word that hardly any document knows is taken for the beginning of one', async (context) => {
+it('a rare word also matches as a prefix', async (context) => {
   const documents = titled('Ноутбук Lenovo', 'Ноутбуки', 'Ноут б/у', 'Нота', 'Книга о нотах');
   assert.deepEqual((await found(context, documents, 'ноут')).toSorted(), ['1', '2', '3']);
   assert.deepEqual((await found(context, documents, 'lenovo ноу')).toSorted(), ['1']);
 });
 
-it('a word that many documents know is not taken for a beginning', async (context) => {
+it('a common word does not match as a prefix', async (context) => {
   assert.equal((await found(context, titled(...often('порт'), 'портфель'), 'порт')).length, 5);
 });
 
-it('a beginning has at least three letters', async (context) => {
+it('a prefix has at least three letters', async (context) => {
   assert.deepEqual(await found(context, titled('Ноутбук'), 'но'), []);
 });
 
@@ -92,7 +92,7 @@ it('a query of very many words is answered', async (context) => {
   assert.deepEqual(await found(context, documents, many.join(' ')), ['1']);
 });
 
-it('texts that a filter cannot tell apart are one facet value, under the first that came', async (context) => {
+it('texts that a filter cannot tell apart are one facet value, labelled with the first of them', async (context) => {
   const documents = titled('чайник', 'чайник', 'чайник').map((document, index) => ({
     ...document,
     attributes: { brand: ['Bosch', 'BOSCH', 'bosch '][index] ?? '' },

@@ -12,11 +12,11 @@ import { ask } from '../../contract/engine-truth.ts';
 import { type Corpus, type CorpusName, corpora, evenly, searchesOf } from '../../corpus.ts';
 import { matching, type Reading, readAll, textOf, wordsIn } from '../read-all.ts';
 
-/** Enough that words have many forms, many neighbours in the vocabulary, and facets more values than a page lists. */
+/** Enough documents for many word forms, many similar words, and more facet values than a page lists. */
 const DOCUMENTS = 4000;
 const SEARCHES = 400;
 
-/** A search, and the forms in which its word stands in these texts. */
+/** A search, and the forms of its word in these texts. */
 type Forms = readonly (readonly [text: string, ...patterns: string[]])[];
 
 const ENGLISH: Forms = [
@@ -70,7 +70,7 @@ for (const corpus of corpora()) {
       if (directory !== undefined) await rm(directory, { recursive: true });
     });
 
-    it('all documents are in', () => {
+    it('the index has all documents', () => {
       assert.ok(documents.length > 0);
       assert.equal(index.meta.documents, documents.length);
     });
@@ -99,7 +99,7 @@ for (const corpus of corpora()) {
       assert.ok(most.length > 1);
     });
 
-    it('sorting gives the least of all first', () => {
+    it('sorting puts the lowest value first', () => {
       const sort = { by: 'attribute', attribute: sorted, descending: false } as const;
       const page = index.search(ask(text, { sort }));
       const values = matching(documents, ...patterns).flatMap(({ attributes }) => attributes[sorted] ?? []);
@@ -109,7 +109,7 @@ for (const corpus of corpora()) {
       );
     });
 
-    it('every search is answered, and its results hold what was asked', async () => {
+    it('every search is answered, and its results contain the words', async () => {
       const reading = readAll(documents);
       const promise = promiseOf(reading);
       const made = [...searchesOf(documents, SEARCHES), ...(await corpus.searches())];
@@ -147,10 +147,10 @@ function domainOf({ attributes }: Corpus): SearchDomain {
   return { name: 'real', attributes, context: [], answerProfile: 'test' };
 }
 
-/** Fewer documents than this know a rare word, which is taken for the beginning of others. */
+/** A rare word occurs in fewer documents; it also matches as a prefix. */
 const RARE_DOCUMENTS = 5;
 
-/** What the engine promises of a word: it stands in each result, in another form of it, or begins a word when rare. */
+/** The engine's promise: each result contains the word, another form of it, or, if it is rare, a word that begins with it. */
 function promiseOf({ words }: Reading): (asked: string) => (held: string) => boolean {
   return (asked) => {
     const isRare = (words.get(asked)?.length ?? 0) < RARE_DOCUMENTS;

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openIndex } from '../../../src/engines/sqlite/open-index.ts';
-import type { Question, Reply } from '../../../src/engines/sqlite/thread.ts';
+import type { Question, Reply } from '../../../src/engines/sqlite/worker.ts';
 
-/** A stand-in for worker.ts that does what the text says: `crash`, `hang` (for ever), `slow` (300 ms). */
+/** Replaces worker.ts; the search text commands it: `crash`, `exit`, `hang` (for ever), `slow` (300 ms). */
 const index = openIndex(workerData);
 const reply = (message: Reply): void => parentPort?.postMessage(message);
 

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Limit } from '../../src/resilience/adaptive-limit.ts';
+import { createRetryBudget } from '../../src/resilience/load-balancer.ts';
 import { idle } from '../fakes/idle.ts';
-import { DEADLINE_MS, guardRig, HARD_DEADLINE_MS, Lost, timedGuardRig } from './guard-rig.ts';
+import { DEADLINE_MS, guardHarness, HARD_DEADLINE_MS, Lost, timedGuardHarness } from './harness.ts';
 
-const task = () => ({ deadlineAtMs: Number.POSITIVE_INFINITY, priority: 'people' as const });
+const task = () => ({ deadlineAtMs: Number.POSITIVE_INFINITY, priority: 'interactive' as const });
 
 const lose = async (): Promise<never> => Promise.reject(new Lost('connection refused'));
 
-test('a lost connection is answered by another endpoint, and said', async (t) => {
-  const { run, events } = guardRig(t, { endpoints: 2 });
+test('after a lost connection another endpoint answers, and a retry is reported', async (t) => {
+  const { run, events } = guardHarness(t, { endpoints: 2 });
   const asked: number[] = [];
   const answer = await run(async (endpoint) => {
     asked.push(endpoint);
@@ -23,8 +24,8 @@ test('a lost connection is answered by another endpoint, and said', async (t) =>
   );
 });
 
-test('nothing is asked a third time, and an error that proves no lost connection not a second', async (t) => {
-  const { run } = guardRig(t, { endpoints: 3 });
+test('there is no second retry, and no retry without a lost connection', async (t) => {
+  const { run } = guardHarness(t, { endpoints: 3 });
   let calls = 0;
   await assert.rejects(
     run(async () => {
@@ -44,8 +45,8 @@ test('nothing is asked a third time, and an error that proves no lost connection
   assert.equal(calls, 3);
 });
 
-test('retries are paid for: when the budget is spent the first error stands', async (t) => {
-  const { run, events } = guardRig(t, { endpoints: 2, burst: 1 });
+test('when the retry budget is spent, the caller gets the first error', async (t) => {
+  const { run, events } = guardHarness(t, { endpoints: 2, burst: 1 });
   let calls = 0;
   const losing = async (): Promise<never> => {
     calls += 1;
@@ -60,8 +61,8 @@ test('retries are paid for: when the budget is spent the first error stands', as
   );
 });
 
-test('an endpoint that lost a connection is asked only when there is no other, until it is found to answer', async (t) => {
-  const { guard, run } = guardRig(t, { endpoints: 2 });
+test('an endpoint that lost a connection is asked only when there is no other, until a probe answers', async (t) => {
+  const { guard, run } = guardHarness(t, { endpoints: 2 });
   const asked = [0, 0];
   let dead = true;
   const half = async (endpoint: number): Promise<string> => {
@@ -70,18 +71,18 @@ test('an endpoint that lost a connection is asked only when there is no other, u
   };
   for (let i = 0; i < 12; i += 1) assert.equal(await run(half), 'ok');
   assert.deepEqual(asked, [1, 12]);
-  assert.deepEqual([guard.endpoints.state(), guard.troubled()], ['closed', false]);
+  assert.deepEqual([guard.balancer.state(), guard.troubled()], ['closed', false]);
   dead = false;
-  guard.endpoints.probed(0, true);
+  guard.balancer.reportProbe(0, true);
   for (let i = 0; i < 12; i += 1) await run(half);
-  assert.ok((asked[0] ?? 0) >= 5, 'it has its part again');
+  assert.ok((asked[0] ?? 0) >= 5, 'it has its share again');
 });
 
-test('an endpoint that its probe finds silent is passed over before any search has to wait for it', async (t) => {
-  const { guard, run } = guardRig(t, { endpoints: 2 });
-  guard.endpoints.probed(1, false);
+test('an endpoint whose probe failed is avoided before a search has to wait for it', async (t) => {
+  const { guard, run } = guardHarness(t, { endpoints: 2 });
+  guard.balancer.reportProbe(1, false);
   for (let i = 0; i < 6; i += 1) assert.equal(await run(async (endpoint) => endpoint), 0);
-  guard.endpoints.probed(0, false);
+  guard.balancer.reportProbe(0, false);
   assert.equal(
     new Set(await Promise.all([1, 2].map(() => run(async (endpoint) => endpoint)))).size,
     2,
@@ -89,34 +90,34 @@ test('an endpoint that its probe finds silent is passed over before any search h
   );
 });
 
-test('one endpoint with an open breaker leaves the domain open for searches', async (t) => {
-  const { guard, run } = guardRig(t, { endpoints: 2 });
+test('with one breaker open, the other endpoint takes the searches', async (t) => {
+  const { guard, run } = guardHarness(t, { endpoints: 2 });
   const fails = async (endpoint: number): Promise<string> => {
     if (endpoint === 0) throw new Error('broken');
     return 'ok';
   };
   for (let i = 0; i < 12; i += 1) await run(fails).catch(() => undefined);
   assert.deepEqual(
-    guard.endpoints.list().map(({ breaker }) => breaker),
+    guard.balancer.list().map(({ breaker }) => breaker),
     ['open', 'closed'],
   );
-  assert.deepEqual([guard.endpoints.state(), guard.endpoints.refuses()], ['closed', false]);
-  assert.equal(guard.endpoints.retryAfterMs(), 0);
+  assert.deepEqual([guard.balancer.state(), guard.balancer.refuses()], ['closed', false]);
+  assert.equal(guard.balancer.retryAfterMs(), 0);
 });
 
 test('calls go to the least busy endpoint', async (t) => {
-  const { run, guard } = guardRig(t, { endpoints: 2 });
+  const { run, guard } = guardHarness(t, { endpoints: 2 });
   const slow = Promise.withResolvers<string>();
   const first = run(() => slow.promise);
   await idle();
-  const busy = guard.endpoints.list().findIndex(({ inFlight }) => inFlight === 1);
+  const busy = guard.balancer.list().findIndex(({ inFlight }) => inFlight === 1);
   for (let i = 0; i < 4; i += 1) assert.equal(await run(async (endpoint) => endpoint), 1 - busy);
   slow.resolve('late');
   assert.equal(await first, 'late');
 });
 
 test('an endpoint that stalls stays busy past its deadline, and the other gets the searches', async (t) => {
-  const { guard, run, pass } = timedGuardRig(t, { endpoints: 2, maxConcurrent: 4, abortEndsWork: false });
+  const { guard, run, pass } = timedGuardHarness(t, { endpoints: 2, maxConcurrent: 4, abortEndsWork: false });
   const stuck = (_: number, signal: AbortSignal): Promise<never> =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
   let stalled: number | undefined;
@@ -125,21 +126,21 @@ test('an endpoint that stalls stays busy past its deadline, and the other gets t
     return stuck(endpoint, signal);
   });
   const ended = assert.rejects(first, /cut/);
-  // Past the deadline, then past the hard one: the engine works on, as far as anybody knows.
+  // Past the deadline, then past the hard deadline: the engine works on as far as is known.
   for (const waitMs of [DEADLINE_MS + 50, HARD_DEADLINE_MS]) {
     await pass(waitMs);
     for (let i = 0; i < 6; i += 1) assert.notEqual(await run(async (endpoint) => endpoint), stalled);
   }
   await ended;
-  assert.equal(guard.endpoints.list()[stalled ?? 0]?.inFlight, 1);
+  assert.equal(guard.balancer.list()[stalled ?? 0]?.inFlight, 1);
   await pass(HARD_DEADLINE_MS);
-  assert.equal(guard.endpoints.list()[stalled ?? 0]?.inFlight, 0);
+  assert.equal(guard.balancer.list()[stalled ?? 0]?.inFlight, 0);
 });
 
-test('an endpoint that hangs holds no permit of the other, and is no sign of too much load', async (t) => {
+test('calls to an endpoint that hangs release their slots to the other and do not lower the limit', async (t) => {
   const results: string[] = [];
   const limit: Limit = { current: () => 4, sample: ({ result }) => results.push(result) };
-  const { guard, permit, run, pass } = timedGuardRig(t, {
+  const { guard, limiter, run, pass } = timedGuardHarness(t, {
     endpoints: 2,
     maxConcurrent: 4,
     abortEndsWork: false,
@@ -154,28 +155,70 @@ test('an endpoint that hangs holds no permit of the other, and is no sign of too
   const ends = both.map(({ run }) => run(call));
   const settled = Promise.allSettled(ends);
   await pass(DEADLINE_MS - 50);
-  assert.ok(permit.inFlight() > 0, 'somebody waits for the one that hangs');
+  assert.ok(limiter.inFlight() > 0, 'a call waits for the endpoint that hangs');
   await pass(100);
-  assert.deepEqual([permit.inFlight(), guard.troubled()], [0, false]);
+  assert.deepEqual([limiter.inFlight(), guard.troubled()], [0, false]);
   const again = await Promise.all(Array.from({ length: 8 }, () => run(call)));
   assert.deepEqual(new Set(again), new Set(['ok']));
   assert.equal(results.includes('lost'), false, results.join());
   await pass(2 * HARD_DEADLINE_MS);
   await settled;
   assert.deepEqual(
-    guard.endpoints.list().map(({ inFlight }) => inFlight),
+    guard.balancer.list().map(({ inFlight }) => inFlight),
     [0, 0],
   );
 });
 
-test('where every endpoint is late their calls keep their permits, and the limit hears of it', async (t) => {
+test('when every endpoint is late, the calls keep their slots and count as lost for the limit', async (t) => {
   const results: string[] = [];
   const limit: Limit = { current: () => 4, sample: ({ result }) => results.push(result) };
-  const { guard, permit, pass } = timedGuardRig(t, { endpoints: 2, maxConcurrent: 4, limit });
+  const { guard, limiter, pass } = timedGuardHarness(t, { endpoints: 2, maxConcurrent: 4, limit });
   const turns = await Promise.all([1, 2, 3, 4].map(() => guard.admit(task())));
   const settled = Promise.allSettled(turns.map(({ run }) => run(() => new Promise<never>(() => undefined))));
   await pass(DEADLINE_MS + 50);
-  assert.deepEqual([permit.inFlight(), guard.troubled()], [4, true]);
+  assert.deepEqual([limiter.inFlight(), guard.troubled()], [4, true]);
   assert.ok(results.includes('lost'), results.join());
   void settled;
+});
+
+test('retry budget: once the burst is spent, retries stay within their share of requests', () => {
+  const budget = createRetryBudget({ share: 0.1, burst: 10 });
+  let retries = 0;
+  for (let request = 0; request < 1000; request += 1) {
+    budget.deposit();
+    if (budget.withdraw()) retries += 1;
+  }
+  assert.ok(retries >= 100 && retries <= 111, String(retries));
+});
+
+test('retry budget: exactly the tenth request pays for a retry', () => {
+  const budget = createRetryBudget({ share: 0.1, burst: 1 });
+  assert.ok(budget.withdraw());
+  for (let request = 1; request < 10; request += 1) {
+    budget.deposit();
+    assert.ok(!budget.withdraw(), `after ${request}`);
+  }
+  budget.deposit();
+  assert.ok(budget.withdraw());
+  assert.equal(budget.balance(), 0);
+});
+
+test('retry budget: deposits save up no more than the burst', () => {
+  const budget = createRetryBudget({ share: 0.5, burst: 3 });
+  for (let request = 0; request < 100; request += 1) budget.deposit();
+  assert.deepEqual(
+    [1, 2, 3, 4].map(() => budget.withdraw()),
+    [true, true, true, false],
+  );
+});
+
+test('retry budget: an invalid share or burst is refused', () => {
+  for (const options of [
+    { share: -1, burst: 1 },
+    { share: 2, burst: 1 },
+    { share: Number.NaN, burst: 1 },
+    { share: 0.1, burst: 0 },
+  ]) {
+    assert.throws(() => createRetryBudget(options), JSON.stringify(options));
+  }
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PRIORITIES } from '../../src/resilience/concurrency-limiter.ts';
+import { PRIORITIES } from '../../src/resilience/admission.ts';
 import { idle } from '../fakes/idle.ts';
-import { permitRig, states } from './permit-rig.ts';
+import { limiterHarness, states } from './harness.ts';
 
-test('people go before a refresh, a refresh before a warm-up, a warm-up before a shadow', async (t) => {
-  const { ask } = permitRig(t, 1);
+test('interactive goes before refresh, refresh before warm-up, warm-up before shadow', async (t) => {
+  const { ask } = limiterHarness(t, 1);
   const first = ask();
   const asked = PRIORITIES.toReversed().map((priority) => ask({ priority }));
   await idle();
@@ -22,24 +22,24 @@ test('people go before a refresh, a refresh before a warm-up, a warm-up before a
   }
 });
 
-test('refreshes use half the places at the most, warm-ups and shadows together a quarter, and all of them half', async (t) => {
-  const { permit, ask } = permitRig(t, 8);
+test('refreshes use at most half the slots, warm-ups and shadows together a quarter, and all of them together half', async (t) => {
+  const { limiter, ask } = limiterHarness(t, 8);
   const low = [
     ...['warm-up', 'shadow', 'warm-up'].map((priority) => ask({ priority: priority as 'warm-up' | 'shadow' })),
     ...Array.from({ length: 4 }, () => ask({ priority: 'refresh' })),
   ];
   await idle();
   assert.equal(states(low), 'runs runs waits runs runs waits waits');
-  const people = Array.from({ length: 5 }, () => ask());
+  const interactive = Array.from({ length: 5 }, () => ask());
   await idle();
-  assert.equal(states(people), 'runs runs runs runs waits', 'the other half is for people');
-  assert.equal(permit.inFlight(), 8);
+  assert.equal(states(interactive), 'runs runs runs runs waits', 'the other half is for interactive searches');
+  assert.equal(limiter.inFlight(), 8);
 });
 
-test('with two or three places each kind may use one', async (t) => {
+test('with three slots each background priority may use one', async (t) => {
   for (const priority of ['refresh', 'warm-up', 'shadow'] as const) {
     await t.test(priority, async (t) => {
-      const { ask } = permitRig(t, 3);
+      const { ask } = limiterHarness(t, 3);
       const asked = [ask({ priority }), ask({ priority })];
       await idle();
       assert.equal(states(asked), 'runs waits');
@@ -47,8 +47,8 @@ test('with two or three places each kind may use one', async (t) => {
   }
 });
 
-test('with one place a refresh runs when nobody else waits', async (t) => {
-  const { ask } = permitRig(t, 1);
+test('with one slot a refresh runs when no interactive search waits', async (t) => {
+  const { ask } = limiterHarness(t, 1);
   const alone = ask({ priority: 'refresh' });
   await idle();
   assert.equal(alone.state, 'runs');
@@ -62,16 +62,16 @@ test('with one place a refresh runs when nobody else waits', async (t) => {
   assert.equal(refresh.state, 'runs');
 });
 
-test('a refresh that waits for its part of the places delays nobody', async (t) => {
-  const { ask } = permitRig(t, 4);
+test('a refresh that waits for its share of the slots delays no interactive search', async (t) => {
+  const { ask } = limiterHarness(t, 4);
   const refreshes = Array.from({ length: 3 }, () => ask({ priority: 'refresh' }));
   const person = ask();
   await idle();
   assert.equal(states([...refreshes, person]), 'runs runs waits runs');
 });
 
-test('in a full queue the oldest of the least urgent makes room', async (t) => {
-  const { ask } = permitRig(t, 1, { maxQueued: 3 });
+test('in a full queue the oldest waiter of the least urgent priority makes room', async (t) => {
+  const { ask } = limiterHarness(t, 1, { maxQueued: 3 });
   ask();
   const asked = [ask(), ask({ priority: 'shadow' }), ask({ priority: 'shadow' })];
   asked.push(ask(), ask(), ask({ priority: 'refresh' }));
@@ -79,20 +79,20 @@ test('in a full queue the oldest of the least urgent makes room', async (t) => {
   assert.equal(states(asked), 'waits queue-full queue-full waits waits queue-full');
 });
 
-test('what is spare is what a refresh could take: nothing while people wait', async (t) => {
-  const rig = permitRig(t, 8);
-  assert.equal(rig.permit.spare(), 4);
-  rig.ask();
-  rig.ask({ priority: 'refresh' });
+test('`spare` is the number of slots that a refresh could take: none while interactive searches wait', async (t) => {
+  const harness = limiterHarness(t, 8);
+  assert.equal(harness.limiter.spare(), 4);
+  harness.ask();
+  harness.ask({ priority: 'refresh' });
   await idle();
-  assert.equal(rig.permit.spare(), 3);
-  for (let one = 0; one < 5; one += 1) rig.ask();
+  assert.equal(harness.limiter.spare(), 3);
+  for (let one = 0; one < 5; one += 1) harness.ask();
   await idle();
-  assert.equal(rig.permit.spare(), 1);
-  rig.ask();
-  rig.ask();
+  assert.equal(harness.limiter.spare(), 1);
+  harness.ask();
+  harness.ask();
   await idle();
-  assert.equal(rig.permit.spare(), 0);
-  rig.max = 16;
-  assert.equal(rig.permit.spare(), 0, 'a person waits still');
+  assert.equal(harness.limiter.spare(), 0);
+  harness.max = 16;
+  assert.equal(harness.limiter.spare(), 0, 'an interactive search still waits');
 });

@@ -1,0 +1,212 @@
+import type { DomainSettings, EngineSettings, LifeboatSettings } from '../config/settings.ts';
+import type { ShedReason } from '../resilience/admission.ts';
+import { createGuard, type EngineFault, type EngineGuard } from '../resilience/create-guard.ts';
+import type { GuardEvent } from '../resilience/guard.ts';
+import type { Runtime } from '../runtime.ts';
+import type { SearchDomain } from '../search/domain.ts';
+import { type Engine, EngineError, type EngineErrorCode } from '../search/engine.ts';
+import { createEngineHealth, type EngineHealth } from '../search/engine-health.ts';
+import { profileHash } from '../search/key.ts';
+import { createSphinxEngine, SPHINX_REVISION, type SphinxEvent } from './sphinx/engine.ts';
+import { createSqliteEngine, SQLITE_REVISION } from './sqlite/engine.ts';
+import type { SqliteEvent } from './sqlite/pool.ts';
+import { indexFileOf } from './sqlite/schema.ts';
+
+/** The engine of one domain with its guard, and the engine of its lifeboat with a guard of its own. */
+export interface DomainEngines extends GuardedEngine {
+  /** Absent where none is configured. */
+  readonly lifeboat?: { readonly engine: Engine; readonly guard: EngineGuard; readonly deadlineMs: number };
+}
+
+interface GuardedEngine {
+  /** One per endpoint, in their order: the same index behind each. */
+  readonly engines: readonly Engine[];
+  readonly guard: EngineGuard;
+  readonly health: EngineHealth;
+  readonly close: () => Promise<void>;
+}
+
+/** Events of the adapters beside the searches themselves. */
+export type EngineEvent = SphinxEvent | SqliteEvent;
+
+/** Events of one domain's engines, by their source. */
+export type DomainEnginesEvent =
+  | { readonly source: 'engine'; readonly event: EngineEvent }
+  | { readonly source: 'guard'; readonly event: GuardEvent };
+
+export interface EnginesPorts {
+  /** This process's whole-number share of a number that the fleet shares. */
+  readonly fleetShare: (total: number) => number;
+  /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
+  readonly refusal: () => ShedReason | undefined;
+}
+
+type EnginesRuntime = Pick<Runtime<DomainEnginesEvent>, 'clock' | 'random' | 'observe'>;
+
+/** @throws when an embedded index cannot be opened. A searchd may be away. */
+export async function createEngines(
+  settings: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'without' | 'lifeboat'>,
+  domain: SearchDomain,
+  ports: EnginesPorts,
+  runtime: EnginesRuntime,
+): Promise<DomainEngines> {
+  const main = await createGuardedEngine(settings, domain, ports, runtime);
+  if (settings.lifeboat === undefined) return main;
+  const lifeboat = await createLifeboatEngine(settings.name, settings.lifeboat, settings.engine, domain, runtime);
+  const [engine] = lifeboat.engines;
+  if (engine === undefined) throw new Error('a lifeboat without an engine');
+  return {
+    ...main,
+    lifeboat: { engine, guard: lifeboat.guard, deadlineMs: settings.lifeboat.deadlineMs },
+    close: async () => {
+      await Promise.all([main.close(), lifeboat.close()]);
+    },
+  };
+}
+
+/** While the breaker is open, pages are fresh within 0.3 s of the engine's return, the wait for a slot included. */
+const PROBE = { intervalMs: 5_000, openIntervalMs: 200, timeoutMs: 2_000 };
+
+async function createGuardedEngine(
+  { name, engine: settings, patienceMs, without }: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'without'>,
+  domain: SearchDomain,
+  { fleetShare, refusal }: EnginesPorts,
+  { clock, random, observe }: EnginesRuntime,
+): Promise<GuardedEngine> {
+  const engines = await createAdapters(settings, domain, {
+    clock,
+    random,
+    observe: (event) => observe({ source: 'engine', event }),
+  });
+  const guard = createGuard(
+    {
+      ...settings,
+      target: name,
+      endpoints: endpointNames(settings),
+      maxWaitMs: patienceMs,
+      abortEndsWork: engines.every((engine) => engine.abortEndsWork),
+      disabledDefences: without,
+    },
+    {
+      faultOf,
+      // Each process has its own embedded engine. A server is shared, and with half of its endpoints it carries half.
+      ceiling: (availableShare) =>
+        settings.kind === 'sqlite' ? settings.maxConcurrent : fleetShare(settings.maxConcurrent * availableShare),
+      refusal,
+      onBreaker: (endpoint, state) => health.breakerIs(endpoint, state),
+    },
+    { clock, random, observe: (event) => observe({ source: 'guard', event }) },
+  );
+  const health = createEngineHealth({
+    engines,
+    ...PROBE,
+    monotonicMs: clock.monotonicMs,
+    random,
+    onProbe: guard.balancer.reportProbe,
+  });
+  return {
+    engines,
+    guard,
+    health,
+    close: async () => {
+      health.close();
+      guard.close();
+      await Promise.all(engines.map((engine) => engine.close()));
+    },
+  };
+}
+
+/** The embedded index of the same catalogue. The domain's status shows its guard; the guard's events are not reported. */
+function createLifeboatEngine(
+  name: string,
+  { directory, workers, deadlineMs, maxQueued }: LifeboatSettings,
+  { snippetLength }: EngineSettings,
+  domain: SearchDomain,
+  { observe, ...runtime }: EnginesRuntime,
+): Promise<GuardedEngine> {
+  const engine = {
+    kind: 'sqlite',
+    directory,
+    workers,
+    demo: false,
+    deadlineMs,
+    hardDeadlineMs: deadlineMs,
+    maxConcurrent: workers,
+    maxQueued,
+    limit: 'fixed',
+    snippetLength,
+  } as const;
+  return createGuardedEngine(
+    { name: `${name} lifeboat`, engine, patienceMs: deadlineMs, without: [] },
+    domain,
+    // A drill that is simulating an engine outage relies on the lifeboat.
+    { fleetShare: (total) => total, refusal: () => undefined },
+    {
+      ...runtime,
+      observe: (event) => {
+        if (event.source === 'engine') observe(event);
+      },
+    },
+  );
+}
+
+const FAULTS: Readonly<Record<EngineErrorCode, EngineFault>> = {
+  'engine-unavailable': 'unavailable',
+  'engine-overloaded': 'overloaded',
+  'engine-timeout': 'overloaded',
+  'engine-rejected': 'rejected',
+};
+
+function faultOf(error: unknown): EngineFault {
+  return error instanceof EngineError ? FAULTS[error.code] : 'unknown';
+}
+
+function endpointNames(settings: EngineSettings): readonly string[] {
+  if (settings.kind === 'sqlite') return ['embedded'];
+  return settings.endpoints.map(({ host, port }) => `${host}:${port}`);
+}
+
+/** The bare engines, one per endpoint, in their order. @throws when an embedded index cannot be opened. */
+export async function createAdapters(
+  settings: EngineSettings,
+  domain: SearchDomain,
+  { clock, random, observe }: Pick<Runtime<EngineEvent>, 'clock' | 'random' | 'observe'>,
+): Promise<readonly Engine[]> {
+  switch (settings.kind) {
+    case 'sqlite': {
+      const { directory, workers, snippetLength } = settings;
+      const file = indexFileOf(directory, domain.name);
+      return [await createSqliteEngine({ file, domain, workers, snippetLength, random, observe })];
+    }
+    case 'sphinx':
+    case 'manticore':
+      return settings.endpoints.map((endpoint) =>
+        createSphinxEngine({
+          ...settings,
+          ...endpoint,
+          dialect: settings.kind,
+          domain,
+          maxConnections: settings.maxConcurrent,
+          clock,
+          random,
+          observe,
+        }),
+      );
+  }
+}
+
+/** A domain as the rooms know it. Its answer profile is part of every key: it differs when pages of the engine may differ. */
+export function searchDomainOf({ name, attributes, context, engine }: DomainSettings): SearchDomain {
+  const { kind, snippetLength } = engine;
+  const own =
+    engine.kind === 'sqlite'
+      ? { revision: SQLITE_REVISION, index: name, ranker: 'bm25', details: [] }
+      : {
+          revision: SPHINX_REVISION,
+          index: engine.index,
+          ranker: engine.ranker,
+          details: [engine.idAttribute ?? '', engine.maxMatches],
+        };
+  const answerProfile = profileHash({ engine: kind, ...own, snippetLength, attributes });
+  return { name, attributes, context, answerProfile };
+}

@@ -1,0 +1,116 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { canonicalDocumentText } from '../../search/canonical.ts';
+import type { Document } from '../../search/domain.ts';
+import { type Column, isoDate, MS_PER_DAY } from './schema.ts';
+
+/**
+ * A document's attributes as the table `facts` holds them, in the order of its columns; null for a missing one.
+ * @throws an error that names an attribute that is not declared or has another type.
+ */
+export function factsOf(document: Document, columns: readonly Column[], labels: Labels): readonly (number | null)[] {
+  const { attributes } = document;
+  const declared = columns.filter(({ attribute }) => attributes[attribute.name] !== undefined);
+  if (declared.length !== Object.keys(attributes).length) {
+    const names = new Set(declared.map(({ attribute }) => attribute.name));
+    const stray = Object.keys(attributes).filter((name) => !names.has(name));
+    throw new Error(`attribute "${stray.join('", "')}" is not declared for this domain`);
+  }
+  return columns.map((column) => {
+    const given = attributes[column.attribute.name];
+    return given === undefined ? null : factOf(column, given, labels);
+  });
+}
+
+function factOf(column: Column, given: string | number, labels: Labels): number | null {
+  const { name, type } = column.attribute;
+  const refuse = (expected: string): Error =>
+    new Error(`attribute "${name}" is ${JSON.stringify(given)}, expected ${expected}`);
+  switch (type) {
+    case 'string':
+      if (typeof given !== 'string') throw refuse('text');
+      return labels.codeOf(column, given);
+    case 'integer':
+      if (!Number.isSafeInteger(given)) throw refuse('a whole number within ±2^53');
+      return Number(given);
+    case 'number':
+      if (typeof given !== 'number' || !Number.isFinite(given)) throw refuse('a number');
+      return given;
+    case 'date': {
+      const days = Date.parse(`${given}T00:00:00Z`) / MS_PER_DAY;
+      if (!Number.isInteger(days) || isoDate(days) !== given) throw refuse('a date as YYYY-MM-DD');
+      return days;
+    }
+  }
+}
+
+/**
+ * Codes for the attribute texts of one build. Two texts that a filter cannot tell apart share one code. Facets show the
+ * code's label, which is the first of its texts. While documents are added, codes follow the order of arrival; `write`
+ * renumbers them in the order of the texts, so that sorting by code sorts by text.
+ */
+interface Labels {
+  /** Null for an empty text: no filter can name it, so it is a missing value. */
+  readonly codeOf: (column: Column, text: string) => number | null;
+  readonly write: (database: DatabaseSync, columns: readonly Column[]) => void;
+}
+
+interface Label {
+  readonly key: string;
+  readonly label: string;
+  readonly arrival: number;
+}
+
+/** Texts per attribute whose code is remembered: real attributes repeat a few thousand. */
+const MAX_REMEMBERED = 20_000;
+
+export function createLabels(): Labels {
+  const byKey = new Map<number, Map<string, Label>>();
+  const byText = new Map<number, Map<string, number>>();
+
+  return {
+    codeOf: ({ index }, text) => {
+      const remembered = setDefault(byText, index);
+      const known = remembered.get(text);
+      if (known !== undefined) return known;
+      const key = canonicalDocumentText(text);
+      if (key === '') return null;
+      const labels = setDefault(byKey, index);
+      const label = labels.get(key) ?? { key, label: text, arrival: labels.size };
+      labels.set(key, label);
+      if (remembered.size < MAX_REMEMBERED) remembered.set(text, label.arrival);
+      return label.arrival;
+    },
+    write: (database, columns) => {
+      database.exec(
+        'CREATE TEMP TABLE arrivals (attribute, arrival, code, PRIMARY KEY (attribute, arrival)) WITHOUT ROWID',
+      );
+      const insertArrival = database.prepare('INSERT INTO arrivals VALUES (?, ?, ?)');
+      const insertLabel = database.prepare('INSERT INTO labels (attribute, code, key, label) VALUES (?, ?, ?, ?)');
+      for (const { attribute, index, name } of columns) {
+        if (attribute.type !== 'string') continue;
+        const labels = [...(byKey.get(index)?.values() ?? [])].sort((a, b) => compareCodePoints(a.key, b.key));
+        for (const [code, { key, label, arrival }] of labels.entries()) {
+          insertArrival.run(index, arrival, code);
+          insertLabel.run(index, code, key, label);
+        }
+        database.exec(
+          `UPDATE facts SET ${name} = (SELECT code FROM arrivals WHERE attribute = ${index} AND arrival = ${name})
+           WHERE ${name} IS NOT NULL`,
+        );
+      }
+      database.exec('DROP TABLE arrivals; CREATE INDEX label_keys ON labels (attribute, key)');
+    },
+  };
+}
+
+/** SQLite's order of UTF-8. `<` on JavaScript strings puts U+FF00 behind an emoji. */
+function compareCodePoints(a: string, b: string): number {
+  if (a === b) return 0;
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function setDefault<V>(maps: Map<number, Map<string, V>>, index: number): Map<string, V> {
+  const found = maps.get(index) ?? new Map<string, V>();
+  maps.set(index, found);
+  return found;
+}

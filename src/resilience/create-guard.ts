@@ -1,0 +1,160 @@
+import type { Runtime } from '../runtime.ts';
+import {
+  createAimdLimit,
+  createFixedLimit,
+  createGradientLimit,
+  createSlowStart,
+  type Limit,
+} from './adaptive-limit.ts';
+import type { ShedReason } from './admission.ts';
+import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
+import { createConcurrencyLimiter } from './concurrency-limiter.ts';
+import { type Guard, type GuardEvent, guardWith } from './guard.ts';
+import { createLoadBalancer, createRetryBudget } from './load-balancer.ts';
+
+/** The guard of one engine, with the parts that its callers read. */
+export interface EngineGuard extends Guard {
+  /** Maximum of calls at once that this process may make while the engine is well. */
+  readonly ceiling: () => number;
+  /** How many times the breaker of an endpoint has closed again. A refresh that failed before may succeed after it. */
+  readonly revivals: () => number;
+}
+
+interface GuardSettings {
+  /** The domain, for events and breaker names. */
+  readonly target: string;
+  /** One name per endpoint. */
+  readonly endpoints: readonly string[];
+  readonly maxQueued: number;
+  readonly limit: 'fixed' | 'aimd' | 'gradient';
+  readonly deadlineMs: number;
+  readonly hardDeadlineMs: number;
+  /** Longest time a client waits in all; at least the deadline. */
+  readonly maxWaitMs: number;
+  /** False where the engine works on after an abort. */
+  readonly abortEndsWork: boolean;
+  /** Defences switched off to measure their effect: those of `GuardDefence` count here. */
+  readonly disabledDefences: readonly string[];
+}
+
+/** `ramp`: slow start. `late-pages`: calls go on past the deadline, up to the hard deadline. */
+type GuardDefence = 'breaker' | 'limit' | 'ramp' | 'shedding' | 'late-pages';
+
+/** What an engine's error says about the engine. `unavailable`: the connection was lost. `rejected`: the engine is alive. */
+export type EngineFault = 'unavailable' | 'overloaded' | 'rejected' | 'unknown';
+
+interface GuardPorts {
+  readonly faultOf: (error: unknown) => EngineFault;
+  /** Maximum of calls at once of this process while this share of the endpoints is available. */
+  readonly ceiling: (availableShare: number) => number;
+  /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
+  readonly refusal?: () => ShedReason | undefined;
+  readonly onBreaker: (endpoint: number, state: BreakerState) => void;
+}
+
+/** The breaker opens when more than half of an endpoint's calls in the last 3 s failed, of at least 20. */
+const BREAKER = { errorThresholdPercent: 50, volumeThreshold: 20, windowMs: 3_000 };
+/**
+ * Then it lets one search through. Probes close the breaker long before, but a probe may fail where a search does not: on
+ * a connection that died silently, or for a facet that the engine does not know.
+ */
+const BREAKER_RESET_MS = 4_000;
+/** More calls than any window sees: a breaker that never opens. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** At most a tenth more calls by asking another endpoint; a few at once when an endpoint has just died. */
+const RETRIES = { share: 0.1, burst: 10 };
+
+/** Share of the deadline after which the AIMD limit counts an answer as lost. */
+const SLOW_SHARE = 0.5;
+
+/** Puts breakers, load balancer, adaptive limit, slow start and concurrency limiter of one engine together. */
+export function createGuard(
+  settings: GuardSettings,
+  ports: GuardPorts,
+  { clock, random, observe }: Pick<Runtime<GuardEvent>, 'clock' | 'random' | 'observe'>,
+): EngineGuard {
+  const { target, deadlineMs } = settings;
+  const { monotonicMs } = clock;
+  const has = (defence: GuardDefence): boolean => !settings.disabledDefences.includes(defence);
+
+  const slowStart = createSlowStart({ monotonicMs });
+  const startFactor = has('ramp') ? slowStart.factor : () => 1;
+  let revivals = 0;
+  const breakers: Breaker[] = [];
+  const onState = (endpoint: number, name: string, state: BreakerState): void => {
+    if (state === 'closed') {
+      revivals += 1;
+      // Only after an outage of all endpoints: with another one up there was no load to hold back.
+      if (breakers.filter((breaker) => breaker.state() === 'closed').length <= 1) slowStart.restart();
+    }
+    ports.onBreaker(endpoint, state);
+    observe({ kind: 'breaker', target: name, state });
+  };
+  const targets = settings.endpoints.map((name, endpoint) => {
+    const breaker = createBreaker({
+      name: `${target} engine ${name}`,
+      ...BREAKER,
+      ...(has('breaker') ? {} : { volumeThreshold: NEVER }),
+      // Longer than any call that began before the opening: its late end must not be taken for the end of the trial.
+      resetMs: Math.max(BREAKER_RESET_MS, 2 * deadlineMs),
+      isAlive: (error) => ports.faultOf(error) === 'rejected',
+      monotonicMs,
+      random,
+      onState: (state) => onState(endpoint, name, state),
+    });
+    breakers.push(breaker);
+    return { name, breaker };
+  });
+  const balancer = createLoadBalancer({
+    targets,
+    budget: createRetryBudget(RETRIES),
+    mayRetry: (error) => ports.faultOf(error) === 'unavailable',
+    onRetry: (result) => observe({ kind: 'retry', target, result }),
+  });
+
+  const ceiling = (): number => ports.ceiling(balancer.availableShare());
+  const limit = limitOf(has('limit') ? settings.limit : 'fixed', {
+    ceiling,
+    monotonicMs,
+    random,
+    slowMs: SLOW_SHARE * deadlineMs,
+  });
+  const limiter = createConcurrencyLimiter({
+    max: () => Math.max(1, Math.min(limit.current(), Math.floor(ceiling() * startFactor()))),
+    maxQueued: settings.maxQueued,
+    deadlineMs,
+    maxWaitMs: settings.maxWaitMs,
+    clock,
+    shedding: has('shedding'),
+  });
+  const guard = guardWith({
+    target,
+    balancer,
+    limiter,
+    limit,
+    refusal: ports.refusal ?? (() => undefined),
+    isOverload: (error) => ports.faultOf(error) === 'overloaded',
+    isStarting: () => startFactor() < 1,
+    deadlineMs,
+    hardDeadlineMs: has('late-pages') ? settings.hardDeadlineMs : deadlineMs,
+    abortEndsWork: settings.abortEndsWork,
+    clock,
+    observe,
+  });
+  return { ...guard, ceiling, revivals: () => revivals };
+}
+
+function limitOf(
+  kind: GuardSettings['limit'],
+  options: Parameters<typeof createGradientLimit>[0] & Parameters<typeof createAimdLimit>[0],
+): Limit {
+  switch (kind) {
+    case 'gradient':
+      return createGradientLimit(options);
+    case 'aimd':
+      return createAimdLimit(options);
+    case 'fixed':
+      return createFixedLimit(options);
+  }
+}

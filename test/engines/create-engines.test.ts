@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { EngineSettings } from '../../src/config/settings.ts';
+import { createEngines, type DomainEngines, type EnginesPorts } from '../../src/engines/create-engines.ts';
+import { buildIndex } from '../../src/engines/sqlite/build.ts';
+import { indexFileOf } from '../../src/engines/sqlite/schema.ts';
+import { Shed } from '../../src/resilience/admission.ts';
+import { systemClock } from '../../src/runtime.ts';
+import { EngineError } from '../../src/search/engine.ts';
+import { DOMAIN, temporaryDirectory, titled } from './sqlite/harness.ts';
+
+interface Outage extends DomainEngines {
+  /** States of its breaker until it has closed again. */
+  readonly untilClosed: Promise<readonly string[]>;
+  readonly ask: <T>(call: () => Promise<T>) => Promise<T>;
+}
+
+const ONE_PROCESS: EnginesPorts = { fleetShare: (total) => Math.floor(total), refusal: () => undefined };
+
+const settingsOf = (engine: EngineSettings) => ({ name: DOMAIN.name, engine, patienceMs: 2000, without: [] }) as const;
+
+const LIMITS = { deadlineMs: 1000, hardDeadlineMs: 1000, maxConcurrent: 20, maxQueued: 20, limit: 'fixed' } as const;
+
+/** An engine that answers its probe, behind a breaker that failing calls have opened. */
+async function outage(t: TestContext, refusal: EnginesPorts['refusal'] = () => undefined): Promise<Outage> {
+  const directory = await temporaryDirectory(t);
+  const file = indexFileOf(directory, DOMAIN.name);
+  await buildIndex({ file, domain: DOMAIN, documents: titled('чайник'), builtAtMs: 0 });
+  const states: string[] = [];
+  const closed = Promise.withResolvers<readonly string[]>();
+  const engine = { kind: 'sqlite', directory, workers: 1, demo: false, snippetLength: 200, ...LIMITS } as const;
+  const made = await createEngines(
+    settingsOf(engine),
+    DOMAIN,
+    { ...ONE_PROCESS, refusal },
+    {
+      clock: systemClock,
+      // The ordinary probe then comes later than the search that an open breaker lets through.
+      random: () => 0.999,
+      observe: ({ source, event }) => {
+        if (source !== 'guard' || event.kind !== 'breaker') return;
+        states.push(event.state);
+        if (event.state === 'closed') closed.resolve(states);
+      },
+    },
+  );
+  t.after(made.close);
+  // With one worker, the probe sent at the start has been answered before this one.
+  await made.engines[0]?.probe(AbortSignal.timeout(20_000));
+  const ask: Outage['ask'] = async (call) => {
+    const deadlineAtMs = systemClock.monotonicMs() + 1000;
+    return (await made.guard.admit({ deadlineAtMs, priority: 'interactive' })).run(call);
+  };
+  const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'refused'));
+  await Promise.all(Array.from({ length: 20 }, () => assert.rejects(ask(down), EngineError)));
+  assert.equal(made.guard.balancer.state(), 'open');
+  return { ...made, ask, untilClosed: closed.promise };
+}
+
+test('the breaker of an engine that answers its probe closes before it lets a search through, and slow start begins', async (t) => {
+  const { untilClosed, guard, ask } = await outage(t);
+  assert.deepEqual(await untilClosed, ['open', 'closed']);
+  assert.deepEqual([guard.revivals(), guard.troubled()], [1, true]);
+  assert.ok(guard.limiter.max() < 20, `${guard.limiter.max()} at once`);
+  assert.equal(await ask(async () => 'ok'), 'ok');
+});
+
+test("a drill's simulated outage goes on when the breaker closes", async (t) => {
+  let dead = false;
+  const { untilClosed, guard, ask } = await outage(t, () => (dead ? 'breaker-open' : undefined));
+  dead = true;
+  await untilClosed;
+  assert.equal(guard.troubled(), true);
+  await assert.rejects(
+    ask(async () => assert.fail('must not be asked')),
+    (error) => error instanceof Shed && error.why === 'breaker-open',
+  );
+});
+
+test('an endpoint that comes back beside another one that was up all the while begins no slow start', async (t) => {
+  const unreachable = { host: '127.0.0.1', port: 9 };
+  const engine = {
+    kind: 'sphinx',
+    endpoints: [unreachable, unreachable],
+    ...{ index: 'goods', ranker: 'bm25', connectTimeoutMs: 1000, maxMatches: 1000, snippetLength: 200 },
+    ...LIMITS,
+  } as const;
+  const { guard, health, close } = await createEngines(settingsOf(engine), DOMAIN, ONE_PROCESS, {
+    clock: systemClock,
+    random: Math.random,
+    observe: () => undefined,
+  });
+  t.after(close);
+  while (health.reachable().includes(true)) await new Promise((done) => setTimeout(done, 5));
+  guard.balancer.reportProbe(0, true);
+  guard.balancer.reportProbe(1, true);
+  const call = async (endpoint: number): Promise<string> => {
+    if (endpoint === 1) return 'ok';
+    throw new EngineError('engine-timeout', 'no reply');
+  };
+  for (let calls = 0; calls < 100 && guard.balancer.list()[0]?.breaker === 'closed'; calls += 1) {
+    const deadlineAtMs = systemClock.monotonicMs() + 1000;
+    await (await guard.admit({ deadlineAtMs, priority: 'interactive' })).run(call).catch(() => undefined);
+  }
+  assert.deepEqual(
+    guard.balancer.list().map(({ breaker }) => breaker),
+    ['open', 'closed'],
+  );
+  guard.balancer.reportProbe(0, true);
+  assert.deepEqual([guard.revivals(), guard.limiter.max(), guard.troubled()], [1, 20, false]);
+});
