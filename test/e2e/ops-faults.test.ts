@@ -20,11 +20,11 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
       await page.waitForSelector('main.stale');
       assert.deepEqual(await page.evaluate(LOW_CONTRAST), []);
       assert.match(await page.title(), /^no connection/);
-      await says(page, '#told', 'Connection lost.');
+      await says(page, '#announcements', 'Connection lost.');
       const again = await startOpsService({ token: TOKEN, port: Number(new URL(own.baseUrl).port) });
       try {
         // The button is drawn anew each second: on a busy machine a pointer comes too late to it.
-        await page.locator('[data-act=retry]').dispatchEvent('click');
+        await page.locator('[data-action=retry]').dispatchEvent('click');
         await page.waitForSelector('main:not(.stale)');
         await says(page, '.link', 'live');
         assert.equal(await page.locator('dialog').count(), 0, 'the token is still known');
@@ -81,7 +81,7 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     await page.fill('[data-form=purge] [name=q]', EVIL);
     await page.fill('[data-form=purge] [name=reason]', EVIL);
     await page.keyboard.press('Enter');
-    await says(page, '.said.done', '<script>');
+    await says(page, '.feedback.done', '<script>');
     await page.fill('[data-form=suppress] textarea', '<img/src=x>');
     await page.click('[data-form=suppress] button');
     await says(page, '.ids', '<img/src=x>');
@@ -109,8 +109,8 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     await page.route('**/report', (route) =>
       route.request().resourceType() === 'fetch' ? route.fulfill({ body, contentType: 'text/html' }) : route.continue(),
     );
-    await says(page, '[data-key=past]', 'aborted');
-    await page.click('[data-act=report]');
+    await says(page, '[data-key=past-drills]', 'aborted');
+    await page.click('[data-action=report]');
     await page.frameLocator('dialog iframe').locator('h1').waitFor();
     const colour = `getComputedStyle(document.querySelector('dialog iframe').contentDocument.querySelector('h1')).color`;
     assert.equal(await page.evaluate(colour), 'rgb(1, 2, 3)');
@@ -123,7 +123,7 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     const { page } = await enter('#/goods/changes');
     await page.check('[name=mode][value=erase]');
     await page.click('[data-form=flush-preview] button');
-    await says(page, '.said.refused', 'say why');
+    await says(page, '.feedback.refused', 'say why');
     await page.fill('[data-form=flush-preview] [name=reason]', 'rehearsal');
     await page.click('[data-form=flush-preview] button');
     await page.click('[data-form=flush] button');
@@ -133,7 +133,7 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     assert.equal(service().entries.filter(({ action }) => action === 'flush').length, 0);
     await page.fill('dialog [name=typed]', 'goods');
     await page.keyboard.press('Enter');
-    await says(page, '.said', 'Done: revision');
+    await says(page, '.feedback', 'Done: revision');
     const done = service().entries.find(({ action }) => action === 'flush');
     assert.deepEqual([done?.domain, done?.reason, done?.result], ['goods', 'rehearsal', 'done']);
   });
@@ -143,10 +143,10 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     await page.waitForSelector('dialog');
     await page.keyboard.press('Escape');
     await says(page, '.banner.bad', 'asks for a token');
-    await page.click('[data-act=retry]');
+    await page.click('[data-action=retry]');
     await says(page, '.link', 'no connection');
     assert.equal(await page.locator('dialog').count(), 0);
-    await page.click('[data-act=token]');
+    await page.click('[data-action=give-token]');
     await page.fill('dialog [name=token]', TOKEN);
     await page.keyboard.press('Enter');
     await page.waitForSelector('.card');
@@ -167,9 +167,9 @@ opsScene('the console of a service without a token', {}, ({ service, open }) => 
     await says(page, '.banner', 'ADMIN_TOKEN');
     await page.fill('[data-form=purge] [name=q]', 'iphone');
     await page.keyboard.press('Enter');
-    await says(page, '.said.refused', 'Set ADMIN_TOKEN');
+    await says(page, '.feedback.refused', 'Set ADMIN_TOKEN');
     assert.equal(await page.locator('[data-form=purge] button').getAttribute('aria-disabled'), 'true');
-    await page.focus('[data-act=halt]');
+    await page.focus('[data-action=halt]');
     await page.keyboard.press('Enter');
     await says(page, '.banner.bad', 'Set ADMIN_TOKEN');
     assert.equal(await page.locator('dialog').count(), 0);

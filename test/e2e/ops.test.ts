@@ -17,7 +17,7 @@ opsScene('the console', { token: TOKEN }, ({ service, open, enter }) => {
     );
     assert.match(String(kept), /^0 0 {2}http/);
     assert.doesNotMatch(String(kept), new RegExp(TOKEN));
-    await page.click('[data-act=forget]');
+    await page.click('[data-action=forget-token]');
     await page.waitForSelector('dialog [name=token]');
     assert.deepEqual(complaints(), []);
   });
@@ -73,7 +73,7 @@ opsScene('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await says(page, '.phase', 'stage 1 of 4');
     await says(page, '.stages [aria-current]', '1 %');
     await page.waitForSelector('.cohort-plot canvas');
-    await says(page, '#told', 'The drill In four stages runs on goods.');
+    await says(page, '#announcements', 'The drill In four stages runs on goods.');
     assert.equal(service().entries.find(({ action }) => action === 'drill-start')?.reason, 'rehearsal');
     assert.deepEqual(complaints(), []);
   });
@@ -100,7 +100,7 @@ opsScene('the console', { token: TOKEN }, ({ service, open, enter }) => {
 
   it('the halt asks for a reason, shows it wherever one has scrolled, and is lifted', async () => {
     const { page, complaints } = await enter('#/goods/drills', { viewport: { width: 1280, height: 400 } });
-    await page.click('[data-act=halt]');
+    await page.click('[data-action=halt]');
     await page.keyboard.press('Enter');
     assert.equal(await page.locator('dialog').count(), 1, 'no reason, no halt');
     await page.fill('dialog [name=reason]', 'incident 4711');
@@ -113,17 +113,17 @@ opsScene('the console', { token: TOKEN }, ({ service, open, enter }) => {
     const height = Number(await page.evaluate('innerHeight'));
     assert.ok(seen !== null && seen.y >= 0 && seen.y + seen.height <= height, 'it stays in sight');
     await says(page, '.card >> nth=3', 'halted');
-    await says(page, '#told', 'Drills are halted.');
+    await says(page, '#announcements', 'Drills are halted.');
     await page.click('text=Dry run');
     await page.fill('[data-form=start-drill] [name=reason]', 'in vain');
     await page.keyboard.press('Enter');
     await page.click('dialog button[type=submit]');
-    await says(page, '.said.refused', 'lift the halt first');
-    await page.click('[data-act=lift]');
+    await says(page, '.feedback.refused', 'lift the halt first');
+    await page.click('[data-action=lift]');
     await page.fill('dialog [name=reason]', 'over');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.banner.bad', { state: 'detached' });
-    await page.waitForSelector('[data-act=halt]');
+    await page.waitForSelector('[data-action=halt]');
     assert.deepEqual(complaints(), []);
   });
 

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createHistory } from '../../../src/ui/console/assets/data/history.mjs';
-import { linesOf } from '../../../src/ui/console/assets/data/lines.mjs';
-import { hrefOf, placeFrom } from '../../../src/ui/console/assets/data/place.mjs';
-import type { DomainLook } from '../../../src/ui/console/assets/data/shapes.mjs';
-import { CHARTS } from '../../../src/ui/console/assets/plot/charts.mjs';
-import { columnsOf } from '../../../src/ui/console/assets/plot/columns.mjs';
+import type { DomainLook } from '../../../src/ui/console/assets/api.mjs';
+import { linesOf } from '../../../src/ui/console/assets/feeds.mjs';
+import { addressFrom, hrefOf } from '../../../src/ui/console/assets/model.mjs';
+import { CHARTS, columnsOf, createHistory } from '../../../src/ui/console/assets/plot/charts.mjs';
 import { figuresAt } from '../../fakes/operations-figures.ts';
 import { fakeStatus } from '../../fakes/search.ts';
 
@@ -21,7 +19,7 @@ const line = (atMs: number, some: DomainLook = look(atMs)) => ({ atMs, domains: 
 describe('the last five minutes', () => {
   it('end with the newest and hold no more than a window, however long they go on', () => {
     const past = createHistory();
-    for (let s = 1; s <= 1000; s += 1) past.note(line(s * 1000));
+    for (let s = 1; s <= 1000; s += 1) past.add(line(s * 1000));
     const kept = past.of('goods');
     assert.equal(kept.at(-1)?.atMs, 1_000_000);
     assert.ok(kept.length <= 301 && (kept[0]?.atMs ?? 0) > 699_999);
@@ -29,7 +27,7 @@ describe('the last five minutes', () => {
 
   it('show a pause as a hole and not as a line across it', () => {
     const past = createHistory();
-    for (const s of [1, 2, 30, 31]) past.note(line(s * 1000));
+    for (const s of [1, 2, 30, 31]) past.add(line(s * 1000));
     assert.deepEqual(
       past.of('goods').map((moment) => moment.look !== undefined),
       [true, true, false, true, true],
@@ -42,7 +40,7 @@ describe('the last five minutes', () => {
 
   it('begin anew when the clock of the service was set back', () => {
     const past = createHistory();
-    for (const atMs of [50_000, 51_000, 10_000, 11_000]) past.note(line(atMs));
+    for (const atMs of [50_000, 51_000, 10_000, 11_000]) past.add(line(atMs));
     assert.deepEqual(
       past.of('goods').map(({ atMs }) => atMs),
       [10_000, 11_000],
@@ -53,7 +51,7 @@ describe('the last five minutes', () => {
     const { figures } = look(5000);
     assert.ok(figures !== undefined);
     const past = createHistory();
-    past.note(line(5000));
+    past.add(line(5000));
     const outcomes = CHARTS.find(({ stacked }) => stacked) ?? assert.fail();
     const columns = columnsOf(outcomes, past.of('goods'));
     const all = Object.values(figures.outcomes).reduce((sum, count) => sum + count, 0);
@@ -65,7 +63,7 @@ describe('the last five minutes', () => {
   it('know nothing of a domain before its first figures', () => {
     const { figures: _, ...first } = look(1000);
     const past = createHistory();
-    past.note(line(1000, first));
+    past.add(line(1000, first));
     for (const chart of CHARTS.filter(({ id }) => id !== 'places')) {
       for (const column of columnsOf(chart, past.of('goods')).slice(1)) assert.deepEqual(column, [null], chart.id);
     }
@@ -98,16 +96,16 @@ describe('lines of a stream', () => {
 describe('the place in the address', () => {
   it('comes back from its own link, whatever the domain is called', () => {
     for (const domain of ['goods', 'a/b', '%', 'тест']) {
-      assert.deepEqual(placeFrom(hrefOf(domain, 'drills')), { domain, view: 'drills' });
+      assert.deepEqual(addressFrom(hrefOf(domain, 'drills')), { domain, view: 'drills' });
       const older = hrefOf(domain, 'audit', '0a1b2c3d4e5f-12');
-      assert.deepEqual(placeFrom(older), { domain, view: 'audit', before: '0a1b2c3d4e5f-12' });
+      assert.deepEqual(addressFrom(older), { domain, view: 'audit', before: '0a1b2c3d4e5f-12' });
     }
-    assert.deepEqual(placeFrom('#/goods/audit/x&limit=1'), { domain: 'goods', view: 'audit' });
+    assert.deepEqual(addressFrom('#/goods/audit/x&limit=1'), { domain: 'goods', view: 'audit' });
   });
 
   it('that makes no sense is the first view of the first domain', () => {
     for (const hash of ['', '#', '#/', '#/%zz/nope']) {
-      assert.deepEqual(placeFrom(hash), { domain: undefined, view: 'live' }, hash);
+      assert.deepEqual(addressFrom(hash), { domain: undefined, view: 'live' }, hash);
     }
   });
 });

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Model, runningDrills } from '../../../src/ui/console/assets/data/model.mjs';
-import { placeFrom } from '../../../src/ui/console/assets/data/place.mjs';
-import type { Journal, Sample } from '../../../src/ui/console/assets/data/shapes.mjs';
-import { changesBetween, factsOf } from '../../../src/ui/console/assets/tell.mjs';
-import { auditView } from '../../../src/ui/console/assets/view/audit.mjs';
-import { cohortsOf } from '../../../src/ui/console/assets/view/cohorts.mjs';
-import { drillStripView } from '../../../src/ui/console/assets/view/drill-strip.mjs';
+import type { Journal, Sample } from '../../../src/ui/console/assets/api.mjs';
+import { addressFrom, type Model, runningDrills } from '../../../src/ui/console/assets/model.mjs';
+import { auditView } from '../../../src/ui/console/assets/view/changes.mjs';
 import { drillsView } from '../../../src/ui/console/assets/view/drills.mjs';
 import { ago, bytes, duration, number, percent, rate, times } from '../../../src/ui/console/assets/view/format.mjs';
+import { cohortsOf } from '../../../src/ui/console/assets/view/journal.mjs';
+import { announcementsOf, changesBetween, drillStripView } from '../../../src/ui/console/assets/view/page.mjs';
 import { figuresAt } from '../../fakes/operations-figures.ts';
 import { journalAt } from '../../fakes/operations-journal.ts';
 import { FAKE_PLANS } from '../../fakes/operations-plans.ts';
@@ -43,10 +41,16 @@ describe('a drill that is rolled back', () => {
     ending: { ended: { kind: 'aborted', detail: 'Aborted by ana.' } },
   } as const;
   const model: Model = {
-    ...{ place: placeFrom('#/goods/drills'), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
-    ...{ readOnly: false, dryRun: undefined, flushRun: undefined, said: {}, busy: [] },
+    ...{
+      address: addressFrom('#/goods/drills'),
+      connection: { kind: 'live' },
+      receivedMs: 0,
+      nowMs: 0,
+      hasToken: true,
+    },
+    ...{ readOnly: false, drillDryRun: undefined, flushDryRun: undefined, feedback: {}, busy: [] },
     live: { atMs: 1000, domains: [], drills: [drill] },
-    fed: { drills: { path: '/admin/drills', value: { drills: [drill] }, heardMs: 0 } },
+    feeds: { drills: { path: '/admin/drills', value: { drills: [drill] }, receivedMs: 0 } },
   };
 
   it('reads nowhere as running, and leaves nothing to abort', () => {
@@ -56,7 +60,7 @@ describe('a drill that is rolled back', () => {
       assert.doesNotMatch(words, /"running"/);
     }
     assert.deepEqual(runningDrills(model), []);
-    assert.match([...factsOf(model).values()].join(' '), /The drill One key: aborted: cache restored/);
+    assert.match([...announcementsOf(model).values()].join(' '), /The drill One key: aborted: cache restored/);
   });
 });
 
@@ -66,9 +70,9 @@ describe('the audit', () => {
     { atMs: 0, action: 'halt', by: 'ana from 192.0.2.2', result: 'done' },
   ];
   const modelAt = (hash: string, next: object): Model => ({
-    ...{ place: placeFrom(hash), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
-    ...{ readOnly: false, said: {}, busy: [] },
-    fed: { audit: { path: '/admin/audit', value: { entries, ...next }, heardMs: 0 } },
+    ...{ address: addressFrom(hash), connection: { kind: 'live' }, receivedMs: 0, nowMs: 0, hasToken: true },
+    ...{ readOnly: false, feedback: {}, busy: [] },
+    feeds: { audit: { path: '/admin/audit', value: { entries, ...next }, receivedMs: 0 } },
   });
   const hrefs = (model: Model): readonly string[] =>
     [...JSON.stringify(auditView(model)).matchAll(/"href":"([^"]+)"/g)].map(([, href = '']) => href);
@@ -89,9 +93,15 @@ describe('a report that cannot be read', () => {
     const why = '<img src=x onerror=alert(1)>';
     const unreadable = [{ where: 'the control store of goods', why }];
     const model: Model = {
-      ...{ place: placeFrom('#/goods/drills'), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
-      ...{ readOnly: false, dryRun: undefined, flushRun: undefined, said: {}, busy: [] },
-      fed: { drills: { path: '/admin/drills', value: { drills: [], unreadable }, heardMs: 0 } },
+      ...{
+        address: addressFrom('#/goods/drills'),
+        connection: { kind: 'live' },
+        receivedMs: 0,
+        nowMs: 0,
+        hasToken: true,
+      },
+      ...{ readOnly: false, drillDryRun: undefined, flushDryRun: undefined, feedback: {}, busy: [] },
+      feeds: { drills: { path: '/admin/drills', value: { drills: [], unreadable }, receivedMs: 0 } },
     };
     const words = JSON.stringify(drillsView(model));
     assert.match(words, /None yet/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runInNewContext } from 'node:vm';
-import { bundle } from '../../../src/ui/page/bundle.ts';
+import { bundle } from '../../../src/ui/shared/assets.ts';
 
 function bundled(files: Readonly<Record<string, string>>): string {
   return bundle('/page/main.mjs', (file) => files[file] ?? assert.fail(`${file} was read`));

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createIdentityBodies } from '../../../src/http/search-api/identity-bodies.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import { provenanceOfAnswer, readBody } from '../../../src/ui/page/answer.ts';
-import type { PageModel } from '../../../src/ui/page/assets/view/model.mjs';
-import { placeFrom, searchPairs } from '../../../src/ui/page/assets/view/place.mjs';
-import type { Assets } from '../../../src/ui/page/assets.ts';
-import { documentHtml } from '../../../src/ui/page/document.ts';
-import { siteFor } from '../../../src/ui/page/site.ts';
+import { addressFrom, searchPairs } from '../../../src/ui/page/assets/address.mjs';
+import type { PageModel } from '../../../src/ui/page/assets/model.mjs';
+import { documentHtml, provenanceOfAnswer, readBody } from '../../../src/ui/page/first-page.ts';
+import { siteFor } from '../../../src/ui/page/route.ts';
+import type { Assets } from '../../../src/ui/shared/assets.ts';
 import { createPageSearch } from '../../fakes/page-search.ts';
 
 const ASSETS: Assets = { prefix: '/assets/page', version: 'v1', byName: new Map() };
@@ -15,12 +14,12 @@ const ASSETS: Assets = { prefix: '/assets/page', version: 'v1', byName: new Map(
 async function twentyResults(): Promise<{ readonly body: Buffer; readonly model: (body: Buffer) => PageModel }> {
   const search = createPageSearch({ clock: systemClock });
   const site = siteFor({ search }, 'ru');
-  const place = placeFrom([['q', 'кроссовки']], site);
-  const answer = await search.search(search.prepare({ pairs: searchPairs(place, site) }));
+  const address = addressFrom([['q', 'кроссовки']], site);
+  const answer = await search.search(search.prepare({ pairs: searchPairs(address, site) }));
   const body = await createIdentityBodies({ maxBytes: 2 ** 20, maxPageBytes: 2 ** 20 }).of(answer.entry);
   const provenance = provenanceOfAnswer(answer, 0.3);
   const model = (bytes: Buffer): PageModel => ({
-    ...{ site, place, language: 'ru' },
+    ...{ site, address, language: 'ru' },
     shown: { kind: 'answer', answer: readBody(bytes), provenance },
   });
   assert.equal(readBody(body).results.length, 20);
@@ -54,7 +53,7 @@ function meanMs(calls: number, work: () => unknown): number {
 test('what is asked again is drawn once, for its place and language, and says anew where it came from', async () => {
   const { body, model } = await twentyResults();
   const first = model(body);
-  const { shown, place } = first;
+  const { shown, address } = first;
   assert.ok(shown.kind === 'answer');
   const columns = (html: string): string => html.slice(html.indexOf('<div class="columns">'));
   const html = documentHtml(first, ASSETS).toString();
@@ -65,7 +64,7 @@ test('what is asked again is drawn once, for its place and language, and says an
   const again = documentHtml({ ...model(body), shown: { ...shown, provenance } }, ASSETS).toString();
   assert.notEqual(again, html);
   assert.equal(columns(again), columns(html));
-  for (const other of [{ language: 'en' }, { place: { ...place, filters: ['brand:x'] } }] as const) {
+  for (const other of [{ language: 'en' }, { address: { ...address, filters: ['brand:x'] } }] as const) {
     assert.notEqual(columns(documentHtml({ ...first, ...other }, ASSETS).toString()), columns(html));
   }
 });

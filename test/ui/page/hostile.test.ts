@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ask } from '../../../src/ui/page/assets/ask.mjs';
-import { answerFrom, type PageModel, type Shown } from '../../../src/ui/page/assets/view/model.mjs';
-import { placeFrom } from '../../../src/ui/page/assets/view/place.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/view/provenance.mjs';
-import { h } from '../../../src/ui/page/assets/view/tree.mjs';
-import type { Assets } from '../../../src/ui/page/assets.ts';
-import { documentHtml } from '../../../src/ui/page/document.ts';
-import { toHtml } from '../../../src/ui/page/html.ts';
+import { addressFrom } from '../../../src/ui/page/assets/address.mjs';
+import { answerFrom, fetchAnswer, type PageModel, type Shown } from '../../../src/ui/page/assets/model.mjs';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
+import { documentHtml } from '../../../src/ui/page/first-page.ts';
+import type { Assets } from '../../../src/ui/shared/assets.ts';
+import { toHtml } from '../../../src/ui/shared/html.ts';
+import { h } from '../../../src/ui/shared/tree.mjs';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
 import { SITE } from './shop-site.ts';
 
@@ -37,7 +36,10 @@ const FAILURE = {
 
 const answer = (body: unknown): Shown => ({ kind: 'answer', answer: answerFrom(body), provenance: PROVENANCE });
 const html = (shown: Shown, search = ADDRESS, language: PageModel['language'] = 'en'): string =>
-  documentHtml({ site: SITE, place: placeFrom(new URLSearchParams(search), SITE), language, shown }, ASSETS).toString();
+  documentHtml(
+    { site: SITE, address: addressFrom(new URLSearchParams(search), SITE), language, shown },
+    ASSETS,
+  ).toString();
 
 /** Whatever the page holds where nothing is wrong, in each of its states. */
 const OURS = new Set(
@@ -93,8 +95,8 @@ describe('a hostile value becomes text, and the page is drawn', () => {
 it('what the browser fetches is taken for what it is meant to be, as on the server', async (context) => {
   const body = { ...BODY, page: 1e308, limit: '5', results: Array.from({ length: 1000 }, (_, n) => result(n)) };
   context.mock.method(globalThis, 'fetch', async () => Response.json(body));
-  const place = placeFrom(new URLSearchParams(ADDRESS), SITE);
-  const shown = await ask(place, SITE, new AbortController().signal);
+  const address = addressFrom(new URLSearchParams(ADDRESS), SITE);
+  const shown = await fetchAnswer(address, SITE, new AbortController().signal);
   assert.ok(shown.kind === 'answer');
   const { page, limit, results } = shown.answer;
   assert.deepEqual([page, limit, results.length], [1000, 1, 100]);

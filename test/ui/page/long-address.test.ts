@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AnswerBody, answerFrom } from '../../../src/ui/page/assets/view/model.mjs';
-import { linksLike, placeFrom } from '../../../src/ui/page/assets/view/place.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/view/provenance.mjs';
-import type { Site } from '../../../src/ui/page/assets/view/site.mjs';
-import { documentHtml } from '../../../src/ui/page/document.ts';
+import type { Site } from '../../../src/ui/page/assets/address.mjs';
+import { addressFrom, maxLinks } from '../../../src/ui/page/assets/address.mjs';
+import { type AnswerBody, answerFrom } from '../../../src/ui/page/assets/model.mjs';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
+import { documentHtml } from '../../../src/ui/page/first-page.ts';
 import { SITE } from './shop-site.ts';
 
 /** As many attributes as a domain may have. */
@@ -27,15 +27,15 @@ const ANSWER: AnswerBody = answerFrom({
   ),
 });
 
-function linksOf(address: string): { readonly facets: number; readonly sorts: number; readonly room: number } {
-  const place = placeFrom(new URLSearchParams(address), site);
+function linksOf(search: string): { readonly facets: number; readonly sorts: number; readonly room: number } {
+  const address = addressFrom(new URLSearchParams(search), site);
   const provenance = provenanceOf('serpcache-l1; hit; ttl=9', 'total;dur=1');
   const html = documentHtml(
-    { site, place, language: 'en', shown: { kind: 'answer', answer: ANSWER, provenance } },
+    { site, address, language: 'en', shown: { kind: 'answer', answer: ANSWER, provenance } },
     { prefix: '/assets/page', version: 'v1', byName: new Map() },
   ).toString();
   const count = (pattern: RegExp): number => html.match(pattern)?.length ?? 0;
-  return { facets: count(/class="choice"/g), sorts: count(/data-focus="sort /g), room: linksLike(place) };
+  return { facets: count(/class="choice"/g), sorts: count(/data-focus="sort /g), room: maxLinks(address) };
 }
 
 test('the links of one kind on a page take no more room than they may, however many attributes a domain has', () => {
@@ -50,7 +50,7 @@ test('the links of one kind on a page take no more room than they may, however m
 test('a bound that is left empty reads no filter of another attribute', (context) => {
   const read = context.mock.method(String.prototype, 'matchAll');
   const empty = NAMES.slice(1).map((name) => `${name}.from=`);
-  const place = placeFrom(new URLSearchParams(`q=tea&filter=a0:${'1,'.repeat(7000)}&${empty.join('&')}`), site);
-  assert.equal(place.filters.length, 1);
+  const address = addressFrom(new URLSearchParams(`q=tea&filter=a0:${'1,'.repeat(7000)}&${empty.join('&')}`), site);
+  assert.equal(address.filters.length, 1);
   assert.equal(read.mock.callCount(), 0);
 });

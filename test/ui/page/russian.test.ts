@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import { MISS_REASONS } from '../../../src/cache/events.ts';
 import { PROBLEMS } from '../../../src/http/transport/problem.ts';
 import type { Attribute } from '../../../src/search/domain.ts';
-import type { AnswerBody, PageModel, Shown } from '../../../src/ui/page/assets/view/model.mjs';
+import { addressFrom, type Site } from '../../../src/ui/page/assets/address.mjs';
+import type { AnswerBody, PageModel, Shown } from '../../../src/ui/page/assets/model.mjs';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
 import { pageView } from '../../../src/ui/page/assets/view/page.mjs';
-import { placeFrom } from '../../../src/ui/page/assets/view/place.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/view/provenance.mjs';
-import type { Site } from '../../../src/ui/page/assets/view/site.mjs';
-import { toHtml } from '../../../src/ui/page/html.ts';
+import { toHtml } from '../../../src/ui/shared/html.ts';
 import { CITY, PRICE } from './shop-site.ts';
 
 const DATE: Attribute = { name: 'date', type: 'date', facet: false, sort: true };
@@ -24,7 +23,12 @@ const SITE: Site = {
 
 /** Latin words that a reader sees or hears, except the name of the service and of a key. */
 function latinIn(search: string, shown: Shown): readonly string[] {
-  const model: PageModel = { site: SITE, place: placeFrom(new URLSearchParams(search), SITE), language: 'ru', shown };
+  const model: PageModel = {
+    site: SITE,
+    address: addressFrom(new URLSearchParams(search), SITE),
+    language: 'ru',
+    shown,
+  };
   const html = pageView(model).map(toHtml).join('');
   const told = [...html.matchAll(/ (?:title|placeholder|aria-label)="([^"]*)"/g)].map(([, text = '']) => text);
   const text = [...told, ...html.split(/<[^>]*>/)].join(' ');
@@ -84,14 +88,14 @@ for (const code of [...Object.keys(PROBLEMS), 'unreachable', 'slow', 'other', 'n
 }
 
 test('a Russian refusal names the parameter and what is allowed, and an English one says what the service said', () => {
-  const place = placeFrom(new URLSearchParams('q=a'), SITE);
+  const address = addressFrom(new URLSearchParams('q=a'), SITE);
   const shown = {
     kind: 'failure',
     code: 'invalid-sort',
     detail: 'sort must be one of: price',
     parameter: 'sort',
   } as const;
-  const textIn = (language: 'ru' | 'en') => pageView({ site: SITE, place, language, shown }).map(toHtml).join('');
+  const textIn = (language: 'ru' | 'en') => pageView({ site: SITE, address, language, shown }).map(toHtml).join('');
   assert.match(textIn('ru'), /Допустимы: price, date\. Параметр: sort\./);
   assert.doesNotMatch(textIn('ru'), /must be/);
   assert.match(textIn('en'), /sort must be one of: price/);

@@ -3,10 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Attribute } from '../../../src/search/domain.ts';
 import { parseFilter } from '../../../src/search/query.ts';
-import { readFilter, valuesOf, withValues } from '../../../src/ui/page/assets/view/filters.mjs';
-import { formatNumber } from '../../../src/ui/page/assets/view/format.mjs';
-import { numberPattern, typedNumber } from '../../../src/ui/page/assets/view/numbers.mjs';
-import { placeFrom } from '../../../src/ui/page/assets/view/place.mjs';
+import { addressFrom } from '../../../src/ui/page/assets/address.mjs';
+import { numberPattern, readFilter, typedNumber, valuesOf, withValues } from '../../../src/ui/page/assets/filters.mjs';
+import { formatNumber } from '../../../src/ui/page/assets/locale.mjs';
 import { CITY, PRICE, SITE } from './shop-site.ts';
 
 describe('bounds typed into the form', () => {
@@ -14,7 +13,7 @@ describe('bounds typed into the form', () => {
   const DAY: Attribute = { name: 'day', type: 'date', facet: false, sort: true };
   const domain = { name: 'goods', attributes: [PRICE, COUNT, DAY], context: [] };
   const filterOf = (preferred: 'en' | 'ru', given: Record<string, string>) =>
-    placeFrom(new URLSearchParams({ q: '1', ...given }), { ...SITE, preferred, domains: [domain] }).filters;
+    addressFrom(new URLSearchParams({ q: '1', ...given }), { ...SITE, preferred, domains: [domain] }).filters;
 
   it('may have a comma or a dot before the fraction and spaces of any width between thousands', () => {
     for (const preferred of ['en', 'ru'] as const) {

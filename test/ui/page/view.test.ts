@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Attribute } from '../../../src/search/domain.ts';
-import { valuesOf } from '../../../src/ui/page/assets/view/filters.mjs';
-import { currencyIn, formatDuration, formatValue } from '../../../src/ui/page/assets/view/format.mjs';
-import type { PageModel } from '../../../src/ui/page/assets/view/model.mjs';
-import { attributeName } from '../../../src/ui/page/assets/view/names.mjs';
+import { addressFrom, hrefOf, searchPairs } from '../../../src/ui/page/assets/address.mjs';
+import { valuesOf } from '../../../src/ui/page/assets/filters.mjs';
+import { attributeName, currencyIn, formatDuration, formatValue } from '../../../src/ui/page/assets/locale.mjs';
+import type { PageModel } from '../../../src/ui/page/assets/model.mjs';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
 import { pageView } from '../../../src/ui/page/assets/view/page.mjs';
-import { numbersAround } from '../../../src/ui/page/assets/view/pager.mjs';
-import { placeFrom, placeHref, searchPairs } from '../../../src/ui/page/assets/view/place.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/view/provenance.mjs';
-import { snippetTree } from '../../../src/ui/page/assets/view/snippet.mjs';
-import { h } from '../../../src/ui/page/assets/view/tree.mjs';
-import { toHtml } from '../../../src/ui/page/html.ts';
+import { numbersAround, snippetTree } from '../../../src/ui/page/assets/view/results.mjs';
+import { toHtml } from '../../../src/ui/shared/html.ts';
+import { h } from '../../../src/ui/shared/tree.mjs';
 import { CITY, PRICE, SITE } from './shop-site.ts';
 
 describe('markup', () => {
@@ -56,14 +54,14 @@ describe('markup', () => {
 describe('the address', () => {
   it('of a place leads back to the place', () => {
     const search = '?q=a%26b&domain=goods&page=3&limit=5&sort=-price&filter=city%3AA%5C%2CB%2CC&region=kz';
-    const place = placeFrom(new URLSearchParams(search), SITE);
-    assert.deepEqual(placeFrom(new URLSearchParams(placeHref(place).slice(2)), SITE), place);
-    assert.deepEqual(valuesOf(place.filters, [CITY, PRICE], 'city'), ['A,B', 'C']);
-    assert.deepEqual(place.context, [['region', 'kz']]);
+    const address = addressFrom(new URLSearchParams(search), SITE);
+    assert.deepEqual(addressFrom(new URLSearchParams(hrefOf(address).slice(2)), SITE), address);
+    assert.deepEqual(valuesOf(address.filters, [CITY, PRICE], 'city'), ['A,B', 'C']);
+    assert.deepEqual(address.context, [['region', 'kz']]);
   });
 
   it('of a plain form with bounds becomes a range, one bound or both, and none is no filter', () => {
-    const filters = (search: string) => placeFrom(new URLSearchParams(search), SITE).filters;
+    const filters = (search: string) => addressFrom(new URLSearchParams(search), SITE).filters;
     assert.deepEqual(filters('q=a&price.from=10&price.to='), ['price:10..']);
     assert.deepEqual(filters('q=a&price.from=10&price.to=20&filter=price:1..2'), ['price:10..20']);
     assert.deepEqual(filters('q=a&price.from=&price.to=&filter=city:X&filter=price:1..2'), ['city:X']);
@@ -71,17 +69,17 @@ describe('the address', () => {
   });
 
   it('that repeats what may be given once is asked with as it is, and never written again', () => {
-    const place = placeFrom(new URLSearchParams('q=a&q=b&page=1&page=2&utm=x&utm=y'), SITE);
-    const asked = searchPairs(place, SITE).map(([name]) => name);
+    const address = addressFrom(new URLSearchParams('q=a&q=b&page=1&page=2&utm=x&utm=y'), SITE);
+    const asked = searchPairs(address, SITE).map(([name]) => name);
     assert.ok(asked.filter((name) => name === 'q').length > 1);
     assert.ok(asked.filter((name) => name === 'page').length > 1);
     assert.ok(!asked.includes('utm'));
-    assert.equal(placeHref(place), '/?q=a&domain=goods');
+    assert.equal(hrefOf(address), '/?q=a&domain=goods');
   });
 
   it('drops what is default, so that a place has one address', () => {
-    const place = placeFrom(new URLSearchParams('q=a&page=1&sort=relevance'), SITE);
-    assert.equal(placeHref(place), '/?q=a&domain=goods');
+    const address = addressFrom(new URLSearchParams('q=a&page=1&sort=relevance'), SITE);
+    assert.equal(hrefOf(address), '/?q=a&domain=goods');
   });
 });
 
@@ -145,7 +143,7 @@ describe('names for people', () => {
     assert.equal(attributeName({ name: 'price' }, 'goods', 'ru'), 'Цена');
     assert.equal(attributeName({ name: 'constructor' }, 'jobs', 'en'), 'Constructor');
     const site = { ...SITE, domains: [{ name: 'jobs', attributes: [CITY, PRICE], context: [] }] };
-    const place = placeFrom(new URLSearchParams('q=a&filter=price:1..2'), site);
+    const address = addressFrom(new URLSearchParams('q=a&filter=price:1..2'), site);
     const results = [{ id: '1', title: 'a', snippet: 'a', score: 1, attributes: { price: 5 } }];
     const answer = {
       query: 'a',
@@ -158,7 +156,7 @@ describe('names for people', () => {
       facets: {},
     } as const;
     const shown = { kind: 'answer', answer, provenance: provenanceOf('', '') } as const;
-    const model: PageModel = { site, place, language: 'en', shown };
+    const model: PageModel = { site, address, language: 'en', shown };
     const html = pageView(model).map(toHtml).join('');
     assert.equal(html.match(/\bPay\b/g)?.length, 5, 'chip with its label, range, sort, result');
     assert.doesNotMatch(html, /\bPrice\b/);
