@@ -25,6 +25,7 @@ interface AssetSources {
   readonly foreign?: Readonly<Record<string, string>>;
 }
 
+const BLOCK_COMMENT = /^\s*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm;
 const IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from '([^']+)';$/gm;
 const EXPORT = /^export (?=(?:async )?(?:function\*?|const|class) (\w+))/gm;
 const EXPORT_DEFAULT = /^export default (\w+);$/gm;
@@ -82,7 +83,8 @@ export function registerAssets(app: FastifyInstance, assets: Assets): void {
 /**
  * Joins modules to one script, so that a page loads its code with one request. Each module becomes a function that
  * returns its exports and stands after the modules that it imports. The supported forms are those that the modules use:
- * `import { a, b as c }`, `import a`, and `export` before a declaration. Block comments that begin a line are left out.
+ * `import { a, b as c }`, `import a`, and `export` before a declaration. Block comments that stand
+ * alone on their lines are left out.
  * @param entry the first module's file.
  * @param read file → source.
  * @throws for every other form of import or export, and for modules that import each other.
@@ -102,7 +104,7 @@ export function bundle(entry: string, read: (file: string) => string): string {
     }
     const exported: string[] = [];
     const source = read(file)
-      .replace(/^\s*\/\*\*[\s\S]*?\*\/\n/gm, '')
+      .replace(BLOCK_COMMENT, '')
       .replace(IMPORT, (_, whole: string | undefined, some: string | undefined, from: string) => {
         const names = whole === undefined ? (some ?? '').replaceAll(' as ', ': ') : `default: ${whole}`;
         return `const { ${names.trim()} } = ${add(join(dirname(file), from), path)};`;

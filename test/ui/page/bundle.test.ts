@@ -42,10 +42,17 @@ test('a module that two others import runs once, before both, and its own names 
   assert.deepEqual(noted, ['c runs', 'a1b1main']);
 });
 
-test('block comments that begin a line are left out, and no path of the machine gets in', () => {
+test('block comments on lines of their own are left out, and no path of the machine gets in', () => {
   const script = bundled({ '/page/main.mjs': '/**\n * For readers.\n */\nconst a = /** @type {1} */ (1);' });
   assert.doesNotMatch(script, /For readers|\/page\//);
   assert.match(script, /const a = \/\*\* @type \{1\} \*\/ \(1\);/);
+});
+
+test('code between a comment before a parameter and a later block comment stays', () => {
+  const source = 'const f = (\n  /** @type {number} */ n,\n) => n + 1;\n/** Later. */\nnote(f(1));';
+  const noted: number[] = [];
+  runInNewContext(bundled({ '/page/main.mjs': source }), { note: (n: number) => noted.push(n) });
+  assert.deepEqual(noted, [2]);
 });
 
 test('modules that import each other are refused by name', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Script } from 'node:vm';
 import { Unanswered } from '../../../src/search/search-error.ts';
 import { type FakePageService, startFakePageService } from '../../e2e/page-service.ts';
 import { publicServer } from '../../http/serve.ts';
@@ -134,7 +135,7 @@ describe('the files of the page', () => {
   });
   after(() => service.stop());
 
-  it('are typed, kept for good under their version, and revalidated by a strong tag', async () => {
+  it('are typed, cached for good under their version, revalidated by a strong tag, and the script can be parsed', async () => {
     assert.deepEqual(
       files.map((path) => path.replace(/^.*\//, '')),
       ['icon.svg', 'main.css', 'main.mjs'],
@@ -145,6 +146,7 @@ describe('the files of the page', () => {
       const type = path.endsWith('.mjs') ? /^text\/javascript/ : path.endsWith('.css') ? /^text\/css/ : /^image\/svg/;
       assert.match(response.headers.get('content-type') ?? '', type);
       assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+      if (path.endsWith('.mjs')) new Script(await response.text());
       const etag = response.headers.get('etag') ?? '';
       assert.match(etag, /^"[\w-]{16}(-gz|-br)?"$/);
       const again = await fetch(service.baseUrl + path, { headers: { 'if-none-match': etag } });
