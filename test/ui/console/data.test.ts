@@ -17,7 +17,7 @@ const look = (atMs: number): DomainLook => {
 const line = (atMs: number, some: DomainLook = look(atMs)) => ({ atMs, domains: [some], drills: [] });
 
 describe('the last five minutes', () => {
-  it('end with the newest and hold no more than a window, however long they go on', () => {
+  it('hold one window of moments, the newest last', () => {
     const past = createHistory();
     for (let s = 1; s <= 1000; s += 1) past.add(line(s * 1000));
     const kept = past.of('goods');
@@ -25,7 +25,7 @@ describe('the last five minutes', () => {
     assert.ok(kept.length <= 301 && (kept[0]?.atMs ?? 0) > 699_999);
   });
 
-  it('show a pause as a hole and not as a line across it', () => {
+  it('show a pause as a gap and not as a line across it', () => {
     const past = createHistory();
     for (const s of [1, 2, 30, 31]) past.add(line(s * 1000));
     assert.deepEqual(
@@ -47,7 +47,7 @@ describe('the last five minutes', () => {
     );
   });
 
-  it('stack the outcomes so that the uppermost line is all searches', () => {
+  it('stack the outcomes so that the uppermost line is the sum of all searches', () => {
     const { figures } = look(5000);
     assert.ok(figures !== undefined);
     const past = createHistory();
@@ -60,7 +60,7 @@ describe('the last five minutes', () => {
     assert.equal(columns[1]?.[0], figures.outcomes['hit-l1']);
   });
 
-  it('know nothing of a domain before its first figures', () => {
+  it('have no value of a domain before its first figures', () => {
     const { figures: _, ...first } = look(1000);
     const past = createHistory();
     past.add(line(1000, first));
@@ -79,7 +79,7 @@ describe('lines of a stream', () => {
       },
     });
 
-  it('are the same wherever the bytes were cut, within a letter too', async () => {
+  it('are the same for every cut of the bytes, also within a character', async () => {
     const bytes = Buffer.from('{"q":"ёж"}\n\n{"q":"б"}\n');
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const found = await Array.fromAsync(linesOf(streamOf(bytes.subarray(0, cut), bytes.subarray(cut))));
@@ -87,14 +87,14 @@ describe('lines of a stream', () => {
     }
   });
 
-  it('without an end are given up before they fill the memory', async () => {
+  it('without an end are rejected before they fill the memory', async () => {
     const endless = new ReadableStream<Uint8Array>({ pull: (body) => body.enqueue(Buffer.alloc(2 ** 20, 'x')) });
     await assert.rejects(Array.fromAsync(linesOf(endless)), SyntaxError);
   });
 });
 
-describe('the place in the address', () => {
-  it('comes back from its own link, whatever the domain is called', () => {
+describe('the address', () => {
+  it('is read back from its own link, for any domain name', () => {
     for (const domain of ['goods', 'a/b', '%', 'тест']) {
       assert.deepEqual(addressFrom(hrefOf(domain, 'drills')), { domain, view: 'drills' });
       const older = hrefOf(domain, 'audit', '0a1b2c3d4e5f-12');
@@ -103,7 +103,7 @@ describe('the place in the address', () => {
     assert.deepEqual(addressFrom('#/goods/audit/x&limit=1'), { domain: 'goods', view: 'audit' });
   });
 
-  it('that makes no sense is the first view of the first domain', () => {
+  it('that cannot be read is the first view of the first domain', () => {
     for (const hash of ['', '#', '#/', '#/%zz/nope']) {
       assert.deepEqual(addressFrom(hash), { domain: undefined, view: 'live' }, hash);
     }

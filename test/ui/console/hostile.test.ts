@@ -12,7 +12,7 @@ import { previewOf } from '../../fakes/operations-control.ts';
 const VIEWS = ['live', 'drills', 'changes', 'popular', 'audit'] as const;
 const CALLER = { reason: 'rehearsal', by: 'ana' };
 
-/** Everything the console can show of a service that has done something of each kind. */
+/** A model with a value in every part, from a service with operations of each kind. */
 async function fullModel(isOver: boolean): Promise<Model> {
   const clock = createFakeClock();
   const operations = createFakeOperations({ clock });
@@ -56,7 +56,7 @@ async function fullModel(isOver: boolean): Promise<Model> {
   };
 }
 
-/** Where a part of the model is shown; what is not here, everywhere. */
+/** The view that shows a part of the model. Every view shows the other parts. */
 const SHOWN_IN: readonly (readonly [path: RegExp, view: (typeof VIEWS)[number]])[] = [
   [/^feeds\.(?:plans|drills)|^watched|^drillDryRun|^feedback\.drills/, 'drills'],
   [/^feeds\.(?:flush|warm|suppressed)|^flushDryRun|^feedback/, 'changes'],
@@ -89,21 +89,21 @@ describe('a hostile value in anything that the console reads becomes text, and t
     ours = new Set([...models, ...others].flatMap((each) => VIEWS.flatMap((view) => [...drawn(each, view)])));
   });
 
-  it('of which the ordinary console holds nothing that could run', () => {
+  it('a console with ordinary values has nothing that could run', () => {
     assert.deepEqual(
       [...ours].filter((part) => /^(?:script|iframe|object|style|stray|runs)|\bon\w+$|style$/.test(part)),
       [],
     );
   });
 
-  // Each place gets an object like an element, and of the other values one: together all of them everywhere would take
-  // half a minute.
+  // Each place gets an object shaped like an element and one other value: all values in every place would take half a
+  // minute.
   it('in every place of every part', () => {
     const [element = assert.fail(), ...others] = HOSTILE_VALUES;
     let turn = 0;
     for (const { address, ...read } of models) {
       for (const [path, put] of eachPlace(read)) {
-        // These are the console's own.
+        // The console sets these itself.
         if (read.live?.drills[0]?.running === false && !path.startsWith('watched.journal')) continue;
         if (/^(?:receivedMs|nowMs|hasToken|readOnly|busy|feeds|feedback|connection|live)(?:$|\.\w+$)/.test(path))
           continue;

@@ -11,18 +11,18 @@ import { figuresAt } from '../../fakes/operations-figures.ts';
 import { journalAt } from '../../fakes/operations-journal.ts';
 import { FAKE_PLANS } from '../../fakes/operations-plans.ts';
 
-describe('figures in words', () => {
-  it('what is not known is a dash in every unit', () => {
+describe('formatted figures', () => {
+  it('an unknown value is a dash in every unit', () => {
     for (const format of [ago, bytes, duration, number, percent, rate, times]) assert.equal(format(undefined), '–');
     assert.equal(number(Number.NaN), '–');
   });
 
-  it('what is nearly all or nearly nothing is not told as all or nothing', () => {
+  it('a share close to 0 % or to 100 % is not rounded to it', () => {
     assert.deepEqual([0, 0.0001, 0.5, 0.9999, 1].map(percent), ['0 %', '< 0.1 %', '50.0 %', '> 99.9 %', '100 %']);
     assert.deepEqual([0, 0.4, 12.6].map(rate), ['0', '0.4', '13']);
   });
 
-  it('times and sizes keep to units people know', () => {
+  it('durations and sizes have common units', () => {
     assert.deepEqual([0.04, 4.25, 42, 4200, 187_000].map(duration), [
       '0.04 ms',
       '4.3 ms',
@@ -53,7 +53,7 @@ describe('a drill that is rolled back', () => {
     feeds: { drills: { path: '/admin/drills', value: { drills: [drill] }, receivedMs: 0 } },
   };
 
-  it('reads nowhere as running, and leaves nothing to abort', () => {
+  it('is shown nowhere as running, and cannot be aborted', () => {
     for (const view of [drillStripView(model), drillsView(model)]) {
       const words = JSON.stringify(view);
       assert.match(words, /aborted: cache restored, taking the last figures/);
@@ -77,7 +77,7 @@ describe('the audit', () => {
   const hrefs = (model: Model): readonly string[] =>
     [...JSON.stringify(auditView(model)).matchAll(/"href":"([^"]+)"/g)].map(([, href = '']) => href);
 
-  it('leads to what is older and back to the newest, and says what was held back', () => {
+  it('links the older entries and the newest, and counts those held back', () => {
     const older = { next: '0a1b2c3d4e5f-99' };
     assert.deepEqual(hrefs(modelAt('#/goods/audit', older)), ['#//audit/0a1b2c3d4e5f-99']);
     assert.deepEqual(hrefs(modelAt('#/goods/audit/0a1b2c3d4e5f-99', {})), ['#//audit']);
@@ -89,7 +89,7 @@ describe('the audit', () => {
 });
 
 describe('a report that cannot be read', () => {
-  it('is shown as text with its place and why, beside the others', () => {
+  it('is shown as text, with its location and the reason', () => {
     const why = '<img src=x onerror=alert(1)>';
     const unreadable = [{ where: 'the control store of goods', why }];
     const model: Model = {
@@ -121,12 +121,12 @@ describe('cohorts', () => {
     return { ...journal, samples };
   };
 
-  it('of too few searches have no ratio, however many of them hit', () => {
+  it('with too few searches have no ratio, also when all of them hit', () => {
     const [control] = cohortsOf(sampled([{ searches: 1, hitRatio: 1 }], 10));
     assert.deepEqual(control, { name: 'control', before: undefined, now: undefined });
   });
 
-  it('are told over as long as it takes to know them, each search counting once', () => {
+  it('have a ratio over as many samples as it needs, and each search counts once', () => {
     const journal = sampled(
       [
         { searches: 2, hitRatio: 0.5 },
@@ -141,13 +141,13 @@ describe('cohorts', () => {
   });
 });
 
-describe('what is told aloud', () => {
+describe('announcements', () => {
   const before = new Map([
     ['link', 'Connected.'],
     ['drill a', 'The drill a runs.'],
   ]);
 
-  it('is what has changed and what has ended, and nothing at the first sight', () => {
+  it('are the states that changed and the drills that ended, and none at the first drawing', () => {
     const now = new Map([['link', 'Connection lost.']]);
     assert.deepEqual(changesBetween(before, now), ['Connection lost.', 'drill a has ended.']);
     assert.deepEqual(changesBetween(new Map(), before), []);

@@ -26,7 +26,7 @@ async function twentyResults(): Promise<{ readonly body: Buffer; readonly model:
   return { body, model };
 }
 
-test('a page makes no formatter that an earlier one has made', async (context) => {
+test('a second page makes no new formatters', async (context) => {
   const { body, model } = await twentyResults();
   const first = documentHtml(model(body), ASSETS).toString();
   const made = [
@@ -50,14 +50,14 @@ function meanMs(calls: number, work: () => unknown): number {
   return (user + system) / 1000 / calls;
 }
 
-test('what is asked again is drawn once, for its place and language, and says anew where it came from', async () => {
+test('an answer is drawn once for its address and language, and its provenance is drawn on each page', async () => {
   const { body, model } = await twentyResults();
   const first = model(body);
   const { shown, address } = first;
   assert.ok(shown.kind === 'answer');
   const columns = (html: string): string => html.slice(html.indexOf('<div class="columns">'));
   const html = documentHtml(first, ASSETS).toString();
-  // Whoever draws it now draws nothing.
+  // From now on a new drawing would be empty.
   Object.assign(shown.answer, { results: [], facets: {} });
 
   const provenance = { ...shown.provenance, freshForSeconds: -3 };
@@ -69,7 +69,7 @@ test('what is asked again is drawn once, for its place and language, and says an
   }
 });
 
-test('to draw a page of 20 results takes at most 50 times as long as to read and write its JSON', async () => {
+test('drawing a page of 20 results takes at most 50 times as long as parsing and writing its JSON', async () => {
   const { body, model } = await twentyResults();
   const page = meanMs(80, () => documentHtml(model(Buffer.from(body)), ASSETS));
   const json = meanMs(1000, () => JSON.stringify(JSON.parse(body.toString('utf8'))));

@@ -8,7 +8,7 @@ import type { Assets } from '../../../src/ui/shared/assets.ts';
 import { toHtml } from '../../../src/ui/shared/html.ts';
 import { h } from '../../../src/ui/shared/tree.mjs';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
-import { SITE } from './shop-site.ts';
+import { SITE } from './harness.ts';
 
 const ASSETS: Assets = { prefix: '/assets/page', version: 'v1', byName: new Map() };
 const ADDRESS = 'q=tea&domain=goods&filter=city:Tula&filter=price:1..9&sort=-price&page=2&limit=5&region=kz';
@@ -41,7 +41,7 @@ const html = (shown: Shown, search = ADDRESS, language: PageModel['language'] = 
     ASSETS,
   ).toString();
 
-/** Whatever the page holds where nothing is wrong, in each of its states. */
+/** The elements and attributes of pages with ordinary values, in each state of the page. */
 const OURS = new Set(
   [
     html(answer(BODY)),
@@ -62,7 +62,7 @@ describe('a hostile value becomes text, and the page is drawn', () => {
       for (const [path, put] of eachPlace(BODY)) assert.deepEqual(foreignIn(html(answer(put(value)))), [], path);
     });
 
-    it(`${name}, in every field of a refusal and of what is told of an answer`, () => {
+    it(`${name}, in every field of a refusal and of a provenance`, () => {
       for (const language of ['en', 'ru'] as const) {
         for (const [path, put] of eachPlace(FAILURE)) {
           if (path !== 'kind') assert.deepEqual(foreignIn(html(put(value), ADDRESS, language)), [], path);
@@ -84,7 +84,7 @@ describe('a hostile value becomes text, and the page is drawn', () => {
     });
   }
 
-  it('and an object with the members of an element is shown as the JSON it came as', () => {
+  it('an object with the members of an element is shown as JSON', () => {
     const planted = { tag: 'b', attributes: {}, children: ['x'] };
     const shown = html(answer({ ...BODY, results: [{ ...result(1), title: planted }] }));
     assert.match(shown, /<h3[^>]*>\{&quot;tag&quot;:&quot;b&quot;/);
@@ -92,7 +92,7 @@ describe('a hostile value becomes text, and the page is drawn', () => {
   });
 });
 
-it('what the browser fetches is taken for what it is meant to be, as on the server', async (context) => {
+it('an answer that the browser fetches is converted as on the server', async (context) => {
   const body = { ...BODY, page: 1e308, limit: '5', results: Array.from({ length: 1000 }, (_, n) => result(n)) };
   context.mock.method(globalThis, 'fetch', async () => Response.json(body));
   const address = addressFrom(new URLSearchParams(ADDRESS), SITE);
@@ -102,13 +102,13 @@ it('what the browser fetches is taken for what it is meant to be, as on the serv
   assert.deepEqual([page, limit, results.length], [1000, 1, 100]);
 });
 
-it('lists in lists, however deep they are, become text', () => {
+it('nested lists of any depth become text', () => {
   const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000));
   assert.match(toHtml(h('p', {}, deep as string)), /^<p>[[\]…]*<\/p>$/);
 });
 
 describe('an address', () => {
-  it('that could run as a script is left out, wherever it is written', () => {
+  it('that could run as a script is left out, in any spelling', () => {
     const hrefs = [
       'javascript:alert(1)',
       ' javascript:alert(1)',

@@ -8,7 +8,7 @@ import type { AnswerBody, PageModel, Shown } from '../../../src/ui/page/assets/m
 import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
 import { pageView } from '../../../src/ui/page/assets/view/page.mjs';
 import { toHtml } from '../../../src/ui/shared/html.ts';
-import { CITY, PRICE } from './shop-site.ts';
+import { CITY, PRICE } from './harness.ts';
 
 const DATE: Attribute = { name: 'date', type: 'date', facet: false, sort: true };
 const SITE: Site = {
@@ -36,11 +36,11 @@ function latinIn(search: string, shown: Shown): readonly string[] {
 }
 const OWN_WORDS = ['serp', 'cache', 'Enter', 'API'];
 
-test('a Russian page that begins is Russian', () => {
+test('the Russian start page is in Russian', () => {
   assert.deepEqual(latinIn('', { kind: 'start' }), []);
 });
 
-test('a Russian answer is Russian, wherever it came from and whatever missed', () => {
+test('a Russian page of results is in Russian, for every source and every reason of a miss', () => {
   const results = [
     { id: '1', title: 'Диван', snippet: 'Диван', score: 1, attributes: { city: 'Тула', price: 5, date: '2026-05-03' } },
   ];
@@ -68,7 +68,7 @@ test('a Russian answer is Russian, wherever it came from and whatever missed', (
   }
 });
 
-test('a Russian page without results is Russian', () => {
+test('a Russian page without results is in Russian', () => {
   const answer: AnswerBody = {
     ...{ query: 'диван', domain: 'goods', page: 1, limit: 20, total: 0 },
     totalRelation: 'eq',
@@ -78,7 +78,7 @@ test('a Russian page without results is Russian', () => {
 });
 
 for (const code of [...Object.keys(PROBLEMS), 'unreachable', 'slow', 'other', 'never-heard-of']) {
-  test(`a Russian refusal is Russian but for what is written in an address: ${code}`, () => {
+  test(`a Russian refusal is in Russian, except for the words of an address: ${code}`, () => {
     const shown = { kind: 'failure', code, detail: 'In English.', retryAfterSeconds: 3 } as const;
     assert.deepEqual(
       latinIn('q=диван', shown).filter((word) => !['true', 'false', 'city', 'price', 'date'].includes(word)),
@@ -87,7 +87,7 @@ for (const code of [...Object.keys(PROBLEMS), 'unreachable', 'slow', 'other', 'n
   });
 }
 
-test('a Russian refusal names the parameter and what is allowed, and an English one says what the service said', () => {
+test('a Russian refusal names the parameter and the allowed values, and an English one has the text of the service', () => {
   const address = addressFrom(new URLSearchParams('q=a'), SITE);
   const shown = {
     kind: 'failure',

@@ -100,7 +100,11 @@ function warmView(model, domain) {
   return panel(
     'warm',
     `Warm up ${domain}`,
-    h('p', { class: 'soft' }, 'Popular queries are computed with what the engine has to spare, after every person’s.'),
+    h(
+      'p',
+      { class: 'soft' },
+      'Popular queries are computed with the engine’s spare capacity. Searches of people go first.',
+    ),
     h(
       'form',
       { class: 'form', 'data-form': 'warm', 'data-key': 'warm-form' },

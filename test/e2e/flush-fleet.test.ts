@@ -6,11 +6,11 @@ import type { BucketRange } from '../../src/control/document.ts';
 import { keyIn } from '../../src/operations/flush/preview.ts';
 import { storedNameOf } from '../../src/search/key.ts';
 import { namesOf } from '../faults/store-entries.ts';
-import { soon } from './operate.ts';
-import { BROAD, type Fleet, isHit, type Member, notHit, plant, startFleet } from './operate-fleet.ts';
-import { type PeoplesAnswer, startPeople } from './operate-people.ts';
+import { BROAD, type Fleet, fillCaches, isHit, type Member, missStatuses, startFleet } from './fleet-harness.ts';
+import { startTraffic, type TrafficAnswer } from './operator-harness.ts';
+import { waitFor } from './service-harness.ts';
 
-/** What operators take away for good, from two processes over one cluster. One story, in order. */
+/** Flushes, purges and suppressions on two processes with one cluster. The tests are one story, in order. */
 describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, () => {
   let fleet: Fleet;
   let one: Member;
@@ -23,7 +23,10 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
 
   const followed = async (): Promise<void> => {
     const { revision } = await one.operator.control('goods');
-    await soon('the other to follow', async () => (await two.operator.control('goods')).revision >= revision);
+    await waitFor(
+      'the other process to follow',
+      async () => (await two.operator.control('goods')).revision >= revision,
+    );
   };
 
   const engineCalls = async (): Promise<number> => {
@@ -31,12 +34,12 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
     return (await Promise.all(calls)).reduce((sum, each) => sum + each, 0);
   };
 
-  test('a document suppressed under load is gone from both within a second, and for who starts later', async () => {
+  test('a document suppressed under load is gone from both processes within a second, and from one that starts later', async () => {
     const urls = fleet.members.map(({ service }) => service.url);
-    const people = await startPeople({ urls, domain: 'goods', texts: fleet.texts, ratePerSecond: 80 });
+    const traffic = await startTraffic({ urls, domain: 'goods', texts: fleet.texts, ratePerSecond: 80 });
     try {
-      await soon('people to see pages', () => people.answers.length > 80);
-      const id = mostSeen(people.answers);
+      await waitFor('the traffic to get pages', () => traffic.answers.length > 80);
+      const id = mostSeen(traffic.answers);
       const saidMs = performance.now();
       const end = one.operator.post('/admin/suppress', { domain: 'goods', ids: [id], reason: 'banned' });
       await sleep(1000);
@@ -44,10 +47,13 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
       const sinceMs = performance.now();
       const first = await Promise.all(fleet.members.map(({ page }) => page(BROAD)));
       assert.ok(first.every(({ ids }) => !ids.includes(id)));
-      await soon('people to have asked again', () => people.answers.filter((one) => one.sentMs > sinceMs).length > 100);
-      const late = people.answers.filter(({ sentMs, ids }) => sentMs > saidMs + 1000 && ids.includes(id));
+      await waitFor(
+        'the traffic to have searched again',
+        () => traffic.answers.filter((one) => one.sentMs > sinceMs).length > 100,
+      );
+      const late = traffic.answers.filter(({ sentMs, ids }) => sentMs > saidMs + 1000 && ids.includes(id));
       assert.deepEqual(late, []);
-      const texts = [...new Set(people.answers.filter(({ ids }) => ids.includes(id)).map(({ text }) => text))];
+      const texts = [...new Set(traffic.answers.filter(({ ids }) => ids.includes(id)).map(({ text }) => text))];
       assert.ok(texts.length > 0);
       await one.start();
       for (const text of texts) assert.ok(!(await one.page(text)).ids.includes(id), text);
@@ -55,37 +61,40 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
       assert.equal(lift.code, 0, lift.err);
       const [text = ''] = texts;
       for (const [at, { page, operator }] of fleet.members.entries()) {
-        await soon('it to be lifted', async () => (await operator.control('goods')).suppressed === 0);
-        // A page of its own: those that left it out are kept until they lapse.
+        await waitFor('the suppression to be lifted', async () => (await operator.control('goods')).suppressed === 0);
+        // A new page: stored pages without the document stay until they expire.
         assert.ok((await page(text, `&limit=${50 + at}`)).ids.includes(id));
       }
     } finally {
-      await people.stop();
+      await traffic.stop();
     }
   });
 
-  test('a purge kills all pages of one query in both, and nothing else', async () => {
+  test('a purge removes all pages of one query from both processes, and no other page', async () => {
     const pages = ['', '&page=2', '&sort=price', '&facet=city'];
-    for (const more of pages) await plant(fleet.members, [BROAD], more);
-    await plant(fleet.members, [`${BROAD} новый`, ...fleet.texts.slice(0, 10)], '');
+    for (const more of pages) await fillCaches(fleet.members, [BROAD], more);
+    await fillCaches(fleet.members, [`${BROAD} новый`, ...fleet.texts.slice(0, 10)], '');
     const purge = await one.operator.cli('purge', 'goods', ` ${BROAD.toUpperCase()} `);
     assert.equal(purge.code, 0, purge.err);
     await followed();
-    assert.deepEqual(await notHit(fleet.members, [`${BROAD} новый`, ...fleet.texts.slice(0, 10)], ''), []);
+    assert.deepEqual(await missStatuses(fleet.members, [`${BROAD} новый`, ...fleet.texts.slice(0, 10)], ''), []);
     const [mine, others] = [pages.slice(0, 2), pages.slice(2)];
-    const looks = [...mine.map((more) => one.look(BROAD, more)), ...others.map((more) => two.look(BROAD, more))];
-    for (const status of await Promise.all(looks)) assert.match(status, /detail=flushed/);
-    for (const more of pages) await plant(fleet.members, [BROAD], more);
+    const statuses = [
+      ...mine.map((more) => one.cacheStatusOf(BROAD, more)),
+      ...others.map((more) => two.cacheStatusOf(BROAD, more)),
+    ];
+    for (const status of await Promise.all(statuses)) assert.match(status, /detail=flushed/);
+    for (const more of pages) await fillCaches(fleet.members, [BROAD], more);
   });
 
-  test('a refresh is served as stale at once, and anew behind that', async () => {
+  test('a refresh is served as stale at once, and computed anew in the background', async () => {
     const texts = fleet.texts.slice(0, 20);
-    await plant(fleet.members, texts, '');
+    await fillCaches(fleet.members, texts, '');
     const calls = await engineCalls();
     const refresh = await one.operator.post('/admin/flush', { domain: 'goods', mode: 'refresh', indexVersion: 'v2' });
     assert.equal(refresh.status, 200, JSON.stringify(refresh.body));
-    const first = await Promise.all(texts.map((text) => one.look(text)));
-    // Some are computed anew ahead of whoever asks.
+    const first = await Promise.all(texts.map((text) => one.cacheStatusOf(text)));
+    // Some are refreshed before they are searched.
     assert.ok(
       first.some((status) => /l1; hit; ttl=-/.test(status)),
       first.join('\n'),
@@ -95,20 +104,23 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
       [],
     );
     await followed();
-    const second = await Promise.all(texts.map((text) => two.look(text)));
+    const second = await Promise.all(texts.map((text) => two.cacheStatusOf(text)));
     assert.deepEqual(
       second.filter((status) => !/; hit; ttl=-?\d/.test(status)),
       [],
     );
-    await soon('all to be fresh again', async () => (await notHit(fleet.members, texts, '')).length === 0);
+    await waitFor(
+      'all pages to be fresh again',
+      async () => (await missStatuses(fleet.members, texts, '')).length === 0,
+    );
     assert.ok((await engineCalls()) >= calls + texts.length);
   });
 
-  test('an erasure of three tenths by key removes them from the store, and no key but them', async () => {
-    await plant([one], fleet.texts, '');
-    await plant([one], fleet.texts, '&limit=5');
+  test('an erasure of three tenths by key removes exactly their keys from the store', async () => {
+    await fillCaches([one], fleet.texts, '');
+    await fillCaches([one], fleet.texts, '&limit=5');
     await sleep(500);
-    const foreign = await plantForeign(fleet.nodes);
+    const foreign = await writeForeign(fleet.nodes);
     const before = await allNames(fleet.nodes);
     assert.ok(before.length >= 2 * fleet.texts.length - 2, `${before.length} entries`);
     const words = ['flush', 'goods', '--mode', 'erase', '--fraction', '0.3', '--reason', 'test', '--yes'];
@@ -132,15 +144,15 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
     );
     assert.equal(await countForeign(fleet.nodes, foreign), foreign.length);
     await followed();
-    const looks = await Promise.all(fleet.texts.map((text) => one.look(text)));
-    const flushed = looks.filter((status) => !isHit(status));
+    const statuses = await Promise.all(fleet.texts.map((text) => one.cacheStatusOf(text)));
+    const flushed = statuses.filter((status) => !isHit(status));
     assert.ok(
       flushed.length > 0 && flushed.every((status) => /detail=(flushed|unseen)/.test(status)),
       flushed.join('\n'),
     );
   });
 
-  test('an erasure by FLUSHALL empties the nodes, and what operators have decided survives', async () => {
+  test('an erasure by FLUSHALL empties the nodes, and suppressions survive it', async () => {
     const [id = ''] = (await one.page(BROAD)).ids;
     assert.equal((await one.operator.cli('suppress', 'goods', id)).code, 0);
     const { revision, suppressed } = await one.operator.control('goods');
@@ -149,10 +161,10 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
     assert.equal(end.code, 0, end.err);
     assert.deepEqual(await allNames(fleet.nodes), []);
     assert.equal(await countForeign(fleet.nodes, ['foreign:1', 'foreign:2', 'foreign:3']), 0);
-    await soon('the other to follow', async () => (await one.operator.control('goods')).revision > revision);
-    for (const { operator, look, page } of fleet.members) {
+    await waitFor('the other process to follow', async () => (await one.operator.control('goods')).revision > revision);
+    for (const { operator, cacheStatusOf, page } of fleet.members) {
       assert.equal((await operator.control('goods')).suppressed, suppressed);
-      assert.ok(!isHit(await look(fleet.texts[0] ?? '', `&limit=${operator === one.operator ? 11 : 12}`)));
+      assert.ok(!isHit(await cacheStatusOf(fleet.texts[0] ?? '', `&limit=${operator === one.operator ? 11 : 12}`)));
       assert.ok(!(await page(BROAD)).ids.includes(id));
     }
     const [newest] = (await two.operator.audit()).filter(({ action }) => action === 'flush');
@@ -160,7 +172,7 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
   });
 });
 
-function mostSeen(answers: readonly PeoplesAnswer[]): string {
+function mostSeen(answers: readonly TrafficAnswer[]): string {
   const seen = new Map<string, number>();
   for (const { ids } of answers) for (const id of ids) seen.set(id, (seen.get(id) ?? 0) + 1);
   const [most] = [...seen].sort(([, one], [, other]) => other - one);
@@ -172,8 +184,8 @@ async function allNames(nodes: readonly RedisNode[]): Promise<readonly string[]>
   return (await Promise.all(nodes.map(namesOf))).flat();
 }
 
-/** Of other programs, and of another domain. @returns their names. */
-async function plantForeign(nodes: readonly RedisNode[]): Promise<readonly string[]> {
+/** Writes keys of other programs and of another domain. @returns their names. */
+async function writeForeign(nodes: readonly RedisNode[]): Promise<readonly string[]> {
   const names = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? `foreign:${i + 1}` : `sc1:other:{foreign-${i}}`));
   for (const name of names) await onOwner(nodes, 'SET', name, 'theirs');
   return names;
@@ -184,7 +196,7 @@ async function countForeign(nodes: readonly RedisNode[], names: readonly string[
   return there.reduce((sum: number, each) => sum + Number(each), 0);
 }
 
-/** The node that has the slot takes it; the others say who that is. */
+/** Sends a command to each node until the slot's owner accepts it; the others answer MOVED. */
 async function onOwner(nodes: readonly RedisNode[], ...parts: readonly string[]): Promise<unknown> {
   for (const node of nodes) {
     const reply = await node.command(...parts).catch((error: Error) => error);

@@ -6,7 +6,7 @@ import { parseFilter } from '../../../src/search/query.ts';
 import { addressFrom } from '../../../src/ui/page/assets/address.mjs';
 import { numberPattern, readFilter, typedNumber, valuesOf, withValues } from '../../../src/ui/page/assets/filters.mjs';
 import { formatNumber } from '../../../src/ui/page/assets/locale.mjs';
-import { CITY, PRICE, SITE } from './shop-site.ts';
+import { CITY, PRICE, SITE } from './harness.ts';
 
 describe('bounds typed into the form', () => {
   const COUNT: Attribute = { name: 'count', type: 'integer', facet: false, sort: true };
@@ -35,7 +35,7 @@ describe('bounds typed into the form', () => {
     assert.deepEqual(filterOf('ru', { 'price.from': '7,200' }), ['price:7.200..']);
   });
 
-  it('are read back as the page prints them', () => {
+  it('can be typed as the page prints them', () => {
     const printed = fc.tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.constantFrom(0, 0.25, 0.5));
     fc.assert(
       fc.property(printed, fc.constantFrom('en', 'ru'), ([whole, part], language) => {
@@ -45,7 +45,7 @@ describe('bounds typed into the form', () => {
     );
   });
 
-  it('that match the input’s pattern are never refused, in whatever order they stand', () => {
+  it('that match the input’s pattern are never refused, in either order', () => {
     const characters = fc.string({ maxLength: 24, unit: fc.constantFrom('0', '1', '9', '200', '.', ',', ' ', '-') });
     const attributes = new Map(domain.attributes.map((attribute) => [attribute.name, attribute]));
     for (const language of ['en', 'ru'] as const) {
@@ -70,7 +70,7 @@ describe('bounds typed into the form', () => {
     ]);
   });
 
-  it('that are no numbers reach the service as they are, to be refused in words', () => {
+  it('that are no numbers reach the service unchanged, which refuses them', () => {
     for (const typed of ['ten', '.', '-', '1.2.3', '5.']) {
       assert.deepEqual(filterOf('en', { 'price.from': typed }), [`price:${typed}..`]);
     }
@@ -83,7 +83,7 @@ describe('filters', () => {
     .string({ unit: fc.constantFrom('a', 'Б', ',', '\\', ' ', '..', ':', '-') })
     .map((value) => value.trim());
 
-  it('written by the page are read by the search as the values they were', () => {
+  it('written by the page are read by the search as the same values', () => {
     const attributes = new Map([['city', CITY]]);
     const values = fc.uniqueArray(
       text.filter((value) => value.replaceAll(/\s+/g, ' ') === value && value !== ''),
@@ -110,7 +110,7 @@ describe('filters', () => {
     assert.deepEqual(valuesOf(filters, [CITY], 'city'), ['хвост\\', 'a,b']);
   });
 
-  it('nobody can read are left alone', () => {
+  it('that cannot be read are left unchanged', () => {
     assert.equal(readFilter('nope:1', [CITY]), undefined);
     assert.equal(readFilter('city', [CITY]), undefined);
     assert.deepEqual(withValues(['nope:1', 'city:A'], 'city', []), ['nope:1']);

@@ -6,10 +6,10 @@ import { startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import { isReady, onGround, someGoods } from '../faults/ground.ts';
 import type { ServiceProcess } from '../faults/process.ts';
-import { createOperator, type Operator, soon } from './operate.ts';
-import { ask } from './service.ts';
+import { createOperator, type Operator } from './operator-harness.ts';
+import { ask, waitFor } from './service-harness.ts';
 
-/** Processes over one cluster, one searchd, and a small store of their own for control documents. */
+/** Processes with one Redis Cluster, one searchd, and a small store for control documents. */
 export interface Fleet {
   readonly members: readonly [Member, Member];
   /** Not started yet. */
@@ -23,10 +23,10 @@ export interface Fleet {
 export interface Member {
   readonly service: ServiceProcess;
   readonly operator: Operator;
-  /** Starts it anew; resolves when it accepts connections. */
+  /** Starts it again; resolves when it accepts connections. */
   readonly start: () => Promise<void>;
-  /** What one search says of the cache: its `Cache-Status`; of a refused one, the problem. */
-  readonly look: (text: string, more?: string) => Promise<string>;
+  /** The `Cache-Status` of one search; the problem when it is refused. */
+  readonly cacheStatusOf: (text: string, more?: string) => Promise<string>;
   /** @throws when it is refused */
   readonly page: (text: string, more?: string) => Promise<{ readonly total: number; readonly ids: readonly string[] }>;
 }
@@ -35,7 +35,7 @@ export const LEASE_MS = 2000;
 const TOKEN = 'a-token-for-a-whole-fleet';
 const DOCUMENTS = 2000;
 const REPEATED = 80;
-const AT_ONCE = 5;
+const CONCURRENT_SEARCHES = 5;
 /** A search with several pages of results. */
 export const BROAD = 'диван';
 
@@ -54,22 +54,22 @@ export function startFleet(): Promise<Fleet> {
       directory: join(directory, 'searchd'),
       from: { domains: [{ domain: goods.domain, index: 'goods', documents: goods.documents }] },
     }).then(keep);
-    // What did start ends with the ground, also when another one did not.
+    // After a failed start, the parts that did start are stopped with the ground.
     await Promise.allSettled([cluster, control, engine]);
     const [{ nodes }, controlNode, searchd] = await Promise.all([cluster, control, engine]);
     const config = JSON.stringify({
       admin: { token: TOKEN },
-      // A machine that runs other tests as well is not a process that is overloaded.
+      // Other tests run on this machine: a late event loop is no overload of the process.
       public: { drain: '2s', maxLoopDelay: '2s' },
       log: { hitSample: 0 },
       drills: { lease: `${LEASE_MS}ms` },
       control: { kind: 'standalone', nodes: [controlNode.address] },
       domains: {
         goods: {
-          // Nor a store that is slow.
+          // Nor is a late reply a slow store.
           store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, deadline: '500ms' },
           engine: { kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
-          // Nothing lapses by itself: what is lost is lost by an operator.
+          // No entry expires: only operators take entries away.
           freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },
           attributes: {
             category: { type: 'string', facet: true },
@@ -82,7 +82,7 @@ export function startFleet(): Promise<Fleet> {
     const checkout = join(import.meta.dirname, '..', '..');
     const all = await services(['one', 'two', 'spare'], { checkout });
     const memberOf = (service: ServiceProcess | undefined): Member => {
-      if (service === undefined) throw new Error('three processes are wanted');
+      if (service === undefined) throw new Error('three processes are needed');
       return {
         service,
         operator: createOperator({ adminUrl: service.adminUrl, token: TOKEN }),
@@ -93,7 +93,7 @@ export function startFleet(): Promise<Fleet> {
           const { total, results } = JSON.parse(body) as { total: number; results: readonly { id: string }[] };
           return { total, ids: results.map(({ id }) => id) };
         },
-        look: async (text, more = '') => {
+        cacheStatusOf: async (text, more = '') => {
           const { status, cacheStatus, body } = await ask(service, text, more);
           return status === 200 ? cacheStatus : body;
         },
@@ -108,28 +108,30 @@ export function startFleet(): Promise<Fleet> {
   });
 }
 
-/** Each process has them in L1, and L2 has them too. @param more makes keys that nobody else asks. */
-export async function plant(members: readonly Member[], texts: readonly string[], more: string): Promise<void> {
-  for (const { look } of members) {
-    // A few at a time: what is planted must not crowd out the people.
-    for (let from = 0; from < texts.length; from += AT_ONCE) {
-      const some = texts.slice(from, from + AT_ONCE);
-      await Promise.all(some.map((text) => soon(`${text} to be kept`, async () => isHit(await look(text, more)))));
+/** Fills L1 of each process and L2. @param more parameters that make keys of their own. */
+export async function fillCaches(members: readonly Member[], texts: readonly string[], more: string): Promise<void> {
+  for (const { cacheStatusOf } of members) {
+    // A few at a time, so that the traffic is not shed.
+    for (let from = 0; from < texts.length; from += CONCURRENT_SEARCHES) {
+      const some = texts.slice(from, from + CONCURRENT_SEARCHES);
+      await Promise.all(
+        some.map((text) => waitFor(`${text} to be cached`, async () => isHit(await cacheStatusOf(text, more)))),
+      );
     }
   }
 }
 
-/** What each process answers at the first time of asking, those that hit left out. */
-export async function notHit(
+/** The cache statuses that are no hits, of one search per process and text. */
+export async function missStatuses(
   members: readonly Member[],
   texts: readonly string[],
   more: string,
 ): Promise<readonly string[]> {
-  const looks = members.flatMap(({ look }) => texts.map((text) => look(text, more)));
-  return (await Promise.all(looks)).filter((status) => !isHit(status));
+  const statuses = members.flatMap(({ cacheStatusOf }) => texts.map((text) => cacheStatusOf(text, more)));
+  return (await Promise.all(statuses)).filter((status) => !isHit(status));
 }
 
-/** Of a fresh page, from either tier. */
+/** A hit of either tier with a fresh page. */
 export function isHit(cacheStatus: string): boolean {
   return /; hit; ttl=\d/.test(cacheStatus);
 }

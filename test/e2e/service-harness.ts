@@ -13,7 +13,7 @@ export interface Service {
   readonly url: string;
   readonly adminUrl: string;
   readonly process: () => RunningProcess;
-  /** Ends it gracefully and starts it anew on the same ports: only L1 is lost. */
+  /** Stops it gracefully and starts it again on the same ports: only L1 is lost. */
   readonly restart: () => Promise<void>;
   readonly log: () => string;
   readonly stop: () => Promise<void>;
@@ -24,7 +24,7 @@ export async function startService(domains: string, env: Readonly<Record<string,
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-e2e-'));
   const config = join(directory, 'config.yaml');
   const logFile = join(directory, 'serpcache.log');
-  // Tests run beside this process: a loop that is late because of them is no reason to shed.
+  // Other tests run on this machine: a late event loop is no reason to shed.
   writeFileSync(config, `public: { maxLoopDelay: 2s }\ndomains:\n${domains}`);
   writeFileSync(logFile, '');
   const [port = 0, adminPort = 0] = await freePorts(2);
@@ -85,17 +85,24 @@ export async function ask(
   };
 }
 
-/** What /admin/explain says of a search. */
+/** The answer of /admin/explain for a search. */
 export async function explained(service: Service, q: string): Promise<{ node?: string; slot?: number; key: string }> {
   const response = await fetch(`${service.adminUrl}/admin/explain?q=${encodeURIComponent(q)}`);
   return (await response.json()) as { node?: string; slot?: number; key: string };
 }
 
-/** Polls until it holds. @throws after `timeoutMs`, naming what was waited for. */
-export async function until(what: string, holds: () => Promise<boolean>, timeoutMs = 20_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await holds().catch(() => false))) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+/** Polls until it holds. @returns after how long, ms. @throws after `timeoutMs`, naming what was waited for. */
+export async function waitFor(
+  condition: string,
+  holds: () => boolean | Promise<boolean>,
+  timeoutMs = 20_000,
+): Promise<number> {
+  const startedMs = performance.now();
+  for (;;) {
+    // The time before the call: the delay of an answer on a busy machine does not count.
+    const calledMs = performance.now() - startedMs;
+    if (await Promise.resolve(holds()).catch(() => false)) return calledMs;
+    if (calledMs > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain for ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -1,32 +1,39 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { LOW_CONTRAST } from './contrast.ts';
-import { EVIL, giveToken, opsScene, says, text } from './ops-scene.ts';
-import { startOpsService, TOKEN } from './ops-service.ts';
+import { LOW_CONTRAST } from './browser.ts';
+import {
+  describeConsole,
+  giveToken,
+  HOSTILE_MARKUP,
+  startConsoleService,
+  TOKEN,
+  textOf,
+  waitForText,
+} from './console-harness.ts';
 
-opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter, open }) => {
-  it('a lost connection is said at once, what is shown is greyed, and it comes back by itself', async () => {
-    const own = await startOpsService({ token: TOKEN });
+describeConsole('the console when things go wrong', { token: TOKEN }, ({ service, enter, open }) => {
+  it('a lost connection is shown at once, old figures become grey, and the console reconnects by itself', async () => {
+    const own = await startConsoleService({ token: TOKEN });
     const { page } = await enter();
     try {
       await page.goto(`${own.baseUrl}/ops`);
       await page.fill('dialog [name=token]', TOKEN);
       await page.keyboard.press('Enter');
-      await says(page, '.link', 'live');
+      await waitForText(page, '.link', 'live');
       await page.waitForSelector('.plot canvas');
       await own.stop();
-      await says(page, '.link.lost', 'connection lost');
-      await says(page, '.banner.bad', 'What is shown is of');
+      await waitForText(page, '.link.lost', 'connection lost');
+      await waitForText(page, '.banner.bad', 'What is shown is of');
       await page.waitForSelector('main.stale');
       assert.deepEqual(await page.evaluate(LOW_CONTRAST), []);
       assert.match(await page.title(), /^no connection/);
-      await says(page, '#announcements', 'Connection lost.');
-      const again = await startOpsService({ token: TOKEN, port: Number(new URL(own.baseUrl).port) });
+      await waitForText(page, '#announcements', 'Connection lost.');
+      const again = await startConsoleService({ token: TOKEN, port: Number(new URL(own.baseUrl).port) });
       try {
-        // The button is drawn anew each second: on a busy machine a pointer comes too late to it.
+        // The button is drawn again each second: on a busy machine a click with the pointer misses it.
         await page.locator('[data-action=retry]').dispatchEvent('click');
         await page.waitForSelector('main:not(.stale)');
-        await says(page, '.link', 'live');
+        await waitForText(page, '.link', 'live');
         assert.equal(await page.locator('dialog').count(), 0, 'the token is still known');
       } finally {
         await page.context().close();
@@ -37,9 +44,9 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     }
   });
 
-  it('a stream that falls silent without ending is given up and taken up again', async () => {
+  it('a stream that is silent without ending is closed and opened again', async () => {
     const { page } = await open();
-    // What a half-dead path does: the connection stands, one line has come, and nothing comes any more.
+    // A broken network path: the connection stands, and after one line nothing arrives.
     await page.evaluate(`(() => {
       const real = window.fetch;
       let cut = false;
@@ -59,44 +66,51 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
       };
     })()`);
     await giveToken(page, TOKEN);
-    await says(page, '.link', 'live');
-    // The console takes the stream up again within a moment, and then shows none of them: that request waits here.
+    await waitForText(page, '.link', 'live');
+    // The console reconnects soon and then removes these messages, so its request waits here.
     await Promise.all([
-      says(page, '.link.lost', 'silent'),
+      waitForText(page, '.link.lost', 'silent'),
       page.waitForSelector('main.stale'),
-      says(page, '.banner.bad', 'Nothing was heard for 5 s'),
+      waitForText(page, '.banner.bad', 'Nothing was heard for 5 s'),
     ]);
     await page.evaluate('window.goOn()');
-    await says(page, '.link', 'live');
+    await waitForText(page, '.link', 'live');
     await page.waitForSelector('main:not(.stale)');
   });
 
-  it('markup in a reason, a query or a name is shown as the text it is', async () => {
-    await service().operations.drills.halt({ by: EVIL, reason: EVIL });
-    await service().operations.drills.lift({ by: EVIL, reason: EVIL });
-    await service().operations.drills.start({ plan: 'canary', domains: ['goods'], by: EVIL, reason: EVIL });
+  it('markup in a reason, a query or a name is shown as text', async () => {
+    await service().operations.drills.halt({ by: HOSTILE_MARKUP, reason: HOSTILE_MARKUP });
+    await service().operations.drills.lift({ by: HOSTILE_MARKUP, reason: HOSTILE_MARKUP });
+    await service().operations.drills.start({
+      plan: 'canary',
+      domains: ['goods'],
+      by: HOSTILE_MARKUP,
+      reason: HOSTILE_MARKUP,
+    });
     const { page, complaints } = await enter('#/goods/drills');
-    await says(page, '[data-key=watch]', EVIL.slice(0, 20));
+    await waitForText(page, '[data-key=watch]', HOSTILE_MARKUP.slice(0, 20));
     await page.click('.views a:has-text("Changes")');
-    await page.fill('[data-form=purge] [name=q]', EVIL);
-    await page.fill('[data-form=purge] [name=reason]', EVIL);
+    await page.fill('[data-form=purge] [name=q]', HOSTILE_MARKUP);
+    await page.fill('[data-form=purge] [name=reason]', HOSTILE_MARKUP);
     await page.keyboard.press('Enter');
-    await says(page, '.feedback.done', '<script>');
+    await waitForText(page, '.feedback.done', '<script>');
     await page.fill('[data-form=suppress] textarea', '<img/src=x>');
     await page.click('[data-form=suppress] button');
-    await says(page, '.ids', '<img/src=x>');
+    await waitForText(page, '.ids', '<img/src=x>');
     await page.click('.views a:has-text("Audit")');
-    await says(page, '[data-key=audit]', EVIL.slice(2, 30));
+    await waitForText(page, '[data-key=audit]', HOSTILE_MARKUP.slice(2, 30));
     await page.route('**/admin/popular?*', (route) =>
-      route.fulfill({ json: { domain: 'goods', source: 'fleet', queries: [{ search: `q=${EVIL}`, count: 1 }] } }),
+      route.fulfill({
+        json: { domain: 'goods', source: 'fleet', queries: [{ search: `q=${HOSTILE_MARKUP}`, count: 1 }] },
+      }),
     );
     await page.click('.views a:has-text("Popular")');
-    await says(page, '[data-key=popular]', '<script>');
+    await waitForText(page, '[data-key=popular]', '<script>');
     assert.equal(await page.locator('#app img, #app script').count(), 0);
     assert.deepEqual(complaints(), []);
   });
 
-  it('a report that brings scripts has its styles and runs none of them', async () => {
+  it('a report with scripts keeps its styles and runs no script', async () => {
     const { page, complaints } = await enter('#/goods/drills');
     const { id } = await service().operations.drills.start({
       plan: 'canary',
@@ -109,21 +123,21 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     await page.route('**/report', (route) =>
       route.request().resourceType() === 'fetch' ? route.fulfill({ body, contentType: 'text/html' }) : route.continue(),
     );
-    await says(page, '[data-key=past-drills]', 'aborted');
+    await waitForText(page, '[data-key=past-drills]', 'aborted');
     await page.click('[data-action=report]');
     await page.frameLocator('dialog iframe').locator('h1').waitFor();
     const colour = `getComputedStyle(document.querySelector('dialog iframe').contentDocument.querySelector('h1')).color`;
     assert.equal(await page.evaluate(colour), 'rgb(1, 2, 3)');
     assert.doesNotMatch(await page.title(), /owned/);
-    // The browser says of each script that it did not run it; the styles are all allowed.
+    // The browser logs each script that it refused, and no style.
     assert.doesNotMatch(complaints().join('\n'), /style/);
   });
 
-  it('erase wants a reason and the name of the domain typed, and nothing goes before', async () => {
+  it('erase needs a reason and the typed name of the domain, and changes nothing before', async () => {
     const { page } = await enter('#/goods/changes');
     await page.check('[name=mode][value=erase]');
     await page.click('[data-form=flush-preview] button');
-    await says(page, '.feedback.refused', 'say why');
+    await waitForText(page, '.feedback.refused', 'say why');
     await page.fill('[data-form=flush-preview] [name=reason]', 'rehearsal');
     await page.click('[data-form=flush-preview] button');
     await page.click('[data-form=flush] button');
@@ -133,18 +147,18 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     assert.equal(service().entries.filter(({ action }) => action === 'flush').length, 0);
     await page.fill('dialog [name=typed]', 'goods');
     await page.keyboard.press('Enter');
-    await says(page, '.feedback', 'Done: revision');
+    await waitForText(page, '.feedback', 'Done: revision');
     const done = service().entries.find(({ action }) => action === 'flush');
     assert.deepEqual([done?.domain, done?.reason, done?.result], ['goods', 'rehearsal', 'done']);
   });
 
-  it('who closes the question for the token is not asked again every second, and can still give it', async () => {
+  it('after the token dialog was closed it does not open again by itself, and the token can still be given', async () => {
     const { page } = await open();
     await page.waitForSelector('dialog');
     await page.keyboard.press('Escape');
-    await says(page, '.banner.bad', 'asks for a token');
+    await waitForText(page, '.banner.bad', 'asks for a token');
     await page.click('[data-action=retry]');
-    await says(page, '.link', 'no connection');
+    await waitForText(page, '.link', 'no connection');
     assert.equal(await page.locator('dialog').count(), 0);
     await page.click('[data-action=give-token]');
     await page.fill('dialog [name=token]', TOKEN);
@@ -152,29 +166,29 @@ opsScene('the console when things go wrong', { token: TOKEN }, ({ service, enter
     await page.waitForSelector('.card');
   });
 
-  it('what is typed for one domain is not kept for another', async () => {
+  it('text typed for one domain does not appear for another', async () => {
     const { page } = await enter('#/goods/changes');
     await page.fill('[data-form=purge] [name=q]', 'a query of goods');
     await page.click('.card:has-text("auto")');
-    await says(page, '#purge', 'auto');
+    await waitForText(page, '#purge', 'auto');
     assert.equal(await page.inputValue('[data-form=purge] [name=q]'), '');
   });
 });
 
-opsScene('the console of a service without a token', {}, ({ service, open }) => {
-  it('shows everything, asks for nothing, and says how changes are turned on', async () => {
+describeConsole('the console of a service without a token', {}, ({ service, open }) => {
+  it('shows everything without a token, and says how changes are enabled', async () => {
     const { page, complaints } = await open('#/goods/changes');
-    await says(page, '.banner', 'ADMIN_TOKEN');
+    await waitForText(page, '.banner', 'ADMIN_TOKEN');
     await page.fill('[data-form=purge] [name=q]', 'iphone');
     await page.keyboard.press('Enter');
-    await says(page, '.feedback.refused', 'Set ADMIN_TOKEN');
+    await waitForText(page, '.feedback.refused', 'Set ADMIN_TOKEN');
     assert.equal(await page.locator('[data-form=purge] button').getAttribute('aria-disabled'), 'true');
     await page.focus('[data-action=halt]');
     await page.keyboard.press('Enter');
-    await says(page, '.banner.bad', 'Set ADMIN_TOKEN');
+    await waitForText(page, '.banner.bad', 'Set ADMIN_TOKEN');
     assert.equal(await page.locator('dialog').count(), 0);
     assert.deepEqual(service().entries, []);
-    assert.match(await text(page, '.link'), /live/);
+    assert.match(await textOf(page, '.link'), /live/);
     assert.deepEqual(complaints(), []);
   });
 });
