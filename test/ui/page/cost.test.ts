@@ -6,10 +6,8 @@ import { addressFrom, searchPairs } from '../../../src/ui/page/assets/address.mj
 import type { PageModel } from '../../../src/ui/page/assets/model.mjs';
 import { documentHtml, provenanceOfAnswer, readBody } from '../../../src/ui/page/first-page.ts';
 import { siteFor } from '../../../src/ui/page/route.ts';
-import type { Assets } from '../../../src/ui/shared/assets.ts';
 import { createPageSearch } from '../../fakes/page-search.ts';
-
-const ASSETS: Assets = { prefix: '/assets/page', version: 'v1', byName: new Map() };
+import { ASSETS } from './harness.ts';
 
 async function twentyResults(): Promise<{ readonly body: Buffer; readonly model: (body: Buffer) => PageModel }> {
   const search = createPageSearch({ clock: systemClock });

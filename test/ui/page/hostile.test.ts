@@ -4,13 +4,11 @@ import { addressFrom } from '../../../src/ui/page/assets/address.mjs';
 import { answerFrom, fetchAnswer, type PageModel, type Shown } from '../../../src/ui/page/assets/model.mjs';
 import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
 import { documentHtml } from '../../../src/ui/page/first-page.ts';
-import type { Assets } from '../../../src/ui/shared/assets.ts';
 import { toHtml } from '../../../src/ui/shared/html.ts';
 import { h } from '../../../src/ui/shared/tree.mjs';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
-import { SITE } from './harness.ts';
+import { ASSETS, SITE } from './harness.ts';
 
-const ASSETS: Assets = { prefix: '/assets/page', version: 'v1', byName: new Map() };
 const ADDRESS = 'q=tea&domain=goods&filter=city:Tula&filter=price:1..9&sort=-price&page=2&limit=5&region=kz';
 const PROVENANCE = provenanceOf('serpcache-l2; hit; ttl=9, serpcache-l1; fwd=uri-miss; detail=unseen', 'total;dur=1');
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it, test } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Attribute } from '../../../src/search/domain.ts';
 import { addressFrom, hrefOf, maxLinks, type Site, searchPairs } from '../../../src/ui/page/assets/address.mjs';
@@ -12,7 +12,27 @@ import { numbersAround, snippetTree } from '../../../src/ui/page/assets/view/res
 import { documentHtml } from '../../../src/ui/page/first-page.ts';
 import { toHtml } from '../../../src/ui/shared/html.ts';
 import { h } from '../../../src/ui/shared/tree.mjs';
-import { CITY, PRICE, SITE } from './harness.ts';
+import { ASSETS, CITY, PRICE, SITE } from './harness.ts';
+
+/** The maximum number of attributes of a domain. */
+const ATTRIBUTE_NAMES = Array.from({ length: 64 }, (_, i) => `a${i}`);
+const WIDE_SITE: Site = {
+  ...SITE,
+  domains: [
+    {
+      name: 'goods',
+      attributes: ATTRIBUTE_NAMES.map((name) => ({ name, type: 'integer', facet: true, sort: true })),
+      context: [],
+    },
+  ],
+};
+const WIDE_ANSWER: AnswerBody = answerFrom({
+  ...{ query: 'tea', domain: 'goods', page: 1, limit: 20, total: 900 },
+  results: [{ id: '1', title: 'tea', attributes: {} }],
+  facets: Object.fromEntries(
+    ATTRIBUTE_NAMES.map((name) => [name, Array.from({ length: 20 }, (_, value) => ({ value, count: 1 }))]),
+  ),
+});
 
 describe('markup', () => {
   it('any text is escaped within our own tags, and is read back whole', () => {
@@ -197,55 +217,40 @@ describe('numbers for people', () => {
   });
 });
 
+describe('a domain with the maximum number of attributes', () => {
+  it('the links of one kind stay below their maximum size, for any number of attributes', () => {
+    const short = linksOf('q=tea');
+    assert.deepEqual([short.facets, short.sorts], [64 * 20, 65]);
+    const long = linksOf(`q=tea&filter=a0:${'1,'.repeat(30)}${'0'.repeat(15_000)}1`);
+    assert.ok(long.room < 20, `${long.room}`);
+    assert.ok(long.facets <= long.room, `${long.facets} values, room for ${long.room}`);
+    assert.ok(long.sorts <= long.room + 1, `${long.sorts} orders, room for ${long.room}`);
+  });
+
+  it('an empty bound reads no filter of another attribute', (context) => {
+    const read = context.mock.method(String.prototype, 'matchAll');
+    const empty = ATTRIBUTE_NAMES.slice(1).map((name) => `${name}.from=`);
+    const address = addressFrom(
+      new URLSearchParams(`q=tea&filter=a0:${'1,'.repeat(7000)}&${empty.join('&')}`),
+      WIDE_SITE,
+    );
+    assert.equal(address.filters.length, 1);
+    assert.equal(read.mock.callCount(), 0);
+  });
+});
+
 function decode(html: string): string {
   const named: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
   return html.replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => named[entity] ?? entity);
 }
 
-/** The maximum number of attributes of a domain. */
-const NAMES = Array.from({ length: 64 }, (_, i) => `a${i}`);
-const site: Site = {
-  ...SITE,
-  domains: [
-    {
-      name: 'goods',
-      attributes: NAMES.map((name) => ({ name, type: 'integer', facet: true, sort: true })),
-      context: [],
-    },
-  ],
-};
-const ANSWER: AnswerBody = answerFrom({
-  ...{ query: 'tea', domain: 'goods', page: 1, limit: 20, total: 900 },
-  results: [{ id: '1', title: 'tea', attributes: {} }],
-  facets: Object.fromEntries(
-    NAMES.map((name) => [name, Array.from({ length: 20 }, (_, value) => ({ value, count: 1 }))]),
-  ),
-});
-
 function linksOf(search: string): { readonly facets: number; readonly sorts: number; readonly room: number } {
-  const address = addressFrom(new URLSearchParams(search), site);
+  const address = addressFrom(new URLSearchParams(search), WIDE_SITE);
   const provenance = provenanceOf('serpcache-l1; hit; ttl=9', 'total;dur=1');
   const html = documentHtml(
-    { site, address, language: 'en', shown: { kind: 'answer', answer: ANSWER, provenance } },
-    { prefix: '/assets/page', version: 'v1', byName: new Map() },
+    { site: WIDE_SITE, address, language: 'en', shown: { kind: 'answer', answer: WIDE_ANSWER, provenance } },
+    ASSETS,
   ).toString();
   const count = (pattern: RegExp): number => html.match(pattern)?.length ?? 0;
   return { facets: count(/class="choice"/g), sorts: count(/data-focus="sort /g), room: maxLinks(address) };
 }
-
-test('the links of one kind stay below their maximum size, for any number of attributes', () => {
-  const short = linksOf('q=tea');
-  assert.deepEqual([short.facets, short.sorts], [64 * 20, 65]);
-  const long = linksOf(`q=tea&filter=a0:${'1,'.repeat(30)}${'0'.repeat(15_000)}1`);
-  assert.ok(long.room < 20, `${long.room}`);
-  assert.ok(long.facets <= long.room, `${long.facets} values, room for ${long.room}`);
-  assert.ok(long.sorts <= long.room + 1, `${long.sorts} orders, room for ${long.room}`);
-});
-
-test('an empty bound reads no filter of another attribute', (context) => {
-  const read = context.mock.method(String.prototype, 'matchAll');
-  const empty = NAMES.slice(1).map((name) => `${name}.from=`);
-  const address = addressFrom(new URLSearchParams(`q=tea&filter=a0:${'1,'.repeat(7000)}&${empty.join('&')}`), site);
-  assert.equal(address.filters.length, 1);
-  assert.equal(read.mock.callCount(), 0);
-});

@@ -96,7 +96,7 @@ export const HALT_ACTIONS = {
         title: 'Lift the halt?',
         submitLabel: 'Lift the halt',
         content: [
-          h('p', {}, 'Drills may start again. Those that were stopped stay stopped until somebody resumes them.'),
+          h('p', {}, 'Drills may start again. Those that were stopped stay stopped until they are resumed.'),
           reasonField('incident 4711 is over'),
         ],
       });

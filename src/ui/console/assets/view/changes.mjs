@@ -29,7 +29,7 @@ function purgeView(model, domain) {
   return panel(
     'purge',
     `Purge one query of ${domain}`,
-    h('p', { class: 'soft' }, 'Every page of it, with whatever filters, is computed anew when it is next asked for.'),
+    h('p', { class: 'soft' }, 'Every page of it, with any filters, is computed anew at its next search.'),
     h(
       'form',
       { class: 'form', 'data-form': 'purge', 'data-key': 'purge-form' },
