@@ -63,6 +63,24 @@ const MAX_JSON_CHARACTERS = 200;
 const MAX_DEPTH = 16;
 
 /**
+ * The text of a value. The types promise text and numbers, but a store or another process may send anything: that is
+ * shown as JSON, cut to a maximum.
+ * @param {unknown} value
+ * @returns {string}
+ */
+export function textOf(value) {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object') return String(value);
+  if (value === null) return '';
+  try {
+    const json = JSON.stringify(value) ?? '';
+    return json.length > MAX_JSON_CHARACTERS ? `${json.slice(0, MAX_JSON_CHARACTERS)}…` : json;
+  } catch {
+    return '…';
+  }
+}
+
+/**
  * @param {readonly Child[]} children
  * @param {Tree[]} into
  */
@@ -82,24 +100,6 @@ function flatten(children, into, depth = 0) {
     const last = into.at(-1);
     if (typeof last === 'string') into[into.length - 1] = last + text;
     else into.push(text);
-  }
-}
-
-/**
- * The text of a value. The types promise text and numbers, but a store or another process may send anything: that is
- * shown as JSON, cut to a maximum.
- * @param {unknown} value
- * @returns {string}
- */
-export function textOf(value) {
-  if (typeof value === 'string') return value;
-  if (typeof value !== 'object') return String(value);
-  if (value === null) return '';
-  try {
-    const json = JSON.stringify(value) ?? '';
-    return json.length > MAX_JSON_CHARACTERS ? `${json.slice(0, MAX_JSON_CHARACTERS)}…` : json;
-  } catch {
-    return '…';
   }
 }
 

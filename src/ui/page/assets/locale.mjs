@@ -12,16 +12,6 @@ const MONEY = new Set(['price', 'salary', 'cost', 'amount', 'budget', 'fee', 're
 const LABELS = /(^|_)(year|god|id|code|kod|sku)(_|$)/;
 
 /**
- * Decides by the script, which is enough for two languages.
- * @param {string} text
- * @returns {Language | undefined} Undefined for text without letters of either script.
- */
-function languageOf(text) {
-  if (/\p{Script=Cyrillic}/u.test(text)) return 'ru';
-  return /\p{Script=Latin}/u.test(text) ? 'en' : undefined;
-}
-
-/**
  * The `lang` attribute of text that is not in the page's language, so that a screen reader changes its voice.
  * @param {string} text
  * @param {Language} page
@@ -182,6 +172,55 @@ export function formatValue(attribute, value, language, currency = attribute.cur
  */
 const formatters = new Map();
 
+/** @param {Language} language */
+const dateFormat = (language) =>
+  new Intl.DateTimeFormat(language, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+const DATES = { en: dateFormat('en'), ru: dateFormat('ru') };
+
+/**
+ * @param {number} value
+ * @param {Language} language
+ */
+export function formatNumber(value, language) {
+  return numberFormat('number', language, { maximumFractionDigits: 2 }).format(value);
+}
+
+/**
+ * Below a millisecond in microseconds: a memory hit takes less, and `0 ms` would hide it.
+ * @param {number} ms
+ * @param {Language} language
+ */
+export function formatDuration(ms, language) {
+  const [value, unit] = ms < 1 ? [ms * 1000, 'microsecond'] : ms < 10_000 ? [ms, 'millisecond'] : [ms / 1000, 'second'];
+  const maximumFractionDigits = ms >= 1 && ms < 10 ? 1 : 0;
+  return unitFormat(unit, maximumFractionDigits, language).format(value);
+}
+
+/**
+ * @param {number} seconds
+ * @param {Language} language
+ */
+export function formatAge(seconds, language) {
+  const [value, unit] =
+    seconds < 120 ? [seconds, 'second'] : seconds < 7200 ? [seconds / 60, 'minute'] : [seconds / 3600, 'hour'];
+  return unitFormat(unit, 0, language).format(value);
+}
+
+/** @param {string} text */
+export function capitalized(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * Decides by the script, which is enough for two languages.
+ * @param {string} text
+ * @returns {Language | undefined} Undefined for text without letters of either script.
+ */
+function languageOf(text) {
+  if (/\p{Script=Cyrillic}/u.test(text)) return 'ru';
+  return /\p{Script=Latin}/u.test(text) ? 'en' : undefined;
+}
+
 /**
  * @param {string} name Stands for the options in the key.
  * @param {Language} language
@@ -195,19 +234,6 @@ function numberFormat(name, language, options) {
   if (formatters.size >= MAX_FORMATTERS) formatters.clear();
   formatters.set(key, made);
   return made;
-}
-
-/** @param {Language} language */
-const dateFormat = (language) =>
-  new Intl.DateTimeFormat(language, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
-const DATES = { en: dateFormat('en'), ru: dateFormat('ru') };
-
-/**
- * @param {number} value
- * @param {Language} language
- */
-export function formatNumber(value, language) {
-  return numberFormat('number', language, { maximumFractionDigits: 2 }).format(value);
 }
 
 /**
@@ -235,32 +261,6 @@ function formatDate(date, language) {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
   if (Number.isNaN(time)) return date;
   return DATES[language].format(time);
-}
-
-/**
- * Below a millisecond in microseconds: a memory hit takes less, and `0 ms` would hide it.
- * @param {number} ms
- * @param {Language} language
- */
-export function formatDuration(ms, language) {
-  const [value, unit] = ms < 1 ? [ms * 1000, 'microsecond'] : ms < 10_000 ? [ms, 'millisecond'] : [ms / 1000, 'second'];
-  const maximumFractionDigits = ms >= 1 && ms < 10 ? 1 : 0;
-  return unitFormat(unit, maximumFractionDigits, language).format(value);
-}
-
-/**
- * @param {number} seconds
- * @param {Language} language
- */
-export function formatAge(seconds, language) {
-  const [value, unit] =
-    seconds < 120 ? [seconds, 'second'] : seconds < 7200 ? [seconds / 60, 'minute'] : [seconds / 3600, 'hour'];
-  return unitFormat(unit, 0, language).format(value);
-}
-
-/** @param {string} text */
-export function capitalized(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /**

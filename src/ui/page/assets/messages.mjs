@@ -303,14 +303,6 @@ export function failureDetail({ code, detail, parameter }, language, attributes)
 }
 
 /**
- * @param {string} code
- * @param {import('../../../search/domain.ts').Attribute} attribute
- */
-function isAllowed(code, { sort, facet }) {
-  return code === 'invalid-filter' || (code === 'invalid-sort' && sort) || (code === 'invalid-facet' && facet);
-}
-
-/**
  * @param {import('./provenance.mjs').Source} source
  * @param {Language} language
  */
@@ -332,6 +324,14 @@ export function reasonText(reason, language) {
  */
 export function failureText(code, language) {
   return textFor(FAILURES[language], code) ?? FAILURES[language]['other'] ?? code;
+}
+
+/**
+ * @param {string} code
+ * @param {import('../../../search/domain.ts').Attribute} attribute
+ */
+function isAllowed(code, { sort, facet }) {
+  return code === 'invalid-filter' || (code === 'invalid-sort' && sort) || (code === 'invalid-facet' && facet);
 }
 
 /**

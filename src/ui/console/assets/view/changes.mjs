@@ -21,6 +21,37 @@ export function changesView(model) {
   );
 }
 
+/** @param {Model} model */
+export function auditView(model) {
+  return panel(
+    'audit',
+    'Who did what',
+    feedView(model, model.feeds.audit, ({ entries }) =>
+      entries.length === 0
+        ? h(
+            'p',
+            { class: 'soft' },
+            model.address.before === undefined ? 'Nothing has been asked yet.' : 'Nothing here.',
+          )
+        : table(
+            'Audit, newest first',
+            ['time', 'action', 'domain', 'by', 'reason', 'result', 'change'],
+            entries.map((entry) => [
+              dayTime(entry.atMs),
+              entry.action,
+              entry.domain ?? '',
+              entry.by,
+              entry.reason ?? '',
+              [badge(entry.result === 'done' ? 'good' : 'warn', entry.result), heldBackText(entry)],
+              changeView(entry),
+            ]),
+            'wide',
+          ),
+    ),
+    pagingView(model),
+  );
+}
+
 /**
  * @param {Model} model
  * @param {string} domain
@@ -179,37 +210,6 @@ function warmUpView(model, { id, state, from, taken, settled, cached, computed, 
       {},
       `${number(cached)} were fresh, ${number(computed)} computed, ${number(invalid)} invalid, ${number(failed)} failed`,
     ),
-  );
-}
-
-/** @param {Model} model */
-export function auditView(model) {
-  return panel(
-    'audit',
-    'Who did what',
-    feedView(model, model.feeds.audit, ({ entries }) =>
-      entries.length === 0
-        ? h(
-            'p',
-            { class: 'soft' },
-            model.address.before === undefined ? 'Nothing has been asked yet.' : 'Nothing here.',
-          )
-        : table(
-            'Audit, newest first',
-            ['time', 'action', 'domain', 'by', 'reason', 'result', 'change'],
-            entries.map((entry) => [
-              dayTime(entry.atMs),
-              entry.action,
-              entry.domain ?? '',
-              entry.by,
-              entry.reason ?? '',
-              [badge(entry.result === 'done' ? 'good' : 'warn', entry.result), heldBackText(entry)],
-              changeView(entry),
-            ]),
-            'wide',
-          ),
-    ),
-    pagingView(model),
   );
 }
 

@@ -20,6 +20,30 @@ export function domainView(model) {
   );
 }
 
+/** @param {Model} model */
+export function popularView(model) {
+  const domain = currentDomain(model)?.domain ?? '';
+  return panel(
+    'popular',
+    `What is asked of ${domain}`,
+    feedView(model, model.feeds.popular, ({ source, queries }) => [
+      h(
+        'p',
+        { class: 'soft' },
+        source === 'fleet' ? 'Counted over all processes, the last hour or so.' : 'Counted by this process alone.',
+      ),
+      queries.length === 0
+        ? h('p', { class: 'soft' }, 'Nothing yet.')
+        : table(
+            'Popular queries',
+            ['query', 'refined by', 'count'],
+            queries.map(({ search, count }) => [...queryAndRefinements(search), number(count)]),
+            'wide',
+          ),
+    ]),
+  );
+}
+
 /** @param {DomainLook} look */
 function enginePanel({ status: { engine, lifeboat, processes, flights, leaseWaiters }, figures }) {
   return panel(
@@ -121,30 +145,6 @@ function controlPanel({ control }) {
               control.drill.blackout && ', engine blackout',
             ],
       ],
-    ]),
-  );
-}
-
-/** @param {Model} model */
-export function popularView(model) {
-  const domain = currentDomain(model)?.domain ?? '';
-  return panel(
-    'popular',
-    `What is asked of ${domain}`,
-    feedView(model, model.feeds.popular, ({ source, queries }) => [
-      h(
-        'p',
-        { class: 'soft' },
-        source === 'fleet' ? 'Counted over all processes, the last hour or so.' : 'Counted by this process alone.',
-      ),
-      queries.length === 0
-        ? h('p', { class: 'soft' }, 'Nothing yet.')
-        : table(
-            'Popular queries',
-            ['query', 'refined by', 'count'],
-            queries.map(({ search, count }) => [...queryAndRefinements(search), number(count)]),
-            'wide',
-          ),
     ]),
   );
 }

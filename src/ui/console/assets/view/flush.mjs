@@ -96,56 +96,6 @@ export function flushView(model, domain) {
 }
 
 /**
- * @param {Model} model
- * @param {string} domain
- */
-function previewView(model, domain) {
-  const { flushDryRun } = model;
-  if (flushDryRun === undefined || flushDryRun.request.domain !== domain) return undefined;
-  const { request, preview } = flushDryRun;
-  const { mode, fraction } = request;
-  return h(
-    'div',
-    { class: 'dry-run', 'data-key': 'flush-result' },
-    h('h3', { id: 'flush-title', tabindex: '-1' }, `Dry run: ${mode} ${plannedPercent(fraction)} of ${domain}`),
-    h('div', { class: 'two-columns' }, h('div', {}, lossView(preview)), h('div', {}, survivalView(preview))),
-    h(
-      'form',
-      { 'data-form': 'flush', 'data-key': 'flush-send' },
-      h(
-        'div',
-        { class: 'row' },
-        submitButton(model, 'flush', 'danger', `${capitalized(mode)} ${plannedPercent(fraction)} of ${domain}…`),
-      ),
-    ),
-    feedbackView(model, 'flush'),
-  );
-}
-
-/** @param {Erasure} erasure */
-function erasureView({ state, nodes, seconds }) {
-  return [
-    h(
-      'h3',
-      {},
-      'Latest erasure ',
-      badge(state === 'done' ? 'good' : state === 'running' ? 'warn' : 'bad', state),
-      ` ${duration(seconds * 1000)}`,
-    ),
-    table(
-      'Nodes of the latest erasure',
-      ['node', 'state', 'looked at', 'removed'],
-      nodes.map((node) => [
-        node.node,
-        node.detail === undefined ? node.state : `${node.state}: ${node.detail}`,
-        number(node.scanned),
-        number(node.removed),
-      ]),
-    ),
-  ];
-}
-
-/**
  * The pages a flush or a drill would take away, by node.
  * @param {FlushPreview} preview
  */
@@ -203,5 +153,55 @@ export function survivalView({ engine, fraction }) {
       ),
     survivable === undefined &&
       h('p', { class: 'notice' }, 'Whether the engine can carry it is not known: there was too little load to say.'),
+  ];
+}
+
+/**
+ * @param {Model} model
+ * @param {string} domain
+ */
+function previewView(model, domain) {
+  const { flushDryRun } = model;
+  if (flushDryRun === undefined || flushDryRun.request.domain !== domain) return undefined;
+  const { request, preview } = flushDryRun;
+  const { mode, fraction } = request;
+  return h(
+    'div',
+    { class: 'dry-run', 'data-key': 'flush-result' },
+    h('h3', { id: 'flush-title', tabindex: '-1' }, `Dry run: ${mode} ${plannedPercent(fraction)} of ${domain}`),
+    h('div', { class: 'two-columns' }, h('div', {}, lossView(preview)), h('div', {}, survivalView(preview))),
+    h(
+      'form',
+      { 'data-form': 'flush', 'data-key': 'flush-send' },
+      h(
+        'div',
+        { class: 'row' },
+        submitButton(model, 'flush', 'danger', `${capitalized(mode)} ${plannedPercent(fraction)} of ${domain}…`),
+      ),
+    ),
+    feedbackView(model, 'flush'),
+  );
+}
+
+/** @param {Erasure} erasure */
+function erasureView({ state, nodes, seconds }) {
+  return [
+    h(
+      'h3',
+      {},
+      'Latest erasure ',
+      badge(state === 'done' ? 'good' : state === 'running' ? 'warn' : 'bad', state),
+      ` ${duration(seconds * 1000)}`,
+    ),
+    table(
+      'Nodes of the latest erasure',
+      ['node', 'state', 'looked at', 'removed'],
+      nodes.map((node) => [
+        node.node,
+        node.detail === undefined ? node.state : `${node.state}: ${node.detail}`,
+        number(node.scanned),
+        number(node.removed),
+      ]),
+    ),
   ];
 }

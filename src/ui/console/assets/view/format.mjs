@@ -86,15 +86,6 @@ export function dayTime(atMs) {
 }
 
 /**
- * A date formatter throws for a time outside the calendar.
- * @param {number | undefined} atMs
- * @returns {atMs is number}
- */
-function isTime(atMs) {
-  return typeof atMs === 'number' && Number.isFinite(new Date(atMs).getTime());
-}
-
-/**
  * @param {number | undefined} count
  * @param {string} one
  * @param {string} [many]
@@ -124,4 +115,13 @@ export function times(factor) {
 /** @param {string} word */
 export function capitalized(word) {
   return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/**
+ * A date formatter throws for a time outside the calendar.
+ * @param {number | undefined} atMs
+ * @returns {atMs is number}
+ */
+function isTime(atMs) {
+  return typeof atMs === 'number' && Number.isFinite(new Date(atMs).getTime());
 }

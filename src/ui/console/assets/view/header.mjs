@@ -43,42 +43,6 @@ export function headerView(model) {
 }
 
 /**
- * Why no drill may run. It stands in the bar, so that it is seen on every view while the halt lasts.
- * @param {Model} model
- */
-function haltedView({ feeds }) {
-  const [halt] = feeds.halt?.value?.domains ?? [];
-  return h(
-    'div',
-    { class: 'banner bad halted', 'data-key': 'halted' },
-    h(
-      'p',
-      {},
-      h('b', {}, 'Halted: no drill may run or start. '),
-      halt === undefined ? 'Why is not known yet.' : `${halt.by}, ${clockTime(halt.atMs)}: ${halt.reason}`,
-    ),
-  );
-}
-
-/** @param {Model} model */
-function connectionView(model) {
-  const { connection, receivedMs, nowMs, live } = model;
-  const age = receivedMs === undefined ? undefined : nowMs - receivedMs;
-  if (connection.kind === 'live' && !isStale(model)) {
-    return h('span', { class: 'link on' }, 'live · ', h('span', { class: 'age' }, ago(age)));
-  }
-  if (connection.kind === 'lost') {
-    const state = connection.wasLive ? 'connection lost' : 'no connection';
-    return h('span', { class: 'link lost' }, state, ` · ${retrySeconds(connection, nowMs)} s`);
-  }
-  return h(
-    'span',
-    { class: `link ${live === undefined ? '' : 'lost'}` },
-    live === undefined ? 'connecting…' : `silent · ${ago(age)}`,
-  );
-}
-
-/**
  * Messages above the view, the most urgent first.
  * @param {Model} model
  */
@@ -127,6 +91,42 @@ export function bannersView(model) {
     live === undefined &&
       connection.kind === 'connecting' &&
       h('p', { class: 'soft', 'data-key': 'first' }, 'Waiting for the first figures…'),
+  );
+}
+
+/**
+ * Why no drill may run. It stands in the bar, so that it is seen on every view while the halt lasts.
+ * @param {Model} model
+ */
+function haltedView({ feeds }) {
+  const [halt] = feeds.halt?.value?.domains ?? [];
+  return h(
+    'div',
+    { class: 'banner bad halted', 'data-key': 'halted' },
+    h(
+      'p',
+      {},
+      h('b', {}, 'Halted: no drill may run or start. '),
+      halt === undefined ? 'Why is not known yet.' : `${halt.by}, ${clockTime(halt.atMs)}: ${halt.reason}`,
+    ),
+  );
+}
+
+/** @param {Model} model */
+function connectionView(model) {
+  const { connection, receivedMs, nowMs, live } = model;
+  const age = receivedMs === undefined ? undefined : nowMs - receivedMs;
+  if (connection.kind === 'live' && !isStale(model)) {
+    return h('span', { class: 'link on' }, 'live · ', h('span', { class: 'age' }, ago(age)));
+  }
+  if (connection.kind === 'lost') {
+    const state = connection.wasLive ? 'connection lost' : 'no connection';
+    return h('span', { class: 'link lost' }, state, ` · ${retrySeconds(connection, nowMs)} s`);
+  }
+  return h(
+    'span',
+    { class: `link ${live === undefined ? '' : 'lost'}` },
+    live === undefined ? 'connecting…' : `silent · ${ago(age)}`,
   );
 }
 

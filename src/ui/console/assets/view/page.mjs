@@ -108,6 +108,38 @@ export function changesBetween(before, now) {
 }
 
 /**
+ * The running drills, shown above every view.
+ * @param {Model} model
+ */
+export function drillStripView(model) {
+  const domain = currentDomain(model)?.domain ?? '';
+  return h(
+    'div',
+    { class: 'strips', 'data-key': 'strips' },
+    (model.live?.drills ?? []).map((drill) => {
+      const journal = model.watched?.id === drill.id ? model.watched.journal : undefined;
+      return h(
+        'div',
+        { class: 'strip', 'data-key': `strip-${drill.id}` },
+        h('b', {}, 'Drill'),
+        h('span', {}, drill.title, ' on ', drill.domains.join(', ')),
+        h('span', { class: 'grow' }, stripState(drill, journal)),
+        h(
+          'span',
+          { class: 'clock' },
+          stopwatch(model.live === undefined ? undefined : model.live.atMs - drill.startedAtMs),
+        ),
+        h(
+          'a',
+          { href: hrefOf(drill.domains[0] ?? domain, 'drills'), 'data-action': 'watch', 'data-id': drill.id },
+          'Watch',
+        ),
+      );
+    }),
+  );
+}
+
+/**
  * A card with the key figures of each domain. The rest of the page is about the current one.
  * @param {Model} model
  */
@@ -168,38 +200,6 @@ function viewsView(model) {
         title,
       ),
     ),
-  );
-}
-
-/**
- * The running drills, shown above every view.
- * @param {Model} model
- */
-export function drillStripView(model) {
-  const domain = currentDomain(model)?.domain ?? '';
-  return h(
-    'div',
-    { class: 'strips', 'data-key': 'strips' },
-    (model.live?.drills ?? []).map((drill) => {
-      const journal = model.watched?.id === drill.id ? model.watched.journal : undefined;
-      return h(
-        'div',
-        { class: 'strip', 'data-key': `strip-${drill.id}` },
-        h('b', {}, 'Drill'),
-        h('span', {}, drill.title, ' on ', drill.domains.join(', ')),
-        h('span', { class: 'grow' }, stripState(drill, journal)),
-        h(
-          'span',
-          { class: 'clock' },
-          stopwatch(model.live === undefined ? undefined : model.live.atMs - drill.startedAtMs),
-        ),
-        h(
-          'a',
-          { href: hrefOf(drill.domains[0] ?? domain, 'drills'), 'data-action': 'watch', 'data-id': drill.id },
-          'Watch',
-        ),
-      );
-    }),
   );
 }
 

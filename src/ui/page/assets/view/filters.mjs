@@ -31,9 +31,9 @@ export function facetsView(model, answer) {
   if (answer.total === 0 && address.filters.length === 0) return undefined;
   const { attributes } = domainOf(site, address.domain);
   let left = maxLinks(address);
-  const most = Math.ceil(left / Math.max(1, attributes.filter(({ facet }) => facet).length));
+  const maxPerFacet = Math.ceil(left / Math.max(1, attributes.filter(({ facet }) => facet).length));
   const groups = attributes.flatMap((attribute) => {
-    const choices = choicesOf(attribute, model, answer).slice(0, Math.min(most, left));
+    const choices = choicesOf(attribute, model, answer).slice(0, Math.min(maxPerFacet, left));
     left -= choices.length;
     return choices.length === 0 ? [] : [groupView(attribute, choices, model)];
   });
@@ -44,84 +44,6 @@ export function facetsView(model, answer) {
     'aside',
     { 'aria-label': message('filters'), 'data-key': 'filters' },
     h('details', { class: 'filters' }, h('summary', {}, h('h2', {}, message('filters'), chosen)), groups, ranges),
-  );
-}
-
-/**
- * The counted values, and before them the chosen values that were not counted, so that every choice can be undone.
- * @param {Attribute} attribute
- * @param {PageModel} model
- * @param {AnswerBody} answer
- * @returns {Choice[]}
- */
-function choicesOf(attribute, { site, address }, answer) {
-  const counted = (Object.hasOwn(answer.facets, attribute.name) && answer.facets[attribute.name]) || [];
-  const { attributes } = domainOf(site, address.domain);
-  const chosen = valuesOf(address.filters, attributes, attribute.name);
-  if (!attribute.facet) return [];
-  const folded = new Set(chosen.map(foldValue));
-  const seen = new Set(counted.map(({ value }) => foldValue(String(value))));
-  const uncounted = chosen.filter((value) => !seen.has(foldValue(value)));
-  const all = counted.map(({ value, count }) => {
-    const text = String(value);
-    return { value: text, count, chosen: folded.has(foldValue(text)) };
-  });
-  return [...uncounted.map((value) => ({ value, count: undefined, chosen: true })), ...all];
-}
-
-/**
- * @param {Attribute} attribute
- * @param {readonly Choice[]} choices
- * @param {PageModel} model
- */
-function groupView(attribute, choices, model) {
-  const message = messagesIn(model.language);
-  const id = `facet-${attribute.name}`;
-  const chosen = valuesOf(model.address.filters, domainOf(model.site, model.address.domain).attributes, attribute.name);
-  const items = choices.map((choice) => choiceView(attribute, choice, chosen, model));
-  const rest = items.slice(SHOWN_VALUES);
-  return h(
-    'section',
-    { class: 'facet', 'aria-labelledby': id, 'data-key': id },
-    h('h3', { id }, attributeName(attribute, model.address.domain, model.language)),
-    h('ul', {}, items.slice(0, SHOWN_VALUES)),
-    rest.length > 0 &&
-      h('details', { class: 'more' }, h('summary', {}, `${message('more')} ${rest.length}`), h('ul', {}, rest)),
-  );
-}
-
-/**
- * @param {Attribute} attribute
- * @param {Choice} choice
- * @param {readonly string[]} before Values chosen now.
- * @param {PageModel} model
- */
-function choiceView(attribute, { value, count, chosen }, before, { address, language }) {
-  const message = messagesIn(language);
-  const text = formatValue(attribute, value, language);
-  const label = h('span', { class: 'value', lang: foreignLanguage(text, language) }, text);
-  const number = count !== undefined && h('span', { class: 'count' }, formatNumber(count, language));
-  const key = `${attribute.name}:${foldValue(value)}`;
-  const after = chosen ? before.filter((each) => foldValue(each) !== foldValue(value)) : [...before, value];
-  const href = hrefOf({ ...address, filters: withValues(address.filters, attribute.name, after), page: '' });
-  return h(
-    'li',
-    { 'data-key': key },
-    h(
-      'a',
-      {
-        class: 'choice',
-        href,
-        rel: 'nofollow',
-        'data-nav': true,
-        'data-focus': key,
-        'aria-current': chosen ? 'true' : undefined,
-      },
-      label,
-      ' ',
-      number,
-      chosen && h('span', { class: 'visually-hidden' }, `, ${message('remove')}`),
-    ),
   );
 }
 
@@ -200,6 +122,84 @@ export function chipsView(model) {
       h('a', { href, 'data-nav': true, 'aria-label': label }, text, h('span', { 'aria-hidden': 'true' }, ' ×')),
     );
   }
+}
+
+/**
+ * The counted values, and before them the chosen values that were not counted, so that every choice can be undone.
+ * @param {Attribute} attribute
+ * @param {PageModel} model
+ * @param {AnswerBody} answer
+ * @returns {Choice[]}
+ */
+function choicesOf(attribute, { site, address }, answer) {
+  const counted = (Object.hasOwn(answer.facets, attribute.name) && answer.facets[attribute.name]) || [];
+  const { attributes } = domainOf(site, address.domain);
+  const chosen = valuesOf(address.filters, attributes, attribute.name);
+  if (!attribute.facet) return [];
+  const folded = new Set(chosen.map(foldValue));
+  const seen = new Set(counted.map(({ value }) => foldValue(String(value))));
+  const uncounted = chosen.filter((value) => !seen.has(foldValue(value)));
+  const all = counted.map(({ value, count }) => {
+    const text = String(value);
+    return { value: text, count, chosen: folded.has(foldValue(text)) };
+  });
+  return [...uncounted.map((value) => ({ value, count: undefined, chosen: true })), ...all];
+}
+
+/**
+ * @param {Attribute} attribute
+ * @param {readonly Choice[]} choices
+ * @param {PageModel} model
+ */
+function groupView(attribute, choices, model) {
+  const message = messagesIn(model.language);
+  const id = `facet-${attribute.name}`;
+  const chosen = valuesOf(model.address.filters, domainOf(model.site, model.address.domain).attributes, attribute.name);
+  const items = choices.map((choice) => choiceView(attribute, choice, chosen, model));
+  const rest = items.slice(SHOWN_VALUES);
+  return h(
+    'section',
+    { class: 'facet', 'aria-labelledby': id, 'data-key': id },
+    h('h3', { id }, attributeName(attribute, model.address.domain, model.language)),
+    h('ul', {}, items.slice(0, SHOWN_VALUES)),
+    rest.length > 0 &&
+      h('details', { class: 'more' }, h('summary', {}, `${message('more')} ${rest.length}`), h('ul', {}, rest)),
+  );
+}
+
+/**
+ * @param {Attribute} attribute
+ * @param {Choice} choice
+ * @param {readonly string[]} before Values chosen now.
+ * @param {PageModel} model
+ */
+function choiceView(attribute, { value, count, chosen }, before, { address, language }) {
+  const message = messagesIn(language);
+  const text = formatValue(attribute, value, language);
+  const label = h('span', { class: 'value', lang: foreignLanguage(text, language) }, text);
+  const number = count !== undefined && h('span', { class: 'count' }, formatNumber(count, language));
+  const key = `${attribute.name}:${foldValue(value)}`;
+  const after = chosen ? before.filter((each) => foldValue(each) !== foldValue(value)) : [...before, value];
+  const href = hrefOf({ ...address, filters: withValues(address.filters, attribute.name, after), page: '' });
+  return h(
+    'li',
+    { 'data-key': key },
+    h(
+      'a',
+      {
+        class: 'choice',
+        href,
+        rel: 'nofollow',
+        'data-nav': true,
+        'data-focus': key,
+        'aria-current': chosen ? 'true' : undefined,
+      },
+      label,
+      ' ',
+      number,
+      chosen && h('span', { class: 'visually-hidden' }, `, ${message('remove')}`),
+    ),
+  );
 }
 
 /**

@@ -65,32 +65,6 @@ export function failureView({ site, address, language }, failure) {
 }
 
 /**
- * The link that may help: the same search again after a fault of the service, the query without refinements when one of
- * them was refused. A refused query has to be typed anew, in the box above.
- * @param {string} code
- * @param {import('../address.mjs').Address} address
- * @param {import('../address.mjs').Site} site
- */
-function nextStep(code, address, site) {
-  const bare = { ...address, page: '', limit: '', sort: '', filters: [], context: [] };
-  switch (code) {
-    case 'invalid-query':
-    case 'invalid-url':
-      return undefined;
-    case 'invalid-page':
-    case 'invalid-sort':
-    case 'invalid-filter':
-    case 'invalid-facet':
-    case 'invalid-context':
-      return { href: hrefOf(bare), label: 'plainly' };
-    case 'unknown-domain':
-      return { href: hrefOf({ ...bare, domain: domainOf(site, '').name }), label: 'plainly' };
-    default:
-      return { href: hrefOf(address), label: 'again' };
-  }
-}
-
-/**
  * @param {PageModel} model
  * @param {import('../model.mjs').AnswerBody} answer
  */
@@ -120,9 +94,6 @@ export function emptyView({ site, address, language }, { total }) {
 }
 
 /**
- */
-
-/**
  * The number of results, their source and their time, in one live region, so that screen readers announce it.
  * @param {PageModel} model
  */
@@ -140,18 +111,6 @@ export function statusLine({ shown, language }) {
     h('span', { class: 'source', 'data-source': provenance.source }, sourceText(provenance.source, language)),
     durationText(provenance, language),
   );
-}
-
-/**
- * @param {Provenance} provenance
- * @param {import('../locale.mjs').Language} language
- */
-function durationText({ serverMs, totalMs }, language) {
-  const message = messagesIn(language);
-  const onServer = serverMs === undefined ? undefined : `${formatDuration(serverMs, language)} ${message('onServer')}`;
-  if (totalMs === undefined) return onServer !== undefined && [' · ', h('span', { class: 'took' }, onServer)];
-  const inAll = `${formatDuration(totalMs, language)} ${message('inAll')}`;
-  return [' · ', h('span', { class: 'took' }, onServer === undefined ? inAll : `${onServer}, ${inAll}`)];
 }
 
 /**
@@ -188,6 +147,44 @@ export function originDetails({ site, address, language }, { provenance }) {
         h('a', { href: `${site.explain}?${new URLSearchParams(searchPairs(address, site))}` }, message('explain')),
       ),
   );
+}
+
+/**
+ * The link that may help: the same search again after a fault of the service, the query without refinements when one of
+ * them was refused. A refused query has to be typed anew, in the box above.
+ * @param {string} code
+ * @param {import('../address.mjs').Address} address
+ * @param {import('../address.mjs').Site} site
+ */
+function nextStep(code, address, site) {
+  const bare = { ...address, page: '', limit: '', sort: '', filters: [], context: [] };
+  switch (code) {
+    case 'invalid-query':
+    case 'invalid-url':
+      return undefined;
+    case 'invalid-page':
+    case 'invalid-sort':
+    case 'invalid-filter':
+    case 'invalid-facet':
+    case 'invalid-context':
+      return { href: hrefOf(bare), label: 'plainly' };
+    case 'unknown-domain':
+      return { href: hrefOf({ ...bare, domain: domainOf(site, '').name }), label: 'plainly' };
+    default:
+      return { href: hrefOf(address), label: 'again' };
+  }
+}
+
+/**
+ * @param {Provenance} provenance
+ * @param {import('../locale.mjs').Language} language
+ */
+function durationText({ serverMs, totalMs }, language) {
+  const message = messagesIn(language);
+  const onServer = serverMs === undefined ? undefined : `${formatDuration(serverMs, language)} ${message('onServer')}`;
+  if (totalMs === undefined) return onServer !== undefined && [' · ', h('span', { class: 'took' }, onServer)];
+  const inAll = `${formatDuration(totalMs, language)} ${message('inAll')}`;
+  return [' · ', h('span', { class: 'took' }, onServer === undefined ? inAll : `${onServer}, ${inAll}`)];
 }
 
 /**

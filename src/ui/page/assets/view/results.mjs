@@ -51,6 +51,40 @@ export function resultsView(model, answer) {
   );
 }
 
+/** @typedef {import('../../../shared/tree.mjs').Tree} Tree */
+
+/**
+ * A snippet as a tree. Only `<em>` is markup, everything else is text: a document, or an engine that does not escape,
+ * cannot write markup into the page.
+ * @param {string} snippet
+ * @returns {Tree[]}
+ */
+export function snippetTree(snippet) {
+  /** @type {Tree[]} */
+  const trees = [];
+  for (const [index, part] of snippet.split('<em>').entries()) {
+    const end = index === 0 ? -1 : part.indexOf('</em>');
+    if (end >= 0) trees.push(h('em', {}, decodeEntities(part.slice(0, end))));
+    // An `<em>` that is not closed emphasises nothing.
+    const rest = end >= 0 ? part.slice(end + '</em>'.length) : part;
+    trees.push(decodeEntities(rest.replaceAll('</em>', '')));
+  }
+  return trees;
+}
+
+/**
+ * @param {number} page
+ * @param {number} last
+ * @returns {number[]} In rising order: the first, the last, and the current one with its neighbours.
+ */
+export function numbersAround(page, last) {
+  const numbers = new Set([1, last]);
+  for (let number = page - NEIGHBOURS; number <= page + NEIGHBOURS; number += 1) {
+    if (number >= 1 && number <= last) numbers.add(number);
+  }
+  return [...numbers].sort((a, b) => a - b);
+}
+
 /**
  * @param {SearchResult} result
  * @param {PageModel} model
@@ -92,27 +126,6 @@ function resultView({ title, snippet, attributes }, { site, address, language })
       h('dd', { lang: attribute.type === 'string' ? foreignLanguage(text, language) : undefined }, text),
     );
   }
-}
-
-/** @typedef {import('../../../shared/tree.mjs').Tree} Tree */
-
-/**
- * A snippet as a tree. Only `<em>` is markup, everything else is text: a document, or an engine that does not escape,
- * cannot write markup into the page.
- * @param {string} snippet
- * @returns {Tree[]}
- */
-export function snippetTree(snippet) {
-  /** @type {Tree[]} */
-  const trees = [];
-  for (const [index, part] of snippet.split('<em>').entries()) {
-    const end = index === 0 ? -1 : part.indexOf('</em>');
-    if (end >= 0) trees.push(h('em', {}, decodeEntities(part.slice(0, end))));
-    // An `<em>` that is not closed emphasises nothing.
-    const rest = end >= 0 ? part.slice(end + '</em>'.length) : part;
-    trees.push(decodeEntities(rest.replaceAll('</em>', '')));
-  }
-  return trees;
 }
 
 /** @param {string} text */
@@ -215,17 +228,4 @@ function pagerView({ address, language }, { page, limit, total }) {
     ),
     page < last && step(page + 1, 'next', message('next')),
   );
-}
-
-/**
- * @param {number} page
- * @param {number} last
- * @returns {number[]} In rising order: the first, the last, and the current one with its neighbours.
- */
-export function numbersAround(page, last) {
-  const numbers = new Set([1, last]);
-  for (let number = page - NEIGHBOURS; number <= page + NEIGHBOURS; number += 1) {
-    if (number >= 1 && number <= last) numbers.add(number);
-  }
-  return [...numbers].sort((a, b) => a - b);
 }
