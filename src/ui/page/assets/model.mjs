@@ -34,6 +34,13 @@ import { provenanceOf } from './provenance.mjs';
  * @property {boolean} [degraded]
  */
 
+/** The service's maximum of `page × limit`. */
+export const MAX_RESULTS = 1000;
+/** The maximum of results on a page, and more than the maximum of values of a facet. */
+const MAX_SHOWN = 100;
+/** Longer than any deadline of the service: only a lost network takes as long. */
+const TIMEOUT_MS = 20_000;
+
 /**
  * The page's title in the browser's tab.
  * @param {PageModel} model
@@ -41,11 +48,6 @@ import { provenanceOf } from './provenance.mjs';
 export function titleOf(model) {
   return model.address.query === '' ? 'serpcache' : `${model.address.query} · serpcache`;
 }
-
-/** The maximum of results on a page, and more than the maximum of values of a facet. */
-const MAX_SHOWN = 100;
-/** The service's maximum of `page × limit`. */
-const MAX_PAGE = 1000;
 
 /**
  * The body of an answer as the page shows it. It may come from a store that others can write, so its types are not
@@ -58,7 +60,7 @@ export function answerFrom(body) {
   return {
     query: textOf(query ?? ''),
     domain: textOf(domain ?? ''),
-    page: countOf(page, 1, MAX_PAGE),
+    page: countOf(page, 1, MAX_RESULTS),
     limit: countOf(limit, 1, MAX_SHOWN),
     total: countOf(total, 0, Number.MAX_SAFE_INTEGER),
     totalRelation: totalRelation === 'gte' ? 'gte' : 'eq',
@@ -66,6 +68,35 @@ export function answerFrom(body) {
     facets: Object.fromEntries(Object.entries(membersOf(facets)).map(([name, counts]) => [name, countsFrom(counts)])),
     ...(degraded === true ? { degraded } : {}),
   };
+}
+
+/**
+ * Makes the search behind an address.
+ * @param {import('./address.mjs').Address} address
+ * @param {import('./address.mjs').Site} site
+ * @param {AbortSignal} signal Aborted when the reader starts another search.
+ * @returns {Promise<Shown>} Rejects only when `signal` has aborted.
+ */
+export async function fetchAnswer(address, site, signal) {
+  const startedAt = performance.now();
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    // The browser's cache would return the old Cache-Status; the page shows where this answer came from.
+    const response = await fetch(`/search?${new URLSearchParams(searchPairs(address, site))}`, {
+      cache: 'no-store',
+      headers: { accept: 'application/json, application/problem+json' },
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    if (!response.ok) return await failureOf(response);
+    const answer = answerFrom(await response.json());
+    const header = (/** @type {string} */ name) => response.headers.get(name) ?? '';
+    const tookMs = performance.now() - startedAt;
+    const provenance = provenanceOf(header('cache-status'), header('server-timing'), tookMs);
+    return { kind: 'answer', answer, provenance };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { kind: 'failure', code: timeout.aborted ? 'slow' : 'unreachable' };
+  }
 }
 
 /** @param {unknown} result */
@@ -121,38 +152,6 @@ function numberOf(value) {
 /** @param {unknown} value */
 function scalar(value) {
   return typeof value === 'number' ? value : textOf(value ?? '');
-}
-
-/** Longer than any deadline of the service: only a lost network takes as long. */
-const TIMEOUT_MS = 20_000;
-
-/**
- * Makes the search behind an address.
- * @param {import('./address.mjs').Address} address
- * @param {import('./address.mjs').Site} site
- * @param {AbortSignal} signal Aborted when the reader starts another search.
- * @returns {Promise<Shown>} Rejects only when `signal` has aborted.
- */
-export async function fetchAnswer(address, site, signal) {
-  const startedAt = performance.now();
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  try {
-    // The browser's cache would return the old Cache-Status; the page shows where this answer came from.
-    const response = await fetch(`/search?${new URLSearchParams(searchPairs(address, site))}`, {
-      cache: 'no-store',
-      headers: { accept: 'application/json, application/problem+json' },
-      signal: AbortSignal.any([signal, timeout]),
-    });
-    if (!response.ok) return await failureOf(response);
-    const answer = answerFrom(await response.json());
-    const header = (/** @type {string} */ name) => response.headers.get(name) ?? '';
-    const tookMs = performance.now() - startedAt;
-    const provenance = provenanceOf(header('cache-status'), header('server-timing'), tookMs);
-    return { kind: 'answer', answer, provenance };
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return { kind: 'failure', code: timeout.aborted ? 'slow' : 'unreachable' };
-  }
 }
 
 /**

@@ -94,23 +94,6 @@ export function createHistory() {
   };
 }
 
-/**
- * @param {string} name
- * @param {Colour} colour
- * @param {...Outcome} outcomes
- * @returns {Line}
- */
-function outcome(name, colour, ...outcomes) {
-  return {
-    name,
-    colour,
-    read: ({ figures }) =>
-      figures === undefined || figures.seconds <= 0
-        ? undefined
-        : outcomes.reduce((sum, each) => sum + figures.outcomes[each], 0) / figures.seconds,
-  };
-}
-
 /** @type {readonly Chart[]} */
 export const CHARTS = [
   {
@@ -193,6 +176,23 @@ export function columnsOf(chart, moments) {
     }),
   );
   return [moments.map(({ atMs }) => atMs / 1000), ...(chart.stacked === true ? stacked(columns) : columns)];
+}
+
+/**
+ * @param {string} name
+ * @param {Colour} colour
+ * @param {...Outcome} outcomes
+ * @returns {Line}
+ */
+function outcome(name, colour, ...outcomes) {
+  return {
+    name,
+    colour,
+    read: ({ figures }) =>
+      figures === undefined || figures.seconds <= 0
+        ? undefined
+        : outcomes.reduce((sum, each) => sum + figures.outcomes[each], 0) / figures.seconds,
+  };
 }
 
 /**

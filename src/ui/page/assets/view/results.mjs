@@ -3,6 +3,7 @@ import { h } from '../../../shared/tree.mjs';
 import { domainOf, hrefOf, maxLinks } from '../address.mjs';
 import { attributeName, currencyIn, foreignLanguage, formatValue, isMoney } from '../locale.mjs';
 import { messagesIn } from '../messages.mjs';
+import { MAX_RESULTS } from '../model.mjs';
 import { emptyView } from './notices.mjs';
 
 /**
@@ -20,8 +21,6 @@ const ENTITIES = /** @type {Readonly<Record<string, string>>} */ ({
   nbsp: '\u00a0',
 });
 
-/** The service's maximum of `page × limit`. */
-const MAX_RESULTS = 1000;
 /** Pages shown on each side of the current one. */
 const NEIGHBOURS = 2;
 
