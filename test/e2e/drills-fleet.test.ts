@@ -37,7 +37,7 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
   let one: Member;
   let two: Member;
   let planted: readonly string[];
-  let hidden = '';
+  let suppressedId = '';
   before(async () => {
     fleet = await startFleet();
     [one, two] = fleet.members;
@@ -166,8 +166,8 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
 
   test('without the control store searches go on, suppressions hold, and a drill ends with its lease', async () => {
     const [first = ''] = (await one.page(BROAD)).ids;
-    hidden = first;
-    assert.equal((await one.operator.post('/admin/suppress', { domain: 'goods', ids: [hidden] })).status, 200);
+    suppressedId = first;
+    assert.equal((await one.operator.post('/admin/suppress', { domain: 'goods', ids: [suppressedId] })).status, 200);
     await fillCaches(fleet.members, planted, '&limit=6');
     const id = await begin(one);
     await flushedIn(id);
@@ -177,7 +177,7 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     assert.ok(Math.max(...tookMs) <= LEASE_MS + 1000, tookMs.join(' ms, '));
     assert.deepEqual(await missStatuses(fleet.members, planted, '&limit=6'), []);
     assert.equal((await verdictOf(one, id)).kind, 'lost');
-    for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(hidden));
+    for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(suppressedId));
     const refused = await two.operator.post('/admin/suppress', { domain: 'goods', ids: ['another'] });
     assert.deepEqual([refused.status, refused.body['code']], [503, 'control-unavailable']);
     const unanswered = traffic.answers.slice(killedMs).filter(({ result }) => result === 'broken');
@@ -189,16 +189,16 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     await fleet.controlNode.restart();
     await waitFor('the document to be written back', async () => Number(await fleet.controlNode.command('DBSIZE')) > 0);
     await fleet.spare.start();
-    assert.ok(!(await fleet.spare.page(BROAD)).ids.includes(hidden));
+    assert.ok(!(await fleet.spare.page(BROAD)).ids.includes(suppressedId));
     const found = await fleet.spare.operator.get<{ suppressed: readonly { id: string }[] }>(
       '/admin/suppressed?domain=goods',
     );
     assert.deepEqual(
       found.suppressed.map((each) => each.id),
-      [hidden],
+      [suppressedId],
     );
     assert.ok((await fleet.spare.operator.control('goods')).revision >= revision);
-    for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(hidden));
+    for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(suppressedId));
   });
 
   test('no process logged an error in these tests', () => {
