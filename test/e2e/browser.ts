@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict';
 import { accessSync, constants } from 'node:fs';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-const USUAL_PLACES = [
+const BROWSER_PATHS = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -10,7 +11,7 @@ const USUAL_PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** Without the background flags Chromium looks up its vendor's hosts at every start. */
+/** The background flags keep Chromium from contacting its vendor's hosts at every start. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -23,22 +24,22 @@ const FLAGS = [
 ];
 
 export interface TestBrowser {
-  /** A page in a context of its own, and everything it complained about. */
+  /** A page in a context of its own, with the errors and warnings that the browser logs. */
   readonly open: (
     options?: BrowserContextOptions,
   ) => Promise<{ readonly page: Page; readonly complaints: readonly string[] }>;
   readonly close: () => Promise<void>;
 }
 
-/** @throws with one line that says where a browser was looked for. */
+/** @throws with the paths where no browser was found. */
 export async function startBrowser(): Promise<TestBrowser> {
-  const executablePath = USUAL_PLACES.find(isExecutable);
+  const executablePath = BROWSER_PATHS.find(isExecutable);
   if (executablePath === undefined) {
     throw new Error(
-      `no Chromium for the page's tests; looked at ${USUAL_PLACES.join(', ')} (Debian: apt install chromium)`,
+      `no Chromium for the page's tests; looked at ${BROWSER_PATHS.join(', ')} (Debian: apt install chromium)`,
     );
   }
-  // Playwright gives it a new, empty profile of its own and removes it afterwards.
+  // Playwright gives it a new profile and removes it afterwards.
   const browser = await chromium.launch({ executablePath, args: FLAGS });
 
   return {
@@ -67,4 +68,85 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** For `page.evaluate`: texts with a contrast below 4.5 : 1 to the first background that is not transparent. */
+export const LOW_CONTRAST = `(() => {
+  const channels = (colour) => (colour.match(/[\\d.]+/g) ?? []).map(Number);
+  const luminance = (colour) => {
+    const [r, g, b] = channels(colour).map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  // Remembered by element, because many elements share a parent.
+  const grounds = new Map([[null, 'rgb(255, 255, 255)']]);
+  const ground = (element) => {
+    const known = grounds.get(element);
+    if (known !== undefined) return known;
+    const colour = getComputedStyle(element).backgroundColor;
+    const found = (channels(colour)[3] ?? 1) > 0 ? colour : ground(element.parentElement);
+    grounds.set(element, found);
+    return found;
+  };
+  const low = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const ownText = [...element.childNodes].some((node) => node.nodeType === 3 && node.nodeValue.trim() !== '');
+    if (!ownText && !element.matches('input, select')) continue;
+    const [a, b] = [luminance(getComputedStyle(element).color), luminance(ground(element))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) low.push(element.className + ' ' + element.textContent.slice(0, 30) + ' ' + ratio.toFixed(2));
+  }
+  return low;
+})()`;
+
+/** Texts of the plots outside the page: overflow of an SVG does not widen the document. */
+const OUTSIDE = `[...document.querySelectorAll('svg.drawing text, svg.values text')].flatMap((text) => {
+  const box = text.getBoundingClientRect();
+  return box.width > 0 && (box.left < 0 || box.right > innerWidth) ? [text.textContent] : [];
+})`;
+
+export const DESKTOP_PX = 1280;
+const PHONE_PX = 390;
+
+/** A report fits a light desktop and a dark phone, without browser errors. @param check further assertions. */
+export async function assertFits(
+  browser: TestBrowser,
+  html: string,
+  check: (page: Page, widthPx: number, where: string) => Promise<void> = async () => undefined,
+): Promise<void> {
+  const { page, complaints } = await browser.open();
+  for (const [width, colorScheme] of [
+    [DESKTOP_PX, 'light'],
+    [PHONE_PX, 'dark'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await page.setContent(html);
+    const where = `${width} px, ${colorScheme}`;
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, where);
+    assert.deepEqual(await page.evaluate(OUTSIDE), [], where);
+    await check(page, width, where);
+    assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], where);
+    assert.deepEqual(complaints, [], where);
+  }
+  await page.context().close();
+}
+
+/** No word of a report, of any length, makes the page scroll sideways. */
+export async function assertWidensNothing(browser: TestBrowser, html: string): Promise<void> {
+  const { page } = await browser.open();
+  for (const width of [DESKTOP_PX, PHONE_PX]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.setContent(html);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+  }
+  await page.context().close();
+}
+
+/** Presses Tab until the focused element matches. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 150; presses += 1) {
+    await page.keyboard.press('Tab');
+    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
+  }
+  assert.fail(`Tab never reached ${selector}`);
 }

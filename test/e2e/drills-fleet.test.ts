@@ -3,11 +3,20 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Verdict } from '../../src/operations/drills/journal.ts';
 import type { Plan } from '../../src/operations/drills/plan.ts';
-import { soon } from './operate.ts';
-import { BROAD, type Fleet, isHit, LEASE_MS, type Member, notHit, plant, startFleet } from './operate-fleet.ts';
-import { type People, startPeople } from './operate-people.ts';
+import {
+  BROAD,
+  type Fleet,
+  fillCaches,
+  isHit,
+  LEASE_MS,
+  type Member,
+  missStatuses,
+  startFleet,
+} from './fleet-harness.ts';
+import { startTraffic, type Traffic } from './operator-harness.ts';
+import { waitFor } from './service-harness.ts';
 
-/** Everything but the holdout, at once and for longer than any test waits. */
+/** Drops all keys but the holdout at once, for longer than any test waits. */
 const PLAN: Plan = {
   name: 'own',
   title: 'Everything at once',
@@ -24,23 +33,23 @@ const PLAN: Plan = {
 };
 describe('drills of a fleet', { timeout: 150_000 }, () => {
   let fleet: Fleet;
-  let people: People;
+  let traffic: Traffic;
   let one: Member;
   let two: Member;
   let planted: readonly string[];
-  let hidden = '';
+  let suppressedId = '';
   before(async () => {
     fleet = await startFleet();
     [one, two] = fleet.members;
     planted = fleet.texts.slice(0, 20);
     const urls = fleet.members.map(({ service }) => service.url);
-    people = await startPeople({ urls, domain: 'goods', texts: fleet.texts });
+    traffic = await startTraffic({ urls, domain: 'goods', texts: fleet.texts });
   });
   after(async () => {
-    await people?.stop();
+    await traffic?.stop();
     await fleet?.stop();
   });
-  // What one test left running is not the next one's fault.
+  // A drill that one test left running must not disturb the next one.
   afterEach(async () => {
     for (const { operator } of fleet.members) {
       const { drill } = await operator.control('goods').catch(() => ({ drill: undefined }));
@@ -56,76 +65,76 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
   };
   const flushedIn = async (id: string, members: readonly Member[] = fleet.members): Promise<void> => {
     for (const { operator } of members) {
-      await soon('the last stage to be followed', async () => {
+      await waitFor('both to follow the last stage', async () => {
         const { drill } = await operator.control('goods');
         return drill?.id === id && drill.flushed > 0.99;
       });
     }
   };
-  const backAfter = ({ operator }: Member): Promise<number> =>
-    soon('the overlay to be gone', async () => (await operator.control('goods')).drill === undefined);
+  const msUntilRestored = ({ operator }: Member): Promise<number> =>
+    waitFor('the overlay to end', async () => (await operator.control('goods')).drill === undefined);
   const verdictOf = async ({ operator }: Member, id: string): Promise<Pick<Verdict, 'kind' | 'detail'>> => {
-    await soon('the journal to end', async () => (await operator.journal(id)).state.kind === 'over');
+    await waitFor('the journal to end', async () => (await operator.journal(id)).state.kind === 'over');
     const { verdict } = await operator.journal(id);
     assert.ok(verdict);
     return verdict;
   };
 
-  test('what one process drops is flushed in both, and an abort at the other restores both within a second', async () => {
-    await plant(fleet.members, fleet.texts.slice(0, 40), '&limit=7');
+  test('keys that one process drops are flushed in both, and an abort at the other restores both within a second', async () => {
+    await fillCaches(fleet.members, fleet.texts.slice(0, 40), '&limit=7');
     const id = await begin(one);
     await flushedIn(id);
-    for (const [at, { look }] of fleet.members.entries()) {
+    for (const [at, { cacheStatusOf }] of fleet.members.entries()) {
       const gone: string[] = [];
-      for (const text of fleet.texts.slice(10 * at, 10 * at + 10)) gone.push(await look(text, '&limit=7'));
+      for (const text of fleet.texts.slice(10 * at, 10 * at + 10)) gone.push(await cacheStatusOf(text, '&limit=7'));
       assert.ok(gone.filter((status) => status.includes('detail=flushed')).length > 5, gone.join('\n'));
       // One key in a thousand is in the control cohort.
       assert.ok(gone.filter(isHit).length < 3, gone.join('\n'));
     }
     const abort = two.operator.post(`/admin/drills/${id}/abort`, { reason: 'enough' });
     await sleep(1000);
-    assert.deepEqual(await notHit(fleet.members, fleet.texts.slice(0, 40), '&limit=7'), []);
+    assert.deepEqual(await missStatuses(fleet.members, fleet.texts.slice(0, 40), '&limit=7'), []);
     assert.equal((await abort).status, 200);
     const { kind, detail } = await verdictOf(one, id);
     assert.equal(kind, 'aborted');
     assert.match(detail, /enough/);
   });
 
-  test('when its owner is killed the other goes back by itself within the lease and a second', async () => {
-    await plant([two], planted, '&limit=8');
+  test('when the drill’s owner is killed, the other process restores itself within the lease and a second', async () => {
+    await fillCaches([two], planted, '&limit=8');
     const id = await begin(one);
     await flushedIn(id);
     one.service.running()?.signal('SIGKILL');
-    const tookMs = await backAfter(two);
+    const tookMs = await msUntilRestored(two);
     assert.ok(tookMs <= LEASE_MS + 1000, `${tookMs} ms`);
-    assert.deepEqual(await notHit([two], planted, '&limit=8'), []);
+    assert.deepEqual(await missStatuses([two], planted, '&limit=8'), []);
     await one.start();
     assert.equal((await verdictOf(one, id)).kind, 'lost');
   });
 
-  test('when its owner stands still the other goes back too, and the owner knows that it has lost it', async () => {
+  test('when the drill’s owner is stopped, the other process restores itself, and the owner finds its drill lost', async () => {
     const id = await begin(one);
     await flushedIn(id);
     await one.service.running()?.pause();
-    const tookMs = await backAfter(two);
+    const tookMs = await msUntilRestored(two);
     assert.ok(tookMs <= LEASE_MS + 1000, `${tookMs} ms`);
-    // It is changed meanwhile: what was void is left out.
+    // A change in the meantime leaves the expired drill out of the document.
     await two.operator.post('/admin/purge', { domain: 'goods', q: 'что угодно' });
     one.service.running()?.signal('SIGCONT');
-    assert.ok((await backAfter(one)) <= 1000);
+    assert.ok((await msUntilRestored(one)) <= 1000);
     assert.equal((await verdictOf(one, id)).kind, 'lost');
   });
 
-  test('when its owner is told to leave, the other is back at once, and the owner leaves in time', async () => {
-    await plant([two], planted, '&limit=9');
+  test('when the drill’s owner gets SIGTERM, the other process is restored at once, and the owner exits in time', async () => {
+    await fillCaches([two], planted, '&limit=9');
     const id = await begin(one);
     await flushedIn(id);
     const leaving = one.service.running();
     const startedMs = performance.now();
     leaving?.signal('SIGTERM');
-    const tookMs = await backAfter(two);
+    const tookMs = await msUntilRestored(two);
     const leaves = leaving?.ended.then(() => performance.now() - startedMs);
-    assert.deepEqual(await notHit([two], planted, '&limit=9'), []);
+    assert.deepEqual(await missStatuses([two], planted, '&limit=9'), []);
     const leftMs = (await leaves) ?? 0;
     const said = one.service.log().split('\n').slice(-20).join('\n');
     assert.ok(tookMs <= 1500 && leftMs <= 5000, `back after ${tookMs} ms, left after ${leftMs} ms\n${said}`);
@@ -134,13 +143,13 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     assert.equal(kind, 'aborted', detail);
   });
 
-  test('the halt lever ends a drill everywhere and lets none begin until it is lifted', async () => {
+  test('a halt ends a drill everywhere, and no drill begins until it is lifted', async () => {
     const id = await begin(one);
     await flushedIn(id);
     const halt = await two.operator.cli('halt', '--reason', 'incident', '--yes');
     assert.equal(halt.code, 0, halt.err);
-    // The command is over when it is done there; the owner follows within a look.
-    for (const member of fleet.members) await within(1000, () => backAfter(member));
+    // The command ends when that process has halted; the owner follows within a poll.
+    for (const member of fleet.members) await within(1000, () => msUntilRestored(member));
     assert.equal((await verdictOf(one, id)).kind, 'aborted');
     for (const { operator } of fleet.members) {
       const { status, body } = await operator.post('/admin/drills', { plan: PLAN, domains: ['goods'], reason: 'x' });
@@ -149,50 +158,50 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     }
     const lift = await one.operator.post('/admin/halt/lift', { reason: 'over' });
     assert.equal(lift.status, 200);
-    await soon('the other to hear of it', async () => !(await two.operator.control('goods')).halted);
+    await waitFor('the other process to follow', async () => !(await two.operator.control('goods')).halted);
     const next = await begin(two);
     assert.equal((await two.operator.post(`/admin/drills/${next}/abort`, {})).status, 200);
-    await Promise.all(fleet.members.map(backAfter));
+    await Promise.all(fleet.members.map(msUntilRestored));
   });
 
-  test('without the control store searches go on, what is hidden stays so, and a drill ends by its lease', async () => {
+  test('without the control store searches go on, suppressions hold, and a drill ends with its lease', async () => {
     const [first = ''] = (await one.page(BROAD)).ids;
-    hidden = first;
-    assert.equal((await one.operator.post('/admin/suppress', { domain: 'goods', ids: [hidden] })).status, 200);
-    await plant(fleet.members, planted, '&limit=6');
+    suppressedId = first;
+    assert.equal((await one.operator.post('/admin/suppress', { domain: 'goods', ids: [suppressedId] })).status, 200);
+    await fillCaches(fleet.members, planted, '&limit=6');
     const id = await begin(one);
     await flushedIn(id);
-    const killedMs = people.answers.length;
+    const killedMs = traffic.answers.length;
     await fleet.controlNode.kill();
-    const tookMs = await Promise.all(fleet.members.map(backAfter));
+    const tookMs = await Promise.all(fleet.members.map(msUntilRestored));
     assert.ok(Math.max(...tookMs) <= LEASE_MS + 1000, tookMs.join(' ms, '));
-    assert.deepEqual(await notHit(fleet.members, planted, '&limit=6'), []);
+    assert.deepEqual(await missStatuses(fleet.members, planted, '&limit=6'), []);
     assert.equal((await verdictOf(one, id)).kind, 'lost');
-    for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(hidden));
+    for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(suppressedId));
     const refused = await two.operator.post('/admin/suppress', { domain: 'goods', ids: ['another'] });
     assert.deepEqual([refused.status, refused.body['code']], [503, 'control-unavailable']);
-    const unanswered = people.answers.slice(killedMs).filter(({ result }) => result === 'broken');
+    const unanswered = traffic.answers.slice(killedMs).filter(({ result }) => result === 'broken');
     assert.deepEqual(unanswered, []);
   });
 
-  test('a control store that comes back empty is given what the fleet knows, and who starts then knows it too', async () => {
+  test('a control store that comes back empty gets the fleet’s document, and a process that starts then follows it', async () => {
     const { revision } = await one.operator.control('goods');
     await fleet.controlNode.restart();
-    await soon('the document to be written back', async () => Number(await fleet.controlNode.command('DBSIZE')) > 0);
+    await waitFor('the document to be written back', async () => Number(await fleet.controlNode.command('DBSIZE')) > 0);
     await fleet.spare.start();
-    assert.ok(!(await fleet.spare.page(BROAD)).ids.includes(hidden));
+    assert.ok(!(await fleet.spare.page(BROAD)).ids.includes(suppressedId));
     const found = await fleet.spare.operator.get<{ suppressed: readonly { id: string }[] }>(
       '/admin/suppressed?domain=goods',
     );
     assert.deepEqual(
       found.suppressed.map((each) => each.id),
-      [hidden],
+      [suppressedId],
     );
     assert.ok((await fleet.spare.operator.control('goods')).revision >= revision);
-    for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(hidden));
+    for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(suppressedId));
   });
 
-  test('nothing of all that was logged as an error', () => {
+  test('no process logged an error in these tests', () => {
     const lines = [...fleet.members, fleet.spare].flatMap(({ service }) => service.log().split('\n'));
     assert.deepEqual(
       lines.filter((line) => /"level":"(error|fatal)"/.test(line)),
@@ -200,8 +209,8 @@ describe('drills of a fleet', { timeout: 150_000 }, () => {
     );
   });
 
-  test('all that while nobody who was not asking a process that left went without an answer', () => {
-    const atTwo = people.answers.filter(({ process }) => process === 1);
+  test('in these tests every search at a process that was not stopped got an answer', () => {
+    const atTwo = traffic.answers.filter(({ process }) => process === 1);
     assert.ok(atTwo.length > 500, `${atTwo.length} answers`);
     assert.deepEqual(
       atTwo.filter(({ result }) => result === 'broken'),

@@ -7,9 +7,8 @@ import { accepts, freePorts, type RunningProcess, startProcess } from '../../loa
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import { someGoods } from '../faults/ground.ts';
-import { createOperator, type Operator, soon } from './operate.ts';
-import { type People, startPeople } from './operate-people.ts';
-import { ask, demoGoods } from './service.ts';
+import { createOperator, type Operator, startTraffic, type Traffic } from './operator-harness.ts';
+import { ask, demoGoods, waitFor } from './service-harness.ts';
 
 const TOKEN = 'a-token-for-newcomers';
 const PLAN = `name: rehearsal
@@ -27,7 +26,7 @@ after: 1s
 minSearches: 20
 `;
 
-/** One process without a store, over the demo's goods: `first-drill.test.ts` has all of the demo. The tests are one story, in order. */
+/** One process without a store, with the demo's goods; `first-drill.test.ts` has the whole demo. The tests are one story, in order. */
 describe('a newcomer’s drills', { timeout: 120_000 }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-newcomer-'));
   const plan = join(directory, 'rehearsal.yaml');
@@ -36,7 +35,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
   const texts = queriesOf(someGoods(1000).documents, 60).repeated;
   let running: RunningProcess;
   let operator: Operator;
-  let people: People | undefined;
+  let traffic: Traffic | undefined;
 
   before(async () => {
     const [port = 0, adminPort = 0] = await freePorts(2);
@@ -57,7 +56,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
     writeFileSync(endless, PLAN.replace('name: rehearsal', 'name: endless').replaceAll(/hold: \ds/g, 'hold: 60s'));
   });
   after(async () => {
-    await people?.stop();
+    await traffic?.stop();
     await running?.stop();
     rmSync(directory, { recursive: true, force: true });
   });
@@ -67,7 +66,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
       .split('\n')
       .filter((line) => line !== '');
 
-  test('what must not be done is refused with one clear problem and one audit line, and changes nothing', async () => {
+  test('a refused operation has one clear problem and one audit line, and changes nothing', async () => {
     const other = createOperator({ adminUrl: service.adminUrl, token: 'not-the-token' });
     const none = createOperator({ adminUrl: service.adminUrl, token: undefined });
     const goods = { domain: 'goods' };
@@ -100,7 +99,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
       const said = `${path} ${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`;
       assert.deepEqual([answer.status, answer.body['code']], [status, code], said);
       assert.ok(String(answer.body['detail']).length > 10, said);
-      await soon(`one line of ${path}`, () => auditFileOrNothing().length > length);
+      await waitFor(`one line of ${path}`, () => auditFileOrNothing().length > length);
       const added = auditFile()
         .slice(length)
         .map((line) => JSON.parse(line));
@@ -117,7 +116,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
     assert.deepEqual((await operator.get<{ drills: unknown[] }>('/admin/drills')).drills, []);
   });
 
-  test('the CLI says what was wrong, and its exit status what kind of wrong', async () => {
+  test('the CLI says what was wrong, and its exit status says the kind of fault', async () => {
     const other = createOperator({ adminUrl: service.adminUrl, token: 'not-the-token' });
     const ends = await Promise.all([
       operator.cli('flush', 'gods', '--mode', 'drop', '--yes'),
@@ -152,9 +151,9 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
   });
 
   test('under load it passes, a second one is refused meanwhile, and its report is there to read', async () => {
-    people = await startPeople({ urls: [service.url], domain: 'goods', texts, ratePerSecond: 100 });
+    traffic = await startTraffic({ urls: [service.url], domain: 'goods', texts, ratePerSecond: 100 });
     const first = operator.start('drill', 'run', plan, '--domain', 'goods', '--reason', 'rehearsal', '--yes');
-    await soon('the drill to begin', () => first.lines().some(({ kind }) => kind === 'started'));
+    await waitFor('the drill to begin', () => first.lines().some(({ kind }) => kind === 'started'));
     const second = await operator.cli('drill', 'run', 'canary', '--domain', 'goods', '--reason', 'too', '--yes');
     assert.equal(second.code, 3, second.err);
     assert.match(second.err, /A drill is running/);
@@ -168,7 +167,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
     assert.equal(marksOf(end.lines).filter((mark) => mark === 'stage').length, 2);
     const [learned] = over?.learned ?? [];
     const [half] = learned?.stages ?? [];
-    // By how much is chance: the searches are drawn at random.
+    // The size of the loss is random, as the searches are.
     assert.ok((half?.lowest ?? 1) < (half?.before ?? 0), JSON.stringify(learned));
 
     const id = over?.id ?? '';
@@ -194,7 +193,7 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
     const at = async (text: string): Promise<string> => (await ask(service, text, '&domain=goods&limit=7')).cacheStatus;
     for (const text of planted) await at(text);
     const follow = operator.start('drill', 'run', endless, '--domain', 'goods', '--reason', 'stop me', '--yes');
-    await soon('the first stage', () => marksOf(follow.lines()).includes('stage'));
+    await waitFor('the first stage', () => marksOf(follow.lines()).includes('stage'));
     const gone = await Promise.all(planted.slice(0, 10).map(at));
     assert.ok(
       gone.some((status) => status.includes('detail=flushed')),
@@ -209,8 +208,8 @@ describe('a newcomer’s drills', { timeout: 120_000 }, () => {
       back.filter((status) => !/hit/.test(status)),
       [],
     );
-    const refused = people?.answers.filter(({ result }) => result === 'broken') ?? [];
-    assert.deepEqual(refused, [], 'nobody was cut off');
+    const refused = traffic?.answers.filter(({ result }) => result === 'broken') ?? [];
+    assert.deepEqual(refused, [], 'no search was cut off');
   });
 
   function auditFileOrNothing(): readonly string[] {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pageJourneys } from './page-journeys.ts';
-import { ask, demoGoods, type Service, startService } from './service.ts';
+import { ask, demoGoods, type Service, startService } from './service-harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-embedded-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -23,12 +23,12 @@ pageJourneys('the page over the whole service and its demo catalogue', async () 
 describe('the embedded service', { timeout: 120_000 }, () => {
   let service: Service;
   before(async () => {
-    // A handle that nobody closes, as a library may leave one: it must not keep a process that has left.
+    // A handle that is never closed, as a library may leave one: it must not keep the process from exiting.
     service = await startService(GOODS, { NODE_OPTIONS: '--import=data:text/javascript,setInterval(()=>{},1e9)' });
   });
   after(() => service?.stop());
 
-  test('the searches the demo promises give sensible pages', async () => {
+  test('the searches that the demo suggests have fitting results', async () => {
     for (const q of ['кроссовки', 'iphone 13', 'диван']) {
       const { total, results } = JSON.parse((await ask(service, q)).body);
       assert.ok(total >= 20 && results.length === 20, `${q}: ${total}`);
@@ -38,7 +38,7 @@ describe('the embedded service', { timeout: 120_000 }, () => {
     }
   });
 
-  test('SIGTERM under load drops no request and ends the process within 5 s, whatever handle is left open', async () => {
+  test('SIGTERM under load drops no request and ends the process within 5 s, also with an open handle', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     let leaving = false;
     let answered = 0;
@@ -46,9 +46,9 @@ describe('the embedded service', { timeout: 120_000 }, () => {
     const client = async (n: number): Promise<void> => {
       for (let i = 0; i < 5000; i += 1) {
         const result = await once(`${service.url}/search?q=${encodeURIComponent(`диван ${(n * 7 + i) % 200}`)}`, agent);
-        // A search that a busy machine sheds is answered too: nothing was dropped.
+        // A search that a busy machine sheds is answered too.
         if (result.status === 200 || result.status === 503) answered += 1;
-        // Refused connections are how a client learns that nobody listens any more.
+        // The listener is closed: the client stops.
         else if (leaving && result.code === 'ECONNREFUSED') return;
         else broken.push(`${result.status ?? result.code}`);
       }
@@ -99,8 +99,8 @@ test('a catalogue of one’s own is indexed by one command and searched', async 
   assert.match(bad.stderr, /own\.ndjson.*4.*title/s);
 });
 
-test('wrong words are refused with the usage, and help is help', async () => {
-  for (const [args, said] of [
+test('wrong arguments are refused with the usage, and --help prints the help', async () => {
+  for (const [args, message] of [
     [['index'], /usage: serpcache index \[--init\] <domain>/],
     [['index', 'nosuch', 'x.csv'], /configured: goods, auto, realty, jobs/],
     [['index', 'goods', 'x.csv', '--frobnicate'], /usage/],
@@ -109,7 +109,7 @@ test('wrong words are refused with the usage, and help is help', async () => {
   ] as const) {
     const { code, stderr } = await cli(args);
     assert.equal(code, 64, args.join(' '));
-    assert.match(stderr, said);
+    assert.match(stderr, message);
   }
   const help = await cli(['--help']);
   assert.equal(help.code, 0);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Unanswered } from '../../src/search/search-error.ts';
-import { EVIL, pageScene } from './page-scene.ts';
+import { describePage, HOSTILE_MARKUP } from './page-harness.ts';
 
-pageScene('the page when things go wrong', ({ service, open, at }) => {
-  it('markup in a document is text, on the first page and on fetched ones', async () => {
+describePage('the page when things go wrong', ({ service, open, at }) => {
+  it('markup in a document is text, on the first page and on fetched pages', async () => {
     const { page, complaints } = await open();
     await page.goto(at({ q: 'пакость' }));
-    for (const visit of ['first', 'fetched', 'filtered by the evil value']) {
-      assert.equal(await page.locator('.list h3').textContent(), `пакость ${EVIL}`, visit);
+    for (const visit of ['first', 'fetched', 'filtered by the hostile value']) {
+      assert.equal(await page.locator('.list h3').textContent(), `пакость ${HOSTILE_MARKUP}`, visit);
       assert.equal(await page.locator('.list em').first().textContent(), 'пакость');
       assert.equal(await page.locator('#app img, #app script, #app svg').count(), 0);
       if (visit === 'first') await page.click('.search button');
@@ -21,12 +21,12 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
   it('markup in the address is text: query, domain, filter, sort, page', async () => {
     const { page, complaints } = await open();
     for (const [name, status] of Object.entries({ q: 200, domain: 404, filter: 400, sort: 400, page: 400 })) {
-      const response = await page.goto(at({ q: 'кроссовки', [name]: EVIL }));
+      const response = await page.goto(at({ q: 'кроссовки', [name]: HOSTILE_MARKUP }));
       assert.equal(response?.status(), status, name);
       await page.click('.search button');
       await page.waitForSelector('#app:not([aria-busy])');
       assert.equal(await page.locator('#app img, #app script').count(), 0);
-      // The browser itself notes every refused fetch; anything beyond that would be the attack.
+      // The browser logs every refused fetch; another message would come from the markup.
       assert.deepEqual(
         complaints.filter((text) => !text.startsWith('Failed to load resource')),
         [],
@@ -35,7 +35,7 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
     }
   });
 
-  it('an engine that forgets to escape writes nothing but <em> into the page', async () => {
+  it('an engine that does not escape can write no markup but <em> into the page', async () => {
     const { page, complaints } = await open();
     await page.goto(at({}));
     const snippet =
@@ -62,7 +62,7 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
     assert.deepEqual(complaints, []);
   });
 
-  it('a shed search says so and when to come back, with and without scripts, and trying again works', async () => {
+  it('a shed search says when to try again, with and without scripts, and the second try works', async () => {
     service().search.before = () => Promise.reject(new Unanswered('overloaded', 'The queue is full.', 3000));
     const plain = await open({ javaScriptEnabled: false });
     const response = await plain.page.goto(at({ q: 'asics gel' }));
@@ -81,7 +81,7 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
     await page.waitForSelector('.list li');
   });
 
-  it('a refused filter names what is allowed and offers the bare query', async () => {
+  it('a refused filter lists the allowed ones and offers the query without filters', async () => {
     const { page } = await open({ locale: 'ru-RU' });
     await page.goto(at({ q: 'кроссовки', filter: 'nope:1' }));
     const alert = page.locator('[role=alert]');
@@ -92,7 +92,7 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
     assert.equal(new URL(page.url()).searchParams.has('filter'), false);
   });
 
-  it('a service that has gone is said to be unreachable, and the page stays usable', async () => {
+  it('an unreachable service is reported, and the page stays usable', async () => {
     const { page } = await open();
     await page.goto(at({ q: 'iphone' }));
     await page.route('**/search?*', (route) => route.abort('connectionrefused'));
@@ -104,7 +104,7 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
     await page.waitForSelector('.sorts a[aria-current]:has-text("Price")');
   });
 
-  it('a newer search aborts the older, and a late answer never replaces it', async () => {
+  it('a newer search aborts the older one, whose late answer is never shown', async () => {
     const { page, complaints } = await open();
     await page.goto(at({}));
     let release = (): void => {};
@@ -125,7 +125,7 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
     assert.deepEqual(complaints, []);
   });
 
-  it('what is typed while an answer is on its way stays in the box', async () => {
+  it('text typed while a search is in flight stays in the box', async () => {
     const { page } = await open();
     await page.goto(at({}));
     let release = (): void => {};
@@ -139,7 +139,7 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
     assert.equal(await page.inputValue('#query'), 'samba adidas');
   });
 
-  it('every origin has its words: store, stale, failed engine, shared, reserve', async () => {
+  it('every source has its text: store, stale, failed engine, shared, reserve', async () => {
     const hit = { kind: 'hit' } as const;
     const missed = { kind: 'forward', why: 'uri-miss' } as const;
     const failed = { kind: 'forward', why: 'stale', forwardStatus: 504 } as const;
@@ -162,7 +162,7 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
     }
   });
 
-  it('words without an end break at 390 px and nothing scrolls sideways', async () => {
+  it('very long words break at 390 px, and nothing scrolls sideways', async () => {
     const { page } = await open({ viewport: { width: 390, height: 844 } });
     const word = 'ж'.repeat(200);
     for (const parameters of [{ q: 'бесконечное' }, { q: word }, { q: 'бесконечное', filter: `city:${word}` }]) {
@@ -172,7 +172,7 @@ pageScene('the page when things go wrong', ({ service, open, at }) => {
     }
   });
 
-  it('results in the other language carry it, and the page follows the query', async () => {
+  it('results in the other language have a lang attribute, and the page follows the query', async () => {
     const { page } = await open();
     await page.goto(at({ q: '2107', domain: 'auto' }));
     assert.equal(await page.locator('html').getAttribute('lang'), 'en');

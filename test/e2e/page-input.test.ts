@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { pageScene } from './page-scene.ts';
+import { describePage } from './page-harness.ts';
 
-pageScene('what a person types', ({ service, open, at }) => {
-  it('values with a backslash or a comma are chosen and taken away like any other', async () => {
+describePage('typed input', ({ service, open, at }) => {
+  it('values with a backslash or a comma are chosen and removed like any other', async () => {
     const { page, complaints } = await open();
     await page.goto(at({ q: 'особое' }));
     for (const name of ['city', 'category']) {
@@ -20,7 +20,7 @@ pageScene('what a person types', ({ service, open, at }) => {
     assert.deepEqual(complaints, []);
   });
 
-  it('a bound typed as the page prints it is taken, and one that is no number is stopped at the input', async () => {
+  it('a bound typed as the page prints it is accepted, and one that is no number is refused by the input', async () => {
     for (const javaScriptEnabled of [true, false]) {
       const { page, complaints } = await open({ javaScriptEnabled });
       await page.setViewportSize({ width: 1280, height: 844 });
@@ -39,7 +39,7 @@ pageScene('what a person types', ({ service, open, at }) => {
     }
   });
 
-  it('a long query of emoji is never cut, and one too long is stopped at the box', async () => {
+  it('a long query of emoji is not cut, and one that is too long is refused by the box', async () => {
     const { page, complaints } = await open();
     await page.goto(at({}));
     await page.focus('#query');
@@ -54,7 +54,7 @@ pageScene('what a person types', ({ service, open, at }) => {
     assert.deepEqual(complaints, []);
   });
 
-  it('going back to an address that gives the query twice is refused again', async () => {
+  it('an address with two queries is refused again after going back to it', async () => {
     const { page } = await open();
     await page.goto(`${service().baseUrl}/?q=iphone&q=puma`);
     assert.match((await page.locator('[role=alert]').textContent()) ?? '', /"q" may be given only once/);
@@ -66,7 +66,7 @@ pageScene('what a person types', ({ service, open, at }) => {
     assert.match((await page.locator('[role=alert]').textContent()) ?? '', /"q" may be given only once/);
   });
 
-  it('a query that finds nothing here is one click from finding something in its own section', async () => {
+  it('a query without results is one click away from its results in another domain', async () => {
     for (const javaScriptEnabled of [true, false]) {
       const { page, complaints } = await open({ javaScriptEnabled });
       await page.goto(at({ q: 'ваз 2107' }));

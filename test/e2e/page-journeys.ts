@@ -2,19 +2,17 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { startBrowser, type TestBrowser } from './browser.ts';
-import { LOW_CONTRAST } from './contrast.ts';
-import { numberIn, pricesOf, tabTo, titlesOf, totalOf } from './page-reading.ts';
-import type { PageService } from './page-service.ts';
+import { LOW_CONTRAST, startBrowser, type TestBrowser, tabTo } from './browser.ts';
+import { numberIn, type PageService, pricesOf, titlesOf, totalOf } from './page-harness.ts';
 
 /** A query of the first domain with several pages of results, facets with a city among them, and a sortable price. */
 const QUERY = 'кроссовки';
-/** So that the journeys also hold over a service that has been searched before. */
-const unasked = (): string => `${QUERY} ${randomUUID()}`;
+/** A query without a cache entry, also on a service that was searched before. */
+const newQuery = (): string => `${QUERY} ${randomUUID()}`;
 
 /**
- * What a person can do on the page, in the real Chromium, over anything that serves it. Every journey also asserts
- * that the browser complained about nothing: no error, no refused script or style.
+ * User journeys on the page in Chromium, over any service with the page. Every journey also asserts that the browser
+ * logged no error and no refused script or style.
  */
 export function pageJourneys(name: string, start: () => Promise<PageService>): void {
   describe(name, () => {
@@ -58,8 +56,8 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
       assert.equal(await page.title(), `${QUERY} · serpcache`);
     });
 
-    journey('the second search of the same is answered from memory', async (page) => {
-      const query = unasked();
+    journey('the same search a second time is answered from memory', async (page) => {
+      const query = newQuery();
       await page.fill('#query', query);
       await page.keyboard.press('Enter');
       await page.waitForSelector('[data-source=engine]');
@@ -69,7 +67,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
     });
 
     journey(
-      'a facet narrows the results, shows as a filter and can be taken away',
+      'a facet narrows the results, is shown as a filter and can be removed',
       async (page) => {
         const all = await totalOf(page);
         const choice = page.locator('.choice').first();
@@ -111,7 +109,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
     );
 
     journey(
-      'sorting by price puts the cheapest first, and again the dearest',
+      'sorting by price puts the cheapest first, and a second click the most expensive',
       async (page) => {
         const byPrice = page.locator('.sorts a', { hasText: 'Цена' });
         await byPrice.click();
@@ -133,7 +131,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
     );
 
     journey(
-      'the pager goes on and the back button returns, each with its own results and address',
+      'the pager and the back button show the results and the address of their page',
       async (page) => {
         const first = await titlesOf(page);
         await page.click('.pager [rel=next]');
@@ -167,7 +165,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
     });
 
     journey(
-      'the keyboard alone searches, narrows, turns the page and comes back to the box',
+      'with the keyboard alone one can search, filter, turn the page and return to the box',
       async (page) => {
         await page.keyboard.press('Tab');
         assert.equal(await page.evaluate('document.activeElement.className'), 'skip');
@@ -175,7 +173,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
         assert.equal(await page.evaluate('document.activeElement.id'), 'query');
         await page.keyboard.type(QUERY);
         await page.keyboard.press('Enter');
-        // Only a fetched answer knows how long it took in all.
+        // Only a fetched answer has a total time.
         await page.waitForSelector('.took:has-text("всего")');
         assert.equal(await page.evaluate('document.activeElement.id'), 'query');
         await tabTo(page, '.choice');
@@ -195,7 +193,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
     );
 
     journey(
-      'without scripts the address alone gives results, filters and pages',
+      'without scripts the page has results, filters and pages',
       async (page) => {
         assert.equal(await page.locator('.list > li').count(), 20);
         const city = page.locator('[aria-labelledby=facet-city] .choice').first();
@@ -228,7 +226,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
     }
 
     journey(
-      'nobody finds nothing without being told what to try',
+      'a page without results says what to try',
       async (page) => {
         assert.equal(await page.locator('.notice .lead').textContent(), 'Nothing found');
         assert.match((await page.locator('.notice').textContent()) ?? '', /Check the spelling/);

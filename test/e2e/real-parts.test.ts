@@ -14,11 +14,11 @@ import { emptyDocument } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { eachServer } from '../engines/sphinx/harness.ts';
-import { ask, explained, type Service, startService, until } from './service.ts';
+import { ask, explained, type Service, startService, waitFor } from './service-harness.ts';
 
 /**
- * The life of a search over a real Redis Cluster and a real searchd, each part taken away and given back in turn. The
- * tests are one story, told in order.
+ * Searches over a real Redis Cluster and a real searchd, where each part is stopped and started again in turn. The tests
+ * are one story, in order.
  */
 eachServer((name, server) => {
   describe(`over a cluster and searchd of ${name}`, { timeout: 180_000 }, () => {
@@ -49,7 +49,7 @@ eachServer((name, server) => {
       price: { type: integer, sort: true }
 `;
       service = await startService(domains, { SIGNING_KEY: 'k'.repeat(32) });
-      await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
+      await waitFor('the store to be connected', async () => (await readiness(service)).status === 'ready');
     });
     after(async () => {
       await service?.stop();
@@ -77,7 +77,7 @@ eachServer((name, server) => {
       await look('first');
       await look('again');
       await service.restart();
-      await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
+      await waitFor('the store to be connected', async () => (await readiness(service)).status === 'ready');
       await look('restarted');
       const [first, again, restarted] = seen;
       assert.match(first?.step ?? '', /serpcache-l2; fwd=uri-miss; stored.*, serpcache-l1; fwd=uri-miss; stored/);
@@ -90,7 +90,7 @@ eachServer((name, server) => {
       assert.ok(JSON.parse(first?.body ?? '').results.length > 0);
     });
 
-    test('a process with another signing key believes neither the stored pages nor the stored control document', async (t) => {
+    test('a process with another signing key accepts neither the stored pages nor the stored control document', async (t) => {
       const yaml = `public: { port: 0, drain: 100ms }\nadmin: { port: 0 }\naudit: { file: ${join(directory, 'audit')} }\ndomains:\n${domains}`;
       const settings = loadSettings({
         env: { SERPCACHE_CONFIG: 'other.yaml', SIGNING_KEY: 'o'.repeat(32) },
@@ -111,11 +111,11 @@ eachServer((name, server) => {
       const { cacheStatus, status } = await ask({ url: publicUrl }, 'кроссовки', '&facet=city');
       assert.deepEqual([status, /detail=unsigned/.test(cacheStatus)], [200, true], cacheStatus);
       const standing = async (url: string) => (await readiness({ url })).domains[0]?.control;
-      await until('each to have read the document', async () => (await standing(publicUrl)) === 'corrupt');
+      await waitFor('each to have read the document', async () => (await standing(publicUrl)) === 'corrupt');
       assert.equal(await standing(service.url), 'ok');
     });
 
-    test('a killed node costs only its own keys, quickly, and heals by itself', async () => {
+    test('a killed node costs only its own keys, without delays, and the service recovers by itself', async () => {
       const queries = Array.from({ length: 30 }, (_, i) => `кроссовки ${i + 30}`);
       for (const q of queries) assert.equal((await ask(service, q)).status, 200);
       const owner = new Map<string, string | undefined>();
@@ -123,7 +123,7 @@ eachServer((name, server) => {
       const victim = cluster.nodes[0];
       assert.ok(victim);
       await service.restart();
-      await until('the store to be connected', async () => (await readiness(service)).status === 'ready');
+      await waitFor('the store to be connected', async () => (await readiness(service)).status === 'ready');
       await victim.kill();
       const replies = new Map<string, Awaited<ReturnType<typeof ask>>>();
       for (const q of queries) replies.set(q, await ask(service, q));
@@ -137,21 +137,21 @@ eachServer((name, server) => {
       );
       assert.equal((await readiness(service)).status, 'degraded');
       await victim.restart();
-      await until(
+      await waitFor(
         'readiness after the node is back',
         async () => (await readiness(service)).status === 'ready',
         40_000,
       );
       const lost = queries.find((q) => owner.get(q) === victim.address) ?? '';
-      // The killed node forgot its keys: asked with another limit, the query is new to L1 and gets stored there again.
-      await until('its keys to be kept again', async () => {
+      // The killed node lost its keys: with another limit the query is new to L1 and is stored there again.
+      await waitFor('its keys to be stored again', async () => {
         const limit = 1 + Math.floor(Math.random() * 99);
         await ask(service, lost, `&limit=${limit}`);
         return (await victim.command('DBSIZE')) !== 0;
       });
     });
 
-    test('without searchd cached queries answer, others get a 503 with Retry-After, and it heals by itself', async () => {
+    test('without searchd cached queries are answered, others get a 503 with Retry-After, and the service recovers by itself', async () => {
       assert.equal((await ask(service, 'кроссовки', '&facet=city')).status, 200);
       searchd.process.signal('SIGKILL');
       await searchd.process.ended;
@@ -165,7 +165,7 @@ eachServer((name, server) => {
         assert.doesNotMatch(refused.body, /ECONNREFUSED|127\.0\.0\.1/);
       }
       let tried = 0;
-      await until('the breaker to open', async () => {
+      await waitFor('the breaker to open', async () => {
         tried += 1;
         return JSON.parse((await ask(service, `ещё неизвестнее ${tried}`)).body).code === 'engine-open';
       });
@@ -176,14 +176,14 @@ eachServer((name, server) => {
         server,
       });
       searchd = again;
-      await until(
+      await waitFor(
         'searches to be answered again',
         async () => (await ask(service, `кроссовки ${Math.random()}`)).status === 200,
       );
-      await until('the breaker to close', async () => (await readiness(service)).status === 'ready');
+      await waitFor('the breaker to close', async () => (await readiness(service)).status === 'ready');
     });
 
-    test('a batch says of each item where it came from', async () => {
+    test('a batch has a status for each item', async () => {
       const response = await fetch(`${service.url}/msearch`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -194,7 +194,7 @@ eachServer((name, server) => {
       assert.deepEqual(statuses, [200, 200, 400]);
     });
 
-    test('the metrics page has what happened, under the names operators know', async () => {
+    test('the metrics page has the outcomes, under the names that operators know', async () => {
       const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
       for (const name of ['hit-l1', 'hit-l2', 'engine', 'shed', 'failed', 'rejected']) {
         assert.match(text, new RegExp(`^serpcache_requests_total\\{.*outcome="${name}".*\\} [1-9]`, 'm'), name);
@@ -204,7 +204,7 @@ eachServer((name, server) => {
       assert.match(text, /^redis_pipeline_execution_failures\{type="read"\} \d/m);
     });
 
-    test('nothing of all that was logged as an error', () => {
+    test('the service logged no error in these tests', () => {
       const errors = service
         .log()
         .split('\n')

@@ -9,32 +9,35 @@ import {
   OWN_FILES,
   registerFile,
 } from '../../http/transport/static-file.ts';
-import { readAssets, registerAssets } from '../page/assets.ts';
-import { consoleHtml, REPORT_FRAME } from './document.ts';
+import { type Assets, assetLinks, readAssets, registerAssets } from '../shared/assets.ts';
+import { toHtml } from '../shared/html.ts';
+import { h } from '../shared/tree.mjs';
 
-/** The one frame is our own empty page, which takes a drill's report. */
+/** The only frame is our own empty page, into which the console writes a drill's report. */
 const CONSOLE_POLICY = contentPolicy({ ...OWN_FILES, 'frame-src': "'self'" });
-/** A report brings its style with it. Nothing in it may run, and nothing may be fetched for it. */
+/** A report has inline styles. It may run no script and fetch nothing. */
 const REPORT_POLICY = contentPolicy({ ...INLINE_STYLES, 'frame-ancestors': "'self'" });
 
-const OWN = join(import.meta.dirname, 'assets');
-const PAGE = join(import.meta.dirname, '..', 'page', 'assets');
-const STYLES = ['base', 'frame', 'cards', 'live', 'drill', 'forms', 'dialog'];
+const ASSETS = join(import.meta.dirname, 'assets');
+const SHARED = join(import.meta.dirname, '..', 'shared');
+const STYLES = ['base', 'frame', 'live', 'drill', 'forms'];
 
-/** The operators' console, `GET|HEAD /ops`, and its files under `/ops/assets/`. Open to all: its data is not. */
+/** The operators' console, `GET|HEAD /ops`, and its files under `/ops/assets/`. They need no token; the data does. */
 export function registerOps(app: FastifyInstance): void {
   const plots = (file: string): string => fileURLToPath(import.meta.resolve(`uplot/dist/${file}`));
   const assets = readAssets({
     prefix: '/ops/assets',
-    entry: join(OWN, 'main.mjs'),
+    entry: join(ASSETS, 'main.mjs'),
     styles: [
-      join(PAGE, 'style', 'theme.css'),
+      join(SHARED, 'theme.css'),
       plots('uPlot.min.css'),
-      ...STYLES.map((name) => join(OWN, 'style', `${name}.css`)),
+      ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`)),
     ],
-    icon: join(PAGE, 'icon.svg'),
-    // The library's script for pages without modules declares this one name.
-    foreign: { [join(OWN, 'uplot.mjs')]: `${readFileSync(plots('uPlot.iife.min.js'), 'utf8')}\nexport default uPlot;` },
+    icon: join(SHARED, 'icon.svg'),
+    // The library's script for pages without modules declares the global `uPlot`.
+    foreign: {
+      [join(ASSETS, 'uplot.mjs')]: `${readFileSync(plots('uPlot.iife.min.js'), 'utf8')}\nexport default uPlot;`,
+    },
   });
 
   for (const [url, html, policy] of [
@@ -46,3 +49,32 @@ export function registerOps(app: FastifyInstance): void {
   }
   registerAssets(app, assets);
 }
+
+/** The console before its script runs. Without scripts it shows only a notice. */
+function consoleHtml(assets: Assets): string {
+  const head = h(
+    'head',
+    {},
+    h('meta', { charset: 'utf-8' }),
+    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
+    h('meta', { name: 'color-scheme', content: 'light dark' }),
+    h('title', {}, 'serpcache operations'),
+    assetLinks(assets),
+  );
+  const body = h(
+    'body',
+    {},
+    h(
+      'div',
+      { id: 'app' },
+      h('noscript', {}, 'The console needs scripts. The same can be done with `serpcache` in a shell.'),
+    ),
+    h('div', { id: 'announcements', class: 'visually-hidden', role: 'log', 'aria-label': 'What has changed' }),
+  );
+  return `<!doctype html>${toHtml(h('html', { lang: 'en' }, head, body))}`;
+}
+
+/** Empty until the console writes a report into it. */
+const REPORT_FRAME = `<!doctype html>${toHtml(
+  h('html', { lang: 'en' }, h('head', {}, h('meta', { charset: 'utf-8' }), h('title', {}, 'Report')), h('body', {})),
+)}`;

@@ -2,70 +2,85 @@ import type { FastifyRequest } from 'fastify';
 import type { MissReason } from '../../cache/events.ts';
 import { problemOf } from '../../http/problems.ts';
 import { CLIENT_CLOSED, domainLabel, outcomeOf } from '../../http/search-api/exchange.ts';
+import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { problemResponse } from '../../http/transport/problem.ts';
 import { headerReader } from '../../http/transport/request-target.ts';
+import { createWeakCache } from '../../http/transport/weak-cache.ts';
 import type { Outcome } from '../../search/events.ts';
-import { provenanceOfAnswer, readBody } from './answer.ts';
-import type { Failure, Shown } from './assets/view/model.mjs';
-import { isStart, type Place, searchPairs } from './assets/view/place.mjs';
-import type { Site } from './assets/view/site.mjs';
+import type { Answer } from '../../search/read-path.ts';
+import { type Assets, assetLinks } from '../shared/assets.ts';
+import { htmlAround, toHtml } from '../shared/html.ts';
+import { h } from '../shared/tree.mjs';
+import { type Address, isStart, type Site, searchPairs } from './assets/address.mjs';
+import { type AnswerBody, answerFrom, type Failure, type PageModel, type Shown, titleOf } from './assets/model.mjs';
+import { type Provenance, provenanceOf } from './assets/provenance.mjs';
+import { columnsView, pageView } from './assets/view/page.mjs';
 import type { PageOptions } from './options.ts';
 
+/** The result of the search that the server makes for the first page. */
 export interface FirstPage {
   readonly shown: Shown;
   readonly status: number;
   readonly retryAfter?: string;
-  /** Of the search; absent where there was none. */
+  /** The search's; absent where there was none. */
   readonly durationMs?: number;
 }
 
-export interface Visit {
+interface Visit {
   readonly site: Site;
-  readonly place: Place;
+  readonly address: Address;
   readonly request: FastifyRequest;
 }
 
+/** Inflated bodies whose parsed form is remembered. */
+const MAX_READ_BYTES = 2 * 2 ** 20;
+const read = createWeakCache<Buffer, AnswerBody>(MAX_READ_BYTES);
+
+/** The HTML of facets and results, by answer: some hundred pages of 20 results. */
+const MAX_DRAWN_BYTES = 8 * 2 ** 20;
+const drawn = createWeakCache<AnswerBody, { readonly view: string; readonly html: Buffer }>(MAX_DRAWN_BYTES);
+
 /**
- * What the first page shows: the question its script would ask, asked in the process. A refusal is a page too; only a
- * fault of our own rejects.
+ * Makes the search that the page's script would make, within the process. A refusal is a page too; only an internal
+ * fault rejects.
  */
-export async function firstPage({ site, place, request }: Visit, options: PageOptions): Promise<FirstPage> {
-  if (isStart(place)) return { shown: { kind: 'start' }, status: 200 };
+export async function firstPage({ site, address, request }: Visit, options: PageOptions): Promise<FirstPage> {
+  if (isStart(address)) return { shown: { kind: 'start' }, status: 200 };
   const { search, door, identityBodies, clock, observe } = options;
-  const pairs = searchPairs(place, site);
+  const pairs = searchPairs(address, site);
   const startedMs = clock.monotonicMs();
-  const took = (): number => clock.monotonicMs() - startedMs;
-  const end = (outcome: Outcome, status: number, reason?: MissReason): void => {
-    const gone = request.raw.socket.destroyed;
+  const elapsedMs = (): number => clock.monotonicMs() - startedMs;
+  const report = (outcome: Outcome, status: number, reason?: MissReason): void => {
+    const isGone = request.raw.socket.destroyed;
     observe?.({
       kind: 'request',
       route: 'search',
       domain: domainLabel(search, pairs),
-      outcome: gone ? 'aborted' : outcome,
+      outcome: isGone ? 'aborted' : outcome,
       ...(reason === undefined ? {} : { reason }),
-      status: gone ? CLIENT_CLOSED : status,
-      durationMs: took(),
+      status: isGone ? CLIENT_CLOSED : status,
+      durationMs: elapsedMs(),
     });
   };
   try {
     door.admitPage();
     const prepared = search.prepare({ pairs, header: headerReader(request.headers) });
     const answer = search.fromMemory(prepared) ?? (await door.search({ prepared, request: request.raw }));
-    // What the search took; inflating the body and making HTML of it is the page's own time.
-    const durationMs = took();
+    // The search's own time, without inflating the body and making HTML of it.
+    const durationMs = elapsedMs();
     const body = readBody(await identityBodies.of(answer.entry));
-    end(answer.outcome, 200, answer.reason);
+    report(answer.outcome, 200, answer.reason);
     const shown = { kind: 'answer', answer: body, provenance: provenanceOfAnswer(answer, durationMs) } as const;
     return { shown, status: 200, durationMs };
   } catch (error) {
     const refused = refusedPage(error, options.random);
-    end(outcomeOf(problemOf(error)), refused.status);
+    report(outcomeOf(problemOf(error)), refused.status);
     if (problemOf(error).code === 'internal') throw error;
     return refused;
   }
 }
 
-/** Any refusal in the words and with the status and Retry-After that `/search` would give it. */
+/** A refusal, with the text, the status and the Retry-After of `/search`. */
 export function refusedPage(error: unknown, random: () => number): FirstPage {
   const problem = problemOf(error);
   const { status, headers } = problemResponse(problem, undefined, random);
@@ -78,4 +93,60 @@ export function refusedPage(error: unknown, random: () => number): FirstPage {
     ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }),
   };
   return { shown, status, ...(retryAfter === undefined ? {} : { retryAfter }) };
+}
+
+/** Parses an answer's inflated body. One buffer gives one object while it is remembered. @throws SyntaxError for no JSON. */
+export function readBody(identity: Buffer): AnswerBody {
+  const known = read.get(identity);
+  if (known !== undefined) return known;
+  const body = answerFrom(JSON.parse(identity.toString('utf8')));
+  read.set(identity, body, identity.length);
+  return body;
+}
+
+/** Made from the text of the headers, as in the browser, so that first and fetched pages say the same. */
+export function provenanceOfAnswer(answer: Answer, serverMs: number): Provenance {
+  return provenanceOf(cacheStatus(answer), serverTiming(answer, serverMs));
+}
+
+/** The whole document. It can be read without scripts; the script takes it over. */
+export function documentHtml(model: PageModel, assets: Assets): Buffer {
+  const head = h(
+    'head',
+    {},
+    h('meta', { charset: 'utf-8' }),
+    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
+    h('meta', { name: 'color-scheme', content: 'light dark' }),
+    h('title', {}, titleOf(model)),
+    assetLinks(assets),
+  );
+  const columns = h('div', {});
+  const app = h(
+    'div',
+    { id: 'app' },
+    pageView(model, () => columns),
+  );
+  const body = h('body', { 'data-site': JSON.stringify(model.site) }, app);
+  const [before, after] = htmlAround(h('html', { lang: model.language }, head, body), columns);
+  const middle = model.shown.kind === 'answer' ? [columnsHtml(model, model.shown.answer)] : [];
+  return Buffer.concat([Buffer.from(`<!doctype html>${before}`), ...middle, Buffer.from(after)]);
+}
+
+/** `Server-Timing` of the search behind a page, in milliseconds, as `/search` writes it. */
+function serverTiming({ outcome, timings }: Answer, totalMs: number): string {
+  const engine = timings.engineMs === undefined ? '' : `, engine;dur=${timings.engineMs}`;
+  return `cache;desc=${outcome}${engine}, total;dur=${totalMs}`;
+}
+
+/**
+ * Facets and results as HTML: most of a page's cost. They are remembered for the last address and language of the answer.
+ * The provenance and the age are drawn for each page.
+ */
+function columnsHtml(model: PageModel, answer: AnswerBody): Buffer {
+  const view = JSON.stringify([model.language, model.site.preferred, model.address]);
+  const known = drawn.get(answer);
+  if (known?.view === view) return known.html;
+  const html = Buffer.from(toHtml(columnsView(model, answer)));
+  drawn.set(answer, { view, html }, view.length + html.length);
+  return html;
 }

@@ -3,7 +3,7 @@ import type { Admission } from '../../http/search-api/admission.ts';
 import type { IdentityBodies } from '../../http/transport/content-coding.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
-import type { Example } from './assets/view/site.mjs';
+import type { Example } from './assets/address.mjs';
 
 export interface PageOptions {
   readonly search: Search;
@@ -11,10 +11,10 @@ export interface PageOptions {
   /** Shared with `/search`, so that a page that was read once is inflated once. */
   readonly identityBodies: IdentityBodies;
   readonly clock: Clock;
-  /** 0–1; spreads Retry-After, so that refused readers do not come back together. */
+  /** 0–1. Spreads Retry-After, so that refused readers do not retry together. */
   readonly random: () => number;
   readonly maxUrlBytes: number;
-  /** One event per search the server itself makes for the page. */
+  /** Called once for each search that the server makes for a page. */
   readonly observe?: (event: RequestEvent) => void;
   /** Searches offered on the empty page. */
   readonly examples?: readonly Example[];

@@ -5,8 +5,7 @@ import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/record.ts';
 import { reportPage } from '../../../loadtest/report/report-page.ts';
 import { plotSvg } from '../../../loadtest/report/standalone.ts';
-import { startBrowser, type TestBrowser } from '../../e2e/browser.ts';
-import { assertFits, assertWidensNothing, DESK_PX } from '../../e2e/report-look.ts';
+import { assertFits, assertWidensNothing, DESKTOP_PX, startBrowser, type TestBrowser } from '../../e2e/browser.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { hostileRun, SCENES } from './scenes.ts';
 
@@ -30,7 +29,7 @@ suite('the load report in a browser', { concurrency: 3 }, () => {
     test(`${name}: fits a light desk and a dark telephone, and complains of nothing`, async () => {
       const html = pageOf(scene());
       await assertFits(browser, html, async (page, widthPx, where) => {
-        if (widthPx === DESK_PX) assert.deepEqual(await page.evaluate(SIDEWAYS), [], where);
+        if (widthPx === DESKTOP_PX) assert.deepEqual(await page.evaluate(SIDEWAYS), [], where);
       });
     });
   }

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { engineCallsOf } from '../../../loadtest/k6/kit/metrics-text.ts';
 import { createReplicaAsker } from '../../../loadtest/sample/replica-asker.ts';
 import { replicaSampleOf } from '../../../loadtest/sample/replica-sample.ts';
-import { ask, demoGoods, startService } from '../../e2e/service.ts';
+import { ask, demoGoods, startService } from '../../e2e/service-harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-sample-'));
 after(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createHistory } from '../../../src/ui/console/assets/data/history.mjs';
-import { linesOf } from '../../../src/ui/console/assets/data/lines.mjs';
-import { hrefOf, placeFrom } from '../../../src/ui/console/assets/data/place.mjs';
-import type { DomainLook } from '../../../src/ui/console/assets/data/shapes.mjs';
-import { CHARTS } from '../../../src/ui/console/assets/plot/charts.mjs';
-import { columnsOf } from '../../../src/ui/console/assets/plot/columns.mjs';
+import type { DomainLook } from '../../../src/ui/console/assets/api.mjs';
+import { linesOf } from '../../../src/ui/console/assets/feeds.mjs';
+import { addressFrom, hrefOf } from '../../../src/ui/console/assets/model.mjs';
+import { CHARTS, columnsOf, createHistory } from '../../../src/ui/console/assets/plot/charts.mjs';
 import { figuresAt } from '../../fakes/operations-figures.ts';
 import { fakeStatus } from '../../fakes/search.ts';
 
@@ -19,17 +17,17 @@ const look = (atMs: number): DomainLook => {
 const line = (atMs: number, some: DomainLook = look(atMs)) => ({ atMs, domains: [some], drills: [] });
 
 describe('the last five minutes', () => {
-  it('end with the newest and hold no more than a window, however long they go on', () => {
+  it('hold one window of moments, the newest last', () => {
     const past = createHistory();
-    for (let s = 1; s <= 1000; s += 1) past.note(line(s * 1000));
+    for (let s = 1; s <= 1000; s += 1) past.add(line(s * 1000));
     const kept = past.of('goods');
     assert.equal(kept.at(-1)?.atMs, 1_000_000);
     assert.ok(kept.length <= 301 && (kept[0]?.atMs ?? 0) > 699_999);
   });
 
-  it('show a pause as a hole and not as a line across it', () => {
+  it('show a pause as a gap and not as a line across it', () => {
     const past = createHistory();
-    for (const s of [1, 2, 30, 31]) past.note(line(s * 1000));
+    for (const s of [1, 2, 30, 31]) past.add(line(s * 1000));
     assert.deepEqual(
       past.of('goods').map((moment) => moment.look !== undefined),
       [true, true, false, true, true],
@@ -42,18 +40,18 @@ describe('the last five minutes', () => {
 
   it('begin anew when the clock of the service was set back', () => {
     const past = createHistory();
-    for (const atMs of [50_000, 51_000, 10_000, 11_000]) past.note(line(atMs));
+    for (const atMs of [50_000, 51_000, 10_000, 11_000]) past.add(line(atMs));
     assert.deepEqual(
       past.of('goods').map(({ atMs }) => atMs),
       [10_000, 11_000],
     );
   });
 
-  it('stack the outcomes so that the uppermost line is all searches', () => {
+  it('stack the outcomes so that the uppermost line is the sum of all searches', () => {
     const { figures } = look(5000);
     assert.ok(figures !== undefined);
     const past = createHistory();
-    past.note(line(5000));
+    past.add(line(5000));
     const outcomes = CHARTS.find(({ stacked }) => stacked) ?? assert.fail();
     const columns = columnsOf(outcomes, past.of('goods'));
     const all = Object.values(figures.outcomes).reduce((sum, count) => sum + count, 0);
@@ -62,10 +60,10 @@ describe('the last five minutes', () => {
     assert.equal(columns[1]?.[0], figures.outcomes['hit-l1']);
   });
 
-  it('know nothing of a domain before its first figures', () => {
+  it('have no value of a domain before its first figures', () => {
     const { figures: _, ...first } = look(1000);
     const past = createHistory();
-    past.note(line(1000, first));
+    past.add(line(1000, first));
     for (const chart of CHARTS.filter(({ id }) => id !== 'places')) {
       for (const column of columnsOf(chart, past.of('goods')).slice(1)) assert.deepEqual(column, [null], chart.id);
     }
@@ -81,7 +79,7 @@ describe('lines of a stream', () => {
       },
     });
 
-  it('are the same wherever the bytes were cut, within a letter too', async () => {
+  it('are the same for every cut of the bytes, also within a character', async () => {
     const bytes = Buffer.from('{"q":"ёж"}\n\n{"q":"б"}\n');
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const found = await Array.fromAsync(linesOf(streamOf(bytes.subarray(0, cut), bytes.subarray(cut))));
@@ -89,25 +87,25 @@ describe('lines of a stream', () => {
     }
   });
 
-  it('without an end are given up before they fill the memory', async () => {
+  it('without an end are rejected before they fill the memory', async () => {
     const endless = new ReadableStream<Uint8Array>({ pull: (body) => body.enqueue(Buffer.alloc(2 ** 20, 'x')) });
     await assert.rejects(Array.fromAsync(linesOf(endless)), SyntaxError);
   });
 });
 
-describe('the place in the address', () => {
-  it('comes back from its own link, whatever the domain is called', () => {
+describe('the address', () => {
+  it('is read back from its own link, for any domain name', () => {
     for (const domain of ['goods', 'a/b', '%', 'тест']) {
-      assert.deepEqual(placeFrom(hrefOf(domain, 'drills')), { domain, view: 'drills' });
+      assert.deepEqual(addressFrom(hrefOf(domain, 'drills')), { domain, view: 'drills' });
       const older = hrefOf(domain, 'audit', '0a1b2c3d4e5f-12');
-      assert.deepEqual(placeFrom(older), { domain, view: 'audit', before: '0a1b2c3d4e5f-12' });
+      assert.deepEqual(addressFrom(older), { domain, view: 'audit', before: '0a1b2c3d4e5f-12' });
     }
-    assert.deepEqual(placeFrom('#/goods/audit/x&limit=1'), { domain: 'goods', view: 'audit' });
+    assert.deepEqual(addressFrom('#/goods/audit/x&limit=1'), { domain: 'goods', view: 'audit' });
   });
 
-  it('that makes no sense is the first view of the first domain', () => {
+  it('that cannot be read is the first view of the first domain', () => {
     for (const hash of ['', '#', '#/', '#/%zz/nope']) {
-      assert.deepEqual(placeFrom(hash), { domain: undefined, view: 'live' }, hash);
+      assert.deepEqual(addressFrom(hash), { domain: undefined, view: 'live' }, hash);
     }
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Model } from '../../../src/ui/console/assets/data/model.mjs';
+import type { Model } from '../../../src/ui/console/assets/model.mjs';
 import { pageView } from '../../../src/ui/console/assets/view/page.mjs';
-import { h } from '../../../src/ui/page/assets/view/tree.mjs';
-import { toHtml } from '../../../src/ui/page/html.ts';
+import { toHtml } from '../../../src/ui/shared/html.ts';
+import { h } from '../../../src/ui/shared/tree.mjs';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
@@ -12,7 +12,7 @@ import { previewOf } from '../../fakes/operations-control.ts';
 const VIEWS = ['live', 'drills', 'changes', 'popular', 'audit'] as const;
 const CALLER = { reason: 'rehearsal', by: 'ana' };
 
-/** Everything the console can show of a service that has done something of each kind. */
+/** A model with a value in every part, from a service with operations of each kind. */
 async function fullModel(isOver: boolean): Promise<Model> {
   const clock = createFakeClock();
   const operations = createFakeOperations({ clock });
@@ -33,40 +33,40 @@ async function fullModel(isOver: boolean): Promise<Model> {
     .domain('goods')
     .flush.erase({ ranges: [], by: 'unlink' }, new AbortController().signal);
   const list = await drills.list();
-  const fed = <T>(value: T) => ({ path: '/x', value, heardMs: 0 });
+  const feed = <T>(value: T) => ({ path: '/x', value, receivedMs: 0 });
   return {
-    place: { domain: 'goods', view: 'live' },
-    link: { kind: 'live' },
-    ...{ heardMs: 0, nowMs: 0, hasToken: true, readOnly: false, busy: [] },
+    address: { domain: 'goods', view: 'live' },
+    connection: { kind: 'live' },
+    ...{ receivedMs: 0, nowMs: 0, hasToken: true, readOnly: false, busy: [] },
     live: { atMs, domains: watcher.look(), drills: list },
-    fed: {
-      halt: fed({ halted: true, domains: [{ domain: 'goods', ...CALLER, atMs }] }),
-      plans: fed({ plans: drills.plans().slice(0, 2) }),
-      drills: fed({ drills: list, unreadable: [{ id, where: 'the control store of goods', why: '/marks/0' }] }),
-      popular: fed({ domain: 'goods', ...popular }),
-      suppressed: fed({ domain: 'goods', max: 9, suppressed: [{ id: 'a', atMs }] }),
-      flush: fed({ domain: 'goods', erasure }),
-      warm: fed({ warmUps: warm.list() }),
-      audit: fed({ entries: [{ ...entry, heldBack: 3, before: { a: 1 }, after: { a: 2 } }], next: '0a1b2c3d4e5f-99' }),
+    feeds: {
+      halt: feed({ halted: true, domains: [{ domain: 'goods', ...CALLER, atMs }] }),
+      plans: feed({ plans: drills.plans().slice(0, 2) }),
+      drills: feed({ drills: list, unreadable: [{ id, where: 'the control store of goods', why: '/marks/0' }] }),
+      popular: feed({ domain: 'goods', ...popular }),
+      suppressed: feed({ domain: 'goods', max: 9, suppressed: [{ id: 'a', atMs }] }),
+      flush: feed({ domain: 'goods', erasure }),
+      warm: feed({ warmUps: warm.list() }),
+      audit: feed({ entries: [{ ...entry, heldBack: 3, before: { a: 1 }, after: { a: 2 } }], next: '0a1b2c3d4e5f-99' }),
     },
-    watched: { id, journal: { ...journal, samples: journal.samples.slice(-2) }, heardMs: 0 },
-    dryRun: { ...asked, preview: await drills.preview(asked) },
-    flushRun: { ask: { domain: 'goods', mode: 'drop', fraction: 0.5 }, preview },
-    said: { flush: { kind: 'done', text: 'done' }, past: { kind: 'refused', text: 'no' } },
+    watched: { id, journal: { ...journal, samples: journal.samples.slice(-2) }, receivedMs: 0 },
+    drillDryRun: { ...asked, preview: await drills.preview(asked) },
+    flushDryRun: { request: { domain: 'goods', mode: 'drop', fraction: 0.5 }, preview },
+    feedback: { flush: { kind: 'done', text: 'done' }, drills: { kind: 'refused', text: 'no' } },
   };
 }
 
-/** Where a part of the model is shown; what is not here, everywhere. */
+/** The view that shows a part of the model. Every view shows the other parts. */
 const SHOWN_IN: readonly (readonly [path: RegExp, view: (typeof VIEWS)[number]])[] = [
-  [/^fed\.(?:plans|drills)|^watched|^dryRun|^said\.past/, 'drills'],
-  [/^fed\.(?:flush|warm|suppressed)|^flushRun|^said/, 'changes'],
-  [/^fed\.popular/, 'popular'],
-  [/^fed\.audit/, 'audit'],
+  [/^feeds\.(?:plans|drills)|^watched|^drillDryRun|^feedback\.drills/, 'drills'],
+  [/^feeds\.(?:flush|warm|suppressed)|^flushDryRun|^feedback/, 'changes'],
+  [/^feeds\.popular/, 'popular'],
+  [/^feeds\.audit/, 'audit'],
 ];
 
 const draw = (model: Model): string => toHtml(h('div', {}, pageView(model)));
 function drawn(model: Model, view: (typeof VIEWS)[number]): ReadonlySet<string> {
-  return partsOf(draw({ ...model, place: { ...model.place, view } }));
+  return partsOf(draw({ ...model, address: { ...model.address, view } }));
 }
 
 describe('a hostile value in anything that the console reads becomes text, and the console is drawn', () => {
@@ -77,34 +77,40 @@ describe('a hostile value in anything that the console reads becomes text, and t
     const [model] = models;
     assert.ok(model);
     const others: readonly Model[] = [
-      { ...model, readOnly: true, hasToken: false, link: { kind: 'lost', why: 'gone', again: true, retryAtMs: 9 } },
+      {
+        ...model,
+        readOnly: true,
+        hasToken: false,
+        connection: { kind: 'lost', why: 'gone', wasLive: true, retryAtMs: 9 },
+      },
       { ...model, nowMs: 60_000, live: { ...(model.live ?? assert.fail()), drills: [], domains: [] } },
-      { ...model, fed: { audit: { path: '', problem: { code: 'internal', message: 'no' } } } } as Model,
+      { ...model, feeds: { audit: { path: '', problem: { code: 'internal', message: 'no' } } } } as Model,
     ];
     ours = new Set([...models, ...others].flatMap((each) => VIEWS.flatMap((view) => [...drawn(each, view)])));
   });
 
-  it('of which the ordinary console holds nothing that could run', () => {
+  it('a console with ordinary values has nothing that could run', () => {
     assert.deepEqual(
       [...ours].filter((part) => /^(?:script|iframe|object|style|stray|runs)|\bon\w+$|style$/.test(part)),
       [],
     );
   });
 
-  // Each place gets an object like an element, and of the other values one: together all of them everywhere would take
-  // half a minute.
+  // Each place gets an object shaped like an element and one other value: all values in every place would take half a
+  // minute.
   it('in every place of every part', () => {
     const [element = assert.fail(), ...others] = HOSTILE_VALUES;
     let turn = 0;
-    for (const { place, ...read } of models) {
+    for (const { address, ...read } of models) {
       for (const [path, put] of eachPlace(read)) {
-        // These are the console's own.
+        // The console sets these itself.
         if (read.live?.drills[0]?.running === false && !path.startsWith('watched.journal')) continue;
-        if (/^(?:heardMs|nowMs|hasToken|readOnly|busy|fed|said|link|live)(?:$|\.\w+$)/.test(path)) continue;
+        if (/^(?:receivedMs|nowMs|hasToken|readOnly|busy|feeds|feedback|connection|live)(?:$|\.\w+$)/.test(path))
+          continue;
         const shown = SHOWN_IN.find(([pattern]) => pattern.test(path))?.[1] ?? VIEWS[turn % VIEWS.length] ?? 'live';
         turn += 1;
         for (const [name, value] of [element, others[turn % others.length] ?? element]) {
-          const foreign = [...drawn({ ...put(value), place }, shown)].filter((part) => !ours.has(part));
+          const foreign = [...drawn({ ...put(value), address }, shown)].filter((part) => !ours.has(part));
           assert.deepEqual(foreign, [], `${shown}: ${path}: ${name}`);
         }
       }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Script } from 'node:vm';
-import { type OpsService, startOpsService, TOKEN } from '../../e2e/ops-service.ts';
+import { type ConsoleService, startConsoleService, TOKEN } from '../../e2e/console-harness.ts';
 
 describe('GET /ops', () => {
-  let service: OpsService;
+  let service: ConsoleService;
   before(async () => {
-    service = await startOpsService({ token: TOKEN });
+    service = await startConsoleService({ token: TOKEN });
   });
   after(() => service.stop());
   const get = (path: string, init?: RequestInit) => fetch(service.baseUrl + path, init);
@@ -24,20 +24,20 @@ describe('GET /ops', () => {
     assert.doesNotMatch(await response.text(), /<style|style=|<script(?![^>]+src=)| on\w+=/);
   });
 
-  it('the frame for reports lets styles in and nothing run', async () => {
+  it('the frame for reports allows styles and no scripts', async () => {
     const policy = (await get('/ops/report')).headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; style-src 'unsafe-inline';/);
     assert.doesNotMatch(policy, /script-src|connect-src/);
     assert.match(policy, /frame-ancestors 'self'/);
   });
 
-  it('its data needs the token all the same', async () => {
+  it('its data needs the token', async () => {
     for (const path of ['/admin/live', '/admin/domains', '/admin/drills', '/admin/audit']) {
       assert.equal((await get(path)).status, 401, path);
     }
   });
 
-  it('every file the document names is served, typed and kept for good; its modules are one script', async () => {
+  it('every file of the document is served, typed and cached for good, and its modules are one script', async () => {
     const html = await textOf('/ops');
     const asked = [...html.matchAll(/(?:src|href)="(\/ops\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
     assert.deepEqual(
@@ -57,7 +57,7 @@ describe('GET /ops', () => {
     }
   });
 
-  it('nothing beside the files named is served', async () => {
+  it('no other file is served', async () => {
     for (const path of ['route.ts', 'tsconfig.json', 'view/page.mjs', 'uplot.d.mts', '__proto__']) {
       assert.equal((await get(`/ops/assets/x/${path}`)).status, 404, path);
     }

@@ -1,30 +1,28 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Model, runningDrills } from '../../../src/ui/console/assets/data/model.mjs';
-import { placeFrom } from '../../../src/ui/console/assets/data/place.mjs';
-import type { Journal, Sample } from '../../../src/ui/console/assets/data/shapes.mjs';
-import { changesBetween, factsOf } from '../../../src/ui/console/assets/tell.mjs';
-import { auditView } from '../../../src/ui/console/assets/view/audit.mjs';
-import { cohortsOf } from '../../../src/ui/console/assets/view/cohorts.mjs';
-import { drillStripView } from '../../../src/ui/console/assets/view/drill-strip.mjs';
+import type { Journal, Sample } from '../../../src/ui/console/assets/api.mjs';
+import { addressFrom, type Model, runningDrills } from '../../../src/ui/console/assets/model.mjs';
+import { auditView } from '../../../src/ui/console/assets/view/changes.mjs';
 import { drillsView } from '../../../src/ui/console/assets/view/drills.mjs';
 import { ago, bytes, duration, number, percent, rate, times } from '../../../src/ui/console/assets/view/format.mjs';
+import { cohortsOf } from '../../../src/ui/console/assets/view/journal.mjs';
+import { announcementsOf, changesBetween, drillStripView } from '../../../src/ui/console/assets/view/page.mjs';
 import { figuresAt } from '../../fakes/operations-figures.ts';
 import { journalAt } from '../../fakes/operations-journal.ts';
 import { FAKE_PLANS } from '../../fakes/operations-plans.ts';
 
-describe('figures in words', () => {
-  it('what is not known is a dash in every unit', () => {
+describe('formatted figures', () => {
+  it('an unknown value is a dash in every unit', () => {
     for (const format of [ago, bytes, duration, number, percent, rate, times]) assert.equal(format(undefined), '–');
     assert.equal(number(Number.NaN), '–');
   });
 
-  it('what is nearly all or nearly nothing is not told as all or nothing', () => {
+  it('a share close to 0 % or to 100 % is not rounded to it', () => {
     assert.deepEqual([0, 0.0001, 0.5, 0.9999, 1].map(percent), ['0 %', '< 0.1 %', '50.0 %', '> 99.9 %', '100 %']);
     assert.deepEqual([0, 0.4, 12.6].map(rate), ['0', '0.4', '13']);
   });
 
-  it('times and sizes keep to units people know', () => {
+  it('durations and sizes have common units', () => {
     assert.deepEqual([0.04, 4.25, 42, 4200, 187_000].map(duration), [
       '0.04 ms',
       '4.3 ms',
@@ -43,20 +41,26 @@ describe('a drill that is rolled back', () => {
     ending: { ended: { kind: 'aborted', detail: 'Aborted by ana.' } },
   } as const;
   const model: Model = {
-    ...{ place: placeFrom('#/goods/drills'), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
-    ...{ readOnly: false, dryRun: undefined, flushRun: undefined, said: {}, busy: [] },
+    ...{
+      address: addressFrom('#/goods/drills'),
+      connection: { kind: 'live' },
+      receivedMs: 0,
+      nowMs: 0,
+      hasToken: true,
+    },
+    ...{ readOnly: false, drillDryRun: undefined, flushDryRun: undefined, feedback: {}, busy: [] },
     live: { atMs: 1000, domains: [], drills: [drill] },
-    fed: { drills: { path: '/admin/drills', value: { drills: [drill] }, heardMs: 0 } },
+    feeds: { drills: { path: '/admin/drills', value: { drills: [drill] }, receivedMs: 0 } },
   };
 
-  it('reads nowhere as running, and leaves nothing to abort', () => {
+  it('is shown nowhere as running, and cannot be aborted', () => {
     for (const view of [drillStripView(model), drillsView(model)]) {
       const words = JSON.stringify(view);
       assert.match(words, /aborted: cache restored, taking the last figures/);
       assert.doesNotMatch(words, /"running"/);
     }
     assert.deepEqual(runningDrills(model), []);
-    assert.match([...factsOf(model).values()].join(' '), /The drill One key: aborted: cache restored/);
+    assert.match([...announcementsOf(model).values()].join(' '), /The drill One key: aborted: cache restored/);
   });
 });
 
@@ -66,14 +70,14 @@ describe('the audit', () => {
     { atMs: 0, action: 'halt', by: 'ana from 192.0.2.2', result: 'done' },
   ];
   const modelAt = (hash: string, next: object): Model => ({
-    ...{ place: placeFrom(hash), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
-    ...{ readOnly: false, said: {}, busy: [] },
-    fed: { audit: { path: '/admin/audit', value: { entries, ...next }, heardMs: 0 } },
+    ...{ address: addressFrom(hash), connection: { kind: 'live' }, receivedMs: 0, nowMs: 0, hasToken: true },
+    ...{ readOnly: false, feedback: {}, busy: [] },
+    feeds: { audit: { path: '/admin/audit', value: { entries, ...next }, receivedMs: 0 } },
   });
   const hrefs = (model: Model): readonly string[] =>
     [...JSON.stringify(auditView(model)).matchAll(/"href":"([^"]+)"/g)].map(([, href = '']) => href);
 
-  it('leads to what is older and back to the newest, and says what was held back', () => {
+  it('links the older entries and the newest, and counts those held back', () => {
     const older = { next: '0a1b2c3d4e5f-99' };
     assert.deepEqual(hrefs(modelAt('#/goods/audit', older)), ['#//audit/0a1b2c3d4e5f-99']);
     assert.deepEqual(hrefs(modelAt('#/goods/audit/0a1b2c3d4e5f-99', {})), ['#//audit']);
@@ -85,13 +89,19 @@ describe('the audit', () => {
 });
 
 describe('a report that cannot be read', () => {
-  it('is shown as text with its place and why, beside the others', () => {
+  it('is shown as text, with its location and the reason', () => {
     const why = '<img src=x onerror=alert(1)>';
     const unreadable = [{ where: 'the control store of goods', why }];
     const model: Model = {
-      ...{ place: placeFrom('#/goods/drills'), link: { kind: 'live' }, heardMs: 0, nowMs: 0, hasToken: true },
-      ...{ readOnly: false, dryRun: undefined, flushRun: undefined, said: {}, busy: [] },
-      fed: { drills: { path: '/admin/drills', value: { drills: [], unreadable }, heardMs: 0 } },
+      ...{
+        address: addressFrom('#/goods/drills'),
+        connection: { kind: 'live' },
+        receivedMs: 0,
+        nowMs: 0,
+        hasToken: true,
+      },
+      ...{ readOnly: false, drillDryRun: undefined, flushDryRun: undefined, feedback: {}, busy: [] },
+      feeds: { drills: { path: '/admin/drills', value: { drills: [], unreadable }, receivedMs: 0 } },
     };
     const words = JSON.stringify(drillsView(model));
     assert.match(words, /None yet/);
@@ -111,12 +121,12 @@ describe('cohorts', () => {
     return { ...journal, samples };
   };
 
-  it('of too few searches have no ratio, however many of them hit', () => {
+  it('with too few searches have no ratio, also when all of them hit', () => {
     const [control] = cohortsOf(sampled([{ searches: 1, hitRatio: 1 }], 10));
     assert.deepEqual(control, { name: 'control', before: undefined, now: undefined });
   });
 
-  it('are told over as long as it takes to know them, each search counting once', () => {
+  it('have a ratio over as many samples as it needs, and each search counts once', () => {
     const journal = sampled(
       [
         { searches: 2, hitRatio: 0.5 },
@@ -131,13 +141,13 @@ describe('cohorts', () => {
   });
 });
 
-describe('what is told aloud', () => {
+describe('announcements', () => {
   const before = new Map([
     ['link', 'Connected.'],
     ['drill a', 'The drill a runs.'],
   ]);
 
-  it('is what has changed and what has ended, and nothing at the first sight', () => {
+  it('are the states that changed and the drills that ended, and none at the first drawing', () => {
     const now = new Map([['link', 'Connection lost.']]);
     assert.deepEqual(changesBetween(before, now), ['Connection lost.', 'drill a has ended.']);
     assert.deepEqual(changesBetween(new Map(), before), []);

@@ -2,32 +2,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createIdentityBodies } from '../../../src/http/transport/content-coding.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import { provenanceOfAnswer, readBody } from '../../../src/ui/page/answer.ts';
-import type { PageModel } from '../../../src/ui/page/assets/view/model.mjs';
-import { placeFrom, searchPairs } from '../../../src/ui/page/assets/view/place.mjs';
-import type { Assets } from '../../../src/ui/page/assets.ts';
-import { documentHtml } from '../../../src/ui/page/document.ts';
-import { siteFor } from '../../../src/ui/page/site.ts';
+import { addressFrom, searchPairs } from '../../../src/ui/page/assets/address.mjs';
+import type { PageModel } from '../../../src/ui/page/assets/model.mjs';
+import { documentHtml, provenanceOfAnswer, readBody } from '../../../src/ui/page/first-page.ts';
+import { siteFor } from '../../../src/ui/page/route.ts';
 import { createPageSearch } from '../../fakes/page-search.ts';
-
-const ASSETS: Assets = { prefix: '/assets/page', version: 'v1', byName: new Map() };
+import { ASSETS } from './harness.ts';
 
 async function twentyResults(): Promise<{ readonly body: Buffer; readonly model: (body: Buffer) => PageModel }> {
   const search = createPageSearch({ clock: systemClock });
   const site = siteFor({ search }, 'ru');
-  const place = placeFrom([['q', 'кроссовки']], site);
-  const answer = await search.search(search.prepare({ pairs: searchPairs(place, site) }));
+  const address = addressFrom([['q', 'кроссовки']], site);
+  const answer = await search.search(search.prepare({ pairs: searchPairs(address, site) }));
   const body = await createIdentityBodies({ maxBytes: 2 ** 20, maxPageBytes: 2 ** 20 }).of(answer.entry);
   const provenance = provenanceOfAnswer(answer, 0.3);
   const model = (bytes: Buffer): PageModel => ({
-    ...{ site, place, language: 'ru' },
+    ...{ site, address, language: 'ru' },
     shown: { kind: 'answer', answer: readBody(bytes), provenance },
   });
   assert.equal(readBody(body).results.length, 20);
   return { body, model };
 }
 
-test('a page makes no formatter that an earlier one has made', async (context) => {
+test('a second page makes no new formatters', async (context) => {
   const { body, model } = await twentyResults();
   const first = documentHtml(model(body), ASSETS).toString();
   const made = [
@@ -51,26 +48,26 @@ function meanMs(calls: number, work: () => unknown): number {
   return (user + system) / 1000 / calls;
 }
 
-test('what is asked again is drawn once, for its place and language, and says anew where it came from', async () => {
+test('an answer is drawn once for its address and language, and its provenance is drawn on each page', async () => {
   const { body, model } = await twentyResults();
   const first = model(body);
-  const { shown, place } = first;
+  const { shown, address } = first;
   assert.ok(shown.kind === 'answer');
   const columns = (html: string): string => html.slice(html.indexOf('<div class="columns">'));
   const html = documentHtml(first, ASSETS).toString();
-  // Whoever draws it now draws nothing.
+  // From now on a new drawing would be empty.
   Object.assign(shown.answer, { results: [], facets: {} });
 
   const provenance = { ...shown.provenance, freshForSeconds: -3 };
   const again = documentHtml({ ...model(body), shown: { ...shown, provenance } }, ASSETS).toString();
   assert.notEqual(again, html);
   assert.equal(columns(again), columns(html));
-  for (const other of [{ language: 'en' }, { place: { ...place, filters: ['brand:x'] } }] as const) {
+  for (const other of [{ language: 'en' }, { address: { ...address, filters: ['brand:x'] } }] as const) {
     assert.notEqual(columns(documentHtml({ ...first, ...other }, ASSETS).toString()), columns(html));
   }
 });
 
-test('to draw a page of 20 results takes at most 50 times as long as to read and write its JSON', async () => {
+test('drawing a page of 20 results takes at most 50 times as long as parsing and writing its JSON', async () => {
   const { body, model } = await twentyResults();
   const page = meanMs(80, () => documentHtml(model(Buffer.from(body)), ASSETS));
   const json = meanMs(1000, () => JSON.stringify(JSON.parse(body.toString('utf8'))));

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ask } from '../../../src/ui/page/assets/ask.mjs';
-import { answerFrom, type PageModel, type Shown } from '../../../src/ui/page/assets/view/model.mjs';
-import { placeFrom } from '../../../src/ui/page/assets/view/place.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/view/provenance.mjs';
-import { h } from '../../../src/ui/page/assets/view/tree.mjs';
-import type { Assets } from '../../../src/ui/page/assets.ts';
-import { documentHtml } from '../../../src/ui/page/document.ts';
-import { toHtml } from '../../../src/ui/page/html.ts';
+import { addressFrom } from '../../../src/ui/page/assets/address.mjs';
+import { answerFrom, fetchAnswer, type PageModel, type Shown } from '../../../src/ui/page/assets/model.mjs';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
+import { documentHtml } from '../../../src/ui/page/first-page.ts';
+import { toHtml } from '../../../src/ui/shared/html.ts';
+import { h } from '../../../src/ui/shared/tree.mjs';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
-import { SITE } from './shop-site.ts';
+import { ASSETS, SITE } from './harness.ts';
 
-const ASSETS: Assets = { prefix: '/assets/page', version: 'v1', byName: new Map() };
 const ADDRESS = 'q=tea&domain=goods&filter=city:Tula&filter=price:1..9&sort=-price&page=2&limit=5&region=kz';
 const PROVENANCE = provenanceOf('serpcache-l2; hit; ttl=9, serpcache-l1; fwd=uri-miss; detail=unseen', 'total;dur=1');
 
@@ -37,9 +34,12 @@ const FAILURE = {
 
 const answer = (body: unknown): Shown => ({ kind: 'answer', answer: answerFrom(body), provenance: PROVENANCE });
 const html = (shown: Shown, search = ADDRESS, language: PageModel['language'] = 'en'): string =>
-  documentHtml({ site: SITE, place: placeFrom(new URLSearchParams(search), SITE), language, shown }, ASSETS).toString();
+  documentHtml(
+    { site: SITE, address: addressFrom(new URLSearchParams(search), SITE), language, shown },
+    ASSETS,
+  ).toString();
 
-/** Whatever the page holds where nothing is wrong, in each of its states. */
+/** The elements and attributes of pages with ordinary values, in each state of the page. */
 const OURS = new Set(
   [
     html(answer(BODY)),
@@ -60,7 +60,7 @@ describe('a hostile value becomes text, and the page is drawn', () => {
       for (const [path, put] of eachPlace(BODY)) assert.deepEqual(foreignIn(html(answer(put(value)))), [], path);
     });
 
-    it(`${name}, in every field of a refusal and of what is told of an answer`, () => {
+    it(`${name}, in every field of a refusal and of a provenance`, () => {
       for (const language of ['en', 'ru'] as const) {
         for (const [path, put] of eachPlace(FAILURE)) {
           if (path !== 'kind') assert.deepEqual(foreignIn(html(put(value), ADDRESS, language)), [], path);
@@ -82,7 +82,7 @@ describe('a hostile value becomes text, and the page is drawn', () => {
     });
   }
 
-  it('and an object with the members of an element is shown as the JSON it came as', () => {
+  it('an object with the members of an element is shown as JSON', () => {
     const planted = { tag: 'b', attributes: {}, children: ['x'] };
     const shown = html(answer({ ...BODY, results: [{ ...result(1), title: planted }] }));
     assert.match(shown, /<h3[^>]*>\{&quot;tag&quot;:&quot;b&quot;/);
@@ -90,23 +90,23 @@ describe('a hostile value becomes text, and the page is drawn', () => {
   });
 });
 
-it('what the browser fetches is taken for what it is meant to be, as on the server', async (context) => {
+it('an answer that the browser fetches is converted as on the server', async (context) => {
   const body = { ...BODY, page: 1e308, limit: '5', results: Array.from({ length: 1000 }, (_, n) => result(n)) };
   context.mock.method(globalThis, 'fetch', async () => Response.json(body));
-  const place = placeFrom(new URLSearchParams(ADDRESS), SITE);
-  const shown = await ask(place, SITE, new AbortController().signal);
+  const address = addressFrom(new URLSearchParams(ADDRESS), SITE);
+  const shown = await fetchAnswer(address, SITE, new AbortController().signal);
   assert.ok(shown.kind === 'answer');
   const { page, limit, results } = shown.answer;
   assert.deepEqual([page, limit, results.length], [1000, 1, 100]);
 });
 
-it('lists in lists, however deep they are, become text', () => {
+it('nested lists of any depth become text', () => {
   const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000));
   assert.match(toHtml(h('p', {}, deep as string)), /^<p>[[\]…]*<\/p>$/);
 });
 
 describe('an address', () => {
-  it('that could run as a script is left out, wherever it is written', () => {
+  it('that could run as a script is left out, in any spelling', () => {
     const hrefs = [
       'javascript:alert(1)',
       ' javascript:alert(1)',

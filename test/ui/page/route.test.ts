@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Script } from 'node:vm';
 import { Unanswered } from '../../../src/search/search-error.ts';
-import { type FakePageService, startFakePageService } from '../../e2e/page-service.ts';
+import { type FakePageService, startFakePageService } from '../../e2e/page-harness.ts';
 import { publicServer } from '../../http/harness.ts';
 
 describe('GET /', () => {
@@ -31,7 +32,7 @@ describe('GET /', () => {
     assert.equal(await response.text(), '');
   });
 
-  it('speaks the language asked for, and Russian to whoever asks in Russian', async () => {
+  it('is in the preferred language, and in Russian for a Russian query', async () => {
     const language = async (path: string, header: string) =>
       (await (await get(path, { headers: { 'accept-language': header } })).text()).match(/<html lang="(\w+)"/)?.[1];
     assert.equal(await language('/', 'de, ru;q=0.8, en;q=0.3'), 'ru');
@@ -41,7 +42,7 @@ describe('GET /', () => {
     assert.equal(await language('/?q=iphone', 'ru'), 'ru');
   });
 
-  it('refuses in words, with the status /search would give', async () => {
+  it('shows a refusal as a page, with the status of /search', async () => {
     const cases = {
       '/?q=%ff': 400,
       '/?q=a%00b': 400,
@@ -73,7 +74,7 @@ describe('GET /', () => {
     assert.match(html, /role="alert".*&quot;q&quot; may be given only once/);
   });
 
-  it('lets 256 characters be typed, however many units each has', async () => {
+  it('accepts 256 characters, also those of two UTF-16 units', async () => {
     const emoji = '🦊'.repeat(256);
     assert.equal((await get(`/?q=${emoji}`)).status, 200);
     assert.equal((await get(`/?q=${emoji}🦊`)).status, 400);
@@ -81,7 +82,7 @@ describe('GET /', () => {
     assert.doesNotMatch(html, /maxlength/);
   });
 
-  it('that found nothing links the same query in every other section, without its filters', async () => {
+  it('without results links the same query in every other domain, without its filters', async () => {
     const html = await (await get('/?q=ваз+2107&filter=city:Тула&limit=5')).text();
     const [, links = ''] = html.match(/<ul class="elsewhere">(.*?)<\/ul>/) ?? assert.fail('no links');
     const hrefs = [...links.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
@@ -106,7 +107,7 @@ describe('GET /', () => {
     ]);
   });
 
-  it('asks the question its script asks, so both share one entry', async () => {
+  it('makes the same search as its script, so that both share one entry', async () => {
     await (await get('/?q=reebok&filter=category:обувь&sort=-price&utm_source=x')).text();
     const response = await get(
       '/search?q=reebok&domain=goods&sort=-price&filter=category:%D0%BE%D0%B1%D1%83%D0%B2%D1%8C&facet=category&facet=city',
@@ -114,7 +115,7 @@ describe('GET /', () => {
     assert.match(response.headers.get('cache-status') ?? '', /^serpcache-l1; hit/);
   });
 
-  it('passes declared context on and nothing undeclared', async () => {
+  it('passes declared context to the search, and no other parameter', async () => {
     const seen: string[] = [];
     service.search.before = async ({ canonical }) => void seen.push(canonical);
     await (await get('/?q=2107&domain=auto&region=spb&utm_source=x')).text();
@@ -134,7 +135,7 @@ describe('the files of the page', () => {
   });
   after(() => service.stop());
 
-  it('are typed, kept for good under their version, and revalidated by a strong tag', async () => {
+  it('are typed, cached for good under their version, revalidated by a strong tag, and the script can be parsed', async () => {
     assert.deepEqual(
       files.map((path) => path.replace(/^.*\//, '')),
       ['icon.svg', 'main.css', 'main.mjs'],
@@ -145,6 +146,7 @@ describe('the files of the page', () => {
       const type = path.endsWith('.mjs') ? /^text\/javascript/ : path.endsWith('.css') ? /^text\/css/ : /^image\/svg/;
       assert.match(response.headers.get('content-type') ?? '', type);
       assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+      if (path.endsWith('.mjs')) new Script(await response.text());
       const etag = response.headers.get('etag') ?? '';
       assert.match(etag, /^"[\w-]{16}(-gz|-br)?"$/);
       const again = await fetch(service.baseUrl + path, { headers: { 'if-none-match': etag } });
@@ -152,13 +154,13 @@ describe('the files of the page', () => {
     }
   });
 
-  it('of another release are answered with what there is, and not kept', async () => {
+  it('of another release get the current file, which is not cached', async () => {
     const response = await fetch(`${service.baseUrl}/assets/page/older/main.mjs`);
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('cache-control'), 'no-cache');
   });
 
-  it('end at the folder: nothing above it or beside it can be had', async () => {
+  it('are the only files served: nothing above or beside their folder is found', async () => {
     for (const path of [
       'x/../route.ts',
       'x/%2e%2e/route.ts',
@@ -179,7 +181,7 @@ describe('the files of the page', () => {
 });
 
 describe('an address longer than the limit', () => {
-  it('is refused by every route, and in words by the page', async (context) => {
+  it('is refused by every route, and by the page with a readable page', async (context) => {
     const { server } = publicServer(context, { maxUrlBytes: 1024 });
     const asked = (path: string) => server.app.inject({ url: `${path}?q=${'a'.repeat(1024)}` });
     for (const path of [
@@ -201,7 +203,7 @@ describe('an address longer than the limit', () => {
 });
 
 describe('the filters in force', () => {
-  it('are a chip a value, and with very many a chip a filter; the page stays as long as people read', async (context) => {
+  it('have a chip for each value, and with very many values a chip for each filter: the page stays below 1 MiB', async (context) => {
     const { server } = publicServer(context, { maxUrlBytes: 16 * 1024 });
     const chips = async (filter: string) => {
       const { payload } = await server.app.inject({ url: `/?q=a&filter=${filter}` });

@@ -3,13 +3,12 @@ import { test } from 'node:test';
 import { MISS_REASONS } from '../../../src/cache/events.ts';
 import { PROBLEMS } from '../../../src/http/transport/problem.ts';
 import type { Attribute } from '../../../src/search/domain.ts';
-import type { AnswerBody, PageModel, Shown } from '../../../src/ui/page/assets/view/model.mjs';
+import { addressFrom, type Site } from '../../../src/ui/page/assets/address.mjs';
+import type { AnswerBody, PageModel, Shown } from '../../../src/ui/page/assets/model.mjs';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
 import { pageView } from '../../../src/ui/page/assets/view/page.mjs';
-import { placeFrom } from '../../../src/ui/page/assets/view/place.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/view/provenance.mjs';
-import type { Site } from '../../../src/ui/page/assets/view/site.mjs';
-import { toHtml } from '../../../src/ui/page/html.ts';
-import { CITY, PRICE } from './shop-site.ts';
+import { toHtml } from '../../../src/ui/shared/html.ts';
+import { CITY, PRICE } from './harness.ts';
 
 const DATE: Attribute = { name: 'date', type: 'date', facet: false, sort: true };
 const SITE: Site = {
@@ -24,7 +23,12 @@ const SITE: Site = {
 
 /** Latin words that a reader sees or hears, except the name of the service and of a key. */
 function latinIn(search: string, shown: Shown): readonly string[] {
-  const model: PageModel = { site: SITE, place: placeFrom(new URLSearchParams(search), SITE), language: 'ru', shown };
+  const model: PageModel = {
+    site: SITE,
+    address: addressFrom(new URLSearchParams(search), SITE),
+    language: 'ru',
+    shown,
+  };
   const html = pageView(model).map(toHtml).join('');
   const told = [...html.matchAll(/ (?:title|placeholder|aria-label)="([^"]*)"/g)].map(([, text = '']) => text);
   const text = [...told, ...html.split(/<[^>]*>/)].join(' ');
@@ -32,11 +36,11 @@ function latinIn(search: string, shown: Shown): readonly string[] {
 }
 const OWN_WORDS = ['serp', 'cache', 'Enter', 'API'];
 
-test('a Russian page that begins is Russian', () => {
+test('the Russian start page is in Russian', () => {
   assert.deepEqual(latinIn('', { kind: 'start' }), []);
 });
 
-test('a Russian answer is Russian, wherever it came from and whatever missed', () => {
+test('a Russian page of results is in Russian, for every source and every reason of a miss', () => {
   const results = [
     { id: '1', title: 'Диван', snippet: 'Диван', score: 1, attributes: { city: 'Тула', price: 5, date: '2026-05-03' } },
   ];
@@ -64,7 +68,7 @@ test('a Russian answer is Russian, wherever it came from and whatever missed', (
   }
 });
 
-test('a Russian page without results is Russian', () => {
+test('a Russian page without results is in Russian', () => {
   const answer: AnswerBody = {
     ...{ query: 'диван', domain: 'goods', page: 1, limit: 20, total: 0 },
     totalRelation: 'eq',
@@ -74,7 +78,7 @@ test('a Russian page without results is Russian', () => {
 });
 
 for (const code of [...Object.keys(PROBLEMS), 'unreachable', 'slow', 'other', 'never-heard-of']) {
-  test(`a Russian refusal is Russian but for what is written in an address: ${code}`, () => {
+  test(`a Russian refusal is in Russian, except for the words of an address: ${code}`, () => {
     const shown = { kind: 'failure', code, detail: 'In English.', retryAfterSeconds: 3 } as const;
     assert.deepEqual(
       latinIn('q=диван', shown).filter((word) => !['true', 'false', 'city', 'price', 'date'].includes(word)),
@@ -83,15 +87,15 @@ for (const code of [...Object.keys(PROBLEMS), 'unreachable', 'slow', 'other', 'n
   });
 }
 
-test('a Russian refusal names the parameter and what is allowed, and an English one says what the service said', () => {
-  const place = placeFrom(new URLSearchParams('q=a'), SITE);
+test('a Russian refusal names the parameter and the allowed values, and an English one has the text of the service', () => {
+  const address = addressFrom(new URLSearchParams('q=a'), SITE);
   const shown = {
     kind: 'failure',
     code: 'invalid-sort',
     detail: 'sort must be one of: price',
     parameter: 'sort',
   } as const;
-  const textIn = (language: 'ru' | 'en') => pageView({ site: SITE, place, language, shown }).map(toHtml).join('');
+  const textIn = (language: 'ru' | 'en') => pageView({ site: SITE, address, language, shown }).map(toHtml).join('');
   assert.match(textIn('ru'), /Допустимы: price, date\. Параметр: sort\./);
   assert.doesNotMatch(textIn('ru'), /must be/);
   assert.match(textIn('en'), /sort must be one of: price/);

@@ -2,21 +2,40 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Attribute } from '../../../src/search/domain.ts';
-import { valuesOf } from '../../../src/ui/page/assets/view/filters.mjs';
-import { currencyIn, formatDuration, formatValue } from '../../../src/ui/page/assets/view/format.mjs';
-import type { PageModel } from '../../../src/ui/page/assets/view/model.mjs';
-import { attributeName } from '../../../src/ui/page/assets/view/names.mjs';
+import { addressFrom, hrefOf, maxLinks, type Site, searchPairs } from '../../../src/ui/page/assets/address.mjs';
+import { valuesOf } from '../../../src/ui/page/assets/filters.mjs';
+import { attributeName, currencyIn, formatDuration, formatValue } from '../../../src/ui/page/assets/locale.mjs';
+import { type AnswerBody, answerFrom, type PageModel } from '../../../src/ui/page/assets/model.mjs';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
 import { pageView } from '../../../src/ui/page/assets/view/page.mjs';
-import { numbersAround } from '../../../src/ui/page/assets/view/pager.mjs';
-import { placeFrom, placeHref, searchPairs } from '../../../src/ui/page/assets/view/place.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/view/provenance.mjs';
-import { snippetTree } from '../../../src/ui/page/assets/view/snippet.mjs';
-import { h } from '../../../src/ui/page/assets/view/tree.mjs';
-import { toHtml } from '../../../src/ui/page/html.ts';
-import { CITY, PRICE, SITE } from './shop-site.ts';
+import { numbersAround, snippetTree } from '../../../src/ui/page/assets/view/results.mjs';
+import { documentHtml } from '../../../src/ui/page/first-page.ts';
+import { toHtml } from '../../../src/ui/shared/html.ts';
+import { h } from '../../../src/ui/shared/tree.mjs';
+import { ASSETS, CITY, PRICE, SITE } from './harness.ts';
+
+/** The maximum number of attributes of a domain. */
+const ATTRIBUTE_NAMES = Array.from({ length: 64 }, (_, i) => `a${i}`);
+const WIDE_SITE: Site = {
+  ...SITE,
+  domains: [
+    {
+      name: 'goods',
+      attributes: ATTRIBUTE_NAMES.map((name) => ({ name, type: 'integer', facet: true, sort: true })),
+      context: [],
+    },
+  ],
+};
+const WIDE_ANSWER: AnswerBody = answerFrom({
+  ...{ query: 'tea', domain: 'goods', page: 1, limit: 20, total: 900 },
+  results: [{ id: '1', title: 'tea', attributes: {} }],
+  facets: Object.fromEntries(
+    ATTRIBUTE_NAMES.map((name) => [name, Array.from({ length: 20 }, (_, value) => ({ value, count: 1 }))]),
+  ),
+});
 
 describe('markup', () => {
-  it('whatever text goes in, only our own tags come out, and the text comes back whole', () => {
+  it('any text is escaped within our own tags, and is read back whole', () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 1, unit: fc.constantFrom('<', '>', '&', '"', "'", 'em', '/', 'a', 'lt;', '#60;') }),
@@ -30,7 +49,7 @@ describe('markup', () => {
     );
   });
 
-  it('a snippet can bring nothing but em', () => {
+  it('a snippet can contain no markup but em', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('<em>', '</em>', '<em ', '<b>', '<script>', '&lt;', '&amp;', '&#x3c;', 'a', '"'), {
@@ -45,7 +64,7 @@ describe('markup', () => {
     );
   });
 
-  it('a snippet reads as its engine meant it', () => {
+  it('the entities and the em of a snippet are read as the engine wrote them', () => {
     const html = (snippet: string) => snippetTree(snippet).map(toHtml).join('');
     assert.equal(html('a &lt;b&gt; <em>c &amp; d</em> e'), 'a &lt;b&gt; <em>c &amp; d</em> e');
     assert.equal(html('open <em>for ever'), 'open for ever');
@@ -54,34 +73,34 @@ describe('markup', () => {
 });
 
 describe('the address', () => {
-  it('of a place leads back to the place', () => {
+  it('is read back as it was written', () => {
     const search = '?q=a%26b&domain=goods&page=3&limit=5&sort=-price&filter=city%3AA%5C%2CB%2CC&region=kz';
-    const place = placeFrom(new URLSearchParams(search), SITE);
-    assert.deepEqual(placeFrom(new URLSearchParams(placeHref(place).slice(2)), SITE), place);
-    assert.deepEqual(valuesOf(place.filters, [CITY, PRICE], 'city'), ['A,B', 'C']);
-    assert.deepEqual(place.context, [['region', 'kz']]);
+    const address = addressFrom(new URLSearchParams(search), SITE);
+    assert.deepEqual(addressFrom(new URLSearchParams(hrefOf(address).slice(2)), SITE), address);
+    assert.deepEqual(valuesOf(address.filters, [CITY, PRICE], 'city'), ['A,B', 'C']);
+    assert.deepEqual(address.context, [['region', 'kz']]);
   });
 
-  it('of a plain form with bounds becomes a range, one bound or both, and none is no filter', () => {
-    const filters = (search: string) => placeFrom(new URLSearchParams(search), SITE).filters;
+  it('of a form with one bound or two has a range filter, and with empty bounds none', () => {
+    const filters = (search: string) => addressFrom(new URLSearchParams(search), SITE).filters;
     assert.deepEqual(filters('q=a&price.from=10&price.to='), ['price:10..']);
     assert.deepEqual(filters('q=a&price.from=10&price.to=20&filter=price:1..2'), ['price:10..20']);
     assert.deepEqual(filters('q=a&price.from=&price.to=&filter=city:X&filter=price:1..2'), ['city:X']);
     assert.deepEqual(filters('q=a&price.from=&price.to=&filter=price:5'), ['price:5']);
   });
 
-  it('that repeats what may be given once is asked with as it is, and never written again', () => {
-    const place = placeFrom(new URLSearchParams('q=a&q=b&page=1&page=2&utm=x&utm=y'), SITE);
-    const asked = searchPairs(place, SITE).map(([name]) => name);
+  it('that repeats a single-value parameter keeps it in the search, and in no link', () => {
+    const address = addressFrom(new URLSearchParams('q=a&q=b&page=1&page=2&utm=x&utm=y'), SITE);
+    const asked = searchPairs(address, SITE).map(([name]) => name);
     assert.ok(asked.filter((name) => name === 'q').length > 1);
     assert.ok(asked.filter((name) => name === 'page').length > 1);
     assert.ok(!asked.includes('utm'));
-    assert.equal(placeHref(place), '/?q=a&domain=goods');
+    assert.equal(hrefOf(address), '/?q=a&domain=goods');
   });
 
-  it('drops what is default, so that a place has one address', () => {
-    const place = placeFrom(new URLSearchParams('q=a&page=1&sort=relevance'), SITE);
-    assert.equal(placeHref(place), '/?q=a&domain=goods');
+  it('leaves out defaults, so that each search has one address', () => {
+    const address = addressFrom(new URLSearchParams('q=a&page=1&sort=relevance'), SITE);
+    assert.equal(hrefOf(address), '/?q=a&domain=goods');
   });
 });
 
@@ -104,7 +123,7 @@ describe('provenance', () => {
     assert.equal(source('cdn.example; hit, serpcache-l1; hit; ttl=1'), 'memory');
   });
 
-  it('tells the tiers from the reader on, the first reason, and the times', () => {
+  it('lists the tiers from the reader’s side, the first reason, and the times', () => {
     const told = provenanceOf(
       'serpcache-l2; fwd=uri-miss; stored; detail=store-slow, serpcache-l1; fwd=uri-miss; stored',
       'cache;desc=engine, l2;dur=50.1, engine;dur=35.1, total;dur=86.4',
@@ -125,14 +144,14 @@ describe('provenance', () => {
 });
 
 describe('names for people', () => {
-  it('a currency that each document states is named in the language of the page', () => {
+  it('the attribute currency has a label in the language of the page', () => {
     assert.deepEqual(
       [attributeName({ name: 'currency' }, 'shop', 'ru'), attributeName({ name: 'currency' }, 'shop', 'en')],
       ['Валюта', 'Currency'],
     );
   });
 
-  it('an attribute is called what its domain calls it', () => {
+  it('an attribute has the label that its domain declares', () => {
     const price = { name: 'price', label: 'Цена за метр' };
     assert.deepEqual(
       [attributeName(price, 'jobs', 'ru'), attributeName(price, 'goods', 'en')],
@@ -140,12 +159,12 @@ describe('names for people', () => {
     );
   });
 
-  it('what a vacancy costs is its pay, everywhere on its page and nowhere else', () => {
+  it('the price of a vacancy is labelled as pay on every part of its page, and in no other domain', () => {
     assert.equal(attributeName({ name: 'price' }, 'jobs', 'ru'), 'Зарплата');
     assert.equal(attributeName({ name: 'price' }, 'goods', 'ru'), 'Цена');
     assert.equal(attributeName({ name: 'constructor' }, 'jobs', 'en'), 'Constructor');
     const site = { ...SITE, domains: [{ name: 'jobs', attributes: [CITY, PRICE], context: [] }] };
-    const place = placeFrom(new URLSearchParams('q=a&filter=price:1..2'), site);
+    const address = addressFrom(new URLSearchParams('q=a&filter=price:1..2'), site);
     const results = [{ id: '1', title: 'a', snippet: 'a', score: 1, attributes: { price: 5 } }];
     const answer = {
       query: 'a',
@@ -158,7 +177,7 @@ describe('names for people', () => {
       facets: {},
     } as const;
     const shown = { kind: 'answer', answer, provenance: provenanceOf('', '') } as const;
-    const model: PageModel = { site, place, language: 'en', shown };
+    const model: PageModel = { site, address, language: 'en', shown };
     const html = pageView(model).map(toHtml).join('');
     assert.equal(html.match(/\bPay\b/g)?.length, 5, 'chip with its label, range, sort, result');
     assert.doesNotMatch(html, /\bPrice\b/);
@@ -198,7 +217,40 @@ describe('numbers for people', () => {
   });
 });
 
+describe('a domain with the maximum number of attributes', () => {
+  it('the links of one kind stay below their maximum size, for any number of attributes', () => {
+    const short = linksOf('q=tea');
+    assert.deepEqual([short.facets, short.sorts], [64 * 20, 65]);
+    const long = linksOf(`q=tea&filter=a0:${'1,'.repeat(30)}${'0'.repeat(15_000)}1`);
+    assert.ok(long.room < 20, `${long.room}`);
+    assert.ok(long.facets <= long.room, `${long.facets} values, room for ${long.room}`);
+    assert.ok(long.sorts <= long.room + 1, `${long.sorts} orders, room for ${long.room}`);
+  });
+
+  it('an empty bound reads no filter of another attribute', (context) => {
+    const read = context.mock.method(String.prototype, 'matchAll');
+    const empty = ATTRIBUTE_NAMES.slice(1).map((name) => `${name}.from=`);
+    const address = addressFrom(
+      new URLSearchParams(`q=tea&filter=a0:${'1,'.repeat(7000)}&${empty.join('&')}`),
+      WIDE_SITE,
+    );
+    assert.equal(address.filters.length, 1);
+    assert.equal(read.mock.callCount(), 0);
+  });
+});
+
 function decode(html: string): string {
   const named: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
   return html.replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => named[entity] ?? entity);
+}
+
+function linksOf(search: string): { readonly facets: number; readonly sorts: number; readonly room: number } {
+  const address = addressFrom(new URLSearchParams(search), WIDE_SITE);
+  const provenance = provenanceOf('serpcache-l1; hit; ttl=9', 'total;dur=1');
+  const html = documentHtml(
+    { site: WIDE_SITE, address, language: 'en', shown: { kind: 'answer', answer: WIDE_ANSWER, provenance } },
+    ASSETS,
+  ).toString();
+  const count = (pattern: RegExp): number => html.match(pattern)?.length ?? 0;
+  return { facets: count(/class="choice"/g), sorts: count(/data-focus="sort /g), room: maxLinks(address) };
 }

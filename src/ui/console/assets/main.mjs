@@ -1,193 +1,200 @@
-import { patch } from '../../page/assets/patch.mjs';
-import { perform } from './act/acts.mjs';
-import { askToken } from './ask-token.mjs';
-import { createAccess } from './data/access.mjs';
-import { createApi } from './data/api.mjs';
-import { createFeeds } from './data/feeds.mjs';
-import { followLive } from './data/follow-live.mjs';
-import { createHistory } from './data/history.mjs';
-import { currentLook, runningDrills } from './data/model.mjs';
-import { placeFrom } from './data/place.mjs';
-import { createWatch } from './data/watch.mjs';
+import { patch } from '../../shared/patch.mjs';
+import { CHANGE_ACTIONS, HALT_ACTIONS, perform } from './actions.mjs';
+import { createApi, createCredentialStore } from './api.mjs';
+import { askCredentials } from './dialogs.mjs';
+import { DRILL_ACTIONS } from './drill-actions.mjs';
+import { createDrillWatch, createFeeds, feedsFor, followLive } from './feeds.mjs';
+import { addressFrom, currentDomain, runningDrills } from './model.mjs';
+import { createHistory, createPalette } from './plot/charts.mjs';
 import { createCohortPlot } from './plot/cohort-plot.mjs';
-import { createPalette } from './plot/palette.mjs';
 import { createPlots } from './plot/plots.mjs';
-import { changesBetween, factsOf } from './tell.mjs';
-import { pageView, titleOf } from './view/page.mjs';
-import { wantedFeeds } from './wanted.mjs';
+import { announcementsOf, changesBetween, pageView, titleOf } from './view/page.mjs';
 
-/** @typedef {import('./data/model.mjs').Model} Model */
+/** @typedef {import('./model.mjs').Model} Model */
+
+const MAX_ANNOUNCEMENTS = 8;
+/** Changes within one interval are drawn together. */
+const DRAW_DELAY_MS = 16;
+const ACTIONS = { ...DRILL_ACTIONS, ...HALT_ACTIONS, ...CHANGE_ACTIONS };
 
 const app = /** @type {HTMLElement} */ (document.getElementById('app'));
-const told = /** @type {HTMLElement} */ (document.getElementById('told'));
+const announcements = /** @type {HTMLElement} */ (document.getElementById('announcements'));
 const palette = createPalette();
-const past = createHistory();
-const plots = createPlots(palette.colour, past.of);
-const cohorts = createCohortPlot(palette.colour);
-
-const MAX_TOLD = 8;
+const history = createHistory();
+const plots = createPlots(palette.colour, history.of);
+const cohortPlot = createCohortPlot(palette.colour);
 
 /** @type {Model} */
 let model = {
-  place: placeFrom(location.hash),
-  link: { kind: 'connecting' },
+  address: addressFrom(location.hash),
+  connection: { kind: 'connecting' },
   nowMs: performance.now(),
   hasToken: false,
   readOnly: false,
-  fed: {},
-  said: {},
+  feeds: {},
+  feedback: {},
   busy: [],
 };
 /** @type {ReadonlyMap<string, string>} */
-let facts = new Map();
+let announced = new Map();
 /** @type {string | undefined} */
-let toFocus;
-let isAsked = false;
+let focusSelector;
+let isScheduled = false;
 
 /** @param {Partial<Model>} part */
 function set(part) {
   model = { ...model, ...part };
-  if (isAsked) return;
-  isAsked = true;
-  // A tab that is not seen is drawn as well: its title and what it tells are heard all the same.
-  setTimeout(draw, 16);
+  if (isScheduled) return;
+  isScheduled = true;
+  // A timer and not an animation frame: a hidden tab is drawn too, for its title and its announcements.
+  setTimeout(draw, DRAW_DELAY_MS);
 }
 
 function draw() {
-  isAsked = false;
+  isScheduled = false;
   model = { ...model, nowMs: performance.now() };
   patch(app, pageView(model));
-  for (const part of PARTS) {
+  for (const render of RENDERERS) {
     try {
-      part();
+      render();
     } catch (error) {
-      // A part that cannot be drawn keeps no other from being drawn.
+      // The other renderers go on.
       console.error(error);
     }
   }
-  if (toFocus === undefined) return;
-  const target = app.querySelector(toFocus);
-  toFocus = undefined;
+  if (focusSelector === undefined) return;
+  const target = app.querySelector(focusSelector);
+  focusSelector = undefined;
   if (!(target instanceof HTMLElement)) return;
   if (target.tabIndex < 0) target.setAttribute('tabindex', '-1');
   target.focus();
 }
 
-const PARTS = [
+const RENDERERS = [
   () => {
     const title = titleOf(model);
     if (document.title !== title) document.title = title;
   },
   () => plots.show(app.querySelector('[data-plots]'), model.live),
-  () => cohorts.show(app.querySelector('[data-cohorts]'), model.watched?.journal),
-  tellChanges,
+  () => cohortPlot.show(app.querySelector('[data-cohorts]'), model.watched?.journal),
+  announceChanges,
 ];
 
-function tellChanges() {
-  const now = factsOf(model);
-  const news = changesBetween(facts, now);
-  facts = now;
-  if (news.length === 0) return;
-  // One after another, so that a second piece of news does not take the first away before it was read out.
+function announceChanges() {
+  const now = announcementsOf(model);
+  const changes = changesBetween(announced, now);
+  announced = now;
+  if (changes.length === 0) return;
+  // A line for each announcement: a screen reader goes on reading the earlier ones.
   const line = document.createElement('p');
-  line.textContent = news.join(' ');
-  told.append(line);
-  if (told.childElementCount > MAX_TOLD) told.firstElementChild?.remove();
+  line.textContent = changes.join(' ');
+  announcements.append(line);
+  if (announcements.childElementCount > MAX_ANNOUNCEMENTS) announcements.firstElementChild?.remove();
 }
 
-const access = createAccess(askToken, () => set({ hasToken: access.pass() !== undefined }));
-const api = createApi(access, (readOnly) => {
+const credentials = createCredentialStore(askCredentials, () => set({ hasToken: credentials.current() !== undefined }));
+const api = createApi(credentials, (readOnly) => {
   if (model.readOnly !== readOnly) set({ readOnly });
 });
 const feeds = createFeeds({
   api,
-  wanted: () => wantedFeeds(model),
-  put: (name, fed) => set({ fed: { ...model.fed, [name]: fed } }),
+  needed: () => feedsFor(model),
+  put: (name, state) => set({ feeds: { ...model.feeds, [name]: state } }),
 });
-const watch = createWatch(api, (watched) => set({ watched }));
+const drillWatch = createDrillWatch(api, (watched) => set({ watched }));
 const stream = followLive({
   api,
   random: Math.random,
-  onLink: (link) => set({ link }),
+  onConnection: (connection) => set({ connection }),
   onLine: (live) => {
-    past.note(live);
-    set({ live, heardMs: performance.now() });
-    const own = runningDrills(model);
-    // The drill of the domain that is looked at, and another one only if nothing is being watched.
-    const domain = currentLook(model)?.domain ?? '';
-    const next =
-      own.find(({ domains }) => domains.includes(domain)) ?? (model.watched === undefined ? own[0] : undefined);
-    if (next !== undefined && !own.some(({ id }) => id === model.watched?.id)) watch.look(next.id);
-    void watch.read();
-    feeds.turn();
+    history.add(live);
+    set({ live, receivedMs: performance.now() });
+    watchRunningDrill();
+    void drillWatch.read();
+    feeds.poll();
   },
 });
 
-/** @type {import('./act/desk.mjs').Desk} */
-const desk = {
+/** Watches the running drill of the current domain; another domain's drill only when none is watched. */
+function watchRunningDrill() {
+  const running = runningDrills(model);
+  const domain = currentDomain(model)?.domain ?? '';
+  const next =
+    running.find(({ domains }) => domains.includes(domain)) ?? (model.watched === undefined ? running[0] : undefined);
+  if (next !== undefined && !running.some(({ id }) => id === model.watched?.id)) drillWatch.show(next.id);
+}
+
+/** @type {import('./actions.mjs').ActionContext} */
+const context = {
   model: () => model,
   set,
   api,
   refresh: (...names) => feeds.refresh(names),
-  watch: watch.look,
+  watch: drillWatch.show,
   focus: (selector) => {
-    toFocus = selector;
+    focusSelector = selector;
     set({});
   },
 };
 
-/** @type {Readonly<Record<string, () => void>>} */
-const OWN_ACTS = {
+/**
+ * Actions of the page itself, which the service does not see.
+ * @type {Readonly<Record<string, () => void>>}
+ */
+const PAGE_ACTIONS = {
   retry: stream.retry,
   skip: () => document.getElementById('main')?.focus(),
-  hush: () => {
-    const { top: _, ...said } = model.said;
-    set({ said });
+  dismiss: () => {
+    const { header: _, ...feedback } = model.feedback;
+    set({ feedback });
   },
-  token: () => {
-    void askToken(false).then((pass) => {
-      if (pass === undefined) return;
-      access.set(pass);
+  'give-token': () => {
+    void askCredentials(false).then((given) => {
+      if (given === undefined) return;
+      credentials.set(given);
       stream.retry();
     });
   },
-  forget: () => location.reload(),
+  'forget-token': () => location.reload(),
 };
 
+/**
+ * @param {string} name
+ * @param {Partial<import('./actions.mjs').ActionRequest>} request
+ */
+function run(name, request) {
+  const domain = currentDomain(model)?.domain ?? '';
+  void perform(context, ACTIONS, name, { domain, id: '', form: new FormData(), clear: () => {}, ...request });
+}
+
 app.addEventListener('click', (event) => {
-  const pressed = event.target instanceof Element ? event.target.closest('[data-act]') : null;
+  const pressed = event.target instanceof Element ? event.target.closest('[data-action]') : null;
   if (!(pressed instanceof HTMLElement)) return;
-  const { act = '', id = '' } = pressed.dataset;
-  const own = OWN_ACTS[act];
-  // A link that only moves within the page has an address for who opens it elsewhere; the skip link has none to keep.
-  if (act === 'skip') event.preventDefault();
-  if (own !== undefined) return own();
-  void perform(desk, act, { domain: currentLook(model)?.domain ?? '', id, form: new FormData(), clear: () => {} });
+  const { action = '', id = '' } = pressed.dataset;
+  const ofPage = PAGE_ACTIONS[action];
+  // Other links keep their address, so that they can be opened in a new tab. The skip link's would replace the view.
+  if (action === 'skip') event.preventDefault();
+  if (ofPage !== undefined) return ofPage();
+  run(action, { id });
 });
 
 app.addEventListener('submit', (event) => {
   const form = event.target;
   if (!(form instanceof HTMLFormElement)) return;
   event.preventDefault();
-  const order = {
-    domain: currentLook(model)?.domain ?? '',
-    id: '',
-    form: new FormData(form),
-    clear: () => form.reset(),
-  };
-  void perform(desk, form.dataset.form ?? '', order);
+  run(form.dataset.form ?? '', { form: new FormData(form), clear: () => form.reset() });
 });
 
-addEventListener('hashchange', () => set({ place: placeFrom(location.hash), said: {} }));
+addEventListener('hashchange', () => set({ address: addressFrom(location.hash), feedback: {} }));
 addEventListener('online', stream.retry);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   palette.reread();
   plots.recolour();
-  cohorts.recolour();
+  cohortPlot.recolour();
 });
-// Ages grow between two lines, and what is read beside the stream goes on when it is lost.
+// Ages grow between two lines, and the feeds are read also while the stream is lost.
 setInterval(() => {
-  feeds.turn();
+  feeds.poll();
   set({});
 }, 500);
 draw();

@@ -1,34 +1,34 @@
-import { ask } from './ask.mjs';
-import { focusedKey, restoreFocus } from './focus.mjs';
-import { patch } from './patch.mjs';
-import { pageLanguage } from './view/language.mjs';
-import { titleOf } from './view/model.mjs';
+import { patch } from '../../shared/patch.mjs';
+import { addressFrom, hrefOf, isStart } from './address.mjs';
+import { pageLanguage } from './locale.mjs';
+import { messagesIn } from './messages.mjs';
+import { fetchAnswer, titleOf } from './model.mjs';
 import { pageView } from './view/page.mjs';
-import { isStart, placeFrom, placeHref } from './view/place.mjs';
-import { wordsIn } from './view/words.mjs';
 
-/** @type {import('./view/site.mjs').Site} */
+/** @type {import('./address.mjs').Site} */
 const site = JSON.parse(document.body.dataset.site ?? '{}');
 const app = /** @type {HTMLElement} */ (document.getElementById('app'));
 let current = new AbortController();
 
 /**
  * @param {string} search The address from `?` on.
- * @param {'focus' | 'top' | 'back'} then Where the reader goes on: where they were, at the top of the new page, or
- *   where they had scrolled to.
+ * @param {'focus' | 'top' | 'back'} then Where the reader continues: at the focused element, at the top of the new page,
+ *   or at the scroll position of the history entry.
  */
 async function show(search, then) {
   current.abort();
   current = new AbortController();
   const { signal } = current;
-  const place = placeAt(search);
-  const language = pageLanguage(place.query, site.preferred);
+  const address = addressAt(search);
+  const language = pageLanguage(address.query, site.preferred);
   markBusy(language);
   try {
-    const shown = isStart(place) ? { kind: /** @type {const} */ ('start') } : await ask(place, site, signal);
+    const shown = isStart(address)
+      ? { kind: /** @type {const} */ ('start') }
+      : await fetchAnswer(address, site, signal);
     if (signal.aborted) return;
     const key = focusedKey();
-    const model = { site, place, language, shown };
+    const model = { site, address, language, shown };
     document.documentElement.lang = language;
     document.title = titleOf(model);
     patch(app, pageView(model));
@@ -39,21 +39,21 @@ async function show(search, then) {
     else restoreFocus(app, key);
     if (then === 'back') scrollTo(0, history.state?.scrollY ?? 0);
   } catch (error) {
-    // Asked something else meanwhile: the newer question owns the page.
+    // A newer search was started meanwhile, and draws the page.
     if (!signal.aborted) throw error;
   }
 }
 
 /** @param {string} search The address from `?` on. */
-function placeAt(search) {
-  return placeFrom(new URLSearchParams(search), site);
+function addressAt(search) {
+  return addressFrom(new URLSearchParams(search), site);
 }
 
-/** @param {import('./view/language.mjs').Language} language */
+/** @param {import('./locale.mjs').Language} language */
 function markBusy(language) {
   app.setAttribute('aria-busy', 'true');
   const status = app.querySelector('[role=status]');
-  if (status !== null) patch(status, [wordsIn(language)('searching')]);
+  if (status !== null) patch(status, [messagesIn(language)('searching')]);
 }
 
 function goToTop() {
@@ -67,14 +67,14 @@ function goToTop() {
  */
 function go(search, then) {
   history.replaceState({ scrollY }, '');
-  const href = placeHref(placeAt(search));
-  // Asking the same again is asking again, not another step to go back over.
-  if (href === placeHref(placeAt(location.search))) history.replaceState({}, '', href);
+  const href = hrefOf(addressAt(search));
+  // The same search again adds no history entry.
+  if (href === hrefOf(addressAt(location.search))) history.replaceState({}, '', href);
   else history.pushState({}, '', href);
   void show(location.search, then);
 }
 
-/** What the reader typed or chose gives way to what the answer was asked with; the box alone is theirs to keep. */
+/** Sets the form fields to the values of the answer's address, except the search box: the reader may be typing there. */
 function resetChoices() {
   for (const form of app.querySelectorAll('form.ranges')) if (form instanceof HTMLFormElement) form.reset();
   for (const option of app.querySelectorAll('option')) option.selected = option.defaultSelected;
@@ -91,7 +91,7 @@ app.addEventListener('click', (event) => {
   const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
   if (!(link instanceof HTMLAnchorElement) || !plain || event.defaultPrevented) return;
   event.preventDefault();
-  setBox(placeAt(link.search).query);
+  setBox(addressAt(link.search).query);
   go(link.search, link.dataset.to === 'top' ? 'top' : 'focus');
 });
 
@@ -104,7 +104,7 @@ app.addEventListener('submit', (event) => {
 });
 
 addEventListener('popstate', () => {
-  setBox(placeAt(location.search).query);
+  setBox(addressAt(location.search).query);
   void show(location.search, 'back');
 });
 
@@ -119,10 +119,32 @@ addEventListener('keydown', (event) => {
 });
 
 const wide = matchMedia('(min-width: 52rem)');
-/** Beside the results the filters are always open; above them, on a narrow screen, only when asked. */
+/** On a wide screen the filters stand beside the results and are open; on a narrow one they stand above and are closed. */
 function openFilters() {
   const filters = app.querySelector('details.filters');
   if (filters instanceof HTMLDetailsElement && wide.matches) filters.open = true;
 }
 wide.addEventListener('change', openFilters);
 openFilters();
+
+/** @returns {string | undefined} The key that the focused element has on each answer's page. */
+function focusedKey() {
+  const focused = document.activeElement;
+  return focused?.getAttribute('data-focus') ?? (focused?.id || undefined);
+}
+
+/**
+ * Focuses the element with this key again: an element that is moved in the document loses its focus. Without such an
+ * element the heading gets it, so that the next Tab continues at the results and not at the top of the page.
+ * @param {Element} root
+ * @param {string | undefined} key
+ */
+function restoreFocus(root, key) {
+  if (document.activeElement !== null && document.activeElement !== document.body) return;
+  if (key === undefined) return;
+  const same = [...root.querySelectorAll('[data-focus], [id]')].find(
+    (element) => (element.getAttribute('data-focus') ?? element.id) === key,
+  );
+  const target = same ?? root.querySelector('h1');
+  if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+}

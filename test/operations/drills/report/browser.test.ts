@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
-import { startBrowser, type TestBrowser } from '../../../e2e/browser.ts';
-import { assertFits, assertWidensNothing } from '../../../e2e/report-look.ts';
+import { assertFits, assertWidensNothing, startBrowser, type TestBrowser } from '../../../e2e/browser.ts';
 import { journalOf, STAGED } from '../../../fakes/journal.ts';
 import { SCENES } from '../../../fakes/journal-scenes.ts';
 

@@ -1,9 +1,10 @@
-import { duration, number, percent, rate } from '../view/format.mjs';
-
 /**
- * @typedef {import('../data/shapes.mjs').DomainLook} DomainLook
- * @typedef {import('../data/shapes.mjs').Outcome} Outcome
- * @typedef {import('./palette.mjs').Colour} Colour
+ * The data of the plots: the last five minutes, the charts, the columns a chart draws, and the colours.
+ * @typedef {import('../api.mjs').LiveLine} LiveLine
+ * @typedef {import('../api.mjs').DomainLook} DomainLook
+ * @typedef {import('../api.mjs').Outcome} Outcome
+ * @typedef {{ readonly atMs: number, readonly look?: DomainLook }} Moment Without a look: no line arrived at that time.
+ * @typedef {(number | null)[]} Column
  *
  * @typedef {object} Line
  * @property {string} name
@@ -21,20 +22,75 @@ import { duration, number, percent, rate } from '../view/format.mjs';
  * @property {readonly Line[]} lines
  */
 
+import { duration, number, percent, rate } from '../view/format.mjs';
+
+export const WINDOW_MS = 300_000;
+const MAX_MOMENTS = 400;
+/** Lines come one a second. A longer pause is drawn as a gap. */
+const GAP_MS = 2500;
+/** The lowest value of a logarithmic scale, in ms; no answer is faster. */
+const MIN_LOG = 0.01;
+
+const COLOURS = /** @type {const} */ ([
+  'ink',
+  'soft',
+  'line',
+  'ground',
+  'memory',
+  'store',
+  'stale',
+  'collapsed',
+  'engine',
+  'lifeboat',
+  'shed',
+  'failed',
+  'other',
+  'accent',
+  'drill',
+]);
+/** @typedef {typeof COLOURS[number]} Colour */
+/** @typedef {(name: Colour, alpha?: string) => string} Palette `alpha`: two hexadecimal digits. */
+
 /**
- * @param {string} name
- * @param {Colour} colour
- * @param {...Outcome} outcomes
- * @returns {Line}
+ * Reads the colours from the style sheets' custom properties, because a canvas does not resolve them.
+ * @returns {{ readonly colour: Palette, readonly reread: () => void }}
  */
-function outcome(name, colour, ...outcomes) {
+export function createPalette() {
+  /** @type {Map<Colour, string>} */
+  const known = new Map();
+  const reread = () => {
+    const style = getComputedStyle(document.documentElement);
+    for (const name of COLOURS) known.set(name, style.getPropertyValue(`--${name}`).trim());
+  };
+  reread();
+  return { colour: (name, alpha = '') => `${known.get(name) ?? '#888888'}${alpha}`, reread };
+}
+
+/** The last five minutes of each domain, kept in this page only. */
+export function createHistory() {
+  /** @type {Map<string, Moment[]>} */
+  const byDomain = new Map();
+
   return {
-    name,
-    colour,
-    read: ({ figures }) =>
-      figures === undefined || figures.seconds <= 0
-        ? undefined
-        : outcomes.reduce((sum, each) => sum + figures.outcomes[each], 0) / figures.seconds,
+    /** @param {LiveLine} line */
+    add: ({ atMs, domains }) => {
+      for (const look of domains) {
+        const moments = byDomain.get(look.domain) ?? [];
+        byDomain.set(look.domain, moments);
+        const last = moments.at(-1);
+        // The service's clock was set back: the moments before can no longer be put in order.
+        if (last !== undefined && last.atMs >= atMs) moments.length = 0;
+        else if (last !== undefined && atMs - last.atMs > GAP_MS) moments.push({ atMs: last.atMs + 1 });
+        moments.push({ atMs, look });
+        const from = moments.findIndex((moment) => moment.atMs > atMs - WINDOW_MS);
+        moments.splice(0, Math.max(from, moments.length - MAX_MOMENTS));
+      }
+    },
+    /**
+     * @param {string} domain
+     * @returns {readonly Moment[]}
+     */
+    of: (domain) => byDomain.get(domain) ?? [],
   };
 }
 
@@ -104,3 +160,52 @@ export const CHARTS = [
     ],
   },
 ];
+
+/**
+ * The columns of a chart: seconds, then one per line. Null where a value is not known: the line breaks there.
+ * @param {Chart} chart
+ * @param {readonly Moment[]} moments
+ * @returns {[number[], ...Column[]]}
+ */
+export function columnsOf(chart, moments) {
+  const columns = chart.lines.map((line) =>
+    moments.map(({ look }) => {
+      const value = look === undefined ? undefined : line.read(look);
+      if (value === undefined || !Number.isFinite(value)) return null;
+      return chart.scale === 'log' ? Math.max(MIN_LOG, value) : value;
+    }),
+  );
+  return [moments.map(({ atMs }) => atMs / 1000), ...(chart.stacked === true ? stacked(columns) : columns)];
+}
+
+/**
+ * @param {string} name
+ * @param {Colour} colour
+ * @param {...Outcome} outcomes
+ * @returns {Line}
+ */
+function outcome(name, colour, ...outcomes) {
+  return {
+    name,
+    colour,
+    read: ({ figures }) =>
+      figures === undefined || figures.seconds <= 0
+        ? undefined
+        : outcomes.reduce((sum, each) => sum + figures.outcomes[each], 0) / figures.seconds,
+  };
+}
+
+/**
+ * Each column on top of those before it.
+ * @param {readonly Column[]} columns
+ * @returns {Column[]}
+ */
+function stacked(columns) {
+  /** @type {Column[]} */
+  const sums = [];
+  for (const column of columns) {
+    const below = sums.at(-1);
+    sums.push(column.map((value, i) => (value === null ? null : value + (below?.[i] ?? 0))));
+  }
+  return sums;
+}

@@ -1,14 +1,14 @@
 import uPlot from '../uplot.mjs';
-import { cohortCount, recentRatio } from '../view/cohorts.mjs';
 import { stopwatch } from '../view/format.mjs';
-import { hueOf } from './hues.mjs';
+import { cohortColour, cohortCount, recentRatio } from '../view/journal.mjs';
+import { axisStyle, VALUE_AXIS_PX } from './plots.mjs';
 
 /**
- * @typedef {import('../data/shapes.mjs').Journal} Journal
- * @typedef {import('./palette.mjs').Palette} Palette
+ * @typedef {import('../api.mjs').Journal} Journal
+ * @typedef {import('./charts.mjs').Palette} Palette
  */
 
-const STEPS_S = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
+const TIME_STEPS_S = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 3600];
 
 /**
  * The hit ratio of each cohort since the drill began.
@@ -28,7 +28,7 @@ export function createCohortPlot(colour) {
 
   return {
     /**
-     * @param {HTMLElement | null} host
+     * @param {HTMLElement | null} host Null when the view shows no drill.
      * @param {Journal | undefined} journal
      */
     show: (host, journal) => {
@@ -36,12 +36,12 @@ export function createCohortPlot(colour) {
       if (host === null || journal === undefined || journal.samples.length === 0) return;
       if (current !== undefined && drawn === journal) return;
       drawn = journal;
-      const data = columnsOf(journal);
-      // A cohort begins with its stage.
+      const data = cohortColumns(journal);
+      // Each stage adds a cohort, and uPlot's number of series is fixed.
       if (current !== undefined && current.plot.series.length !== data.length) end();
       if (current === undefined) {
         host.setAttribute('aria-hidden', 'true');
-        const plot = new uPlot(optionsOf(host, colour, data.length - 1), data, host);
+        const plot = new uPlot(cohortOptions(host, colour, data.length - 1), data, host);
         const sizes = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: host.clientHeight }));
         sizes.observe(host);
         current = { host, plot, sizes };
@@ -56,7 +56,7 @@ export function createCohortPlot(colour) {
  * @param {Journal} journal
  * @returns {[number[], ...(number | null)[][]]}
  */
-function columnsOf({ samples }) {
+function cohortColumns({ samples }) {
   const cohorts = Array.from({ length: Math.max(1, cohortCount(samples)) }, (_, at) =>
     samples.map((_sample, i) => recentRatio(samples, at, i) ?? null),
   );
@@ -66,16 +66,10 @@ function columnsOf({ samples }) {
 /**
  * @param {HTMLElement} host
  * @param {Palette} colour
- * @param {number} count
+ * @param {number} count The number of cohorts, with the control.
  * @returns {import('uplot').Options}
  */
-function optionsOf(host, colour, count) {
-  const axis = {
-    stroke: () => colour('soft'),
-    font: '11px system-ui, sans-serif',
-    grid: { stroke: () => colour('line'), width: 1 },
-    ticks: { stroke: () => colour('line'), width: 1, size: 4 },
-  };
+function cohortOptions(host, colour, count) {
   return {
     width: host.clientWidth,
     height: host.clientHeight,
@@ -85,15 +79,15 @@ function optionsOf(host, colour, count) {
     scales: { x: { time: false }, y: { range: [0, 1] } },
     axes: [
       {
-        ...axis,
+        ...axisStyle(colour),
         size: 24,
         space: 60,
-        incrs: STEPS_S,
+        incrs: TIME_STEPS_S,
         values: (_plot, splits) => splits.map((s) => stopwatch(s * 1000)),
       },
       {
-        ...axis,
-        size: 52,
+        ...axisStyle(colour),
+        size: VALUE_AXIS_PX,
         space: 26,
         values: (_plot, splits) => splits.map((value) => `${Math.round(value * 100)} %`),
       },
@@ -101,10 +95,10 @@ function optionsOf(host, colour, count) {
     series: [
       {},
       ...Array.from({ length: count }, (_, at) => ({
-        stroke: () => colour(hueOf(at)),
+        stroke: () => colour(cohortColour(at)),
         width: at === 0 ? 2.5 : 1.5,
         points: { show: false },
-        // A small cohort is not asked for every half second: what lies between two answers is a guess, and is joined.
+        // A small cohort is not searched every half second: the line joins the samples that have a ratio.
         spanGaps: true,
       })),
     ],

@@ -1,64 +1,92 @@
-import { patch } from '../../../page/assets/patch.mjs';
-import uPlot from '../uplot.mjs';
-import { clockTime } from '../view/format.mjs';
-import { CHARTS } from './charts.mjs';
-import { columnsOf } from './columns.mjs';
-import { drawDrilled } from './drilled.mjs';
-import { optionsOf } from './frame.mjs';
-import { legendView } from './legend.mjs';
-
 /**
- * @typedef {import('../data/history.mjs').Moment} Moment
+ * The charts of one domain, drawn with uPlot.
+ * @typedef {import('uplot').Options} Options
+ * @typedef {import('uplot').Axis} Axis
+ * @typedef {import('uplot').Scale.Range} Range
  * @typedef {import('./charts.mjs').Chart} Chart
- * @typedef {{ readonly redraw: () => void, readonly end: () => void }} Drawn
+ * @typedef {import('./charts.mjs').Moment} Moment
+ * @typedef {import('./charts.mjs').Palette} Palette
+ * @typedef {{ readonly redraw: () => void, readonly end: () => void }} DrawnChart
  */
 
+import { patch } from '../../../shared/patch.mjs';
+import { h } from '../../../shared/tree.mjs';
+import uPlot from '../uplot.mjs';
+import { clockTime, UNKNOWN } from '../view/format.mjs';
+import { CHARTS, columnsOf, WINDOW_MS } from './charts.mjs';
+
+const DASH = [5, 4];
+const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
+export const VALUE_AXIS_PX = 52;
+
+/** @type {Readonly<Record<Chart['scale'], Range>>} */
+const RANGES = {
+  share: [0, 1],
+  count: (_plot, _min, max) => [0, Math.max(1, max * 1.1)],
+  log: (_plot, min, max) => [
+    10 ** Math.floor(Math.log10(min || 1)),
+    10 ** Math.ceil(Math.log10(Math.max(max || 100, (min || 1) * 1.01))),
+  ],
+};
+
 /**
- * The charts of one domain, in the element the page keeps for them.
- * @param {import('./palette.mjs').Palette} colour
+ * Draws into the element that the view keeps for the charts.
+ * @param {Palette} colour
  * @param {(domain: string) => readonly Moment[]} momentsOf
  */
 export function createPlots(colour, momentsOf) {
-  /** @type {{ readonly host: Element, readonly drawn: readonly Drawn[] } | undefined} */
+  /** @type {{ readonly host: Element, readonly charts: readonly DrawnChart[] } | undefined} */
   let current;
   /** @type {unknown} */
-  let drawnOf;
+  let drawnLine;
   const redraw = () => {
-    for (const drawn of current?.drawn ?? []) drawn.redraw();
+    for (const chart of current?.charts ?? []) chart.redraw();
   };
 
   return {
     /**
-     * Draws into what stands on the page now, if anything does.
-     * @param {HTMLElement | null} host
-     * @param {unknown} latest Another one than before: there is something new to draw.
+     * @param {HTMLElement | null} host Null when the view has no charts.
+     * @param {unknown} line The latest line. A redraw happens only when it is another one than before.
      */
-    show: (host, latest) => {
+    show: (host, line) => {
       if (current !== undefined && current.host !== host) {
-        for (const { end } of current.drawn) end();
+        for (const chart of current.charts) chart.end();
         current = undefined;
       }
       if (host === null) return;
       if (current === undefined) {
         const domain = host.dataset.plots ?? '';
-        drawnOf = undefined;
-        current = { host, drawn: CHARTS.map((chart) => draw(chart, host, colour, () => momentsOf(domain))) };
+        drawnLine = undefined;
+        current = { host, charts: CHARTS.map((chart) => drawChart(chart, host, colour, () => momentsOf(domain))) };
       }
-      if (drawnOf !== latest) redraw();
-      drawnOf = latest;
+      if (drawnLine !== line) redraw();
+      drawnLine = line;
     },
     recolour: redraw,
   };
 }
 
 /**
+ * @param {Palette} colour
+ * @returns {Axis}
+ */
+export function axisStyle(colour) {
+  return {
+    stroke: () => colour('soft'),
+    font: '11px system-ui, sans-serif',
+    grid: { stroke: () => colour('line'), width: 1 },
+    ticks: { stroke: () => colour('line'), width: 1, size: 4 },
+  };
+}
+
+/**
  * @param {Chart} chart
  * @param {Element} host
- * @param {import('./palette.mjs').Palette} colour
+ * @param {Palette} colour
  * @param {() => readonly Moment[]} moments
- * @returns {Drawn}
+ * @returns {DrawnChart}
  */
-function draw(chart, host, colour, moments) {
+function drawChart(chart, host, colour, moments) {
   const figure = document.createElement('figure');
   figure.className = `plot ${chart.id}`;
   const caption = document.createElement('figcaption');
@@ -70,11 +98,12 @@ function draw(chart, host, colour, moments) {
   host.append(figure);
 
   /** @type {number | null | undefined} */
-  let pointed;
-  const legend = () => {
+  let pointedAt;
+  const drawLegend = () => {
     const all = moments();
-    const moment = typeof pointed === 'number' ? all[pointed] : all.at(-1);
-    patch(caption, legendView(chart, moment, typeof pointed === 'number' ? clockTime(moment?.atMs) : undefined));
+    const isPointed = typeof pointedAt === 'number';
+    const moment = isPointed ? all[/** @type {number} */ (pointedAt)] : all.at(-1);
+    patch(caption, legendView(chart, moment, isPointed ? clockTime(moment?.atMs) : undefined));
   };
   const plot = new uPlot(
     optionsOf(chart, {
@@ -82,10 +111,10 @@ function draw(chart, host, colour, moments) {
       width: canvas.clientWidth,
       height: canvas.clientHeight,
       nowS: () => (moments().at(-1)?.atMs ?? Date.now()) / 1000,
-      under: (self) => drawDrilled(self, moments(), colour),
-      point: (at) => {
-        pointed = at;
-        legend();
+      drawBehind: (self) => shadeDrills(self, moments(), colour),
+      onPointer: (at) => {
+        pointedAt = at;
+        drawLegend();
       },
     }),
     columnsOf(chart, moments()),
@@ -96,7 +125,7 @@ function draw(chart, host, colour, moments) {
   return {
     redraw: () => {
       plot.setData(columnsOf(chart, moments()));
-      legend();
+      drawLegend();
     },
     end: () => {
       sizes.disconnect();
@@ -104,4 +133,147 @@ function draw(chart, host, colour, moments) {
       figure.remove();
     },
   };
+}
+
+/**
+ * The lines with their values: the latest, or those at the pointer.
+ * @param {Chart} chart
+ * @param {Moment | undefined} moment
+ * @param {string | undefined} pointedTime The time at the pointer; undefined for the latest values.
+ */
+function legendView({ title, lines, format }, moment, pointedTime) {
+  const { look } = moment ?? {};
+  return [
+    h('h3', {}, title, h('small', {}, pointedTime === undefined ? '' : ` at ${pointedTime}`)),
+    h(
+      'ul',
+      {},
+      lines.map(({ name, colour, dashed, read }) =>
+        h(
+          'li',
+          { 'data-key': name },
+          h('i', { class: `swatch ${colour} ${dashed === true ? 'dashed' : ''}` }),
+          name,
+          ' ',
+          h('b', {}, format(look === undefined ? undefined : read(look))),
+        ),
+      ),
+    ),
+  ];
+}
+
+/**
+ * Shades the time in which a drill was flushing keys or had the engine blacked out, and more lightly its other time.
+ * @param {import('uplot')} plot
+ * @param {readonly Moment[]} moments
+ * @param {Palette} colour
+ */
+function shadeDrills(plot, moments, colour) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  moments.forEach(({ atMs, look }, i) => {
+    const drill = look?.control.drill;
+    const before = moments[i - 1];
+    if (drill === undefined || before === undefined) return;
+    // Whole pixels: two areas that share one would show a stripe.
+    const left = Math.round(plot.valToPos(before.atMs / 1000, 'x', true));
+    const right = Math.round(plot.valToPos(atMs / 1000, 'x', true));
+    ctx.fillStyle = colour('drill', drill.blackout || drill.flushed > 0 ? '38' : '18');
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  });
+  ctx.restore();
+}
+
+/**
+ * All charts have the same window of time and show the same pointer.
+ * @param {Chart} chart
+ * @param {object} options
+ * @param {Palette} options.colour
+ * @param {number} options.width
+ * @param {number} options.height
+ * @param {() => number} options.nowS The right edge.
+ * @param {(plot: import('uplot')) => void} options.drawBehind Draws behind the lines.
+ * @param {(at: number | null | undefined) => void} options.onPointer The pointer is at this moment, or has left.
+ * @returns {Options}
+ */
+function optionsOf(chart, { colour, width, height, nowS, drawBehind, onPointer }) {
+  const isLog = chart.scale === 'log';
+  return {
+    width,
+    height,
+    padding: [8, 18, 0, 0],
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, sync: { key: 'ops' }, y: false, points: { size: 6 } },
+    scales: {
+      x: { time: true, range: () => [nowS() - WINDOW_MS / 1000, nowS()] },
+      y: { distr: isLog ? 3 : 1, range: RANGES[chart.scale] },
+    },
+    axes: [
+      {
+        ...axisStyle(colour),
+        gap: 4,
+        incrs: [60],
+        space: 50,
+        size: 24,
+        values: (_plot, splits) => splits.map((s) => TIME.format(s * 1000)),
+      },
+      {
+        ...axisStyle(colour),
+        gap: 4,
+        size: VALUE_AXIS_PX,
+        space: 26,
+        ...(chart.scale === 'count'
+          ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000] }
+          : {}),
+        ...(isLog
+          ? { splits: (_plot, _axis, min, max) => powersBetween(min, max), filter: (_plot, splits) => splits }
+          : {}),
+        values: (_plot, splits) => splits.map((value) => (value === null ? '' : axisLabel(chart, value))),
+      },
+    ],
+    series: [
+      {},
+      ...chart.lines.map((line, at) => ({
+        label: line.name,
+        stroke: () => colour(line.colour),
+        width: chart.stacked === true ? 1 : 1.75,
+        points: { show: false },
+        spanGaps: false,
+        ...(line.dashed === true ? { dash: DASH } : {}),
+        ...(line.stepped === true && stepped !== undefined ? { paths: stepped } : {}),
+        ...(chart.stacked === true ? { fill: () => colour(line.colour, 'd0') } : {}),
+        ...(chart.scale === 'share' && at === 0 ? { fill: () => colour(line.colour, '26') } : {}),
+      })),
+    ],
+    ...(chart.stacked === true
+      ? { bands: chart.lines.slice(1).map((_, i) => ({ series: /** @type {[number, number]} */ ([i + 2, i + 1]) })) }
+      : {}),
+    hooks: { drawClear: [drawBehind], setCursor: [({ cursor }) => onPointer(cursor.idx)] },
+  };
+}
+
+/** A limit holds until the next one. */
+const stepped = uPlot.paths.stepped?.({ align: 1 });
+
+/**
+ * @param {number} min
+ * @param {number} max
+ */
+function powersBetween(min, max) {
+  const first = Math.round(Math.log10(min));
+  return Array.from({ length: Math.round(Math.log10(max)) - first + 1 }, (_, i) => 10 ** (first + i));
+}
+
+/**
+ * @param {Chart} chart
+ * @param {number} value
+ */
+function axisLabel({ scale, format }, value) {
+  if (scale === 'share') return `${Math.round(value * 100)} %`;
+  if (scale === 'count') return value === 0 ? '0' : String(value);
+  const text = format(value);
+  return text === UNKNOWN ? '' : text.replace(/[.]0+ /, ' ').replace(/(\.\d)0 /, '$1 ');
 }

@@ -1,17 +1,16 @@
-import { h } from '../../../page/assets/view/tree.mjs';
-import { currentLook } from '../data/model.mjs';
+import { h } from '../../../shared/tree.mjs';
+import { currentDomain, hrefOf } from '../model.mjs';
+import { actionButton, badge, feedbackView, feedView, panel, submitButton, table } from './components.mjs';
 import { flushView } from './flush.mjs';
-import { dayTime, number } from './format.mjs';
-import { actButton, fedView, panel, said, sendButton } from './parts.mjs';
-import { warmView } from './warm.mjs';
+import { counted, dayTime, number, UNKNOWN } from './format.mjs';
 
-/** @typedef {import('../data/model.mjs').Model} Model */
+/** @typedef {import('../model.mjs').Model} Model */
 
 /** @param {Model} model */
 export function changesView(model) {
-  const domain = currentLook(model)?.domain;
+  const domain = currentDomain(model)?.domain;
   if (domain === undefined) return h('p', { class: 'soft' }, 'No figures yet.');
-  // Keyed by domain: what was typed for one must not be sent to another.
+  // Keyed by domain, so that text typed for one domain is not sent to another.
   return h(
     'div',
     { class: 'changes', 'data-key': `changes-${domain}` },
@@ -19,6 +18,37 @@ export function changesView(model) {
     purgeView(model, domain),
     suppressView(model, domain),
     warmView(model, domain),
+  );
+}
+
+/** @param {Model} model */
+export function auditView(model) {
+  return panel(
+    'audit',
+    'Who did what',
+    feedView(model, model.feeds.audit, ({ entries }) =>
+      entries.length === 0
+        ? h(
+            'p',
+            { class: 'soft' },
+            model.address.before === undefined ? 'Nothing has been asked yet.' : 'Nothing here.',
+          )
+        : table(
+            'Audit, newest first',
+            ['time', 'action', 'domain', 'by', 'reason', 'result', 'change'],
+            entries.map((entry) => [
+              dayTime(entry.atMs),
+              entry.action,
+              entry.domain ?? '',
+              entry.by,
+              entry.reason ?? '',
+              [badge(entry.result === 'done' ? 'good' : 'warn', entry.result), heldBackText(entry)],
+              changeView(entry),
+            ]),
+            'wide',
+          ),
+    ),
+    pagingView(model),
   );
 }
 
@@ -30,7 +60,7 @@ function purgeView(model, domain) {
   return panel(
     'purge',
     `Purge one query of ${domain}`,
-    h('p', { class: 'soft' }, 'Every page of it, with whatever filters, is computed anew when it is next asked for.'),
+    h('p', { class: 'soft' }, 'Every page of it, with any filters, is computed anew at its next search.'),
     h(
       'form',
       { class: 'form', 'data-form': 'purge', 'data-key': 'purge-form' },
@@ -41,9 +71,9 @@ function purgeView(model, domain) {
         h('input', { name: 'q', required: true, maxlength: '256', autocomplete: 'off', spellcheck: 'false' }),
       ),
       h('label', {}, 'Reason', h('input', { name: 'reason', maxlength: '500', autocomplete: 'off' })),
-      h('div', { class: 'row' }, sendButton(model, 'purge', '', 'Purge')),
+      h('div', { class: 'row' }, submitButton(model, 'purge', '', 'Purge')),
     ),
-    said(model, 'purge'),
+    feedbackView(model, 'purge'),
   );
 }
 
@@ -66,10 +96,10 @@ function suppressView(model, domain) {
         h('textarea', { name: 'ids', required: true, rows: '2', spellcheck: 'false' }),
       ),
       h('label', {}, 'Reason', h('input', { name: 'reason', maxlength: '500', autocomplete: 'off' })),
-      h('div', { class: 'row' }, sendButton(model, 'suppress', '', 'Suppress')),
+      h('div', { class: 'row' }, submitButton(model, 'suppress', '', 'Suppress')),
     ),
-    said(model, 'suppress'),
-    fedView(model, model.fed.suppressed, ({ suppressed, max }) => [
+    feedbackView(model, 'suppress'),
+    feedView(model, model.feeds.suppressed, ({ suppressed, max }) => [
       h('p', { class: 'soft' }, `${number(suppressed.length)} of ${number(max)} places taken.`),
       h(
         'ul',
@@ -80,7 +110,7 @@ function suppressView(model, domain) {
             { 'data-key': `id-${id}` },
             h('code', {}, id),
             h('small', {}, ` since ${dayTime(atMs)} `),
-            actButton(
+            actionButton(
               model,
               'unsuppress',
               { class: 'quiet', 'data-id': id, 'aria-label': `Let ${id} be seen again` },
@@ -90,5 +120,127 @@ function suppressView(model, domain) {
         ),
       ),
     ]),
+  );
+}
+
+/**
+ * @param {Model} model
+ * @param {string} domain
+ */
+function warmView(model, domain) {
+  return panel(
+    'warm',
+    `Warm up ${domain}`,
+    h(
+      'p',
+      { class: 'soft' },
+      'Popular queries are computed with the engine’s spare capacity. Searches of people go first.',
+    ),
+    h(
+      'form',
+      { class: 'form', 'data-form': 'warm', 'data-key': 'warm-form' },
+      h(
+        'div',
+        { class: 'fields' },
+        h(
+          'label',
+          {},
+          'Engine calls/s, at most',
+          h('input', {
+            name: 'maxPerSecond',
+            type: 'number',
+            min: '1',
+            max: '10000',
+            value: '20',
+            required: true,
+            inputmode: 'numeric',
+          }),
+        ),
+        h(
+          'label',
+          {},
+          'Popular queries',
+          h('input', {
+            name: 'top',
+            type: 'number',
+            min: '1',
+            max: '100000',
+            value: '1000',
+            required: true,
+            inputmode: 'numeric',
+          }),
+        ),
+      ),
+      h('div', { class: 'row' }, submitButton(model, 'warm', '', 'Warm up from popular')),
+    ),
+    feedbackView(model, 'warm'),
+    feedView(model, model.feeds.warm, ({ warmUps }) =>
+      h(
+        'ul',
+        { class: 'warm-ups' },
+        warmUps.filter((warmUp) => warmUp.domain === domain).map((warmUp) => warmUpView(model, warmUp)),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {Model} model
+ * @param {import('../api.mjs').WarmUp} warmUp
+ */
+function warmUpView(model, { id, state, from, taken, settled, cached, computed, invalid, failed, seconds }) {
+  const isOn = state === 'running' || state === 'waiting';
+  return h(
+    'li',
+    { 'data-key': `warm-${id}` },
+    h(
+      'div',
+      { class: 'row' },
+      badge(state === 'done' ? 'good' : isOn ? 'warn' : 'none', state),
+      h(
+        'span',
+        {},
+        `from ${from}, ${number(settled)} of ${counted(taken, 'query', 'queries')} in ${number(seconds)} s`,
+      ),
+      isOn && actionButton(model, 'stop-warm', { class: 'quiet', 'data-id': id }, 'Stop'),
+    ),
+    h('progress', { max: Math.max(1, taken), value: settled, 'aria-label': `Progress of warm-up ${id}` }),
+    h(
+      'small',
+      {},
+      `${number(cached)} were fresh, ${number(computed)} computed, ${number(invalid)} invalid, ${number(failed)} failed`,
+    ),
+  );
+}
+
+/** @param {Model} model */
+function pagingView(model) {
+  const domain = currentDomain(model)?.domain ?? '';
+  const next = model.feeds.audit?.value?.next;
+  return h(
+    'p',
+    { class: 'paging' },
+    model.address.before !== undefined && [h('a', { href: hrefOf(domain, 'audit') }, 'Newest'), ' '],
+    next !== undefined && h('a', { href: hrefOf(domain, 'audit', next) }, 'Older'),
+  );
+}
+
+/** @param {import('../api.mjs').AuditEntry} entry */
+function heldBackText({ heldBack: count }) {
+  return count !== undefined && ` and ${count} more like it before, held back`;
+}
+
+/** @param {import('../api.mjs').AuditEntry} entry */
+function changeView({ before, after }) {
+  if (before === undefined && after === undefined) return '';
+  return h(
+    'details',
+    {},
+    h('summary', {}, 'change'),
+    h(
+      'pre',
+      {},
+      `${JSON.stringify(before, undefined, 1) ?? UNKNOWN}\n→ ${JSON.stringify(after, undefined, 1) ?? UNKNOWN}`,
+    ),
   );
 }

@@ -1,22 +1,46 @@
-import { h } from '../../../page/assets/view/tree.mjs';
-import { currentLook } from '../data/model.mjs';
-import { ago, bytes, duration, number, percent, plannedPercent, rate } from './format.mjs';
-import { badge, breakerBadge, facts, panel, partBadge, table } from './parts.mjs';
+import { h } from '../../../shared/tree.mjs';
+import { currentDomain } from '../model.mjs';
+import { badge, breakerBadge, facts, feedView, panel, stateBadge, table } from './components.mjs';
+import { ago, bytes, duration, number, percent, plannedPercent, rate, UNKNOWN } from './format.mjs';
 
 /**
- * @typedef {import('../data/model.mjs').Model} Model
- * @typedef {import('../data/model.mjs').DomainLook} DomainLook
+ * @typedef {import('../model.mjs').Model} Model
+ * @typedef {import('../model.mjs').DomainLook} DomainLook
  */
 
 /** @param {Model} model */
 export function domainView(model) {
-  const look = currentLook(model);
+  const look = currentDomain(model);
   if (look === undefined) return h('p', { class: 'soft', 'data-key': 'nothing' }, 'No figures yet.');
   return h(
     'div',
     { class: 'live', 'data-key': 'live' },
     h('div', { class: 'plots', 'data-own': true, 'data-key': `plots-${look.domain}`, 'data-plots': look.domain }),
     h('div', { class: 'state' }, enginePanel(look), storePanel(look), memoryPanel(look), controlPanel(look)),
+  );
+}
+
+/** @param {Model} model */
+export function popularView(model) {
+  const domain = currentDomain(model)?.domain ?? '';
+  return panel(
+    'popular',
+    `What is asked of ${domain}`,
+    feedView(model, model.feeds.popular, ({ source, queries }) => [
+      h(
+        'p',
+        { class: 'soft' },
+        source === 'fleet' ? 'Counted over all processes, the last hour or so.' : 'Counted by this process alone.',
+      ),
+      queries.length === 0
+        ? h('p', { class: 'soft' }, 'Nothing yet.')
+        : table(
+            'Popular queries',
+            ['query', 'refined by', 'count'],
+            queries.map(({ search, count }) => [...queryAndRefinements(search), number(count)]),
+            'wide',
+          ),
+    ]),
   );
 }
 
@@ -28,7 +52,7 @@ function enginePanel({ status: { engine, lifeboat, processes, flights, leaseWait
     facts([
       [
         'state',
-        partBadge(engine.state),
+        stateBadge(engine.state),
         !engine.reachable && badge('bad', 'unreachable'),
         engine.overloaded && badge('warn', 'overloaded'),
       ],
@@ -38,7 +62,7 @@ function enginePanel({ status: { engine, lifeboat, processes, flights, leaseWait
       ['calls/s', `${rate(figures?.engineCallsPerSecond)}, mean ${duration(figures?.engineCallMs)}`],
       [
         'failures',
-        figures === undefined ? '–' : `${number(figures.engineFailures)} in ${duration(figures.seconds * 1000)}`,
+        figures === undefined ? UNKNOWN : `${number(figures.engineFailures)} in ${duration(figures.seconds * 1000)}`,
       ],
       ['computing', `${number(flights)} keys, ${number(leaseWaiters)} waiting`],
       ['processes', `${number(processes)}${processes > 1 ? '; figures are of this one' : ''}`],
@@ -69,7 +93,7 @@ function storePanel({ status: { store } }) {
   return panel(
     'store',
     'Store',
-    facts([['state', partBadge(store.state)]]),
+    facts([['state', stateBadge(store.state)]]),
     table(
       'Nodes of the store',
       ['node', 'up', 'breaker', 'waits'],
@@ -123,4 +147,14 @@ function controlPanel({ control }) {
       ],
     ]),
   );
+}
+
+/**
+ * @param {string} search `q=…&filter=…`
+ * @returns {readonly [query: string, rest: string]}
+ */
+function queryAndRefinements(search) {
+  const pairs = [...new URLSearchParams(search)];
+  const rest = pairs.filter(([name]) => name !== 'q').map(([name, value]) => `${name} ${value}`);
+  return [pairs.find(([name]) => name === 'q')?.[1] ?? search, rest.join(' · ')];
 }

@@ -1,35 +1,34 @@
-import { h } from '../../../page/assets/view/tree.mjs';
-import { currentLook } from '../data/model.mjs';
+import { h } from '../../../shared/tree.mjs';
+import { currentDomain } from '../model.mjs';
+import { feedbackView, feedView, panel, submitButton, table, withTooltip } from './components.mjs';
+import { lossView, survivalView } from './flush.mjs';
+import { bytes, duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
 import {
-  GUARD_NAMES,
+  GUARD_ACTION_LABELS,
+  GUARD_LABELS,
   guardValue,
   isBlackout,
   MEANINGS,
-  modeWords,
-  planMs,
+  modeText,
+  planDurationMs,
   stageTitle,
-  THEN_WORDS,
-} from './drill-words.mjs';
-import { lossView, survivalView } from './estimate.mjs';
-import { bytes, duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
-import { fedView, meant, panel, said, sendButton, table } from './parts.mjs';
+} from './journal.mjs';
 
 /**
- * @typedef {import('../data/model.mjs').Model} Model
- * @typedef {import('../data/shapes.mjs').Plan} Plan
- * @typedef {import('../../../page/assets/view/tree.mjs').Child} Child
+ * @typedef {import('../model.mjs').Model} Model
+ * @typedef {import('../api.mjs').Plan} Plan
  */
 
 /**
- * First the plan and its dry run, then the reason: nobody starts what they have not been shown.
+ * First the plan and its dry run, then the reason: a drill is started only after its dry run was shown.
  * @param {Model} model
  */
 export function drillStartView(model) {
-  const domain = currentLook(model)?.domain ?? '';
+  const domain = currentDomain(model)?.domain ?? '';
   return panel(
     'start',
     'Start a drill',
-    fedView(model, model.fed.plans, ({ plans }) =>
+    feedView(model, model.feeds.plans, ({ plans }) =>
       h(
         'form',
         { class: 'form', 'data-form': 'dry-run', 'data-key': 'dry-run' },
@@ -43,11 +42,11 @@ export function drillStartView(model) {
         h(
           'div',
           { class: 'row' },
-          sendButton(model, 'dry-run', '', model.busy.includes('dry-run') ? 'Counting…' : 'Dry run'),
+          submitButton(model, 'dry-run', '', model.busy.includes('dry-run') ? 'Counting…' : 'Dry run'),
         ),
       ),
     ),
-    said(model, 'dry-run'),
+    feedbackView(model, 'dry-run'),
     dryRunView(model),
   );
 }
@@ -70,7 +69,7 @@ function planChoice(plan, isFirst) {
       h(
         'small',
         {},
-        ` ${isBlackout(plan) ? 'nothing flushed' : plan.mode}, ${plan.stages.map(stageTitle).join(' → ')}, at least ${stopwatch(planMs(plan))}`,
+        ` ${isBlackout(plan) ? 'nothing flushed' : plan.mode}, ${plan.stages.map(stageTitle).join(' → ')}, at least ${stopwatch(planDurationMs(plan))}`,
       ),
     ),
   );
@@ -99,14 +98,14 @@ function domainsChoice({ live }, domain) {
 
 /** @param {Model} model */
 function dryRunView(model) {
-  const { dryRun } = model;
+  const { drillDryRun: dryRun } = model;
   if (dryRun === undefined) return undefined;
   const { plan, domains, warnings } = dryRun.preview;
   return h(
     'div',
     { class: 'dry-run', 'data-key': 'dry-run-result' },
     h('h3', { id: 'dry-run-title', tabindex: '-1' }, `Dry run of ${plan.name} on ${dryRun.domains.join(', ')}`),
-    h('p', {}, modeWords(plan), ` The control cohort, ${plannedPercent(plan.holdout)} of the keys, is never touched.`),
+    h('p', {}, modeText(plan), ` The control cohort, ${plannedPercent(plan.holdout)} of the keys, is never touched.`),
     warnings.length > 0 &&
       h(
         'ul',
@@ -124,7 +123,7 @@ function dryRunView(model) {
             last?.nodes.length === 0 ? 'pages in memory' : 'keys in the store',
             'size',
             'extra calls/s, at most',
-            meant('survivable f*, at least', MEANINGS.survivable),
+            withTooltip('survivable f*, at least', MEANINGS.survivable),
             'searches of its keys',
             'tells something after',
           ],
@@ -145,7 +144,7 @@ function dryRunView(model) {
         ),
         last !== undefined && [
           h('h4', {}, `At the last stage of ${domain}`),
-          h('div', { class: 'two' }, h('div', {}, lossView(last)), h('div', {}, survivalView(last))),
+          h('div', { class: 'two-columns' }, h('div', {}, lossView(last)), h('div', {}, survivalView(last))),
         ],
       ];
     }),
@@ -165,9 +164,9 @@ function dryRunView(model) {
           placeholder: 'rehearsal before the sale',
         }),
       ),
-      h('div', { class: 'row' }, sendButton(model, 'start-drill', 'danger', 'Start the drill…')),
+      h('div', { class: 'row' }, submitButton(model, 'start-drill', 'danger', 'Start the drill…')),
     ),
-    said(model, 'start-drill'),
+    feedbackView(model, 'start-drill'),
   );
 }
 
@@ -178,10 +177,10 @@ function guardRulesView({ guards, recovery }) {
       'Guards of the plan',
       ['guard', 'at most', 'broken for', 'then'],
       guards.map(({ figure, max, forMs, then }) => [
-        GUARD_NAMES[figure],
+        GUARD_LABELS[figure],
         guardValue(figure, max),
         duration(forMs),
-        THEN_WORDS[then],
+        GUARD_ACTION_LABELS[then],
       ]),
     ),
     h(

@@ -1,11 +1,39 @@
-import { h } from '../../../page/assets/view/tree.mjs';
+import { h } from '../../../shared/tree.mjs';
+import { runningDrills } from '../model.mjs';
+import { actionButton, badge, facts, feedbackView, feedView, panel, table, withTooltip } from './components.mjs';
 import { drillStartView } from './drill-start.mjs';
-import { drillWatchView } from './drill-watch.mjs';
-import { endingWords, VERDICT_LEVELS, verdictWord } from './drill-words.mjs';
-import { dayTime, stopwatch } from './format.mjs';
-import { actButton, badge, fedView, panel, said, table } from './parts.mjs';
+import {
+  ago,
+  dayTime,
+  duration,
+  number,
+  percent,
+  plannedPercent,
+  rangeText,
+  stopwatch,
+  times,
+  UNKNOWN,
+} from './format.mjs';
+import {
+  cohortColour,
+  cohortsOf,
+  drilledDomain,
+  endingText,
+  GUARD_ACTION_LABELS,
+  GUARD_LABELS,
+  guardValue,
+  MEANINGS,
+  MIN_SEARCHES,
+  stageTitle,
+  stateText,
+  VERDICT_LEVELS,
+  verdictText,
+} from './journal.mjs';
 
-/** @typedef {import('../data/model.mjs').Model} Model */
+/**
+ * @typedef {import('../model.mjs').Model} Model
+ * @typedef {import('../api.mjs').Journal} Journal
+ */
 
 /** @param {Model} model */
 export function drillsView(model) {
@@ -15,9 +43,9 @@ export function drillsView(model) {
 /** @param {Model} model */
 function drillListView(model) {
   return panel(
-    'past',
+    'past-drills',
     'Drills and their reports',
-    fedView(model, model.fed.drills, ({ drills, unreadable = [] }) => [
+    feedView(model, model.feeds.drills, ({ drills, unreadable = [] }) => [
       drills.length === 0
         ? h('p', { class: 'soft' }, 'None yet.')
         : table(
@@ -28,7 +56,7 @@ function drillListView(model) {
               drill.title,
               drill.domains.join(', '),
               verdictView(drill),
-              h('span', { class: 'row' }, buttons(model, drill)),
+              h('span', { class: 'row' }, drillButtons(model, drill)),
             ]),
             'wide',
           ),
@@ -41,28 +69,34 @@ function drillListView(model) {
         ),
       ),
     ]),
-    said(model, 'past'),
+    feedbackView(model, 'drills'),
   );
 }
 
-/** @param {import('../data/shapes.mjs').DrillSummary} drill */
+/** @param {import('../api.mjs').DrillSummary} drill */
 function verdictView({ verdict, running, ending, startedAtMs, endedAtMs }) {
   const took = endedAtMs === undefined ? '' : ` after ${stopwatch(endedAtMs - startedAtMs)}`;
   if (verdict !== undefined)
-    return [badge(VERDICT_LEVELS[verdict.kind], verdictWord(verdict.kind)), took, h('small', {}, verdict.detail)];
-  if (ending !== undefined) return h('small', {}, endingWords(ending));
+    return [badge(VERDICT_LEVELS[verdict.kind], verdictText(verdict.kind)), took, h('small', {}, verdict.detail)];
+  if (ending !== undefined) return h('small', {}, endingText(ending));
   return running ? badge('warn', 'running') : badge('none', 'unknown');
 }
 
 /**
  * @param {Model} model
- * @param {import('../data/shapes.mjs').DrillSummary} drill
+ * @param {import('../api.mjs').DrillSummary} drill
  */
-function buttons(model, { id, title, running, ending, verdict, here }) {
+function drillButtons(model, { id, title, running, ending, verdict, here }) {
   return [
     h(
       'button',
-      { type: 'button', class: 'quiet', 'data-act': 'watch', 'data-id': id, 'aria-label': `Look at ${title}, ${id}` },
+      {
+        type: 'button',
+        class: 'quiet',
+        'data-action': 'watch',
+        'data-id': id,
+        'aria-label': `Look at ${title}, ${id}`,
+      },
       'Look',
     ),
     !running &&
@@ -72,7 +106,7 @@ function buttons(model, { id, title, running, ending, verdict, here }) {
         {
           type: 'button',
           class: 'quiet',
-          'data-act': 'report',
+          'data-action': 'report',
           'data-id': id,
           'aria-label': `Report of ${title}, ${id}`,
         },
@@ -80,6 +114,190 @@ function buttons(model, { id, title, running, ending, verdict, here }) {
       ),
     verdict?.resumable !== undefined &&
       here &&
-      actButton(model, 'resume', { class: 'quiet', 'data-id': id, 'aria-label': `Resume ${title}, ${id}` }, 'Resume…'),
+      actionButton(
+        model,
+        'resume',
+        { class: 'quiet', 'data-id': id, 'aria-label': `Resume ${title}, ${id}` },
+        'Resume…',
+      ),
   ];
+}
+
+/**
+ * The drill that is watched, from the part of its journal that was read.
+ * @param {Model} model
+ */
+function drillWatchView(model) {
+  const { watched } = model;
+  if (watched === undefined) return undefined;
+  const { id, journal, problem, receivedMs } = watched;
+  if (journal === undefined) {
+    const elsewhere = runningDrills(model).find((drill) => drill.id === id)?.here === false;
+    const text = elsewhere
+      ? 'Another process runs this drill, and keeps its journal until the end.'
+      : (problem?.message ?? 'Reading…');
+    return panel('watch', `Drill ${id}`, h('p', { class: problem === undefined ? 'soft' : 'notice' }, text));
+  }
+  const isOver = journal.state.kind === 'over';
+  return panel(
+    'watch',
+    journal.plan.title,
+    !isOver &&
+      problem !== undefined &&
+      h(
+        'p',
+        { class: 'notice bad', role: 'alert' },
+        problem.message,
+        ' What is shown was read ',
+        ago(receivedMs === undefined ? undefined : model.nowMs - receivedMs),
+        '.',
+      ),
+    h(
+      'div',
+      { class: 'watch-head' },
+      h(
+        'p',
+        { class: 'phase' },
+        journal.verdict === undefined
+          ? stateText(journal)
+          : badge(VERDICT_LEVELS[journal.verdict.kind], verdictText(journal.verdict.kind)),
+      ),
+      h('p', { class: 'clock' }, elapsedText(model, journal)),
+      // With one drill the abort button of the header is enough.
+      !isOver &&
+        runningDrills(model).length > 1 &&
+        actionButton(model, 'abort-one', { class: 'danger', 'data-id': id }, 'Abort this drill'),
+      isOver &&
+        actionButton(
+          model,
+          'report',
+          { class: 'quiet', 'data-id': id, 'aria-disabled': undefined, title: undefined },
+          'Open the report',
+        ),
+    ),
+    journal.verdict !== undefined && h('p', {}, journal.verdict.detail),
+    stagesView(journal),
+    h('p', { class: 'soft' }, `${journal.domains.join(', ')} · ${journal.by}: ${journal.reason} · ${id}`),
+    h('div', { class: 'cohort-plot', 'data-own': true, 'data-key': `cohorts-${id}`, 'data-cohorts': id }),
+    h('div', { class: 'two-columns' }, cohortsView(journal), guardsView(journal)),
+    h(
+      'p',
+      { class: 'soft' },
+      `A hit ratio is taken over the last two seconds, or over up to ten until there are ${MIN_SEARCHES} searches; with fewer it is ${UNKNOWN}.`,
+    ),
+    isOver && learnedView(journal),
+  );
+}
+
+/**
+ * @param {Model} model
+ * @param {Journal} journal
+ */
+function elapsedText({ live }, { startedAtMs, endedAtMs }) {
+  const untilMs = endedAtMs ?? live?.atMs;
+  return stopwatch(untilMs === undefined ? undefined : untilMs - startedAtMs);
+}
+
+/** @param {Journal} journal */
+function stagesView(journal) {
+  const { plan, state, verdict, marks } = journal;
+  const domain = drilledDomain(journal);
+  const begun = marks.flatMap((mark) => (mark.kind === 'stage' && mark.domain === domain ? [mark.stage] : []));
+  const last = Math.max(-1, ...begun);
+  const isAfter = verdict?.kind === 'passed' || (state.kind === 'running' && state.phase === 'after');
+  const isOver = state.kind !== 'running' && !isAfter;
+  return h(
+    'ol',
+    { class: 'stages' },
+    plan.stages.map((stage, at) => {
+      const done = isAfter || at < last;
+      const here = !isAfter && at === last;
+      return h(
+        'li',
+        { class: done ? 'done' : here && isOver ? 'stopped' : '', 'aria-current': here && !isOver && 'step' },
+        stageTitle(stage),
+        here && isOver && h('span', { class: 'visually-hidden' }, ', stopped here'),
+      );
+    }),
+  );
+}
+
+/** @param {Journal} journal */
+function cohortsView(journal) {
+  return table(
+    'Hit ratio of the cohorts',
+    ['hit ratio of', 'baseline', 'now', 'points'],
+    cohortsOf(journal).map(({ name, before, now }, at) => [
+      [h('i', { class: `swatch ${cohortColour(at)}` }), name],
+      percent(before),
+      percent(now),
+      before === undefined || now === undefined ? UNKNOWN : signed((now - before) * 100),
+    ]),
+  );
+}
+
+/** @param {number} points */
+function signed(points) {
+  const text = number(Math.abs(points), 1);
+  return text === '0.0' ? '0.0' : `${points < 0 ? '−' : '+'}${text}`;
+}
+
+/** @param {Journal} journal */
+function guardsView({ plan, samples }) {
+  const latest = samples.at(-1)?.guards;
+  return table(
+    'Guards',
+    ['guard', 'now', 'at most', 'else'],
+    plan.guards.map(({ figure, max, then }) => {
+      const now = latest?.find((guard) => guard.figure === figure);
+      return [
+        GUARD_LABELS[figure],
+        now?.broken === true ? badge('bad', guardValue(figure, now.value)) : guardValue(figure, now?.value),
+        guardValue(figure, max),
+        GUARD_ACTION_LABELS[then],
+      ];
+    }),
+  );
+}
+
+/** @param {Journal} journal */
+function learnedView({ learned, endedAtMs }) {
+  return [
+    h('h3', {}, 'What was learned'),
+    learned.map(({ domain, survival, stages }) => [
+      facts([
+        ['domain', domain],
+        [withTooltip('headroom left', MEANINGS.headroom), survivalText(survival, survival?.headroomLeft, times)],
+        [withTooltip('amplification', MEANINGS.amplification), survivalText(survival, survival?.amplification, times)],
+        [
+          withTooltip('survivable f*', MEANINGS.survivable),
+          survivalText(survival, survival?.survivable, plannedPercent),
+        ],
+      ]),
+      table(
+        `Stages of ${domain}`,
+        ['stage', 'before', 'lowest', 'end', 'control', 'refilled in', 'engine peak/s'],
+        stages.map((stage) => [
+          stage.title,
+          percent(stage.before),
+          percent(stage.lowest),
+          percent(stage.end),
+          percent(stage.control),
+          duration(stage.refillMs),
+          number(stage.peakEngineCallsPerSecond),
+        ]),
+      ),
+    ]),
+    h('p', { class: 'soft' }, 'Ended ', dayTime(endedAtMs), '.'),
+  ];
+}
+
+/**
+ * A journal of an older version has single figures instead of ranges; they are not shown.
+ * @param {import('../../../../operations/drills/resolve-request.ts').Survival | undefined} survival
+ * @param {import('../../../../operations/drills/resolve-request.ts').Range | undefined} range
+ * @param {(value: number) => string} text
+ */
+function survivalText(survival, range, text) {
+  return survival === undefined ? UNKNOWN : rangeText(range, text);
 }

@@ -1,11 +1,12 @@
-import { h } from '../../../page/assets/view/tree.mjs';
-import { lossView, survivalView } from './estimate.mjs';
-import { duration, number, plannedPercent } from './format.mjs';
-import { badge, fedView, panel, said, sendButton, table } from './parts.mjs';
+import { h } from '../../../shared/tree.mjs';
+import { badge, facts, feedbackView, feedView, panel, submitButton, table, withTooltip } from './components.mjs';
+import { bytes, capitalized, counted, duration, number, percent, plannedPercent, rate, times } from './format.mjs';
+import { MEANINGS } from './journal.mjs';
 
 /**
- * @typedef {import('../data/model.mjs').Model} Model
- * @typedef {import('../data/shapes.mjs').Erasure} Erasure
+ * @typedef {import('../model.mjs').Model} Model
+ * @typedef {import('../api.mjs').Erasure} Erasure
+ * @typedef {import('../api.mjs').FlushPreview} FlushPreview
  */
 
 const MODES = /** @type {const} */ ([
@@ -15,7 +16,7 @@ const MODES = /** @type {const} */ ([
 ]);
 
 /**
- * For good, unlike a drill: nothing brings the old pages back.
+ * A flush is for good: unlike a drill, it cannot bring the old pages back.
  * @param {Model} model
  * @param {string} domain
  */
@@ -31,12 +32,12 @@ export function flushView(model, domain) {
         'fieldset',
         { class: 'choices' },
         h('legend', {}, 'Pages are'),
-        MODES.map(([mode, words], at) =>
+        MODES.map(([mode, consequence], at) =>
           h(
             'label',
             { class: 'choice' },
             h('input', { type: 'radio', name: 'mode', value: mode, checked: at === 0 }),
-            h('span', {}, h('b', {}, mode), ` ${words}`),
+            h('span', {}, h('b', {}, mode), ` ${consequence}`),
           ),
         ),
       ),
@@ -85,13 +86,74 @@ export function flushView(model, domain) {
       h(
         'div',
         { class: 'row' },
-        sendButton(model, 'flush-preview', '', model.busy.includes('flush-preview') ? 'Counting…' : 'Dry run'),
+        submitButton(model, 'flush-preview', '', model.busy.includes('flush-preview') ? 'Counting…' : 'Dry run'),
       ),
     ),
-    said(model, 'flush-preview'),
+    feedbackView(model, 'flush-preview'),
     previewView(model, domain),
-    fedView(model, model.fed.flush, ({ erasure }) => erasure !== undefined && erasureView(erasure)),
+    feedView(model, model.feeds.flush, ({ erasure }) => erasure !== undefined && erasureView(erasure)),
   );
+}
+
+/**
+ * The pages a flush or a drill would take away, by node.
+ * @param {FlushPreview} preview
+ */
+export function lossView({ nodes, memory, fraction }) {
+  return [
+    facts([
+      ['share of the keys', plannedPercent(fraction)],
+      ['in memory here', `${counted(memory.entries, 'page')}, ${bytes(memory.bytes)}`],
+    ]),
+    nodes.length === 0
+      ? h('p', { class: 'soft' }, 'There is no store: only the memory of this process is touched.')
+      : table(
+          'What would be lost on each node',
+          ['node', 'keys', 'size', 'counted'],
+          nodes.map(({ node, keys, bytes: size, exact, detail }) => [
+            node,
+            number(keys),
+            bytes(size),
+            detail ?? (exact ? 'exactly' : 'from a sample'),
+          ]),
+        ),
+  ];
+}
+
+/**
+ * The extra load on the engine, and the share of the keys that it can lose at once.
+ * @param {FlushPreview} preview
+ */
+export function survivalView({ engine, fraction }) {
+  const { survivable } = engine;
+  const isTooMuch = survivable !== undefined && fraction > survivable;
+  return [
+    facts([
+      [
+        'measured over',
+        `${duration(engine.seconds * 1000)}, ${counted(engine.searches, 'search', 'searches')}, hit ratio ${percent(engine.hitRatio)}`,
+      ],
+      ['engine now', `${rate(engine.engineCallsPerSecond)} calls/s of ${duration(engine.engineCallMs)}`],
+      [
+        'extra, at most',
+        engine.extraCallsPerSecond === undefined ? number(undefined) : `+${rate(engine.extraCallsPerSecond)} calls/s`,
+      ],
+      [withTooltip('headroom H, at least', MEANINGS.headroom), times(engine.headroom)],
+      [withTooltip('amplification A, at most', MEANINGS.amplification), times(engine.amplification)],
+      [
+        withTooltip('survivable f*, at least', MEANINGS.survivable),
+        h('strong', { class: isTooMuch ? 'over' : '' }, percent(survivable)),
+      ],
+    ]),
+    isTooMuch &&
+      h(
+        'p',
+        { class: 'notice' },
+        `${plannedPercent(fraction)} at once is more than the engine carries for sure: searches may be shed until the cache is refilled.`,
+      ),
+    survivable === undefined &&
+      h('p', { class: 'notice' }, 'Whether the engine can carry it is not known: there was too little load to say.'),
+  ];
 }
 
 /**
@@ -99,24 +161,25 @@ export function flushView(model, domain) {
  * @param {string} domain
  */
 function previewView(model, domain) {
-  const run = model.flushRun;
-  if (run === undefined || run.ask.domain !== domain) return undefined;
-  const { mode, fraction } = run.ask;
+  const { flushDryRun } = model;
+  if (flushDryRun === undefined || flushDryRun.request.domain !== domain) return undefined;
+  const { request, preview } = flushDryRun;
+  const { mode, fraction } = request;
   return h(
     'div',
     { class: 'dry-run', 'data-key': 'flush-result' },
     h('h3', { id: 'flush-title', tabindex: '-1' }, `Dry run: ${mode} ${plannedPercent(fraction)} of ${domain}`),
-    h('div', { class: 'two' }, h('div', {}, lossView(run.preview)), h('div', {}, survivalView(run.preview))),
+    h('div', { class: 'two-columns' }, h('div', {}, lossView(preview)), h('div', {}, survivalView(preview))),
     h(
       'form',
       { 'data-form': 'flush', 'data-key': 'flush-send' },
       h(
         'div',
         { class: 'row' },
-        sendButton(model, 'flush', 'danger', `${titled(mode)} ${plannedPercent(fraction)} of ${domain}…`),
+        submitButton(model, 'flush', 'danger', `${capitalized(mode)} ${plannedPercent(fraction)} of ${domain}…`),
       ),
     ),
-    said(model, 'flush'),
+    feedbackView(model, 'flush'),
   );
 }
 
@@ -141,9 +204,4 @@ function erasureView({ state, nodes, seconds }) {
       ]),
     ),
   ];
-}
-
-/** @param {string} word */
-export function titled(word) {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

@@ -1,4 +1,4 @@
-/** Not known. Never zero, never blank. */
+/** A value that is not known. Never zero, never blank. */
 export const UNKNOWN = '–';
 
 const LOCALE = 'en-GB';
@@ -17,7 +17,7 @@ export function number(value, digits = 0) {
 }
 
 /**
- * Ten and more need no fraction, and below it one keeps 0.4 from being told as nothing.
+ * From 10 on without a fraction; below, one digit, so that 0.4 is not shown as 0.
  * @param {number | undefined} perSecond
  */
 export function rate(perSecond) {
@@ -27,13 +27,13 @@ export function rate(perSecond) {
 /** @param {number | undefined} share 0–1 */
 export function percent(share) {
   if (share === undefined) return UNKNOWN;
-  // 99.96 % is not 100 %: what is nearly whole must not be told as whole.
+  // 99.96 % must not be shown as 100 %, nor 0.04 % as 0 %.
   const value = share * 100;
   if (share > 0 && share < 1 && (value < 0.05 || value >= 99.95)) return value < 1 ? '< 0.1 %' : '> 99.9 %';
   return `${number(value, share === 0 || share === 1 ? 0 : 1)} %`;
 }
 
-/** @param {number | undefined} share 0–1 of a plan: as somebody wrote it. */
+/** @param {number | undefined} share 0–1, as the plan has it. */
 export function plannedPercent(share) {
   return share === undefined ? UNKNOWN : `${Number((share * 100).toFixed(2))} %`;
 }
@@ -86,15 +86,6 @@ export function dayTime(atMs) {
 }
 
 /**
- * A formatter throws for what no calendar has.
- * @param {number | undefined} atMs
- * @returns {atMs is number}
- */
-function isTime(atMs) {
-  return typeof atMs === 'number' && Number.isFinite(new Date(atMs).getTime());
-}
-
-/**
  * @param {number | undefined} count
  * @param {string} one
  * @param {string} [many]
@@ -104,7 +95,7 @@ export function counted(count, one, many = `${one}s`) {
 }
 
 /**
- * Both ends, as the report tells them. An end that cannot be told is `over`; without any, too little was measured.
+ * Both ends, as in the report. Without an upper end it is `over` the lower one; without a range, too little was measured.
  * @param {import('../../../../operations/drills/resolve-request.ts').Range | undefined} range
  * @param {(value: number) => string} text
  */
@@ -119,4 +110,18 @@ export function rangeText(range, text) {
 export function times(factor) {
   const text = number(factor, factor !== undefined && Number.isInteger(factor) ? 0 : 1);
   return text === UNKNOWN ? text : `${text} ×`;
+}
+
+/** @param {string} word */
+export function capitalized(word) {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/**
+ * A date formatter throws for a time outside the calendar.
+ * @param {number | undefined} atMs
+ * @returns {atMs is number}
+ */
+function isTime(atMs) {
+  return typeof atMs === 'number' && Number.isFinite(new Date(atMs).getTime());
 }

@@ -1,58 +1,214 @@
-import { h } from '../../../page/assets/view/tree.mjs';
-import { isStale, runningDrills } from '../data/model.mjs';
-import { auditView } from './audit.mjs';
-import { cardsView, viewsView } from './cards.mjs';
-import { changesView } from './changes.mjs';
-import { domainView } from './domain.mjs';
-import { drillStripView } from './drill-strip.mjs';
+import { h } from '../../../shared/tree.mjs';
+import { currentDomain, hrefOf, isHalted, isStale, runningDrills } from '../model.mjs';
+import { auditView, changesView } from './changes.mjs';
+import { badge, errorBoundary, facts, stateBadge } from './components.mjs';
+import { domainView, popularView } from './domain.mjs';
 import { drillsView } from './drills.mjs';
-import { apart } from './parts.mjs';
-import { popularView } from './popular.mjs';
-import { bannersView, topView } from './top.mjs';
+import { duration, number, percent, plannedPercent, rate, stopwatch } from './format.mjs';
+import { bannersView, headerView } from './header.mjs';
+import { endingText, stateText, verdictText } from './journal.mjs';
 
-/** @typedef {import('../data/model.mjs').Model} Model */
+/** @typedef {import('../model.mjs').Model} Model */
 
-/** @type {Readonly<Record<import('../data/place.mjs').View, (model: Model) => import('../../../page/assets/view/tree.mjs').Child>>} */
+/** @type {Readonly<Record<import('../model.mjs').View, (model: Model) => import('../../../shared/tree.mjs').Child>>} */
 const VIEWS = { live: domainView, drills: drillsView, changes: changesView, popular: popularView, audit: auditView };
+const TITLES = { live: 'Live', drills: 'Drills', changes: 'Changes', popular: 'Popular', audit: 'Audit' };
 
 /**
  * The whole console.
  * @param {Model} model
- * @returns {readonly import('../../../page/assets/view/tree.mjs').Tree[]}
+ * @returns {readonly import('../../../shared/tree.mjs').Tree[]}
  */
 export function pageView(model) {
   return [
-    apart(() => topView(model)),
-    apart(() => bannersView(model)),
-    apart(() => drillStripView(model)),
+    errorBoundary(() => headerView(model)),
+    errorBoundary(() => bannersView(model)),
+    errorBoundary(() => drillStripView(model)),
     h(
       'div',
-      { class: `shown ${isStale(model) ? 'stale' : ''}`, 'data-key': 'shown' },
-      apart(() => cardsView(model)),
-      apart(() => viewsView(model)),
+      { class: `overview ${isStale(model) ? 'stale' : ''}`, 'data-key': 'overview' },
+      errorBoundary(() => cardsView(model)),
+      errorBoundary(() => viewsView(model)),
     ),
     h(
       'main',
       { id: 'main', tabindex: '-1', class: isStale(model) ? 'stale' : '', 'data-key': 'main' },
       h(
         'div',
-        { class: 'view', 'data-key': `view-${model.place.view}` },
-        apart(() => VIEWS[model.place.view](model)),
+        { class: 'view', 'data-key': `view-${model.address.view}` },
+        errorBoundary(() => VIEWS[model.address.view](model)),
       ),
     ),
   ];
 }
 
-/** @param {Model} model */
+/**
+ * The title of the browser's tab, with the most urgent states before the name.
+ * @param {Model} model
+ */
 export function titleOf(model) {
   const domains = model.live?.domains ?? [];
   const bad = domains.filter(({ status }) => status.state === 'down').map(({ domain }) => domain);
-  const drilled = runningDrills(model).length;
   const signs = [
     isStale(model) ? 'no connection' : '',
     bad.length > 0 ? `down: ${bad.join(', ')}` : '',
     domains.some(({ control }) => control.halted) ? 'halted' : '',
-    drilled > 0 ? 'drill' : '',
+    runningDrills(model).length > 0 ? 'drill' : '',
   ].filter((sign) => sign !== '');
   return [...signs, 'serpcache operations'].join(' · ');
+}
+
+/**
+ * The state in sentences, by subject, for screen readers. Figures are left out: they change every second.
+ * @param {Model} model
+ * @returns {ReadonlyMap<string, string>}
+ */
+export function announcementsOf(model) {
+  const { live, connection, watched } = model;
+  /** @type {Map<string, string>} */
+  const facts = new Map();
+  if (live === undefined && connection.kind !== 'lost') return facts;
+  facts.set('connection', connection.kind === 'lost' || isStale(model) ? 'Connection lost.' : 'Connected.');
+  if (live === undefined) return facts;
+  facts.set('halt', isHalted(model) ? 'Drills are halted.' : 'Drills are not halted.');
+  for (const { domain, status } of live.domains) {
+    facts.set(`state ${domain}`, `${domain} is ${status.state}.`);
+    facts.set(`breaker ${domain}`, `The engine breaker of ${domain} is ${status.engine.breaker}.`);
+  }
+  for (const { id, title, domains, ending } of live.drills) {
+    const state = ending === undefined ? ` runs on ${domains.join(', ')}` : `: ${endingText(ending)}`;
+    facts.set(`drill ${id}`, `The drill ${title}${state}.`);
+  }
+  const journal = watched?.journal;
+  if (journal !== undefined) {
+    if (journal.state.kind === 'running')
+      facts.set('stage', `Stage ${journal.state.stage + 1}, ${journal.state.phase}.`);
+    for (const guard of journal.samples.at(-1)?.guards ?? []) {
+      if (guard.broken) facts.set(`guard ${guard.figure}`, `The guard ${guard.figure} is broken.`);
+    }
+    if (journal.verdict !== undefined)
+      facts.set('verdict', `${verdictText(journal.verdict.kind)}: ${journal.verdict.detail}`);
+  }
+  return facts;
+}
+
+/**
+ * The sentences that have changed between two drawings, and the drills that have ended. None at the first drawing.
+ * @param {ReadonlyMap<string, string>} before
+ * @param {ReadonlyMap<string, string>} now
+ * @returns {readonly string[]}
+ */
+export function changesBetween(before, now) {
+  if (before.size === 0) return [];
+  const changed = [...now].filter(([subject, text]) => before.get(subject) !== text).map(([, text]) => text);
+  const ended = [...before.keys()]
+    .filter((subject) => subject.startsWith('drill ') && !now.has(subject))
+    .map((subject) => `${subject} has ended.`);
+  return [...changed, ...ended];
+}
+
+/**
+ * The running drills, shown above every view.
+ * @param {Model} model
+ */
+export function drillStripView(model) {
+  const domain = currentDomain(model)?.domain ?? '';
+  return h(
+    'div',
+    { class: 'strips', 'data-key': 'strips' },
+    (model.live?.drills ?? []).map((drill) => {
+      const journal = model.watched?.id === drill.id ? model.watched.journal : undefined;
+      return h(
+        'div',
+        { class: 'strip', 'data-key': `strip-${drill.id}` },
+        h('b', {}, 'Drill'),
+        h('span', {}, drill.title, ' on ', drill.domains.join(', ')),
+        h('span', { class: 'grow' }, stripState(drill, journal)),
+        h(
+          'span',
+          { class: 'clock' },
+          stopwatch(model.live === undefined ? undefined : model.live.atMs - drill.startedAtMs),
+        ),
+        h(
+          'a',
+          { href: hrefOf(drill.domains[0] ?? domain, 'drills'), 'data-action': 'watch', 'data-id': drill.id },
+          'Watch',
+        ),
+      );
+    }),
+  );
+}
+
+/**
+ * A card with the key figures of each domain. The rest of the page is about the current one.
+ * @param {Model} model
+ */
+function cardsView(model) {
+  const current = currentDomain(model)?.domain;
+  return h(
+    'nav',
+    { class: 'cards', 'aria-label': 'Domains', 'data-key': 'cards' },
+    (model.live?.domains ?? []).map((look) => cardView(look, look.domain === current, model.address.view)),
+  );
+}
+
+/**
+ * @param {import('../model.mjs').DomainLook} look
+ * @param {boolean} isCurrent
+ * @param {import('../model.mjs').View} view
+ */
+function cardView({ domain, status, figures, control }, isCurrent, view) {
+  const { engine } = status;
+  return h(
+    'a',
+    { class: 'card', href: hrefOf(domain, view), 'aria-current': isCurrent && 'true', 'data-key': `card-${domain}` },
+    h(
+      'span',
+      { class: 'card-head' },
+      h('strong', {}, domain),
+      stateBadge(status.state),
+      engine.breaker !== 'closed' && badge('bad', engine.forcedOpen ? 'blackout' : `breaker ${engine.breaker}`),
+      engine.overloaded && badge('warn', 'overloaded'),
+      control.halted && badge('bad', 'halted'),
+      control.drill !== undefined && badge('warn', `drill ${plannedPercent(control.drill.flushed)}`),
+    ),
+    facts(
+      [
+        ['hit ratio', percent(figures?.hitRatio)],
+        ['searches/s', rate(figures?.searchesPerSecond)],
+        ['p99', duration(figures?.p99Ms)],
+        ['in flight', `${number(engine.inFlight)}/${number(engine.maxConcurrent)}`],
+      ],
+      'key-figures',
+    ),
+  );
+}
+
+/** @param {Model} model */
+function viewsView(model) {
+  const domain = currentDomain(model)?.domain ?? model.address.domain ?? '';
+  return h(
+    'nav',
+    { class: 'views', 'aria-label': 'Views', 'data-key': 'views' },
+    Object.entries(TITLES).map(([view, title]) =>
+      h(
+        'a',
+        {
+          href: hrefOf(domain, /** @type {import('../model.mjs').View} */ (view)),
+          'aria-current': view === model.address.view && 'page',
+        },
+        title,
+      ),
+    ),
+  );
+}
+
+/**
+ * The live line may have the end of a drill before the journal is read again.
+ * @param {import('../api.mjs').DrillSummary} drill
+ * @param {import('../api.mjs').Journal | undefined} journal
+ */
+function stripState({ ending }, journal) {
+  if (ending !== undefined) return endingText(ending);
+  return journal === undefined ? 'running' : stateText(journal);
 }

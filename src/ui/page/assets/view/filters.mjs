@@ -1,64 +1,258 @@
 // @ts-check
-/**
- * A filter of an address, read for showing and changing. What cannot be read is left to the server to refuse.
- * @typedef {{ readonly attribute: string, readonly kind: 'values', readonly values: readonly string[] }
- *   | { readonly attribute: string, readonly kind: 'range', readonly from: string, readonly to: string }} ShownFilter
- */
+import { h } from '../../../shared/tree.mjs';
+import { addressPairs, domainOf, hrefOf, maxLinks } from '../address.mjs';
+import { foldValue, numberPattern, readFilter, valuesOf, withValues } from '../filters.mjs';
+import { attributeName, foreignLanguage, formatNumber, formatValue } from '../locale.mjs';
+import { messagesIn } from '../messages.mjs';
 
 /**
- * @param {string} filter
- * @param {readonly import('../../../../search/domain.ts').Attribute[]} attributes
- * @returns {ShownFilter | undefined}
+ * The filters: facets, bounds and the chips of those in force.
+ * @typedef {import('../model.mjs').PageModel} PageModel
+ * @typedef {import('../model.mjs').AnswerBody} AnswerBody
+ * @typedef {import('../../../../search/domain.ts').Attribute} Attribute
+ * @typedef {{ readonly value: string, readonly count: number | undefined, readonly chosen: boolean }} Choice
  */
-export function readFilter(filter, attributes) {
-  const colon = filter.indexOf(':');
-  const name = filter.slice(0, colon);
-  const declared = attributes.find((attribute) => attribute.name === name);
-  if (colon < 0 || declared === undefined) return undefined;
-  const text = filter.slice(colon + 1);
-  const dots = text.indexOf('..');
-  if (declared.type !== 'string' && dots >= 0) {
-    return { attribute: name, kind: 'range', from: text.slice(0, dots).trim(), to: text.slice(dots + 2).trim() };
+
+/** Values of a facet that are shown at once; the others unfold. */
+const SHOWN_VALUES = 8;
+/** Up to this number each value has a chip; with more, each filter has one. */
+const MAX_VALUE_CHIPS = 32;
+/** Characters of a filter that its chip shows. */
+const MAX_CHIP_CHARACTERS = 80;
+
+/**
+ * @param {PageModel} model
+ * @param {AnswerBody} answer
+ */
+export function facetsView(model, answer) {
+  const { site, address, language } = model;
+  const message = messagesIn(language);
+  // No result and no filter: there is nothing to narrow down or to undo.
+  if (answer.total === 0 && address.filters.length === 0) return undefined;
+  const { attributes } = domainOf(site, address.domain);
+  let left = maxLinks(address);
+  const maxPerFacet = Math.ceil(left / Math.max(1, attributes.filter(({ facet }) => facet).length));
+  const groups = attributes.flatMap((attribute) => {
+    const choices = choicesOf(attribute, model, answer).slice(0, Math.min(maxPerFacet, left));
+    left -= choices.length;
+    return choices.length === 0 ? [] : [groupView(attribute, choices, model)];
+  });
+  const ranges = rangesView(model);
+  if (groups.length === 0 && ranges === undefined) return undefined;
+  const chosen = address.filters.length > 0 ? ` (${address.filters.length})` : '';
+  return h(
+    'aside',
+    { 'aria-label': message('filters'), 'data-key': 'filters' },
+    h('details', { class: 'filters' }, h('summary', {}, h('h2', {}, message('filters'), chosen)), groups, ranges),
+  );
+}
+
+/**
+ * The filters in force, each a link that removes it.
+ * @param {PageModel} model
+ */
+export function chipsView(model) {
+  const { site, address, language } = model;
+  if (address.filters.length === 0) return undefined;
+  const message = messagesIn(language);
+  const { attributes } = domainOf(site, address.domain);
+  const max = maxLinks(address);
+  const read = address.filters.map((filter) => readFilter(filter, attributes));
+  const values = read.reduce((sum, each) => sum + (each?.kind === 'values' ? each.values.length : 1), 0);
+  const chips =
+    values > Math.min(MAX_VALUE_CHIPS, max)
+      ? address.filters.slice(0, max).map((filter) => wholeChip(filter))
+      : address.filters.flatMap((filter, i) => chipsOf(filter, read[i]));
+  return h(
+    'nav',
+    { class: 'chips', 'aria-label': message('chosen'), 'data-key': 'chips' },
+    h(
+      'ul',
+      {},
+      chips,
+      h(
+        'li',
+        {},
+        h(
+          'a',
+          { class: 'plain', href: hrefOf({ ...address, filters: [], page: '' }), 'data-nav': true },
+          message('clear'),
+        ),
+      ),
+    ),
+  );
+
+  /**
+   * @param {string} filter
+   * @param {import('../filters.mjs').Filter | undefined} read
+   */
+  function chipsOf(filter, read) {
+    const attribute = attributes.find(({ name }) => name === read?.attribute);
+    // A filter that cannot be read has a chip too: the service refused it, and the chip removes it.
+    if (read === undefined || attribute === undefined) return [wholeChip(filter)];
+    const name = attributeName(attribute, address.domain, language);
+    const format = (/** @type {string} */ value) => formatValue(attribute, value, language);
+    if (read.kind === 'range') {
+      const from = read.from === '' ? '' : ` ${message('from')} ${format(read.from)}`;
+      const to = read.to === '' ? '' : ` ${message('to')} ${format(read.to)}`;
+      return [chip(`${name}:${from}${to}`, withValues(address.filters, attribute.name, []))];
+    }
+    return read.values.map((value) => {
+      const others = read.values.filter((each) => each !== value);
+      return chip(`${name}: ${format(value)}`, withValues(address.filters, attribute.name, others));
+    });
   }
-  const values = [...text.matchAll(/(?:\\.|[^,])+/gsu)].map(([value]) => value.replaceAll(/\\([\\,])/g, '$1').trim());
-  return { attribute: name, kind: 'values', values: values.filter((value) => value !== '') };
-}
 
-const MAX_FOLDED = 512;
-
-/**
- * The same fold as the engine's: a filter written in any case means the value as it is indexed.
- * @param {string} value
- */
-export function foldValue(value) {
-  // Values of a catalogue are shorter. Of longer ones the same spelling alone is the same value.
-  if (value.length > MAX_FOLDED) return value;
-  return value.normalize('NFKC').toLowerCase().replaceAll('ё', 'е').replace(/\s+/g, ' ').trim();
-}
-
-/**
- * @param {readonly string[]} filters
- * @param {string} attribute
- * @param {readonly string[]} values None: the attribute is filtered no longer.
- */
-export function withValues(filters, attribute, values) {
-  const others = filters.filter((filter) => !filter.startsWith(`${attribute}:`));
-  return values.length === 0
-    ? others
-    : [...others, `${attribute}:${values.map((value) => value.replaceAll(/[\\,]/g, '\\$&')).join(',')}`];
-}
-
-/**
- * @param {readonly string[]} filters
- * @param {readonly import('../../../../search/domain.ts').Attribute[]} attributes
- * @param {string} attribute
- * @returns {readonly string[]}
- */
-export function valuesOf(filters, attributes, attribute) {
-  for (const filter of filters) {
-    if (!filter.startsWith(`${attribute}:`)) continue;
-    const read = readFilter(filter, attributes);
-    if (read?.attribute === attribute && read.kind === 'values') return read.values;
+  /** @param {string} filter */
+  function wholeChip(filter) {
+    const others = address.filters.filter((each) => each !== filter);
+    return chip(filter.length > MAX_CHIP_CHARACTERS ? `${filter.slice(0, MAX_CHIP_CHARACTERS)}…` : filter, others);
   }
-  return [];
+
+  /**
+   * @param {string} text
+   * @param {readonly string[]} filters What stays.
+   */
+  function chip(text, filters) {
+    const href = hrefOf({ ...address, filters, page: '' });
+    const label = `${text}, ${message('remove')}`;
+    return h(
+      'li',
+      {},
+      h('a', { href, 'data-nav': true, 'aria-label': label }, text, h('span', { 'aria-hidden': 'true' }, ' ×')),
+    );
+  }
+}
+
+/**
+ * The counted values, and before them the chosen values that were not counted, so that every choice can be undone.
+ * @param {Attribute} attribute
+ * @param {PageModel} model
+ * @param {AnswerBody} answer
+ * @returns {Choice[]}
+ */
+function choicesOf(attribute, { site, address }, answer) {
+  const counted = (Object.hasOwn(answer.facets, attribute.name) && answer.facets[attribute.name]) || [];
+  const { attributes } = domainOf(site, address.domain);
+  const chosen = valuesOf(address.filters, attributes, attribute.name);
+  if (!attribute.facet) return [];
+  const folded = new Set(chosen.map(foldValue));
+  const seen = new Set(counted.map(({ value }) => foldValue(String(value))));
+  const uncounted = chosen.filter((value) => !seen.has(foldValue(value)));
+  const all = counted.map(({ value, count }) => {
+    const text = String(value);
+    return { value: text, count, chosen: folded.has(foldValue(text)) };
+  });
+  return [...uncounted.map((value) => ({ value, count: undefined, chosen: true })), ...all];
+}
+
+/**
+ * @param {Attribute} attribute
+ * @param {readonly Choice[]} choices
+ * @param {PageModel} model
+ */
+function groupView(attribute, choices, model) {
+  const message = messagesIn(model.language);
+  const id = `facet-${attribute.name}`;
+  const chosen = valuesOf(model.address.filters, domainOf(model.site, model.address.domain).attributes, attribute.name);
+  const items = choices.map((choice) => choiceView(attribute, choice, chosen, model));
+  const rest = items.slice(SHOWN_VALUES);
+  return h(
+    'section',
+    { class: 'facet', 'aria-labelledby': id, 'data-key': id },
+    h('h3', { id }, attributeName(attribute, model.address.domain, model.language)),
+    h('ul', {}, items.slice(0, SHOWN_VALUES)),
+    rest.length > 0 &&
+      h('details', { class: 'more' }, h('summary', {}, `${message('more')} ${rest.length}`), h('ul', {}, rest)),
+  );
+}
+
+/**
+ * @param {Attribute} attribute
+ * @param {Choice} choice
+ * @param {readonly string[]} before Values chosen now.
+ * @param {PageModel} model
+ */
+function choiceView(attribute, { value, count, chosen }, before, { address, language }) {
+  const message = messagesIn(language);
+  const text = formatValue(attribute, value, language);
+  const label = h('span', { class: 'value', lang: foreignLanguage(text, language) }, text);
+  const number = count !== undefined && h('span', { class: 'count' }, formatNumber(count, language));
+  const key = `${attribute.name}:${foldValue(value)}`;
+  const after = chosen ? before.filter((each) => foldValue(each) !== foldValue(value)) : [...before, value];
+  const href = hrefOf({ ...address, filters: withValues(address.filters, attribute.name, after), page: '' });
+  return h(
+    'li',
+    { 'data-key': key },
+    h(
+      'a',
+      {
+        class: 'choice',
+        href,
+        rel: 'nofollow',
+        'data-nav': true,
+        'data-focus': key,
+        'aria-current': chosen ? 'true' : undefined,
+      },
+      label,
+      ' ',
+      number,
+      chosen && h('span', { class: 'visually-hidden' }, `, ${message('remove')}`),
+    ),
+  );
+}
+
+/**
+ * Bounds for numbers and dates. A plain form, so that it works without scripts.
+ * @param {import('../model.mjs').PageModel} model
+ */
+function rangesView({ site, address, language }) {
+  const message = messagesIn(language);
+  const { attributes } = domainOf(site, address.domain);
+  const measured = attributes.filter(({ type, facet, sort }) => type !== 'string' && (sort || !facet));
+  if (measured.length === 0) return undefined;
+  const kept = address.filters.filter((filter) => readFilter(filter, attributes)?.kind !== 'range');
+  return h(
+    'form',
+    { class: 'ranges', action: '/', method: 'get', 'data-nav': true, 'data-key': 'ranges' },
+    addressPairs({ ...address, filters: kept, page: '' }).map(([name, value]) =>
+      h('input', { type: 'hidden', name, value }),
+    ),
+    measured.map((attribute) => rangeView(attribute)),
+    h('button', { type: 'submit' }, message('apply')),
+  );
+
+  /** @param {import('../filters.mjs').NumberType} type */
+  function asNumber(type) {
+    const pattern = numberPattern(type, language);
+    const title = `${message('numberSuchAs')} ${formatNumber(type === 'integer' ? 12_000 : 10.5, language)}`;
+    return { type: 'text', inputmode: 'decimal', pattern, title, size: 6 };
+  }
+
+  /** @param {Attribute} attribute */
+  function rangeView(attribute) {
+    const { name, type } = attribute;
+    const read = address.filters
+      .map((filter) => readFilter(filter, attributes))
+      .find((each) => each?.attribute === name);
+    const bounds = read?.kind === 'range' ? read : { from: '', to: '' };
+    const input = (/** @type {'from' | 'to'} */ side) =>
+      h(
+        'label',
+        {},
+        h('span', {}, message(side)),
+        h('input', {
+          name: `${name}.${side}`,
+          value: bounds[side],
+          'data-focus': `${name}.${side}`,
+          ...(type === 'integer' || type === 'number' ? asNumber(type) : { type: 'date', max: '9999-12-31' }),
+        }),
+      );
+    return h(
+      'fieldset',
+      {},
+      h('legend', {}, attributeName(attribute, address.domain, language)),
+      h('div', { class: type === 'date' ? 'pair dates' : 'pair' }, input('from'), input('to')),
+    );
+  }
 }

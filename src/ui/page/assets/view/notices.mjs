@@ -1,28 +1,28 @@
 // @ts-check
-import { formatAge } from './format.mjs';
-import { foreignLanguage } from './language.mjs';
-import { nameFor } from './names.mjs';
-import { failureDetail, failureWords } from './outcomes.mjs';
-import { placeHref, sectionHref } from './place.mjs';
-import { domainOf } from './site.mjs';
-import { h } from './tree.mjs';
-import { wordsIn } from './words.mjs';
+import { h } from '../../../shared/tree.mjs';
+import { domainHref, domainOf, hrefOf, searchPairs } from '../address.mjs';
+import { capitalized, foreignLanguage, formatAge, formatDuration, nameFor } from '../locale.mjs';
+import { failureDetail, failureText, messagesIn, reasonText, resultCountText, sourceText } from '../messages.mjs';
 
-/** @typedef {import('./model.mjs').PageModel} PageModel */
+/**
+ * What the page says besides results: where an answer came from, and why there is none.
+ * @typedef {import('../model.mjs').PageModel} PageModel
+ * @typedef {import('../provenance.mjs').Provenance} Provenance
+ */
 
 /** @param {PageModel} model */
 export function startView({ site, language }) {
-  const words = wordsIn(language);
-  const hint = h('p', { class: 'hint' }, words('startHint'));
+  const message = messagesIn(language);
+  const hint = h('p', { class: 'hint' }, message('startHint'));
   if (site.examples.length === 0) return [hint];
   return [
     hint,
-    h('h2', { class: 'quiet' }, words('examples')),
+    h('h2', { class: 'quiet' }, message('examples')),
     h(
       'ul',
       { class: 'examples' },
       site.examples.map(({ domain, query }) => {
-        const href = placeHref({
+        const href = hrefOf({
           query,
           domain,
           page: '',
@@ -46,32 +46,118 @@ export function startView({ site, language }) {
 
 /**
  * @param {PageModel} model
- * @param {import('./model.mjs').Failure} failure
+ * @param {import('../model.mjs').Failure} failure
  */
-export function failureView({ site, place, language }, failure) {
+export function failureView({ site, address, language }, failure) {
   const { code, retryAfterSeconds } = failure;
-  const words = wordsIn(language);
-  const detail = failureDetail(failure, language, domainOf(site, place.domain).attributes);
-  const way = wayOut(code, place, site);
+  const message = messagesIn(language);
+  const detail = failureDetail(failure, language, domainOf(site, address.domain).attributes);
+  const next = nextStep(code, address, site);
   return h(
     'section',
     { class: 'notice', role: 'alert' },
-    h('p', { class: 'lead' }, failureWords(code, language)),
+    h('p', { class: 'lead' }, failureText(code, language)),
     detail !== undefined && h('p', { class: 'detail' }, detail),
-    retryAfterSeconds !== undefined && h('p', {}, `${words('soon')} ${formatAge(retryAfterSeconds, language)}.`),
-    way !== undefined && h('p', {}, h('a', { class: 'button', href: way.href, 'data-nav': true }, words(way.words))),
+    retryAfterSeconds !== undefined && h('p', {}, `${message('soon')} ${formatAge(retryAfterSeconds, language)}.`),
+    next !== undefined &&
+      h('p', {}, h('a', { class: 'button', href: next.href, 'data-nav': true }, message(next.label))),
   );
 }
 
 /**
- * What may help: the same again when the service was at fault, the bare query when its refinements were. A refused
- * query has to be written anew, and the box is there.
- * @param {string} code
- * @param {import('./place.mjs').Place} place
- * @param {import('./site.mjs').Site} site
+ * @param {PageModel} model
+ * @param {import('../model.mjs').AnswerBody} answer
  */
-function wayOut(code, place, site) {
-  const bare = { ...place, page: '', limit: '', sort: '', filters: [], context: [] };
+export function emptyView({ site, address, language }, { total }) {
+  const message = messagesIn(language);
+  const [lead, hint] =
+    total > 0 ? ['beyond', undefined] : ['empty', address.filters.length > 0 ? 'emptyFiltered' : 'emptyHint'];
+  const first = hrefOf({ ...address, page: '' });
+  const others = total > 0 ? [] : site.domains.filter(({ name }) => name !== address.domain);
+  return h(
+    'div',
+    { class: 'notice' },
+    h('p', { class: 'lead' }, message(lead)),
+    hint !== undefined && h('p', {}, message(hint)),
+    total > 0 && h('p', {}, h('a', { class: 'button', href: first, 'data-nav': true }, message('firstPage'))),
+    others.length > 0 && [
+      h('p', {}, message('elsewhere')),
+      h(
+        'ul',
+        { class: 'elsewhere' },
+        others.map(({ name }) =>
+          h('li', {}, h('a', { href: domainHref(address, name), 'data-nav': true }, nameFor(name, language))),
+        ),
+      ),
+    ],
+  );
+}
+
+/**
+ * The number of results, their source and their time, in one live region, so that screen readers announce it.
+ * @param {PageModel} model
+ */
+export function statusLine({ shown, language }) {
+  const attributes = { class: 'status', role: 'status', 'aria-live': 'polite', 'data-key': 'status' };
+  // A refusal is an alert of its own.
+  if (shown.kind !== 'answer') return h('p', attributes);
+  const { answer, provenance } = shown;
+  return h(
+    'p',
+    attributes,
+    h('span', { class: 'count' }, resultCountText(answer.total, answer.totalRelation === 'gte', language)),
+    answer.page > 1 && `, ${messagesIn(language)('onPage')} ${answer.page}`,
+    ' · ',
+    h('span', { class: 'source', 'data-source': provenance.source }, sourceText(provenance.source, language)),
+    durationText(provenance, language),
+  );
+}
+
+/**
+ * The tiers that the search passed, closed until a reader opens it.
+ * @param {PageModel} model
+ * @param {Extract<import('../model.mjs').Shown, { kind: 'answer' }>} shown
+ */
+export function originDetails({ site, address, language }, { provenance }) {
+  const message = messagesIn(language);
+  const { reason, engineMs, freshForSeconds } = provenance;
+  return h(
+    'details',
+    { class: 'origin', 'data-key': 'origin' },
+    h('summary', {}, message('how')),
+    h(
+      'ol',
+      { class: 'steps' },
+      stepsOf(provenance).map(({ at, did, found }) =>
+        h('li', { class: found ? 'found' : undefined }, h('b', {}, message(`at-${at}`)), ' ', message(`did-${did}`)),
+      ),
+    ),
+    reason !== undefined && h('p', {}, capitalized(reasonText(reason, language)), '.'),
+    engineMs !== undefined && h('p', {}, `${formatDuration(engineMs, language)} ${message('inEngine')}.`),
+    freshForSeconds !== undefined &&
+      h(
+        'p',
+        {},
+        `${message(freshForSeconds < 0 ? 'staleFor' : 'freshFor')} ${formatAge(Math.abs(freshForSeconds), language)}.`,
+      ),
+    site.explain !== undefined &&
+      h(
+        'p',
+        {},
+        h('a', { href: `${site.explain}?${new URLSearchParams(searchPairs(address, site))}` }, message('explain')),
+      ),
+  );
+}
+
+/**
+ * The link that may help: the same search again after a fault of the service, the query without refinements when one of
+ * them was refused. A refused query has to be typed anew, in the box above.
+ * @param {string} code
+ * @param {import('../address.mjs').Address} address
+ * @param {import('../address.mjs').Site} site
+ */
+function nextStep(code, address, site) {
+  const bare = { ...address, page: '', limit: '', sort: '', filters: [], context: [] };
   switch (code) {
     case 'invalid-query':
     case 'invalid-url':
@@ -81,39 +167,44 @@ function wayOut(code, place, site) {
     case 'invalid-filter':
     case 'invalid-facet':
     case 'invalid-context':
-      return { href: placeHref(bare), words: 'plainly' };
+      return { href: hrefOf(bare), label: 'plainly' };
     case 'unknown-domain':
-      return { href: placeHref({ ...bare, domain: domainOf(site, '').name }), words: 'plainly' };
+      return { href: hrefOf({ ...bare, domain: domainOf(site, '').name }), label: 'plainly' };
     default:
-      return { href: placeHref(place), words: 'again' };
+      return { href: hrefOf(address), label: 'again' };
   }
 }
 
 /**
- * @param {PageModel} model
- * @param {import('./model.mjs').AnswerBody} answer
+ * @param {Provenance} provenance
+ * @param {import('../locale.mjs').Language} language
  */
-export function emptyView({ site, place, language }, { total }) {
-  const words = wordsIn(language);
-  const [lead, hint] =
-    total > 0 ? ['beyond', undefined] : ['empty', place.filters.length > 0 ? 'emptyFiltered' : 'emptyHint'];
-  const first = placeHref({ ...place, page: '' });
-  const others = total > 0 ? [] : site.domains.filter(({ name }) => name !== place.domain);
-  return h(
-    'div',
-    { class: 'notice' },
-    h('p', { class: 'lead' }, words(lead)),
-    hint !== undefined && h('p', {}, words(hint)),
-    total > 0 && h('p', {}, h('a', { class: 'button', href: first, 'data-nav': true }, words('firstPage'))),
-    others.length > 0 && [
-      h('p', {}, words('elsewhere')),
-      h(
-        'ul',
-        { class: 'elsewhere' },
-        others.map(({ name }) =>
-          h('li', {}, h('a', { href: sectionHref(place, name), 'data-nav': true }, nameFor(name, language))),
-        ),
-      ),
-    ],
-  );
+function durationText({ serverMs, totalMs }, language) {
+  const message = messagesIn(language);
+  const onServer = serverMs === undefined ? undefined : `${formatDuration(serverMs, language)} ${message('onServer')}`;
+  if (totalMs === undefined) return onServer !== undefined && [' · ', h('span', { class: 'took' }, onServer)];
+  const inAll = `${formatDuration(totalMs, language)} ${message('inAll')}`;
+  return [' · ', h('span', { class: 'took' }, onServer === undefined ? inAll : `${onServer}, ${inAll}`)];
+}
+
+/**
+ * @param {Provenance} provenance
+ * @returns {{ at: string, did: string, found: boolean }[]}
+ */
+function stepsOf({ source, tiers }) {
+  const steps = tiers.map(({ tier, did }) => ({ at: tier, did, found: did === 'had' || did === 'had-stale' }));
+  switch (source) {
+    case 'engine':
+      return [...steps, { at: 'engine', did: 'computed', found: true }];
+    case 'shared':
+      return [...steps, { at: 'engine', did: 'shared', found: true }];
+    case 'stale':
+      return [...steps, { at: 'engine', did: 'refreshes', found: false }];
+    case 'stale-after-failure':
+      return [...steps, { at: 'engine', did: 'failed', found: false }];
+    case 'lifeboat':
+      return [...steps, { at: 'engine', did: 'failed', found: false }, { at: 'lifeboat', did: 'had', found: true }];
+    default:
+      return steps;
+  }
 }

@@ -1,20 +1,15 @@
 // @ts-check
-
-import { chipsView } from './chips.mjs';
-import { facetsView } from './facets.mjs';
-import { nameFor } from './names.mjs';
-import { failureView, startView } from './notices.mjs';
-import { originDetails, statusLine } from './origin.mjs';
-import { sectionHref } from './place.mjs';
+import { h } from '../../../shared/tree.mjs';
+import { domainHref, domainOf } from '../address.mjs';
+import { nameFor } from '../locale.mjs';
+import { messagesIn } from '../messages.mjs';
+import { chipsView, facetsView } from './filters.mjs';
+import { failureView, originDetails, startView, statusLine } from './notices.mjs';
 import { resultsView } from './results.mjs';
-import { searchForm } from './search-form.mjs';
-import { domainOf } from './site.mjs';
-import { h } from './tree.mjs';
-import { wordsIn } from './words.mjs';
 
 /**
- * @typedef {import('./tree.mjs').TreeElement} TreeElement
- * @typedef {import('./model.mjs').PageModel} PageModel
+ * @typedef {import('../../../shared/tree.mjs').TreeElement} TreeElement
+ * @typedef {import('../model.mjs').PageModel} PageModel
  */
 
 /**
@@ -24,9 +19,9 @@ import { wordsIn } from './words.mjs';
  * @returns {TreeElement[]}
  */
 export function pageView(model, columns = columnsView) {
-  const words = wordsIn(model.language);
+  const message = messagesIn(model.language);
   return [
-    h('a', { class: 'skip', href: '#content' }, words('skip')),
+    h('a', { class: 'skip', href: '#content' }, message('skip')),
     h(
       'header',
       { class: 'top' },
@@ -44,9 +39,9 @@ export function pageView(model, columns = columnsView) {
 }
 
 /**
- * Facets and results: of the answer, the address and the language alone, whenever they are drawn.
+ * Facets and results. They depend on the answer, the address and the language alone, so the server remembers their HTML.
  * @param {PageModel} model
- * @param {import('./model.mjs').AnswerBody} answer
+ * @param {import('../model.mjs').AnswerBody} answer
  */
 export function columnsView(model, answer) {
   return h('div', { class: 'columns' }, facetsView(model, answer), resultsView(model, answer));
@@ -57,12 +52,12 @@ export function columnsView(model, answer) {
  * @param {typeof columnsView} columns
  */
 function mainView(model, columns) {
-  const { shown, place, language } = model;
-  const words = wordsIn(language);
+  const { shown, address, language } = model;
+  const message = messagesIn(language);
   const heading = h(
     'h1',
     { tabindex: -1, 'data-key': 'heading', class: shown.kind === 'start' ? 'start' : undefined },
-    place.query === '' ? words('start') : place.query,
+    address.query === '' ? message('start') : address.query,
   );
   const status = statusLine(model);
   switch (shown.kind) {
@@ -73,7 +68,7 @@ function mainView(model, columns) {
     case 'answer':
       return [
         heading,
-        h('div', { class: 'told' }, status, originDetails(model, shown)),
+        h('div', { class: 'answer-info' }, status, originDetails(model, shown)),
         chipsView(model),
         columns(model, shown.answer),
       ];
@@ -81,16 +76,16 @@ function mainView(model, columns) {
 }
 
 /** @param {PageModel} model */
-function tabs({ site, place, language }) {
-  const current = domainOf(site, place.domain).name;
+function tabs({ site, address, language }) {
+  const current = domainOf(site, address.domain).name;
   return h(
     'nav',
-    { class: 'domains', 'aria-label': wordsIn(language)('domains') },
+    { class: 'domains', 'aria-label': messagesIn(language)('domains') },
     h(
       'ul',
       {},
       site.domains.map(({ name }) => {
-        const href = sectionHref(place, name);
+        const href = domainHref(address, name);
         const here = name === current ? 'page' : undefined;
         return h('li', {}, h('a', { href, 'data-nav': true, 'aria-current': here }, nameFor(name, language)));
       }),
@@ -100,16 +95,64 @@ function tabs({ site, place, language }) {
 
 /** @param {PageModel} model */
 function footer({ language }) {
-  const words = wordsIn(language);
+  const message = messagesIn(language);
   return h(
     'footer',
     {},
-    h('p', {}, words('about')),
+    h('p', {}, message('about')),
     h(
       'ul',
       { class: 'links' },
-      h('li', {}, h('a', { href: '/docs' }, words('docs'))),
-      h('li', {}, h('a', { href: '/readyz' }, words('ready'))),
+      h('li', {}, h('a', { href: '/docs' }, message('docs'))),
+      h('li', {}, h('a', { href: '/readyz' }, message('ready'))),
     ),
+  );
+}
+
+/**
+ * The search box. A new query keeps the domain, the limit and the declared context, but not the filters and the sort.
+ * @param {import('../model.mjs').PageModel} model
+ */
+function searchForm({ site, address, language, shown }) {
+  const message = messagesIn(language);
+  const given = new Map(address.context);
+  return h(
+    'form',
+    { class: 'search', action: '/', method: 'get', role: 'search', 'data-nav': true },
+    h('label', { class: 'visually-hidden', for: 'query' }, message('query')),
+    h('input', {
+      id: 'query',
+      name: 'q',
+      type: 'search',
+      value: address.query,
+      placeholder: message('query'),
+      required: true,
+      // The start page has nothing else to read.
+      autofocus: shown.kind === 'start',
+      // A pattern counts characters as the service does. `maxlength` counts UTF-16 units and cuts the text silently.
+      pattern: '(?:\\s*\\S[\\s\\S]{0,255})?\\s*',
+      title: message('queryLength'),
+      autocomplete: 'off',
+      spellcheck: 'false',
+      enterkeyhint: 'search',
+      'aria-keyshortcuts': '/',
+    }),
+    h('input', { type: 'hidden', name: 'domain', value: address.domain }),
+    address.limit !== '' && h('input', { type: 'hidden', name: 'limit', value: address.limit }),
+    domainOf(site, address.domain).context.map(({ name, values }) =>
+      h(
+        'label',
+        { class: 'context' },
+        h('span', {}, nameFor(name, language)),
+        h(
+          'select',
+          { name },
+          values.map((value) =>
+            h('option', { value, selected: value === (given.get(name) ?? values[0]) }, nameFor(value, language)),
+          ),
+        ),
+      ),
+    ),
+    h('button', { type: 'submit' }, message('search')),
   );
 }

@@ -1,0 +1,188 @@
+import { patch } from '../../shared/patch.mjs';
+import { h } from '../../shared/tree.mjs';
+
+/** @typedef {import('../../shared/tree.mjs').Child} Child */
+
+/**
+ * Opens a dialog with a form and waits for the operator.
+ * @param {object} options
+ * @param {string} options.title
+ * @param {readonly Child[]} options.content The consequences, and the fields to fill in.
+ * @param {string} options.submitLabel
+ * @param {boolean} [options.isDanger]
+ * @returns {Promise<FormData | undefined>} Undefined after Escape or Cancel. Focus returns to where it was.
+ */
+export function openDialog({ title, content, submitLabel, isDanger = false }) {
+  const dialog = createDialog('dialog-title', [
+    h(
+      'form',
+      { class: 'form', method: 'dialog' },
+      h('h2', { id: 'dialog-title' }, title),
+      ...content,
+      h(
+        'div',
+        { class: 'row end' },
+        h('button', { type: 'button', class: 'quiet', 'data-cancel': true }, 'Cancel'),
+        h('button', { type: 'submit', class: isDanger && 'danger' }, submitLabel),
+      ),
+    ),
+  ]);
+  return new Promise((resolve) => {
+    /** @type {FormData | undefined} */
+    let answer;
+    dialog.addEventListener('submit', (event) => {
+      event.preventDefault();
+      if (event.target instanceof HTMLFormElement) answer = new FormData(event.target);
+      dialog.close();
+    });
+    dialog.addEventListener('click', ({ target }) => {
+      if (target instanceof Element && target.closest('[data-cancel]') !== null) dialog.close();
+    });
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(answer);
+    });
+    dialog.showModal();
+    const field = dialog.querySelector('input, textarea');
+    if (field instanceof HTMLElement) field.focus();
+  });
+}
+
+/**
+ * A required reason.
+ * @param {string} placeholder
+ */
+export function reasonField(placeholder) {
+  return h(
+    'label',
+    {},
+    'Reason, for the audit',
+    h('input', {
+      name: 'reason',
+      required: true,
+      maxlength: '500',
+      autocomplete: 'off',
+      pattern: '.*\\S.*',
+      title: 'Say why.',
+      placeholder,
+    }),
+  );
+}
+
+/**
+ * @param {FormData} form
+ * @param {string} name
+ * @returns {string} Trimmed; empty where the field is missing.
+ */
+export function textIn(form, name) {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/**
+ * @param {boolean} refused A token was given before, and it was wrong.
+ * @returns {Promise<import('./api.mjs').Credentials | undefined>}
+ */
+export async function askCredentials(refused) {
+  const form = await openDialog({
+    title: 'Admin token',
+    submitLabel: 'Use it',
+    content: [
+      refused && h('p', { class: 'notice bad', role: 'alert' }, 'That token was not accepted.'),
+      h(
+        'p',
+        { class: 'soft' },
+        'The value of ADMIN_TOKEN. It stays in the memory of this page and is forgotten when you close or reload it.',
+      ),
+      h(
+        'label',
+        {},
+        'Token',
+        h('input', {
+          name: 'token',
+          type: 'password',
+          required: true,
+          autocomplete: 'off',
+          spellcheck: 'false',
+          pattern: '[!-~]+',
+          title: 'A token has no spaces.',
+        }),
+      ),
+      h(
+        'label',
+        {},
+        'Your name, for the audit',
+        h('input', {
+          name: 'operator',
+          maxlength: '64',
+          autocomplete: 'off',
+          pattern: '[ -~]*',
+          title: 'Latin letters, digits and signs.',
+        }),
+      ),
+    ],
+  });
+  if (form === undefined) return undefined;
+  return { token: textIn(form, 'token'), operator: textIn(form, 'operator') };
+}
+
+/**
+ * Shows a report, which is a page with styles of its own. It is fetched, because a link cannot carry the token, and put
+ * into a frame that shows nothing else: there its styles apply and no script can run.
+ * @param {string} id
+ * @param {string} html
+ */
+export function showReport(id, html) {
+  const file = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
+  const dialog = createDialog('report-title', [
+    h(
+      'div',
+      { class: 'row spread' },
+      h('h2', { id: 'report-title' }, `Report of ${id}`),
+      h(
+        'div',
+        { class: 'row' },
+        h('a', { class: 'button quiet', href: file, download: `${id}.html` }, 'Save'),
+        h('button', { type: 'button' }, 'Close'),
+      ),
+    ),
+  ]);
+  dialog.className = 'report';
+  const frame = document.createElement('iframe');
+  frame.title = `Report of ${id}`;
+  frame.setAttribute('sandbox', 'allow-same-origin');
+  frame.src = '/ops/report';
+  frame.addEventListener('load', () => writeReport(frame, html), { once: true });
+  dialog.append(frame);
+  dialog.querySelector('button')?.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => {
+    URL.revokeObjectURL(file);
+    dialog.remove();
+  });
+  dialog.showModal();
+}
+
+/**
+ * @param {string} titleId
+ * @param {readonly import('../../shared/tree.mjs').Tree[]} content
+ */
+function createDialog(titleId, content) {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', titleId);
+  patch(dialog, content);
+  document.body.append(dialog);
+  return dialog;
+}
+
+/**
+ * @param {HTMLIFrameElement} frame
+ * @param {string} html
+ */
+function writeReport(frame, html) {
+  const inside = frame.contentDocument;
+  if (inside === null) return;
+  // Parsed in the frame: a parser of this page would apply this page's policy to the report's styles.
+  inside.open();
+  inside.write(html);
+  inside.close();
+}

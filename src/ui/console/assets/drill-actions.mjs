@@ -1,0 +1,151 @@
+import { h } from '../../shared/tree.mjs';
+import { openDialog, reasonField, showReport, textIn } from './dialogs.mjs';
+import { runningDrills } from './model.mjs';
+import { plannedPercent, rate, stopwatch } from './view/format.mjs';
+import { GUARD_LABELS, guardValue, modeText, planDurationMs, stageTitle } from './view/journal.mjs';
+
+/**
+ * @typedef {import('./actions.mjs').Actions} Actions
+ * @typedef {import('./api.mjs').Journal} Journal
+ * @typedef {import('./api.mjs').DrillPreview} DrillPreview
+ */
+
+/** @param {string} id */
+const pathOf = (id) => `/admin/drills/${encodeURIComponent(id)}`;
+
+/** @type {Actions} */
+export const DRILL_ACTIONS = {
+  'dry-run': {
+    run: async ({ api, set, focus }, { form }) => {
+      const plan = textIn(form, 'plan');
+      const domains = form.getAll('domain').map(String);
+      set({ drillDryRun: undefined });
+      /** @type {DrillPreview} */
+      const preview = await api.post('/admin/drills/preview', { plan, domains });
+      set({ drillDryRun: { plan, domains, preview } });
+      focus('#dry-run-title');
+      return undefined;
+    },
+  },
+  'start-drill': {
+    run: async ({ api, model, set, refresh, watch, focus }, { form }) => {
+      const { drillDryRun } = model();
+      if (drillDryRun === undefined) return undefined;
+      const { plan, domains, preview } = drillDryRun;
+      const reason = textIn(form, 'reason');
+      const answer = await openDialog({
+        title: `Start ${plan} on ${domains.join(', ')}?`,
+        submitLabel: 'Start the drill',
+        isDanger: true,
+        content: drillConsequences(preview, reason),
+      });
+      if (answer === undefined) return undefined;
+      /** @type {Journal} */
+      const journal = await api.post('/admin/drills', { plan, domains, reason });
+      set({ drillDryRun: undefined });
+      refresh('drills');
+      watch(journal.id);
+      focus('#watch');
+      return `Started ${journal.id}.`;
+    },
+  },
+  abort: {
+    slot: 'header',
+    run: async ({ api, model, refresh }) => {
+      const running = runningDrills(model());
+      if (running.length === 0) return 'No drill runs.';
+      await Promise.all(running.map(({ id }) => api.post(`${pathOf(id)}/abort`, { reason: 'aborted at the console' })));
+      refresh('drills');
+      return `Aborted, and the cache restored: ${running.map(({ title }) => title).join(', ')}.`;
+    },
+  },
+  'abort-one': {
+    slot: 'header',
+    run: async ({ api, refresh }, { id }) => {
+      await api.post(`${pathOf(id)}/abort`, { reason: 'aborted at the console' });
+      refresh('drills');
+      return `Aborted, and the cache restored: ${id}.`;
+    },
+  },
+  resume: {
+    slot: 'drills',
+    run: async ({ api, refresh, watch, focus }, { id }) => {
+      const answer = await openDialog({
+        title: 'Resume this drill?',
+        submitLabel: 'Resume the drill',
+        isDanger: true,
+        content: [
+          h('p', {}, `${id} goes on from the stage that was not finished, after a new baseline.`),
+          reasonField('the guard was too tight'),
+        ],
+      });
+      if (answer === undefined) return undefined;
+      /** @type {Journal} */
+      const journal = await api.post(`${pathOf(id)}/resume`, { reason: textIn(answer, 'reason') });
+      refresh('drills');
+      watch(journal.id);
+      focus('#watch');
+      return `Resumed as ${journal.id}.`;
+    },
+  },
+  watch: {
+    readOnly: true,
+    run: async ({ watch, focus }, { id }) => {
+      watch(id);
+      focus('#watch');
+      return undefined;
+    },
+  },
+  report: {
+    slot: 'drills',
+    readOnly: true,
+    run: async ({ api }, { id }) => {
+      showReport(id, await api.text(`${pathOf(id)}/report`));
+      return undefined;
+    },
+  },
+};
+
+/**
+ * @param {DrillPreview} preview
+ * @param {string} reason
+ */
+function drillConsequences({ plan, domains, warnings }, reason) {
+  const rollbacks = plan.guards
+    .filter(({ then }) => then === 'rollback')
+    .map(({ figure, max }) => `${GUARD_LABELS[figure]} above ${guardValue(figure, max)}`);
+  return [
+    h('p', {}, modeText(plan)),
+    h(
+      'ul',
+      { class: 'plain' },
+      domains.map(({ domain, stages }) => {
+        const extra = stages.at(-1)?.preview.engine.extraCallsPerSecond;
+        const load =
+          extra === undefined
+            ? 'the engine gets an unknown number of extra calls'
+            : `the engine gets up to ${rate(extra)} more calls a second`;
+        return h('li', {}, h('b', {}, domain), `: ${plan.stages.map(stageTitle).join(' → ')}; ${load}.`);
+      }),
+      h(
+        'li',
+        {},
+        `It takes at least ${stopwatch(planDurationMs(plan) * domains.length)}; ${plannedPercent(plan.holdout)} of the keys are never touched.`,
+      ),
+      h(
+        'li',
+        {},
+        rollbacks.length === 0
+          ? 'No guard takes it back by itself.'
+          : `Taken back by itself at ${rollbacks.join(', ')}.`,
+      ),
+      h('li', {}, `Reason: ${reason}`),
+    ),
+    warnings.length > 0 &&
+      h(
+        'ul',
+        { class: 'notice warnings' },
+        warnings.map((warning) => h('li', {}, warning)),
+      ),
+  ];
+}

@@ -1,0 +1,265 @@
+/**
+ * Everything the console reads by itself: the live stream, the feeds of the current view, and one drill's journal.
+ * @typedef {import('./api.mjs').Api} Api
+ * @typedef {import('./api.mjs').FeedValues} FeedValues
+ * @typedef {import('./api.mjs').Journal} Journal
+ * @typedef {import('./api.mjs').LiveLine} LiveLine
+ * @typedef {import('./model.mjs').Connection} Connection
+ * @typedef {import('./model.mjs').FeedState} FeedState
+ * @typedef {import('./model.mjs').Model} Model
+ * @typedef {import('./model.mjs').WatchedDrill} WatchedDrill
+ *
+ * @typedef {object} Feed A resource that is read again and again while a view shows it.
+ * @property {keyof FeedValues} name
+ * @property {string} path Another path is another resource: the value read before is forgotten.
+ * @property {number} intervalMs
+ */
+
+import { asProblem, Problem } from './api.mjs';
+import { currentDomain, isHalted } from './model.mjs';
+
+/** The service sends one line a second: after 5 s without one the connection is dead. */
+const MAX_SILENCE_MS = 5000;
+const MIN_RETRY_MS = 500;
+const MAX_RETRY_MS = 10_000;
+/** A line holds every domain of the service: some kilobytes. */
+const MAX_LINE_CHARACTERS = 4 * 1024 * 1024;
+/** The service keeps no more samples either. */
+const MAX_SAMPLES = 4000;
+/** When the service thins its samples out, reads by sample number stay empty for long: then all are read anew. */
+const MAX_EMPTY_READS = 3;
+
+/**
+ * Reads `/admin/live` for ever, reconnects, and reports the state of the connection.
+ * @param {object} options
+ * @param {Api} options.api
+ * @param {(line: LiveLine) => void} options.onLine
+ * @param {(connection: Connection) => void} options.onConnection
+ * @param {() => number} options.random
+ * @returns {{ readonly retry: () => void }} Ends a wait at once.
+ */
+export function followLive({ api, onLine, onConnection, random }) {
+  let retryMs = MIN_RETRY_MS;
+  let wasLive = false;
+  let wake = () => {};
+
+  /** @returns {Promise<never>} */
+  const readStream = async () => {
+    const stop = new AbortController();
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const expectLine = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => stop.abort(new Problem('silent', 'Nothing was heard for 5 s.')), MAX_SILENCE_MS);
+    };
+    try {
+      const response = await api.open('/admin/live', stop.signal);
+      expectLine();
+      if (response.body === null) throw new Problem('unreadable', 'The answer has no body.');
+      for await (const line of linesOf(response.body)) {
+        expectLine();
+        retryMs = MIN_RETRY_MS;
+        wasLive = true;
+        onConnection({ kind: 'live' });
+        onLine(/** @type {LiveLine} */ (line));
+      }
+      throw new Problem('ended', 'The service has ended the connection.');
+    } finally {
+      clearTimeout(timer);
+      stop.abort();
+    }
+  };
+
+  const run = async () => {
+    onConnection({ kind: 'connecting' });
+    for (;;) {
+      const problem = await readStream().catch(asProblem);
+      // Jitter, so that many consoles do not reconnect together.
+      const waitMs = retryMs * (0.75 + 0.5 * random());
+      retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+      onConnection({ kind: 'lost', why: problem.message, wasLive, retryAtMs: performance.now() + waitMs });
+      await new Promise((resolve) => {
+        const timer = setTimeout(resolve, waitMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve(undefined);
+        };
+      });
+    }
+  };
+  void run();
+  return { retry: () => wake() };
+}
+
+/**
+ * The lines of a body, each parsed as JSON, as they arrive.
+ * @param {ReadableStream<Uint8Array>} body
+ * @returns {AsyncGenerator<unknown, void>}
+ */
+export async function* linesOf(body) {
+  const reader = body
+    .pipeThrough(/** @type {ReadableWritablePair<string, Uint8Array>} */ (new TextDecoderStream()))
+    .getReader();
+  let pending = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      pending += value;
+      const parts = pending.split('\n');
+      pending = parts.pop() ?? '';
+      if (pending.length > MAX_LINE_CHARACTERS) throw new SyntaxError('a line without an end');
+      for (const part of parts) if (part.trim() !== '') yield JSON.parse(part);
+    }
+  } finally {
+    // A consumer that stops early must not keep the connection open.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/**
+ * The feeds that the current view needs. What no view shows is not read.
+ * @param {Model} model
+ * @returns {readonly Feed[]}
+ */
+export function feedsFor(model) {
+  const domain = currentDomain(model)?.domain;
+  if (domain === undefined) return [];
+  const query = `domain=${encodeURIComponent(domain)}`;
+  /** @type {Feed[]} */
+  const feeds = [];
+  // The stream does not carry the reason of a halt and its operator.
+  if (isHalted(model) === true) feeds.push({ name: 'halt', path: '/admin/halt', intervalMs: 5000 });
+  switch (model.address.view) {
+    case 'live':
+      break;
+    case 'drills':
+      feeds.push(
+        { name: 'plans', path: '/admin/plans', intervalMs: 60_000 },
+        { name: 'drills', path: '/admin/drills', intervalMs: 3000 },
+      );
+      break;
+    case 'changes':
+      feeds.push(
+        { name: 'flush', path: `/admin/flush?${query}`, intervalMs: 2000 },
+        { name: 'suppressed', path: `/admin/suppressed?${query}`, intervalMs: 5000 },
+        { name: 'warm', path: '/admin/warm', intervalMs: 1000 },
+      );
+      break;
+    case 'popular':
+      feeds.push({ name: 'popular', path: `/admin/popular?${query}&limit=100`, intervalMs: 10_000 });
+      break;
+    case 'audit': {
+      const { before } = model.address;
+      // Older entries do not change.
+      if (before === undefined) feeds.push({ name: 'audit', path: '/admin/audit?limit=100', intervalMs: 3000 });
+      else feeds.push({ name: 'audit', path: `/admin/audit?limit=100&before=${before}`, intervalMs: 60_000 });
+      break;
+    }
+  }
+  return feeds;
+}
+
+/**
+ * @param {object} options
+ * @param {Api} options.api
+ * @param {() => readonly Feed[]} options.needed Called at every poll.
+ * @param {(name: keyof FeedValues, state: FeedState) => void} options.put
+ */
+export function createFeeds({ api, needed, put }) {
+  /** @type {Map<string, { readonly state: FeedState, dueMs: number, busy: boolean }>} */
+  const entries = new Map();
+
+  /** @param {Feed} feed */
+  const read = async ({ name, path, intervalMs }) => {
+    const before = entries.get(name);
+    const known = before?.state.path === path ? before.state : { path };
+    const entry = { state: known, dueMs: Number.POSITIVE_INFINITY, busy: true };
+    entries.set(name, entry);
+    if (known !== before?.state) put(name, known);
+    /** @type {FeedState} */
+    let state;
+    try {
+      state = { path, value: await api.get(path), receivedMs: performance.now() };
+    } catch (error) {
+      state = { ...known, problem: asProblem(error) };
+    }
+    // The view shows another path by now.
+    if (entries.get(name) !== entry) return;
+    entries.set(name, { state, dueMs: performance.now() + intervalMs, busy: false });
+    put(name, state);
+  };
+
+  const poll = () => {
+    for (const feed of needed()) {
+      const entry = entries.get(feed.name);
+      const isDue = entry === undefined || (!entry.busy && performance.now() >= entry.dueMs);
+      if (isDue || entry.state.path !== feed.path) void read(feed);
+    }
+  };
+
+  return {
+    poll,
+    /** @param {readonly (keyof FeedValues)[]} names Feeds whose value has changed: they are read at once. */
+    refresh: (names) => {
+      for (const name of names) {
+        const entry = entries.get(name);
+        if (entry !== undefined) entry.dueMs = 0;
+      }
+      poll();
+    },
+  };
+}
+
+/**
+ * Reads one drill's journal, and at each call of `read` only the samples that are new.
+ * @param {Api} api
+ * @param {(watched: WatchedDrill) => void} put
+ */
+export function createDrillWatch(api, put) {
+  /** @type {WatchedDrill | undefined} */
+  let watched;
+  /** Samples read so far, which is the number of the next one. */
+  let nextSample = 0;
+  let emptyReads = 0;
+  let busy = false;
+
+  const read = async () => {
+    if (watched === undefined || busy || watched.journal?.state.kind === 'over') return;
+    const { id, journal: before } = watched;
+    busy = true;
+    /** @type {WatchedDrill} */
+    let next;
+    try {
+      const journal = /** @type {Journal} */ (
+        await api.get(`/admin/drills/${encodeURIComponent(id)}?samples=${nextSample}`)
+      );
+      const fresh = journal.samples;
+      emptyReads = fresh.length === 0 ? emptyReads + 1 : 0;
+      const samples = nextSample === 0 ? fresh : [...(before?.samples ?? []), ...fresh].slice(-MAX_SAMPLES);
+      nextSample = emptyReads >= MAX_EMPTY_READS ? 0 : nextSample + fresh.length;
+      if (nextSample === 0) emptyReads = 0;
+      next = { id, journal: { ...journal, samples }, receivedMs: performance.now() };
+    } catch (error) {
+      next = { ...watched, problem: asProblem(error) };
+    } finally {
+      busy = false;
+    }
+    if (watched?.id !== id) return;
+    watched = next;
+    put(next);
+  };
+
+  return {
+    read,
+    /** @param {string} id */
+    show: (id) => {
+      if (watched?.id === id) return;
+      watched = { id };
+      nextSample = 0;
+      emptyReads = 0;
+      put(watched);
+      void read();
+    },
+  };
+}

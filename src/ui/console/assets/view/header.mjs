@@ -1,0 +1,145 @@
+import { h } from '../../../shared/tree.mjs';
+import { isHalted, isStale, runningDrills } from '../model.mjs';
+import { actionButton } from './components.mjs';
+import { ago, clockTime, number, UNKNOWN } from './format.mjs';
+
+/** @typedef {import('../model.mjs').Model} Model */
+
+/**
+ * The bar that is always on the screen: the state of the connection, and the buttons that stop every drill.
+ * @param {Model} model
+ */
+export function headerView(model) {
+  const running = runningDrills(model);
+  const halted = isHalted(model);
+  const abortLabel = running.length > 1 ? `Abort ${running.length} drills` : 'Abort drill';
+  return h(
+    'header',
+    { class: 'top', 'data-key': 'header' },
+    h('a', { class: 'skip', href: '#main', 'data-action': 'skip' }, 'To the figures'),
+    h('span', { class: 'brand' }, h('b', {}, 'serp'), 'cache', h('span', { class: 'soft' }, ' operations')),
+    connectionView(model),
+    h(
+      'div',
+      { class: 'toolbar' },
+      actionButton(
+        model,
+        'abort',
+        // Disabled and not removed when no drill runs: the button stays where operators look for it.
+        { class: 'danger abort', 'aria-disabled': running.length === 0 && 'true' },
+        abortLabel,
+      ),
+      halted === true
+        ? actionButton(model, 'lift', { class: 'quiet halt', 'data-key': 'lift' }, 'Lift halt')
+        : actionButton(model, 'halt', { class: 'quiet halt', 'data-key': 'halt' }, 'Halt all'),
+      h(
+        'button',
+        { type: 'button', class: 'quiet', 'data-action': model.hasToken ? 'forget-token' : 'give-token' },
+        model.hasToken ? 'Forget token' : 'Token',
+      ),
+    ),
+    halted === true && haltedView(model),
+  );
+}
+
+/**
+ * Messages above the view, the most urgent first.
+ * @param {Model} model
+ */
+export function bannersView(model) {
+  const { connection, live, nowMs } = model;
+  const feedback = model.feedback['header'];
+  return h(
+    'div',
+    { class: 'banners', 'data-key': 'banners' },
+    connection.kind === 'lost' &&
+      h(
+        'div',
+        { class: 'banner bad', 'data-key': 'lost' },
+        h(
+          'p',
+          {},
+          h('b', {}, connection.wasLive ? 'Connection lost. ' : 'No connection. '),
+          connection.why,
+          ' ',
+          staleNote(model),
+        ),
+        h(
+          'button',
+          { type: 'button', class: 'quiet', 'data-action': 'retry' },
+          `Try now (${number(retrySeconds(connection, nowMs))} s)`,
+        ),
+      ),
+    model.readOnly &&
+      h(
+        'div',
+        { class: 'banner', 'data-key': 'read-only' },
+        h(
+          'p',
+          {},
+          h('b', {}, 'Read only. '),
+          'The service refuses every change until it is started with ADMIN_TOKEN set.',
+        ),
+      ),
+    feedback !== undefined &&
+      h(
+        'div',
+        { class: `banner ${feedback.kind === 'refused' ? 'bad' : ''}`, 'data-key': 'feedback', role: 'status' },
+        h('p', {}, feedback.text),
+        h('button', { type: 'button', class: 'quiet', 'data-action': 'dismiss' }, 'Close'),
+      ),
+    live === undefined &&
+      connection.kind === 'connecting' &&
+      h('p', { class: 'soft', 'data-key': 'first' }, 'Waiting for the first figures…'),
+  );
+}
+
+/**
+ * Why no drill may run. It stands in the bar, so that it is seen on every view while the halt lasts.
+ * @param {Model} model
+ */
+function haltedView({ feeds }) {
+  const [halt] = feeds.halt?.value?.domains ?? [];
+  return h(
+    'div',
+    { class: 'banner bad halted', 'data-key': 'halted' },
+    h(
+      'p',
+      {},
+      h('b', {}, 'Halted: no drill may run or start. '),
+      halt === undefined ? 'Why is not known yet.' : `${halt.by}, ${clockTime(halt.atMs)}: ${halt.reason}`,
+    ),
+  );
+}
+
+/** @param {Model} model */
+function connectionView(model) {
+  const { connection, receivedMs, nowMs, live } = model;
+  const age = receivedMs === undefined ? undefined : nowMs - receivedMs;
+  if (connection.kind === 'live' && !isStale(model)) {
+    return h('span', { class: 'link on' }, 'live · ', h('span', { class: 'age' }, ago(age)));
+  }
+  if (connection.kind === 'lost') {
+    const state = connection.wasLive ? 'connection lost' : 'no connection';
+    return h('span', { class: 'link lost' }, state, ` · ${retrySeconds(connection, nowMs)} s`);
+  }
+  return h(
+    'span',
+    { class: `link ${live === undefined ? '' : 'lost'}` },
+    live === undefined ? 'connecting…' : `silent · ${ago(age)}`,
+  );
+}
+
+/**
+ * @param {Extract<import('../model.mjs').Connection, { kind: 'lost' }>} connection
+ * @param {number} nowMs
+ */
+function retrySeconds({ retryAtMs }, nowMs) {
+  return Math.max(0, Math.ceil((retryAtMs - nowMs) / 1000));
+}
+
+/** @param {Model} model */
+function staleNote({ live, receivedMs, nowMs }) {
+  if (live === undefined || receivedMs === undefined) return `Nothing is known: every figure is ${UNKNOWN}.`;
+  return `What is shown is of ${clockTime(live.atMs)}, ${ago(nowMs - receivedMs)}.`;
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { type StaticFile, sendStatic, staticFile } from '../../http/transport/static-file.ts';
+import { h, type TreeElement } from './tree.mjs';
+
+/** The static files of one page: its modules as one script, its style sheets as one, and its icon. */
+export interface Assets {
+  readonly byName: ReadonlyMap<string, StaticFile>;
+  readonly prefix: string;
+  /** Changes when any file does. It is a part of every address, so that files of two releases are never mixed. */
+  readonly version: string;
+}
+
+interface AssetSources {
+  /** Address below which they are served, without a slash at its end. */
+  readonly prefix: string;
+  /** The module to begin with. */
+  readonly entry: string;
+  /** In the order they apply. */
+  readonly styles: readonly string[];
+  readonly icon: string;
+  /** Source of modules that are no files of the project, by file. */
+  readonly foreign?: Readonly<Record<string, string>>;
+}
+
+const BLOCK_COMMENT = /^\s*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm;
+const IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from '([^']+)';$/gm;
+const EXPORT = /^export (?=(?:async )?(?:function\*?|const|class) (\w+))/gm;
+const EXPORT_DEFAULT = /^export default (\w+);$/gm;
+
+/** Reads the files once: later changes on disk are not served. */
+export function readAssets({ prefix, entry, styles, icon, foreign = {} }: AssetSources): Assets {
+  const text = (file: string): string => readFileSync(file, 'utf8');
+  const byName = new Map([
+    [
+      'main.mjs',
+      staticFile(
+        bundle(entry, (file) => foreign[file] ?? text(file)),
+        'text/javascript; charset=utf-8',
+      ),
+    ],
+    ['main.css', staticFile(styles.map(text).join('\n'), 'text/css; charset=utf-8')],
+    ['icon.svg', staticFile(text(icon), 'image/svg+xml')],
+  ]);
+  const whole = createHash('sha256');
+  for (const { etag } of byName.values()) whole.update(etag);
+  const version = whole.digest('base64url').slice(0, 12);
+  return { byName, prefix, version };
+}
+
+/** The elements of `<head>` that load them. */
+export function assetLinks({ prefix, version }: Assets): readonly TreeElement[] {
+  const base = `${prefix}/${version}`;
+  return [
+    h('link', { rel: 'icon', href: `${base}/icon.svg`, type: 'image/svg+xml' }),
+    h('link', { rel: 'stylesheet', href: `${base}/main.css` }),
+    h('script', { type: 'module', src: `${base}/main.mjs` }),
+  ];
+}
+
+/** `GET|HEAD <prefix>/:version/<name>`. */
+export function registerAssets(app: FastifyInstance, assets: Assets): void {
+  app.route<{ Params: { version: string; '*': string } }>({
+    method: ['GET', 'HEAD'],
+    url: `${assets.prefix}/:version/*`,
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      const file = assets.byName.get(request.params['*']);
+      if (file === undefined) return reply.callNotFound();
+      // While a release rolls out, a page may ask a process of the other release: it gets that release's file, not cached.
+      const known = request.params.version === assets.version;
+      reply.headers({
+        'cache-control': known ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+      return sendStatic(request, reply, file);
+    },
+  });
+}
+
+/**
+ * Joins modules to one script, so that a page loads its code with one request. Each module becomes a function that
+ * returns its exports and stands after the modules that it imports. The supported forms are those that the modules use:
+ * `import { a, b as c }`, `import a`, and `export` before a declaration. Block comments that stand
+ * alone on their lines are left out.
+ * @param entry the first module's file.
+ * @param read file → source.
+ * @throws for every other form of import or export, and for modules that import each other.
+ */
+export function bundle(entry: string, read: (file: string) => string): string {
+  const folder = dirname(entry);
+  /** File → the constant that holds its exports. */
+  const constants = new Map<string, string>();
+  const parts: string[] = [];
+
+  const add = (file: string, importers: readonly string[]): string => {
+    const known = constants.get(file);
+    if (known !== undefined) return known;
+    const path = [...importers, file];
+    if (importers.includes(file)) {
+      throw new Error(`modules import each other: ${path.map((each) => relative(folder, each)).join(' → ')}`);
+    }
+    const exported: string[] = [];
+    const source = read(file)
+      .replace(BLOCK_COMMENT, '')
+      .replace(IMPORT, (_, whole: string | undefined, some: string | undefined, from: string) => {
+        const names = whole === undefined ? (some ?? '').replaceAll(' as ', ': ') : `default: ${whole}`;
+        return `const { ${names.trim()} } = ${add(join(dirname(file), from), path)};`;
+      })
+      .replace(EXPORT, (_, name: string) => {
+        exported.push(name);
+        return '';
+      })
+      .replace(EXPORT_DEFAULT, (_, name: string) => {
+        exported.push(`default: ${name}`);
+        return '';
+      })
+      .replace(/^export \{\};$/gm, '');
+    const unknown = /^(?:import|export)\b.*$/m.exec(source);
+    if (unknown !== null) throw new Error(`${relative(folder, file)} cannot be bundled: ${unknown[0]}`);
+    const constant = `module$${constants.size}`;
+    constants.set(file, constant);
+    const name = relative(folder, file);
+    parts.push(`// ${name}\nconst ${constant} = (() => {\n${source}\nreturn { ${exported.join(', ')} };\n})();\n`);
+    return constant;
+  };
+
+  add(entry, []);
+  return parts.join('');
+}

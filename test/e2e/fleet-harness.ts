@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import { freePorts } from '../../loadtest/stack/process.ts';
+import { startCluster } from '../../loadtest/stack/redis.ts';
+import { type RedisNode, startRedisNode } from '../../loadtest/stack/redis-node.ts';
+import { startSearchd } from '../../loadtest/stack/sphinx.ts';
+import { queriesOf } from '../../loadtest/traffic/queries.ts';
+import { isReady, onGround, someGoods } from '../faults/ground.ts';
+import type { ServiceProcess } from '../faults/process.ts';
+import { createOperator, type Operator } from './operator-harness.ts';
+import { ask, waitFor } from './service-harness.ts';
+
+/** Processes with one Redis Cluster, one searchd, and a small store for control documents. */
+export interface Fleet {
+  readonly members: readonly [Member, Member];
+  /** Not started yet. */
+  readonly spare: Member;
+  readonly nodes: readonly RedisNode[];
+  readonly controlNode: RedisNode;
+  readonly texts: readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+export interface Member {
+  readonly service: ServiceProcess;
+  readonly operator: Operator;
+  /** Starts it again; resolves when it accepts connections. */
+  readonly start: () => Promise<void>;
+  /** The `Cache-Status` of one search; the problem when it is refused. */
+  readonly cacheStatusOf: (text: string, more?: string) => Promise<string>;
+  /** @throws when it is refused */
+  readonly page: (text: string, more?: string) => Promise<{ readonly total: number; readonly ids: readonly string[] }>;
+}
+
+export const LEASE_MS = 2000;
+const TOKEN = 'a-token-for-a-whole-fleet';
+const DOCUMENTS = 2000;
+const REPEATED = 80;
+const CONCURRENT_SEARCHES = 5;
+/** A search with several pages of results. */
+export const BROAD = 'диван';
+
+export function startFleet(): Promise<Fleet> {
+  return onGround('operate', async ({ directory, keep, services, stop }) => {
+    const goods = someGoods(DOCUMENTS);
+    const [port = 0] = await freePorts(1);
+    const cluster = startCluster({ flavour: 'redis', masters: 3 }).then(keep);
+    const control = startRedisNode({
+      flavour: 'redis',
+      port,
+      directory: join(directory, 'control'),
+      config: ['maxmemory 64mb', 'maxmemory-policy noeviction'],
+    }).then(keep);
+    const engine = startSearchd({
+      directory: join(directory, 'searchd'),
+      from: { domains: [{ domain: goods.domain, index: 'goods', documents: goods.documents }] },
+    }).then(keep);
+    // After a failed start, the parts that did start are stopped with the ground.
+    await Promise.allSettled([cluster, control, engine]);
+    const [{ nodes }, controlNode, searchd] = await Promise.all([cluster, control, engine]);
+    const config = JSON.stringify({
+      admin: { token: TOKEN },
+      // Other tests run on this machine: a late event loop is no overload of the process.
+      public: { drain: '2s', maxLoopDelay: '2s' },
+      log: { hitSample: 0 },
+      drills: { lease: `${LEASE_MS}ms` },
+      control: { kind: 'standalone', nodes: [controlNode.address] },
+      domains: {
+        goods: {
+          // Nor is a late reply a slow store.
+          store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, deadline: '500ms' },
+          engine: { kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
+          // No entry expires: only operators take entries away.
+          freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },
+          attributes: {
+            category: { type: 'string', facet: true },
+            city: { type: 'string', facet: true },
+            price: { type: 'integer', sort: true },
+          },
+        },
+      },
+    });
+    const checkout = join(import.meta.dirname, '..', '..');
+    const all = await services(['one', 'two', 'spare'], { checkout });
+    const memberOf = (service: ServiceProcess | undefined): Member => {
+      if (service === undefined) throw new Error('three processes are needed');
+      return {
+        service,
+        operator: createOperator({ adminUrl: service.adminUrl, token: TOKEN }),
+        start: () => service.start(config),
+        page: async (text, more = '') => {
+          const { status, body } = await ask(service, text, more);
+          if (status !== 200) throw new Error(`${text}: ${body}`);
+          const { total, results } = JSON.parse(body) as { total: number; results: readonly { id: string }[] };
+          return { total, ids: results.map(({ id }) => id) };
+        },
+        cacheStatusOf: async (text, more = '') => {
+          const { status, cacheStatus, body } = await ask(service, text, more);
+          return status === 200 ? cacheStatus : body;
+        },
+      };
+    };
+    const members = [memberOf(all[0]), memberOf(all[1])] as const;
+    await Promise.all(members.map((member) => member.start()));
+    await Promise.all(members.map(({ service }) => isReady(service)));
+    const { repeated } = queriesOf(goods.documents, REPEATED);
+    const texts = repeated.filter((text) => text !== BROAD);
+    return { members, spare: memberOf(all[2]), nodes, controlNode, texts, stop };
+  });
+}
+
+/** Fills L1 of each process and L2. @param more parameters that make keys of their own. */
+export async function fillCaches(members: readonly Member[], texts: readonly string[], more: string): Promise<void> {
+  for (const { cacheStatusOf } of members) {
+    // A few at a time, so that the traffic is not shed.
+    for (let from = 0; from < texts.length; from += CONCURRENT_SEARCHES) {
+      const some = texts.slice(from, from + CONCURRENT_SEARCHES);
+      await Promise.all(
+        some.map((text) => waitFor(`${text} to be cached`, async () => isHit(await cacheStatusOf(text, more)))),
+      );
+    }
+  }
+}
+
+/** The cache statuses that are no hits, of one search per process and text. */
+export async function missStatuses(
+  members: readonly Member[],
+  texts: readonly string[],
+  more: string,
+): Promise<readonly string[]> {
+  const statuses = members.flatMap(({ cacheStatusOf }) => texts.map((text) => cacheStatusOf(text, more)));
+  return (await Promise.all(statuses)).filter((status) => !isHit(status));
+}
+
+/** A hit of either tier with a fresh page. */
+export function isHit(cacheStatus: string): boolean {
+  return /; hit; ttl=\d/.test(cacheStatus);
+}

@@ -1,0 +1,203 @@
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type Reply } from '../../loadtest/traffic/client.ts';
+import { startStream } from '../../loadtest/traffic/stream.ts';
+import { createZipf } from '../../loadtest/traffic/zipf.ts';
+import type { ControlSummary } from '../../src/control/control.ts';
+import type { RecordedEntry } from '../../src/operations/audit/audit.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
+import { systemClock } from '../../src/runtime.ts';
+import type { Outcome } from '../../src/search/events.ts';
+
+/** An operator of one process, with the real CLI in a process of its own and with the admin API. */
+export interface Operator {
+  /** Runs it to its end. */
+  readonly cli: (...words: readonly string[]) => Promise<CliEnd>;
+  readonly start: (...words: readonly string[]) => RunningCli;
+  readonly get: <T>(path: string) => Promise<T>;
+  readonly post: (path: string, body: unknown, token?: string) => Promise<Answered>;
+  readonly page: (path: string) => Promise<Response>;
+  readonly control: (domain: string) => Promise<ControlSummary>;
+  readonly journal: (id: string) => Promise<Journal>;
+  /** Newest first. */
+  readonly audit: () => Promise<readonly RecordedEntry[]>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type Line = Readonly<Record<string, unknown>>;
+
+export interface CliEnd {
+  readonly code: number | null;
+  readonly lines: readonly Line[];
+  readonly err: string;
+}
+
+export interface RunningCli {
+  readonly lines: () => readonly Line[];
+  readonly signal: (signal: NodeJS.Signals) => void;
+  readonly ended: Promise<CliEnd>;
+}
+
+export interface OperatorOptions {
+  readonly adminUrl: string;
+  /** Undefined for an operator without one. */
+  readonly token: string | undefined;
+  /** The maximum for a command; then it is killed. */
+  readonly maxCommandMs?: number;
+}
+
+const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
+/** A command ends after this time, also when its test waits for something that does not happen. */
+const MAX_COMMAND_MS = 60_000;
+const MAX_ANSWER_MS = 8000;
+/** The traffic ends after this time, also when a test does not stop it. */
+const MAX_TRAFFIC_MS = 120_000;
+
+export function createOperator({ adminUrl, token, maxCommandMs = MAX_COMMAND_MS }: OperatorOptions): Operator {
+  const start: Operator['start'] = (...words) => {
+    const child = spawn(process.execPath, [CLI, ...words, '--admin', adminUrl, '--json'], {
+      // A folder without a configuration.
+      cwd: tmpdir(),
+      env: { ...process.env, SERPCACHE_CONFIG: '', ADMIN_TOKEN: token ?? '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: maxCommandMs,
+      killSignal: 'SIGKILL',
+    });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    const lines = (): readonly Line[] =>
+      out
+        .slice(0, out.lastIndexOf('\n') + 1)
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+    return {
+      lines,
+      signal: (signal) => child.kill(signal),
+      ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, lines: lines(), err }))),
+    };
+  };
+  const authorized = (given: string | undefined): Readonly<Record<string, string>> =>
+    given === undefined ? {} : { authorization: `Bearer ${given}` };
+  const page = (path: string): Promise<Response> => fetch(`${adminUrl}${path}`, { headers: authorized(token) });
+  const get = async <T>(path: string): Promise<T> => {
+    const response = await page(path);
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+
+  return {
+    cli: (...words) => start(...words).ended,
+    start,
+    get,
+    post: async (path, body, given = token) => {
+      const response = await fetch(`${adminUrl}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...authorized(given === '' ? undefined : given) },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, body: (await response.json()) as Answered['body'] };
+    },
+    page,
+    control: async (domain) => {
+      const { domains } = await get<{ domains: readonly { domain: string; control: ControlSummary }[] }>(
+        '/admin/domains',
+      );
+      const found = domains.find((each) => each.domain === domain);
+      if (found === undefined) throw new Error(`no domain ${domain}`);
+      return found.control;
+    },
+    journal: (id) => get<Journal>(`/admin/drills/${id}`),
+    audit: async () => (await get<{ entries: readonly RecordedEntry[] }>('/admin/audit?limit=1000')).entries,
+  };
+}
+
+/** Traffic of people: repeated searches to each process in turn, at a fixed rate that does not depend on the answers. */
+export interface Traffic {
+  readonly answers: readonly TrafficAnswer[];
+  readonly stop: () => Promise<void>;
+}
+
+export interface TrafficAnswer {
+  readonly sentMs: number;
+  readonly process: number;
+  readonly text: string;
+  /** `refused`: another status than 200; `broken`: no answer. */
+  readonly result: Outcome | 'refused' | 'broken';
+  /** Ids on the page. */
+  readonly ids: readonly string[];
+}
+
+export interface TrafficOptions {
+  readonly urls: readonly string[];
+  readonly domain: string;
+  readonly texts: readonly string[];
+  readonly ratePerSecond?: number;
+}
+
+/** Resolves after every text was searched once in each process, so that the cache is warm when the traffic begins. */
+export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
+  const { urls, domain, texts, ratePerSecond = 60 } = options;
+  const clients = urls.map((baseUrl) => createClient({ baseUrl, boundMs: MAX_ANSWER_MS, maxConnections: 64 }));
+  const answers: TrafficAnswer[] = [];
+  const inFlight = new Set<Promise<void>>();
+  const ask = async (text: string, process: number): Promise<TrafficAnswer> => {
+    const sentMs = systemClock.monotonicMs();
+    const reply = await clients[process]?.get(`/search?domain=${domain}&q=${encodeURIComponent(text)}`);
+    return { sentMs, process, text, result: resultOf(reply), ids: idsOf(reply) };
+  };
+  for (const process of urls.keys()) {
+    // Four at a time: an engine with one worker sheds more.
+    for (let from = 0; from < texts.length; from += 4) {
+      await Promise.all(texts.slice(from, from + 4).map((text) => ask(text, process)));
+    }
+  }
+  const rank = createZipf({ size: texts.length, exponent: 1 });
+  const arrive = (n: number): void => {
+    const asked = ask(texts[rank(Math.random)] ?? '', n % urls.length).then((answer) => {
+      answers.push(answer);
+      inFlight.delete(asked);
+    });
+    inFlight.add(asked);
+  };
+  const stream = startStream({ ratePerSecond, random: Math.random, clock: systemClock, arrive });
+  const limit = setTimeout(stream.stop, MAX_TRAFFIC_MS);
+  return {
+    answers,
+    stop: async () => {
+      stream.stop();
+      clearTimeout(limit);
+      await Promise.all(inFlight);
+      for (const client of clients) client.close();
+    },
+  };
+}
+
+function resultOf(reply: Reply | undefined): TrafficAnswer['result'] {
+  if (reply?.kind !== 'answer') return 'broken';
+  if (reply.status !== 200) return 'refused';
+  const outcome = /\bcache;desc=([a-z0-9-]+)/.exec(String(reply.headers['server-timing']))?.[1];
+  return (outcome ?? 'broken') as TrafficAnswer['result'];
+}
+
+function idsOf(reply: Reply | undefined): readonly string[] {
+  if (reply?.kind !== 'answer' || reply.status !== 200) return [];
+  const { results = [] } = JSON.parse(reply.body) as { results?: readonly { readonly id: string }[] };
+  return results.map(({ id }) => id);
+}
+
+/** 0–1; NaN without answers. */
+export function hitRatio(answers: readonly TrafficAnswer[]): number {
+  return answers.filter(({ result }) => result === 'hit-l1' || result === 'hit-l2').length / answers.length;
+}

@@ -1,0 +1,148 @@
+import { after, afterEach, before, beforeEach, describe } from 'node:test';
+import pino from 'pino';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { RequestEvent } from '../../src/http/events.ts';
+import { createPublicServer } from '../../src/http/search-api/public-server.ts';
+import { systemClock } from '../../src/runtime.ts';
+import { registerPage } from '../../src/ui/page/route.ts';
+import { createPageSearch, type PageSearch } from '../fakes/page-search.ts';
+import { startBrowser, type TestBrowser } from './browser.ts';
+
+export const HOSTILE_MARKUP = '"><img src=x onerror="alert(1)"><script>alert(2)</script>';
+
+/** Any service with the page: the journeys need only its address. */
+export interface PageService {
+  readonly baseUrl: string;
+  readonly stop: () => Promise<void>;
+}
+
+export interface FakePageService extends PageService {
+  readonly search: PageSearch;
+  /** The events observed so far; a test may empty the list. */
+  readonly events: RequestEvent[];
+}
+
+/** The real listener, routes and page over a fake search with a catalogue of a hundred lines, which a test can change. */
+export async function startFakePageService(
+  options: { readonly extra?: Parameters<typeof createPageSearch>[0]['extra'] } = {},
+): Promise<FakePageService> {
+  const search = createPageSearch({
+    clock: systemClock,
+    ...(options.extra === undefined ? {} : { extra: options.extra }),
+  });
+  const events: RequestEvent[] = [];
+  const server = createPublicServer({
+    search,
+    observe: (event) => events.push(event),
+    log: pino({ level: 'silent' }),
+    clock: systemClock,
+    random: () => 0,
+    clientMaxAgeMs: () => 30_000,
+    maxPageBytes: 2 ** 20,
+    maxUrlBytes: 8192,
+    maxBodyBytes: 2 ** 16,
+    maxConnections: 100,
+    maxInFlight: 100,
+    maxLoopDelayMs: 60_000,
+    drainMs: 500,
+    lameDuckMs: 0,
+    hitSample: 0,
+    version: 'test',
+    pages: (app, { admission, ...context }) =>
+      registerPage(app, {
+        ...context,
+        door: admission,
+        examples: [
+          { domain: 'goods', query: 'кроссовки' },
+          { domain: 'goods', query: 'iphone 13' },
+          { domain: 'auto', query: 'ваз 2107' },
+        ],
+      }),
+  });
+  const baseUrl = await server.listen({ host: '127.0.0.1', port: 0 });
+  return { baseUrl, search, events, stop: async () => void (await server.close()) };
+}
+
+/** The page in a browser, over a catalogue with hostile and unusual documents. */
+export interface PageHarness {
+  readonly service: () => FakePageService;
+  readonly open: (options?: BrowserContextOptions) => ReturnType<TestBrowser['open']>;
+  /** The page's address with these parameters. */
+  readonly at: (parameters: Readonly<Record<string, string>>) => string;
+}
+
+export function describePage(name: string, tests: (harness: PageHarness) => void): void {
+  describe(name, () => {
+    let service: FakePageService;
+    let browser: TestBrowser;
+    before(async () => {
+      const attributes = {
+        category: HOSTILE_MARKUP,
+        city: `${HOSTILE_MARKUP}, with a comma`,
+        price: 1,
+        date: '2026-01-01',
+      };
+      const extra = [
+        {
+          id: 'hostile',
+          title: `пакость ${HOSTILE_MARKUP}`,
+          description: `пакость ${HOSTILE_MARKUP} javascript:alert(3)`,
+          attributes,
+        },
+      ];
+      extra.push({
+        id: 'tail',
+        title: 'особое',
+        description: 'особое',
+        attributes: { category: 'a,b', city: 'хвост\\', price: 7_200_000, date: '2026-01-01' },
+      });
+      const long = 'W'.repeat(120);
+      extra.push({
+        id: 'long',
+        title: `бесконечное ${long}`,
+        description: `бесконечное ${long}`,
+        attributes: { category: long, city: long, price: 999_999_999_999, date: '2026-01-01' },
+      });
+      service = await startFakePageService({ extra });
+      browser = await startBrowser();
+    });
+    after(async () => {
+      await browser?.close();
+      await service?.stop();
+    });
+    beforeEach(() => {
+      service.search.before = async () => {};
+      service.search.dress = (answer) => answer;
+    });
+    // Idle contexts keep their connections, and the listener has a maximum.
+    const opened: Page[] = [];
+    const open = async (options?: BrowserContextOptions) => {
+      const tab = await browser.open(options);
+      opened.push(tab.page);
+      return tab;
+    };
+    afterEach(async () => {
+      for (const page of opened.splice(0)) await page.context().close();
+    });
+    const at = (parameters: Readonly<Record<string, string>>) =>
+      `${service.baseUrl}/?${new URLSearchParams(parameters)}`;
+
+    tests({ service: () => service, open, at });
+  });
+}
+
+export async function totalOf(page: Page): Promise<number> {
+  return numberIn(await page.locator('.status .count').textContent());
+}
+
+export function numberIn(text: string | null): number {
+  return Number((text ?? '').replace(/\D/g, ''));
+}
+
+export async function titlesOf(page: Page): Promise<string[]> {
+  return page.locator('.list h3').allTextContents();
+}
+
+export async function pricesOf(page: Page): Promise<number[]> {
+  return (await page.locator('.money dd').allTextContents()).map(numberIn);
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accepts, freePorts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
+import { embeddedDomains } from '../../src/config/load.ts';
+
+/** The goods of the demo catalogue, as `npm start` has them, for the `domains:` of a configuration. */
+export const demoGoods = (directory: string): string =>
+  `  goods: ${JSON.stringify(embeddedDomains(directory)['goods'])}\n`;
+
+/** `src/main.ts` in a process of its own, as operators run it. */
+export interface Service {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly process: () => RunningProcess;
+  /** Stops it gracefully and starts it again on the same ports: only L1 is lost. */
+  readonly restart: () => Promise<void>;
+  readonly log: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+/** @param domains the `domains:` part of the configuration, as YAML indented by two. */
+export async function startService(domains: string, env: Readonly<Record<string, string>> = {}): Promise<Service> {
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-e2e-'));
+  const config = join(directory, 'config.yaml');
+  const logFile = join(directory, 'serpcache.log');
+  // Other tests run on this machine: a late event loop is no reason to shed.
+  writeFileSync(config, `public: { maxLoopDelay: 2s }\ndomains:\n${domains}`);
+  writeFileSync(logFile, '');
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  const start = (): Promise<RunningProcess> =>
+    startProcess({
+      name: 'serpcache',
+      command: process.execPath,
+      args: [join(import.meta.dirname, '../../src/main.ts')],
+      cwd: directory,
+      env: { SERPCACHE_CONFIG: config, PORT: `${port}`, ADMIN_PORT: `${adminPort}`, LOG_LEVEL: 'debug', ...env },
+      logFile,
+      ready: () => accepts(port),
+      readyTimeoutMs: 60_000,
+    });
+  let running = await start();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    process: () => running,
+    restart: async () => {
+      await running.stop();
+      running = await start();
+    },
+    log: () => readFileSync(logFile, 'utf8'),
+    stop: async () => {
+      await running.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly cacheStatus: string;
+  readonly etag: string | null;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly ms: number;
+}
+
+/** One search. `more` is further parameters, as in a URL. */
+export async function ask(
+  service: Pick<Service, 'url'>,
+  q: string,
+  more = '',
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const startedMs = performance.now();
+  const response = await fetch(`${service.url}/search?q=${encodeURIComponent(q)}${more}`, { headers });
+  const body = await response.text();
+  return {
+    status: response.status,
+    cacheStatus: response.headers.get('cache-status') ?? '',
+    etag: response.headers.get('etag'),
+    headers: response.headers,
+    body,
+    ms: performance.now() - startedMs,
+  };
+}
+
+/** The answer of /admin/explain for a search. */
+export async function explained(service: Service, q: string): Promise<{ node?: string; slot?: number; key: string }> {
+  const response = await fetch(`${service.adminUrl}/admin/explain?q=${encodeURIComponent(q)}`);
+  return (await response.json()) as { node?: string; slot?: number; key: string };
+}
+
+/** Polls until it holds. @returns after how long, ms. @throws after `timeoutMs`, naming what was waited for. */
+export async function waitFor(
+  condition: string,
+  holds: () => boolean | Promise<boolean>,
+  timeoutMs = 20_000,
+): Promise<number> {
+  const startedMs = performance.now();
+  for (;;) {
+    // The time before the call: the delay of an answer on a busy machine does not count.
+    const calledMs = performance.now() - startedMs;
+    if (await Promise.resolve(holds()).catch(() => false)) return calledMs;
+    if (calledMs > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain for ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
