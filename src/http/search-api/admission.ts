@@ -217,7 +217,7 @@ interface LoopDelay {
 
 /** Costs 0.2 % of a core; twice that at 20 ms. Reading `monitorEventLoopDelay` ten times a second costs no less. */
 const INTERVAL_MS = 50;
-/** EWMA weight of the newest sample: a single garbage collection counts half, a loop that stays late in full after a few samples. */
+/** EWMA weight of the newest sample. A single garbage collection counts half; a loop that stays late soon counts in full. */
 const WEIGHT = 0.5;
 
 /**

@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { ETAG_SUFFIX } from '../../cache/codec.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Answer, PreparedSearch } from '../../search/read-path.ts';
 import type { Search } from '../../search/search.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
-import { createNegotiator, type IdentityBodies, matchesEntityTag } from '../transport/content-coding.ts';
+import { createNegotiator, type IdentityBodies, matchesEntityTag, TAG_SUFFIX } from '../transport/content-coding.ts';
 import { Refusal } from '../transport/problem.ts';
 import { parametersOf } from '../transport/request-target.ts';
 import type { Admission } from './admission.ts';
@@ -81,7 +80,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     const coding = form === 'stored' ? entry.coding : 'identity';
     const nowMs = exchanges.nowMs();
     const fields = answerHeaders(answer, {
-      etag: `"${entry.etag}${ETAG_SUFFIX[coding]}"`,
+      etag: `"${entry.etag}${TAG_SUFFIX[coding]}"`,
       vary: varyByDomain.get(exchange.domain) ?? 'Accept-Encoding',
       requestId: exchange.requestId,
       clientMaxAgeMs: clientMaxAgeMs(exchange.domain),

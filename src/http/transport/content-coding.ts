@@ -1,4 +1,4 @@
-import { type Coding, decompress } from '../../cache/codec.ts';
+import { type Coding, decompress, ETAG_SUFFIX } from '../../cache/codec.ts';
 import type { Entry } from '../../cache/entry.ts';
 import { createWeakCache } from './weak-cache.ts';
 
@@ -70,8 +70,9 @@ function parseAcceptEncoding(field: string): ReadonlyMap<string, number> {
   return weights;
 }
 
-/** The suffix that each coding adds to the tag of the same content: entries take it from `ETAG_SUFFIX`, files from static-file.ts. */
-const SUFFIXES = ['', '-gz', '-zst', '-br'];
+/** The suffix that each coding adds to the tag of the same content. */
+export const TAG_SUFFIX = { ...ETAG_SUFFIX, br: '-br' } as const satisfies Readonly<Record<Coding | OwnCoding, string>>;
+const SUFFIXES: readonly string[] = Object.values(TAG_SUFFIX);
 
 /**
  * Whether `If-None-Match` names this content in any coding: the comparison is weak (RFC 9110 §13.1.2), and a client that
