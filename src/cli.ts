@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
-import { askAt, call } from './commands/call.ts';
-import { COMMANDS } from './commands/table.ts';
+import { askAt, COMMANDS, call } from './commands/call.ts';
 import { loadSettings } from './config/load.ts';
 import { systemClock } from './runtime.ts';
 

@@ -65,7 +65,12 @@ const SLOW_SHARE = 0.5;
 
 /** @param fleet that shares the engine. */
 export async function composeEngine(
-  { name, engine: settings, patienceMs, without }: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'without'>,
+  {
+    name,
+    engine: settings,
+    patienceMs,
+    disabledDefences: without,
+  }: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences'>,
   domain: SearchDomain,
   fleet: Pick<Fleet, 'live' | 'rank'>,
   given: EngineComposition,

@@ -37,7 +37,7 @@ export async function composeLifeboat(
     snippetLength,
   } as const;
   const composed = await composeEngine(
-    { name: `${name} lifeboat`, engine, patienceMs: deadlineMs, without: [] },
+    { name: `${name} lifeboat`, engine, patienceMs: deadlineMs, disabledDefences: [] },
     domain,
     ALONE,
     {

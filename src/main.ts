@@ -1,9 +1,7 @@
-import { type Program, projectVersion, runProgram } from './commands/arguments.ts';
-import { EXIT } from './commands/command.ts';
+import { EXIT, type Program, projectVersion, runProgram } from './commands/arguments.ts';
+import { makeDemoIndexes } from './commands/index-catalogue.ts';
 import { compose } from './compose.ts';
-import { loadSettings } from './config/load.ts';
-import { warningsOf } from './config/tls.ts';
-import { makeDemoIndexes } from './first-start.ts';
+import { loadSettings, warningsOf } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
 import { systemClock } from './runtime.ts';
 

@@ -11,7 +11,7 @@ import { realtyAd } from './demo/realty/realty.ts';
  */
 const SIZES = { goods: 20_000, auto: 12_000, realty: 10_000, jobs: 8_000 } as const;
 
-export type DemoDomain = keyof typeof SIZES;
+type DemoDomain = keyof typeof SIZES;
 
 /** Ads per demo domain. */
 export const DEMO_SIZES: Readonly<Record<string, number>> = SIZES;

@@ -1,18 +1,17 @@
 import type { ColumnUse } from '../catalogue/columns.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../catalogue/demo.ts';
-import { createProgress } from '../catalogue/progress.ts';
 import { readCatalogue } from '../catalogue/read.ts';
 import { searchDomainOf } from '../compose-engine.ts';
-import { configReference } from '../config/reference.ts';
+import { configReference, configSchema } from '../config/reference.ts';
 import type { DomainSettings } from '../config/settings.ts';
-import { configSchema } from '../config/table.ts';
 import { writeSphinxSource } from '../engines/sphinx/source.ts';
 import type { Document } from '../search/domain.ts';
-import { domainNamed, UsageError } from './arguments.ts';
-import type { Command, CommandContext } from './command.ts';
+import { UsageError } from './arguments.ts';
+import { type Command, type CommandContext, domainNamed } from './command.ts';
 import { CATALOGUE_HELP, reportColumns } from './index-catalogue.ts';
+import { createProgress } from './terminal.ts';
 
-/** Everything about the configuration comes from one table; this prints its faces. */
+/** Checks the configuration and prints its schema and its reference page, which are derived from one table. */
 export const config: Command = {
   name: 'config',
   usage: 'check | schema | reference',
@@ -40,7 +39,7 @@ export const config: Command = {
 
 const COUNT = { least: 1, most: 100_000, whole: true };
 
-/** What the indexer needs to build the configured domains' indexes: its input, and one configuration for it and searchd. */
+/** Writes the input of the indexer and one configuration for indexer and searchd. */
 export const sphinxSource: Command = {
   name: 'sphinx-source',
   usage: '--out <directory> [--host H] [--port N] [--max-connections N] [<domain>=<file.ndjson|csv[.gz]> …]',
@@ -55,16 +54,16 @@ export const sphinxSource: Command = {
   ],
   takes: { min: 0, max: 64 },
   details: CATALOGUE_HELP,
-  run: async (words, context) => {
-    const directory = words.text('out');
+  run: async (args, context) => {
+    const directory = args.text('out');
     if (directory === undefined) throw new UsageError('--out is missing; allowed: --out <directory>');
     const searchd = {
-      host: words.text('host') ?? '127.0.0.1',
-      port: words.number('port', { least: 1, most: 65_535, whole: true }) ?? 9306,
-      maxConnections: words.number('max-connections', COUNT) ?? words.number('max-children', COUNT) ?? 64,
+      host: args.text('host') ?? '127.0.0.1',
+      port: args.number('port', { least: 1, most: 65_535, whole: true }) ?? 9306,
+      maxConnections: args.number('max-connections', COUNT) ?? args.number('max-children', COUNT) ?? 64,
     };
     const settings = context.settings();
-    const files = new Map(words.positionals.map(fileOf));
+    const files = new Map(args.positionals.map(parseDomainFile));
     for (const name of files.keys()) domainNamed(name, settings);
     const wanted = files.size === 0 ? settings.domains : settings.domains.filter(({ name }) => files.has(name));
     const dialect = dialectOf(wanted);
@@ -94,7 +93,7 @@ export const sphinxSource: Command = {
   },
 };
 
-/** Embedded domains get indexes of Sphinx. */
+/** The dialect of the configured engines; domains with the embedded engine get Sphinx. */
 function dialectOf(domains: readonly DomainSettings[]): 'sphinx' | 'manticore' {
   const named = (kind: string): readonly string[] =>
     domains.filter(({ engine }) => engine.kind === kind).map(({ name }) => name);
@@ -107,7 +106,7 @@ function dialectOf(domains: readonly DomainSettings[]): 'sphinx' | 'manticore' {
   return manticore.length > 0 ? 'manticore' : 'sphinx';
 }
 
-function fileOf(word: string): [domain: string, file: string] {
+function parseDomainFile(word: string): [domain: string, file: string] {
   const at = word.indexOf('=');
   if (at <= 0 || at === word.length - 1) throw new UsageError(`"${word}" is not <domain>=<file>`);
   return [word.slice(0, at), word.slice(at + 1)];

@@ -1,9 +1,8 @@
 import { REQUEST_PARAMETERS } from '../search/domain.ts';
 import { HIDDEN, MISSING, type Path, type RawFault, showValue } from './faults.ts';
-import { formatDuration, formatHostPort, formatSize } from './fields.ts';
-import type { Config, DomainConfig, Draft } from './schema.ts';
+import { formatDuration, formatHostPort, formatSize, isLoopback, isNetwork } from './fields.ts';
+import { type Config, type DomainConfig, type Draft, type NamedStore, namedStores } from './schema.ts';
 import { TOKEN_ALLOWED } from './schema-process.ts';
-import { isLoopback, isNetwork, type NamedStore, namedStores } from './settings.ts';
 import { checkTls } from './tls.ts';
 
 /** Faults between values that are each allowed. A value already at fault is a hole here, and nothing is said about it. */
@@ -117,7 +116,7 @@ export const RESERVED_ATTRIBUTES: readonly string[] = [
 const RESERVED_CONTEXT: readonly string[] = [...REQUEST_PARAMETERS, 'constructor'];
 
 /** Faults between the values of one domain. */
-export function checkDomain(name: string, domain: DraftDomain): readonly RawFault[] {
+function checkDomain(name: string, domain: DraftDomain): readonly RawFault[] {
   const faults: RawFault[] = [];
   const report: Report = (path, value, allowed) => {
     faults.push({ path: ['domains', name, ...path], value, allowed });
@@ -199,7 +198,7 @@ function checkContext(context: NonNullable<DraftDomain['context']>, report: Repo
 }
 
 /** Faults between the values of one store. */
-export function checkStore({ path: at, store }: NamedStore): readonly RawFault[] {
+function checkStore({ path: at, store }: NamedStore): readonly RawFault[] {
   const faults: RawFault[] = [];
   const report = (path: Path, value: string, allowed: string): void => {
     faults.push({ path: [...at, ...path], value, allowed });
@@ -231,7 +230,7 @@ type Claim = Pick<NamedStore, 'path' | 'owner'> & { readonly shared: boolean; re
  * Two users of one store are lost together and evict each other, so it must be meant: every one that names a store and
  * database another one names says `shared: true`.
  */
-export function findSharedStores(config: Draft<Config>): readonly RawFault[] {
+function findSharedStores(config: Draft<Config>): readonly RawFault[] {
   const claims = namedStores(config).map(claimOf);
   return claims.flatMap(({ path, shared, names }, index) => {
     if (shared) return [];
@@ -277,7 +276,7 @@ function addresses(
 }
 
 /** L1 of one domain below which it is not worth having. */
-export const MIN_SHARE_BYTES = 2 ** 20;
+const MIN_SHARE_BYTES = 2 ** 20;
 
 /** Each domain's part of `memory.maxBytes`: what it asks for, or an equal part of what the others leave. */
 export function shareMemory(
@@ -297,6 +296,6 @@ export function emptyShare(maxBytes: number): number {
 }
 
 /** Positions of what stands earlier in the list already. Holes repeat nothing. */
-export function repeats(items: readonly (string | undefined)[]): readonly number[] {
+function repeats(items: readonly (string | undefined)[]): readonly number[] {
   return items.flatMap((item, index) => (item !== undefined && items.indexOf(item) < index ? [index] : []));
 }

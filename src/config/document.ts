@@ -102,7 +102,7 @@ function syntaxFault(code: string, offset: number, source: string, lines: LineCo
   return { path: source, value: `not YAML at column ${col}`, allowed: EXPECTED[code] ?? `YAML (${code})`, line };
 }
 
-export interface Interpolated {
+interface Interpolated {
   readonly value: unknown;
   readonly faults: readonly RawFault[];
   /** Paths (formatted) whose value came, in part, from a variable named like a secret: never shown. */
@@ -157,7 +157,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Names the YAML file; everything else has its place in the table. */
 export const CONFIG_VARIABLE = 'SERPCACHE_CONFIG';
 
-export interface ConfigVariable {
+interface ConfigVariable {
   readonly name: string;
   /** The setting it overrides. */
   readonly path: Path;
@@ -167,7 +167,7 @@ export interface ConfigVariable {
 /** Every variable the table declares, in its order. */
 export const CONFIG_VARIABLES: readonly ConfigVariable[] = collect(CONFIG_TABLE, []);
 
-export interface Overlaid {
+interface Overlaid {
   readonly tree: Readonly<Record<string, unknown>>;
   /** Paths (formatted) that were set by a variable, and by which. */
   readonly variables: ReadonlyMap<string, string>;

@@ -31,7 +31,7 @@ function describe(source: string, faults: readonly Fault[]): string {
 }
 
 /** One of the two listeners, as the configuration names its address. */
-export interface ListenerAddress {
+interface ListenerAddress {
   readonly listener: 'public' | 'admin';
   readonly host: string;
   readonly port: number;

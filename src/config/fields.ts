@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import Type, { type TOptional, type TUnsafe } from 'typebox';
 
 /**
@@ -115,11 +116,10 @@ export function optional<T>(field: TUnsafe<T>): TOptional<TUnsafe<T>> {
 }
 
 /** JSON Schema patterns of the texts below: what an editor checks is what the service reads. */
-export const DURATION_PATTERN = '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h|d)$';
-export const SIZE_PATTERN = '^[0-9]{1,9}(\\.[0-9]{1,3})?(B|KiB|MiB|GiB)$';
-export const HOST_PATTERN = '^([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$';
-export const HOST_PORT_PATTERN =
-  '^([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]{2,45}\\]):[0-9]{1,5}$';
+const DURATION_PATTERN = '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h|d)$';
+const SIZE_PATTERN = '^[0-9]{1,9}(\\.[0-9]{1,3})?(B|KiB|MiB|GiB)$';
+const HOST_PATTERN = '^([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$';
+const HOST_PORT_PATTERN = '^([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\\[[0-9A-Fa-f:.]{2,45}\\]):[0-9]{1,5}$';
 
 type Scale = readonly (readonly [suffix: string, factor: number])[];
 
@@ -216,3 +216,21 @@ export const MIB = 2 ** 20;
 export const GIB = 2 ** 30;
 
 export const DAY = 24 * HOUR;
+
+/** An IP address, alone or with the length of its prefix. An IPv4 address is written as one: mapped ones are not taken. */
+export function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  if (rest.length > 0) return false;
+  const bits = isIPv4(address) ? 32 : isPlainIPv6(address) ? 128 : undefined;
+  if (bits === undefined) return false;
+  return prefix === undefined || (/^(?:0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= bits);
+}
+
+function isPlainIPv6(address: string): boolean {
+  return isIPv6(address) && !address.includes('%') && !/^(?:::|(?:0+:){5})ffff:/i.test(address);
+}
+
+/** Whether only this machine reaches a listener bound to it. */
+export function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(address);
+}

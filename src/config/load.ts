@@ -11,13 +11,14 @@ import {
   readDocument,
 } from './document.ts';
 import { ConfigError, type Fault, formatPath, MISSING, type RawFault, showValue } from './faults.ts';
+import { isLoopback } from './fields.ts';
 import { resolveSettings } from './resolve.ts';
 import type { Config } from './schema.ts';
 import type { Settings } from './settings.ts';
 import { type ReadFile, readTls, reasonOf } from './tls.ts';
 import { validate } from './validate.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly env: Environment;
   /** Where relative paths start: of the file itself, and of the files and directories it names. */
   readonly cwd: string;
@@ -97,4 +98,24 @@ export function embeddedDomains(directory = 'data'): Readonly<Record<string, Rea
       },
     ]),
   );
+}
+
+/** Settings that are allowed and leave something unprotected: each start logs them, one line each, without secrets. */
+export function warningsOf({ admin, control, counters, domains }: Settings): readonly string[] {
+  const warnings: string[] = [];
+  if (admin.tls === undefined && !isLoopback(admin.host)) {
+    warnings.push(
+      `admin.tls is not set and admin.host ${admin.host} is not a loopback address: the admin token crosses the network in plain text, unless a proxy in front of it speaks TLS`,
+    );
+  }
+  const stores = [
+    { path: 'control', store: control },
+    { path: 'counters', store: counters },
+    ...domains.map(({ name, store }) => ({ path: `domains.${name}.store`, store })),
+  ];
+  for (const { path, store } of stores) {
+    if (store.kind === 'none' || store.tls?.rejectUnauthorized !== false) continue;
+    warnings.push(`${path}.tls.rejectUnauthorized is false: any server is believed, and gets the password`);
+  }
+  return warnings;
 }

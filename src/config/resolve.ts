@@ -95,7 +95,7 @@ function resolveDomain(
     popularity: { maxQueries: domain.popularity.maxQueries, halfLifeMs: domain.popularity.halfLife },
     reseedPerSecond: domain.reseedPerSecond,
     ...(domain.lifeboat === undefined ? {} : { lifeboat: resolveLifeboat(domain.lifeboat, cwd) }),
-    without: domain.without,
+    disabledDefences: domain.without,
   };
 }
 

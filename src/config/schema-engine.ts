@@ -25,7 +25,7 @@ const client = {
   serverName: optional(host('Name expected in the server certificate, when it is not the address.')),
 };
 
-export const storeTls = Type.Object(
+const storeTls = Type.Object(
   {
     ...client,
     rejectUnauthorized: flag('Refuse servers whose certificate cannot be verified; off is warned of at each start.', {
@@ -35,7 +35,7 @@ export const storeTls = Type.Object(
   closed(`Speak TLS to the store. ${FILES}`),
 );
 
-export const engineTls = Type.Object(
+const engineTls = Type.Object(
   {
     mode: optional(
       choice(

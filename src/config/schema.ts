@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { Path } from './faults.ts';
 import {
   choice,
   closed,
@@ -205,3 +206,29 @@ export type Draft<T> = T extends string | number | boolean
       : { readonly [Key in keyof T as Key extends 'kind' ? Key : never]: T[Key] } & {
           readonly [Key in keyof T as Key extends 'kind' ? never : Key]?: Draft<T[Key]> | undefined;
         };
+
+type DraftStore = NonNullable<Draft<Config['domains'][string]['store']>>;
+
+/** One store the configuration names, and where. */
+export interface NamedStore {
+  readonly path: Path;
+  /** A domain's name, or `control`, `counters` in words. */
+  readonly owner: string;
+  readonly store: Exclude<DraftStore, { readonly kind: 'none' }>;
+}
+
+/** Every store that is to be connected to: the domains' own, and those of the process. */
+export function namedStores(config: Draft<Config>): readonly NamedStore[] {
+  const all = [
+    ...Object.entries(config.domains ?? {}).map(([name, domain]) => ({
+      path: ['domains', name, 'store'],
+      owner: name,
+      store: domain?.store,
+    })),
+    { path: ['control'], owner: 'control', store: config.control },
+    { path: ['counters'], owner: 'counters', store: config.counters },
+  ];
+  return all.flatMap(({ path, owner, store }) =>
+    store === undefined || store.kind === 'none' ? [] : [{ path, owner, store }],
+  );
+}

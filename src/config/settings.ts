@@ -1,9 +1,6 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import type { Coding } from '../cache/codec.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
-import type { Path } from './faults.ts';
 import type { HostPort } from './fields.ts';
-import type { Config, Draft } from './schema.ts';
 
 /** The configuration as the rooms see it: defaults applied, units in the names, nothing optional left open. */
 export interface Settings {
@@ -59,7 +56,7 @@ export interface Settings {
 }
 
 /** What one client may cost the engines. Hits, stale pages and pages others wait for as well are free. */
-export interface MissBudgetSettings {
+interface MissBudgetSettings {
   /** In the long run. */
   readonly perMinute: number;
   /** Saved up by a client that was quiet, and what a new one begins with. */
@@ -68,7 +65,7 @@ export interface MissBudgetSettings {
   readonly maxClients: number;
 }
 
-export interface SigningSettings {
+interface SigningSettings {
   /** Signs and verifies. */
   readonly key: string;
   /** Verifies only. */
@@ -104,7 +101,7 @@ export interface DomainSettings {
   /** Answers, labelled as degraded, when the engine cannot. */
   readonly lifeboat?: LifeboatSettings;
   /** Defences left out, to measure what each is worth. Empty in production. */
-  readonly without: readonly Defence[];
+  readonly disabledDefences: readonly Defence[];
 }
 
 export const DEFENCES = [
@@ -123,14 +120,14 @@ export const DEFENCES = [
 export type Defence = (typeof DEFENCES)[number];
 
 /** The embedded index of the same catalogue, in `<directory>/<domain>.sqlite`. */
-export interface LifeboatSettings {
+interface LifeboatSettings {
   readonly directory: string;
   readonly workers: number;
   readonly deadlineMs: number;
   readonly maxQueued: number;
 }
 
-export interface FreshnessSettings {
+interface FreshnessSettings {
   readonly ttlMs: number;
   readonly staleWhileRevalidateMs: number;
   readonly staleIfErrorMs: number;
@@ -193,12 +190,12 @@ export interface EngineTlsSettings extends ClientTlsSettings {
 }
 
 /** PEM texts. */
-export interface ListenerTlsSettings {
+interface ListenerTlsSettings {
   readonly cert: string;
   readonly key: string;
 }
 
-export interface EngineLimits {
+interface EngineLimits {
   /** Answers the client. */
   readonly deadlineMs: number;
   /** Ends the query itself; nothing cancels a query in searchd. */
@@ -231,47 +228,3 @@ export type EngineSettings =
       readonly connectTimeoutMs: number /** Most results reachable by paging. */;
       readonly maxMatches: number;
     } & EngineLimits);
-
-/** An IP address, alone or with the length of its prefix. An IPv4 address is written as one: mapped ones are not taken. */
-export function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  if (rest.length > 0) return false;
-  const bits = isIPv4(address) ? 32 : isPlainIPv6(address) ? 128 : undefined;
-  if (bits === undefined) return false;
-  return prefix === undefined || (/^(?:0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= bits);
-}
-
-function isPlainIPv6(address: string): boolean {
-  return isIPv6(address) && !address.includes('%') && !/^(?:::|(?:0+:){5})ffff:/i.test(address);
-}
-
-/** Whether only this machine reaches a listener bound to it. */
-export function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(address);
-}
-
-export type DraftStore = NonNullable<Draft<Config['domains'][string]['store']>>;
-
-/** One store the configuration names, and where. */
-export interface NamedStore {
-  readonly path: Path;
-  /** A domain's name, or `control`, `counters` in words. */
-  readonly owner: string;
-  readonly store: Exclude<DraftStore, { readonly kind: 'none' }>;
-}
-
-/** Every store that is to be connected to: the domains' own, and those of the process. */
-export function namedStores(config: Draft<Config>): readonly NamedStore[] {
-  const all = [
-    ...Object.entries(config.domains ?? {}).map(([name, domain]) => ({
-      path: ['domains', name, 'store'],
-      owner: name,
-      store: domain?.store,
-    })),
-    { path: ['control'], owner: 'control', store: config.control },
-    { path: ['counters'], owner: 'counters', store: config.counters },
-  ];
-  return all.flatMap(({ path, owner, store }) =>
-    store === undefined || store.kind === 'none' ? [] : [{ path, owner, store }],
-  );
-}

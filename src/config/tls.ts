@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { formatPath, MISSING, type Path, type RawFault, showValue } from './faults.ts';
-import type { Config, Draft } from './schema.ts';
-import { type EngineTlsSettings, isLoopback, namedStores, type Settings, type TlsSettings } from './settings.ts';
+import { type Config, type Draft, namedStores } from './schema.ts';
+import type { EngineTlsSettings, TlsSettings } from './settings.ts';
 
 /** @throws as `readFileSync` does. */
 export type ReadFile = (path: string) => string;
 
 export type TlsFiles = Pick<TlsSettings, 'ca' | 'cert' | 'key'>;
 
-export interface TlsRead {
+interface TlsRead {
   /** PEM texts by the path of their `tls`. */
   readonly files: ReadonlyMap<string, TlsFiles>;
   readonly faults: readonly RawFault[];
@@ -116,26 +116,6 @@ function fit(cert: string, key: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Settings that are allowed and leave something unprotected: each start logs them, one line each, without secrets. */
-export function warningsOf({ admin, control, counters, domains }: Settings): readonly string[] {
-  const warnings: string[] = [];
-  if (admin.tls === undefined && !isLoopback(admin.host)) {
-    warnings.push(
-      `admin.tls is not set and admin.host ${admin.host} is not a loopback address: the admin token crosses the network in plain text, unless a proxy in front of it speaks TLS`,
-    );
-  }
-  const stores = [
-    { path: 'control', store: control },
-    { path: 'counters', store: counters },
-    ...domains.map(({ name, store }) => ({ path: `domains.${name}.store`, store })),
-  ];
-  for (const { path, store } of stores) {
-    if (store.kind === 'none' || store.tls?.rejectUnauthorized !== false) continue;
-    warnings.push(`${path}.tls.rejectUnauthorized is false: any server is believed, and gets the password`);
-  }
-  return warnings;
 }
 
 /** `ENOENT`, never the message: it may quote what was read. */

@@ -5,7 +5,7 @@ import { parseDuration, parseHostPort, parseSize } from './fields.ts';
 import type { Config, Draft } from './schema.ts';
 import { allowedAt, alternatives, CONFIG_TABLE, isRequired, kindsOf, type SchemaNode, shapeOf } from './table.ts';
 
-export interface Validated {
+interface Validated {
   /** Defaults applied and units read; what was at fault is left out. Without faults it is a whole `Config`. */
   readonly config: Draft<Config>;
   readonly faults: readonly RawFault[];
@@ -101,7 +101,7 @@ export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Valid
 }
 
 /** One value as the rooms get it, or undefined when the table does not allow it. */
-export function readLeaf(node: SchemaNode, given: unknown): unknown {
+function readLeaf(node: SchemaNode, given: unknown): unknown {
   const value = typeof given === 'string' ? fromText(node, given) : given;
   // The node came out of a TypeBox schema, and is JSON Schema either way.
   if (!Check(node as Parameters<typeof Check>[0], value)) return undefined;

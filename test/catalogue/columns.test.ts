@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ColumnUse, nameOfColumn } from '../../src/catalogue/columns.ts';
-import { attributes, catalogueError, catalogueFiles } from './files.ts';
+import { attributes, catalogueError, catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 

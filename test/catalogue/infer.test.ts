@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { type InferredCatalogue, inferCatalogue } from '../../src/catalogue/infer.ts';
-import { catalogueError, catalogueFiles } from './files.ts';
+import { catalogueError, catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 

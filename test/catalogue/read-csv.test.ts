@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { catalogueError, catalogueFiles } from './files.ts';
+import { catalogueError, catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 const HEADER = 'id,title,description,price,area,date\n';

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { readCatalogue } from '../../src/catalogue/read.ts';
 import type { Document } from '../../src/search/domain.ts';
 import { corpora, evenly } from '../corpus.ts';
-import { catalogueFiles } from './files.ts';
+import { catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 const READER = new URL('../../src/catalogue/read.ts', import.meta.url).href;

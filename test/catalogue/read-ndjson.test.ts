@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { readCatalogue } from '../../src/catalogue/read.ts';
-import { ATTRIBUTES, catalogueError, catalogueFiles } from './files.ts';
+import { ATTRIBUTES, catalogueError, catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/certificates.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
-import { adminService, TOKEN } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { adminService, callCli, TOKEN } from './harness.ts';
 
 /** Knows no domains, and remembers who asked. */
 async function listener(t: TestContext) {

@@ -4,8 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { numberOf, type Option, readWords } from '../../src/commands/arguments.ts';
-import { EXIT, EXIT_MEANINGS } from '../../src/commands/command.ts';
+import { EXIT, EXIT_MEANINGS, numberOf, type Option, parseArguments } from '../../src/commands/arguments.ts';
 
 const OPTIONS: readonly Option[] = [
   { name: 'rate', takes: 'N', about: 'a number' },
@@ -13,7 +12,7 @@ const OPTIONS: readonly Option[] = [
   { name: 'dry-run', about: 'a switch' },
 ];
 
-const read = (...argv: readonly string[]) => readWords(argv, OPTIONS);
+const read = (...argv: readonly string[]) => parseArguments(argv, OPTIONS);
 
 function faults(...argv: readonly string[]): readonly string[] {
   const found = read(...argv);
@@ -22,21 +21,21 @@ function faults(...argv: readonly string[]): readonly string[] {
 
 test('options are read in both forms, beside positional arguments', () => {
   const found = read('one', '--rate=-3', '--domain', 'a', '--domain=b', '--dry-run', '--', '--two');
-  assert.ok(found.kind === 'words');
-  const { positionals, has, text, texts, number } = found.words;
+  assert.ok(found.kind === 'arguments');
+  const { positionals, has, text, texts, number } = found.arguments;
   assert.deepEqual(
     [positionals, texts('domain'), has('dry-run'), has('rate')],
     [['one', '--two'], ['a', 'b'], true, true],
   );
   assert.deepEqual([text('rate'), number('rate'), text('domain')], ['-3', -3, 'a']);
   const negative = read('--rate', '-3');
-  assert.ok(negative.kind === 'words' && negative.words.number('rate') === -3, 'a negative number is a value');
+  assert.ok(negative.kind === 'arguments' && negative.arguments.number('rate') === -3, 'a negative number is a value');
 });
 
 test('help and the version go before every fault, unless they stand after --', () => {
   for (const word of ['--help', '-h']) assert.equal(read('--bogus', '--rate', word).kind, 'help');
   assert.equal(read('x', '--version', '--bogus').kind, 'version');
-  assert.equal(read('--', '--help').kind, 'words');
+  assert.equal(read('--', '--help').kind, 'arguments');
 });
 
 test('every fault is told at once, with what is allowed', () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { freePorts } from '../../loadtest/stack/process.ts';
-import { type AdminService, adminService, TOKEN } from './admin-service.ts';
+import { type AdminService, adminService, TOKEN } from './harness.ts';
 
 const CLI = join(import.meta.dirname, '../../src/cli.ts');
 

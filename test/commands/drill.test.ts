@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import { type AdminService, adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { type AdminService, adminService, callCli } from './harness.ts';
 
 const run = (url: string, ...more: string[]): string[] => {
   return ['drill', 'run', 'canary', '--domain', 'goods', '--reason', 'rehearsal', '--admin', url, ...more];

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { adminService, callCli } from './harness.ts';
 
 test('a refresh is done at once, and a script reads one JSON value', async (t) => {
   const service = await adminService(t);

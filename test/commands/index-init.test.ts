@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { callCli } from './run.ts';
+import { callCli } from './harness.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-init-'));
 after(() => rmSync(folder, { recursive: true }));

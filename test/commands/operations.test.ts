@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Explanation } from '../../src/search/explain.ts';
 import type { SearchParameters } from '../../src/search/query.ts';
-import { adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { adminService, callCli } from './harness.ts';
 
 test('purge takes the words as one query, and says what text was flushed', async (t) => {
   const { url, posted } = await adminService(t);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
-import { readWords, UsageError } from '../../src/commands/arguments.ts';
+import { parseArguments, UsageError } from '../../src/commands/arguments.ts';
 import type { Command } from '../../src/commands/command.ts';
 import { sphinxSource } from '../../src/commands/config.ts';
 import { indexCatalogue } from '../../src/commands/index-catalogue.ts';
@@ -62,9 +62,9 @@ for (const corpus of corpora('goods')) {
 
     const run = async (command: Command, args: readonly string[], given = settings()): Promise<string> => {
       let printed = '';
-      const read = readWords(args, command.options);
-      assert.ok(read.kind === 'words', JSON.stringify(read));
-      await command.run(read.words, {
+      const read = parseArguments(args, command.options);
+      assert.ok(read.kind === 'arguments', JSON.stringify(read));
+      await command.run(read.arguments, {
         clock: systemClock,
         stdout: { write: (text) => (printed += text), isTTY: true },
         stderr: { write: () => undefined },

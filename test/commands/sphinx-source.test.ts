@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { callCli } from './run.ts';
+import { callCli } from './harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-source-'));
 after(() => rmSync(directory, { recursive: true }));

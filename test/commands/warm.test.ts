@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { adminService, callCli } from './harness.ts';
 
 function queryFile(t: TestContext, text: string | Buffer, name = 'queries of mine.tsv'): string {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-warm-'));

@@ -1,5 +1,4 @@
-import { testFaults, withEngine, withStore } from './fault-case.ts';
-import { goods } from './faults-of.ts';
+import { goods, testFaults, withEngine, withStore } from './harness.ts';
 
 testFaults([
   [

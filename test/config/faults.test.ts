@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listenFault } from '../../src/config/faults.ts';
-import { faultsOf, goods } from './faults-of.ts';
+import { faultsOf, goods } from './harness.ts';
 
 test('a variable that is missing is a fault that names it, and what depends on it is not blamed', () => {
   const yaml = `admin: { host: 0.0.0.0, token: "\${ADMIN_SECRET}" }\n${goods(`engine: { kind: "\${KIND}", host: "a\${}b" }`)}`;

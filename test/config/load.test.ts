@@ -123,7 +123,7 @@ domains:
       maxLeaseWaiters: 256,
       popularity: { maxQueries: 1000, halfLifeMs: 600_000 },
       reseedPerSecond: 2000,
-      without: [],
+      disabledDefences: [],
     },
   ]);
 });

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { parse } from 'yaml';
 import { CONFIG_VARIABLES } from '../../src/config/document.ts';
-import { configPaths, configReference } from '../../src/config/reference.ts';
-import { configSchema } from '../../src/config/table.ts';
+import { configPaths, configReference, configSchema } from '../../src/config/reference.ts';
 
 const deploy = new URL('../../deploy/', import.meta.url);
 

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/certificates.ts';
-import { loadSettings } from '../../src/config/load.ts';
+import { loadSettings, warningsOf } from '../../src/config/load.ts';
 import type { EngineTlsSettings, Settings } from '../../src/config/settings.ts';
-import { warningsOf } from '../../src/config/tls.ts';
-import { faultsOf, goods } from './faults-of.ts';
+import { faultsOf, goods } from './harness.ts';
 
 let directory = '';
 let files: Readonly<Record<string, string>> = {};

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/certificates.ts';
 import { readPlan } from '../../loadtest/stack/plan.ts';
-import { loadSettings } from '../../src/config/load.ts';
+import { loadSettings, warningsOf } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
-import { warningsOf } from '../../src/config/tls.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

@@ -37,14 +37,19 @@ async function outage(t: TestContext, forcedOpen: () => boolean = () => false): 
     limit: 'fixed',
     snippetLength: 200,
   } as const;
-  const composed = await composeEngine({ name: DOMAIN.name, engine, patienceMs: 2000, without: [] }, DOMAIN, fleet, {
-    clock: systemClock,
-    // The ordinary probe then comes later than the search that an open breaker lets through.
-    random: () => 0.999,
-    observeEngine: () => undefined,
-    observeGuard,
-    forcedOpen,
-  });
+  const composed = await composeEngine(
+    { name: DOMAIN.name, engine, patienceMs: 2000, disabledDefences: [] },
+    DOMAIN,
+    fleet,
+    {
+      clock: systemClock,
+      // The ordinary probe then comes later than the search that an open breaker lets through.
+      random: () => 0.999,
+      observeEngine: () => undefined,
+      observeGuard,
+      forcedOpen,
+    },
+  );
   t.after(composed.close);
   // One worker: the probe that is sent at the start has been answered before this one.
   await composed.engines[0]?.probe(AbortSignal.timeout(20_000));
@@ -91,7 +96,7 @@ test('an endpoint that comes back beside another one that was up all the while b
     limit: 'fixed',
   } as const;
   const { guard, health, revivals, close } = await composeEngine(
-    { name: DOMAIN.name, engine, patienceMs: 2000, without: [] },
+    { name: DOMAIN.name, engine, patienceMs: 2000, disabledDefences: [] },
     DOMAIN,
     fleet,
     {

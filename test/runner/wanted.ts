@@ -1,6 +1,6 @@
 import { globSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { type NotRun, type Program, readWords, UsageError, type Words } from '../../src/commands/arguments.ts';
+import { type ParsedArguments, type NotRun, type Program, parseArguments, UsageError } from '../../src/commands/arguments.ts';
 import { importsOf, sourceFiles } from '../architecture/source.ts';
 import type { FinishedRun } from './judge.ts';
 
@@ -49,10 +49,10 @@ export interface WantedRun {
 
 /** @returns what to say instead, when the arguments ask for nothing that can be run. */
 export function wantedRun(args: readonly string[], root: string): WantedRun | NotRun {
-  const read = readWords(args, TEST_PROGRAM.options);
-  if (read.kind !== 'words') return read;
+  const read = parseArguments(args, TEST_PROGRAM.options);
+  if (read.kind !== 'arguments') return read;
   try {
-    return wantedBy(read.words, root);
+    return wantedBy(read.arguments, root);
   } catch (error) {
     if (error instanceof UsageError) return { kind: 'wrong', faults: [error.message] };
     if (!(error instanceof SyntaxError)) throw error;
@@ -60,7 +60,7 @@ export function wantedRun(args: readonly string[], root: string): WantedRun | No
   }
 }
 
-function wantedBy({ positionals, has, text, texts }: Words, root: string): WantedRun {
+function wantedBy({ positionals, has, text, texts }: ParsedArguments, root: string): WantedRun {
   const named = (positionals.length === 0 ? ['test'] : positionals).flatMap((path) => testFilesOf(path, root));
   const reaches = importGraph(root);
   const [names, skips] = [texts('test-name-pattern'), texts('test-skip-pattern')];

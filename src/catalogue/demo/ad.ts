@@ -19,8 +19,8 @@ export function roundPrice(price: number, random: Random): number {
 }
 
 /** The newest ad; fixed, so that the catalogue is the same whenever it is made. */
-export const LAST_DAY = '2026-11-20';
-export const DAYS = 180;
+const LAST_DAY = '2026-11-20';
+const DAYS = 180;
 const DAY_MS = 86_400_000;
 
 /** `YYYY-MM-DD` within the window, the newer the likelier: old ads sell and vanish. */

@@ -21,7 +21,7 @@ export interface Side {
 /** `partial`: an answer without all of its parts says nothing about the engine's ranking. */
 export type Fault = EngineErrorCode | 'partial';
 
-export type Reply =
+type Reply =
   | { readonly kind: 'page'; readonly page: ResultPage; readonly tookMs: number; readonly late: boolean }
   | { readonly kind: 'fault'; readonly fault: Fault; readonly message: string };
 
@@ -159,7 +159,7 @@ export interface Described {
   readonly index?: IndexMeta;
 }
 
-export interface OpenSidesOptions {
+interface OpenSidesOptions {
   readonly settings: DomainSettings;
   /** Of the lifeboat's index. */
   readonly directory: string;

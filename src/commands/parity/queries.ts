@@ -1,7 +1,6 @@
-import { linesOf } from '../../catalogue/csv.ts';
+import { fileBytes, linesOf } from '../../catalogue/file.ts';
 import type { PreparedSearch } from '../../search/read-path.ts';
 import { InvalidSearch } from '../../search/search-error.ts';
-import { fileBytes } from '../arguments.ts';
 
 export interface Query {
   readonly prepared: PreparedSearch;
@@ -22,7 +21,7 @@ export interface Queries {
   readonly cut: boolean;
 }
 
-export interface ReadQueriesOptions {
+interface ReadQueriesOptions {
   /** @throws InvalidSearch */
   readonly prepare: (text: string) => PreparedSearch;
   readonly maxQueries: number;

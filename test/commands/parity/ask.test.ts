@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AskOptions, askBoth } from '../../../src/commands/parity/ask.ts';
-import { figuresOf } from '../../../src/commands/parity/figures.ts';
 import type { Query } from '../../../src/commands/parity/queries.ts';
+import { figuresOf } from '../../../src/commands/parity/report.ts';
 import { type Engine, EngineError, type ResultPage } from '../../../src/search/engine.ts';
 import { prepareSearch } from '../../../src/search/key.ts';
 import { createFakeClock } from '../../fakes/clock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sample } from '../../../src/commands/parity/ask.ts';
-import { figuresOf } from '../../../src/commands/parity/figures.ts';
+import { figuresOf } from '../../../src/commands/parity/report.ts';
 import type { ResultPage } from '../../../src/search/engine.ts';
 import { comparePages } from '../../../src/search/overlap.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { figuresOf } from '../../../src/commands/parity/figures.ts';
-import { type ParityReport, reportText } from '../../../src/commands/parity/report.ts';
+import { figuresOf, type ParityReport, reportText } from '../../../src/commands/parity/report.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 

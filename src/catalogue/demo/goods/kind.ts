@@ -4,7 +4,7 @@ import { type Gender, type Language, lines } from '../ad.ts';
 export type Wear = 'device' | 'cloth' | 'furniture' | 'plain' | 'none';
 
 /** Vocabulary of one kind of thing, as written in the goods files. */
-export interface KindSource {
+interface KindSource {
   readonly category: string;
   readonly weight: number;
   readonly gender: Gender;
@@ -81,7 +81,7 @@ function modelsOf(line: string): Model[] {
     });
 }
 
-export function slotValues(text: string): readonly SlotValue[] {
+function slotValues(text: string): readonly SlotValue[] {
   return text.split(';').map((part) => {
     const [words = '', factor] = part.trim().split('*');
     const [ru = '', en = ru] = words.split('=');

@@ -1,6 +1,6 @@
 import { lines } from '../ad.ts';
 
-export interface Profession {
+interface Profession {
   readonly category: string;
   /** As in «требуется …». */
   readonly name: string;

@@ -16,7 +16,7 @@ import type { Estate, EstateWords } from './estate.ts';
 import { FLATS, HOUSES, ROOMS } from './homes.ts';
 import { COMMERCIAL, GARAGES, PLOTS } from './non-residential.ts';
 
-export type Deal = 'продажа' | 'аренда';
+type Deal = 'продажа' | 'аренда';
 
 export function realtyAd(random: Random): Draft {
   const estate = random.weighted(ESTATES);
@@ -192,4 +192,4 @@ function priceOf(estate: Estate, shape: Shape, city: City, deal: Deal, random: R
   return Math.round((worth * estate.rentPerMonth) / 500) * 500 || 500;
 }
 
-export const ESTATES: readonly Estate[] = [FLATS, HOUSES, ROOMS, GARAGES, PLOTS, COMMERCIAL];
+const ESTATES: readonly Estate[] = [FLATS, HOUSES, ROOMS, GARAGES, PLOTS, COMMERCIAL];

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COMMANDS } from '../../src/commands/table.ts';
-import { adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { COMMANDS } from '../../src/commands/call.ts';
+import { adminService, callCli } from './harness.ts';
 
 test('wrong words are refused before anything is sent, with the one that was meant', async (t) => {
   const { url, requests } = await adminService(t);

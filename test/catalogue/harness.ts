@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
-import { CatalogueError } from '../../src/catalogue/error.ts';
 import { type ReadOptions, readCatalogue } from '../../src/catalogue/read.ts';
+import { CatalogueError } from '../../src/catalogue/row.ts';
 import type { Attribute, AttributeType, Document } from '../../src/search/domain.ts';
 
 /** A directory for one test file's catalogues, gone when its tests are. */

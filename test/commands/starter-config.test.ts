@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InferredColumn } from '../../src/catalogue/infer.ts';
+import { type StarterConfig, starterConfig } from '../../src/commands/index-catalogue.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { DomainSettings } from '../../src/config/settings.ts';
-import { type StarterConfig, starterConfig } from '../../src/config/starter.ts';
 
 function column(name: string, more: Partial<InferredColumn> = {}): InferredColumn {
   return { column: name, name, type: 'string', values: 100, distinct: 10, ...more };

@@ -1,14 +1,14 @@
-import type { ProgressOutput } from '../../catalogue/progress.ts';
-import { nearest } from '../../config/faults.ts';
-import type { Plan } from '../../operations/drills/plan.ts';
-import type { Clock } from '../../runtime.ts';
-import { type Option, UsageError, type Words } from '../arguments.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { type AdminClient, AdminProblem, accessOf, createAdminClient, trustAuthorities } from './client.ts';
+import { nearest } from '../config/faults.ts';
+import type { Plan } from '../operations/drills/plan.ts';
+import type { Clock } from '../runtime.ts';
+import { type AdminClient, AdminProblem, accessOf, createAdminClient, trustAuthorities } from './admin-client.ts';
+import { type Option, type ParsedArguments, UsageError } from './arguments.ts';
+import type { Command, CommandContext } from './command.ts';
+import { type ProgressOutput, printable } from './terminal.ts';
 
-/** What a command over the admin API works with. */
-export interface Desk extends Confirm {
-  readonly words: Words;
+/** The environment of a command over the admin API. */
+export interface OperatorContext extends Confirm {
+  readonly args: ParsedArguments;
   readonly client: AdminClient;
   readonly output: Output;
   /** `--reason`. */
@@ -18,17 +18,16 @@ export interface Desk extends Confirm {
   readonly signal: AbortSignal;
 }
 
-export interface OperatorCommand {
+interface OperatorCommand {
   readonly name: string;
   readonly usage: string;
   readonly summary: string;
-  /** Its own, beside those that all have. */
+  /** Options of this command, in addition to the common ones. */
   readonly options: readonly Option[];
   readonly details?: readonly string[];
-  /** How many words it takes beside its options. */
+  /** The number of arguments, options not included. */
   readonly takes: { readonly min: number; readonly max: number };
-  /** Bodies of requests are the command's own; so is what a person reads of the answers. */
-  readonly run: (desk: Desk) => Promise<void>;
+  readonly run: (context: OperatorContext) => Promise<void>;
 }
 
 const COMMON: readonly Option[] = [
@@ -44,7 +43,7 @@ const COMMON: readonly Option[] = [
   { name: 'ca-file', takes: 'FILE', about: 'PEM of authorities to trust for https://, beside those of Node' },
 ];
 
-/** A command that asks a running service, by the admin API alone: it composes nothing of it here. */
+/** A command that works on a running service through its admin API only. */
 export function operatorCommand(definition: OperatorCommand): Command {
   const { name, usage, summary, takes } = definition;
   const options = [...definition.options, ...COMMON];
@@ -55,36 +54,36 @@ export function operatorCommand(definition: OperatorCommand): Command {
     options,
     takes,
     ...(definition.details === undefined ? {} : { details: definition.details }),
-    run: async (words, context) => {
+    run: async (args, context) => {
       const { operator, signal, stderr, clock } = context;
-      trustAuthorities(words);
-      const client = createAdminClient({ ...accessOf(words, context), operator, signal });
-      const output = createOutput(context, words.has('json'));
-      const { asks, confirm } = createConfirm(context, words.has('yes'));
-      const reason = words.text('reason');
+      trustAuthorities(args);
+      const client = createAdminClient({ ...accessOf(args, context), operator, signal });
+      const output = createOutput(context, args.has('json'));
+      const { asks, confirm } = createConfirm(context, args.has('yes'));
+      const reason = args.text('reason');
       try {
-        await definition.run({ words, client, output, asks, confirm, reason, stderr, clock, signal });
+        await definition.run({ args, client, output, asks, confirm, reason, stderr, clock, signal });
       } catch (error) {
         if (!(error instanceof AdminProblem)) throw error;
-        const hint = await meant(error, words, client);
+        const hint = await suggestedName(error, args, client);
         throw hint === undefined ? error : new Error(`${error.message} ${hint}`, { cause: error });
       }
     },
   };
 }
 
-/** What stands before an act that harms when it was meant for another domain, or not at all. */
-export interface Confirm {
+/** Asks before an action that does harm when it is a mistake. */
+interface Confirm {
   /**
-   * Whether somebody will be asked, and should be shown what will happen.
-   * @throws UsageError where nobody can be asked and `--yes` is missing: before anything is sent.
+   * Whether the operator will be asked, and so should see a preview.
+   * @throws UsageError without a terminal and without `--yes`, before any request is sent.
    */
   readonly asks: () => boolean;
-  /** @param typed what must be typed to go on; `y` unless said. @throws as `asks`, and when the answer is another. */
+  /** @param typed the text to be typed; `y` by default. @throws as `asks`, and when the answer is not the text. */
   readonly confirm: (question: string, typed?: string) => Promise<void>;
 }
 
-export function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean): Confirm {
+function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean): Confirm {
   const asks = (): boolean => {
     if (yes) return false;
     if (ask !== undefined) return true;
@@ -102,17 +101,21 @@ export function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean
   };
 }
 
-/** For a name that the service does not know: the one that was meant, when one of the words is near to a known one. */
-export async function meant(problem: AdminProblem, words: Words, client: AdminClient): Promise<string | undefined> {
+/** For a domain or plan that the service does not know: a known name that one of the arguments resembles. */
+async function suggestedName(
+  problem: AdminProblem,
+  args: ParsedArguments,
+  client: AdminClient,
+): Promise<string | undefined> {
   try {
     const known = await knownNames(problem.code, client);
-    for (const word of [...words.positionals, ...words.texts('domain')]) {
+    for (const word of [...args.positionals, ...args.texts('domain')]) {
       if (known.includes(word)) continue;
       const name = nearest(word, known);
       if (name !== undefined) return `Did you mean ${name}?`;
     }
   } catch {
-    // The problem itself has been told already.
+    // The caller reports the problem itself.
   }
   return undefined;
 }
@@ -130,20 +133,20 @@ async function knownNames(code: string, client: AdminClient): Promise<readonly s
   }
 }
 
-/** Where results and remarks go: a script reads one JSON value, or one per line, on standard output; a person reads text. */
-export interface Output {
+/** Results and remarks. A script reads JSON on standard output, one value per line; a person reads text. */
+interface Output {
   readonly json: boolean;
-  /** A person sits at standard error: what comes and goes may be shown there. */
+  /** Standard error is a terminal, so a line may be redrawn there. */
   readonly watched: boolean;
-  /** The outcome, once. */
+  /** The outcome; called once. */
   readonly result: (value: unknown, text: () => string) => void;
-  /** Something of what happens, as it happens: a line for a script. Nothing for a person, who reads remarks. */
+  /** An event while the command runs: a line of JSON for a script, nothing for a person. */
   readonly event: (value: unknown) => void;
-  /** For a person, beside the result. */
+  /** Text for a person, in addition to the result. */
   readonly remark: (text: string) => void;
 }
 
-export function createOutput(context: Pick<CommandContext, 'stdout' | 'stderr'>, asksJson: boolean): Output {
+function createOutput(context: Pick<CommandContext, 'stdout' | 'stderr'>, asksJson: boolean): Output {
   const { stdout, stderr } = context;
   const json = asksJson || stdout.isTTY !== true;
   const line = (value: unknown): unknown => stdout.write(`${JSON.stringify(value)}\n`);
@@ -156,9 +159,4 @@ export function createOutput(context: Pick<CommandContext, 'stdout' | 'stderr'>,
     },
     remark: (text) => stderr.write(`${printable(text)}\n`),
   };
-}
-
-/** Queries, reasons and ids are other people's words: none of them may move the cursor or colour the terminal. */
-export function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n]|\p{Bidi_Control}/gu, '·');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createProgress, MAX_NOTES, type ProgressOptions } from '../../src/catalogue/progress.ts';
+import { createProgress, MAX_NOTES, type ProgressOptions } from '../../src/commands/terminal.ts';
 
 /** A progress whose output is kept and whose time stands still unless told. */
 function watched(
@@ -90,7 +90,7 @@ describe('progress elsewhere', () => {
     progress.finish();
     progress.finish();
     progress.update(11);
-    assert.deepEqual(written, ['indexing goods  10 documents in 0.0 s\n']);
+    assert.deepEqual(written, ['indexing goods  10 documents in 0 ms\n']);
   });
 
   it('prints a bounded number of notes and counts the rest', () => {
