@@ -1,7 +1,7 @@
 import type { Annotations } from './fields.ts';
 import { configShape } from './schema.ts';
 
-/** The schema as the plain JSON Schema it is: what the readers of the table walk. */
+/** A node of the schema, as plain JSON Schema. */
 export interface SchemaNode extends Annotations {
   readonly type?: string;
   readonly description?: string;
@@ -25,7 +25,7 @@ export interface SchemaNode extends Annotations {
 
 export const CONFIG_TABLE: SchemaNode = configShape as unknown as SchemaNode;
 
-/** One way of reading a node; everything that walks the table switches over it. */
+/** The form of a node; every reader of the table switches over it. */
 export type Shape =
   | { readonly is: 'mapping'; readonly properties: Readonly<Record<string, SchemaNode>> }
   | { readonly is: 'named'; readonly name: RegExp; readonly member: SchemaNode }
@@ -44,19 +44,19 @@ export function shapeOf(node: SchemaNode): Shape {
   return { is: 'leaf' };
 }
 
-/** The names by which the members of a union are chosen: `sphinx`, `manticore`. */
+/** The kinds that select a member of a union: `sphinx`, `manticore`. */
 export function kindsOf(member: SchemaNode, discriminator: string): readonly string[] {
   return member.properties?.[discriminator]?.enum ?? [];
 }
 
-/** Whether a mapping must carry this member: it is declared, and nothing stands in for it. */
+/** Whether a member is required: it has no default. */
 export function isRequired(parent: SchemaNode, name: string): boolean {
   const node = parent.properties?.[name];
-  const stands = node?.default !== undefined || node?.['x-default'] !== undefined;
-  return !stands && (parent.required ?? []).includes(name);
+  const hasDefault = node?.default !== undefined || node?.['x-default'] !== undefined;
+  return !hasDefault && (parent.required ?? []).includes(name);
 }
 
-/** What may stand at a node, in words. */
+/** The values allowed at a node, in words. */
 export function allowedAt(node: SchemaNode): string {
   const shape = shapeOf(node);
   switch (shape.is) {

@@ -18,7 +18,7 @@ interface TlsRead {
 
 const PEM = /-----BEGIN [A-Z0-9 ]+-----/;
 
-/** One `tls` section the configuration has, and where. */
+/** A `tls` section of the configuration, and its path. */
 interface NamedTls {
   readonly path: Path;
   readonly tls: Draft<TlsFiles>;
@@ -55,7 +55,7 @@ export function checkTls(config: Draft<Config>): readonly RawFault[] {
   return [...pairs, ...engines];
 }
 
-/** In the MySQL handshake a certificate is only compared with a name: an address would be compared with `localhost`. */
+/** In the MySQL handshake a certificate is compared with a name only: for an address, it would be compared with `localhost`. */
 function checkEngineName(path: Path, engine: DraftEngine): readonly RawFault[] {
   if (engine.kind === 'sqlite' || engine.tls === undefined || engine.tls.serverName !== undefined) return [];
   if (tlsModeOf(engine.kind, engine.tls.mode) === 'tunnel') return [];
@@ -66,12 +66,12 @@ function checkEngineName(path: Path, engine: DraftEngine): readonly RawFault[] {
   return [{ path, value: MISSING, allowed: `the name in the server's certificate, as ${address} is an address` }];
 }
 
-/** Sphinx has no TLS of its own, so what speaks it is a tunnel in front of it. */
+/** Sphinx has no TLS of its own, so TLS to it needs a tunnel in front of it. */
 export function tlsModeOf(kind: 'sphinx' | 'manticore', given: EngineTlsSettings['mode'] | undefined) {
   return given ?? (kind === 'sphinx' ? 'tunnel' : 'mysql');
 }
 
-/** Reads every file a `tls` section names, so that one that is missing is a fault at start and not at the first use. */
+/** Reads every file that a `tls` section names, so that a missing file is a fault at start and not at the first use. */
 export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string): TlsRead {
   const files = new Map<string, TlsFiles>();
   const faults: RawFault[] = [];
@@ -108,7 +108,7 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
   return { files, faults };
 }
 
-/** Whether a TLS server or client can be made of them. */
+/** Whether the key is the certificate's: a TLS context accepts both. */
 function fit(cert: string, key: string): boolean {
   try {
     createSecureContext({ cert, key });
@@ -118,7 +118,7 @@ function fit(cert: string, key: string): boolean {
   }
 }
 
-/** `ENOENT`, never the message: it may quote what was read. */
+/** The code of an error, such as `ENOENT`. The message is never shown, because it may quote the file. */
 export function reasonOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : MISSING;

@@ -79,5 +79,5 @@ test('the JSON Schema refuses what the service refuses', () => {
 test('every setting in the JSON Schema says what it is for and what is allowed', () => {
   const text = JSON.stringify(configSchema());
   assert.doesNotMatch(text, /"x-(unit|env|secret|min|max|allowed|default)"/);
-  assert.match(text, /Of one read: .*Allowed: a duration such as 50ms/);
+  assert.match(text, /Maximum time of a read\. .*Allowed: a duration such as 50ms/);
 });

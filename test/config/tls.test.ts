@@ -136,6 +136,6 @@ test('an admin listener off loopback without TLS and a store that is believed un
     /^admin\.tls is not set and admin\.host 0\.0\.0\.0 is not .* token crosses the network in plain text[^\n]*$/,
   );
   assert.deepEqual(warnings('control: { kind: standalone, nodes: ["c:1"], tls: { rejectUnauthorized: false } }'), [
-    'control.tls.rejectUnauthorized is false: any server is believed, and gets the password',
+    'control.tls.rejectUnauthorized is false: any server is trusted, and gets the password',
   ]);
 });
