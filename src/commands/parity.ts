@@ -14,7 +14,7 @@ import { createProgress } from './terminal.ts';
 const MOST_LIMIT = 100;
 const MOST_QUERIES = 100_000;
 
-/** What it would cost to answer from the lifeboat: how alike it and the engine answer the queries people ask. */
+/** Measures how similar the answers of the lifeboat and of the engine are, for a file of real queries. */
 export const parity: Command = {
   name: 'parity',
   usage:
@@ -35,7 +35,7 @@ export const parity: Command = {
     const request = requestOf(args);
     const domain = domainNamed(request.domain, settings());
     const directory = directoryOf(request.with, domain);
-    const prepare = preparing(domain, request);
+    const prepare = preparerOf(domain, request);
     const atOnce = Math.min(request.atOnce, domain.engine.maxConcurrent);
 
     const reading = createProgress({ label: 'reading', unit: 'queries', output: stderr, clock });
@@ -91,7 +91,7 @@ function requestOf(args: ParsedArguments): ParityRequest {
   };
 }
 
-/** Where the lifeboat's index is: the argument wins, so that one can be tried before it is configured. */
+/** The directory of the lifeboat's index. The argument takes precedence, so that an index can be tried before it is configured. */
 function directoryOf(given: string | undefined, { name, lifeboat }: DomainSettings): string {
   if (given !== undefined && given !== 'lifeboat') return resolvePath(given);
   if (lifeboat !== undefined) return lifeboat.directory;
@@ -100,15 +100,15 @@ function directoryOf(given: string | undefined, { name, lifeboat }: DomainSettin
   );
 }
 
-/** Queries take the way that a client's take. @throws UsageError for a filter or a sort that the domain does not have. */
-function preparing(
+/** Prepares queries as those of clients. @throws UsageError for a filter or a sort order that the domain does not have. */
+function preparerOf(
   settings: DomainSettings,
   { limit, filters, sort }: ParityRequest,
 ): (text: string) => PreparedSearch {
   const domains = [searchDomainOf(settings)];
   const rest: (readonly [string, string])[] = [
     ['domain', settings.name],
-    // One more than is compared: it tells whether the engine's list is cut amid a tie.
+    // One result more than is compared shows whether the engine's list is cut inside a tie.
     ['limit', String(Math.min(MOST_LIMIT, limit + 1))],
     ...filters.map((filter) => ['filter', filter] as const),
     ...(sort === undefined ? [] : [['sort', sort] as const]),

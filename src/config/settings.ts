@@ -204,7 +204,7 @@ interface ListenerTlsSettings {
 interface EngineLimits {
   /** Time until the client is answered. */
   readonly deadlineMs: number;
-  /** Time until the query is ended here; searchd itself goes on, because nothing cancels a query there. */
+  /** Time until the query itself ends; nothing cancels a query in searchd before. */
   readonly hardDeadlineMs: number;
   /** Maximum of the whole fleet; each process uses its share. */
   readonly maxConcurrent: number;

@@ -2,11 +2,11 @@ import type { Comparison } from '../../search/overlap.ts';
 import type { Fault, ReplyFacts, Sample, Sides } from './ask.ts';
 import { MAX_LINES, type Queries } from './queries.ts';
 
-/** Everything `serpcache parity` found out; `--json` prints it as it is. */
+/** The result of `serpcache parity`; `--json` prints it unchanged. */
 export interface ParityReport {
   readonly domain: string;
   readonly limit: number;
-  /** As given: `-price`, `brand:hp`. */
+  /** As given on the command line: `-price`, `brand:hp`. */
   readonly sort: string | null;
   readonly filters: readonly string[];
   readonly engine: SideHead;
@@ -17,179 +17,65 @@ export interface ParityReport {
     readonly badLines: number;
     readonly distinct: number;
     readonly asked: number;
-    /** Of the weight of all distinct queries, 0–1. */
+    /** The share of the asked queries in the weight of all distinct queries, 0–1. */
     readonly askedShare: number;
   };
   readonly figures: Figures;
-  /** What should be known before the figures are believed. */
+  /** Reasons to doubt the figures. */
   readonly warnings: readonly string[];
 }
 
 export interface SideHead {
   readonly is: string;
-  /** Past it clients get no page of this engine. */
+  /** After this time clients get no page of this engine. */
   readonly deadlineMs: number;
-  /** Null where the engine does not say. */
+  /** Null when the engine does not tell it. */
   readonly documents: number | null;
   readonly builtAt: string | null;
 }
 
-/** The report as a person reads it. `nowMs` is wall time, for the age of an index. */
-export function reportText(report: ParityReport, nowMs: number): string {
-  const { figures, queries, limit } = report;
-  const { overlap, ties, empty, totalRatio, results } = figures;
-  const how = [
-    ...report.filters.map((filter) => `filter ${filter}`),
-    ...(report.sort === null ? [] : [`sort ${report.sort}`]),
-  ];
-  const rows: readonly (readonly [string, string])[] = [
-    ['domain', [report.domain, ...how].join(', ')],
-    ['engine', headText(report.engine, nowMs)],
-    ['lifeboat', headText(report.lifeboat, nowMs)],
-    [
-      'queries',
-      `${queries.distinct} distinct in ${queries.lines} lines (${queries.badLines} bad), ${queries.asked} asked ` +
-        `(${percent(queries.askedShare)} of all searches), ${figures.compared} answered by both`,
-    ],
-    ['', ''],
-    [
-      `overlap@${limit}`,
-      `mean ${share(overlap.mean)}  weighted ${share(overlap.weightedMean)}  ` +
-        `p10 ${share(overlap.p10)}  p50 ${share(overlap.p50)}  p90 ${share(overlap.p90)}`,
-    ],
-    [
-      '',
-      `without queries nobody finds: mean ${share(overlap.meanOfFound)}  weighted ${share(overlap.weightedMeanOfFound)}`,
-    ],
-    [
-      'ties',
-      `${percent(ties.share)} of these the engine cuts amid results it ranks alike; without them mean ${share(ties.meanWithout)}`,
-    ],
-    ['same order', `${percent(figures.sameOrder)} of the queries for which both find something`],
-    [
-      'empty',
-      `only the engine ${percent(empty.onlyEngine)}  only the lifeboat ${percent(empty.onlyLifeboat)}  both ${percent(empty.both)}`,
-    ],
-    [
-      'totals',
-      `lifeboat ÷ engine: p10 ${share(totalRatio.p10)}  p50 ${share(totalRatio.p50)}  p90 ${share(totalRatio.p90)}`,
-    ],
-    [
-      'results',
-      `${results.engine} of the engine, ${results.missing} not on the lifeboat's page; ${results.notIndexed} of these not in its index`,
-    ],
-    ['', ''],
-    ['time', `engine ${timeText(figures.engine, report.engine)}`],
-    ['', `lifeboat ${timeText(figures.lifeboat, report.lifeboat)}`],
-    ...faultRows('engine', figures.engine),
-    ...faultRows('lifeboat', figures.lifeboat),
-  ];
-  const width = Math.max(...rows.map(([label]) => label.length)) + 2;
-  const table = rows.map(([label, text]) => `${label.padEnd(width)}${text}`.trimEnd());
-  const worst = figures.worst.length === 0 ? [] : ['', 'least alike', ...figures.worst.flatMap(worstLines)];
-  const warnings = report.warnings.length === 0 ? [] : ['', ...report.warnings.map((text) => `! ${text}`)];
-  return `${[...table, ...worst, ...warnings].join('\n')}\n`;
-}
-
-function headText({ is, documents, builtAt }: SideHead, nowMs: number): string {
-  const counted = documents === null ? [] : [`${documents} documents`];
-  const built = builtAt === null ? [] : [`built ${builtAt} (${ageText(nowMs - Date.parse(builtAt))} ago)`];
-  return [is, ...counted, ...built].join(', ');
-}
-
-function timeText({ p50Ms, p99Ms, answered, late }: SideFigures, { deadlineMs }: SideHead): string {
-  return `p50 ${milliseconds(p50Ms)}  p99 ${milliseconds(p99Ms)}  ${answered} answered, ${late} after its deadline of ${deadlineMs} ms`;
-}
-
-function faultRows(name: string, { faults }: SideFigures): readonly (readonly [string, string])[] {
-  return Object.entries(faults).map(([code, { count, message }]) => [
-    'failed',
-    `${name} ${code} ${count}: ${plain(message)}`,
-  ]);
-}
-
-function worstLines({ query, weight, overlap, engineTitles, lifeboatTitles }: WorstQuery): readonly string[] {
-  const titles = (of: readonly string[]): string =>
-    of.map((title) => shortened(plain(title))).join(' | ') || '(nothing)';
-  return [
-    `  ${share(overlap)}  ${plain(query)}${weight === 1 ? '' : `  (asked ${Number(weight.toPrecision(4))})`}`,
-    `        engine    ${titles(engineTitles)}`,
-    `        lifeboat  ${titles(lifeboatTitles)}`,
-  ];
-}
-
-const MAX_TITLE = 60;
-
-function shortened(text: string): string {
-  const characters = [...text];
-  return characters.length <= MAX_TITLE ? text : `${characters.slice(0, MAX_TITLE - 1).join('')}…`;
-}
-
-/** A title is anybody's text, and a terminal obeys control characters. */
-function plain(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
-}
-
-function share(value: number | null): string {
-  return value === null ? '–' : value.toFixed(2);
-}
-
-function percent(value: number | null): string {
-  return value === null ? '–' : `${Number((100 * value).toFixed(1))} %`;
-}
-
-function milliseconds(value: number | null): string {
-  return value === null ? '–' : `${value.toFixed(1)} ms`;
-}
-
-function ageText(ageMs: number): string {
-  const hours = Math.max(0, ageMs) / 3_600_000;
-  if (hours < 1) return `${Math.floor(hours * 60)} min`;
-  return hours < 48 ? `${Math.floor(hours)} h` : `${Math.floor(hours / 24)} days`;
-}
-
-/** What `serpcache parity --json` prints of the comparison. Shares are 0–1; null where nothing could be counted. */
+/** Figures of the comparison. Shares are 0–1; null when there was nothing to count. */
 interface Figures {
-  /** Queries that both engines answered: all that the figures below are about. */
+  /** Queries that both engines answered. The figures below are of these queries only. */
   readonly compared: number;
   readonly overlap: {
     readonly mean: number | null;
-    /** Each query as often as it is asked. */
+    /** Each query weighted by its count. */
     readonly weightedMean: number | null;
-    /** Without the queries for which neither found anything, each of which counts as 1 above. */
+    /** Without the queries for which neither engine found anything; in `mean` each of these counts as 1. */
     readonly meanOfFound: number | null;
     readonly weightedMeanOfFound: number | null;
     readonly p10: number | null;
     readonly p50: number | null;
     readonly p90: number | null;
   };
-  /** Where the engine's own list is cut between results that it ranks alike, no other engine can be wholly like it. */
+  /** Queries for which the engine's list is cut between results of equal rank: no other engine can match it fully. */
   readonly ties: { readonly share: number | null; readonly meanWithout: number | null };
-  /** Of the queries for which both found something. */
+  /** Share of the queries for which both engines found something. */
   readonly sameOrder: number | null;
-  /** Of all compared. */
+  /** Shares of all compared queries. */
   readonly empty: {
     readonly both: number | null;
     readonly onlyEngine: number | null;
     readonly onlyLifeboat: number | null;
   };
-  /** The lifeboat's total over the engine's, where both found something. */
+  /** The lifeboat's total divided by the engine's, for queries with results of both. */
   readonly totalRatio: { readonly p10: number | null; readonly p50: number | null; readonly p90: number | null };
-  /** The engine's results; of them, those not on the lifeboat's page; of those, the ones its index does not hold. */
+  /** Results of the engine; the part that is missing on the lifeboat's page; the part of that which its index does not hold. */
   readonly results: { readonly engine: number; readonly missing: number; readonly notIndexed: number };
   readonly engine: SideFigures;
   readonly lifeboat: SideFigures;
-  /** Least overlap first; among equals the most asked. */
+  /** Least overlap first; among equals the most frequent. */
   readonly worst: readonly WorstQuery[];
 }
 
 interface SideFigures {
   readonly answered: number;
-  /** Answered, but after its own deadline. */
+  /** Answered after its deadline. */
   readonly late: number;
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
-  /** By code, with the first message of each. */
+  /** Count and first message per code. */
   readonly faults: Readonly<Partial<Record<Fault, { readonly count: number; readonly message: string }>>>;
 }
 
@@ -288,7 +174,7 @@ function shareOf<T>(values: readonly T[], holds: (value: T) => boolean): number 
   return values.length === 0 ? null : rounded(values.filter(holds).length / values.length);
 }
 
-/** Nearest rank: always a value that was seen. */
+/** The nearest-rank quantile, which is always one of the values. */
 function quantile(values: readonly number[], share: number): number | null {
   const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * values.length) - 1)];
   return value === undefined ? null : rounded(value);
@@ -302,10 +188,10 @@ function rounded(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }
 
-/** Of the engine's results, unknown to the lifeboat's index: more than this is no rounding at the edge of two builds. */
+/** Share of the engine's results that the lifeboat's index may lack without a warning: two builds differ a little. */
 const FEW_UNKNOWN = 0.01;
 
-/** Why the figures may say less, or something else, than they seem to. */
+/** Reasons why the figures may mislead. */
 export function warningsOf(queries: Queries, sides: Pick<Sides, 'engine' | 'lifeboat'>, figures: Figures): string[] {
   const { engine, missing, notIndexed } = figures.results;
   const [own, other] = [sides.engine.index, sides.lifeboat.index];
@@ -323,4 +209,118 @@ export function warningsOf(queries: Queries, sides: Pick<Sides, 'engine' | 'life
     warnings.push(`${share} % of the results that the lifeboat lacks are not in its index: ${why}`);
   }
   return warnings;
+}
+
+/** The report as text. `nowMs` is wall time, for the age of an index. */
+export function reportText(report: ParityReport, nowMs: number): string {
+  const { figures, queries, limit } = report;
+  const { overlap, ties, empty, totalRatio, results } = figures;
+  const how = [
+    ...report.filters.map((filter) => `filter ${filter}`),
+    ...(report.sort === null ? [] : [`sort ${report.sort}`]),
+  ];
+  const rows: readonly (readonly [string, string])[] = [
+    ['domain', [report.domain, ...how].join(', ')],
+    ['engine', headText(report.engine, nowMs)],
+    ['lifeboat', headText(report.lifeboat, nowMs)],
+    [
+      'queries',
+      `${queries.distinct} distinct in ${queries.lines} lines (${queries.badLines} bad), ${queries.asked} asked ` +
+        `(${percent(queries.askedShare)} of all searches), ${figures.compared} answered by both`,
+    ],
+    ['', ''],
+    [
+      `overlap@${limit}`,
+      `mean ${share(overlap.mean)}  weighted ${share(overlap.weightedMean)}  ` +
+        `p10 ${share(overlap.p10)}  p50 ${share(overlap.p50)}  p90 ${share(overlap.p90)}`,
+    ],
+    [
+      '',
+      `without queries nobody finds: mean ${share(overlap.meanOfFound)}  weighted ${share(overlap.weightedMeanOfFound)}`,
+    ],
+    [
+      'ties',
+      `${percent(ties.share)} of these the engine cuts amid results it ranks alike; without them mean ${share(ties.meanWithout)}`,
+    ],
+    ['same order', `${percent(figures.sameOrder)} of the queries for which both find something`],
+    [
+      'empty',
+      `only the engine ${percent(empty.onlyEngine)}  only the lifeboat ${percent(empty.onlyLifeboat)}  both ${percent(empty.both)}`,
+    ],
+    [
+      'totals',
+      `lifeboat ÷ engine: p10 ${share(totalRatio.p10)}  p50 ${share(totalRatio.p50)}  p90 ${share(totalRatio.p90)}`,
+    ],
+    [
+      'results',
+      `${results.engine} of the engine, ${results.missing} not on the lifeboat's page; ${results.notIndexed} of these not in its index`,
+    ],
+    ['', ''],
+    ['time', `engine ${timeText(figures.engine, report.engine)}`],
+    ['', `lifeboat ${timeText(figures.lifeboat, report.lifeboat)}`],
+    ...faultRows('engine', figures.engine),
+    ...faultRows('lifeboat', figures.lifeboat),
+  ];
+  const width = Math.max(...rows.map(([label]) => label.length)) + 2;
+  const table = rows.map(([label, text]) => `${label.padEnd(width)}${text}`.trimEnd());
+  const worst = figures.worst.length === 0 ? [] : ['', 'least alike', ...figures.worst.flatMap(worstLines)];
+  const warnings = report.warnings.length === 0 ? [] : ['', ...report.warnings.map((text) => `! ${text}`)];
+  return `${[...table, ...worst, ...warnings].join('\n')}\n`;
+}
+
+function headText({ is, documents, builtAt }: SideHead, nowMs: number): string {
+  const counted = documents === null ? [] : [`${documents} documents`];
+  const built = builtAt === null ? [] : [`built ${builtAt} (${ageText(nowMs - Date.parse(builtAt))} ago)`];
+  return [is, ...counted, ...built].join(', ');
+}
+
+function timeText({ p50Ms, p99Ms, answered, late }: SideFigures, { deadlineMs }: SideHead): string {
+  return `p50 ${milliseconds(p50Ms)}  p99 ${milliseconds(p99Ms)}  ${answered} answered, ${late} after its deadline of ${deadlineMs} ms`;
+}
+
+function faultRows(name: string, { faults }: SideFigures): readonly (readonly [string, string])[] {
+  return Object.entries(faults).map(([code, { count, message }]) => [
+    'failed',
+    `${name} ${code} ${count}: ${plain(message)}`,
+  ]);
+}
+
+function worstLines({ query, weight, overlap, engineTitles, lifeboatTitles }: WorstQuery): readonly string[] {
+  const titles = (of: readonly string[]): string =>
+    of.map((title) => shortened(plain(title))).join(' | ') || '(nothing)';
+  return [
+    `  ${share(overlap)}  ${plain(query)}${weight === 1 ? '' : `  (asked ${Number(weight.toPrecision(4))})`}`,
+    `        engine    ${titles(engineTitles)}`,
+    `        lifeboat  ${titles(lifeboatTitles)}`,
+  ];
+}
+
+const MAX_TITLE = 60;
+
+function shortened(text: string): string {
+  const characters = [...text];
+  return characters.length <= MAX_TITLE ? text : `${characters.slice(0, MAX_TITLE - 1).join('')}…`;
+}
+
+/** Removes control characters: a title must not command the terminal. */
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+}
+
+function share(value: number | null): string {
+  return value === null ? '–' : value.toFixed(2);
+}
+
+function percent(value: number | null): string {
+  return value === null ? '–' : `${Number((100 * value).toFixed(1))} %`;
+}
+
+function milliseconds(value: number | null): string {
+  return value === null ? '–' : `${value.toFixed(1)} ms`;
+}
+
+function ageText(ageMs: number): string {
+  const hours = Math.max(0, ageMs) / 3_600_000;
+  if (hours < 1) return `${Math.floor(hours * 60)} min`;
+  return hours < 48 ? `${Math.floor(hours)} h` : `${Math.floor(hours / 24)} days`;
 }
