@@ -119,7 +119,8 @@ export function accessOf(args: ParsedArguments, context: Pick<CommandContext, 's
   const token = file === undefined ? context.adminToken : tokenIn(file);
   if (given !== undefined) return { base: addressIn(given), token };
   const { host, port, tls: secure, token: configured } = context.settings().admin;
-  if (port === 0) throw new UsageError('the configured admin port is picked at each start: name it, --admin URL');
+  if (port === 0)
+    throw new UsageError('the configured admin port is chosen at each start: give the address, --admin URL');
   return {
     base: new URL(`${secure === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`),
     token: token ?? configured,
@@ -143,7 +144,7 @@ export function trustAuthorities(args: ParsedArguments): void {
   if (file === undefined) return;
   // Older versions of Node lack the function; a named import would prevent every command from starting there.
   if (!('setDefaultCACertificates' in tls)) {
-    throw new UsageError(`--ca-file needs Node 24.5 or newer; before, NODE_EXTRA_CA_CERTS=${file} does the same`);
+    throw new UsageError(`--ca-file needs Node 24.5 or newer; with an older one, set NODE_EXTRA_CA_CERTS=${file}`);
   }
   try {
     const text = readFileSync(file, 'utf8');
@@ -152,7 +153,7 @@ export function trustAuthorities(args: ParsedArguments): void {
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), text]);
   } catch (error) {
     const why = error instanceof Error ? error.message : error;
-    throw new UsageError(`--ca-file ${file} is no PEM file of certificates that can be read: ${why}`);
+    throw new UsageError(`--ca-file ${file} is not a readable PEM file of certificates: ${why}`);
   }
 }
 
@@ -241,7 +242,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 const CLOSED = 'connection closed';
-const UNTRUSTED = 'nobody trusted has signed its certificate: --ca-file names whom to trust';
+const UNTRUSTED = 'its certificate is not signed by a trusted authority: --ca-file names one';
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',

@@ -46,11 +46,11 @@ export const sphinxSource: Command = {
   summary:
     'write the input and the configuration of the indexer of Sphinx or Manticore; a demo domain without a file gets the demo catalogue',
   options: [
-    { name: 'out', takes: 'DIRECTORY', about: 'where everything is written; required' },
-    { name: 'host', takes: 'HOST', about: 'where searchd will listen; 127.0.0.1 by default' },
+    { name: 'out', takes: 'DIRECTORY', about: 'directory for all files; required' },
+    { name: 'host', takes: 'HOST', about: 'address on which searchd will listen; 127.0.0.1 by default' },
     { name: 'port', takes: 'N', about: 'its SphinxQL port; 9306 by default' },
-    { name: 'max-connections', takes: 'N', about: 'connections that searchd takes at once; 64 by default' },
-    { name: 'max-children', takes: 'N', about: 'the same: its older name' },
+    { name: 'max-connections', takes: 'N', about: 'maximum number of connections of searchd; 64 by default' },
+    { name: 'max-children', takes: 'N', about: 'the older name of --max-connections' },
   ],
   takes: { min: 0, max: 64 },
   details: CATALOGUE_HELP,
@@ -122,5 +122,5 @@ function documentsOf(
     return readCatalogue(file, { attributes: domain.attributes, signal, onColumns });
   }
   if (DEMO_DOMAINS.some(({ name }) => name === domain.name)) return demoDocuments(domain.name);
-  throw new UsageError(`domain ${domain.name} is not of the demo: give it as ${domain.name}=<file.ndjson|csv>`);
+  throw new UsageError(`domain ${domain.name} is not in the demo: give its file as ${domain.name}=<file.ndjson|csv>`);
 }

@@ -14,10 +14,10 @@ import { previewText } from './flush.ts';
 import { type OperatorContext, operatorCommand } from './operator-command.ts';
 import { columns, duration, figure, grouped, indented, percent } from './terminal.ts';
 
-const DETACH = { name: 'detach', about: 'start it and go; it runs in the service either way' };
+const DETACH = { name: 'detach', about: 'start the drill and do not follow it' };
 const DETAILS = [
   'Ctrl-C while it runs aborts the drill and waits until the cache is restored; with --detach it goes on.',
-  'Elsewhere than on a terminal each thing that happens is one line of JSON: preview, started, mark, sample, over.',
+  'Without a terminal, each event is one line of JSON: preview, started, mark, sample, over.',
   'Exit status 0: it passed. 1: it failed. 2: not measured, aborted or lost. 3: refused, or it could not be started.',
 ];
 
@@ -25,7 +25,10 @@ const runDrill: Command = operatorCommand({
   name: 'drill run',
   usage: '<plan|file.yaml> --domain D --reason TEXT [--detach] [--yes]',
   summary: 'show the dry run, ask, start the drill and follow it to its end',
-  options: [{ name: 'domain', takes: 'D', about: 'which; several with a plan over domains', repeats: true }, DETACH],
+  options: [
+    { name: 'domain', takes: 'D', about: 'the domain; several with a plan over domains', repeats: true },
+    DETACH,
+  ],
   takes: { min: 1, max: 1 },
   details: DETAILS,
   run: async (context) => {
@@ -47,7 +50,7 @@ const runDrill: Command = operatorCommand({
 const resumeDrill: Command = operatorCommand({
   name: 'drill resume',
   usage: '<id> --reason TEXT [--detach] [--yes]',
-  summary: 'go on with a stopped drill, from the stage that was not finished',
+  summary: 'resume a stopped drill from the stage that was not finished',
   options: [DETACH],
   takes: { min: 1, max: 1 },
   details: DETAILS,
@@ -83,8 +86,8 @@ function reasonOf({ reason }: OperatorContext): string {
 const previewDrill: Command = operatorCommand({
   name: 'drill preview',
   usage: '<plan|file.yaml> [--domain D…]',
-  summary: 'what each stage would flush and cost, without doing it',
-  options: [{ name: 'domain', takes: 'D', about: 'which; several with a plan over domains', repeats: true }],
+  summary: 'show what each stage would flush and cost, and do nothing',
+  options: [{ name: 'domain', takes: 'D', about: 'the domain; several with a plan over domains', repeats: true }],
   takes: { min: 1, max: 1 },
   run: async ({ args, client, output }) => {
     const found = await client.post<DrillPreview>('/admin/drills/preview', await drillRequest(args, client));
@@ -139,7 +142,7 @@ async function planInFile(file: string, domains: readonly string[], client: Admi
   }
   const read = readPlanFile(text, /\beach\b/.test(text) ? await nodesOf(domains[0], client) : undefined);
   if (read.kind === 'plan') return read.plan;
-  throw new UsageError(`${file} is no plan:\n${describeFaults(read.faults)}`);
+  throw new UsageError(`${file} is not a plan:\n${describeFaults(read.faults)}`);
 }
 
 /** The number of nodes that the store has now: `node: each` in a plan becomes one stage per node. */
@@ -201,6 +204,6 @@ const PARTS: readonly Command[] = [
 export const drill: CommandGroup = {
   name: 'drill',
   usage: `${PARTS.map(({ name }) => name.replace('drill ', '')).join(' | ')} …`,
-  summary: 'lose the cache on purpose, in stages, and get it back',
+  summary: 'lose the cache on purpose, in stages, and restore it',
   parts: PARTS,
 };

@@ -9,7 +9,7 @@ import { bytes, columns, duration, grouped, indented } from './terminal.ts';
 export const explain: Command = operatorCommand({
   name: 'explain',
   usage: '<domain> <query> [param=value…] [--header name=value…]',
-  summary: 'why a search does or does not share an answer with another, and where its answer is now',
+  summary: 'show the cache key of a search, how it was made, and the state of its answer in each tier',
   options: [{ name: 'header', takes: 'NAME=VALUE', about: 'a declared context header', repeats: true }],
   takes: { min: 2, max: 66 },
   run: async ({ args, client, output }) => {
@@ -76,10 +76,10 @@ interface Popular {
 export const popular: Command = operatorCommand({
   name: 'popular',
   usage: '[domain] [--limit 20]',
-  summary: 'what is asked most, of one domain or of all',
-  options: [{ name: 'limit', takes: 'N', about: 'queries per domain; 20 unless said' }],
+  summary: 'the most frequent queries of one domain or of all',
+  options: [{ name: 'limit', takes: 'N', about: 'queries per domain; 20 by default' }],
   takes: { min: 0, max: 1 },
-  details: ['Each query is printed as a file for serpcache warm may hold it: q=…&filter=…'],
+  details: ['Each query is printed in the form that a file for serpcache warm may hold: q=…&filter=…'],
   run: async ({ args, client, output }) => {
     const limit = args.number('limit', { least: 1, most: 100_000, whole: true }) ?? 20;
     const [named] = args.positionals;

@@ -32,25 +32,26 @@ interface FlushAnswer {
 export const flush: Command = operatorCommand({
   name: 'flush',
   usage: '<domain> [--mode refresh|drop|erase] [--fraction 0.25] [--dry-run] [--reason TEXT] [--yes]',
-  summary: 'flush a domain, or a part of its keys, for good (to rehearse a loss: serpcache drill)',
+  summary: 'flush a domain, or a share of its keys, permanently (to rehearse a loss: serpcache drill)',
   options: [
     {
       name: 'mode',
       takes: 'MODE',
-      about: 'refresh (default): stale until computed anew; drop: a miss; erase: gone, with a reason',
+      about:
+        'refresh (default): pages are stale until computed again; drop: they are misses; erase: they are removed; needs a reason',
     },
-    { name: 'fraction', takes: 'SHARE', about: 'of the keys, above 0, at most 1; 1 unless said' },
-    { name: 'from', takes: 'BUCKET', about: 'where the part begins, 0 to 9999; at random unless said' },
+    { name: 'fraction', takes: 'SHARE', about: 'share of the keys, above 0 and at most 1; 1 by default' },
+    { name: 'from', takes: 'BUCKET', about: 'first bucket of the share, 0 to 9999; random by default' },
     {
       name: 'by',
       takes: 'WAY',
       about: 'with erase: unlink (default), or flushall for whole nodes of a dedicated store',
     },
-    { name: 'index-version', takes: 'TEXT', about: 'with refresh: what the indexing job calls its new index' },
-    { name: 'dry-run', about: 'say what it would do and cost, and do nothing' },
+    { name: 'index-version', takes: 'TEXT', about: 'with refresh: the name that the indexing job gives its new index' },
+    { name: 'dry-run', about: 'show the effect and the cost, and do nothing' },
   ],
   takes: { min: 1, max: 1 },
-  details: ['drop and erase show what they will do and ask; erase wants the name of the domain typed.'],
+  details: ['drop and erase show the effect and ask; for erase, the name of the domain must be typed.'],
   run: async (context) => {
     const { args, client, output, reason } = context;
     const [domain = ''] = args.positionals;
@@ -101,7 +102,9 @@ async function finish(context: OperatorContext, done: FlushAnswer, fraction: num
   ];
   context.output.result(whole, () => said.join('\n'));
   if (erasure !== undefined && erasure.state !== 'done') {
-    throw new Error(`the erasure is ${erasure.state}; what was not removed is flushed all the same: a miss`);
+    throw new Error(
+      `the erasure is ${erasure.state}; the pages that were not removed are flushed all the same: they are misses`,
+    );
   }
 }
 
@@ -150,10 +153,10 @@ interface Suppressed {
 export const suppress: Command = operatorCommand({
   name: 'suppress',
   usage: '<domain> <id>… [--lift] [--reason TEXT] | <domain> --list',
-  summary: 'make documents vanish from every page of every replica at once, without a flush',
+  summary: 'remove documents from every page of every replica at once, without a flush',
   options: [
-    { name: 'lift', about: 'they may be seen again' },
-    { name: 'list', about: 'those that are suppressed' },
+    { name: 'lift', about: 'show the documents again' },
+    { name: 'list', about: 'list the suppressed documents' },
   ],
   takes: { min: 1, max: 1025 },
   run: async ({ args, client, output, reason }) => {
@@ -191,10 +194,10 @@ interface HaltState {
 export const halt: Command = operatorCommand({
   name: 'halt',
   usage: '--reason TEXT [--yes] | --lift --reason TEXT | --status',
-  summary: 'the one lever: end every drill, restore every cache, and start none until it is lifted',
+  summary: 'end every drill, restore every cache, and start no drill until the halt is lifted',
   options: [
     { name: 'lift', about: 'drills may start again' },
-    { name: 'status', about: 'whether, since when and why' },
+    { name: 'status', about: 'show whether drills are halted, since when and why' },
   ],
   takes: { min: 0, max: 0 },
   run: async ({ args, client, output, reason, asks, confirm }) => {
@@ -203,7 +206,7 @@ export const halt: Command = operatorCommand({
       output.result(state, () => statusText(state));
       return;
     }
-    if (reason === undefined) throw new UsageError('why? --reason TEXT');
+    if (reason === undefined) throw new UsageError('a halt needs a reason: --reason TEXT');
     const lift = args.has('lift');
     if (!lift && asks()) {
       const { drills } = await client.get<{ drills: readonly DrillSummary[] }>('/admin/drills');

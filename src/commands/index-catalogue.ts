@@ -45,8 +45,8 @@ export const indexCatalogue: Command = {
       takes: 'FILE',
       about: 'with --init: the file to write, serpcache.yaml by default; it must not exist',
     },
-    { name: 'into', takes: 'DIRECTORY', about: "where the index goes; the engine's or the lifeboat's by default" },
-    { name: 'max-bad-rows', takes: 'N', about: 'rows that are skipped before one is an error; 0 by default' },
+    { name: 'into', takes: 'DIRECTORY', about: "directory of the index; by default the engine's or the lifeboat's" },
+    { name: 'max-bad-rows', takes: 'N', about: 'maximum number of bad rows that are skipped; 0 by default' },
   ],
   takes: { min: 1, max: 2 },
   details: [
@@ -272,7 +272,7 @@ function reasonToIgnore(
 ): string | undefined {
   if (unusable !== undefined) return unusable;
   if (name === '') return 'its name has no Latin or Cyrillic letter to begin an attribute name with; rename it';
-  if (RESERVED_ATTRIBUTES.includes(name)) return `"${name}" has a meaning of its own in searches; rename it`;
+  if (RESERVED_ATTRIBUTES.includes(name)) return `"${name}" is reserved in searches; rename it`;
   if (declared.has(name))
     return `"${name}" is the column ${quotedLine(declared.get(name)?.column ?? '')} already; rename it`;
   return declared.size === MAX_ATTRIBUTES ? `a domain has at most ${MAX_ATTRIBUTES} attributes` : undefined;

@@ -31,16 +31,24 @@ interface OperatorCommand {
 }
 
 const COMMON: readonly Option[] = [
-  { name: 'reason', takes: 'TEXT', about: 'why, for the audit' },
-  { name: 'yes', about: 'ask nothing' },
-  { name: 'json', about: 'JSON on standard output, as it is anyway where that is no terminal' },
+  { name: 'reason', takes: 'TEXT', about: 'the reason, for the audit' },
+  { name: 'yes', about: 'ask no question' },
+  { name: 'json', about: 'JSON on standard output; always so when it is not a terminal' },
   {
     name: 'admin',
     takes: 'URL',
-    about: 'the admin listener; else ADMIN_HOST, ADMIN_PORT, the configuration, 127.0.0.1:8081',
+    about: 'the admin listener; by default from ADMIN_HOST, ADMIN_PORT, the configuration, else 127.0.0.1:8081',
   },
-  { name: 'token-file', takes: 'FILE', about: 'holds the admin token; else ADMIN_TOKEN, the configuration' },
-  { name: 'ca-file', takes: 'FILE', about: 'PEM of authorities to trust for https://, beside those of Node' },
+  {
+    name: 'token-file',
+    takes: 'FILE',
+    about: 'file with the admin token; by default from ADMIN_TOKEN, else the configuration',
+  },
+  {
+    name: 'ca-file',
+    takes: 'FILE',
+    about: 'PEM file of authorities to trust for https://, in addition to those of Node',
+  },
 ];
 
 /** A command that works on a running service through its admin API only. */
@@ -87,7 +95,7 @@ function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean): Conf
   const asks = (): boolean => {
     if (yes) return false;
     if (ask !== undefined) return true;
-    throw new UsageError('nothing was done: where nobody can be asked, this needs --yes');
+    throw new UsageError('nothing was done: without a terminal for the question, this needs --yes');
   };
   return {
     asks,

@@ -20,9 +20,9 @@ export const parity: Command = {
   usage:
     '<domain> <queries[.gz]> [--with <directory>] [--limit 10] [--max-queries 1000] [--filter F …] [--sort=S] [--at-once 1|2] [--json]',
   summary:
-    "measure how alike a domain's engine and its lifeboat answer a file of queries (one a line, or query<TAB>count)",
+    "measure how similar the answers of a domain's engine and its lifeboat are, for a file of queries (one per line, or query<TAB>count)",
   options: [
-    { name: 'with', takes: 'DIRECTORY', about: "of the lifeboat's index; the configured one by default" },
+    { name: 'with', takes: 'DIRECTORY', about: "directory of the lifeboat's index; the configured one by default" },
     { name: 'limit', takes: 'N', about: `results compared per query, 1 to ${MOST_LIMIT}; 10 by default` },
     { name: 'max-queries', takes: 'N', about: `queries asked, 1 to ${MOST_QUERIES}; 1000 by default` },
     { name: 'filter', takes: 'F', about: 'as in a search: brand:hp', repeats: true },

@@ -12,23 +12,27 @@ const MAX_PER_SECOND = 50;
 export const warm: Command = operatorCommand({
   name: 'warm',
   usage: '<domain> [--from popular | --queries FILE[.gz]] [--max-per-second 50] [--from-line N]',
-  summary: "fill a domain's cache with what its engine has to spare, behind people and never at their cost",
+  summary: "fill a domain's cache with the spare capacity of its engine; searches of people always go first",
   options: [
-    { name: 'from', takes: 'popular', about: 'what is asked most, unless a file is named' },
-    { name: 'queries', takes: 'FILE', about: 'one a line: words, or q=…&filter=…; what follows a tab is ignored' },
-    { name: 'max-per-second', takes: 'N', about: `engine calls at most; ${MAX_PER_SECOND} unless said` },
-    { name: 'from-line', takes: 'N', about: 'go on with a file here' },
-    { name: 'top', takes: 'N', about: 'with popular: how many of them' },
+    { name: 'from', takes: 'popular', about: 'the most frequent queries; the default without --queries' },
+    {
+      name: 'queries',
+      takes: 'FILE',
+      about: 'one query per line: words, or q=…&filter=…; text after a tab is ignored',
+    },
+    { name: 'max-per-second', takes: 'N', about: `maximum rate of engine calls; ${MAX_PER_SECOND} by default` },
+    { name: 'from-line', takes: 'N', about: 'resume a file from this line' },
+    { name: 'top', takes: 'N', about: 'with popular: number of queries' },
   ],
   takes: { min: 1, max: 1 },
-  details: ['Ctrl-C stops the warm-up and prints the command that goes on with it.'],
+  details: ['Ctrl-C stops the warm-up and prints the command that resumes it.'],
   run: async (context) => {
     const { args, client, output } = context;
     const [domain = ''] = args.positionals;
     const file = args.text('queries');
     const from = args.text('from') ?? (file === undefined ? 'popular' : 'queries');
     if (from !== (file === undefined ? 'popular' : 'queries')) {
-      throw new UsageError('--from popular, or --queries FILE: one of them');
+      throw new UsageError('--from popular, or --queries FILE: only one of them');
     }
     const top = args.number('top');
     const maxPerSecond = args.number('max-per-second') ?? MAX_PER_SECOND;
@@ -40,7 +44,7 @@ export const warm: Command = operatorCommand({
     try {
       const fed = (await feed?.done) ?? started;
       const over = isOver(fed) ? fed : await followWarmUp(context, fed);
-      if (over.state === 'stopped') throw new Error('somebody stopped it before its end');
+      if (over.state === 'stopped') throw new Error('another operator stopped it before its end');
       output.result(over, () => warmUpText(over));
     } catch (error) {
       const stopped = await stop(context, started.id);

@@ -49,7 +49,7 @@ function checkProxies({ public: open }: Draft<Config>): readonly RawFault[] {
   });
   // A client that picks its own id gets unlimited miss budgets.
   if (open?.clientHeader !== undefined && open.trustedProxies?.length === 0) {
-    const allowed = 'nothing without trustedProxies: from anybody else a header is only a claim';
+    const allowed = 'nothing without trustedProxies: any client can send the header';
     faults.push({ path: ['public', 'clientHeader'], value: showValue(open.clientHeader), allowed });
   }
   return faults;

@@ -46,7 +46,7 @@ describe('a large catalogue', () => {
     assert.equal(await countInSmallHeap(files.path('large.csv.gz')), String(ROWS));
   });
 
-  it('that is one line without end is refused with a heap of 24 MB', async () => {
+  it('of one endless line is refused with a heap of 24 MB', async () => {
     const endless = gzipSync(Buffer.alloc(64 * 1024 * 1024, 'x'), { level: 1 });
     await writeFile(files.path('endless.ndjson.gz'), endless);
     await writeFile(files.path('endless.csv.gz'), endless);
@@ -57,7 +57,7 @@ describe('a large catalogue', () => {
     );
   });
 
-  it('whose reader stops early is closed, however much is left', async () => {
+  it('is closed when its reader stops early', async () => {
     await writeFile(files.path('early.ndjson'), '{"id":"1","title":"a"}\n'.repeat(ROWS));
     for await (const { id } of readCatalogue(files.path('early.ndjson'), { attributes: [] })) {
       assert.equal(id, '1');
@@ -67,7 +67,7 @@ describe('a large catalogue', () => {
 });
 
 for (const corpus of corpora()) {
-  describe(`${corpus.name}: every row is read as it is`, () => {
+  describe(`${corpus.name}: every row is read unchanged`, () => {
     /** Space around a title is no part of it. */
     const isRead = async (file: string, expected: readonly Document[]): Promise<void> => {
       let row = 0;

@@ -19,7 +19,7 @@ function faults(...argv: readonly string[]): readonly string[] {
   return found.kind === 'wrong' ? found.faults : assert.fail(`${argv.join(' ')} is ${found.kind}`);
 }
 
-test('options are read in both forms, beside positional arguments', () => {
+test('options are parsed in both forms, between positional arguments', () => {
   const found = read('one', '--rate=-3', '--domain', 'a', '--domain=b', '--dry-run', '--', '--two');
   assert.ok(found.kind === 'arguments');
   const { positionals, has, text, texts, number } = found.arguments;
@@ -32,13 +32,13 @@ test('options are read in both forms, beside positional arguments', () => {
   assert.ok(negative.kind === 'arguments' && negative.arguments.number('rate') === -3, 'a negative number is a value');
 });
 
-test('help and the version go before every fault, unless they stand after --', () => {
+test('--help and --version take precedence over every fault, unless they stand after --', () => {
   for (const word of ['--help', '-h']) assert.equal(read('--bogus', '--rate', word).kind, 'help');
   assert.equal(read('x', '--version', '--bogus').kind, 'version');
   assert.equal(read('--', '--help').kind, 'arguments');
 });
 
-test('every fault is told at once, with what is allowed', () => {
+test('all faults are reported at once, each with what is allowed', () => {
   assert.deepEqual(faults('--rat=1', '-x', '--dry-run=yes', '--rate', '--dry-run'), [
     'unknown option --rat; did you mean --rate? (allowed: --rate, --domain, --dry-run, --help, --version)',
     'unknown option -x (allowed: --rate, --domain, --dry-run, --help, --version)',
@@ -50,7 +50,7 @@ test('every fault is told at once, with what is allowed', () => {
   assert.match(faults('--constructor').join(), /unknown option --constructor/);
 });
 
-test('a number is one, and lies in its range', () => {
+test('a value that is not a number of the range is refused', () => {
   const range = { least: 1, most: 10, whole: true };
   assert.deepEqual([numberOf('--n', '10', range), numberOf('--n', '1e1', range), numberOf('--n', '.5')], [10, 10, 0.5]);
   for (const text of ['0', '11', '1.5', '0x1', '', ' 1', 'Infinity', 'ten']) {
@@ -93,7 +93,7 @@ for (const program of programs()) {
   });
 }
 
-test('README.md has the one table of exit statuses', () => {
+test('the table of exit statuses in README.md is the one of the code', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   for (const [name, meaning] of Object.entries(EXIT_MEANINGS)) {
     const row = `| ${EXIT[name as keyof typeof EXIT]} | ${meaning} |`;

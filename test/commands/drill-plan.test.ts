@@ -11,7 +11,7 @@ stages:
   - { fraction: 0.5, hold: 5s }
 `;
 
-test('a plan of one’s own is read from a file and sent whole; its faults are told with their lines', async (t) => {
+test('a plan in a file is sent whole; its faults are reported with their lines', async (t) => {
   const { url, posted } = await adminService(t);
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-plan-'));
   t.after(() => rmSync(directory, { recursive: true }));
@@ -27,7 +27,7 @@ test('a plan of one’s own is read from a file and sent whole; its faults are t
   writeFileSync(file, PLAN.replace('0.5', '7'));
   const wrong = await callCli(words, { answers: [] });
   assert.equal(wrong.code, 64);
-  assert.match(wrong.err, /is no plan:\n.*fraction \(line 4\): 7; allowed: /);
+  assert.match(wrong.err, /is not a plan:\n.*fraction \(line 4\): 7; allowed: /);
   assert.equal(posted('/admin/drills/preview').length, 1);
 });
 

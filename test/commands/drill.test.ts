@@ -14,7 +14,7 @@ const only = async ({ operations }: AdminService) => {
 
 // Each has a service of its own, whose drills take seconds.
 describe('the drill command', { concurrency: 3 }, () => {
-  test('a person sees the dry run, is asked, follows the drill to its end and reads what was learned', async (t) => {
+  test('at a terminal the operator sees the dry run, is asked, follows the drill to its end and reads its result', async (t) => {
     const service = await adminService(t);
     const { code, out, err, questions } = await callCli(run(service.url), { answers: ['y'] });
     assert.equal(code, 0);
@@ -31,14 +31,14 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.deepEqual(service.posted('/admin/drills'), [{ plan: 'canary', domains: ['goods'], reason: 'rehearsal' }]);
   });
 
-  test('a drill that is not agreed to is not started', async (t) => {
+  test('a drill that is not confirmed is not started', async (t) => {
     const service = await adminService(t);
     const { code, out } = await callCli(run(service.url), { answers: ['no'] });
     assert.deepEqual([code, out, service.posted('/admin/drills')], [3, '', []]);
     assert.equal((await callCli(run(service.url))).code, 64, 'a script needs --yes');
   });
 
-  test('a script reads one line of JSON for each thing that happens, each sample once, and no terminal codes', async (t) => {
+  test('a script reads one line of JSON per event, each sample once, and no terminal codes', async (t) => {
     const { url } = await adminService(t);
     const { code, lines, err } = await callCli(run(url, '--yes'));
     assert.deepEqual([code, err], [0, '']);
@@ -60,7 +60,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(journal.verdict.kind, 'passed');
   });
 
-  test('being stopped aborts the drill, waits until it is over, and is exit 2', async (t) => {
+  test('a stopped command aborts the drill, waits until it is over, and exits with 2', async (t) => {
     const service = await adminService(t);
     const stop = new AbortController();
     const words = run(service.url).with(2, '1-5-25-100');
@@ -85,7 +85,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.deepEqual(service.posted(`/admin/drills/${id}/abort`).length, 1);
   });
 
-  test('--detach leaves it running; watch follows the one that runs, and leaves it when stopped', async (t) => {
+  test('--detach leaves the drill running; watch follows the running drill, and leaves it running when stopped', async (t) => {
     const service = await adminService(t);
     const { url } = service;
     const started = (await callCli(run(url, '--yes', '--detach'))).lines().at(-1);
@@ -106,7 +106,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.deepEqual([ended.code, service.posted(`/admin/drills/${id}/abort`)], [0, []]);
   });
 
-  test('abort ends the one that runs; status, list and report tell how it ended; resume goes on with it', async (t) => {
+  test('abort ends the running drill; status, list and report tell its end; resume continues it', async (t) => {
     const service = await adminService(t);
     const at = ['--admin', service.url];
     const none = await callCli(['drill', 'abort', ...at]);
@@ -143,7 +143,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(again.code, 0);
   });
 
-  test('a drill whose process is gone is told as lost, and is exit 2', async (t) => {
+  test('a drill whose process is gone is reported as lost, with exit status 2', async (t) => {
     const service = await adminService(t);
     let nowMs = 0;
     const { code, err, lines } = await callCli(run(service.url, '--yes'), {
@@ -158,7 +158,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(lines().at(-1)?.['kind'], 'lost');
   });
 
-  test('a hypothesis that fails already is a refused drill: exit 3, not a request that went wrong', async (t) => {
+  test('a drill whose hypothesis already fails is refused, with exit status 3', async (t) => {
     const service = await adminService(t);
     const { drills } = service.operations;
     const start = t.mock.method(drills, 'start', async () => {
@@ -170,7 +170,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(start.mock.callCount(), 1);
   });
 
-  test('an abort that cannot be done now is asked again until it is', async (t) => {
+  test('an abort that fails is repeated until it succeeds', async (t) => {
     const service = await adminService(t);
     const { drills } = service.operations;
     const { abort } = drills;
@@ -194,7 +194,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     ['not-measured', 2],
     ['refused', 3],
   ] as const) {
-    test(`a drill that ended as ${kind} is exit ${exit}`, async (t) => {
+    test(`a drill that ended as ${kind} gives exit status ${exit}`, async (t) => {
       const service = await adminService(t);
       const { drills } = service.operations;
       const { journal } = drills;
@@ -211,7 +211,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     });
   }
 
-  test('the dry run tells what each cohort will be asked, and how long it takes to tell anything', async (t) => {
+  test('the dry run tells the expected searches of each cohort, and the time until they are enough', async (t) => {
     const service = await adminService(t);
     const words = ['drill', 'preview', '1-5-25-100', '--domain', 'goods', '--admin', service.url];
     const { code, out } = await callCli(words, { answers: [] });

@@ -23,7 +23,7 @@ async function sourceOf(engines: { a: string; b: string }, ...words: string[]) {
 
 const both = [`a=${catalogue}`, `b=${catalogue}`];
 
-test("sphinx-source writes for the server that is the domains' engine", async () => {
+test('sphinx-source writes for the server that the domains have as engine', async () => {
   const words = [...both, '--max-connections', '7'];
   const sphinx = await sourceOf({ a: 'sphinx', b: 'sphinx' }, ...words);
   assert.equal(sphinx.called.code, 0, sphinx.called.err);
@@ -33,7 +33,7 @@ test("sphinx-source writes for the server that is the domains' engine", async ()
   assert.match(manticore.configuration(), /^ {2}max_connections = 7$/m);
 });
 
-test('domains of both servers are refused, because one configuration is for one server', async () => {
+test('domains of both servers are refused, because a configuration is for one server', async () => {
   const { called } = await sourceOf({ a: 'sphinx', b: 'manticore' }, ...both);
   assert.equal(called.code, 64);
   assert.match(called.err, /the engine of a is sphinx, of b manticore: name the domains of one of them/);

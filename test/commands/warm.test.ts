@@ -23,7 +23,7 @@ interface Piece {
 
 // Each has a service of its own, whose warm-ups take seconds.
 describe('the warm command', { concurrency: 3 }, () => {
-  test('a file is sent in pieces of at most 500, no faster than there is room, each line once and in order', async (t) => {
+  test('a file is sent in batches of at most 500, no faster than the service has room, each line once and in order', async (t) => {
     const { url, posted } = await adminService(t);
     const file = queryFile(t, `\n${numbered(3200)}q=стол&page=2\n`);
     const words = ['warm', 'goods', '--queries', file, '--max-per-second', '150', '--admin', url];
@@ -40,7 +40,7 @@ describe('the warm command', { concurrency: 3 }, () => {
     assert.deepEqual(posted('/admin/warm'), [{ domain: 'goods', from: 'queries', maxPerSecond: 150 }]);
   });
 
-  test('a packed file is read, from a line on, and a line too long is skipped', async (t) => {
+  test('a packed file is read from a given line, and a line that is too long is skipped', async (t) => {
     const { url, posted } = await adminService(t);
     const file = queryFile(t, gzipSync(`${numbered(10)}${'x'.repeat(9000)}\nlast\n`), 'queries.gz');
     const words = ['warm', 'goods', '--queries', file, '--from-line', '9', '--max-per-second', '500', '--admin', url];
@@ -51,7 +51,7 @@ describe('the warm command', { concurrency: 3 }, () => {
     assert.deepEqual(pieces, [{ queries: ['диван 9', 'диван 10', 'last'], last: true }]);
   });
 
-  test('stopped, it stops the warm-up and prints the command that goes on where it was', async (t) => {
+  test('a stopped command stops the warm-up and prints the command that resumes it', async (t) => {
     const { url, posted, operations } = await adminService(t);
     const file = queryFile(t, numbered(3000));
     const stop = new AbortController();
@@ -71,7 +71,7 @@ describe('the warm command', { concurrency: 3 }, () => {
     assert.ok(Number(result?.['fromLine']) > 1, 'some were settled');
   });
 
-  test('without a file it takes what is popular, with progress, to the end', async (t) => {
+  test('without a file it warms the popular queries, with progress, to the end', async (t) => {
     const { url, posted } = await adminService(t);
     const words = ['warm', 'auto', '--top', '200', '--max-per-second', '100', '--admin', url];
     const { code, out, err } = await callCli(words, { answers: [] });
@@ -83,7 +83,7 @@ describe('the warm command', { concurrency: 3 }, () => {
     assert.deepEqual([again.code, other.code].sort(), [0, 3], 'one per domain at a time');
   });
 
-  test('a warm-up that somebody else stops is exit 1, with the command to go on', async (t) => {
+  test('a warm-up that another operator stops is an error, with the command that resumes it', async (t) => {
     const { url, operations } = await adminService(t);
     const file = queryFile(t, numbered(500));
     const words = ['warm', 'goods', '--queries', file, '--max-per-second', '5', '--admin', url];
@@ -94,6 +94,9 @@ describe('the warm command', { concurrency: 3 }, () => {
     t.after(() => clearInterval(stopIt));
     const { code, err } = await callCli(words);
     assert.equal(code, 3);
-    assert.match(err, /go on with it: serpcache warm goods .*--from-line \d+\nserpcache warm: somebody stopped it/);
+    assert.match(
+      err,
+      /go on with it: serpcache warm goods .*--from-line \d+\nserpcache warm: another operator stopped it/,
+    );
   });
 });

@@ -31,7 +31,7 @@ function pathsOf(schema: Readonly<Record<string, unknown>>, path: string): reado
   ];
 }
 
-test('the reference page has a row with a meaning for every path of the schema and every variable', () => {
+test('the reference page has a row with a description for every path of the schema and every variable', () => {
   const page = configReference();
   const paths = new Set(pathsOf(configSchema(), ''));
   assert.ok(paths.size > 60, `only ${paths.size} paths`);
@@ -76,7 +76,7 @@ test('the JSON Schema refuses what the service refuses', () => {
   }
 });
 
-test('every setting in the JSON Schema says what it is for and what is allowed', () => {
+test('every setting in the JSON Schema has a description and its allowed values', () => {
   const text = JSON.stringify(configSchema());
   assert.doesNotMatch(text, /"x-(unit|env|secret|min|max|allowed|default)"/);
   assert.match(text, /Maximum time of a read\. .*Allowed: a duration such as 50ms/);

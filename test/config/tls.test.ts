@@ -63,7 +63,7 @@ test('a sentinel store with TLS has its files read and its password kept', () =>
   assert.deepEqual(store.tls, { ...pems(), serverName: 'redis.internal', rejectUnauthorized: true });
 });
 
-test('TLS to the engine begins in the handshake with Manticore and before it with Sphinx, unless said otherwise', () => {
+test('TLS to the engine starts inside the handshake with Manticore and before it with Sphinx, unless mode is set', () => {
   assert.deepEqual(engineTls('kind: manticore, host: m, tls: {}'), { mode: 'mysql' });
   assert.deepEqual(engineTls('kind: sphinx, host: s, tls: {}'), { mode: 'tunnel' });
   assert.deepEqual(engineTls('kind: sphinx, host: s, tls: { mode: mysql }'), { mode: 'mysql' });
@@ -74,7 +74,7 @@ test('TLS to the engine begins in the handshake with Manticore and before it wit
   });
 });
 
-test('an address is compared with a certificate in a tunnel only; in the handshake a name is required', () => {
+test('in the handshake TLS to an address requires serverName; in a tunnel it does not', () => {
   const { faults } = faultsOf(goods('engine: { kind: manticore, host: m, mirrors: ["10.0.0.5:9306"], tls: {} }'));
   assert.deepEqual(
     faults.map(({ path, value, allowed }) => [path, value, allowed]),
@@ -126,7 +126,7 @@ domains: { goods: { engine: { kind: sphinx, host: s, tls: ${wrong} }, store: { k
   ]);
 });
 
-test('an admin listener off loopback without TLS and a store that is believed unverified are warned of', () => {
+test('an admin listener without TLS outside loopback and an unverified store give a warning each', () => {
   const token = 'token: a-token-of-more-than-twenty-characters';
   const warnings = (yaml: string): readonly string[] => warningsOf(load(`${yaml}\n${DEMO}`));
   assert.deepEqual(warnings(''), []);

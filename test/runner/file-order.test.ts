@@ -12,7 +12,7 @@ test('every file is run once, whatever the order', () => {
   assert.deepEqual(orderFiles(['a.test.ts']), ['a.test.ts']);
 });
 
-test('the first file of each long folder is begun before a second one of any, and all others later', () => {
+test('the first file of each long folder starts before the second of any, and all other files start later', () => {
   const ordered = orderFiles(files);
   const first = ordered.slice(0, LONG_FOLDERS.length);
   assert.deepEqual(
@@ -21,7 +21,7 @@ test('the first file of each long folder is begun before a second one of any, an
   );
 });
 
-test('the fault matrix begins when only short files are left', () => {
+test('the fault matrix starts when only short files are left', () => {
   const ordered = orderFiles(files);
   const matrix = ordered.findIndex((file) => file.startsWith('test/faults/'));
   assert.ok(matrix > 0 && matrix < ordered.length - 1);

@@ -58,13 +58,13 @@ test('without arguments every test file is run', (t) => {
   assert.deepEqual(rest, all);
 });
 
-test('a quick run leaves out the files that import, even indirectly, what starts programs', (t) => {
+test('a quick run leaves out files that import, even indirectly, a module that starts programs', (t) => {
   const { files, startsPrograms, startsK6, scope } = run(projectOf(t)('--quick'));
   assert.deepEqual(files, ['test/cache/b.test.ts', 'test/store.test.ts']);
   assert.deepEqual([scope, startsPrograms, startsK6], ['quick', false, false]);
 });
 
-test('the files of files, folders and patterns are run, each once', (t) => {
+test('files, folders and patterns are resolved to files, each run once', (t) => {
   const wanted = projectOf(t);
   const { files, scope } = run(wanted('test/store.test.ts', 'test/cache', 'test/*.test.ts'));
   const expected = ['test/cache/a.test.ts', 'test/cache/b.test.ts', 'test/store.test.ts', 'test/worker.test.ts'];
@@ -105,7 +105,7 @@ test("options of node's runner are passed on, in both forms; a selection by name
   assert.deepEqual([other.node, other.narrowed], [{ concurrency: 1, timeout: 2000 }, false]);
 });
 
-test('an option that is not known, or has no value, is refused with what is allowed', (t) => {
+test('an unknown option, or one without a value, is refused with what is allowed', (t) => {
   const wanted = projectOf(t);
   assert.match(faultOf(wanted('--watch')), /^unknown option --watch \(allowed: --quick, --test-concurrency, /);
   assert.equal(faultOf(wanted('--test-name-pattern')), '--test-name-pattern needs a value: TEXT');

@@ -1,6 +1,12 @@
 import { globSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { type ParsedArguments, type NotRun, type Program, parseArguments, UsageError } from '../../src/commands/arguments.ts';
+import {
+  type NotRun,
+  type ParsedArguments,
+  type Program,
+  parseArguments,
+  UsageError,
+} from '../../src/commands/arguments.ts';
 import { importsOf, sourceFiles } from '../architecture/source.ts';
 import type { FinishedRun } from './judge.ts';
 

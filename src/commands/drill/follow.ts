@@ -170,7 +170,7 @@ export const watchDrill: Command = operatorCommand({
   options: [],
   takes: { min: 0, max: 1 },
   details: [
-    'Exit status 0: it passed. 1: it failed. 2: not measured, aborted or lost. 3: refused, or the watching ended before it.',
+    'Exit status 0: it passed. 1: it failed. 2: not measured, aborted or lost. 3: refused, or no longer followed.',
   ],
   run: async (context) => {
     const id = await whichDrill(context.args.positionals[0], context.client, 'running');

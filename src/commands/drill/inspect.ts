@@ -25,7 +25,7 @@ interface Listed {
 export const listDrills: Command = operatorCommand({
   name: 'drill list',
   usage: '',
-  summary: 'drills that run and drills that ran, newest first',
+  summary: 'running and finished drills, newest first',
   options: [],
   takes: { min: 0, max: 0 },
   run: async ({ client, output }) => {
@@ -65,7 +65,7 @@ function unreadableText({ id, where, why }: UnreadableReport): string {
 export const drillStatus: Command = operatorCommand({
   name: 'drill status',
   usage: '[id]',
-  summary: 'where a drill is, or how it ended; the one that runs, or the latest',
+  summary: 'the state of a drill, or its end; by default the running one, else the latest',
   options: [],
   takes: { min: 0, max: 1 },
   run: async ({ args, client, output }) => {
@@ -80,8 +80,8 @@ export const drillStatus: Command = operatorCommand({
 export const reportDrill: Command = operatorCommand({
   name: 'drill report',
   usage: '[id] [--out report.html]',
-  summary: 'what a drill did and what was learned, of the latest unless named; as JSON the whole journal',
-  options: [{ name: 'out', takes: 'FILE', about: 'write the page with its plots, which needs nothing from elsewhere' }],
+  summary: 'the course and the result of a drill; by default the latest; as JSON the whole journal',
+  options: [{ name: 'out', takes: 'FILE', about: 'write a self-contained page with plots' }],
   takes: { min: 0, max: 1 },
   run: async ({ args, client, output }) => {
     const id = await whichDrill(args.positionals[0], client, 'latest');
@@ -101,7 +101,7 @@ export const reportDrill: Command = operatorCommand({
 export const abortDrill: Command = operatorCommand({
   name: 'drill abort',
   usage: '[id] [--reason TEXT]',
-  summary: 'end a drill and restore the cache at once; the one that runs, when there is one',
+  summary: 'end a drill and restore the cache at once; by default the running one',
   options: [],
   takes: { min: 0, max: 1 },
   run: async ({ args, client, output, reason }) => {
@@ -121,7 +121,7 @@ export async function whichDrill(
   if (given !== undefined) return given;
   const { drills } = await client.get<{ drills: readonly DrillSummary[] }>('/admin/drills');
   const running = drills.filter((drill) => drill.running || drill.ending !== undefined);
-  if (running.length > 1) throw new UsageError(`which? running are ${running.map(({ id }) => id).join(', ')}`);
+  if (running.length > 1) throw new UsageError(`which drill? these run: ${running.map(({ id }) => id).join(', ')}`);
   const found = running[0] ?? (among === 'latest' ? drills[0] : undefined);
   if (found !== undefined) return found.id;
   throw new Error(among === 'running' ? 'no drill runs now' : 'there was no drill yet');
