@@ -16,21 +16,21 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 
-/** The first word of every npm script, in a project of its own with a `npm` that only notes what it is asked. */
+/** The bootstrap in a temporary project, with an `npm` that only records its arguments. */
 
 const root = join(import.meta.dirname, '..');
 const OWN_PACKAGE = `node-${process.platform}-${process.arch}`;
 
 interface Project {
   readonly start: (options?: { readonly node?: string; readonly dev?: boolean }) => ChildProcess;
-  /** What npm was asked, a line a call. */
+  /** The arguments of npm, one line per call. */
   readonly asked: () => readonly string[];
   readonly npm: (script: string) => void;
   readonly folder: string;
   readonly bin: string;
 }
 
-/** Installs as npm 9 does without scripts: packages, no links to their programs, and its own list last of all. */
+/** Installs as npm 9 with --ignore-scripts: packages, no links to their programs, and at last its own list. */
 const INSTALL = `
 echo "$*" >> "$PROJECT/asked"
 [ "$1" = --version ] && echo 9.2.0 && exit
@@ -119,7 +119,7 @@ test('installed packages are not installed again, and development dependencies o
   const { length } = asked();
   await ended(start());
   assert.equal(asked().length, length);
-  // As npm notes an installation without them.
+  // npm's own list of an installation without them.
   const list = join(folder, 'node_modules', '.package-lock.json');
   const { packages } = JSON.parse(readFileSync(list, 'utf8'));
   delete packages['node_modules/tool'];
@@ -246,7 +246,7 @@ test('every npm script starts with the bootstrap, and replaces the shell with it
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const [name, script] of Object.entries<string>(scripts)) {
     assert.match(script, /^PATH=\$\(node src\/bootstrap\.mjs( dev)?\) && /, name);
-    // These two run programs of node_modules one after the other, and nobody sends them signals.
+    // These two run programs of node_modules in sequence, and get no signals.
     if (!['lint', 'types'].includes(name)) assert.match(script, / && exec node \S+$/, name);
   }
 });

@@ -5,7 +5,7 @@ import { DEMO_SIZES, demoDocuments } from '../catalogue/demo.ts';
 import { type InferredCatalogue, type InferredColumn, inferCatalogue, MAX_DISTINCT } from '../catalogue/infer.ts';
 import { type ReadProgress, type RowOptions, readCatalogue } from '../catalogue/read.ts';
 import { indexFileOf, searchDomainOf } from '../compose-engine.ts';
-import { RESERVED_ATTRIBUTES } from '../config/cross.ts';
+import { RESERVED_ATTRIBUTES } from '../config/cross-checks.ts';
 import { loadSettings } from '../config/load.ts';
 import type { DomainSettings, Settings } from '../config/settings.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve as resolvePath } from 'node:path';
 import { DEMO_DOMAINS } from '../catalogue/demo.ts';
-import { crossCheck } from './cross.ts';
+import { crossCheck } from './cross-checks.ts';
 import {
   CONFIG_VARIABLE,
   type ConfigDocument,

@@ -1,5 +1,5 @@
 import { resolve as resolvePath } from 'node:path';
-import { emptyShare, shareMemory } from './cross.ts';
+import { emptyShare, shareMemory } from './cross-checks.ts';
 import { formatPath, type Path } from './faults.ts';
 import type { Config, DomainConfig } from './schema.ts';
 import type { DomainSettings, EngineSettings, Settings, StoreSettings, TlsSettings } from './settings.ts';

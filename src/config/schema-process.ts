@@ -17,7 +17,7 @@ import {
   size,
   text,
 } from './fields.ts';
-import { listenerTls } from './schema-engine.ts';
+import { listenerTls } from './schema-connections.ts';
 
 const port = (description: string, env: string, byDefault: number) =>
   integer(description, { minimum: 0, maximum: 65_535, default: byDefault, 'x-env': env });

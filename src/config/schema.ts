@@ -19,7 +19,7 @@ import {
   size,
   text,
 } from './fields.ts';
-import { controlStore, counterStore, engine, lifeboat, store } from './schema-engine.ts';
+import { controlStore, counterStore, engine, lifeboat, store } from './schema-connections.ts';
 import { adminListener, audit, compression, drills, log, memory, publicListener, signing } from './schema-process.ts';
 import { DEFENCES } from './settings.ts';
 

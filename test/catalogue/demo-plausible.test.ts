@@ -13,7 +13,7 @@ const number = (document: Document, name: string): number => Number(document.att
 const text = (document: Document, name: string): string => String(document.attributes[name] ?? '');
 const say = (document: Document): string => `${document.title}: ${JSON.stringify(document.attributes)}`;
 
-/** Roubles, from–to, by category; a new category must be given its range here. */
+/** The range of prices of each category, in roubles; a new category needs an entry. */
 const PRICES: Readonly<Record<string, readonly [from: number, to: number]>> = {
   телефоны: [500, 130_000],
   'ноутбуки и компьютеры': [500, 280_000],
@@ -204,7 +204,7 @@ describe('what people search for', () => {
       const words = query.split(' ');
       const found = documents.filter((document) => {
         const said = foldedOf(document);
-        // Most documents have one of the words nowhere: to split them all takes ten times as long.
+        // Most documents lack one of the words, so the cheap check comes first; splitting all takes ten times as long.
         if (!words.every((word) => said.includes(word))) return false;
         const each = said.split(/[^\p{L}\p{N}]+/u);
         return words.every((word) => each.some((one) => one.startsWith(word)));

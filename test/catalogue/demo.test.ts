@@ -13,7 +13,7 @@ describe('the demo catalogue', () => {
   it('has the same bytes on every machine, so that a change is intended or a fault', () => {
     const hash = createHash('sha256');
     for (const document of everything) hash.update(`${JSON.stringify(document)}\n`);
-    // Meant? Then read some of the new ads as a person would, and put the new hash here.
+    // If the change is intended, read some of the new ads, then put the new hash here.
     assert.equal(hash.digest('hex'), EXPECTED_HASH);
   });
 

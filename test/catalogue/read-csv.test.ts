@@ -139,7 +139,7 @@ describe('a catalogue in CSV', () => {
     const [first, second, third] = await files.read('blanks.csv', rows);
     assert.deepEqual([first?.attributes, second?.attributes, third?.attributes], [{}, {}, { price: 7 }]);
     const [row] = await files.read('lines.csv', 'id,title,brand\n1,a,"  Stels\r\n of\tKazan "\n');
-    // As it stands in the counters, so it can be asked for: a filter takes no control characters.
+    // A facet value is also used in a filter, and filters take no control characters.
     assert.deepEqual(row?.attributes, { brand: 'Stels of Kazan' });
   });
 

@@ -12,10 +12,10 @@ import { catalogueFiles } from './harness.ts';
 const files = catalogueFiles();
 const READER = new URL('../../src/catalogue/read.ts', import.meta.url).href;
 const ROWS = 50_000;
-/** Half of the text, and a process of Node needs most of it for itself. */
+/** Half of the size of the text; Node itself needs most of it. */
 const HEAP_MB = 24;
 
-/** Reads a catalogue in a process whose heap holds half of its text, and prints how many rows there were. */
+/** Reads a catalogue in a process with a heap of half its size, and prints the number of rows. */
 async function countInSmallHeap(file: string): Promise<string> {
   const script = `
     import { readCatalogue } from ${JSON.stringify(READER)};
@@ -68,7 +68,7 @@ describe('a large catalogue', () => {
 
 for (const corpus of corpora()) {
   describe(`${corpus.name}: every row is read unchanged`, () => {
-    /** Space around a title is no part of it. */
+    /** Spaces around a title do not belong to it. */
     const isRead = async (file: string, expected: readonly Document[]): Promise<void> => {
       let row = 0;
       for await (const document of readCatalogue(file, { attributes: corpus.attributes })) {

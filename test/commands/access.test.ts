@@ -9,7 +9,7 @@ import { makeCertificates } from '../../loadtest/stack/certificates.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { adminService, callCli, TOKEN } from './harness.ts';
 
-/** Knows no domains, and remembers who asked. */
+/** A server without domains that records the requests. */
 async function listener(t: TestContext) {
   const asked: IncomingHttpHeaders[] = [];
   const server = createServer(({ headers }, response) => {
@@ -138,7 +138,7 @@ test('over TLS an unknown authority is refused with advice, and one of --ca-file
 
   const trusted = await callCli(['popular', '--admin', url, '--ca-file', caFile]);
   assert.deepEqual([trusted.code, trusted.err], [0, '']);
-  // Beside the service, its configuration says that it speaks TLS.
+  // On the service's machine, the configuration tells that it uses TLS.
   const config = join(directory, 'serpcache.yaml');
   const admin = `{ port: ${port}, token: ${TOKEN}, tls: { cert: ${certFile}, key: ${keyFile} } }`;
   writeFileSync(config, `admin: ${admin}\ndomains: { goods: { engine: { kind: sqlite } } }\n`);

@@ -71,13 +71,13 @@ function programs(): readonly string[] {
   return [...own, ...others, 'test/faults/publish.ts'];
 }
 
-// Nothing can be started or installed where PATH is an empty folder, and nothing may be written there.
+// With an empty folder as PATH nothing can be started or installed; the folder must stay empty.
 for (const program of programs()) {
   test(`${program} reads --help, --version and an unknown option before it starts anything`, () => {
     const call = (argument: string) =>
       spawnSync(process.execPath, [join(root, program), argument], {
         ...{ cwd: empty, encoding: 'utf8', timeout: 60_000 },
-        // Compiled modules are kept by the run of the tests: without them each start costs twice as much.
+        // The compiled modules of the test run are used; without them each start takes twice as long.
         env: { PATH: empty, NODE_TEST_CONTEXT: undefined, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
       });
     const help = call('--help');

@@ -8,7 +8,7 @@ import { type AdminService, adminService, TOKEN } from './harness.ts';
 
 const CLI = join(import.meta.dirname, '../../src/cli.ts');
 
-/** The command as a shell starts it: its output is a pipe, and nobody can be asked. */
+/** Starts the command as a shell does. Its output is a pipe, so it asks no questions. */
 function start(t: TestContext, words: readonly string[], { port }: Pick<AdminService, 'port'>) {
   const env = { PATH: process.env['PATH'], USER: 'ana', ADMIN_PORT: String(port), ADMIN_TOKEN: TOKEN };
   const child = spawn(process.execPath, [CLI, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -19,11 +19,11 @@ export const TOKEN = 'correct-horse-battery-staple';
 export interface AdminService {
   readonly url: string;
   readonly port: number;
-  /** `POST /admin/flush`: everything asked, in order. */
+  /** All requests in order: `POST /admin/flush`. */
   readonly requests: () => readonly string[];
-  /** Bodies of what was posted there, in order. */
+  /** The bodies posted to a path, in order. */
   readonly posted: (path: string) => readonly unknown[];
-  /** Of the latest request. */
+  /** The headers of the latest request. */
   readonly headers: () => IncomingHttpHeaders;
   readonly audit: readonly AuditEntry[];
   readonly operations: Operations;
@@ -31,10 +31,10 @@ export interface AdminService {
   readonly goAway: () => Promise<unknown>;
 }
 
-/** Virtual seconds pass so much faster that a drill of a quarter of a minute takes one second. */
+/** The speed of the virtual clock: a drill of 15 s takes one second. */
 const SPEED = 15;
 
-/** The real admin listener over operations that remember what they were told. */
+/** The real admin listener over fake operations that record the requests. */
 export async function adminService(
   t: TestContext,
   given: Partial<Search> = {},
@@ -90,21 +90,21 @@ export interface Called {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** Questions that a person was asked. */
+  /** The questions asked. */
   readonly questions: readonly string[];
-  /** Standard output, line by line, as a script reads it. */
+  /** The lines of standard output, parsed as JSON. */
   readonly lines: () => readonly { readonly [name: string]: unknown }[];
 }
 
 export interface Calling extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'clock'>> {
-  /** A person at a terminal, who answers so; else a script that reads a pipe. */
+  /** The answers of a person at a terminal; without them, the output is a pipe. */
   readonly answers?: readonly string[];
   readonly onWrite?: (text: string) => void;
-  /** The configuration's own; without it, nothing but the token of the test's service. */
+  /** The environment of the configuration; without it, only the token of the test's service is given. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Calls the CLI as the shell does, without a process of its own. */
+/** Calls the CLI as a shell does, but in this process. */
 export async function callCli(words: readonly string[], calling: Calling = {}): Promise<Called> {
   const { answers, onWrite, env, ...given } = calling;
   const isTTY = answers !== undefined;

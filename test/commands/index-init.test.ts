@@ -45,7 +45,7 @@ test('an existing file is never overwritten', async () => {
 });
 
 test('a file that appears while the catalogue is read is not overwritten either', async () => {
-  // A link to nowhere is no file when it is looked for, and one when it is written.
+  // A dangling link does not exist for the first check, and exists for the write.
   symlinkSync(path('elsewhere.yaml'), path('link.yaml'));
   const { code, err } = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', path('link.yaml')]);
   assert.equal(code, 3);

@@ -17,11 +17,11 @@ import { canonicalText } from '../../src/search/canonical.ts';
 import type { Document } from '../../src/search/domain.ts';
 import { corpora, evenly, searchesOf } from '../corpus.ts';
 
-/** Enough that a one-word search has more results of one weight than a page shows. */
+/** Enough documents for a one-word search to have more results of equal weight than a page shows. */
 const DOCUMENTS = 2500;
 const QUERIES = 200;
 
-/** One catalogue, two commands, two engines: the way an operator has them. */
+/** One catalogue is indexed for two engines with two commands, as an operator does it. */
 for (const corpus of corpora('goods')) {
   describe(`parity of searchd and its lifeboat over ${corpus.name}`, { timeout: 120_000 }, () => {
     const directory = mkdtempSync(join(tmpdir(), 'serpcache-parity-'));
@@ -158,7 +158,7 @@ for (const corpus of corpora('goods')) {
   });
 }
 
-/** With ids that are no numbers: searchd's own ids are others then. */
+/** With ids that are not numbers, searchd's own ids differ from them. */
 function writeRows(file: string, documents: readonly Document[]): void {
   const rows = documents.map(({ id, attributes, ...text }) =>
     JSON.stringify({ id: `goods-${id}`, ...text, ...attributes }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createProgress, MAX_NOTES, type ProgressOptions } from '../../src/commands/terminal.ts';
 
-/** A progress whose output is kept and whose time stands still unless told. */
+/** A progress with recorded output and a clock that only `wait` moves. */
 function watched(
   options: Partial<Omit<ProgressOptions, 'output' | 'clock'>> & { isTTY?: boolean; columns?: number } = {},
 ) {

@@ -11,7 +11,7 @@ after(() => rmSync(directory, { recursive: true }));
 const catalogue = join(directory, 'catalogue.ndjson');
 writeFileSync(catalogue, `${JSON.stringify({ id: '1', title: 'Кабель', description: '' })}\n`);
 
-/** Domains `a` and `b` with these engines; @returns how the call ended, and the configuration it wrote. */
+/** Calls the command for domains `a` and `b` with these engines. @returns the result and the configuration written. */
 async function sourceOf(engines: { a: string; b: string }, ...words: string[]) {
   const file = join(directory, 'serpcache.yaml');
   const domain = (kind: string): string => `{ store: { kind: none }, engine: { kind: ${kind}, host: 127.0.0.1 } }`;

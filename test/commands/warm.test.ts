@@ -21,7 +21,7 @@ interface Piece {
   readonly last: boolean;
 }
 
-// Each has a service of its own, whose warm-ups take seconds.
+// Concurrent, because each test has its own service and its warm-ups take seconds.
 describe('the warm command', { concurrency: 3 }, () => {
   test('a file is sent in batches of at most 500, no faster than the service has room, each line once and in order', async (t) => {
     const { url, posted } = await adminService(t);
@@ -33,7 +33,7 @@ describe('the warm command', { concurrency: 3 }, () => {
     assert.deepEqual([more.length, warmUp?.['state'], warmUp?.['taken'], warmUp?.['settled']], [0, 'done', 3201, 3201]);
     const pieces = posted('/admin/warm/warm-1/queries') as Piece[];
     assert.ok(pieces.every(({ queries }) => queries.length <= 500));
-    // Room for 2,000, of which 1,500 a second are settled at most: the rest of the file is sent before.
+    // The service has room for 2,000 queries and settles at most 1,500 a second; the rest of the file is sent before.
     assert.ok(pieces.length > 7, 'what there was no room for was sent again');
     assert.deepEqual(pieces[0]?.queries.slice(0, 2), ['диван 1', 'диван 2']);
     assert.equal(pieces.at(-1)?.queries.at(-1), 'q=стол&page=2');

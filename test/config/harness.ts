@@ -8,10 +8,10 @@ interface Given {
   readonly files?: Record<string, string>;
 }
 
-/** A domain without a fault, for texts that are about something else. */
+/** A domain without a fault, for texts without `domains`. */
 const SOUND = 'domains: { goods: { engine: { kind: sqlite } } }\n';
 
-/** The faults of a YAML text, as `path: value`, with what is allowed. */
+/** The faults of a YAML text. */
 export function faultsOf(yaml: string | undefined, { env = {}, files = {} }: Given = {}): ConfigError {
   try {
     loadSettings({
@@ -31,7 +31,7 @@ export function faultsOf(yaml: string | undefined, { env = {}, files = {} }: Giv
   throw new assert.AssertionError({ message: 'nothing was found at fault' });
 }
 
-/** One domain, the rest of it as given. */
+/** The domain `goods` with the given settings. */
 export const goods = (rest: string): string => `domains:\n  goods:\n    ${rest.trim().replaceAll('\n', '\n    ')}\n`;
 
 /** A YAML text and all of its faults. */
@@ -44,7 +44,7 @@ export type FaultCase = readonly [
 export const withEngine = (rest: string): string => goods(`engine: { kind: sphinx, host: sphinx }\n${rest}`);
 export const withStore = (store: string): string => withEngine(`store: ${store}`);
 
-/** One test per case. The whole list is compared, so that a fault too many fails as well. */
+/** Registers one test per case. All faults are compared, so that an additional fault fails too. */
 export function testFaults(cases: readonly FaultCase[]): void {
   for (const [fact, yaml, expected] of cases) {
     test(fact, () => {

@@ -182,7 +182,7 @@ test('variables are replaced in texts and numbers, with defaults and an escape',
   assert.ok(engine?.kind === 'sphinx');
   assert.deepEqual(
     [engine.endpoints, engine.user, engine.password, engine.index],
-    // What a variable brings is not looked into again.
+    // The text of a variable is not interpolated again.
     [[{ host: 'sphinx.internal', port: 9307 }], `\${HOME}`, `a12\${X}b`, 'products'],
   );
 });

@@ -17,7 +17,7 @@ before(async () => {
     '/srv/tls/ca.pem': ca,
     '/etc/c.pem': readFileSync(certFile, 'utf8'),
     '/etc/k.pem': readFileSync(keyFile, 'utf8'),
-    // Of the authority: it fits no certificate here.
+    // The key of the authority, which matches no certificate here.
     '/etc/other.pem': readFileSync(join(directory, 'ca.key'), 'utf8'),
   };
 });

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Every fault of the file is in the error's message. */
+/** A faulty file fails with all its faults in the message. */
 function load(file: string, env: Readonly<Record<string, string>> = {}): Settings {
   return loadSettings({
     env: { ...env, SERPCACHE_CONFIG: file },

@@ -101,7 +101,7 @@ test('a service waits only for existing services, with a condition that can beco
       const target = compose.services[other];
       assert.ok(target !== undefined, `${name} waits for ${other}`);
       if (condition === 'service_healthy') assert.ok(target.healthcheck !== undefined, `${other} has no health check`);
-      // A step that is restarted for ever never completes.
+      // A step that is always restarted never completes.
       if (condition === 'service_completed_successfully') assert.equal(target.restart, undefined, other);
     }
   }
@@ -137,7 +137,7 @@ test('every container is read-only, without capabilities or new privileges, as a
     assert.ok((service.pids_limit ?? Number.POSITIVE_INFINITY) <= 256, name);
     assert.match(service.mem_limit ?? '', /^(512m|1g)$/, name);
     assert.equal(service.privileged, undefined, name);
-    // The project's own images name their user themselves.
+    // The project's own images set their user themselves.
     if (service.build === undefined) assert.equal(service.user, '999', name);
   }
 });
@@ -182,7 +182,7 @@ for (const [node, program] of [
     const folder = mkdtempSync(join(tmpdir(), 'serpcache-node-'));
     const [port = 0] = await freePorts(1);
     const service = compose.services[node];
-    // As Compose passes it on, in the places that this machine has.
+    // The command as Compose runs it, with the paths of this machine.
     const here = (text: string): string =>
       text
         .replaceAll('$$', '$')

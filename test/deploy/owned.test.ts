@@ -35,7 +35,7 @@ test('a process is found by its program together with its folder', async (t) => 
 test('a process that ignores SIGTERM is killed', async (t) => {
   const { folder } = await start(t, 'bash', ['-c', 'trap "" TERM; while :; do sleep 1; done']);
   const found = findOwned({ program: 'bash', folder });
-  // For an instant its sleep, too, is still a bash.
+  // The forked `sleep` is also a bash for a moment, before exec.
   assert.ok(found.length >= 1);
   await endOwned(found, 300);
   assert.deepEqual(findOwned({ program: 'bash', folder }), []);

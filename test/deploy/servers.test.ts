@@ -19,7 +19,7 @@ for (const kind of ['redis', 'valkey'] as const) {
     const server = await startProcess({
       name: `${kind}-server`,
       command: `${kind}-server`,
-      // As deploy/compose starts it.
+      // The same command as in deploy/compose.
       args: [file, '--port', String(port), '--bind', '127.0.0.1', '--cluster-enabled', 'yes', '--maxmemory', '32mb'],
       cwd: folder,
       logFile: join(folder, 'server.log'),

@@ -72,7 +72,7 @@ test('the unit gives the service no rights it does not need', () => {
       'SystemCallErrorNumber=EPERM',
     ],
   );
-  // V8 writes machine code and runs it.
+  // V8 generates and executes machine code.
   assert.doesNotMatch(unit, /^MemoryDenyWriteExecute=/m);
 });
 

@@ -23,7 +23,7 @@ const page = (ids: string, rest: Partial<ResultPage> = {}): ResultPage => ({
   ...rest,
 });
 
-/** An engine that answers as told; the rest of the port is not used. */
+/** An engine that answers with the given function; only `search` is used. */
 const engineOf = (search: Engine['search']): Engine => ({
   search,
   probe: async () => undefined,
