@@ -1,6 +1,6 @@
-// Every npm script starts with this program: `PATH=$(node src/bootstrap.mjs) && exec node …`. It runs on the machine's own
-// Node, 18 or newer, so it is plain JavaScript without dependencies. It ensures a Node 24 and the node_modules of the
-// lockfile, then prints the PATH in which `node` is that Node.
+// Every npm script starts with this program: `PATH=$(node src/bootstrap.mjs) && exec node …`. It runs on the machine's
+// own Node, 18 or newer, so it is plain JavaScript without dependencies. It ensures a Node 24 and the node_modules of
+// the lockfile, then prints the PATH in which `node` is that Node.
 // `node src/bootstrap.mjs [dev]`: `dev` installs the development dependencies as well.
 // All other output goes to stderr. Exit status 3: something is missing; the message tells how to install it.
 import { spawn, spawnSync } from 'node:child_process';
@@ -19,8 +19,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const needsDev = process.argv[2] === 'dev';
 
 /**
- * A folder that npm can install: a lockfile, npm's options, and the packages of the lockfile that must be present. Node has
- * its own folder, so that it is downloaded only when the machine's Node is too old.
+ * A folder that npm can install: a lockfile, npm's options, and the packages of the lockfile that must be present. Node
+ * has its own folder, so that it is downloaded only when the machine's Node is too old.
  */
 const PROJECT = {
   folder: root,
@@ -98,7 +98,8 @@ function missingPackage({ folder, counts }) {
   for (const [path, entry] of Object.entries(packagesOf(folder))) {
     const name = nameOf(path);
     if (path === '') continue;
-    // npm accepts any content for a package without a hash. All packages are checked, because npm installs more than `counts`.
+    // npm accepts any content for a package without a hash. All packages are checked, because npm installs more than
+    // `counts`.
     if (!/^sha512-/.test(entry.integrity ?? '')) {
       throw new Error(
         `${join(folder, 'package-lock.json')} has no sha512 integrity for ${name}: nothing was installed`,
@@ -129,8 +130,8 @@ function run(command, args) {
 }
 
 /**
- * Runs a command with its output on stderr. A signal is passed to the command, and its end is awaited: an installation that
- * outlived this process would no longer hold the lock.
+ * Runs a command with its output on stderr. A signal is passed to the command, and its end is awaited: an installation
+ * that outlived this process would no longer hold the lock.
  * @returns whether it succeeded.
  */
 function ended(command, args) {

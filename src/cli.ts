@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { askAt, COMMANDS, call } from './commands/call.ts';
+import { askAt, call } from './commands/call.ts';
 import { loadSettings } from './config/load.ts';
 import { systemClock } from './runtime.ts';
 
@@ -13,7 +13,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 // When the reader of the output is gone (`| head`, a closed terminal), the command is stopped too.
 for (const output of [stdout, stderr]) output.on('error', (error) => stop.abort(error));
 
-process.exitCode = await call(COMMANDS, process.argv.slice(2), {
+process.exitCode = await call(process.argv.slice(2), {
   clock: systemClock,
   stdout,
   stderr,

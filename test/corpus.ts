@@ -86,8 +86,8 @@ export function evenly<T>(list: readonly T[], count: number): readonly T[] {
 }
 
 /**
- * Searches made of titles: a word, two neighbouring words, or sometimes a word with two letters swapped. The same documents
- * give the same searches, each once.
+ * Searches made of titles: a word, two neighbouring words, or sometimes a word with two letters swapped. The same
+ * documents give the same searches, each once.
  */
 export function searchesOf(documents: readonly Document[], count: number): readonly string[] {
   const random = seededRandom(seedOf('searches', count));

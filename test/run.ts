@@ -34,7 +34,10 @@ const LIMIT_MS = 13 * 60_000;
 const SILENCE_MS = 4 * 60_000;
 /** Time for a server to end that was stopped after the last test. */
 const GRACE_MS = 3000;
-/** Options with which node refuses to start a program, for a quick run: a program may be started in a way that imports do not show. */
+/**
+ * Options with which node refuses to start a program, for a quick run: a program may be started in a way that imports
+ * do not show.
+ */
 const NO_PROGRAMS = [
   '--permission',
   '--allow-fs-read=*',

@@ -31,8 +31,8 @@ export async function* csvRows(
   };
   const parser = parse({
     delimiter: delimiterOf(head),
-    // One character per byte: cells are decoded below, so that bad UTF-8 is an error of its row and not a silent U+FFFD.
-    // (`encoding: null` would give bytes, but csv-parse throws a wrong error on them.)
+    // One character per byte: cells are decoded below, so that bad UTF-8 is an error of its row and not a silent
+    // U+FFFD. (`encoding: null` would give bytes, but csv-parse throws a wrong error on them.)
     encoding: 'latin1',
     raw: true,
     // The number of columns is checked below, where the row can be named and skipped.
@@ -136,7 +136,9 @@ function problemOf(error: CsvError, maxBytes: number): string {
   return PROBLEMS[error.code] ?? `not CSV: ${shown(error.message)}`;
 }
 
-/** Counts outside quotes in the first line that is not blank. On a tie the comma loses: column names hold it more often. */
+/**
+ * Counts outside quotes in the first line that is not blank. On a tie the comma loses: column names hold it more often.
+ */
 function delimiterOf(head: Buffer): string {
   const bare = head.toString('latin1').replace(/"(?:[^"]|"")*"/g, '');
   const header = /[^\r\n]+/.exec(bare)?.[0] ?? '';

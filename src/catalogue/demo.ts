@@ -6,8 +6,8 @@ import { jobsAd } from './demo/jobs/jobs.ts';
 import { realtyAd } from './demo/realty/realty.ts';
 
 /**
- * The demo catalogue: the ads of an invented classifieds site, generated from vocabulary and templates. The bytes are the
- * same on every machine and in every run.
+ * The demo catalogue: the ads of an invented classifieds site, generated from vocabulary and templates. The bytes are
+ * the same on every machine and in every run.
  */
 const SIZES = { goods: 20_000, auto: 12_000, realty: 10_000, jobs: 8_000 } as const;
 

@@ -60,8 +60,8 @@ const MAX_TITLE_LENGTH = 1000;
 export const MAX_STRING_LENGTH = 256;
 
 /**
- * One row as a document. `null`, an empty text and a text of spaces are missing values. A number may be written as text,
- * and a text attribute may hold a number: exports differ in their use of quotes, and the declared type decides.
+ * One row as a document. `null`, an empty text and a text of spaces are missing values. A number may be written as
+ * text, and a text attribute may hold a number: exports differ in their use of quotes, and the declared type decides.
  * @throws RowFault that names the field, the fault and what is allowed.
  */
 export function documentOf(row: Readonly<Record<string, unknown>>, attributes: readonly Attribute[]): Document {

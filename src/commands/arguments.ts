@@ -231,7 +231,10 @@ export function refuse(read: NotRun, program: Omit<Program, 'takes'>): number {
   return EXIT.usage;
 }
 
-/** Parses the arguments and runs the program, unless they ask for help or the version, or are wrong. @returns the exit status. */
+/**
+ * Parses the arguments and runs the program, unless they ask for help or the version, or are wrong.
+ * @returns the exit status.
+ */
 export async function runProgram(
   program: Program,
   run: (args: ParsedArguments) => Promise<number> | number,

@@ -11,8 +11,10 @@ import { indexCatalogue } from './index-catalogue.ts';
 import { parity } from './parity.ts';
 import { warm } from './warm.ts';
 
+type Listed = Command | CommandGroup;
+
 /** Every command, in the order of the help: first those for a running service, then those that need none. */
-export const COMMANDS: readonly (Command | CommandGroup)[] = [
+export const COMMANDS: readonly Listed[] = [
   flush,
   purge,
   suppress,
@@ -28,26 +30,22 @@ export const COMMANDS: readonly (Command | CommandGroup)[] = [
 ];
 
 /** Finds the command that the arguments name and runs it. @returns the exit status. */
-export async function call(
-  commands: readonly Listed[],
-  argv: readonly string[],
-  context: CommandContext,
-): Promise<number> {
+export async function call(argv: readonly string[], context: CommandContext): Promise<number> {
   const [name, ...rest] = argv;
   const { stdout, stderr } = context;
   if (name === undefined || ['help', '--help', '-h'].includes(name)) {
     const [asked = ''] = rest;
-    const shown = find(commands, rest).command;
-    if (name === 'help' && /^[^-]/.test(asked) && shown === undefined) return noCommand(asked, commands, stderr);
-    stdout.write(shown === undefined ? overview(commands) : help(shown));
+    const shown = find(rest).command;
+    if (name === 'help' && /^[^-]/.test(asked) && shown === undefined) return noCommand(asked, stderr);
+    stdout.write(shown === undefined ? overview() : help(shown));
     return EXIT.passed;
   }
   if (name === '--version') {
     stdout.write(`${versionText()}\n`);
     return EXIT.passed;
   }
-  const { command, args } = find(commands, argv);
-  if (command === undefined) return noCommand(name, commands, stderr);
+  const { command, args } = find(argv);
+  if (command === undefined) return noCommand(name, stderr);
   try {
     const read = parseArguments(args, 'parts' in command ? [] : command.options);
     if (read.kind === 'help' || read.kind === 'version') {
@@ -64,18 +62,16 @@ export async function call(
   }
 }
 
-type Listed = Command | CommandGroup;
-
-function noCommand(name: string, commands: readonly Listed[], stderr: CommandContext['stderr']): number {
+function noCommand(name: string, stderr: CommandContext['stderr']): number {
   stderr.write(
-    `serpcache: no command "${name}"; ${didYouMean(name, commands.map(lastWord)) ?? 'see: serpcache --help'}\n`,
+    `serpcache: no command "${name}"; ${didYouMean(name, COMMANDS.map(lastWord)) ?? 'see: serpcache --help'}\n`,
   );
   return EXIT.usage;
 }
 
 /** The most specific command that the arguments name, and the arguments after its name. */
-function find(commands: readonly Listed[], argv: readonly string[]): { command?: Listed; args: readonly string[] } {
-  const command = commands.find(({ name }) => name === argv[0]);
+function find(argv: readonly string[]): { command?: Listed; args: readonly string[] } {
+  const command = COMMANDS.find(({ name }) => name === argv[0]);
   if (command === undefined) return { args: argv };
   const part = 'parts' in command ? command.parts.find((one) => lastWord(one) === argv[1]) : undefined;
   return part === undefined ? { command, args: argv.slice(1) } : { command: part, args: argv.slice(2) };
@@ -109,8 +105,8 @@ function reportError(error: unknown, command: Listed, stderr: CommandContext['st
   return EXIT.usage;
 }
 
-function overview(commands: readonly Listed[]): string {
-  return `usage:\n${commands.map(entry).join('')}
+function overview(): string {
+  return `usage:\n${COMMANDS.map(entry).join('')}
 Each takes --help and --version. The configuration is the file named by SERPCACHE_CONFIG, or the embedded demo.
 ${EXIT_HELP}\n`;
 }

@@ -91,7 +91,10 @@ function requestOf(args: ParsedArguments): ParityRequest {
   };
 }
 
-/** The directory of the lifeboat's index. The argument takes precedence, so that an index can be tried before it is configured. */
+/**
+ * The directory of the lifeboat's index. The argument takes precedence, so that an index can be tried before it is
+ * configured.
+ */
 function directoryOf(given: string | undefined, { name, lifeboat }: DomainSettings): string {
   if (given !== undefined && given !== 'lifeboat') return resolvePath(given);
   if (lifeboat !== undefined) return lifeboat.directory;
@@ -100,7 +103,10 @@ function directoryOf(given: string | undefined, { name, lifeboat }: DomainSettin
   );
 }
 
-/** Prepares queries as those of clients. @throws UsageError for a filter or a sort order that the domain does not have. */
+/**
+ * Prepares queries as those of clients.
+ * @throws UsageError for a filter or a sort order that the domain does not have.
+ */
 function preparerOf(
   settings: DomainSettings,
   { limit, filters, sort }: ParityRequest,

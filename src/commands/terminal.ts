@@ -30,7 +30,9 @@ export interface Progress {
 export const MAX_NOTES = 100;
 const BAR_WIDTH = 24;
 const REDRAW_MS = 100;
-/** Without a terminal, the first line comes after this time and each interval is 1.5 times the last: a log stays short. */
+/**
+ * Without a terminal, the first line comes after this time and each interval is 1.5 times the last: a log stays short.
+ */
 const FIRST_LINE_MS = 3000;
 const MAX_INTERVAL_MS = 60_000;
 

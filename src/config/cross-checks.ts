@@ -5,7 +5,9 @@ import { type Config, type DomainConfig, type Draft, type NamedStore, namedStore
 import { TOKEN_ALLOWED } from './schema-process.ts';
 import { checkTls } from './tls.ts';
 
-/** Faults between values that are each allowed. A faulty value is undefined here and is reported once, by `validate`. */
+/**
+ * Faults between values that are each allowed. A faulty value is undefined here and is reported once, by `validate`.
+ */
 export function crossCheck(config: Draft<Config>): readonly RawFault[] {
   const domains = Object.entries(config.domains ?? {});
   return [

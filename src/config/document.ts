@@ -22,7 +22,9 @@ export interface ConfigDocument {
 
 const MAX_BYTES = 2 ** 20;
 
-/** Messages by error code. Those of the parser quote the text, which may hold a secret; these only tell what is allowed. */
+/**
+ * Messages by error code. Those of the parser quote the text, which may hold a secret; these only tell what is allowed.
+ */
 const ALLOWED: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'an alias (*name) of an anchor (&name) written before it; quote a text that starts with *',
   BAD_INDENT: 'everything in one mapping or list indented alike',
@@ -173,7 +175,10 @@ interface Overlaid {
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** Applies variables over the file. An empty variable counts as unset, because a compose file passes an unset one as empty. */
+/**
+ * Applies variables over the file. An empty variable counts as unset, because a compose file passes an unset one as
+ * empty.
+ */
 export function overlay(tree: Readonly<Record<string, unknown>>, env: Environment): Overlaid {
   const variables = new Map<string, string>();
   let result = tree;

@@ -42,7 +42,9 @@ const durationPattern = new RegExp(DURATION_PATTERN);
 const sizePattern = new RegExp(SIZE_PATTERN);
 const hostPortPattern = new RegExp(HOST_PORT_PATTERN);
 
-/** Milliseconds of `50ms`, `1.5s`, `5m`, `1h`, `2d`; undefined for anything else, fractions of a millisecond included. */
+/**
+ * Milliseconds of `50ms`, `1.5s`, `5m`, `1h`, `2d`; undefined for anything else, fractions of a millisecond included.
+ */
 export function parseDuration(text: string): number | undefined {
   return durationPattern.test(text) ? parseScaled(text, DURATIONS) : undefined;
 }
@@ -110,8 +112,8 @@ export function isLoopback(address: string): boolean {
 }
 
 /**
- * Annotations of the field builders below. A builder makes the JSON Schema of the text in the file, with the static type
- * of the value that the code gets: a duration is written `50ms` and read as a number of milliseconds.
+ * Annotations of the field builders below. A builder makes the JSON Schema of the text in the file, with the static
+ * type of the value that the code gets: a duration is written `50ms` and read as a number of milliseconds.
  */
 export interface Annotations {
   /** The unit that is parsed; absent for a value taken as it is. */

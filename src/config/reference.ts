@@ -124,8 +124,8 @@ function code(value: string): string {
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * The JSON Schema for editors. It differs from the table in three ways: settings with a default are optional, descriptions
- * tell the allowed values, and an interpolated text (`${PORT}`) is allowed for every value.
+ * The JSON Schema for editors. It differs from the table in three ways: settings with a default are optional,
+ * descriptions tell the allowed values, and an interpolated text (`${PORT}`) is allowed for every value.
  */
 export function configSchema(): JsonSchema {
   const { properties, ...root } = forEditors(CONFIG_TABLE);

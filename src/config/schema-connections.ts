@@ -81,8 +81,8 @@ const engineLimits = {
     }),
   ),
   maxQueued: optional(
-    // The queue sheds by waiting time, so its length delays no search. A long queue lets a burst pass, such as fifty new
-    // searches at once on an idle engine; its maximum bounds the memory.
+    // The queue sheds by waiting time, so its length delays no search. A long queue lets a burst pass, such as fifty
+    // new searches at once on an idle engine; its maximum bounds the memory.
     integer('Maximum number of searches that wait for a slot; further ones are shed at once.', {
       minimum: 1,
       maximum: 10_000,

@@ -26,11 +26,11 @@ export const publicListener = Type.Object(
   {
     host: host('Address the public listener binds.', { default: '127.0.0.1', 'x-env': 'HOST' }),
     port: port('Its port; 0 picks a free one.', 'PORT', 8080),
-    // 256 four-byte characters are 3 KiB when percent-encoded. Filters get the same again. The sum stays below 8 KiB, the
-    // usual limit of proxies.
+    // 256 four-byte characters are 3 KiB when percent-encoded. Filters get the same again. The sum stays below 8 KiB,
+    // the usual limit of proxies.
     maxUrlBytes: size('Maximum length of a request target.', { default: '6KiB', min: 1 * KIB, max: 16 * KIB }),
-    // 50 searches of /msearch, each with the longest query and a few KiB of filters. Reading 1 MiB blocks the event loop
-    // for at most 7 ms, 4 MiB for 28 ms.
+    // 50 searches of /msearch, each with the longest query and a few KiB of filters. Reading 1 MiB blocks the event
+    // loop for at most 7 ms, 4 MiB for 28 ms.
     maxBodyBytes: size('Maximum size of a request body.', { default: '256KiB', min: 1 * KIB, max: 1 * MIB }),
     maxConnections: integer('Maximum number of client connections; further ones are refused.', {
       default: 10_000,

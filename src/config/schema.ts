@@ -192,8 +192,9 @@ const domain = Type.Object(
 );
 
 /**
- * The schema of the configuration. Validation, defaults, the JSON Schema for editors and the reference page are all derived
- * from it. A field with a `default` (or an `x-default`, a default in words) may be left out; `Config` has it filled in.
+ * The schema of the configuration. Validation, defaults, the JSON Schema for editors and the reference page are all
+ * derived from it. A field with a `default` (or an `x-default`, a default in words) may be left out; `Config` has it
+ * filled in.
  */
 export const configShape = Type.Object(
   {

@@ -13,7 +13,9 @@ export interface Settings {
     readonly maxConnections: number;
     /** Time from SIGTERM in which requests in flight may finish before their connections are cut. */
     readonly drainMs: number;
-    /** Maximum number of searches that wait for L2 or an engine. Further ones are shed on arrival; L1 hits are served. */
+    /**
+     * Maximum number of searches that wait for L2 or an engine. Further ones are shed on arrival; L1 hits are served.
+     */
     readonly maxInFlight: number;
     /** While the event loop is delayed by more than this, searches that are not in L1 are shed on arrival. */
     readonly maxLoopDelayMs: number;

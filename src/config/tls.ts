@@ -55,7 +55,10 @@ export function checkTls(config: Draft<Config>): readonly RawFault[] {
   return [...pairs, ...engines];
 }
 
-/** In the MySQL handshake a certificate is compared with a name only: for an address, it would be compared with `localhost`. */
+/**
+ * In the MySQL handshake a certificate is compared with a name only: for an address, it would be compared with
+ * `localhost`.
+ */
 function checkEngineName(path: Path, engine: DraftEngine): readonly RawFault[] {
   if (engine.kind === 'sqlite' || engine.tls === undefined || engine.tls.serverName !== undefined) return [];
   if (tlsModeOf(engine.kind, engine.tls.mode) === 'tunnel') return [];

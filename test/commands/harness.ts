@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import { COMMANDS, call } from '../../src/commands/call.ts';
+import { call } from '../../src/commands/call.ts';
 import type { CommandContext } from '../../src/commands/command.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { createAdminServer } from '../../src/http/admin/admin-server.ts';
@@ -112,7 +112,7 @@ export async function callCli(words: readonly string[], calling: Calling = {}): 
   const left = [...(answers ?? [])];
   let out = '';
   let err = '';
-  const code = await call(COMMANDS, words, {
+  const code = await call(words, {
     clock: systemClock,
     stdout: {
       isTTY,

@@ -14,7 +14,9 @@ export interface FinishedRun {
   readonly scope: 'everything' | 'quick' | 'named paths';
   /** Whether only tests that match a pattern, or are marked `only`, were run. */
   readonly narrowed: boolean;
-  /** The number of tests that each file has registered, by path relative to the project. Files that failed are left out. */
+  /**
+   * The number of tests that each file has registered, by path relative to the project. Files that failed are left out.
+   */
   readonly testsOf: ReadonlyMap<string, number>;
   readonly skips: readonly SkippedTest[];
   readonly skipsAllowed: boolean;

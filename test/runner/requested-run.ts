@@ -131,7 +131,10 @@ function importersOf(path: string, root: string): string[] {
   );
 }
 
-/** @returns a function that tells whether a file imports, directly or indirectly, one of the modules. Type imports do not count. */
+/**
+ * @returns a function that tells whether a file imports, directly or indirectly, one of the modules. Type imports do
+ * not count.
+ */
 function importGraph(root: string): (file: string, modules: readonly string[]) => boolean {
   const imported = new Map<string, readonly string[]>();
   return (file, modules) => {
@@ -155,12 +158,15 @@ function modulesOf(file: string, root: string): string[] {
 }
 
 /**
- * Folders whose files take longest, mostly waiting for servers. If they started late, one of them would run alone at the
- * end. If they started folder by folder, files that load the machine in the same way would run together.
+ * Folders whose files take longest, mostly waiting for servers. If they started late, one of them would run alone at
+ * the end. If they started folder by folder, files that load the machine in the same way would run together.
  */
 export const LONG_FOLDERS = ['test/e2e', 'test/stores/redis', 'test/loadtest/peers'];
 
-/** Folders that run last. The fault matrix is first of them: it sends searches at a fixed rate, and beside short files it is not late. */
+/**
+ * Folders that run last. The fault matrix is first of them: it sends searches at a fixed rate, and beside short files
+ * it is not late.
+ */
 export const LAST_FOLDERS = [
   'test/faults',
   'test/http',

@@ -186,7 +186,10 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** A seed from words (FNV-1a with a final mix): each ad has its own random stream, so a change of one ad changes no other. */
+/**
+ * A seed from words (FNV-1a with a final mix): each ad has its own random stream, so a change of one ad changes no
+ * other.
+ */
 export function seedOf(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const part of parts) {

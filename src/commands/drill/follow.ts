@@ -7,12 +7,15 @@ import { elapsed, figure, milliseconds, percent, printable, verdictText } from '
 import { journalText, markText, whichDrill } from './inspect.ts';
 
 const POLL_MS = 500;
-/** A restarted process answers again within this time. A process that is gone has lost the drill, and caches are restored. */
+/**
+ * A restarted process answers again within this time. A process that is gone has lost the drill, and caches are
+ * restored.
+ */
 const MAX_SILENCE_MS = 30_000;
 
 /**
- * Shows a drill until it is over. When the signal aborts, it either aborts the drill and waits for the restored cache, or
- * leaves the drill running.
+ * Shows a drill until it is over. When the signal aborts, it either aborts the drill and waits for the restored cache,
+ * or leaves the drill running.
  * @throws NotPassed unless the drill passed.
  */
 export async function followDrill(
@@ -186,7 +189,10 @@ interface JournalReader {
 }
 
 const DEADLINE_MS = 5000;
-/** After this number of polls without a sample all are read again: a long journal drops every second sample, which moves them. */
+/**
+ * After this number of polls without a sample all are read again: a long journal drops every second sample, which moves
+ * them.
+ */
 const MAX_EMPTY_POLLS = 6;
 
 function createJournalReader(client: AdminClient, path: string): JournalReader {

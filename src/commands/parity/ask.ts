@@ -169,7 +169,10 @@ interface OpenSidesOptions {
   readonly signal: AbortSignal;
 }
 
-/** @throws IndexError for an index that is missing or has other attributes; an Error with the engine's message when it does not answer. */
+/**
+ * @throws IndexError for an index that is missing or has other attributes; an Error with the engine's message when it
+ * does not answer.
+ */
 export async function openSides(options: OpenSidesOptions): Promise<Sides> {
   const { settings, directory, atOnce, signal } = options;
   const { deadlineMs, hardDeadlineMs } = settings.engine;

@@ -61,7 +61,10 @@ interface Figures {
   };
   /** The lifeboat's total divided by the engine's, for queries with results of both. */
   readonly totalRatio: { readonly p10: number | null; readonly p50: number | null; readonly p90: number | null };
-  /** Results of the engine; the part that is missing on the lifeboat's page; the part of that which its index does not hold. */
+  /**
+   * Results of the engine; the part that is missing on the lifeboat's page; the part of that which its index does not
+   * hold.
+   */
   readonly results: { readonly engine: number; readonly missing: number; readonly notIndexed: number };
   readonly engine: SideFigures;
   readonly lifeboat: SideFigures;

@@ -1,6 +1,8 @@
 import { type Gender, type Language, lines } from '../ad.ts';
 
-/** How a thing ages, which selects the sentences about its condition; `none` for things without a condition (a kitten). */
+/**
+ * How a thing ages, which selects the sentences about its condition; `none` for things without a condition (a kitten).
+ */
 export type Wear = 'device' | 'cloth' | 'furniture' | 'plain' | 'none';
 
 /** Vocabulary of one kind of thing, as written in the goods files. */
