@@ -218,7 +218,7 @@ export function choice<const T extends readonly string[]>(
 
 /** The field that selects the member of a union. */
 export function kind<const T extends readonly string[]>(...values: T): TUnsafe<T[number]> {
-  return choice(values, 'The kind.');
+  return choice(values, 'The kind; it decides which other settings apply.');
 }
 
 export function optional<T>(field: TUnsafe<T>): TOptional<TUnsafe<T>> {

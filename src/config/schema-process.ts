@@ -25,7 +25,7 @@ const port = (description: string, env: string, byDefault: number) =>
 export const publicListener = Type.Object(
   {
     host: host('Address the public listener binds.', { default: '127.0.0.1', 'x-env': 'HOST' }),
-    port: port('Its port; 0 picks a free one.', 'PORT', 8080),
+    port: port('Port of the public listener; 0 picks a free one.', 'PORT', 8080),
     // 256 four-byte characters are 3 KiB when percent-encoded. Filters get the same again. The sum stays below 8 KiB,
     // the usual limit of proxies.
     maxUrlBytes: size('Maximum length of a request target.', { default: '6KiB', min: 1 * KIB, max: 16 * KIB }),
@@ -112,7 +112,7 @@ export const adminListener = Type.Object(
         'x-env': 'ADMIN_HOST',
       },
     ),
-    port: port('Its port; 0 picks a free one.', 'ADMIN_PORT', 8081),
+    port: port('Port of the admin listener; 0 picks a free one.', 'ADMIN_PORT', 8081),
     token: optional(
       text(
         'Bearer token for everything except /metrics, /healthz, the console and the API description. Without it, changes get 403.',

@@ -67,7 +67,7 @@ const freshness = Type.Object(
       min: 0,
       max: 30 * DAY,
     }),
-    staleIfError: duration('Time after that in which a page is served when the engine fails.', {
+    staleIfError: duration('Time after `ttl` in which a page is served when the engine fails.', {
       default: '1h',
       min: 0,
       max: 30 * DAY,
@@ -87,7 +87,7 @@ const freshness = Type.Object(
       },
     ),
     jitter: fraction(
-      'Each lifetime is varied at random by ± this share, so that pages stored together do not expire together.',
+      'The fresh time of each page is varied at random by ± this share, so that pages stored together do not expire together.',
       {
         default: 0.1,
         minimum: 0,

@@ -143,7 +143,7 @@ interface FreshnessSettings {
   readonly degradedTtlMs: number;
   /** Upper bound of `max-age` − `Age` in answers: the time that caches downstream keep a purged page. */
   readonly clientMaxAgeMs: number;
-  /** Each lifetime is varied at random by ± this share, 0–0.5. */
+  /** The fresh time of each page is varied at random by ± this share, 0–0.5. */
   readonly jitter: number;
 }
 
