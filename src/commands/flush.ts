@@ -19,6 +19,12 @@ import {
   plural,
 } from './terminal.ts';
 
+/** The part of the answer to a flush or a purge that tells how many pages it affected. */
+interface AffectedAnswer {
+  readonly note: string;
+  readonly watch: readonly string[];
+}
+
 interface FlushAnswer {
   readonly domain: string;
   readonly mode: string;
@@ -114,6 +120,84 @@ function oneOf(option: string, given: string, allowed: readonly string[]): void 
   throw new UsageError(
     `${option} is one of ${allowed.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
   );
+}
+
+/** The cost of a flush, for the operator who decides. */
+export function previewText(domain: string, preview: FlushPreview): string {
+  const { mode, fraction, nodes, memory, engine } = preview;
+  const rows = nodes.map(({ node, keys, bytes: size, exact, detail }) => [
+    node,
+    `${grouped(keys)} keys`,
+    bytes(size),
+    `${exact ? '' : 'estimated from a sample'}${detail === undefined ? '' : ` (${detail})`}`.trim(),
+  ]);
+  const held = ['memory of this process', `${grouped(memory.entries)} pages`, bytes(memory.bytes)];
+  return [
+    `${mode} ${percent(fraction)} of ${domain}`,
+    indented(columns([...rows, held])),
+    ...survivalLines(engine, fraction).map((line) => indented(line)),
+  ].join('\n');
+}
+
+/** The extra load of the engine, and whether the engine survives it. */
+function survivalLines(estimate: SurvivalEstimate, fraction: number): readonly string[] {
+  const { seconds, searches, hitRatio, engineCallMs, engineCallsPerSecond, survivable } = estimate;
+  const measured = `measured over ${plural(searches, 'search', 'searches')} in ${duration(seconds * 1000)}`;
+  if (hitRatio === undefined) return [`engine: nothing can be said without traffic (${measured})`];
+  const more = estimate.extraCallsPerSecond;
+  const cost = engineCallMs === undefined ? '' : ` of ${figure(engineCallMs)} ms`;
+  const lines = [
+    `engine: ${figure(engineCallsPerSecond)} calls/s${cost} now at a hit ratio of ${percent(hitRatio)}${
+      more === undefined ? '' : `; at most ${figure(more)}/s more right after it`
+    } (${measured})`,
+  ];
+  if (survivable === undefined) return [...lines, 'survivable f*: too little load to say'];
+  const why = `headroom H at least ${figure(estimate.headroom)}, amplification A at most ${figure(estimate.amplification)}`;
+  lines.push(`survivable f* = (H − 1)/(A − 1) = at least ${percent(survivable)} of the keys at once (${why})`);
+  if (fraction > survivable) lines.push('! more than that: searches may be shed until it is refilled');
+  return lines;
+}
+
+function affectedLines({ note, watch }: AffectedAnswer): readonly string[] {
+  return [indented(note), indented(`watch: ${watch.join('\nwatch: ')}`)];
+}
+
+const POLL_MS = 500;
+
+/** Waits until the erasure of a domain ends, and shows progress. The erasure continues when the waiting is stopped. */
+async function followErasure(
+  { client, stderr, clock, signal }: OperatorContext,
+  domain: string,
+  first: Erasure | undefined,
+): Promise<Erasure | undefined> {
+  if (first?.state !== 'running') return first;
+  const progress = createProgress({ label: `erasing ${domain}`, unit: 'keys', output: stderr, clock });
+  let erasure: Erasure | undefined = first;
+  try {
+    while (erasure?.state === 'running') {
+      progress.update(erasure.nodes.reduce((sum, { removed }) => sum + removed, 0));
+      await sleep(POLL_MS, signal);
+      const query = [['domain', domain]] as const;
+      erasure = (await client.get<{ erasure?: Erasure }>('/admin/flush', { query })).erasure;
+    }
+  } catch (error) {
+    if (signal.aborted) progress.note('the erasure goes on without this command');
+    throw error;
+  } finally {
+    progress.finish();
+  }
+  return erasure;
+}
+
+function erasureText({ nodes, seconds, state }: Erasure): string {
+  const rows = nodes.map(({ node, by, state: each, removed, detail = '' }) => [
+    node,
+    by,
+    each,
+    `${grouped(removed)} keys`,
+    detail,
+  ]);
+  return `erasure ${state} after ${duration(seconds * 1000)}\n${indented(columns(rows))}`;
 }
 
 interface PurgeAnswer {
@@ -227,88 +311,4 @@ function statusText({ halted, domains }: HaltState): string {
   if (!halted) return 'not halted';
   const rows = domains.map(({ domain, atMs, by, reason }) => [domain, moment(atMs), by, reason]);
   return `halted\n${columns(rows, ['domain', 'since', 'by', 'reason'])}`;
-}
-
-/** The cost of a flush, for the operator who decides. */
-export function previewText(domain: string, preview: FlushPreview): string {
-  const { mode, fraction, nodes, memory, engine } = preview;
-  const rows = nodes.map(({ node, keys, bytes: size, exact, detail }) => [
-    node,
-    `${grouped(keys)} keys`,
-    bytes(size),
-    `${exact ? '' : 'estimated from a sample'}${detail === undefined ? '' : ` (${detail})`}`.trim(),
-  ]);
-  const held = ['memory of this process', `${grouped(memory.entries)} pages`, bytes(memory.bytes)];
-  return [
-    `${mode} ${percent(fraction)} of ${domain}`,
-    indented(columns([...rows, held])),
-    ...survivalLines(engine, fraction).map((line) => indented(line)),
-  ].join('\n');
-}
-
-/** The extra load of the engine, and whether the engine survives it. */
-function survivalLines(estimate: SurvivalEstimate, fraction: number): readonly string[] {
-  const { seconds, searches, hitRatio, engineCallMs, engineCallsPerSecond, survivable } = estimate;
-  const measured = `measured over ${plural(searches, 'search', 'searches')} in ${duration(seconds * 1000)}`;
-  if (hitRatio === undefined) return [`engine: nothing can be said without traffic (${measured})`];
-  const more = estimate.extraCallsPerSecond;
-  const cost = engineCallMs === undefined ? '' : ` of ${figure(engineCallMs)} ms`;
-  const lines = [
-    `engine: ${figure(engineCallsPerSecond)} calls/s${cost} now at a hit ratio of ${percent(hitRatio)}${
-      more === undefined ? '' : `; at most ${figure(more)}/s more right after it`
-    } (${measured})`,
-  ];
-  if (survivable === undefined) return [...lines, 'survivable f*: too little load to say'];
-  const why = `headroom H at least ${figure(estimate.headroom)}, amplification A at most ${figure(estimate.amplification)}`;
-  lines.push(`survivable f* = (H − 1)/(A − 1) = at least ${percent(survivable)} of the keys at once (${why})`);
-  if (fraction > survivable) lines.push('! more than that: searches may be shed until it is refilled');
-  return lines;
-}
-
-/** The part of the answer to a flush or a purge that says how many pages it affected. */
-interface AffectedAnswer {
-  readonly note: string;
-  readonly watch: readonly string[];
-}
-
-function affectedLines({ note, watch }: AffectedAnswer): readonly string[] {
-  return [indented(note), indented(`watch: ${watch.join('\nwatch: ')}`)];
-}
-
-const POLL_MS = 500;
-
-/** Waits until the erasure of a domain ends, and shows progress. The erasure continues when the waiting is stopped. */
-async function followErasure(
-  { client, stderr, clock, signal }: OperatorContext,
-  domain: string,
-  first: Erasure | undefined,
-): Promise<Erasure | undefined> {
-  if (first?.state !== 'running') return first;
-  const progress = createProgress({ label: `erasing ${domain}`, unit: 'keys', output: stderr, clock });
-  let erasure: Erasure | undefined = first;
-  try {
-    while (erasure?.state === 'running') {
-      progress.update(erasure.nodes.reduce((sum, { removed }) => sum + removed, 0));
-      await sleep(POLL_MS, signal);
-      const query = [['domain', domain]] as const;
-      erasure = (await client.get<{ erasure?: Erasure }>('/admin/flush', { query })).erasure;
-    }
-  } catch (error) {
-    if (signal.aborted) progress.note('the erasure goes on without this command');
-    throw error;
-  } finally {
-    progress.finish();
-  }
-  return erasure;
-}
-
-function erasureText({ nodes, seconds, state }: Erasure): string {
-  const rows = nodes.map(({ node, by, state: each, removed, detail = '' }) => [
-    node,
-    by,
-    each,
-    `${grouped(removed)} keys`,
-    detail,
-  ]);
-  return `erasure ${state} after ${duration(seconds * 1000)}\n${indented(columns(rows))}`;
 }

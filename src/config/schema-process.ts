@@ -39,7 +39,7 @@ export const publicListener = Type.Object(
     }),
     // Each search holds a request, a timer and perhaps a slot in a queue, about 5 KB.
     maxInFlight: integer(
-      'Maximum number of searches that wait for a store or an engine; further ones are shed. Pages in memory are always served.',
+      'Maximum number of searches that wait for a store or an engine; further ones are shed. Pages in memory are still served.',
       {
         default: 4000,
         minimum: 1,
