@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ParsedArguments, EXIT, type Program, runProgram, UsageError } from '../src/commands/arguments.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../src/commands/arguments.ts';
 import { BENCHES, type Bench } from './bench/benches.ts';
 import { committedOf, readCommitted, writeCommitted } from './bench/committed.ts';
 import { MEASURED_SECONDS, measureStart, type StartMeasured } from './bench/measure.ts';

@@ -4,7 +4,7 @@
  * and puts no load on anything. About a minute.
  */
 import { join } from 'node:path';
-import { type ParsedArguments, EXIT, type Program, runProgram } from '../src/commands/arguments.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
 import { durationText, percentText } from '../src/report/format.ts';
 import { createAimdLimit, createFixedLimit, createGradientLimit } from '../src/resilience/adaptive-limit.ts';
 import { seededRandom } from '../test/fakes/clock.ts';

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ParsedArguments, EXIT, type Program, runProgram } from '../src/commands/arguments.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
 import { FINDING_FILE } from './finding/keep-finding.ts';
 import { publishFinding } from './finding/publish.ts';
 import { readFinding } from './finding/read-record.ts';

@@ -2,7 +2,14 @@
  * `node loadtest/peers/repeat.ts <peer> [pages]`: one row of cached pages again, alone: the engine, the origin, a store and
  * one replica are started, the pages are put into its cache and asked for, and all of it is taken down again.
  */
-import { type ParsedArguments, EXIT, numberOf, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import {
+  EXIT,
+  numberOf,
+  type ParsedArguments,
+  type Program,
+  runProgram,
+  UsageError,
+} from '../../src/commands/arguments.ts';
 import { amountText, durationText, perSecondText } from '../../src/report/format.ts';
 import { coresOf } from '../lab/cores.ts';
 import { inLab, type Lab } from '../lab/lab.ts';

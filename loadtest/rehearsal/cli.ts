@@ -4,7 +4,7 @@
  * it. Prints the figures with their targets; exit status 1 when one is missed. Loopback only; ends by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ParsedArguments, EXIT, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { aborted } from './aborted.ts';
 import { layBed } from './bed.ts';
 import { completion } from './completion.ts';

@@ -1,4 +1,4 @@
-import { parseArguments, type ParsedArguments } from '../../src/commands/arguments.ts';
+import { type ParsedArguments, parseArguments } from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/target.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
 import { type NumberName, OPTIONS, RANGES, STACKS } from './options.ts';

@@ -3,7 +3,7 @@
  * parts outlive this command; see plan.ts for what they are and owned.ts for how they are found again.
  */
 import { spawnSync } from 'node:child_process';
-import { type ParsedArguments, EXIT, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { signalOwned } from './owned.ts';
 import { MAX_REPLICAS, type PartPlan, partsOf, readPlan, type StackPlan } from './plan.ts';
 import { down, endReplicas, processesOf, startPart, stopPart, up } from './stack.ts';

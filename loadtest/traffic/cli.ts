@@ -8,7 +8,14 @@
  * cohorts less than 0.6.
  */
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
-import { type ParsedArguments, EXIT, numberOf, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import {
+  EXIT,
+  numberOf,
+  type ParsedArguments,
+  type Program,
+  runProgram,
+  UsageError,
+} from '../../src/commands/arguments.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createClient, type Reply } from './client.ts';
 import { queriesOf } from './queries.ts';

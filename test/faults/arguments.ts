@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer } from '../../loadtest/stack/sphinx.ts';
-import { type Program, parseArguments, type ParsedArguments } from '../../src/commands/arguments.ts';
+import { type ParsedArguments, type Program, parseArguments } from '../../src/commands/arguments.ts';
 import { type Selection, select } from './registry.ts';
 
 export type Arguments =
