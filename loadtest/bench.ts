@@ -7,8 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Program, runProgram, UsageError, type Words } from '../src/commands/arguments.ts';
-import { EXIT } from '../src/commands/command.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../src/commands/arguments.ts';
 import { BENCHES, type Bench } from './bench/benches.ts';
 import { committedOf, readCommitted, writeCommitted } from './bench/committed.ts';
 import { MEASURED_SECONDS, measureStart, type StartMeasured } from './bench/measure.ts';
@@ -41,7 +40,7 @@ const INSTALL = join(import.meta.dirname, 'stack', 'install.ts');
 
 process.exitCode = await runProgram(PROGRAM, main);
 
-async function main({ positionals: named, has, text }: Words): Promise<number> {
+async function main({ positionals: named, has, text }: ParsedArguments): Promise<number> {
   const isCommitting = has('commit');
   const unknown = named.filter((name) => !Object.hasOwn(BENCHES, name));
   if (unknown.length > 0) {

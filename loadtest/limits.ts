@@ -4,8 +4,7 @@
  * and puts no load on anything. About a minute.
  */
 import { join } from 'node:path';
-import { type Program, runProgram, type Words } from '../src/commands/arguments.ts';
-import { EXIT } from '../src/commands/command.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
 import { durationText, percentText } from '../src/report/format.ts';
 import { createAimdLimit, createFixedLimit, createGradientLimit } from '../src/resilience/adaptive-limit.ts';
 import { seededRandom } from '../test/fakes/clock.ts';
@@ -182,7 +181,7 @@ const PROGRAM: Program = {
 
 process.exitCode = await runProgram(PROGRAM, compareLimits);
 
-async function compareLimits(words: Words): Promise<number> {
+async function compareLimits(words: ParsedArguments): Promise<number> {
   const root = join(import.meta.dirname, '..');
   const origin = await originOf(root, ['node']);
   const startedMs = performance.now();

@@ -4,8 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Program, runProgram, type Words } from '../src/commands/arguments.ts';
-import { EXIT } from '../src/commands/command.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
 import { FINDING_FILE } from './finding/keep-finding.ts';
 import { publishFinding } from './finding/publish.ts';
 import { readFinding } from './finding/read-record.ts';
@@ -25,7 +24,7 @@ const PROGRAM: Program = {
 
 process.exitCode = await runProgram(PROGRAM, publishAll);
 
-function publishAll(words: Words): number {
+function publishAll(words: ParsedArguments): number {
   const commit = words.text('commit');
   let status: number = EXIT.passed;
   for (const folder of words.positionals) {

@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
-import { type Program, runProgram, type Words } from '../src/commands/arguments.ts';
-import { EXIT } from '../src/commands/command.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
+
 import { accepts, freePorts, type RunningProcess, startProcess } from './stack/process.ts';
 import { startCluster } from './stack/redis.ts';
 import { startSearchd } from './stack/sphinx.ts';
@@ -29,7 +29,7 @@ const PROGRAM: Program = {
 const REPEATS = 20;
 const DOCUMENTS = 3000;
 
-async function main({ has, text }: Words): Promise<number> {
+async function main({ has, text }: ParsedArguments): Promise<number> {
   const root = resolve(text('checkout') ?? join(import.meta.dirname, '..'));
   await using cleanUp = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-files-'));

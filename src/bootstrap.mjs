@@ -1,8 +1,8 @@
-// The first word of every npm script: `PATH=$(node src/bootstrap.mjs) && exec node …`. It runs on the machine's own
-// Node, 18 or newer, so it is plain JavaScript without dependencies. It makes sure that there is a Node 24 and that
-// node_modules is what the lockfile says, then prints the PATH in which `node` is that Node.
+// Every npm script starts with this program: `PATH=$(node src/bootstrap.mjs) && exec node …`. It runs on the machine's
+// own Node, 18 or newer, so it is plain JavaScript without dependencies. It ensures a Node 24 and the node_modules of
+// the lockfile, then prints the PATH in which `node` is that Node.
 // `node src/bootstrap.mjs [dev]`: `dev` installs the development dependencies as well.
-// All other output goes to stderr. Exit status 3: something is missing, and the message says what to do.
+// All other output goes to stderr. Exit status 3: something is missing; the message tells how to install it.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -19,8 +19,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const needsDev = process.argv[2] === 'dev';
 
 /**
- * What npm can install here: a folder with a lockfile, npm's options, and which of the lockfile's packages count.
- * Node has a folder of its own, so that nobody whose Node is new enough downloads one.
+ * A folder that npm can install: a lockfile, npm's options, and the packages of the lockfile that must be present. Node
+ * has its own folder, so that it is downloaded only when the machine's Node is too old.
  */
 const PROJECT = {
   folder: root,
@@ -46,7 +46,7 @@ async function main() {
   process.stdout.write(`${path}\n`);
 }
 
-/** The version of the Node that the script would start. npm ci may just have removed the one that runs this. */
+/** The version of the Node that the script would start. npm ci may have removed the Node that runs this program. */
 function machineNode() {
   const isInstalled = process.execPath.startsWith(join(root, 'node_modules'));
   return isInstalled ? (run('node', ['--version']) ?? '') : process.version;
@@ -56,10 +56,10 @@ async function pathWithOwnNode() {
   const known = Object.keys(packagesOf(OWN_NODE.folder)).map(nameOf);
   if (!known.some((name) => OWN_NODE.counts(name))) throw new Error(newerNodeNeeded());
   await installed(OWN_NODE);
-  // Not node_modules/.bin: npm 9 links nothing there when it is told to ignore scripts.
+  // Not node_modules/.bin: npm 9 creates no links there with --ignore-scripts.
   const bin = join(OWN_NODE.folder, 'node_modules', NODE_PACKAGE, 'bin');
   const version = run(join(bin, 'node'), ['--version']);
-  // The package is built for glibc: on a system without it the program does not start.
+  // The package is built for glibc; on a system without it this Node does not start.
   if (version === undefined || majorOf(version) < LEAST_NODE) throw new Error(newerNodeNeeded());
   return bin + delimiter + process.env.PATH;
 }
@@ -81,7 +81,7 @@ async function install(target) {
     throw new Error(`npm ${npm === 0 ? 'is missing' : 'is too old'}: install npm ${LEAST_NPM} or newer`);
   console.error(`serpcache: installing with npm ci (missing: ${missing})`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  // npm run exports its own prefix to its children; the option is stronger.
+  // npm run exports its own prefix to its children; the option overrides it.
   const done = await ended('npm', ['ci', '--prefix', target.folder, ...quiet, ...target.options]);
   if (!done) throw new Error('npm ci failed, see above; nothing was started');
   const still = missingPackage(target);
@@ -98,7 +98,8 @@ function missingPackage({ folder, counts }) {
   for (const [path, entry] of Object.entries(packagesOf(folder))) {
     const name = nameOf(path);
     if (path === '') continue;
-    // For a package without a hash npm takes what it is given; it installs more than what counts here.
+    // npm accepts any content for a package without a hash. All packages are checked, because npm installs more than
+    // `counts`.
     if (!/^sha512-/.test(entry.integrity ?? '')) {
       throw new Error(
         `${join(folder, 'package-lock.json')} has no sha512 integrity for ${name}: nothing was installed`,
@@ -122,20 +123,21 @@ function nameOf(path) {
 /** npm is a .cmd file on Windows. */
 const shell = process.platform === 'win32';
 
-/** @returns its output, undefined when it could not run or failed. */
+/** @returns the output, or undefined when the command could not run or failed. */
 function run(command, args) {
   const result = spawnSync(command, args, { cwd: root, shell, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   return result.status === 0 ? result.stdout : undefined;
 }
 
 /**
- * Whether a command ended well; its output goes to stderr. A signal is passed on and waited for: an installation that
- * went on without this process would go on without its lock.
+ * Runs a command with its output on stderr. A signal is passed to the command, and its end is awaited: an installation
+ * that outlived this process would no longer hold the lock.
+ * @returns whether it succeeded.
  */
 function ended(command, args) {
   return new Promise((resolve) => {
     let child;
-    // Before the child runs: a signal that came in between would end this process alone.
+    // Registered before the child starts: a signal in between would end this process only.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child?.kill(signal));
     child = spawn(command, args, { cwd: root, shell, stdio: ['ignore', 2, 2] });
     child.once('error', () => resolve(false));

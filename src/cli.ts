@@ -1,20 +1,19 @@
 import { hostname } from 'node:os';
 import { askAt, call } from './commands/call.ts';
-import { COMMANDS } from './commands/table.ts';
 import { loadSettings } from './config/load.ts';
 import { systemClock } from './runtime.ts';
 
-/** `serpcache <command> …`. The exit statuses are in commands/exit-status.ts. */
+/** `serpcache <command> …`. The exit statuses are in commands/arguments.ts. */
 const { stdin, stdout, stderr, env } = process;
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  // Once: who asks a second time does not wait.
+  // `once`: a second signal ends the process at once.
   process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
 }
-// A reader may leave (`| head`), a terminal be gone: what would go on unwatched ends as well.
+// When the reader of the output is gone (`| head`, a closed terminal), the command is stopped too.
 for (const output of [stdout, stderr]) output.on('error', (error) => stop.abort(error));
 
-process.exitCode = await call(COMMANDS, process.argv.slice(2), {
+process.exitCode = await call(process.argv.slice(2), {
   clock: systemClock,
   stdout,
   stderr,

@@ -72,9 +72,9 @@ const GIVE_BACK_MS = 200;
 /** One domain of the configuration with its own tiers, store, guard and engine: it is loaded, lost and healed alone. */
 export async function composeDomain(settings: DomainSettings, given: DomainComposition): Promise<ComposedDomain> {
   const { clock, random, observeSearch } = given;
-  const { name, engine: engineSettings, without } = settings;
+  const { name, engine: engineSettings, disabledDefences: without } = settings;
   const domain = searchDomainOf(settings);
-  const lacks = (defence: DomainSettings['without'][number]): boolean => without.includes(defence);
+  const lacks = (defence: DomainSettings['disabledDefences'][number]): boolean => without.includes(defence);
 
   const store = storeOf(settings, given);
   const hasStore = store === undefined ? {} : { store };

@@ -33,7 +33,7 @@ export interface UpkeepParts {
 const POPULAR_LOOKED_AT = 200;
 
 export function composeUpkeep(settings: DomainSettings, parts: UpkeepParts): Upkeep {
-  const { name, without, reseedPerSecond } = settings;
+  const { name, disabledDefences: without, reseedPerSecond } = settings;
   const { store, memory, rules, popularity } = parts;
   const ahead = without.includes('refresh')
     ? undefined

@@ -1,9 +1,7 @@
-import { type Program, projectVersion, runProgram } from './commands/arguments.ts';
-import { EXIT } from './commands/command.ts';
+import { EXIT, type Program, projectVersion, runProgram } from './commands/arguments.ts';
+import { makeDemoIndexes } from './commands/index-catalogue.ts';
 import { compose } from './compose.ts';
-import { loadSettings } from './config/load.ts';
-import { warningsOf } from './config/tls.ts';
-import { makeDemoIndexes } from './first-start.ts';
+import { loadSettings, warningsOf } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
 import { systemClock } from './runtime.ts';
 
@@ -19,13 +17,13 @@ const PROGRAM: Program = {
   takes: { min: 0, max: 0 },
 };
 
-/** `npm start`: reads the configuration, makes what is missing on a first start, listens, and leaves gracefully. */
+/** `npm start`: reads the configuration, builds missing demo indexes, listens, and shuts down gracefully. */
 async function main(): Promise<number> {
   const settings = loadSettings({ env: process.env, cwd: process.cwd() });
   const leaving = new AbortController();
   const signalled = Promise.withResolvers<NodeJS.Signals>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    // Later signals change nothing: Ctrl-C under npm arrives twice, and leaving takes less than 5 s.
+    // Later signals are ignored: Ctrl-C under npm arrives twice, and the shutdown takes less than 5 s.
     process.on(signal, () => {
       leaving.abort();
       signalled.resolve(signal);
@@ -67,7 +65,7 @@ function greeting(publicUrl: string, adminUrl: string, hasToken: boolean): strin
 }
 
 const status = await runProgram(PROGRAM, main);
-// What failed may have left handles open.
+// After a failure, open handles could keep the process alive.
 if (status !== EXIT.passed) process.exit(status);
-// Nothing keeps a process that has left: a handle that a library forgot costs one second.
+// After the shutdown nothing may keep the process alive: a handle that a library left open costs one second.
 setTimeout(() => process.exit(status), 1000).unref();

@@ -16,21 +16,21 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 
-/** The first word of every npm script, in a project of its own with a `npm` that only notes what it is asked. */
+/** The bootstrap in a temporary project, with an `npm` that only records its arguments. */
 
 const root = join(import.meta.dirname, '..');
 const OWN_PACKAGE = `node-${process.platform}-${process.arch}`;
 
 interface Project {
   readonly start: (options?: { readonly node?: string; readonly dev?: boolean }) => ChildProcess;
-  /** What npm was asked, a line a call. */
+  /** The arguments of npm, one line per call. */
   readonly asked: () => readonly string[];
   readonly npm: (script: string) => void;
   readonly folder: string;
   readonly bin: string;
 }
 
-/** Installs as npm 9 does without scripts: packages, no links to their programs, and its own list last of all. */
+/** Installs as npm 9 with --ignore-scripts: packages, no links to their programs, and at last its own list. */
 const INSTALL = `
 echo "$*" >> "$PROJECT/asked"
 [ "$1" = --version ] && echo 9.2.0 && exit
@@ -89,7 +89,7 @@ async function ended(child: ChildProcess): Promise<{ code: number; path: string;
   return { code, path, said };
 }
 
-test('a Node that is new enough is used as it is, and nothing is installed for it', async (context) => {
+test('a Node that is new enough is used, and no other is installed', async (context) => {
   const { start, asked, bin, folder } = project(context);
   const { code, path, said } = await ended(start({ node: 'v26.1.0' }));
   assert.deepEqual([code, path], [0, `${[bin, '/usr/bin', '/bin'].join(delimiter)}\n`]);
@@ -97,7 +97,7 @@ test('a Node that is new enough is used as it is, and nothing is installed for i
   assert.deepEqual(asked(), ['--version', `ci --prefix ${folder} --no-audit --no-fund --loglevel=error`]);
 });
 
-test('an older Node gets one from the lockfile of src/node, first in PATH, without install scripts', async (context) => {
+test("with an older Node, the one of src/node's lockfile is installed without scripts and put first in PATH", async (context) => {
   const { start, asked, folder, bin } = project(context);
   const { code, path, said } = await ended(start({ node: 'v18.20.4' }));
   assert.equal(code, 0, said);
@@ -113,13 +113,13 @@ test('an older Node gets one from the lockfile of src/node, first in PATH, witho
   );
 });
 
-test('what is installed already is not installed again, development dependencies are only where they are needed', async (context) => {
+test('installed packages are not installed again, and development dependencies only when needed', async (context) => {
   const { start, asked, folder } = project(context);
   await ended(start());
   const { length } = asked();
   await ended(start());
   assert.equal(asked().length, length);
-  // As npm notes an installation without them.
+  // npm's own list of an installation without them.
   const list = join(folder, 'node_modules', '.package-lock.json');
   const { packages } = JSON.parse(readFileSync(list, 'utf8'));
   delete packages['node_modules/tool'];
@@ -130,7 +130,7 @@ test('what is installed already is not installed again, development dependencies
   assert.match(asked().at(-1) ?? '', /^ci .* --include=dev$/);
 });
 
-test('an interrupted installation, another version and a package that is gone are installed again', async (context) => {
+test('an interrupted installation, another version and a missing package are installed again', async (context) => {
   const { start, asked, folder } = project(context);
   const list = join(folder, 'node_modules', '.package-lock.json');
   await ended(start());
@@ -147,7 +147,7 @@ test('an interrupted installation, another version and a package that is gone ar
   }
 });
 
-test('two that start at once install once', async (context) => {
+test('two concurrent starts install once', async (context) => {
   const { start, asked, npm } = project(context);
   npm(INSTALL.replace('for name', 'sleep 1; for name'));
   const both = await Promise.all([ended(start()), ended(start())]);
@@ -158,7 +158,7 @@ test('two that start at once install once', async (context) => {
   assert.equal(asked().filter((line) => line.startsWith('ci')).length, 1);
 });
 
-test('told to end, it ends npm first: no second installation begins beside one that goes on', async (context) => {
+test('on a signal it ends npm first, so that no second installation starts beside a running one', async (context) => {
   const { start, npm, asked } = project(context);
   npm(`[ "$1" = --version ] && echo 9.2.0 && exit
 trap 'sleep 0.3; echo stopped >> "$PROJECT/asked"; exit 1' TERM
@@ -206,7 +206,7 @@ for (const [what, options, given, expected] of [
   });
 }
 
-test('a lockfile without the hash of a package it needs installs nothing', async (context) => {
+test('a lockfile without the hash of a needed package installs nothing', async (context) => {
   for (const [file, integrity] of [
     ['package-lock.json', undefined],
     [join('src', 'node', 'package-lock.json'), 'sha1-a'],
@@ -227,7 +227,7 @@ test('a lockfile without the hash of a package it needs installs nothing', async
   }
 });
 
-test('the lockfile of src/node has one version for both platforms, each with its integrity', () => {
+test('the lockfile of src/node has the same version for both platforms, each with its hash', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'src/node/package-lock.json'), 'utf8'));
   delete packages[''];
   const all = Object.values<{ version: string; integrity: string; hasInstallScript?: boolean }>(packages);
@@ -242,11 +242,11 @@ test('the lockfile of src/node has one version for both platforms, each with its
   }
 });
 
-test('every npm script begins with the bootstrap, and replaces the shell by its program', () => {
+test('every npm script starts with the bootstrap, and replaces the shell with its program', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const [name, script] of Object.entries<string>(scripts)) {
     assert.match(script, /^PATH=\$\(node src\/bootstrap\.mjs( dev)?\) && /, name);
-    // These two run programs of node_modules one after the other, and nobody sends them signals.
+    // These two run programs of node_modules in sequence, and get no signals.
     if (!['lint', 'types'].includes(name)) assert.match(script, / && exec node \S+$/, name);
   }
 });

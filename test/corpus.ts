@@ -1,6 +1,6 @@
 /**
  * Texts that tests search. Two are on every Debian machine: the demo catalogue, and the package descriptions of apt and
- * dpkg, read when a test asks. The files of `../shared/data` are used too where they lie beside the project.
+ * dpkg. The files of `../shared/data` are used too, when that folder lies beside the project.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -17,11 +17,11 @@ export interface Corpus {
   readonly name: CorpusName;
   readonly kind: 'goods' | 'packages' | 'packages-ru';
   readonly attributes: readonly Attribute[];
-  /** In a fixed order, each id once. @throws saying what to do when the texts are missing */
+  /** In a fixed order, each id once. @throws with advice when the texts are missing. */
   readonly documents: () => Promise<readonly Document[]>;
-  /** Searches that people made; empty for most corpora. */
+  /** Real searches; empty for most corpora. */
   readonly searches: () => Promise<readonly string[]>;
-  /** The file they come from, a catalogue. */
+  /** The catalogue file of the documents. */
   readonly file?: string;
 }
 
@@ -69,9 +69,9 @@ const OPTIONAL: readonly (Corpus & { readonly file: string })[] = [
   },
 ];
 
-/** The corpora at hand: two, and those of ../shared/data when all their files are there. */
+/** The available corpora: two, and those of ../shared/data when all their files are present. */
 export function corpora(...kinds: readonly Corpus['kind'][]): readonly Corpus[] {
-  // All or none: the floor knows how many tests they add together.
+  // All or none, because the floor holds the number of tests that they add together.
   const beside = OPTIONAL.every(({ file }) => existsSync(file)) ? OPTIONAL : [];
   const folder = beside.length > 0 ? SHARED : undefined;
   optional('corpora', folder, 'put all its files into ../shared/data, beside the clone', () => {});
@@ -79,15 +79,15 @@ export function corpora(...kinds: readonly Corpus['kind'][]): readonly Corpus[] 
   return kinds.length === 0 ? present : present.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** At most `count` of a list, from all of it alike. */
+/** At most `count` items of a list, evenly spaced. */
 export function evenly<T>(list: readonly T[], count: number): readonly T[] {
   if (list.length <= count) return list;
   return Array.from({ length: count }, (_, index) => list[Math.floor((index * list.length) / count)] as T);
 }
 
 /**
- * Searches made of titles: a word, two neighbouring words, and now and then a word with two letters swapped.
- * The same documents give the same searches, each once.
+ * Searches made of titles: a word, two neighbouring words, or sometimes a word with two letters swapped. The same
+ * documents give the same searches, each once.
  */
 export function searchesOf(documents: readonly Document[], count: number): readonly string[] {
   const random = seededRandom(seedOf('searches', count));
@@ -111,15 +111,14 @@ function misspelled(word: string, at: number): string {
 
 const LISTS = '/var/lib/apt/lists';
 const STATUS = '/var/lib/dpkg/status';
-/** Unpacks whatever apt packs its lists with. */
+/** Unpacks the lists of apt, in every format that apt uses. */
 const APT_HELPER = '/usr/lib/apt/apt-helper';
-/** The smallest Debian has more packages installed. */
-const FEWEST_PACKAGES = 80;
+/** Even the smallest Debian has more packages installed. */
+const MIN_PACKAGES = 80;
 
 /**
- * Packages that apt knows of (some 60,000) and those that are installed (some hundreds, the only ones when the lists
- * were removed, as container images do). A package named twice has the longer of its descriptions: lists may have but
- * the first line.
+ * Packages that apt knows (some 60,000) and installed packages (some hundreds; the only ones in container images, which
+ * remove the lists). Of two descriptions of a package the longer is taken, because lists may hold only the first line.
  */
 async function machinePackages(): Promise<readonly Document[]> {
   const packages = new Map<string, Document>();
@@ -132,7 +131,7 @@ async function machinePackages(): Promise<readonly Document[]> {
       packages.set(document.id, document);
     }
   }
-  if (packages.size < FEWEST_PACKAGES) {
+  if (packages.size < MIN_PACKAGES) {
     throw new Error(`${LISTS} and ${STATUS} describe ${packages.size} packages: run \`apt-get update\` on a Debian`);
   }
   return [...packages.values()];

@@ -1,22 +1,22 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A suite that needs something not every machine has, and whether this run has it. */
+/** A suite that needs a server or data that not every machine has. */
 export interface OptionalSuite {
   readonly name: string;
-  /** One line: what to do to have it run. */
+  /** How to make it run, in one line. */
   readonly how: string;
   /** The test file that registers it. */
   readonly file: string;
   readonly present: boolean;
 }
 
-/** In the folder of a run, one JSON line per call of `optional`. */
+/** The file in the run's folder with one line of JSON per call of `optional`. */
 export const OPTIONAL_FILE = 'optional.ndjson';
 
 /**
- * Registers the suite when `value` says where its server or its data is. Otherwise no test is registered, and the last
- * line of `npm test` names the suite. test/floor.json says how many tests each suite adds.
+ * Registers the suite when `value`, the place of its server or its data, is given. Otherwise no test is registered, and
+ * the last line of `npm test` names the suite. test/floor.json holds the number of tests that each suite adds.
  */
 export function optional(
   name: string,

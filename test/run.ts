@@ -1,14 +1,14 @@
 /**
- * `npm test`: installs the servers that are missing, runs the test files with node's own runner, and judges the run as a
- * whole: what it ran, what it skipped, and what it left behind.
+ * `npm test`: installs missing servers, runs the test files with node's own runner, and judges the run as a whole: the
+ * number of tests, the skips, and the processes and files left over.
  *
  *     npm test                                          every test file
- *     npm test -- --quick                               only those that start no server, no browser, no other program
- *     npm test -- test/cache 'test/http/*budget*'       those of files, folders and patterns
- *     npm test -- --test-name-pattern=follower          and options of node's own runner: npm test -- --help
+ *     npm test -- --quick                               only files that start no server, no browser, no other program
+ *     npm test -- test/cache 'test/http/*budget*'       the test files of files, folders and patterns
+ *     npm test -- --test-name-pattern=follower          options of node's own runner; see npm test -- --help
  *
- * Some servers overwrite their own environment, so a child is known by its working directory as well: every temporary
- * folder of this run lies in one place.
+ * A process of this run is recognised by its environment, or by its working directory, because some servers overwrite
+ * their environment. For this, all temporary folders of a run are in one folder.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
@@ -20,23 +20,24 @@ import { spec } from 'node:test/reporters';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { k6Program } from '../loadtest/run/k6-program.ts';
 import { manticoreFolder } from '../loadtest/stack/sphinx.ts';
-import { refuse } from '../src/commands/arguments.ts';
-import { EXIT } from '../src/commands/command.ts';
+import { EXIT, refuse } from '../src/commands/arguments.ts';
 import floor from './floor.json' with { type: 'json' };
 import { OPTIONAL_FILE, type OptionalSuite } from './optional.ts';
-import { orderFiles } from './runner/file-order.ts';
 import { type FinishedRun, judge, type SkippedTest } from './runner/judge.ts';
-import { TEST_PROGRAM, type WantedRun, wantedRun } from './runner/wanted.ts';
+import { orderFiles, type RequestedRun, requestedRun, TEST_PROGRAM } from './runner/requested-run.ts';
 
-/** Files mostly wait, for servers and lifetimes: three at once keep two cores busy, more would be late. */
+/** Files mostly wait, for servers and for lifetimes. Three at once keep two cores busy; with more, tests are late. */
 const CONCURRENT_FILES = 3;
-/** The whole run; a test that hangs must not take the machine that runs it along. */
+/** Maximum time of the whole run, for a test that hangs. */
 const LIMIT_MS = 13 * 60_000;
-/** Without an event for this time a file hangs: node's own limit is for tests, and an open handle outlives them. */
+/** A file without an event for this time hangs. Node's own timeout is for tests, and an open handle outlives them. */
 const SILENCE_MS = 4 * 60_000;
-/** A server told to stop when the last test ended may still be on its way out. */
+/** Time for a server to end that was stopped after the last test. */
 const GRACE_MS = 3000;
-/** Node refuses to start a program from a test file of a quick run, should one have been missed by its imports. */
+/**
+ * Options with which node refuses to start a program, for a quick run: a program may be started in a way that imports
+ * do not show.
+ */
 const NO_PROGRAMS = [
   '--permission',
   '--allow-fs-read=*',
@@ -51,26 +52,26 @@ const folder = mkdtempSync(join(tmpdir(), 'serpcache-test-'));
 const marker = `SERPCACHE_TEST_RUN=${folder}`;
 
 try {
-  const wanted = wantedRun(process.argv.slice(2), root);
-  process.exitCode = wanted.kind === 'run' ? await completeRun(wanted) : refuse(wanted, TEST_PROGRAM);
+  const requested = requestedRun(process.argv.slice(2), root);
+  process.exitCode = requested.kind === 'run' ? await completeRun(requested) : refuse(requested, TEST_PROGRAM);
 } finally {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-async function completeRun(wanted: WantedRun): Promise<number> {
-  if (wanted.startsPrograms) {
+async function completeRun(requested: RequestedRun): Promise<number> {
+  if (requested.startsPrograms) {
     const installed = spawnSync(process.execPath, [join(root, 'loadtest/stack/install.ts')], { stdio: 'inherit' });
     if (installed.status !== 0 || !unpackedManticore()) return EXIT.notDone;
   }
-  if (wanted.startsK6 && !(await builtK6())) return EXIT.notDone;
+  if (requested.startsK6 && !(await builtK6())) return EXIT.notDone;
   const before = new Set(untrackedFiles());
-  const ran = await runFiles(wanted);
+  const ran = await runFiles(requested);
   const left = (await endSurvivors()).map((line) => `a test left a process running, ended now: ${line}`);
   const { faults, notes, lastLine } = judge(
     {
       ...ran,
-      scope: wanted.scope,
-      narrowed: wanted.narrowed,
+      scope: requested.scope,
+      narrowed: requested.narrowed,
       skipsAllowed: !process.env['CI'] || process.getuid?.() !== 0,
       optional: optionalSuites(),
       newFiles: untrackedFiles().filter((file) => !before.has(file)),
@@ -82,7 +83,7 @@ async function completeRun(wanted: WantedRun): Promise<number> {
   return ran.passed && left.length + faults.length === 0 ? EXIT.passed : EXIT.failed;
 }
 
-/** Two files want it at the same time; built beforehand it is built once. */
+/** Builds k6 before the run, because two files would build it at the same time. */
 async function builtK6(): Promise<boolean> {
   try {
     await k6Program(process.env['K6'] || undefined, (text) => console.error(`serpcache: ${text}`));
@@ -93,7 +94,7 @@ async function builtK6(): Promise<boolean> {
   }
 }
 
-/** Several files want it at the same time; unpacked beforehand it is unpacked once. */
+/** Unpacks Manticore before the run, because several files would unpack it at the same time. */
 function unpackedManticore(): boolean {
   try {
     process.env['SERPCACHE_MANTICORE'] = manticoreFolder() ?? '';
@@ -106,15 +107,15 @@ function unpackedManticore(): boolean {
 
 interface RanFiles extends Pick<FinishedRun, 'testsOf' | 'skips'> {
   readonly passed: boolean;
-  /** By a limit or a signal, so that some files are missing. */
+  /** Stopped by a limit or a signal, so that some files are missing. */
   readonly stopped: boolean;
 }
 
-async function runFiles({ quick, files, node }: WantedRun): Promise<RanFiles> {
+async function runFiles({ quick, files, node }: RequestedRun): Promise<RanFiles> {
   const testsOf = new Map<string, number>(files.map((file) => [file, 0]));
   const skips: SkippedTest[] = [];
   let passed = false;
-  // When it is aborted, node's runner names the files that were running, and why they were stopped.
+  // When the signal aborts, node's runner names the running files and the reason.
   const stop = new AbortController();
   const stopAfter = (ms: number, why: string): NodeJS.Timeout =>
     setTimeout(() => stop.abort(new Error(`${why} ${ms / 60_000} minutes; the tests are stopped`)), ms);
@@ -130,7 +131,7 @@ async function runFiles({ quick, files, node }: WantedRun): Promise<RanFiles> {
     files: orderFiles(files),
     signal: stop.signal,
     execArgv: quick ? NO_PROGRAMS : [],
-    // Most files share most modules: compiled once, also for the next run, they start in half the time.
+    // With compiled modules kept for all files and the next run, a file starts in half the time.
     env: {
       ...process.env,
       TMPDIR: folder,
@@ -147,7 +148,7 @@ async function runFiles({ quick, files, node }: WantedRun): Promise<RanFiles> {
   };
   events.on('test:pass', skipped);
   events.on('test:fail', (event) => {
-    // A file that failed before it registered a test is no file without tests.
+    // A file that failed before it registered a test does not count as a file without tests.
     if (testsOf.get(shown(event.file)) === 0) testsOf.delete(shown(event.file));
     skipped(event);
   });
@@ -172,7 +173,7 @@ function optionalSuites(): OptionalSuite[] {
   return lines.map((line) => JSON.parse(line) as OptionalSuite).map((suite) => ({ ...suite, file: shown(suite.file) }));
 }
 
-/** Files in the project that git neither has nor ignores; where there is no git, everything beside the README. */
+/** Untracked files that git does not ignore; without git, the entries of the project's folder. */
 function untrackedFiles(): string[] {
   const { status, stdout } = spawnSync('git', ['ls-files', '-z', '--others', '--exclude-standard'], {
     cwd: root,
@@ -203,7 +204,7 @@ function survivors(): number[] {
   });
 }
 
-/** Where there is no /proc there is nothing to look at. */
+/** All processes; none on a system without /proc. */
 function listPids(): number[] {
   try {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));

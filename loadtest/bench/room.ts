@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { makeDemoIndexes } from '../../src/commands/index-catalogue.ts';
 import { embeddedDomains, loadSettings } from '../../src/config/load.ts';
-import { makeDemoIndexes } from '../../src/first-start.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { accepts, freePorts, startProcess } from '../stack/process.ts';
 import type { RedisStack } from '../stack/redis.ts';

@@ -2,7 +2,7 @@
  * Whether hits became slower. The figure of a start is the requests that serpcache answers with a second of processor
  * time, divided by those that the server it is compared with answers: the client is often full before the server is.
  */
-import { EXIT, type ExitStatus } from '../../src/commands/command.ts';
+import { EXIT, type ExitStatus } from '../../src/commands/arguments.ts';
 
 /** A process has one of two speeds for as long as it lives, so fewer starts say nothing. */
 export const STARTS = 5;

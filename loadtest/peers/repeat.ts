@@ -2,8 +2,14 @@
  * `node loadtest/peers/repeat.ts <peer> [pages]`: one row of cached pages again, alone: the engine, the origin, a store and
  * one replica are started, the pages are put into its cache and asked for, and all of it is taken down again.
  */
-import { numberOf, type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/command.ts';
+import {
+  EXIT,
+  numberOf,
+  type ParsedArguments,
+  type Program,
+  runProgram,
+  UsageError,
+} from '../../src/commands/arguments.ts';
 import { amountText, durationText, perSecondText } from '../../src/report/format.ts';
 import { coresOf } from '../lab/cores.ts';
 import { inLab, type Lab } from '../lab/lab.ts';
@@ -34,7 +40,7 @@ const PROGRAM: Program = {
 // By exiting: all servers end with this process.
 process.exit(await runProgram(PROGRAM, repeat));
 
-async function repeat({ positionals: [name, count = '1'] }: Words): Promise<number> {
+async function repeat({ positionals: [name, count = '1'] }: ParsedArguments): Promise<number> {
   const peer = PEERS.find((one) => one.name === name);
   if (peer === undefined) {
     throw new UsageError(`no peer "${name}"; allowed: ${PEERS.map((one) => `'${one.name}'`).join(', ')}`);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAdminClient } from '../../src/commands/admin/client.ts';
+import { createAdminClient } from '../../src/commands/admin-client.ts';
 import { newToken } from '../stack/plan.ts';
 import { freePorts } from '../stack/process.ts';
 import type { Peer } from './peer.ts';

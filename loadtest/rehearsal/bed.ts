@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type AdminClient, createAdminClient } from '../../src/commands/admin/client.ts';
+import { type AdminClient, createAdminClient } from '../../src/commands/admin-client.ts';
 import { documentsOf } from '../stack/corpus.ts';
 import { type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
 import { down, processesOf, startPart, stopPart, up } from '../stack/stack.ts';

@@ -4,8 +4,7 @@
  * it. Prints the figures with their targets; exit status 1 when one is missed. Loopback only; ends by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/command.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { aborted } from './aborted.ts';
 import { layBed } from './bed.ts';
 import { completion } from './completion.ts';
@@ -49,7 +48,7 @@ const PROGRAM: Program = {
 
 process.exitCode = await runProgram(PROGRAM, rehearse);
 
-async function rehearse(words: Words): Promise<number> {
+async function rehearse(words: ParsedArguments): Promise<number> {
   const names = words.text('only')?.split(',') ?? Object.keys(SCENES);
   const unknown = names.filter((name) => !Object.hasOwn(SCENES, name));
   if (unknown.length > 0) {

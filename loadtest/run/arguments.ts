@@ -1,4 +1,4 @@
-import { readWords, type Words } from '../../src/commands/arguments.ts';
+import { type ParsedArguments, parseArguments } from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/target.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
 import { type NumberName, OPTIONS, RANGES, STACKS } from './options.ts';
@@ -34,11 +34,11 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 export function readArguments(argv: readonly string[], env: Env): Arguments {
   if (argv.length === 0) return { kind: 'help' };
-  const read = readWords(argv, OPTIONS);
+  const read = parseArguments(argv, OPTIONS);
   if (read.kind === 'help' || read.kind === 'version') return read;
   // With faults, what is left to check may be checked all the same: all are told at once.
-  const words = read.kind === 'words' ? read.words : read.rest;
-  const faults = read.kind === 'words' ? [] : [...read.faults];
+  const words = read.kind === 'arguments' ? read.arguments : read.rest;
+  const faults = read.kind === 'arguments' ? [] : [...read.faults];
   const { positionals } = words;
   const given = (name: string): string | undefined => {
     const value = words.text(name);
@@ -139,7 +139,7 @@ function targetOf(
 }
 
 /** Variables may be there for other runs; an option was meant for this one. */
-function localTarget(words: Words, faults: string[]): Addresses {
+function localTarget(words: ParsedArguments, faults: string[]): Addresses {
   for (const name of ['base-url', 'admin-url']) {
     if (words.has(name)) faults.push(`--${name} goes with --stack none: the local stack has its own`);
   }

@@ -3,8 +3,7 @@
  * or against addresses that were named, and leaves a folder with the report. See usage.ts.
  */
 import { join } from 'node:path';
-import { refuse } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/command.ts';
+import { EXIT, refuse } from '../../src/commands/arguments.ts';
 import { checkSections } from '../finding/publish-section.ts';
 import type { RunRecord } from '../record.ts';
 import { publishRun } from '../report/run-section.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AdminClient, createAdminClient } from '../../src/commands/admin/client.ts';
+import { type AdminClient, createAdminClient } from '../../src/commands/admin-client.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import type { RunEvent } from '../record.ts';
 

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { EXIT } from '../../src/commands/command.ts';
+import { EXIT } from '../../src/commands/arguments.ts';
 import { CannotRun } from '../finding/cannot-run.ts';
 import { commitOf } from '../finding/machine-words.ts';
 import { compareRuns } from '../judge/compare.ts';

@@ -3,8 +3,7 @@
  * parts outlive this command; see plan.ts for what they are and owned.ts for how they are found again.
  */
 import { spawnSync } from 'node:child_process';
-import { type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/command.ts';
+import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { signalOwned } from './owned.ts';
 import { MAX_REPLICAS, type PartPlan, partsOf, readPlan, type StackPlan } from './plan.ts';
 import { down, endReplicas, processesOf, startPart, stopPart, up } from './stack.ts';
@@ -40,7 +39,7 @@ const given = process.argv.slice(2);
 const words = given.filter((argument) => argument !== LOCKED);
 process.exitCode = await runProgram(PROGRAM, main, words.length === 0 ? ['--help'] : words);
 
-async function main({ positionals: [command = '', ...names], number, text }: Words): Promise<number> {
+async function main({ positionals: [command = '', ...names], number, text }: ParsedArguments): Promise<number> {
   if (!COMMANDS.includes(command)) throw new UsageError(`no command "${command}"; allowed: ${COMMANDS.join(', ')}`);
   const replicas = number('replicas', { least: 1, most: MAX_REPLICAS, whole: true });
   if (replicas !== undefined && command !== 'up') throw new UsageError('--replicas goes with up');

@@ -6,8 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/command.ts';
+import { EXIT, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { candidateIn, withBackports } from './archive.ts';
 
 interface Part {

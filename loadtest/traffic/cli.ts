@@ -8,8 +8,14 @@
  * cohorts less than 0.6.
  */
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
-import { numberOf, type Program, runProgram, UsageError, type Words } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/command.ts';
+import {
+  EXIT,
+  numberOf,
+  type ParsedArguments,
+  type Program,
+  runProgram,
+  UsageError,
+} from '../../src/commands/arguments.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createClient, type Reply } from './client.ts';
 import { queriesOf } from './queries.ts';
@@ -40,7 +46,7 @@ const PROGRAM: Program = {
 
 process.exitCode = await runProgram(PROGRAM, traffic);
 
-async function traffic(words: Words): Promise<number> {
+async function traffic(words: ParsedArguments): Promise<number> {
   const domain = words.text('domain') ?? 'goods';
   if (!DOMAINS.includes(domain)) throw new UsageError(`--domain takes one of ${DOMAINS.join(', ')}, not "${domain}"`);
   const port = words.number('port', PORTS) ?? numberOf('PORT', process.env['PORT'] || '8080', PORTS);

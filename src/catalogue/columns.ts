@@ -1,12 +1,12 @@
 import type { Attribute } from '../search/domain.ts';
 import { transliterate } from './demo/ad.ts';
-import { RowFault } from './error.ts';
+import { RowFault } from './row.ts';
 
-/** The fields of a document that are no attributes. The first two must be there. */
+/** The fields of a document that are not attributes. The first two are required. */
 export const TEXT_FIELDS = ['id', 'title', 'description'] as const;
 export type TextField = (typeof TEXT_FIELDS)[number];
 
-/** Usual names of these columns, the best first: a shop's own export should not need to be renamed. */
+/** Usual names of these columns, best first, so that the columns of an export need no renaming. */
 export const USUAL_NAMES: Readonly<Record<TextField, readonly string[]>> = {
   id: ['id', 'sku', 'code', 'артикул', 'код'],
   title: ['title', 'name', 'название', 'наименование', 'заголовок'],
@@ -15,29 +15,29 @@ export const USUAL_NAMES: Readonly<Record<TextField, readonly string[]>> = {
 
 /** How the columns of one file were used. */
 export interface ColumnUse {
-  /** Columns that are no field of a document; the first `MAX_IGNORED`. */
+  /** Columns that are not a field of a document; at most `MAX_IGNORED`. */
   readonly ignored: readonly string[];
-  /** Columns that were read under another name than their own. */
+  /** Columns that were read as a field of another name. */
   readonly renamed: readonly (readonly [column: string, field: string])[];
 }
 
-export interface Columns {
-  /** A row with the names of fields in place of the names of columns. */
+interface Columns {
+  /** The row with field names in place of column names. */
   readonly fieldsOf: (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-  /** The column that holds a field, in the last row. */
+  /** The column of a field in the last row. */
   readonly columnOf: (field: string) => string | undefined;
   readonly use: () => ColumnUse;
 }
 
 const MAX_IGNORED = 100;
-/** Different names of columns whose meaning is remembered: a file of objects may hold any number. */
+/** Column names whose field is remembered: NDJSON may hold any number of different names. */
 const MAX_REMEMBERED = 1000;
-/** As in the configuration: an attribute's name has 31 characters at most. */
+/** The maximum length of an attribute's name, as in the configuration. */
 const MAX_NAME_LENGTH = 31;
 
 /**
- * The name of a column as an attribute may have it: lower case, Latin letters for Cyrillic ones, _ for anything but
- * letters and digits. Empty when nothing is left that begins with a letter.
+ * A column's name made into an attribute name: lower case, Latin letters for Cyrillic ones, _ for everything except
+ * letters and digits. Empty when the name holds no letter to begin with.
  */
 export function nameOfColumn(column: string): string {
   return transliterate(column.normalize('NFC').toLowerCase())
@@ -50,8 +50,9 @@ export function nameOfColumn(column: string): string {
 }
 
 /**
- * Finds the columns of a file by name: a field has the column of its exact name, else the first of the same name by
- * `nameOfColumn`, else, for id, title and description, one of a usual name. A declared attribute goes before a usual name.
+ * Maps the columns of a file to fields by name. A field takes the column of its exact name, else the first column whose
+ * `nameOfColumn` is equal, else (id, title and description only) a column of a usual name. Declared attributes win over
+ * usual names.
  */
 export function createColumns(attributes: readonly Attribute[]): Columns {
   const declared = new Set(attributes.map(({ name }) => name));
@@ -87,7 +88,7 @@ export function createColumns(attributes: readonly Attribute[]): Columns {
   return {
     fieldsOf: (row) => {
       const columns = Object.keys(row);
-      // Rows of one file have the same columns, as a rule: the layout of the last row is then the layout of this one.
+      // Rows of one file usually have the same columns, so the layout of the last row is kept.
       if (columns.length !== names.length || columns.some((column, i) => column !== names[i])) layOut(columns);
       const fields: Record<string, unknown> = {};
       for (const [field, column] of layout) fields[field] = row[column];
@@ -100,7 +101,7 @@ export function createColumns(attributes: readonly Attribute[]): Columns {
 
 interface Target {
   readonly field: string;
-  /** The smaller goes first when two columns are the same field. */
+  /** When two columns are the same field, the smaller rank wins. */
   readonly rank: number;
 }
 
@@ -116,7 +117,7 @@ function findTarget(column: string, declared: ReadonlySet<string>): Target | und
   return undefined;
 }
 
-/** @throws RowFault when a header lacks a field that every document must have, naming the columns that may be it. */
+/** @throws RowFault when the header lacks a required field. It names the columns that could be it. */
 export function checkHeader(columns: readonly string[], attributes: readonly Attribute[]): void {
   const found = createColumns(attributes);
   const fields = found.fieldsOf(Object.fromEntries(columns.map((column) => [column, ''])));
@@ -132,7 +133,7 @@ export function checkHeader(columns: readonly string[], attributes: readonly Att
 
 const MAX_SHOWN_NAMES = 20;
 
-/** Names of columns in one line of a message. */
+/** Column names for one line of a message. */
 export function shownNames(columns: readonly string[]): string {
   const shown = columns.slice(0, MAX_SHOWN_NAMES).map((column) => {
     const text = column.replace(/\p{Cc}/gu, ' ').trim();

@@ -1,10 +1,10 @@
 import { CsvError, type Parser, parse } from 'csv-parse';
-import { RowFault, shown } from './error.ts';
-import type { RawRow } from './row.ts';
+import { textOf } from './file.ts';
+import { type RawRow, RowFault, shown } from './row.ts';
 
 /**
- * Rows of CSV text with a header. The delimiter is whichever of comma, semicolon and tab the header holds most of,
- * outside of quotes: spreadsheets disagree. A quoted cell may span lines; a row is named by the line it begins on.
+ * Rows of CSV text with a header. Spreadsheets use different delimiters: the one of comma, semicolon and tab that the
+ * header holds most often, outside quotes, is taken. A quoted cell may span lines; the line of a row is its first line.
  * @param checkHeader throws a RowFault for a header that lacks a column.
  */
 export async function* csvRows(
@@ -15,7 +15,7 @@ export async function* csvRows(
   const [head, all] = await peek(chunks);
   const ready: RawRow[] = [];
   let columns: readonly string[] | undefined;
-  // Counted here: csv-parse takes a CRLF inside quotes for two lines.
+  // Lines are counted here, because csv-parse counts a CRLF inside quotes as two lines.
   let nextLine = 1;
   const take = ({ record, raw }: Parsed): void => {
     const line = nextLine + newlinesIn(/^[\r\n]*/.exec(raw)?.[0] ?? '');
@@ -31,21 +31,21 @@ export async function* csvRows(
   };
   const parser = parse({
     delimiter: delimiterOf(head),
-    // One character per byte: cells are decoded here, so that bad UTF-8 is an error of its row, not a silent U+FFFD.
-    // (`encoding: null` would give bytes, but its error path throws on them.)
+    // One character per byte: cells are decoded below, so that bad UTF-8 is an error of its row and not a silent
+    // U+FFFD. (`encoding: null` would give bytes, but csv-parse throws a wrong error on them.)
     encoding: 'latin1',
     raw: true,
-    // Counted here, where the row can be named and skipped.
+    // The number of columns is checked below, where the row can be named and skipped.
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: maxBytes,
-    // Taken as they are parsed, not read from the stream: an error destroys the stream and the good rows before it.
+    // Rows are taken in this callback, not read from the stream: an error destroys the stream with the good rows in it.
     on_record: (parsed) => {
       take(parsed as unknown as Parsed);
       return null;
     },
   });
-  // Each error reaches the callback of its write; without a listener the event would also end the process.
+  // Errors reach the callback of `write`. Without a listener, the event of the same error would end the process.
   parser.on('error', () => undefined);
   try {
     for await (const chunk of withEnd(all)) {
@@ -59,7 +59,7 @@ export async function* csvRows(
   if (columns === undefined) yield broken(1, new RowFault('no header row; allowed: column names, then rows'));
 }
 
-/** The parser's complaint, if it has one, once it has taken the chunk; no chunk is the end. */
+/** Writes a chunk, or the end when there is none. Resolves with the parser's error, if any. */
 function feed(parser: Parser, chunk: Buffer | undefined): Promise<CsvError | undefined> {
   return new Promise((resolve, reject) => {
     const settle = (error?: Error | null): void => {
@@ -79,11 +79,11 @@ async function* withEnd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | 
 
 interface Parsed {
   readonly record: readonly string[];
-  /** As it stood in the file, with the blank lines before it and its end mark. */
+  /** The text in the file, with the blank lines before it and its line end. */
   readonly raw: string;
 }
 
-/** A fault after which nobody can tell where, or what, the next row is. */
+/** A fault after which the next row cannot be found. */
 function broken(line: number, fault: RowFault): RawRow {
   return {
     line,
@@ -136,7 +136,9 @@ function problemOf(error: CsvError, maxBytes: number): string {
   return PROBLEMS[error.code] ?? `not CSV: ${shown(error.message)}`;
 }
 
-/** Outside of quotes, in the first line that is not blank. On a tie the comma yields: names hold it more often. */
+/**
+ * Counts outside quotes in the first line that is not blank. On a tie the comma loses: column names hold it more often.
+ */
 function delimiterOf(head: Buffer): string {
   const bare = head.toString('latin1').replace(/"(?:[^"]|"")*"/g, '');
   const header = /[^\r\n]+/.exec(bare)?.[0] ?? '';
@@ -148,7 +150,7 @@ function newlinesIn(raw: string): number {
   return raw.match(/\r\n|\n|\r/g)?.length ?? 0;
 }
 
-/** The first chunk, and the whole stream with it still in front. */
+/** The first chunk, and the whole stream with the first chunk included. */
 async function peek(chunks: AsyncIterable<Buffer>): Promise<[Buffer, AsyncIterable<Buffer>]> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -162,64 +164,4 @@ async function peek(chunks: AsyncIterable<Buffer>): Promise<[Buffer, AsyncIterab
     }
   }
   return [head, all()];
-}
-
-/** One line of a file, without its end mark. `bytes` is absent for a line longer than the bound, which was not kept. */
-export interface Line {
-  /** From 1. */
-  readonly number: number;
-  readonly bytes?: Buffer;
-}
-
-const NEWLINE = 0x0a;
-const RETURN = 0x0d;
-
-/** Lines of a byte stream, LF or CRLF. Holds one chunk and at most `maxBytes` of an unfinished line. */
-export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line, void, undefined> {
-  let number = 1;
-  let kept: Buffer[] = [];
-  let keptBytes = 0;
-  const keep = (part: Buffer): void => {
-    keptBytes += part.length;
-    // Past the bound only the length goes on growing; the line is reported when its end comes.
-    if (keptBytes <= maxBytes) kept.push(part);
-    else kept = [];
-  };
-  const take = (): Line => {
-    const line: Line = keptBytes > maxBytes ? { number } : { number, bytes: withoutReturn(join(kept)) };
-    kept = [];
-    keptBytes = 0;
-    number += 1;
-    return line;
-  };
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      keep(chunk.subarray(start, end));
-      start = end + 1;
-      yield take();
-    }
-    if (start < chunk.length) keep(chunk.subarray(start));
-  }
-  if (keptBytes > 0) yield take();
-}
-
-function join(parts: readonly Buffer[]): Buffer {
-  const [only] = parts;
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
-}
-
-function withoutReturn(line: Buffer): Buffer {
-  return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** @throws RowFault when the bytes are not UTF-8. */
-export function textOf(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    throw new RowFault('not valid UTF-8; allowed: text saved as UTF-8');
-  }
 }

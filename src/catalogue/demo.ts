@@ -6,12 +6,12 @@ import { jobsAd } from './demo/jobs/jobs.ts';
 import { realtyAd } from './demo/realty/realty.ts';
 
 /**
- * The demo catalogue: an invented classifieds site, generated from vocabulary and templates. The same bytes on every
- * machine and in every run; nothing in it was said by anybody.
+ * The demo catalogue: the ads of an invented classifieds site, generated from vocabulary and templates. The bytes are
+ * the same on every machine and in every run.
  */
 const SIZES = { goods: 20_000, auto: 12_000, realty: 10_000, jobs: 8_000 } as const;
 
-export type DemoDomain = keyof typeof SIZES;
+type DemoDomain = keyof typeof SIZES;
 
 /** Ads per demo domain. */
 export const DEMO_SIZES: Readonly<Record<string, number>> = SIZES;
@@ -46,7 +46,7 @@ export function* demoDocuments(name: string): Generator<Document, void, undefine
   for (let index = 0; index < SIZES[name]; index += 1) {
     const random = seededRandom(seedOf(name, index));
     let draft = WRITERS[name](random);
-    // The same text twice looks like a fault of the search; a few tries find another.
+    // A repeated text would look like a fault of the search; a few attempts find another text.
     for (let attempt = 0; attempt < MAX_ATTEMPTS && texts.has(textOf(draft)); attempt += 1)
       draft = WRITERS[name](random);
     texts.add(textOf(draft));
@@ -69,7 +69,7 @@ function firstOrdinal(name: DemoDomain): number {
   return first;
 }
 
-/** A full walk over the residues of a prime: ids look random, and two ordinals never share one. */
+/** Steps through the residues of a prime, so that ids look random and two ordinals never share one. */
 function idOf(ordinal: number): string {
   const PRIME = 8_999_999_993;
   const STEP = 61_803_399;
@@ -80,7 +80,7 @@ function textOf(draft: Draft): string {
   return `${draft.title}\n${draft.description}`;
 }
 
-/** Every domain of the demo ends with its price and its date. */
+/** A demo domain from a table of attributes; price and date are added to every domain. */
 function domain(name: DemoDomain, table: string) {
   const attributes = `${table} price:integer:sort date:date:sort`.split(' ').map((text): Attribute => {
     const [attribute = '', type = '', uses = ''] = text.split(':');

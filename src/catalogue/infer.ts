@@ -1,22 +1,21 @@
 import type { AttributeType } from '../search/domain.ts';
 import { checkHeader, createColumns, nameOfColumn, TEXT_FIELDS, type TextField } from './columns.ts';
-import { CatalogueError, RowFault } from './error.ts';
 import { type RowOptions, readRows } from './read.ts';
-import { isDay, isMissing, MAX_STRING_LENGTH, NUMBER_TEXT } from './row.ts';
+import { CatalogueError, isDay, isMissing, MAX_STRING_LENGTH, NUMBER_TEXT, RowFault } from './row.ts';
 
-/** The type that all values of one column fit, and how they are counted. */
+/** The type that fits all values of one column, and counts of its values. */
 export interface InferredColumn {
   readonly column: string;
-  /** As an attribute could be called; empty when the column's name has no letters for it. */
+  /** The column's name as an attribute name; empty when it has no usable letters. */
   readonly name: string;
   readonly type: AttributeType;
-  /** Values that are not missing. */
+  /** Number of values that are not missing. */
   readonly values: number;
-  /** At most `MAX_DISTINCT` + 1. */
+  /** Number of different values, counted up to `MAX_DISTINCT` + 1. */
   readonly distinct: number;
-  /** Why it cannot be an attribute. */
+  /** The reason why it cannot be an attribute. */
   readonly unusable?: string;
-  /** How to write the values so that they could be of a better type. */
+  /** How to write the values so that they fit a better type. */
   readonly advice?: string;
 }
 
@@ -24,17 +23,17 @@ export interface InferredCatalogue {
   readonly rows: number;
   /** The columns that are id, title and description. */
   readonly texts: Readonly<Partial<Record<TextField, string>>>;
-  /** All others, in the order in which they appear. */
+  /** All other columns, in order of appearance. */
   readonly columns: readonly InferredColumn[];
 }
 
-/** Values of a column that are told apart: more make no facet that anybody reads. */
+/** Maximum number of different values counted per column: a facet with more is not readable. */
 export const MAX_DISTINCT = 200;
 const MAX_COLUMNS = 256;
 
 /**
- * Reads a whole catalogue to find what its columns are: a type that holds for the first rows alone would be a fault
- * of the row that contradicts it.
+ * Reads the whole catalogue to infer its columns. A type inferred from the first rows only would make a fault of the
+ * first row that contradicts it.
  * @throws CatalogueError as `readCatalogue`, and for a file without rows, id or title.
  */
 export async function inferCatalogue(file: string, options: RowOptions): Promise<InferredCatalogue> {
@@ -68,7 +67,7 @@ export async function inferCatalogue(file: string, options: RowOptions): Promise
   return { rows, texts, columns };
 }
 
-/** NDJSON has no header: what is missing is known after the last row. */
+/** NDJSON has no header, so a missing column is known only after the last row. */
 function checkNames(file: string, names: readonly string[]): void {
   try {
     checkHeader(names, []);
@@ -83,9 +82,9 @@ interface Tally {
   readonly infer: (column: string) => InferredColumn;
 }
 
-/** Forms of values that are nearly a number or a day, and how they are written instead. */
+/** Forms of values that are nearly a number or a day, and the form that is read. */
 const ADVICE: readonly (readonly [form: RegExp, advice: string])[] = [
-  // A code such as 007 is no number.
+  // A code such as 007 is not a number.
   [/^(?!-?0\d)(-?\d{1,3}([ \u00a0\u202f]\d{3})+([.,]\d+)?|-?\d+([.,]\d+)?)$/, 'numbers are written like 1990 or 12.50'],
   [/^\d{1,2}[./]\d{1,2}[./]\d{4}$/, 'days are written YYYY-MM-DD'],
 ];
@@ -133,7 +132,7 @@ function createTally(): Tally {
   };
 }
 
-/** A code such as 007 or +79991234567 is text: as a number it would lose what it is told by. */
+/** A code such as 007 or +79991234567 is text: a number would lose the zeros and the sign. */
 function isNumber(text: string): boolean {
   if (!NUMBER_TEXT.test(text) || /^\+|^-?0\d/.test(text)) return false;
   return Number.isFinite(Number(text)) && (/[.eE]/.test(text) || Number.isSafeInteger(Number(text)));

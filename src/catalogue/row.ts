@@ -1,23 +1,68 @@
 import type { Attribute, Document, MAX_ID_LENGTH } from '../search/domain.ts';
-import { RowFault, shown } from './error.ts';
 
-/** A row not yet judged: `read` throws a `RowFault` for what is wrong with it. */
+/** A row before it is checked: `read` throws a `RowFault` when the row is wrong. */
 export interface RawRow {
   readonly line: number;
   readonly read: () => Readonly<Record<string, unknown>>;
-  /** Nothing after it can be read, so it cannot be skipped. */
+  /** The rows after it cannot be read, so it cannot be skipped. */
   readonly fatal?: true;
 }
 
-/** In characters (code points). The first is the port's; its type keeps the two the same. */
+/** A fault of a user's catalogue. The message is complete: file, line, field, fault, and what is allowed. */
+export class CatalogueError extends Error {
+  override readonly name = 'CatalogueError';
+  readonly file: string;
+  /** The line on which the row begins, from 1; absent when no row is at fault (a missing file). */
+  readonly line?: number;
+  readonly field?: string;
+
+  constructor(
+    file: string,
+    problem: string,
+    at: { readonly line?: number; readonly field?: string } = {},
+    options?: ErrorOptions,
+  ) {
+    const where = [
+      file,
+      ...(at.line === undefined ? [] : [`line ${at.line}`]),
+      ...(at.field === undefined ? [] : [`field "${at.field}"`]),
+    ];
+    super(`${where.join(', ')}: ${problem}`, options);
+    this.file = file;
+    if (at.line !== undefined) this.line = at.line;
+    if (at.field !== undefined) this.field = at.field;
+  }
+}
+
+/** A fault of one row. Its reader adds file and line and throws a `CatalogueError`. */
+export class RowFault extends Error {
+  override readonly name = 'RowFault';
+  readonly field?: string;
+
+  constructor(problem: string, field?: string) {
+    super(problem);
+    if (field !== undefined) this.field = field;
+  }
+}
+
+const MAX_SHOWN = 60;
+
+/** A user's value as a message shows it: quoted, on one line, at most 60 characters. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  const cut = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return typeof value === 'string' ? JSON.stringify(cut.toWellFormed()) : cut;
+}
+
+/** In characters (code points). The first repeats the constant of search/domain.ts; its type keeps the two equal. */
 const maxIdLength: typeof MAX_ID_LENGTH = 128;
-export const MAX_TITLE_LENGTH = 1000;
+const MAX_TITLE_LENGTH = 1000;
 export const MAX_STRING_LENGTH = 256;
 
 /**
- * One row as a document. `null`, an empty text and one of blanks alone are missing values. A number may be written as
- * text, and a text attribute may hold a number: exports disagree about quotes, and the declared type says what is meant.
- * @throws RowFault naming the field, what is wrong and what is allowed.
+ * One row as a document. `null`, an empty text and a text of spaces are missing values. A number may be written as
+ * text, and a text attribute may hold a number: exports differ in their use of quotes, and the declared type decides.
+ * @throws RowFault that names the field, the fault and what is allowed.
  */
 export function documentOf(row: Readonly<Record<string, unknown>>, attributes: readonly Attribute[]): Document {
   const values: Record<string, string | number> = {};
@@ -58,14 +103,14 @@ function requiredText(field: string, value: unknown, maxLength: number): string 
   return text;
 }
 
-/** Nothing an index would cut (NUL) or could not store as UTF-8 (half a surrogate pair). */
+/** Refuses NUL, at which an index would cut the text, and half a surrogate pair, which UTF-8 cannot store. */
 function checkText(field: string, text: string): void {
   if (text.includes('\0')) throw new RowFault('holds a NUL character; allowed: text without it', field);
   if (!text.isWellFormed()) throw new RowFault('holds half of a surrogate pair; allowed: whole characters', field);
 }
 
 function checkLength(field: string, text: string, maxLength: number): void {
-  // A string of n code units has at most n characters: counting is for the few that may be too long.
+  // A string of n code units has at most n characters, so only the few strings that may be too long are counted.
   if (text.length <= maxLength) return;
   const length = [...text].length;
   if (length > maxLength) throw new RowFault(`${length} characters long; allowed: at most ${maxLength}`, field);
@@ -86,7 +131,7 @@ function attributeValue(attribute: Attribute, value: unknown): string | number {
   }
 }
 
-/** A number as catalogues write it; not `0x10`, `1 000` or `12,50`, which do not mean the same to everybody. */
+/** A number as catalogues write it. `0x10`, `1 000` and `12,50` are refused: they are ambiguous. */
 export const NUMBER_TEXT = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 function ofText(attribute: Attribute, text: string): string | number {
@@ -104,7 +149,7 @@ function ofText(attribute: Attribute, text: string): string | number {
   }
 }
 
-/** As one line: the values that a search counts are asked for in a filter, which takes no control characters. */
+/** The text as one line: a facet value is also used in a filter, and filters take no control characters. */
 function stringOf(attribute: Attribute, text: string): string {
   checkText(attribute.name, text);
   const line = text.replaceAll(/\s*\p{Cc}[\s\p{Cc}]*/gu, ' ').trim();
@@ -127,7 +172,7 @@ function dateOf(attribute: Attribute, text: string): string {
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const time = Date.parse(`${text}T00:00:00Z`);
-  // Date.parse rolls 2026-02-30 over into March: only a day that comes back as it went in is one.
+  // Date.parse reads 2026-02-30 as a day of March, so the parsed day is compared with the text.
   return !Number.isNaN(time) && new Date(time).toISOString().slice(0, 10) === text;
 }
 

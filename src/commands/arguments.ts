@@ -1,19 +1,44 @@
-import { createReadStream, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { createGunzip } from 'node:zlib';
 import { ConfigError, nearest } from '../config/faults.ts';
-import type { DomainSettings, Settings } from '../config/settings.ts';
-import { EXIT, EXIT_HELP } from './command.ts';
 
-/** One option of a program: parsing, faults and help all come from this table. */
+/** The exit statuses of every program of the project; README.md has the same table. */
+export const EXIT = {
+  passed: 0,
+  failed: 1,
+  undecided: 2,
+  notDone: 3,
+  /** EX_USAGE of sysexits.h. */
+  usage: 64,
+  /** EX_CONFIG of sysexits.h: a supervisor must not restart the process in a loop. */
+  configuration: 78,
+} as const;
+
+export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+
+export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  passed: 'passed, or done',
+  failed: 'the verdict is negative',
+  undecided: 'undecided, or not measured',
+  notDone: 'it could not be done',
+  usage: 'wrong arguments, nothing was started',
+  configuration: 'wrong configuration, nothing was started',
+};
+
+/** The last lines of every help. */
+export const EXIT_HELP = `exit status:\n${Object.entries(EXIT_MEANINGS)
+  .map(([name, meaning]) => `  ${String(EXIT[name as keyof typeof EXIT]).padStart(2)}  ${meaning}`)
+  .join('\n')}`;
+
+/** One option of a program. Parsing, error messages and help are all derived from it. */
 export interface Option {
   readonly name: string;
-  /** The value in the help: `N`. Absent for a switch. */
+  /** The name of the value in the help: `N`. Absent for a switch. */
   readonly takes?: string;
   /** An environment variable with the same meaning; the option wins. */
   readonly variable?: string;
   readonly about: string;
-  /** May be given several times. */
+  /** Whether it may be given several times. */
   readonly repeats?: boolean;
 }
 
@@ -23,46 +48,45 @@ const STANDARD: readonly Option[] = [
   { name: 'version', about: 'show the version and do nothing' },
 ];
 
-/** The arguments are wrong and nothing was done. Exit status 64. */
+/** The arguments are wrong, and nothing was done. Exit status 64. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export interface NumberRange {
+interface NumberRange {
   readonly least: number;
   readonly most: number;
   readonly whole?: boolean;
 }
 
-/** The arguments of one call, as words: the reader gives them a meaning. */
-export interface Words {
+/** The arguments of one call. */
+export interface ParsedArguments {
   readonly positionals: readonly string[];
   readonly has: (option: string) => boolean;
   readonly text: (option: string) => string | undefined;
   readonly texts: (option: string) => readonly string[];
-  /** @throws UsageError when the option is given and is no number, or none of the range. */
+  /** @throws UsageError when the option's value is not a number of the range. */
   readonly number: (option: string, range?: NumberRange) => number | undefined;
 }
 
-export type ReadWords =
-  | { readonly kind: 'words'; readonly words: Words }
+type ArgumentsResult =
+  | { readonly kind: 'arguments'; readonly arguments: ParsedArguments }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
-  | WrongWords;
+  | WrongArguments;
 
-export interface WrongWords {
+interface WrongArguments {
   readonly kind: 'wrong';
-  /** All of them; each names the argument and what is allowed. */
+  /** All faults; each names the argument and what is allowed. */
   readonly faults: readonly string[];
-  /** The arguments without fault: a program that has more to find wrong may tell everything at once. */
-  readonly rest: Words;
+  /** The arguments without a fault: a program with further checks can report all faults at once. */
+  readonly rest: ParsedArguments;
 }
 
 /**
- * Reads arguments by a table of options. A request for help or the version goes before every fault, so a program that
- * asks this first starts nothing for `--help`, whatever stands beside it.
+ * Parses arguments by a table of options. `--help` and `--version` take precedence over every fault.
  */
-export function readWords(argv: readonly string[], options: readonly Option[]): ReadWords {
+export function parseArguments(argv: readonly string[], options: readonly Option[]): ArgumentsResult {
   const end = argv.indexOf('--');
   const beforeEnd = end < 0 ? argv : argv.slice(0, end);
   if (beforeEnd.some((word) => word === '--help' || word === '-h')) return { kind: 'help' };
@@ -72,7 +96,7 @@ export function readWords(argv: readonly string[], options: readonly Option[]): 
     options: Object.fromEntries(
       options.map(({ name, takes }) => [name, { type: takes === undefined ? 'boolean' : 'string' }] as const),
     ),
-    // Node's own strictness ends at the first fault.
+    // Node's strict mode stops at the first fault; here all faults are reported.
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -92,8 +116,8 @@ export function readWords(argv: readonly string[], options: readonly Option[]): 
     const times = values.get(name)?.length ?? 0;
     if (times > 1 && !repeats) faults.push(`--${name} is given ${times} times; allowed: once`);
   }
-  const words = wordsOf(values, positionals);
-  return faults.length > 0 ? { kind: 'wrong', faults, rest: words } : { kind: 'words', words };
+  const given = argumentsOf(values, positionals);
+  return faults.length > 0 ? { kind: 'wrong', faults, rest: given } : { kind: 'arguments', arguments: given };
 }
 
 interface OptionToken {
@@ -115,11 +139,11 @@ function unknownOption(given: string, options: readonly Option[]): string {
     return `a token on the command line is seen by everybody on this machine; allowed: ADMIN_TOKEN in the environment${file}`;
   }
   const near = nearest(given, known);
-  const meant = near === undefined ? '' : `; did you mean ${near}?`;
-  return `unknown option ${given}${meant} (allowed: ${known.join(', ')})`;
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  return `unknown option ${given}${hint} (allowed: ${known.join(', ')})`;
 }
 
-function wordsOf(values: ReadonlyMap<string, readonly string[]>, positionals: readonly string[]): Words {
+function argumentsOf(values: ReadonlyMap<string, readonly string[]>, positionals: readonly string[]): ParsedArguments {
   const texts = (option: string): readonly string[] => values.get(option) ?? [];
   return {
     positionals,
@@ -133,10 +157,10 @@ function wordsOf(values: ReadonlyMap<string, readonly string[]>, positionals: re
   };
 }
 
-/** Number() alone also takes 0x10 and an empty text. */
+/** Number() alone would also accept 0x10 and an empty text. */
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-/** @throws UsageError naming the option and the range. */
+/** @throws UsageError that names the option and the range. */
 export function numberOf(option: string, text: string, range?: NumberRange): number {
   const value = NUMBER.test(text) ? Number(text) : Number.NaN;
   const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY, whole = false } = range ?? {};
@@ -147,17 +171,20 @@ export function numberOf(option: string, text: string, range?: NumberRange): num
 }
 
 /** @throws UsageError when there are fewer or more positional arguments than the program takes. */
-export function checkCount({ positionals }: Words, takes: { readonly min: number; readonly max: number }): void {
+export function checkCount(
+  { positionals }: ParsedArguments,
+  takes: { readonly min: number; readonly max: number },
+): void {
   if (positionals.length < takes.min) throw new UsageError('an argument is missing');
   if (positionals.length > takes.max) throw new UsageError(`an argument too many: "${positionals[takes.max]}"`);
 }
 
-/** A word as a shell takes it, for commands that somebody may paste. */
+/** A word quoted for a shell, for commands to be pasted. */
 export function quoted(word: string): string {
   return /^[\p{L}\p{N}_./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Lines of a help, one per option. */
+/** One line of help per option. */
 export function optionLines(options: readonly Option[]): readonly string[] {
   const all = [...options, ...STANDARD].map(({ name, takes, variable, about }) => ({
     head: `--${name}${takes === undefined ? '' : ` ${takes}`}`,
@@ -167,9 +194,9 @@ export function optionLines(options: readonly Option[]): readonly string[] {
   return all.map(({ head, about }) => `${head.padEnd(width)}  ${about}`);
 }
 
-/** A program of its own, such as `npm run traffic`. The commands of `serpcache` are described in command.ts. */
+/** A program such as `npm run traffic`. The commands of `serpcache` are in command.ts. */
 export interface Program {
-  /** As it is typed: `npm run traffic --`. */
+  /** The typed command: `npm run traffic --`. */
   readonly command: string;
   /** After the command: `[options]`. */
   readonly usage: string;
@@ -191,10 +218,10 @@ export function versionText(): string {
   return `serpcache ${projectVersion()}`;
 }
 
-/** The answers to arguments that do not start the program: help, version, or their faults. */
-export type NotRun = { readonly kind: 'help' } | { readonly kind: 'version' } | Pick<WrongWords, 'kind' | 'faults'>;
+/** Arguments that do not start the program: help, version, or faults. */
+export type NotRun = { readonly kind: 'help' } | { readonly kind: 'version' } | Pick<WrongArguments, 'kind' | 'faults'>;
 
-/** Says why a program does not run, or what it was asked to say. @returns the exit status. */
+/** Prints the help, the version or the faults of the arguments. @returns the exit status. */
 export function refuse(read: NotRun, program: Omit<Program, 'takes'>): number {
   if (read.kind === 'help') console.log(helpOf(program));
   if (read.kind === 'version') console.log(versionText());
@@ -204,55 +231,24 @@ export function refuse(read: NotRun, program: Omit<Program, 'takes'>): number {
   return EXIT.usage;
 }
 
-/** Reads the arguments, then runs the program; nothing runs for help, the version or a fault. @returns the exit status. */
+/**
+ * Parses the arguments and runs the program, unless they ask for help or the version, or are wrong.
+ * @returns the exit status.
+ */
 export async function runProgram(
   program: Program,
-  run: (words: Words) => Promise<number> | number,
+  run: (args: ParsedArguments) => Promise<number> | number,
   argv: readonly string[] = process.argv.slice(2),
 ): Promise<number> {
-  const read = readWords(argv, program.options);
-  if (read.kind !== 'words') return refuse(read, program);
+  const read = parseArguments(argv, program.options);
+  if (read.kind !== 'arguments') return refuse(read, program);
   try {
-    checkCount(read.words, program.takes);
-    return await run(read.words);
+    checkCount(read.arguments, program.takes);
+    return await run(read.arguments);
   } catch (error) {
     if (error instanceof UsageError) return refuse({ kind: 'wrong', faults: error.message.split('\n') }, program);
     const message = error instanceof Error ? error.message : String(error);
     console.error(error instanceof ConfigError ? message : `serpcache: ${message}`);
     return error instanceof ConfigError ? EXIT.configuration : EXIT.notDone;
   }
-}
-
-/** @param advice what else to do. @throws UsageError naming the configured ones. */
-export function domainNamed(name: string, settings: Settings, advice?: string): DomainSettings {
-  const domain = settings.domains.find((each) => each.name === name);
-  if (domain !== undefined) return domain;
-  const configured = settings.domains.map((each) => each.name).join(', ');
-  throw new UsageError(`no domain "${name}"; configured: ${configured}${advice === undefined ? '' : `; ${advice}`}`);
-}
-
-export interface FileBytes {
-  readonly chunks: AsyncIterable<Buffer>;
-  /** Of the file as it lies on disk. */
-  readonly bytesRead: () => number;
-}
-
-/** The bytes of a file, `.gz` unpacked. Reading it rejects with a message that names the file. */
-export function fileBytes(file: string, signal: AbortSignal): FileBytes {
-  const raw = createReadStream(file, { signal });
-  const unpacked = /\.gz$/i.test(file) ? raw.pipe(createGunzip()) : raw;
-  // pipe() passes no errors on, and a loop over a stream that never ends would wait for ever.
-  if (unpacked !== raw) raw.once('error', (error) => unpacked.destroy(error));
-  async function* chunks(): AsyncGenerator<Buffer, void, undefined> {
-    try {
-      for await (const chunk of unpacked) yield chunk as Buffer;
-    } catch (cause) {
-      signal.throwIfAborted();
-      throw new Error(`${file} cannot be read: ${cause instanceof Error ? cause.message : cause}`, { cause });
-    } finally {
-      raw.destroy();
-      unpacked.destroy();
-    }
-  }
-  return { chunks: chunks(), bytesRead: () => raw.bytesRead };
 }

@@ -1,77 +1,98 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { ConfigError, nearest } from '../config/faults.ts';
-import { checkCount, optionLines, readWords, UsageError, versionText } from './arguments.ts';
-import { type Command, type CommandContext, type CommandGroup, EXIT, EXIT_HELP, NotPassed } from './command.ts';
+import { checkCount, EXIT, EXIT_HELP, optionLines, parseArguments, UsageError, versionText } from './arguments.ts';
+import { type Command, type CommandContext, type CommandGroup, NotPassed } from './command.ts';
+import { config, sphinxSource } from './config.ts';
+import { drill } from './drill.ts';
+import { explain, popular } from './explain.ts';
+import { flush, halt, purge, suppress } from './flush.ts';
+import { indexCatalogue } from './index-catalogue.ts';
+import { parity } from './parity.ts';
+import { warm } from './warm.ts';
 
-/** Finds the command that the words name, runs it, and says what its end means to a shell: the exit status. */
-export async function call(
-  commands: readonly Listed[],
-  words: readonly string[],
-  context: CommandContext,
-): Promise<number> {
-  const [name, ...rest] = words;
+type Listed = Command | CommandGroup;
+
+/** Every command, in the order of the help: first those for a running service, then those that need none. */
+export const COMMANDS: readonly Listed[] = [
+  flush,
+  purge,
+  suppress,
+  drill,
+  halt,
+  warm,
+  explain,
+  popular,
+  indexCatalogue,
+  sphinxSource,
+  parity,
+  config,
+];
+
+/** Finds the command that the arguments name and runs it. @returns the exit status. */
+export async function call(argv: readonly string[], context: CommandContext): Promise<number> {
+  const [name, ...rest] = argv;
   const { stdout, stderr } = context;
   if (name === undefined || ['help', '--help', '-h'].includes(name)) {
     const [asked = ''] = rest;
-    const shown = find(commands, rest).command;
-    if (name === 'help' && /^[^-]/.test(asked) && shown === undefined) return noCommand(asked, commands, stderr);
-    stdout.write(shown === undefined ? overview(commands) : help(shown));
+    const shown = find(rest).command;
+    if (name === 'help' && /^[^-]/.test(asked) && shown === undefined) return noCommand(asked, stderr);
+    stdout.write(shown === undefined ? overview() : help(shown));
     return EXIT.passed;
   }
   if (name === '--version') {
     stdout.write(`${versionText()}\n`);
     return EXIT.passed;
   }
-  const { command, args } = find(commands, words);
-  if (command === undefined) return noCommand(name, commands, stderr);
+  const { command, args } = find(argv);
+  if (command === undefined) return noCommand(name, stderr);
   try {
-    const read = readWords(args, 'parts' in command ? [] : command.options);
+    const read = parseArguments(args, 'parts' in command ? [] : command.options);
     if (read.kind === 'help' || read.kind === 'version') {
       stdout.write(read.kind === 'help' ? help(command) : `${versionText()}\n`);
       return EXIT.passed;
     }
-    if ('parts' in command) throw new UsageError(whichPart(command, args[0]));
+    if ('parts' in command) throw new UsageError(missingPart(command, args[0]));
     if (read.kind === 'wrong') throw new UsageError(read.faults.join('\n'));
-    checkCount(read.words, command.takes);
-    await command.run(read.words, context);
+    checkCount(read.arguments, command.takes);
+    await command.run(read.arguments, context);
     return EXIT.passed;
   } catch (error) {
-    return complain(error, command, stderr);
+    return reportError(error, command, stderr);
   }
 }
 
-type Listed = Command | CommandGroup;
-
-function noCommand(name: string, commands: readonly Listed[], stderr: CommandContext['stderr']): number {
-  stderr.write(`serpcache: no command "${name}"; ${meant(name, commands.map(lastWord)) ?? 'see: serpcache --help'}\n`);
+function noCommand(name: string, stderr: CommandContext['stderr']): number {
+  stderr.write(
+    `serpcache: no command "${name}"; ${didYouMean(name, COMMANDS.map(lastWord)) ?? 'see: serpcache --help'}\n`,
+  );
   return EXIT.usage;
 }
 
-/** The deepest command the words name, and what is left of them. */
-function find(commands: readonly Listed[], words: readonly string[]): { command?: Listed; args: readonly string[] } {
-  const command = commands.find(({ name }) => name === words[0]);
-  if (command === undefined) return { args: words };
-  const part = 'parts' in command ? command.parts.find((one) => lastWord(one) === words[1]) : undefined;
-  return part === undefined ? { command, args: words.slice(1) } : { command: part, args: words.slice(2) };
+/** The most specific command that the arguments name, and the arguments after its name. */
+function find(argv: readonly string[]): { command?: Listed; args: readonly string[] } {
+  const command = COMMANDS.find(({ name }) => name === argv[0]);
+  if (command === undefined) return { args: argv };
+  const part = 'parts' in command ? command.parts.find((one) => lastWord(one) === argv[1]) : undefined;
+  return part === undefined ? { command, args: argv.slice(1) } : { command: part, args: argv.slice(2) };
 }
 
 function lastWord({ name }: Listed): string {
   return name.split(' ').at(-1) ?? name;
 }
 
-function whichPart({ name, parts }: CommandGroup, word: string | undefined): string {
+function missingPart({ name, parts }: CommandGroup, word: string | undefined): string {
   const names = parts.map(lastWord);
   if (word === undefined || word.startsWith('-')) return `${name} what? ${names.join(', ')}`;
-  return `no ${name} command "${word}"; ${meant(word, names) ?? `known: ${names.join(', ')}`}`;
+  return `no ${name} command "${word}"; ${didYouMean(word, names) ?? `known: ${names.join(', ')}`}`;
 }
 
-function meant(word: string, names: readonly string[]): string | undefined {
+function didYouMean(word: string, names: readonly string[]): string | undefined {
   const near = nearest(word, names);
   return near === undefined ? undefined : `did you mean ${near}?`;
 }
 
-function complain(error: unknown, command: Listed, stderr: CommandContext['stderr']): number {
+function reportError(error: unknown, command: Listed, stderr: CommandContext['stderr']): number {
   if (error instanceof ConfigError) {
     stderr.write(`${error.message}\n`);
     return EXIT.configuration;
@@ -84,8 +105,8 @@ function complain(error: unknown, command: Listed, stderr: CommandContext['stder
   return EXIT.usage;
 }
 
-function overview(commands: readonly Listed[]): string {
-  return `usage:\n${commands.map(entry).join('')}
+function overview(): string {
+  return `usage:\n${COMMANDS.map(entry).join('')}
 Each takes --help and --version. The configuration is the file named by SERPCACHE_CONFIG, or the embedded demo.
 ${EXIT_HELP}\n`;
 }
@@ -102,14 +123,14 @@ function entry({ name, usage, summary }: Listed): string {
   return `  ${`serpcache ${name} ${usage}`.trimEnd()}\n      ${summary}\n`;
 }
 
-/** One question at a terminal, one line in reply. */
+/** Asks a question at a terminal and reads one line. */
 export async function askAt(
   terminal: { readonly input: Readable; readonly output: Writable },
   question: string,
   signal: AbortSignal,
 ): Promise<string> {
   const lines = createInterface(terminal);
-  // A terminal in readline's hands gives Ctrl-C to readline; end of input is no answer either.
+  // While readline reads a terminal, Ctrl-C reaches readline and not the process. End of input is no answer either.
   const gone = new AbortController();
   lines.once('SIGINT', () => gone.abort(new Error('stopped at the question, nothing was done')));
   lines.once('close', () => gone.abort(new Error('no answer, nothing was done')));

@@ -1,18 +1,17 @@
 import type { ColumnUse } from '../catalogue/columns.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../catalogue/demo.ts';
-import { createProgress } from '../catalogue/progress.ts';
 import { readCatalogue } from '../catalogue/read.ts';
-import { configReference } from '../config/reference.ts';
+import { configReference, configSchema } from '../config/reference.ts';
 import type { DomainSettings } from '../config/settings.ts';
-import { configSchema } from '../config/table.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { writeSphinxSource } from '../engines/sphinx/source.ts';
 import type { Document } from '../search/domain.ts';
-import { domainNamed, UsageError } from './arguments.ts';
-import type { Command, CommandContext } from './command.ts';
+import { UsageError } from './arguments.ts';
+import { type Command, type CommandContext, domainNamed } from './command.ts';
 import { CATALOGUE_HELP, reportColumns } from './index-catalogue.ts';
+import { createProgress } from './terminal.ts';
 
-/** Everything about the configuration comes from one table; this prints its faces. */
+/** Checks the configuration and prints its schema and its reference page, which are derived from one table. */
 export const config: Command = {
   name: 'config',
   usage: 'check | schema | reference',
@@ -40,31 +39,31 @@ export const config: Command = {
 
 const COUNT = { least: 1, most: 100_000, whole: true };
 
-/** What the indexer needs to build the configured domains' indexes: its input, and one configuration for it and searchd. */
+/** Writes the input of the indexer and one configuration for indexer and searchd. */
 export const sphinxSource: Command = {
   name: 'sphinx-source',
   usage: '--out <directory> [--host H] [--port N] [--max-connections N] [<domain>=<file.ndjson|csv[.gz]> …]',
   summary:
     'write the input and the configuration of the indexer of Sphinx or Manticore; a demo domain without a file gets the demo catalogue',
   options: [
-    { name: 'out', takes: 'DIRECTORY', about: 'where everything is written; required' },
-    { name: 'host', takes: 'HOST', about: 'where searchd will listen; 127.0.0.1 by default' },
+    { name: 'out', takes: 'DIRECTORY', about: 'directory for all files; required' },
+    { name: 'host', takes: 'HOST', about: 'address on which searchd will listen; 127.0.0.1 by default' },
     { name: 'port', takes: 'N', about: 'its SphinxQL port; 9306 by default' },
-    { name: 'max-connections', takes: 'N', about: 'connections that searchd takes at once; 64 by default' },
-    { name: 'max-children', takes: 'N', about: 'the same: its older name' },
+    { name: 'max-connections', takes: 'N', about: 'maximum number of connections of searchd; 64 by default' },
+    { name: 'max-children', takes: 'N', about: 'the older name of --max-connections' },
   ],
   takes: { min: 0, max: 64 },
   details: CATALOGUE_HELP,
-  run: async (words, context) => {
-    const directory = words.text('out');
+  run: async (args, context) => {
+    const directory = args.text('out');
     if (directory === undefined) throw new UsageError('--out is missing; allowed: --out <directory>');
     const searchd = {
-      host: words.text('host') ?? '127.0.0.1',
-      port: words.number('port', { least: 1, most: 65_535, whole: true }) ?? 9306,
-      maxConnections: words.number('max-connections', COUNT) ?? words.number('max-children', COUNT) ?? 64,
+      host: args.text('host') ?? '127.0.0.1',
+      port: args.number('port', { least: 1, most: 65_535, whole: true }) ?? 9306,
+      maxConnections: args.number('max-connections', COUNT) ?? args.number('max-children', COUNT) ?? 64,
     };
     const settings = context.settings();
-    const files = new Map(words.positionals.map(fileOf));
+    const files = new Map(args.positionals.map(parseDomainFile));
     for (const name of files.keys()) domainNamed(name, settings);
     const wanted = files.size === 0 ? settings.domains : settings.domains.filter(({ name }) => files.has(name));
     const dialect = dialectOf(wanted);
@@ -94,7 +93,7 @@ export const sphinxSource: Command = {
   },
 };
 
-/** Embedded domains get indexes of Sphinx. */
+/** The dialect of the configured engines; domains with the embedded engine get Sphinx. */
 function dialectOf(domains: readonly DomainSettings[]): 'sphinx' | 'manticore' {
   const named = (kind: string): readonly string[] =>
     domains.filter(({ engine }) => engine.kind === kind).map(({ name }) => name);
@@ -107,7 +106,7 @@ function dialectOf(domains: readonly DomainSettings[]): 'sphinx' | 'manticore' {
   return manticore.length > 0 ? 'manticore' : 'sphinx';
 }
 
-function fileOf(word: string): [domain: string, file: string] {
+function parseDomainFile(word: string): [domain: string, file: string] {
   const at = word.indexOf('=');
   if (at <= 0 || at === word.length - 1) throw new UsageError(`"${word}" is not <domain>=<file>`);
   return [word.slice(0, at), word.slice(at + 1)];
@@ -123,5 +122,5 @@ function documentsOf(
     return readCatalogue(file, { attributes: domain.attributes, signal, onColumns });
   }
   if (DEMO_DOMAINS.some(({ name }) => name === domain.name)) return demoDocuments(domain.name);
-  throw new UsageError(`domain ${domain.name} is not of the demo: give it as ${domain.name}=<file.ndjson|csv>`);
+  throw new UsageError(`domain ${domain.name} is not in the demo: give its file as ${domain.name}=<file.ndjson|csv>`);
 }

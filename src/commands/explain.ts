@@ -1,33 +1,33 @@
 import type { QueryCount } from '../popularity/shared.ts';
 import type { Explanation, TierExplanation } from '../search/explain.ts';
-import type { AdminClient } from './admin/client.ts';
-import { bytes, columns, duration, grouped, indented } from './admin/format.ts';
-import { operatorCommand } from './admin/operator-command.ts';
+import type { AdminClient } from './admin-client.ts';
 import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
+import { operatorCommand } from './operator-command.ts';
+import { bytes, columns, duration, grouped, indented } from './terminal.ts';
 
 export const explain: Command = operatorCommand({
   name: 'explain',
   usage: '<domain> <query> [param=value…] [--header name=value…]',
-  summary: 'why a search does or does not share an answer with another, and where its answer is now',
+  summary: 'show the cache key of a search, how it was made, and the state of its answer in each tier',
   options: [{ name: 'header', takes: 'NAME=VALUE', about: 'a declared context header', repeats: true }],
   takes: { min: 2, max: 66 },
-  run: async ({ words, client, output }) => {
-    const [domain = '', q = '', ...more] = words.positionals;
-    const query = [['domain', domain], ['q', q], ...more.map((word) => assigned(word, 'a parameter'))] as const;
-    const headers = Object.fromEntries(words.texts('header').map((word) => assigned(word, '--header')));
+  run: async ({ args, client, output }) => {
+    const [domain = '', q = '', ...more] = args.positionals;
+    const query = [['domain', domain], ['q', q], ...more.map((word) => parseAssignment(word, 'a parameter'))] as const;
+    const headers = Object.fromEntries(args.texts('header').map((word) => parseAssignment(word, '--header')));
     const found = await client.get<Explanation>('/admin/explain', { query, headers });
-    output.result(found, () => textOf(found));
+    output.result(found, () => explanationText(found));
   },
 });
 
-function assigned(word: string, what: string): readonly [string, string] {
+function parseAssignment(word: string, what: string): readonly [string, string] {
   const at = word.indexOf('=');
   if (at > 0 && !(what === '--header' && !/^[\w-]+=[ -~]*$/.test(word))) return [word.slice(0, at), word.slice(at + 1)];
   throw new UsageError(`${what} is name=value, not "${word}"`);
 }
 
-function textOf(found: Explanation): string {
+function explanationText(found: Explanation): string {
   const { rules, ignored, lastMiss, node, slot } = found;
   const facts = [
     ['canonical', found.canonical],
@@ -43,11 +43,11 @@ function textOf(found: Explanation): string {
       ? []
       : [['last miss', `${lastMiss.reason}, ${duration(lastMiss.secondsAgo * 1000)} ago`]]),
   ];
-  const tiers = found.tiers.map((tier) => [tier.tier, tier.state, aboutTier(tier)]);
+  const tiers = found.tiers.map((tier) => [tier.tier, tier.state, tierText(tier)]);
   return `${facts.map(([name = '', text]) => `${name.padEnd(10)}  ${text}`).join('\n')}\n${indented(columns(tiers))}`;
 }
 
-function aboutTier(tier: TierExplanation): string {
+function tierText(tier: TierExplanation): string {
   const { detail, ageSeconds, freshForSeconds, generation, engineCostMs, results, coding } = tier;
   const seconds = (value: number): string => duration(Math.abs(value) * 1000);
   return [
@@ -76,13 +76,13 @@ interface Popular {
 export const popular: Command = operatorCommand({
   name: 'popular',
   usage: '[domain] [--limit 20]',
-  summary: 'what is asked most, of one domain or of all',
-  options: [{ name: 'limit', takes: 'N', about: 'queries per domain; 20 unless said' }],
+  summary: 'the most frequent queries of one domain or of all',
+  options: [{ name: 'limit', takes: 'N', about: 'queries per domain; 20 by default' }],
   takes: { min: 0, max: 1 },
-  details: ['Each query is printed as a file for serpcache warm may hold it: q=…&filter=…'],
-  run: async ({ words, client, output }) => {
-    const limit = words.number('limit', { least: 1, most: 100_000, whole: true }) ?? 20;
-    const [named] = words.positionals;
+  details: ['Each query is printed in the form that a file for serpcache warm may hold: q=…&filter=…'],
+  run: async ({ args, client, output }) => {
+    const limit = args.number('limit', { least: 1, most: 100_000, whole: true }) ?? 20;
+    const [named] = args.positionals;
     const ask = (domain: string) => {
       const query = [
         ['domain', domain],

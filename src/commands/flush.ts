@@ -1,21 +1,29 @@
 import { nearest } from '../config/faults.ts';
 import { FLUSH_MODES } from '../control/document.ts';
 import type { DrillSummary } from '../operations/drills/drills.ts';
-import type { Erasure, FlushPreview } from '../operations/flush/flush.ts';
+import type { Erasure, FlushPreview, SurvivalEstimate } from '../operations/flush/flush.ts';
+import { sleep } from './admin-client.ts';
+import { UsageError } from './arguments.ts';
+import type { Command } from './command.ts';
+import { type OperatorContext, operatorCommand } from './operator-command.ts';
 import {
-  type AffectedAnswer,
-  affectedLines,
+  bytes,
   columns,
-  erasureText,
-  followErasure,
+  createProgress,
+  duration,
+  figure,
+  grouped,
+  indented,
   moment,
   percent,
   plural,
-  previewText,
-} from './admin/format.ts';
-import { type Desk, operatorCommand } from './admin/operator-command.ts';
-import { UsageError } from './arguments.ts';
-import type { Command } from './command.ts';
+} from './terminal.ts';
+
+/** The part of the answer to a flush or a purge that tells how many pages it affected. */
+interface AffectedAnswer {
+  readonly note: string;
+  readonly watch: readonly string[];
+}
 
 interface FlushAnswer {
   readonly domain: string;
@@ -26,55 +34,56 @@ interface FlushAnswer {
   readonly erasure?: Erasure;
 }
 
-/** Flushes a domain for good; a drill is what takes it back. */
+/** Flushes a domain permanently. A flush that can be taken back is a drill. */
 export const flush: Command = operatorCommand({
   name: 'flush',
   usage: '<domain> [--mode refresh|drop|erase] [--fraction 0.25] [--dry-run] [--reason TEXT] [--yes]',
-  summary: 'flush a domain, or a part of its keys, for good (to rehearse a loss: serpcache drill)',
+  summary: 'flush a domain, or a share of its keys, permanently (to rehearse a loss: serpcache drill)',
   options: [
     {
       name: 'mode',
       takes: 'MODE',
-      about: 'refresh (default): stale until computed anew; drop: a miss; erase: gone, with a reason',
+      about:
+        'refresh (default): pages are stale until computed again; drop: they are misses; erase: they are removed; needs a reason',
     },
-    { name: 'fraction', takes: 'SHARE', about: 'of the keys, above 0, at most 1; 1 unless said' },
-    { name: 'from', takes: 'BUCKET', about: 'where the part begins, 0 to 9999; at random unless said' },
+    { name: 'fraction', takes: 'SHARE', about: 'share of the keys, above 0 and at most 1; 1 by default' },
+    { name: 'from', takes: 'BUCKET', about: 'first bucket of the share, 0 to 9999; random by default' },
     {
       name: 'by',
       takes: 'WAY',
       about: 'with erase: unlink (default), or flushall for whole nodes of a dedicated store',
     },
-    { name: 'index-version', takes: 'TEXT', about: 'with refresh: what the indexing job calls its new index' },
-    { name: 'dry-run', about: 'say what it would do and cost, and do nothing' },
+    { name: 'index-version', takes: 'TEXT', about: 'with refresh: the name that the indexing job gives its new index' },
+    { name: 'dry-run', about: 'show the effect and the cost, and do nothing' },
   ],
   takes: { min: 1, max: 1 },
-  details: ['drop and erase show what they will do and ask; erase wants the name of the domain typed.'],
-  run: async (desk) => {
-    const { words, client, output, reason } = desk;
-    const [domain = ''] = words.positionals;
-    const mode = words.text('mode') ?? 'refresh';
+  details: ['drop and erase show the effect and ask; for erase, the name of the domain must be typed.'],
+  run: async (context) => {
+    const { args, client, output, reason } = context;
+    const [domain = ''] = args.positionals;
+    const mode = args.text('mode') ?? 'refresh';
     oneOf('--mode', mode, FLUSH_MODES);
-    const by = words.text('by');
+    const by = args.text('by');
     if (by !== undefined) oneOf('--by', by, ['unlink', 'flushall']);
-    const from = words.number('from');
-    const version = words.text('index-version');
+    const from = args.number('from');
+    const version = args.text('index-version');
     const ask = {
       domain,
       mode,
-      fraction: words.number('fraction') ?? 1,
+      fraction: args.number('fraction') ?? 1,
       ...(from === undefined ? {} : { from }),
       ...(by === undefined ? {} : { by }),
     };
     const preview = () => client.post<FlushPreview>('/admin/flush/preview', ask);
-    if (words.has('dry-run')) {
+    if (args.has('dry-run')) {
       const found = await preview();
       output.result(found, () => `${previewText(domain, found)}\nnothing was done (--dry-run)`);
       return;
     }
     if (mode === 'erase' && reason === undefined) throw new UsageError('an erase needs a reason: --reason TEXT');
-    if (mode !== 'refresh' && desk.asks()) {
+    if (mode !== 'refresh' && context.asks()) {
       output.remark(previewText(domain, await preview()));
-      await desk.confirm(
+      await context.confirm(
         `${mode} ${percent(ask.fraction)} of ${domain} for good?`,
         mode === 'erase' ? domain : undefined,
       );
@@ -84,22 +93,24 @@ export const flush: Command = operatorCommand({
       ...(version === undefined ? {} : { indexVersion: version }),
       ...(reason === undefined ? {} : { reason }),
     });
-    await finish(desk, done, ask.fraction);
+    await finish(context, done, ask.fraction);
   },
 });
 
-/** An erasure goes on behind the answer; it is over when the command is. */
-async function finish(desk: Desk, done: FlushAnswer, fraction: number): Promise<void> {
-  const erasure = done.mode === 'erase' ? await followErasure(desk, done.domain, done.erasure) : undefined;
+/** An erasure continues after the answer. The command waits until it ends. */
+async function finish(context: OperatorContext, done: FlushAnswer, fraction: number): Promise<void> {
+  const erasure = done.mode === 'erase' ? await followErasure(context, done.domain, done.erasure) : undefined;
   const whole = erasure === undefined ? done : { ...done, erasure };
   const said = [
     `${done.domain}: ${percent(fraction)} flushed (${done.mode}), revision ${done.revision}, generation ${done.generation}`,
     ...affectedLines(done.affected),
     ...(erasure === undefined ? [] : [erasureText(erasure)]),
   ];
-  desk.output.result(whole, () => said.join('\n'));
+  context.output.result(whole, () => said.join('\n'));
   if (erasure !== undefined && erasure.state !== 'done') {
-    throw new Error(`the erasure is ${erasure.state}; what was not removed is flushed all the same: a miss`);
+    throw new Error(
+      `the erasure is ${erasure.state}; the pages that were not removed are flushed all the same: they are misses`,
+    );
   }
 }
 
@@ -109,6 +120,84 @@ function oneOf(option: string, given: string, allowed: readonly string[]): void 
   throw new UsageError(
     `${option} is one of ${allowed.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
   );
+}
+
+/** The cost of a flush, for the operator who decides. */
+export function previewText(domain: string, preview: FlushPreview): string {
+  const { mode, fraction, nodes, memory, engine } = preview;
+  const rows = nodes.map(({ node, keys, bytes: size, exact, detail }) => [
+    node,
+    `${grouped(keys)} keys`,
+    bytes(size),
+    `${exact ? '' : 'estimated from a sample'}${detail === undefined ? '' : ` (${detail})`}`.trim(),
+  ]);
+  const held = ['memory of this process', `${grouped(memory.entries)} pages`, bytes(memory.bytes)];
+  return [
+    `${mode} ${percent(fraction)} of ${domain}`,
+    indented(columns([...rows, held])),
+    ...survivalLines(engine, fraction).map((line) => indented(line)),
+  ].join('\n');
+}
+
+/** The extra load of the engine, and whether the engine survives it. */
+function survivalLines(estimate: SurvivalEstimate, fraction: number): readonly string[] {
+  const { seconds, searches, hitRatio, engineCallMs, engineCallsPerSecond, survivable } = estimate;
+  const measured = `measured over ${plural(searches, 'search', 'searches')} in ${duration(seconds * 1000)}`;
+  if (hitRatio === undefined) return [`engine: nothing can be said without traffic (${measured})`];
+  const more = estimate.extraCallsPerSecond;
+  const cost = engineCallMs === undefined ? '' : ` of ${figure(engineCallMs)} ms`;
+  const lines = [
+    `engine: ${figure(engineCallsPerSecond)} calls/s${cost} now at a hit ratio of ${percent(hitRatio)}${
+      more === undefined ? '' : `; at most ${figure(more)}/s more right after it`
+    } (${measured})`,
+  ];
+  if (survivable === undefined) return [...lines, 'survivable f*: too little load to say'];
+  const why = `headroom H at least ${figure(estimate.headroom)}, amplification A at most ${figure(estimate.amplification)}`;
+  lines.push(`survivable f* = (H − 1)/(A − 1) = at least ${percent(survivable)} of the keys at once (${why})`);
+  if (fraction > survivable) lines.push('! more than that: searches may be shed until it is refilled');
+  return lines;
+}
+
+function affectedLines({ note, watch }: AffectedAnswer): readonly string[] {
+  return [indented(note), indented(`watch: ${watch.join('\nwatch: ')}`)];
+}
+
+const POLL_MS = 500;
+
+/** Waits until the erasure of a domain ends, and shows progress. The erasure continues when the waiting is stopped. */
+async function followErasure(
+  { client, stderr, clock, signal }: OperatorContext,
+  domain: string,
+  first: Erasure | undefined,
+): Promise<Erasure | undefined> {
+  if (first?.state !== 'running') return first;
+  const progress = createProgress({ label: `erasing ${domain}`, unit: 'keys', output: stderr, clock });
+  let erasure: Erasure | undefined = first;
+  try {
+    while (erasure?.state === 'running') {
+      progress.update(erasure.nodes.reduce((sum, { removed }) => sum + removed, 0));
+      await sleep(POLL_MS, signal);
+      const query = [['domain', domain]] as const;
+      erasure = (await client.get<{ erasure?: Erasure }>('/admin/flush', { query })).erasure;
+    }
+  } catch (error) {
+    if (signal.aborted) progress.note('the erasure goes on without this command');
+    throw error;
+  } finally {
+    progress.finish();
+  }
+  return erasure;
+}
+
+function erasureText({ nodes, seconds, state }: Erasure): string {
+  const rows = nodes.map(({ node, by, state: each, removed, detail = '' }) => [
+    node,
+    by,
+    each,
+    `${grouped(removed)} keys`,
+    detail,
+  ]);
+  return `erasure ${state} after ${duration(seconds * 1000)}\n${indented(columns(rows))}`;
 }
 
 interface PurgeAnswer {
@@ -125,8 +214,8 @@ export const purge: Command = operatorCommand({
   summary: 'flush every page of one query, whatever its filters and page numbers',
   options: [],
   takes: { min: 2, max: 2 },
-  run: async ({ words, client, output, reason }) => {
-    const [domain, q] = words.positionals;
+  run: async ({ args, client, output, reason }) => {
+    const [domain, q] = args.positionals;
     const body = { domain, q, ...(reason === undefined ? {} : { reason }) };
     const done = await client.post<PurgeAnswer>('/admin/purge', body);
     const said = `${done.domain}: every page of "${done.text}" is flushed, revision ${done.revision}`;
@@ -148,16 +237,16 @@ interface Suppressed {
 export const suppress: Command = operatorCommand({
   name: 'suppress',
   usage: '<domain> <id>… [--lift] [--reason TEXT] | <domain> --list',
-  summary: 'make documents vanish from every page of every replica at once, without a flush',
+  summary: 'remove documents from every page of every replica at once, without a flush',
   options: [
-    { name: 'lift', about: 'they may be seen again' },
-    { name: 'list', about: 'those that are suppressed' },
+    { name: 'lift', about: 'show the documents again' },
+    { name: 'list', about: 'list the suppressed documents' },
   ],
   takes: { min: 1, max: 1025 },
-  run: async ({ words, client, output, reason }) => {
-    const [domain = '', ...ids] = words.positionals;
-    if (words.has('list')) {
-      if (ids.length > 0 || words.has('lift')) throw new UsageError('--list takes a domain and nothing else');
+  run: async ({ args, client, output, reason }) => {
+    const [domain = '', ...ids] = args.positionals;
+    if (args.has('list')) {
+      if (ids.length > 0 || args.has('lift')) throw new UsageError('--list takes a domain and nothing else');
       const found = await client.get<Suppressed>('/admin/suppressed', { query: [['domain', domain]] });
       output.result(found, () => {
         const rows = found.suppressed.map(({ id, atMs }) => [id, moment(atMs)]);
@@ -167,7 +256,7 @@ export const suppress: Command = operatorCommand({
       return;
     }
     if (ids.length === 0) throw new UsageError('which documents? name their ids, or --list');
-    const lift = words.has('lift');
+    const lift = args.has('lift');
     const body = { domain, ids, ...(reason === undefined ? {} : { reason }) };
     const done = await client.post<SuppressAnswer>(lift ? '/admin/unsuppress' : '/admin/suppress', body);
     const many = plural(ids.length, 'document');
@@ -189,20 +278,20 @@ interface HaltState {
 export const halt: Command = operatorCommand({
   name: 'halt',
   usage: '--reason TEXT [--yes] | --lift --reason TEXT | --status',
-  summary: 'the one lever: end every drill, restore every cache, and start none until it is lifted',
+  summary: 'end every drill, restore every cache, and start no drill until the halt is lifted',
   options: [
     { name: 'lift', about: 'drills may start again' },
-    { name: 'status', about: 'whether, since when and why' },
+    { name: 'status', about: 'show whether drills are halted, since when and why' },
   ],
   takes: { min: 0, max: 0 },
-  run: async ({ words, client, output, reason, asks, confirm }) => {
-    if (words.has('status')) {
+  run: async ({ args, client, output, reason, asks, confirm }) => {
+    if (args.has('status')) {
       const state = await client.get<HaltState>('/admin/halt');
       output.result(state, () => statusText(state));
       return;
     }
-    if (reason === undefined) throw new UsageError('why? --reason TEXT');
-    const lift = words.has('lift');
+    if (reason === undefined) throw new UsageError('a halt needs a reason: --reason TEXT');
+    const lift = args.has('lift');
     if (!lift && asks()) {
       const { drills } = await client.get<{ drills: readonly DrillSummary[] }>('/admin/drills');
       const running = drills.filter((drill) => drill.running).map(({ id }) => id);

@@ -1,29 +1,29 @@
 import { resolve as resolvePath } from 'node:path';
-import { createProgress } from '../catalogue/progress.ts';
+
 import type { DomainSettings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { prepareSearch } from '../search/key.ts';
 import type { PreparedSearch } from '../search/read-path.ts';
 import { InvalidSearch } from '../search/search-error.ts';
-import { domainNamed, UsageError, type Words } from './arguments.ts';
-import { type Command, NotPassed } from './command.ts';
+import { type ParsedArguments, UsageError } from './arguments.ts';
+import { type Command, domainNamed, NotPassed } from './command.ts';
 import { type Asked, askBoth, type Described, openSides, type Side, type Sides } from './parity/ask.ts';
-import { figuresOf, warningsOf } from './parity/figures.ts';
 import { type Queries, readQueries, weightOf } from './parity/queries.ts';
-import { type ParityReport, reportText, type SideHead } from './parity/report.ts';
+import { figuresOf, type ParityReport, reportText, type SideHead, warningsOf } from './parity/report.ts';
+import { createProgress } from './terminal.ts';
 
 const MOST_LIMIT = 100;
 const MOST_QUERIES = 100_000;
 
-/** What it would cost to answer from the lifeboat: how alike it and the engine answer the queries people ask. */
+/** Measures how similar the answers of the lifeboat and of the engine are, for a file of real queries. */
 export const parity: Command = {
   name: 'parity',
   usage:
     '<domain> <queries[.gz]> [--with <directory>] [--limit 10] [--max-queries 1000] [--filter F …] [--sort=S] [--at-once 1|2] [--json]',
   summary:
-    "measure how alike a domain's engine and its lifeboat answer a file of queries (one a line, or query<TAB>count)",
+    "measure how similar the answers of a domain's engine and its lifeboat are, for a file of queries (one per line, or query<TAB>count)",
   options: [
-    { name: 'with', takes: 'DIRECTORY', about: "of the lifeboat's index; the configured one by default" },
+    { name: 'with', takes: 'DIRECTORY', about: "directory of the lifeboat's index; the configured one by default" },
     { name: 'limit', takes: 'N', about: `results compared per query, 1 to ${MOST_LIMIT}; 10 by default` },
     { name: 'max-queries', takes: 'N', about: `queries asked, 1 to ${MOST_QUERIES}; 1000 by default` },
     { name: 'filter', takes: 'F', about: 'as in a search: brand:hp', repeats: true },
@@ -32,15 +32,15 @@ export const parity: Command = {
     { name: 'json', about: 'the whole report as JSON' },
   ],
   takes: { min: 2, max: 2 },
-  run: async (given, { clock, stdout, stderr, settings, signal }) => {
-    const words = comparisonOf(given);
-    const domain = domainNamed(words.domain, settings());
-    const directory = directoryOf(words.with, domain);
-    const prepare = preparing(domain, words);
-    const atOnce = Math.min(words.atOnce, domain.engine.maxConcurrent);
+  run: async (args, { clock, stdout, stderr, settings, signal }) => {
+    const request = requestOf(args);
+    const domain = domainNamed(request.domain, settings());
+    const directory = directoryOf(request.with, domain);
+    const prepare = preparerOf(domain, request);
+    const atOnce = Math.min(request.atOnce, domain.engine.maxConcurrent);
 
     const reading = createProgress({ label: 'reading', unit: 'queries', output: stderr, clock });
-    const { file, maxQueries } = words;
+    const { file, maxQueries } = request;
     const [onLine, onBadLine] = [reading.update, reading.note];
     const queries = await readQueries(file, { prepare, maxQueries, onLine, onBadLine, signal }).finally(reading.finish);
 
@@ -48,14 +48,14 @@ export const parity: Command = {
     const { length: total } = queries.chosen;
     const asking = createProgress({ label: `comparing ${domain.name}`, total, unit: 'queries', output: stderr, clock });
     const { engine, lifeboat, isIndexed } = sides;
-    const answers = { depth: words.limit, atOnce, isIndexed, clock, signal, onSample: asking.update };
+    const answers = { depth: request.limit, atOnce, isIndexed, clock, signal, onSample: asking.update };
     const { samples, gaveUp } = await askBoth(queries.chosen, { engine, lifeboat, ...answers }).finally(() => {
       asking.finish();
       return sides.close();
     });
 
-    const report = reportOf(words, queries, sides, { samples, gaveUp });
-    stdout.write(words.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report, clock.wallMs()));
+    const report = reportOf(request, queries, sides, { samples, gaveUp });
+    stdout.write(request.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report, clock.wallMs()));
     if (gaveUp !== undefined) throw new NotPassed(gaveUp, 'undecided');
     if (report.figures.compared === 0) {
       throw new NotPassed('no query was answered by both, so nothing was compared', 'undecided');
@@ -63,7 +63,7 @@ export const parity: Command = {
   },
 };
 
-interface ComparisonWords {
+interface ParityRequest {
   readonly domain: string;
   readonly file: string;
   readonly with: string | undefined;
@@ -75,24 +75,27 @@ interface ComparisonWords {
   readonly json: boolean;
 }
 
-function comparisonOf(words: Words): ComparisonWords {
-  const [domain = '', file = ''] = words.positionals;
-  const whole = (option: string, most: number) => words.number(option, { least: 1, most, whole: true });
+function requestOf(args: ParsedArguments): ParityRequest {
+  const [domain = '', file = ''] = args.positionals;
+  const whole = (option: string, most: number) => args.number(option, { least: 1, most, whole: true });
   return {
     domain,
     file,
-    with: words.text('with'),
+    with: args.text('with'),
     limit: whole('limit', MOST_LIMIT) ?? 10,
     maxQueries: whole('max-queries', MOST_QUERIES) ?? 1000,
-    filters: words.texts('filter'),
-    sort: words.text('sort'),
+    filters: args.texts('filter'),
+    sort: args.text('sort'),
     // Each extra query competes with live searches.
     atOnce: whole('at-once', 2) ?? 1,
-    json: words.has('json'),
+    json: args.has('json'),
   };
 }
 
-/** Where the lifeboat's index is: the words win, so that one can be tried before it is configured. */
+/**
+ * The directory of the lifeboat's index. The argument takes precedence, so that an index can be tried before it is
+ * configured.
+ */
 function directoryOf(given: string | undefined, { name, lifeboat }: DomainSettings): string {
   if (given !== undefined && given !== 'lifeboat') return resolvePath(given);
   if (lifeboat !== undefined) return lifeboat.directory;
@@ -101,15 +104,18 @@ function directoryOf(given: string | undefined, { name, lifeboat }: DomainSettin
   );
 }
 
-/** Queries take the way that a client's take. @throws UsageError for a filter or a sort that the domain does not have. */
-function preparing(
+/**
+ * Prepares queries as those of clients.
+ * @throws UsageError for a filter or a sort order that the domain does not have.
+ */
+function preparerOf(
   settings: DomainSettings,
-  { limit, filters, sort }: ComparisonWords,
+  { limit, filters, sort }: ParityRequest,
 ): (text: string) => PreparedSearch {
   const domains = [searchDomainOf(settings)];
   const rest: (readonly [string, string])[] = [
     ['domain', settings.name],
-    // One more than is compared: it tells whether the engine's list is cut amid a tie.
+    // One result more than is compared shows whether the engine's list is cut inside a tie.
     ['limit', String(Math.min(MOST_LIMIT, limit + 1))],
     ...filters.map((filter) => ['filter', filter] as const),
     ...(sort === undefined ? [] : [['sort', sort] as const]),
@@ -123,17 +129,17 @@ function preparing(
   return prepare;
 }
 
-function reportOf(words: ComparisonWords, queries: Queries, sides: Sides, { samples, gaveUp }: Asked): ParityReport {
+function reportOf(request: ParityRequest, queries: Queries, sides: Sides, { samples, gaveUp }: Asked): ParityReport {
   const figures = figuresOf(samples);
   return {
-    domain: words.domain,
-    limit: words.limit,
-    sort: words.sort ?? null,
-    filters: words.filters,
+    domain: request.domain,
+    limit: request.limit,
+    sort: request.sort ?? null,
+    filters: request.filters,
     engine: headOf(sides.engine),
     lifeboat: headOf(sides.lifeboat),
     queries: {
-      file: words.file,
+      file: request.file,
       lines: queries.lines,
       badLines: queries.badLines,
       distinct: queries.distinct,

@@ -1,52 +1,55 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { linesOf } from '../catalogue/csv.ts';
-import { createProgress } from '../catalogue/progress.ts';
+import { fileBytes, linesOf } from '../catalogue/file.ts';
 import type { WarmUp } from '../operations/warm/warm.ts';
-import { duration, grouped } from './admin/format.ts';
-import { type Desk, operatorCommand } from './admin/operator-command.ts';
-import { pause } from './admin/pause.ts';
-import { fileBytes, quoted, UsageError, type Words } from './arguments.ts';
+import { sleep } from './admin-client.ts';
+import { type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
+import { type OperatorContext, operatorCommand } from './operator-command.ts';
+import { createProgress, duration, grouped } from './terminal.ts';
 
 const MAX_PER_SECOND = 50;
 
 export const warm: Command = operatorCommand({
   name: 'warm',
   usage: '<domain> [--from popular | --queries FILE[.gz]] [--max-per-second 50] [--from-line N]',
-  summary: "fill a domain's cache with what its engine has to spare, behind people and never at their cost",
+  summary: "fill a domain's cache with the spare capacity of its engine; searches of people always go first",
   options: [
-    { name: 'from', takes: 'popular', about: 'what is asked most, unless a file is named' },
-    { name: 'queries', takes: 'FILE', about: 'one a line: words, or q=…&filter=…; what follows a tab is ignored' },
-    { name: 'max-per-second', takes: 'N', about: `engine calls at most; ${MAX_PER_SECOND} unless said` },
-    { name: 'from-line', takes: 'N', about: 'go on with a file here' },
-    { name: 'top', takes: 'N', about: 'with popular: how many of them' },
+    { name: 'from', takes: 'popular', about: 'the most frequent queries; the default without --queries' },
+    {
+      name: 'queries',
+      takes: 'FILE',
+      about: 'one query per line: words, or q=…&filter=…; text after a tab is ignored',
+    },
+    { name: 'max-per-second', takes: 'N', about: `maximum rate of engine calls; ${MAX_PER_SECOND} by default` },
+    { name: 'from-line', takes: 'N', about: 'resume a file from this line' },
+    { name: 'top', takes: 'N', about: 'with popular: number of queries' },
   ],
   takes: { min: 1, max: 1 },
-  details: ['Ctrl-C stops the warm-up and prints the command that goes on with it.'],
-  run: async (desk) => {
-    const { words, client, output } = desk;
-    const [domain = ''] = words.positionals;
-    const file = words.text('queries');
-    const from = words.text('from') ?? (file === undefined ? 'popular' : 'queries');
+  details: ['Ctrl-C stops the warm-up and prints the command that resumes it.'],
+  run: async (context) => {
+    const { args, client, output } = context;
+    const [domain = ''] = args.positionals;
+    const file = args.text('queries');
+    const from = args.text('from') ?? (file === undefined ? 'popular' : 'queries');
     if (from !== (file === undefined ? 'popular' : 'queries')) {
-      throw new UsageError('--from popular, or --queries FILE: one of them');
+      throw new UsageError('--from popular, or --queries FILE: only one of them');
     }
-    const top = words.number('top');
-    const maxPerSecond = words.number('max-per-second') ?? MAX_PER_SECOND;
-    const fromLine = words.number('from-line', { least: 1, most: Number.MAX_SAFE_INTEGER, whole: true }) ?? 1;
+    const top = args.number('top');
+    const maxPerSecond = args.number('max-per-second') ?? MAX_PER_SECOND;
+    const fromLine = args.number('from-line', { least: 1, most: Number.MAX_SAFE_INTEGER, whole: true }) ?? 1;
     const ask = { domain, from, maxPerSecond, ...(top === undefined ? {} : { top }) };
     if (file !== undefined) assertReadable(file);
     const started = await client.post<WarmUp>('/admin/warm', ask, { evenIfStopped: true });
-    const feed = file === undefined ? undefined : feedFile(desk, { id: started.id, domain, file, fromLine });
+    const feed = file === undefined ? undefined : feedFile(context, { id: started.id, domain, file, fromLine });
     try {
       const fed = (await feed?.done) ?? started;
-      const over = isOver(fed) ? fed : await followWarmUp(desk, fed);
-      if (over.state === 'stopped') throw new Error('somebody stopped it before its end');
+      const over = isOver(fed) ? fed : await followWarmUp(context, fed);
+      if (over.state === 'stopped') throw new Error('another operator stopped it before its end');
       output.result(over, () => warmUpText(over));
     } catch (error) {
-      const stopped = await stop(desk, started.id);
+      const stopped = await stop(context, started.id);
       const line = feed?.reached(stopped);
-      const resume = resumeCommand(words, line);
+      const resume = resumeCommand(args, line);
       if (stopped !== undefined) output.result({ ...stopped, resume, fromLine: line }, () => warmUpText(stopped));
       output.remark(`go on with it: ${resume}`);
       throw error;
@@ -54,7 +57,7 @@ export const warm: Command = operatorCommand({
   },
 });
 
-/** Before anything is begun. */
+/** Checked before anything starts. */
 function assertReadable(file: string): void {
   try {
     accessSync(file, constants.R_OK);
@@ -63,8 +66,8 @@ function assertReadable(file: string): void {
   }
 }
 
-/** Undefined where it cannot be told any more: it stops by itself when nobody feeds it. */
-async function stop({ client }: Desk, id: string): Promise<WarmUp | undefined> {
+/** Undefined when the service does not answer: a warm-up without new queries stops by itself. */
+async function stop({ client }: OperatorContext, id: string): Promise<WarmUp | undefined> {
   try {
     return await client.post<WarmUp>(`/admin/warm/${encodeURIComponent(id)}/stop`, {}, { evenIfStopped: true });
   } catch {
@@ -72,27 +75,27 @@ async function stop({ client }: Desk, id: string): Promise<WarmUp | undefined> {
   }
 }
 
-/** A query file on its way into a warm-up. */
-export interface Feed {
-  /** When all lines were taken, or the warm-up ended before. */
+/** A query file that is sent to a warm-up in batches. */
+interface Feed {
+  /** Resolves when the service has taken all lines, or the warm-up has ended. */
   readonly done: Promise<WarmUp>;
-  /** The line to go on with: all before it are settled. */
+  /** The line to resume from: all lines before it are settled. */
   readonly reached: (latest: WarmUp | undefined) => number;
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly id: string;
   readonly domain: string;
   readonly file: string;
   readonly fromLine: number;
 }
 
-/** What one request takes. */
+/** Limits of one request. */
 const MAX_QUERIES = 500;
 const MAX_PIECE_BYTES = 48 * 1024;
 const MAX_QUERY_CHARACTERS = 2048;
 const MAX_LINE_BYTES = 8192;
-/** While it has no room: as long as it takes to make some at the lowest rate worth watching. */
+/** Interval between tries while the service has no room for more queries. */
 const NO_ROOM_MS = 500;
 
 interface Numbered {
@@ -100,13 +103,13 @@ interface Numbered {
   readonly query: string;
 }
 
-export function feedFile(desk: Desk, { id, domain, file, fromLine }: FeedOptions): Feed {
-  const { client, clock, stderr, signal } = desk;
+function feedFile(context: OperatorContext, { id, domain, file, fromLine }: FeedOptions): Feed {
+  const { client, clock, stderr, signal } = context;
   const path = `/admin/warm/${encodeURIComponent(id)}/queries`;
   const totalBytes = sizeOf(file);
   const source = fileBytes(file, signal);
   const progress = createProgress({ label: `warming ${domain}`, unit: 'queries', output: stderr, clock });
-  /** Taken and not settled yet, in order: no more than the service has room for. */
+  /** Line numbers that are taken and not settled yet, in order. The service's own bound limits their number. */
   const outstanding: number[] = [];
   let settled = 0;
   let nextLine = fromLine;
@@ -127,7 +130,7 @@ export function feedFile(desk: Desk, { id, domain, file, fromLine }: FeedOptions
       nextLine = rest[0]?.line ?? nextLine;
       settle(warmUp);
       if (rest.length === 0 || isOver(warmUp)) return warmUp;
-      await pause(NO_ROOM_MS, signal);
+      await sleep(NO_ROOM_MS, signal);
     }
   };
 
@@ -172,19 +175,19 @@ function sizeOf(file: string): number {
   try {
     return Math.max(1, statSync(file).size);
   } catch {
-    // Reading it says why.
+    // Reading the file reports the reason.
     return 1;
   }
 }
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
-export function isOver({ state }: WarmUp): boolean {
+function isOver({ state }: WarmUp): boolean {
   return state === 'done' || state === 'stopped';
 }
 
-/** Waits until what a warm-up has taken is settled, with progress. */
-export async function followWarmUp({ client, stderr, clock, signal }: Desk, started: WarmUp): Promise<WarmUp> {
+/** Waits until a warm-up has settled all its queries, and shows progress. */
+async function followWarmUp({ client, stderr, clock, signal }: OperatorContext, started: WarmUp): Promise<WarmUp> {
   const { id, domain, taken } = started;
   const progress = createProgress({ label: `warming ${domain}`, total: taken, unit: 'queries', output: stderr, clock });
   try {
@@ -194,14 +197,14 @@ export async function followWarmUp({ client, stderr, clock, signal }: Desk, star
       if (warmUp === undefined) throw new Error(`the service does not know the warm-up ${id} any more`);
       progress.update(warmUp.settled);
       if (isOver(warmUp)) return warmUp;
-      await pause(LOOK_MS, signal);
+      await sleep(POLL_MS, signal);
     }
   } finally {
     progress.finish();
   }
 }
 
-export function warmUpText({ domain, state, settled, cached, computed, invalid, failed, seconds }: WarmUp): string {
+function warmUpText({ domain, state, settled, cached, computed, invalid, failed, seconds }: WarmUp): string {
   const parts = [
     `${grouped(computed)} computed`,
     `${grouped(cached)} were cached`,
@@ -213,9 +216,9 @@ export function warmUpText({ domain, state, settled, cached, computed, invalid, 
 
 const KEPT = ['queries', 'from', 'max-per-second', 'top', 'reason', 'admin', 'token-file'];
 
-/** The command that goes on with an interrupted warm-up, as a shell takes it. */
-export function resumeCommand(words: Words, fromLine: number | undefined): string {
-  const options = KEPT.flatMap((name) => words.texts(name).flatMap((value) => [`--${name}`, quoted(value)]));
+/** The shell command that resumes an interrupted warm-up. */
+function resumeCommand(args: ParsedArguments, fromLine: number | undefined): string {
+  const options = KEPT.flatMap((name) => args.texts(name).flatMap((value) => [`--${name}`, quoted(value)]));
   const line = fromLine === undefined ? [] : ['--from-line', String(fromLine)];
-  return ['serpcache warm', ...words.positionals.map(quoted), ...options, ...line].join(' ');
+  return ['serpcache warm', ...args.positionals.map(quoted), ...options, ...line].join(' ');
 }

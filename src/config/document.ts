@@ -11,19 +11,21 @@ import {
 } from './faults.ts';
 import { CONFIG_TABLE, type SchemaNode, shapeOf } from './table.ts';
 
-/** A YAML text as plain values, with the way back to its lines. */
+/** A YAML text as plain values, with the lines of the values. */
 export interface ConfigDocument {
-  /** Undefined when the text is too broken to be judged further. */
+  /** Undefined when the text cannot be parsed. */
   readonly tree: Readonly<Record<string, unknown>> | undefined;
   readonly faults: readonly Fault[];
-  /** Line, from 1, of the value at a path, or of the nearest thing around it that is written down. */
+  /** Line, from 1, of the value at a path, or of the nearest value around it that stands in the text. */
   readonly lineOf: (path: Path) => number | undefined;
 }
 
 const MAX_BYTES = 2 ** 20;
 
-/** The parser's own messages quote the text, which may hold a secret: ours only say what is expected. */
-const EXPECTED: Readonly<Record<string, string>> = {
+/**
+ * Messages by error code. Those of the parser quote the text, which may hold a secret; these only tell what is allowed.
+ */
+const ALLOWED: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'an alias (*name) of an anchor (&name) written before it; quote a text that starts with *',
   BAD_INDENT: 'everything in one mapping or list indented alike',
   BAD_SCALAR_START: 'a text that starts with @, ` or % in quotes',
@@ -33,14 +35,14 @@ const EXPECTED: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: 'spaces for indentation, not tabs',
 };
 
-/** @param source the file's name, for faults that are about the text as a whole. */
+/** @param source the file's name, for faults of the text as a whole. */
 export function readDocument(text: string, source: string): ConfigDocument {
   const broken = (faults: readonly Fault[]): ConfigDocument => ({ tree: undefined, faults, lineOf: () => undefined });
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES) return broken([{ path: source, value: `${bytes} bytes`, allowed: 'at most 1 MiB' }]);
 
   const lines = new LineCounter();
-  // `merge` gives domains a way to share settings: `<<: *name`.
+  // `merge` lets domains share settings: `<<: *name`.
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true });
   const first = 'empty' in documents ? undefined : documents[0];
   if (first === undefined) return { tree: {}, faults: [], lineOf: () => undefined };
@@ -62,7 +64,7 @@ export function readDocument(text: string, source: string): ConfigDocument {
   if (!readable) return broken(faults);
   let value: unknown;
   try {
-    // Bounds what nested aliases can grow to.
+    // Bounds the size that nested aliases can expand to.
     value = first.toJS({ maxAliasCount: 1000 }) ?? {};
   } catch {
     return broken([
@@ -99,13 +101,13 @@ export function readDocument(text: string, source: string): ConfigDocument {
 
 function syntaxFault(code: string, offset: number, source: string, lines: LineCounter): Fault {
   const { line, col } = lines.linePos(offset);
-  return { path: source, value: `not YAML at column ${col}`, allowed: EXPECTED[code] ?? `YAML (${code})`, line };
+  return { path: source, value: `not YAML at column ${col}`, allowed: ALLOWED[code] ?? `YAML (${code})`, line };
 }
 
-export interface Interpolated {
+interface Interpolated {
   readonly value: unknown;
   readonly faults: readonly RawFault[];
-  /** Paths (formatted) whose value came, in part, from a variable named like a secret: never shown. */
+  /** Formatted paths of values that hold a variable with the name of a secret; they are never shown. */
   readonly secretPaths: ReadonlySet<string>;
 }
 
@@ -113,8 +115,8 @@ const REFERENCE = /\$(\$?)\{([^}]*)\}/g;
 const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
 /**
- * `${NAME}` and `${NAME:-default}` in every text of the tree; `$${` stands for a plain `${`. As in a shell, an empty
- * variable takes the default. A value at fault is left out, so that it is reported once.
+ * Replaces `${NAME}` and `${NAME:-default}` in every text of the tree; `$${` stands for a plain `${`. As in a shell, an
+ * empty variable takes the default. A faulty value becomes `FAULTY`, so that it is reported once.
  */
 export function interpolate(tree: unknown, env: Readonly<Record<string, string | undefined>>): Interpolated {
   const faults: RawFault[] = [];
@@ -149,31 +151,34 @@ export function interpolate(tree: unknown, env: Readonly<Record<string, string |
   return { value: walk(tree, []), faults, secretPaths };
 }
 
-/** Stands where a value was at fault and has been reported: later steps pass over it. */
+/** Replaces a faulty value that has been reported; later steps ignore it. */
 export const FAULTY: unique symbol = Symbol('faulty');
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Names the YAML file; everything else has its place in the table. */
+/** The variable that names the YAML file. Every other variable is declared in the schema. */
 export const CONFIG_VARIABLE = 'SERPCACHE_CONFIG';
 
-export interface ConfigVariable {
+interface ConfigVariable {
   readonly name: string;
   /** The setting it overrides. */
   readonly path: Path;
   readonly node: SchemaNode;
 }
 
-/** Every variable the table declares, in its order. */
+/** Every variable of the schema, in its order. */
 export const CONFIG_VARIABLES: readonly ConfigVariable[] = collect(CONFIG_TABLE, []);
 
-export interface Overlaid {
+interface Overlaid {
   readonly tree: Readonly<Record<string, unknown>>;
-  /** Paths (formatted) that were set by a variable, and by which. */
+  /** The variable of each formatted path that was set by a variable. */
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** Variables over the file. An empty one counts as unset: that is what an unset one becomes in a compose file. */
+/**
+ * Applies variables over the file. An empty variable counts as unset, because a compose file passes an unset one as
+ * empty.
+ */
 export function overlay(tree: Readonly<Record<string, unknown>>, env: Environment): Overlaid {
   const variables = new Map<string, string>();
   let result = tree;
@@ -195,7 +200,7 @@ function withValue(
   if (step === undefined) return tree;
   const child = Object.hasOwn(tree, step) ? tree[step] : undefined;
   if (rest.length === 0) return { ...tree, [step]: value };
-  // What is no mapping stays as it is, and is the fault that gets reported.
+  // A value that is not a mapping stays as it is; `validate` reports it.
   if (child !== undefined && child !== null && (typeof child !== 'object' || Array.isArray(child))) return tree;
   return { ...tree, [step]: withValue((child ?? {}) as Readonly<Record<string, unknown>>, rest, value) };
 }

@@ -1,16 +1,16 @@
-/** One thing wrong with the configuration, safe to print: secrets are already hidden. */
+/** A fault of the configuration, safe to print: secrets are hidden. */
 export interface Fault {
-  /** `domains.goods.engine.deadline`, or the environment variable that brought the value. */
+  /** `domains.goods.engine.deadline`, or the environment variable that set the value. */
   readonly path: string;
-  /** As given, shortened; `(missing)` when nothing was given, `***` for anything that may be a secret. */
+  /** The value given, shortened; `(missing)` without a value, `***` for a possible secret. */
   readonly value: string;
-  /** What would have been accepted. */
+  /** The values that would be accepted. */
   readonly allowed: string;
-  /** Line in the file, from 1, when the value came from there. */
+  /** Line in the file, from 1, when the value is from the file. */
   readonly line?: number;
 }
 
-/** Every fault of one configuration, found in one go. */
+/** All faults of a configuration, in one error. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly Fault[];
@@ -30,14 +30,14 @@ function describe(source: string, faults: readonly Fault[]): string {
   return [heading, ...lines].join('\n');
 }
 
-/** One of the two listeners, as the configuration names its address. */
-export interface ListenerAddress {
+/** The address of a listener in the configuration. */
+interface ListenerAddress {
   readonly listener: 'public' | 'admin';
   readonly host: string;
   readonly port: number;
 }
 
-/** Why an address cannot be bound, as a fault of the setting that names it. Undefined for any other error. */
+/** The fault of the setting whose address cannot be bound. Undefined for any other error. */
 export function listenFault(error: unknown, { listener, host, port }: ListenerAddress): ConfigError | undefined {
   const prefix = listener === 'admin' ? 'ADMIN_' : '';
   const ofPort = (value: string, allowed: string) =>
@@ -68,7 +68,7 @@ export function listenFault(error: unknown, { listener, host, port }: ListenerAd
 
 export type Path = readonly (string | number)[];
 
-/** What the steps of loading collect; load.ts turns it into a `Fault` with its line or its variable. */
+/** A fault before load.ts adds its line or its variable. */
 export interface RawFault {
   readonly path: Path;
   readonly value: string;
@@ -87,19 +87,19 @@ export function formatPath(path: Path): string {
 export const HIDDEN = '***';
 export const MISSING = '(missing)';
 
-/** Whether a variable by that name, or a setting, is likely to carry a secret. */
+/** Whether a variable or a setting of this name is likely to hold a secret. */
 export function looksSecret(name: string): boolean {
   return /pass|secret|token|auth|credential|private|api.?key|signing|key$/i.test(name);
 }
 
-/** A value as a fault may show it. What is inside lists and mappings is never shown: it may hold secrets. */
+/** A value as a fault shows it. Contents of lists and mappings are never shown, because they may hold secrets. */
 export function showValue(value: unknown): string {
   if (typeof value !== 'string') return showKind(value);
   // Credentials inside an address: redis://user:password@host
   return JSON.stringify(shorten(value.replace(/^.*@/s, `${HIDDEN}@`)));
 }
 
-/** The same without showing a text: for where a mapping belongs, and somebody may have put its one secret. */
+/** The kind of a value. For a setting that takes a mapping: a text there may be the secret that belongs inside it. */
 export function showKind(value: unknown): string {
   if (value === undefined || value === null) return MISSING;
   if (typeof value === 'string') return 'a text';
@@ -111,14 +111,14 @@ function shorten(text: string): string {
   return text.length <= 80 ? text : `${text.slice(0, 77)}…`;
 }
 
-/** The known name nearest to a mistyped one, or undefined when none is near enough to be meant. */
+/** The known name nearest to a mistyped one, or undefined when none is near enough. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const wanted = plain(name);
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
     const other = plain(candidate);
-    // ttlMs, ttl_seconds and connectTimeoutMs are what people write who know other tools.
+    // Users of other tools write ttlMs, ttl_seconds and connectTimeoutMs.
     const contained = other.length >= 3 && (wanted.startsWith(other) || other.startsWith(wanted)) && wanted.length >= 3;
     const distance = contained ? 1 : editDistance(wanted, other);
     if (distance < bestDistance) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve as resolvePath } from 'node:path';
 import { DEMO_DOMAINS } from '../catalogue/demo.ts';
-import { crossCheck } from './cross.ts';
+import { crossCheck } from './cross-checks.ts';
 import {
   CONFIG_VARIABLE,
   type ConfigDocument,
@@ -11,23 +11,24 @@ import {
   readDocument,
 } from './document.ts';
 import { ConfigError, type Fault, formatPath, MISSING, type RawFault, showValue } from './faults.ts';
+import { isLoopback } from './fields.ts';
 import { resolveSettings } from './resolve.ts';
 import type { Config } from './schema.ts';
 import type { Settings } from './settings.ts';
 import { type ReadFile, readTls, reasonOf } from './tls.ts';
 import { validate } from './validate.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly env: Environment;
-  /** Where relative paths start: of the file itself, and of the files and directories it names. */
+  /** Relative paths start here: the path of the file, and the paths in it. */
   readonly cwd: string;
   /** For tests; `readFileSync` otherwise. */
   readonly readFile?: ReadFile;
 }
 
 /**
- * The file named by `SERPCACHE_CONFIG`, with the environment over it and defaults under it.
- * @throws ConfigError with every fault there is.
+ * Reads the file named by `SERPCACHE_CONFIG`, applies the variables of the environment, and fills in defaults.
+ * @throws ConfigError with all faults.
  */
 export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path, 'utf8') }: LoadOptions): Settings {
   const file = env[CONFIG_VARIABLE] ?? '';
@@ -37,21 +38,21 @@ export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path,
   const written = Object.entries(document.tree ?? {}).filter(([name]) => !name.startsWith('x-'));
   const interpolated = interpolate(Object.fromEntries(written), env);
   const { tree, variables } = overlay(interpolated.value as Readonly<Record<string, unknown>>, env);
-  // The demo is for starting without a file. A file without domains (cut short, perhaps) must not serve invented ads.
+  // The demo is served only without a file. A file without domains may be truncated, and must not serve the demo.
   const domains = tree['domains'] ?? (file === '' ? embeddedDomains() : undefined);
   const { config, faults } = validate(domains === undefined ? tree : { ...tree, domains }, interpolated.secretPaths);
   const tls = readTls(config, readFile, cwd);
   const single = [...interpolated.faults, ...faults];
   const faulty = new Set(single.map(({ path }) => formatPath(path)));
-  // A hole where something was at fault is not the same as something left out.
+  // A faulty value looks like a missing one to the checks across fields; it is reported once, for its own fault.
   const across = [...crossCheck(config), ...tls.faults].filter(({ path }) => !faulty.has(formatPath(path)));
-  const without = domains === undefined ? [NO_DOMAINS] : [];
-  // In a text that could not be read, only the variables can be judged.
-  const found = document.tree === undefined ? single : [...single, ...without, ...across];
+  const noDomains = domains === undefined ? [NO_DOMAINS] : [];
+  // When the text cannot be parsed, only the variables are checked.
+  const found = document.tree === undefined ? single : [...single, ...noDomains, ...across];
   const located = found.map((fault) => locate(fault, document, variables));
   const all = [...document.faults, ...located].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
   if (all.length > 0) throw new ConfigError(source, all);
-  // Without a fault every hole is filled.
+  // Without a fault every value is present.
   return resolveSettings(config as Config, tls.files, cwd);
 }
 
@@ -84,7 +85,7 @@ function locate(
   return { path: text, value, allowed, ...(line === undefined ? {} : { line }) };
 }
 
-/** What `domains` is without a file: the demo catalogue in embedded indexes, L1 only. Written as in a file. */
+/** The `domains` of a start without a file: the demo catalogue in embedded indexes, L1 only. In the form of a file. */
 export function embeddedDomains(directory = 'data'): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   return Object.fromEntries(
     DEMO_DOMAINS.map(({ name, attributes, context }) => [
@@ -97,4 +98,24 @@ export function embeddedDomains(directory = 'data'): Readonly<Record<string, Rea
       },
     ]),
   );
+}
+
+/** Settings that are allowed but unsafe. Each start logs them, one line each, without secrets. */
+export function warningsOf({ admin, control, counters, domains }: Settings): readonly string[] {
+  const warnings: string[] = [];
+  if (admin.tls === undefined && !isLoopback(admin.host)) {
+    warnings.push(
+      `admin.tls is not set and admin.host ${admin.host} is not a loopback address: the admin token crosses the network in plain text, unless a proxy in front of it speaks TLS`,
+    );
+  }
+  const stores = [
+    { path: 'control', store: control },
+    { path: 'counters', store: counters },
+    ...domains.map(({ name, store }) => ({ path: `domains.${name}.store`, store })),
+  ];
+  for (const { path, store } of stores) {
+    if (store.kind === 'none' || store.tls?.rejectUnauthorized !== false) continue;
+    warnings.push(`${path}.tls.rejectUnauthorized is false: any server is trusted, and gets the password`);
+  }
+  return warnings;
 }

@@ -6,26 +6,26 @@ interface Row {
   readonly path: string;
   readonly node: SchemaNode;
   readonly required: boolean;
-  /** The forms of the union around it that have it; undefined when all do, or there is none. */
+  /** The kinds of the union that have this setting; undefined when all have it, or outside a union. */
   readonly kinds?: readonly string[];
 }
 
-/** Every path a file may hold, `<name>` for names the operator chooses. */
+/** Every path that a file may hold; `<name>` stands for names that the operator chooses. */
 export function configPaths(): readonly string[] {
   return rowsOf(CONFIG_TABLE, '').map(({ path }) => path);
 }
 
-/** The reference page, in Markdown: every setting with what is allowed, its default and its meaning. */
+/** The reference page, in Markdown: every setting with its allowed values, its default and its meaning. */
 export function configReference(): string {
   const lines = [
     '# Configuration reference',
     '',
-    'Made from the schema the service validates with (`serpcache config reference`).',
+    'Generated from the schema with which the service validates (`serpcache config reference`).',
     '',
-    `One YAML file, named by \`${CONFIG_VARIABLE}\`; every setting may be left out unless it is marked as required.`,
-    `Texts may hold \`\${VARIABLE}\` and \`\${VARIABLE:-default}\`; \`$\${\` stands for a plain \`\${\`. Names nobody knows are`,
-    'faults, except at the top level those that start with `x-`: a place for YAML anchors. Relative paths start at the',
-    'working directory. The service lists every fault at once and exits with 78.',
+    `The configuration is one YAML file, named by \`${CONFIG_VARIABLE}\`. Every setting is optional unless marked as required.`,
+    `Texts may hold \`\${VARIABLE}\` and \`\${VARIABLE:-default}\`; \`$\${\` stands for a plain \`\${\`. Unknown names are`,
+    'faults, except names at the top level that start with `x-`, which are for YAML anchors. Relative paths start at the',
+    'working directory. The service reports all faults at once and exits with 78.',
     '',
     '## Environment',
     '',
@@ -75,10 +75,10 @@ function rowsOf(node: SchemaNode, path: string, required = false): readonly Row[
   }
 }
 
-/** One row per path and meaning of a union, with the kinds that have it. */
+/** One row per path and description of a union, with the kinds that have it. */
 function rowsOfUnion({ discriminator, members }: Extract<Shape, { is: 'union' }>, path: string): readonly Row[] {
   const all = members.flatMap((member) => kindsOf(member, discriminator));
-  // A form without settings of its own ("none") needs no "only with".
+  // A kind without settings ("none") is left out of "only with".
   const withSettings = members
     .filter((member) => Object.keys(member.properties ?? {}).length > 1)
     .flatMap((member) => kindsOf(member, discriminator));
@@ -119,4 +119,78 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): r
 
 function code(value: string): string {
   return `\`${value}\``;
+}
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * The JSON Schema for editors. It differs from the table in three ways: settings with a default are optional,
+ * descriptions tell the allowed values, and an interpolated text (`${PORT}`) is allowed for every value.
+ */
+export function configSchema(): JsonSchema {
+  const { properties, ...root } = forEditors(CONFIG_TABLE);
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'serpcache configuration',
+    ...root,
+    properties,
+    patternProperties: { '^x-': true },
+    definitions: {
+      variable: { type: 'string', pattern: '\\$\\{[^}]*\\}', description: `Text with \${VARIABLE} in it.` },
+    },
+  };
+}
+
+function forEditors(node: SchemaNode): JsonSchema {
+  const { description = '', default: byDefault } = node;
+  const common = { description, ...(byDefault === undefined ? {} : { default: byDefault }) };
+  const shape = shapeOf(node);
+  switch (shape.is) {
+    case 'mapping': {
+      const entries = Object.entries(shape.properties);
+      const required = entries.map(([name]) => name).filter((name) => isRequired(node, name));
+      return {
+        ...common,
+        type: 'object',
+        properties: Object.fromEntries(entries.map(([name, member]) => [name, forEditors(member)])),
+        ...(required.length === 0 ? {} : { required }),
+        additionalProperties: false,
+      };
+    }
+    case 'named': {
+      const { minProperties, maxProperties } = node;
+      return {
+        ...common,
+        type: 'object',
+        patternProperties: { [shape.name.source]: forEditors(shape.member) },
+        ...(minProperties === undefined ? {} : { minProperties }),
+        ...(maxProperties === undefined ? {} : { maxProperties }),
+        additionalProperties: false,
+      };
+    }
+    case 'list': {
+      const { minItems, maxItems } = node;
+      return {
+        ...common,
+        type: 'array',
+        items: forEditors(shape.item),
+        ...(minItems === undefined ? {} : { minItems }),
+        ...(maxItems === undefined ? {} : { maxItems }),
+      };
+    }
+    case 'union':
+      return { ...common, anyOf: shape.members.map(forEditors) };
+    case 'leaf':
+      return { ...common, description: `${description} Allowed: ${allowedAt(node)}.`, anyOf: [plain(node), VARIABLE] };
+  }
+}
+
+const VARIABLE = { $ref: '#/definitions/variable' };
+
+/** The node without the `x-` annotations, which strict validators refuse. */
+function plain(node: SchemaNode): JsonSchema {
+  const entries = Object.entries(node).filter(
+    ([name]) => !name.startsWith('x-') && name !== 'description' && name !== 'default',
+  );
+  return Object.fromEntries(entries);
 }

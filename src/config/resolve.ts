@@ -1,11 +1,11 @@
 import { resolve as resolvePath } from 'node:path';
-import { emptyShare, shareMemory } from './cross.ts';
+import { emptyShare, shareMemory } from './cross-checks.ts';
 import { formatPath, type Path } from './faults.ts';
 import type { Config, DomainConfig } from './schema.ts';
 import type { DomainSettings, EngineSettings, Settings, StoreSettings, TlsSettings } from './settings.ts';
 import { type TlsFiles, tlsModeOf } from './tls.ts';
 
-/** What a file says, once nothing in it is at fault, as the rooms see it. */
+/** The settings of a configuration without faults. */
 export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, TlsFiles>, cwd: string): Settings {
   const domains = Object.entries(config.domains);
   const { shares } = shareMemory(
@@ -59,7 +59,7 @@ function resolveSigning({ key, previousKey, acceptUnsigned }: Config['signing'])
 
 const DEFAULT_PATIENCE_MS = 2000;
 
-/** What a domain's settings depend on beside its own section. */
+/** Values outside a domain's section on which its settings depend. */
 interface DomainSurroundings {
   readonly maxBytes: number;
   readonly storeTls: TlsFiles;
@@ -95,7 +95,7 @@ function resolveDomain(
     popularity: { maxQueries: domain.popularity.maxQueries, halfLifeMs: domain.popularity.halfLife },
     reseedPerSecond: domain.reseedPerSecond,
     ...(domain.lifeboat === undefined ? {} : { lifeboat: resolveLifeboat(domain.lifeboat, cwd) }),
-    without: domain.without,
+    disabledDefences: domain.without,
   };
 }
 

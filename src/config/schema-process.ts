@@ -17,7 +17,7 @@ import {
   size,
   text,
 } from './fields.ts';
-import { listenerTls } from './schema-engine.ts';
+import { listenerTls } from './schema-connections.ts';
 
 const port = (description: string, env: string, byDefault: number) =>
   integer(description, { minimum: 0, maximum: 65_535, default: byDefault, 'x-env': env });
@@ -25,36 +25,42 @@ const port = (description: string, env: string, byDefault: number) =>
 export const publicListener = Type.Object(
   {
     host: host('Address the public listener binds.', { default: '127.0.0.1', 'x-env': 'HOST' }),
-    port: port('Its port; 0 picks a free one.', 'PORT', 8080),
-    // 256 four-byte characters percent-encoded are 3 KiB; as much again for filters, and still below the 8 KiB at
-    // which proxies commonly stop.
-    maxUrlBytes: size('Longest request target accepted.', { default: '6KiB', min: 1 * KIB, max: 16 * KIB }),
-    // 50 searches of /msearch, each with the longest query and a few KiB of filters. Reading 1 MiB holds the event loop
-    // for 7 ms at worst, 4 MiB for 28.
-    maxBodyBytes: size('Largest request body accepted.', { default: '256KiB', min: 1 * KIB, max: 1 * MIB }),
-    maxConnections: integer('Client connections held at once; more are refused.', {
+    port: port('Port of the public listener; 0 picks a free one.', 'PORT', 8080),
+    // 256 four-byte characters are 3 KiB when percent-encoded. Filters get the same again. The sum stays below 8 KiB,
+    // the usual limit of proxies.
+    maxUrlBytes: size('Maximum length of a request target.', { default: '6KiB', min: 1 * KIB, max: 16 * KIB }),
+    // 50 searches of /msearch, each with the longest query and a few KiB of filters. Reading 1 MiB blocks the event
+    // loop for at most 7 ms, 4 MiB for 28 ms.
+    maxBodyBytes: size('Maximum size of a request body.', { default: '256KiB', min: 1 * KIB, max: 1 * MIB }),
+    maxConnections: integer('Maximum number of client connections; further ones are refused.', {
       default: 10_000,
       minimum: 1,
       maximum: 1_000_000,
     }),
-    // Each holds a request, a timer and perhaps a place in a queue, about 5 KB.
-    maxInFlight: integer('Searches waiting for a store or an engine at once; more are shed, pages in memory are not.', {
-      default: 4000,
-      minimum: 1,
-      maximum: 1_000_000,
-    }),
-    maxLoopDelay: duration('While the event loop is later than this, only pages in memory are served, and as JSON.', {
-      default: '250ms',
-      min: 20,
-      max: MINUTE,
-    }),
+    // Each search holds a request, a timer and perhaps a slot in a queue, about 5 KB.
+    maxInFlight: integer(
+      'Maximum number of searches that wait for a store or an engine; further ones are shed. Pages in memory are still served.',
+      {
+        default: 4000,
+        minimum: 1,
+        maximum: 1_000_000,
+      },
+    ),
+    maxLoopDelay: duration(
+      'While the event loop is delayed by more than this, only pages in memory are served, as JSON.',
+      {
+        default: '250ms',
+        min: 20,
+        max: MINUTE,
+      },
+    ),
     trustedProxies: Type.Array(
       text('An address or a network such as 10.0.0.0/8.', { maxLength: 64, 'x-allowed': 'an IP address or a CIDR' }),
-      { default: [], maxItems: 64, description: 'Whose X-Forwarded-For is believed when clients are told apart.' },
+      { default: [], maxItems: 64, description: 'Proxies whose X-Forwarded-For is trusted for the client’s address.' },
     ),
     clientHeader: optional(
       text(
-        'Header that names a client, such as x-api-key, believed from `trustedProxies` only; without it clients are told apart by address.',
+        'Header that identifies a client, such as x-api-key; trusted from `trustedProxies` only. Without it, the address identifies a client.',
         {
           pattern: '^[A-Za-z][A-Za-z0-9-]{0,62}$',
           'x-allowed': 'a header name',
@@ -64,51 +70,61 @@ export const publicListener = Type.Object(
     missBudget: Type.Optional(
       Type.Object(
         {
-          perMinute: integer('Engine calls one client may cause in a minute, in the long run.', {
+          perMinute: integer('Engine calls per minute that one client may cause on average.', {
             default: 600,
             minimum: 1,
             maximum: 1_000_000,
           }),
-          burst: integer('And at once, after a quiet time.', { default: 200, minimum: 1, maximum: 1_000_000 }),
-          maxClients: integer('Clients remembered; the longest quiet one is forgotten.', {
+          burst: integer('Engine calls that one client may cause at once, after a time without any.', {
+            default: 200,
+            minimum: 1,
+            maximum: 1_000_000,
+          }),
+          maxClients: integer('Maximum number of clients remembered; the least recently active one is forgotten.', {
             default: 10_000,
             minimum: 1,
             maximum: 1_000_000,
           }),
         },
-        closed('What one client may cost the engines. Hits are free. Behind a proxy, set `trustedProxies` first.'),
+        closed('Engine calls that one client may cause. Hits are free. Behind a proxy, set `trustedProxies` first.'),
       ),
     ),
-    drain: duration('From SIGTERM: how long requests in flight may take before their connections are cut.', {
+    drain: duration('Time from SIGTERM in which requests in flight may finish before their connections are cut.', {
       default: '4s',
       min: 0,
       max: MINUTE,
     }),
   },
-  section('The listener clients use.'),
+  section('The listener for clients.'),
 );
 
-/** The command runs on every Node that can run this, and on those of older machines. */
+/** The command in the text also runs on old versions of Node. */
 export const TOKEN_ALLOWED =
   '20 to 512 printable ASCII characters without spaces, at least 8 different ones; this makes one: ' +
   `node -p "require('crypto').randomBytes(24).toString('base64url')"`;
 
 export const adminListener = Type.Object(
   {
-    host: host('Address the admin listener binds. Anything but loopback requires a token, and should have `tls`.', {
-      default: '127.0.0.1',
-      'x-env': 'ADMIN_HOST',
-    }),
-    port: port('Its port; 0 picks a free one.', 'ADMIN_PORT', 8081),
+    host: host(
+      'Address the admin listener binds. An address other than loopback requires a token, and should have `tls`.',
+      {
+        default: '127.0.0.1',
+        'x-env': 'ADMIN_HOST',
+      },
+    ),
+    port: port('Port of the admin listener; 0 picks a free one.', 'ADMIN_PORT', 8081),
     token: optional(
-      text('Bearer token of all but /metrics, /healthz, console and description. Without it changes answer 403.', {
-        minLength: 20,
-        maxLength: 512,
-        pattern: '^[!-~]+$',
-        'x-allowed': TOKEN_ALLOWED,
-        'x-env': 'ADMIN_TOKEN',
-        'x-secret': true,
-      }),
+      text(
+        'Bearer token for everything except /metrics, /healthz, the console and the API description. Without it, changes get 403.',
+        {
+          minLength: 20,
+          maxLength: 512,
+          pattern: '^[!-~]+$',
+          'x-allowed': TOKEN_ALLOWED,
+          'x-env': 'ADMIN_TOKEN',
+          'x-secret': true,
+        },
+      ),
     ),
     tls: Type.Optional(listenerTls),
     hosts: Type.Array(
@@ -121,32 +137,31 @@ export const adminListener = Type.Object(
         default: [],
         maxItems: 64,
         description:
-          'Names that may stand in Host beside addresses and localhost. Checked on every route, `/metrics` too, while there is no token, and with one once names are given.',
+          'Names allowed in Host, in addition to addresses and localhost. Without a token, Host is checked on every route, `/metrics` included; with a token, only when names are given here.',
       },
     ),
   },
-  section('The listener operators use.'),
+  section('The listener for operators.'),
 );
 
 export const log = Type.Object(
   {
-    level: choice(
-      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-      'Least severe level that is written.',
-      { default: 'info', 'x-env': 'LOG_LEVEL' },
-    ),
-    hitSample: fraction('Share of hits that get a log line; everything else always does.', {
+    level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'Lowest level that is written.', {
+      default: 'info',
+      'x-env': 'LOG_LEVEL',
+    }),
+    hitSample: fraction('Share of hits that get a log line; everything else always gets one.', {
       default: 0.01,
       minimum: 0,
       maximum: 1,
     }),
   },
-  section('What is written to standard output.'),
+  section('The log, on standard output.'),
 );
 
 export const memory = Type.Object(
   {
-    maxBytes: size('L1 of the whole process, all domains together.', {
+    maxBytes: size('Size of L1 for all domains of the process together.', {
       default: '256MiB',
       min: 1 * MIB,
       max: 64 * GIB,
@@ -157,12 +172,12 @@ export const memory = Type.Object(
 
 export const compression = Type.Object(
   {
-    coding: choice(['identity', 'gzip', 'zstd'], 'How pages are stored, and sent to clients that accept it.', {
-      // Every client in use accepts gzip, so a stored page passes through untouched.
+    coding: choice(['identity', 'gzip', 'zstd'], 'Coding of stored pages, also sent to clients that accept it.', {
+      // Nearly every client accepts gzip, so that a stored page is sent unchanged.
       default: 'gzip',
     }),
-    // A body that fits one packet arrives no sooner for being smaller.
-    minBytes: size('Smaller bodies are stored as they are.', { default: '1KiB', min: 0, max: 1 * MIB }),
+    // Compressing a body that fits into one packet saves no time.
+    minBytes: size('Smaller bodies are stored uncompressed.', { default: '1KiB', min: 0, max: 1 * MIB }),
   },
   section('Compression of stored pages.'),
 );
@@ -182,31 +197,31 @@ const signingKey = (description: string, env: string) =>
 export const signing = Type.Object(
   {
     key: signingKey(
-      'Signs pages, control documents and reports in the stores; the same in every process. Without it nothing is signed.',
+      'Key that signs pages, control documents and reports in the stores; the same in every process. Without it, nothing is signed.',
       'SIGNING_KEY',
     ),
     previousKey: signingKey(
-      'Verifies only. To replace a key: set the new one here everywhere, then exchange the two, then leave the old one out once every page signed with it has lapsed.',
+      'Key that only verifies. To replace a key: set the new key here in every process, then swap the two, then remove the old key when every page signed with it has expired.',
       'SIGNING_KEY_PREVIOUS',
     ),
     acceptUnsigned: flag(
-      'Believes what carries no signature. To introduce a key: set it with `true` in every process, wait until the pages stored before have lapsed, then set `false`.',
+      'Accepts values without a signature. To introduce a key: set `key` with `true` here in every process, wait until the pages stored before have expired, then set `false`.',
       { default: false },
     ),
   },
   section(
-    'Signatures, so that whoever can write to a store cannot plant what this service believes. For shared stores.',
+    'Signatures of stored values, so that a program with write access to a store cannot plant values that this service accepts. For shared stores.',
   ),
 );
 
 export const drills = Type.Object(
   {
-    directory: text('Where journals and reports of drills are kept; made at the first drill.', {
+    directory: text('Directory of journals and reports of drills; created at the first drill.', {
       default: 'data/drills',
     }),
-    keep: integer('Reports kept; the oldest go.', { default: 200, minimum: 1, maximum: 10_000 }),
+    keep: integer('Number of reports kept; the oldest are removed.', { default: 200, minimum: 1, maximum: 10_000 }),
     lease: duration(
-      'A drill whose owner has not been heard for so long is over in every process, and the cache back.',
+      'Lease of a drill: when its owner is silent for this time, every process ends the drill and restores the cache.',
       {
         default: '3s',
         min: 1 * SECOND,
@@ -219,13 +234,15 @@ export const drills = Type.Object(
 
 export const audit = Type.Object(
   {
-    file: text('Append-only file with one line per change an operator asked for.', { default: 'data/audit.ndjson' }),
-    maxBytes: size('A file of this size is moved away, as `audit.ndjson.000001-…`, and a new one begun.', {
+    file: text('Append-only file with one line per change that an operator requested.', {
+      default: 'data/audit.ndjson',
+    }),
+    maxBytes: size('Size at which the file is renamed, to `audit.ndjson.000001-…`, and a new one started.', {
       default: '16MiB',
       min: 64 * KIB,
       max: 1 * GIB,
     }),
-    keep: integer('Files moved away that are kept; the oldest go.', { default: 16, minimum: 1, maximum: 1000 }),
+    keep: integer('Number of renamed files kept; the oldest are removed.', { default: 16, minimum: 1, maximum: 1000 }),
   },
-  section('The audit.'),
+  section('The audit log.'),
 );

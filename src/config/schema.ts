@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import type { Path } from './faults.ts';
 import {
   choice,
   closed,
@@ -18,19 +19,19 @@ import {
   size,
   text,
 } from './fields.ts';
-import { controlStore, counterStore, engine, lifeboat, store } from './schema-engine.ts';
+import { controlStore, counterStore, engine, lifeboat, store } from './schema-connections.ts';
 import { adminListener, audit, compression, drills, log, memory, publicListener, signing } from './schema-process.ts';
 import { DEFENCES } from './settings.ts';
 
 const attribute = Type.Object(
   {
-    type: choice(['string', 'integer', 'number', 'date'], 'What its values are; `date` is written YYYY-MM-DD.'),
-    facet: flag('May be counted: `facet=name`.', { default: false }),
+    type: choice(['string', 'integer', 'number', 'date'], 'Type of its values; `date` is written YYYY-MM-DD.'),
+    facet: flag('May be a facet: `facet=name`.', { default: false }),
     sort: flag('May order results: `sort=name`, `sort=-name`.', { default: false }),
-    label: optional(text('Its name on the search page, in place of one made from its own.', { maxLength: 80 })),
+    label: optional(text('Label on the search page, instead of one made from the name.', { maxLength: 80 })),
     currency: optional(
       text(
-        'Currency of an amount of money, shown on the search page; a document’s own attribute `currency` takes precedence.',
+        'Currency of the amount, shown on the search page; an attribute `currency` of the document takes precedence.',
         {
           pattern: '^[A-Z]{3}$',
           'x-allowed': 'an ISO 4217 code such as EUR or RUB',
@@ -38,48 +39,63 @@ const attribute = Type.Object(
       ),
     ),
   },
-  closed('One attribute of the documents of this domain.'),
+  closed('An attribute of the documents of this domain.'),
 );
 
 const contextParameter = Type.Object(
   {
-    source: choice(['query', 'header'], 'Where a request carries it.'),
-    values: Type.Array(text('One value allowed.', { maxLength: 64 }), {
+    source: choice(['query', 'header'], 'Part of the request that carries it.'),
+    values: Type.Array(text('An allowed value.', { maxLength: 64 }), {
       minItems: 1,
       maxItems: 256,
-      description: 'Every value allowed; the first is the default. Closed, so that no client can split the cache.',
+      description:
+        'All allowed values; the first is the default. The list is closed so that no client can split the cache.',
     }),
   },
-  closed('A parameter or header beside the query that changes the answer; part of the key.'),
+  closed('A parameter or header that changes the answer; part of the cache key.'),
 );
 
 const freshness = Type.Object(
   {
-    ttl: duration('A page is fresh for so long. Shortened, it holds at once for stored pages too.', {
+    ttl: duration('Time for which a page is fresh. A shorter value applies to stored pages at once.', {
       default: '5m',
       min: 1 * SECOND,
       max: 30 * DAY,
     }),
-    staleWhileRevalidate: duration('After that it is served while one refresh runs.', {
+    staleWhileRevalidate: duration('Time after `ttl` in which a page is served while one refresh runs.', {
       default: '1m',
       min: 0,
       max: 30 * DAY,
     }),
-    staleIfError: duration('After that it is served when the engine fails.', { default: '1h', min: 0, max: 30 * DAY }),
-    emptyTtl: duration('Instead of `ttl` for pages without results.', { default: '30s', min: 0, max: DAY }),
-    degradedTtl: duration('Instead of `ttl` for partial pages; in L1 only.', { default: '5s', min: 0, max: HOUR }),
-    clientMaxAge: duration('`max-age` − `Age` sent downstream: a purged page lives on there no longer.', {
-      default: '30s',
+    staleIfError: duration('Time after `ttl` in which a page is served when the engine fails.', {
+      default: '1h',
       min: 0,
-      max: DAY,
+      max: 30 * DAY,
     }),
-    jitter: fraction('Each lifetime is spread by ± this share, so that a refill does not lapse all at once.', {
-      default: 0.1,
-      minimum: 0,
-      maximum: 0.5,
+    emptyTtl: duration('Replaces `ttl` for pages without results.', { default: '30s', min: 0, max: DAY }),
+    degradedTtl: duration('Replaces `ttl` for partial pages, which are kept in L1 only.', {
+      default: '5s',
+      min: 0,
+      max: HOUR,
     }),
+    clientMaxAge: duration(
+      'Upper bound of `max-age` − `Age` in answers: caches downstream keep a purged page no longer than this.',
+      {
+        default: '30s',
+        min: 0,
+        max: DAY,
+      },
+    ),
+    jitter: fraction(
+      'The fresh time of each page is varied at random by ± this share, so that pages stored together do not expire together.',
+      {
+        default: 0.1,
+        minimum: 0,
+        maximum: 0.5,
+      },
+    ),
   },
-  section('How long pages live.'),
+  section('Lifetimes of pages.'),
 );
 
 const domain = Type.Object(
@@ -87,14 +103,14 @@ const domain = Type.Object(
     memory: Type.Object(
       {
         maxBytes: optional(
-          size("This domain's part of `memory.maxBytes`.", {
+          size("This domain's share of `memory.maxBytes`.", {
             min: 1 * MIB,
             max: 64 * GIB,
-            words: 'an equal part of what the other domains leave',
+            words: 'an equal share of what the other domains leave',
           }),
         ),
         emptyMaxBytes: optional(
-          size('Part of it kept for pages without results, so that they never evict an answer.', {
+          size('Part of it reserved for pages without results, so that they never evict pages with results.', {
             min: 64 * KIB,
             max: 64 * GIB,
             words: 'a sixteenth of `maxBytes`',
@@ -109,61 +125,76 @@ const domain = Type.Object(
     attributes: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,30}$' }), attribute, {
       maxProperties: 64,
       default: {},
-      description: 'Attributes requests may filter, count and sort by, by name.',
+      description: 'Attributes for filters, facets and sort orders, by name.',
       'x-allowed': 'an attribute name: a lower-case letter, then letters, digits and _, 31 at most',
     }),
     context: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$' }), contextParameter, {
       maxProperties: 8,
       default: {},
-      description: 'Parameters and headers beside the query that change the answer, by name.',
+      description: 'Further parameters and headers that change the answer, by name.',
       'x-allowed': 'a lower-case letter, then letters, digits, _ and -, 63 at most',
     }),
     patience: optional(
-      duration('How long a client waits in all: a burst that the engine clears within it is answered, not refused.', {
-        min: 1,
-        max: MINUTE,
-        words: "2s, or the engine's `deadline` where that is longer",
-      }),
+      duration(
+        'Maximum time that a client waits in all. A burst that the engine clears within it is answered, not refused.',
+        {
+          min: 1,
+          max: MINUTE,
+          words: "2s, or the engine's `deadline` where that is longer",
+        },
+      ),
     ),
-    maxLeaseWaiters: integer("Searches of this process that may wait for another process's page; more are shed.", {
-      default: 256,
-      minimum: 1,
-      maximum: 10_000,
-    }),
+    maxLeaseWaiters: integer(
+      "Maximum number of searches of this process that wait for another process's page; further ones are shed.",
+      {
+        default: 256,
+        minimum: 1,
+        maximum: 10_000,
+      },
+    ),
     popularity: Type.Object(
       {
-        maxQueries: integer('Queries tracked.', { default: 1000, minimum: 10, maximum: 100_000 }),
-        halfLife: duration('After so long without being asked, a query counts half.', {
+        maxQueries: integer('Number of queries tracked.', { default: 1000, minimum: 10, maximum: 100_000 }),
+        halfLife: duration('Half-life of a count: after this time without a search, a query counts half.', {
           default: '10m',
           min: 1 * SECOND,
           max: 30 * DAY,
         }),
       },
-      section('What is asked most: refreshed before it turns stale, and first to be written back to a lost store.'),
+      section(
+        'The most frequent queries: refreshed before they turn stale, and written back first to a store that lost its data.',
+      ),
     ),
-    reseedPerSecond: integer('Entries a second written from L1 to a store node that lost its own; 0: none.', {
-      default: 2000,
-      minimum: 0,
-      maximum: 100_000,
-    }),
+    reseedPerSecond: integer(
+      'Rate, in entries per second, at which L1 is written back to a store node that lost its data; 0 turns it off.',
+      {
+        default: 2000,
+        minimum: 0,
+        maximum: 100_000,
+      },
+    ),
     lifeboat: Type.Optional(lifeboat),
-    without: Type.Array(choice([...DEFENCES], 'One defence.'), {
+    without: Type.Array(choice([...DEFENCES], 'A defence.'), {
       default: [],
       uniqueItems: true,
-      description: 'Defences left out, to measure what each is worth. Never in production.',
+      description: 'Defences that are turned off, to measure the effect of each. Not for production.',
     }),
-    maxEntryBytes: size('Larger entries are served, not stored, and counted; a larger value in the store is a miss.', {
-      default: '512KiB',
-      min: 1 * KIB,
-      max: 64 * MIB,
-    }),
+    maxEntryBytes: size(
+      'Maximum size of an entry. A larger one is served, counted and not stored; a larger value in the store is a miss.',
+      {
+        default: '512KiB',
+        min: 1 * KIB,
+        max: 64 * MIB,
+      },
+    ),
   },
-  closed('One domain: its engine, its store and its policy.'),
+  closed('A domain: its engine, its store and its policy.'),
 );
 
 /**
- * The table: validation, defaults, the JSON Schema for editors and the reference page are all read from it.
- * A field with a `default` (or `x-default`, its words) may be left out; `Config` has it filled in all the same.
+ * The schema of the configuration. Validation, defaults, the JSON Schema for editors and the reference page are all
+ * derived from it. A field with a `default` (or an `x-default`, a default in words) may be left out; `Config` has it
+ * filled in.
  */
 export const configShape = Type.Object(
   {
@@ -185,16 +216,16 @@ export const configShape = Type.Object(
       'x-allowed': 'a domain name: a lower-case letter, then letters, digits and -, 31 at most',
     }),
   },
-  closed('Configuration of serpcache. Top-level names that start with x- are ignored: a place for YAML anchors.'),
+  closed('Configuration of serpcache. Top-level names that start with x- are ignored; they are for YAML anchors.'),
 );
 
-/** The configuration with defaults applied and units read; only what has no fixed default is still optional. */
+/** The configuration with defaults applied and units converted; only settings without a fixed default are optional. */
 export type Config = Static<typeof configShape>;
 export type DomainConfig = Config['domains'][string];
 
 /**
- * `T` with holes where something was at fault: what checks across fields are given. A union keeps its `kind`, as its
- * member cannot be known without.
+ * `T` with undefined in place of faulty values, for the checks across fields. A union keeps its `kind`, which tells its
+ * member.
  */
 export type Draft<T> = T extends string | number | boolean
   ? T
@@ -205,3 +236,29 @@ export type Draft<T> = T extends string | number | boolean
       : { readonly [Key in keyof T as Key extends 'kind' ? Key : never]: T[Key] } & {
           readonly [Key in keyof T as Key extends 'kind' ? never : Key]?: Draft<T[Key]> | undefined;
         };
+
+type DraftStore = NonNullable<Draft<Config['domains'][string]['store']>>;
+
+/** A store in the configuration, and its path. */
+export interface NamedStore {
+  readonly path: Path;
+  /** A domain's name, `control` or `counters`. */
+  readonly owner: string;
+  readonly store: Exclude<DraftStore, { readonly kind: 'none' }>;
+}
+
+/** Every store that the process connects to. */
+export function namedStores(config: Draft<Config>): readonly NamedStore[] {
+  const all = [
+    ...Object.entries(config.domains ?? {}).map(([name, domain]) => ({
+      path: ['domains', name, 'store'],
+      owner: name,
+      store: domain?.store,
+    })),
+    { path: ['control'], owner: 'control', store: config.control },
+    { path: ['counters'], owner: 'counters', store: config.counters },
+  ];
+  return all.flatMap(({ path, owner, store }) =>
+    store === undefined || store.kind === 'none' ? [] : [{ path, owner, store }],
+  );
+}

@@ -1,28 +1,27 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import type { Coding } from '../cache/codec.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
-import type { Path } from './faults.ts';
 import type { HostPort } from './fields.ts';
-import type { Config, Draft } from './schema.ts';
 
-/** The configuration as the rooms see it: defaults applied, units in the names, nothing optional left open. */
+/** The configuration as the code uses it: defaults applied, units in the names. */
 export interface Settings {
   readonly public: {
     readonly host: string;
     readonly port: number;
-    /** Longest request target accepted, in bytes. */
+    /** Maximum length of a request target, in bytes. */
     readonly maxUrlBytes: number;
     readonly maxBodyBytes: number;
     readonly maxConnections: number;
-    /** From SIGTERM: how long requests in flight may take before their connections are cut. */
+    /** Time from SIGTERM in which requests in flight may finish before their connections are cut. */
     readonly drainMs: number;
-    /** Searches waiting for L2 or an engine at once; more are shed at the door, hits in L1 are not. */
+    /**
+     * Maximum number of searches that wait for L2 or an engine. Further ones are shed on arrival; L1 hits are served.
+     */
     readonly maxInFlight: number;
-    /** While the event loop is later than this, what is not in L1 is shed at the door. */
+    /** While the event loop is delayed by more than this, searches that are not in L1 are shed on arrival. */
     readonly maxLoopDelayMs: number;
-    /** Addresses and networks (CIDR) whose X-Forwarded-For is believed. */
+    /** Addresses and networks (CIDR) whose X-Forwarded-For is trusted. */
     readonly trustedProxies: readonly string[];
-    /** Absent: clients are told apart by their address alone. Lower case. */
+    /** Lower case. Absent: the address identifies a client. */
     readonly clientHeader?: string;
     /** Absent: no client is refused for its misses. */
     readonly missBudget?: MissBudgetSettings;
@@ -32,48 +31,53 @@ export interface Settings {
     readonly port: number;
     readonly token?: string;
     readonly tls?: ListenerTlsSettings;
-    /** Names that may stand in Host beside addresses and localhost. */
+    /** Names allowed in Host, in addition to addresses and localhost. */
     readonly hosts: readonly string[];
   };
-  readonly log: { readonly level: LogLevel /** 0–1: share of hits that get a line. */; readonly hitSample: number };
+  readonly log: {
+    readonly level: LogLevel;
+    /** Share of hits that get a line, 0–1. */
+    readonly hitSample: number;
+  };
   readonly memory: { readonly maxBytes: number };
   readonly compression: {
-    readonly coding: Coding /** Smaller bodies are stored as they are. */;
+    readonly coding: Coding;
+    /** Smaller bodies are stored uncompressed. */
     readonly minBytes: number;
   };
-  /** Of all domains' control documents; `none`: each in its domain's own store. */
+  /** The store of all control documents; with `none`, each is in the store of its domain. */
   readonly control: StoreSettings;
-  /** Of the searches all processes count; `none`: in `control`, and without that nowhere. */
+  /** The store of the query counts of all processes; with `none`, they are in `control`, or nowhere without it. */
   readonly counters: StoreSettings;
-  /** Absent: nothing is signed, and whoever can write to a store is believed within bounds. */
+  /** Absent: nothing is signed, and values of any writer to a store are accepted within bounds. */
   readonly signing?: SigningSettings;
   readonly drills: {
     readonly directory: string;
-    /** Reports. */
+    /** Number of reports kept. */
     readonly keep: number;
     readonly leaseMs: number;
   };
-  /** Beside the file that is written, `keep` full ones of `maxBytes`. */
+  /** In addition to the current file, `keep` renamed files of `maxBytes` are kept. */
   readonly audit: { readonly file: string; readonly maxBytes: number; readonly keep: number };
   readonly domains: readonly DomainSettings[];
 }
 
-/** What one client may cost the engines. Hits, stale pages and pages others wait for as well are free. */
-export interface MissBudgetSettings {
-  /** In the long run. */
+/** Engine calls that one client may cause. Hits, stale pages and pages that another search is loading are free. */
+interface MissBudgetSettings {
+  /** The average rate. */
   readonly perMinute: number;
-  /** Saved up by a client that was quiet, and what a new one begins with. */
+  /** The maximum that an inactive client accumulates, and the budget of a new one. */
   readonly burst: number;
-  /** Clients remembered; the longest quiet one is forgotten. */
+  /** Maximum number of clients remembered; the least recently active one is forgotten. */
   readonly maxClients: number;
 }
 
-export interface SigningSettings {
+interface SigningSettings {
   /** Signs and verifies. */
   readonly key: string;
   /** Verifies only. */
   readonly previousKey?: string;
-  /** False: what carries no signature is believed too. */
+  /** False: values without a signature are accepted. */
   readonly required: boolean;
 }
 
@@ -83,28 +87,29 @@ export interface DomainSettings {
   readonly name: string;
   readonly attributes: readonly Attribute[];
   readonly context: readonly ContextParameter[];
-  /** This domain's part of `memory.maxBytes`. */
+  /** This domain's share of `memory.maxBytes`. */
   readonly memory: {
-    readonly maxBytes: number /** Part of it kept for pages without results. */;
+    readonly maxBytes: number;
+    /** Part of it reserved for pages without results. */
     readonly emptyMaxBytes: number;
   };
   readonly store: StoreSettings;
   readonly engine: EngineSettings;
-  /** The longest that a client waits in all; at least the engine's deadline. */
+  /** Maximum time that a client waits in all; at least the engine's deadline. */
   readonly patienceMs: number;
   readonly freshness: FreshnessSettings;
-  /** Larger entries are served, not stored, and counted; a larger value in the store is a miss. */
+  /** A larger entry is served, counted and not stored; a larger value in the store is a miss. */
   readonly maxEntryBytes: number;
-  /** Searches of this process that may wait for another process's page. */
+  /** Maximum number of searches of this process that wait for another process's page. */
   readonly maxLeaseWaiters: number;
-  /** Queries whose popularity is tracked, and how fast it is forgotten. */
+  /** Number of queries whose popularity is tracked, and the half-life of the counts. */
   readonly popularity: { readonly maxQueries: number; readonly halfLifeMs: number };
-  /** Entries a second written back to a store node that lost its own. */
+  /** Entries per second written back to a store node that lost its data. */
   readonly reseedPerSecond: number;
-  /** Answers, labelled as degraded, when the engine cannot. */
+  /** Answers when the engine cannot; its pages are marked as degraded. */
   readonly lifeboat?: LifeboatSettings;
-  /** Defences left out, to measure what each is worth. Empty in production. */
-  readonly without: readonly Defence[];
+  /** Defences that are turned off, to measure the effect of each. Empty in production. */
+  readonly disabledDefences: readonly Defence[];
 }
 
 export const DEFENCES = [
@@ -130,15 +135,15 @@ export interface LifeboatSettings {
   readonly maxQueued: number;
 }
 
-export interface FreshnessSettings {
+interface FreshnessSettings {
   readonly ttlMs: number;
   readonly staleWhileRevalidateMs: number;
   readonly staleIfErrorMs: number;
   readonly emptyTtlMs: number;
   readonly degradedTtlMs: number;
-  /** `max-age` − `Age` sent downstream: what a purge removed must not live on there. */
+  /** Upper bound of `max-age` − `Age` in answers: the time that caches downstream keep a purged page. */
   readonly clientMaxAgeMs: number;
-  /** 0–0.5: each lifetime is spread by ± this share. */
+  /** The fresh time of each page is varied at random by ± this share, 0–0.5. */
   readonly jitter: number;
 }
 
@@ -159,22 +164,22 @@ export interface StoreConnection {
   readonly username?: string;
   readonly password?: string;
   readonly tls?: TlsSettings;
-  /** The application deadline of one read: past it the read is abandoned, the connection kept. */
+  /** Maximum time of a read. After it the read is abandoned and the connection kept. */
   readonly deadlineMs: number;
   readonly connectTimeoutMs: number;
-  /** Reaps real black holes; must outlast the worst honest stall. */
+  /** A connection without a byte for this time is closed; longer than any real stall of the server. */
   readonly socketTimeoutMs: number;
-  /** Per node: past it a read is a miss at once and a write is dropped. */
+  /** Maximum number of commands in flight per node. Beyond it a read is a miss at once and a write is dropped. */
   readonly maxOutstanding: number;
-  /** Names per pipeline of `readMany`, 50–200 by measurement. */
+  /** Number of names per pipeline of `readMany`; 50–200 measured best. */
   readonly batchSize: number;
-  /** Between topology refreshes of a cluster (each opens a connection), jittered. */
+  /** Interval, with jitter, between topology refreshes of a cluster; each opens a connection. */
   readonly refreshMs: number;
-  /** Nothing else lives on these servers: whole nodes may be emptied. */
+  /** These servers hold nothing else: whole nodes may be emptied. */
   readonly dedicated: boolean;
 }
 
-/** Of a client. PEM texts, read from the configured files at start. */
+/** The TLS settings of a client. PEM texts, read from the configured files at start. */
 interface ClientTlsSettings {
   readonly ca?: string;
   readonly cert?: string;
@@ -186,26 +191,26 @@ export interface TlsSettings extends ClientTlsSettings {
   readonly rejectUnauthorized: boolean;
 }
 
-/** A server that cannot be verified is never asked. */
+/** A server that cannot be verified gets no query. */
 export interface EngineTlsSettings extends ClientTlsSettings {
-  /** Where TLS begins: within the MySQL handshake, or before it. */
+  /** Where TLS starts: inside the MySQL handshake, or before it. */
   readonly mode: 'mysql' | 'tunnel';
 }
 
 /** PEM texts. */
-export interface ListenerTlsSettings {
+interface ListenerTlsSettings {
   readonly cert: string;
   readonly key: string;
 }
 
-export interface EngineLimits {
-  /** Answers the client. */
+interface EngineLimits {
+  /** Time until the client is answered. */
   readonly deadlineMs: number;
-  /** Ends the query itself; nothing cancels a query in searchd. */
+  /** Time until the query itself ends; nothing cancels a query in searchd before. */
   readonly hardDeadlineMs: number;
-  /** Of the whole fleet: each process may use its share. */
+  /** Maximum of the whole fleet; each process uses its share. */
   readonly maxConcurrent: number;
-  /** How the limit below that is found. */
+  /** The algorithm of the concurrency limit below `maxConcurrent`. */
   readonly limit: 'gradient' | 'aimd' | 'fixed';
   readonly maxQueued: number;
   readonly snippetLength: number;
@@ -213,65 +218,25 @@ export interface EngineLimits {
 
 export type EngineSettings =
   | ({
-      readonly kind: 'sqlite' /** Directory of `<domain>.sqlite`. */;
+      readonly kind: 'sqlite';
+      /** Directory of `<domain>.sqlite`. */
       readonly directory: string;
-      readonly workers: number /** Make the demo catalogue when the file is missing. */;
+      readonly workers: number;
+      /** Build the demo index when the file is missing. */
       readonly demo: boolean;
     } & EngineLimits)
   | ({
       readonly kind: 'sphinx' | 'manticore';
-      /** The same index on each; at least one. */
+      /** Servers with the same index; at least one. */
       readonly endpoints: readonly [HostPort, ...HostPort[]];
       readonly index: string;
       readonly ranker: string;
       readonly user?: string;
       readonly password?: string;
-      readonly tls?: EngineTlsSettings /** Attribute that holds the document's own id; absent: the engine's numeric id. */;
+      readonly tls?: EngineTlsSettings;
+      /** Attribute that holds the document's id; absent: the engine's numeric id. */
       readonly idAttribute?: string;
-      readonly connectTimeoutMs: number /** Most results reachable by paging. */;
+      readonly connectTimeoutMs: number;
+      /** Maximum number of results reachable by paging. */
       readonly maxMatches: number;
     } & EngineLimits);
-
-/** An IP address, alone or with the length of its prefix. An IPv4 address is written as one: mapped ones are not taken. */
-export function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  if (rest.length > 0) return false;
-  const bits = isIPv4(address) ? 32 : isPlainIPv6(address) ? 128 : undefined;
-  if (bits === undefined) return false;
-  return prefix === undefined || (/^(?:0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= bits);
-}
-
-function isPlainIPv6(address: string): boolean {
-  return isIPv6(address) && !address.includes('%') && !/^(?:::|(?:0+:){5})ffff:/i.test(address);
-}
-
-/** Whether only this machine reaches a listener bound to it. */
-export function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(address);
-}
-
-export type DraftStore = NonNullable<Draft<Config['domains'][string]['store']>>;
-
-/** One store the configuration names, and where. */
-export interface NamedStore {
-  readonly path: Path;
-  /** A domain's name, or `control`, `counters` in words. */
-  readonly owner: string;
-  readonly store: Exclude<DraftStore, { readonly kind: 'none' }>;
-}
-
-/** Every store that is to be connected to: the domains' own, and those of the process. */
-export function namedStores(config: Draft<Config>): readonly NamedStore[] {
-  const all = [
-    ...Object.entries(config.domains ?? {}).map(([name, domain]) => ({
-      path: ['domains', name, 'store'],
-      owner: name,
-      store: domain?.store,
-    })),
-    { path: ['control'], owner: 'control', store: config.control },
-    { path: ['counters'], owner: 'counters', store: config.counters },
-  ];
-  return all.flatMap(({ path, owner, store }) =>
-    store === undefined || store.kind === 'none' ? [] : [{ path, owner, store }],
-  );
-}

@@ -1,7 +1,7 @@
 import type { Annotations } from './fields.ts';
 import { configShape } from './schema.ts';
 
-/** The schema as the plain JSON Schema it is: what the readers of the table walk. */
+/** A node of the schema, as plain JSON Schema. */
 export interface SchemaNode extends Annotations {
   readonly type?: string;
   readonly description?: string;
@@ -25,7 +25,7 @@ export interface SchemaNode extends Annotations {
 
 export const CONFIG_TABLE: SchemaNode = configShape as unknown as SchemaNode;
 
-/** One way of reading a node; everything that walks the table switches over it. */
+/** The form of a node; every reader of the table switches over it. */
 export type Shape =
   | { readonly is: 'mapping'; readonly properties: Readonly<Record<string, SchemaNode>> }
   | { readonly is: 'named'; readonly name: RegExp; readonly member: SchemaNode }
@@ -44,19 +44,19 @@ export function shapeOf(node: SchemaNode): Shape {
   return { is: 'leaf' };
 }
 
-/** The names by which the members of a union are chosen: `sphinx`, `manticore`. */
+/** The kinds that select a member of a union: `sphinx`, `manticore`. */
 export function kindsOf(member: SchemaNode, discriminator: string): readonly string[] {
   return member.properties?.[discriminator]?.enum ?? [];
 }
 
-/** Whether a mapping must carry this member: it is declared, and nothing stands in for it. */
+/** Whether a member is required: it has no default. */
 export function isRequired(parent: SchemaNode, name: string): boolean {
   const node = parent.properties?.[name];
-  const stands = node?.default !== undefined || node?.['x-default'] !== undefined;
-  return !stands && (parent.required ?? []).includes(name);
+  const hasDefault = node?.default !== undefined || node?.['x-default'] !== undefined;
+  return !hasDefault && (parent.required ?? []).includes(name);
 }
 
-/** What may stand at a node, in words. */
+/** The values allowed at a node, in words. */
 export function allowedAt(node: SchemaNode): string {
   const shape = shapeOf(node);
   switch (shape.is) {
@@ -99,78 +99,4 @@ function between(from: number | undefined, to: number | undefined, word: string,
   if (from !== undefined && to !== undefined) return `${word} ${word === '' ? 'from ' : ''}${from} to ${to}${unit}`;
   if (to !== undefined) return `${word} at most ${to}${unit}`;
   return from === undefined ? '' : `${word} at least ${from}${unit}`;
-}
-
-type JsonSchema = Readonly<Record<string, unknown>>;
-
-/**
- * The table as JSON Schema for editors. It differs in three ways: what has a default may be left out, descriptions say
- * what is allowed, and wherever a text is not free an interpolated one (`${PORT}`) may stand as well.
- */
-export function configSchema(): JsonSchema {
-  const { properties, ...root } = forEditors(CONFIG_TABLE);
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'serpcache configuration',
-    ...root,
-    properties,
-    patternProperties: { '^x-': true },
-    definitions: {
-      variable: { type: 'string', pattern: '\\$\\{[^}]*\\}', description: `Text with \${VARIABLE} in it.` },
-    },
-  };
-}
-
-function forEditors(node: SchemaNode): JsonSchema {
-  const { description = '', default: byDefault } = node;
-  const common = { description, ...(byDefault === undefined ? {} : { default: byDefault }) };
-  const shape = shapeOf(node);
-  switch (shape.is) {
-    case 'mapping': {
-      const entries = Object.entries(shape.properties);
-      const required = entries.map(([name]) => name).filter((name) => isRequired(node, name));
-      return {
-        ...common,
-        type: 'object',
-        properties: Object.fromEntries(entries.map(([name, member]) => [name, forEditors(member)])),
-        ...(required.length === 0 ? {} : { required }),
-        additionalProperties: false,
-      };
-    }
-    case 'named': {
-      const { minProperties, maxProperties } = node;
-      return {
-        ...common,
-        type: 'object',
-        patternProperties: { [shape.name.source]: forEditors(shape.member) },
-        ...(minProperties === undefined ? {} : { minProperties }),
-        ...(maxProperties === undefined ? {} : { maxProperties }),
-        additionalProperties: false,
-      };
-    }
-    case 'list': {
-      const { minItems, maxItems } = node;
-      return {
-        ...common,
-        type: 'array',
-        items: forEditors(shape.item),
-        ...(minItems === undefined ? {} : { minItems }),
-        ...(maxItems === undefined ? {} : { maxItems }),
-      };
-    }
-    case 'union':
-      return { ...common, anyOf: shape.members.map(forEditors) };
-    case 'leaf':
-      return { ...common, description: `${description} Allowed: ${allowedAt(node)}.`, anyOf: [plain(node), VARIABLE] };
-  }
-}
-
-const VARIABLE = { $ref: '#/definitions/variable' };
-
-/** Without our annotations, which strict validators refuse to pass over. */
-function plain(node: SchemaNode): JsonSchema {
-  const entries = Object.entries(node).filter(
-    ([name]) => !name.startsWith('x-') && name !== 'description' && name !== 'default',
-  );
-  return Object.fromEntries(entries);
 }

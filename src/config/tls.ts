@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { formatPath, MISSING, type Path, type RawFault, showValue } from './faults.ts';
-import type { Config, Draft } from './schema.ts';
-import { type EngineTlsSettings, isLoopback, namedStores, type Settings, type TlsSettings } from './settings.ts';
+import { type Config, type Draft, namedStores } from './schema.ts';
+import type { EngineTlsSettings, TlsSettings } from './settings.ts';
 
 /** @throws as `readFileSync` does. */
 export type ReadFile = (path: string) => string;
 
 export type TlsFiles = Pick<TlsSettings, 'ca' | 'cert' | 'key'>;
 
-export interface TlsRead {
+interface TlsRead {
   /** PEM texts by the path of their `tls`. */
   readonly files: ReadonlyMap<string, TlsFiles>;
   readonly faults: readonly RawFault[];
@@ -18,7 +18,7 @@ export interface TlsRead {
 
 const PEM = /-----BEGIN [A-Z0-9 ]+-----/;
 
-/** One `tls` section the configuration has, and where. */
+/** A `tls` section of the configuration, and its path. */
 interface NamedTls {
   readonly path: Path;
   readonly tls: Draft<TlsFiles>;
@@ -55,7 +55,10 @@ export function checkTls(config: Draft<Config>): readonly RawFault[] {
   return [...pairs, ...engines];
 }
 
-/** In the MySQL handshake a certificate is only compared with a name: an address would be compared with `localhost`. */
+/**
+ * In the MySQL handshake a certificate is compared with a name only: for an address, it would be compared with
+ * `localhost`.
+ */
 function checkEngineName(path: Path, engine: DraftEngine): readonly RawFault[] {
   if (engine.kind === 'sqlite' || engine.tls === undefined || engine.tls.serverName !== undefined) return [];
   if (tlsModeOf(engine.kind, engine.tls.mode) === 'tunnel') return [];
@@ -66,12 +69,12 @@ function checkEngineName(path: Path, engine: DraftEngine): readonly RawFault[] {
   return [{ path, value: MISSING, allowed: `the name in the server's certificate, as ${address} is an address` }];
 }
 
-/** Sphinx has no TLS of its own, so what speaks it is a tunnel in front of it. */
+/** Sphinx has no TLS of its own, so TLS to it needs a tunnel in front of it. */
 export function tlsModeOf(kind: 'sphinx' | 'manticore', given: EngineTlsSettings['mode'] | undefined) {
   return given ?? (kind === 'sphinx' ? 'tunnel' : 'mysql');
 }
 
-/** Reads every file a `tls` section names, so that one that is missing is a fault at start and not at the first use. */
+/** Reads every file that a `tls` section names, so that a missing file is a fault at start and not at the first use. */
 export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string): TlsRead {
   const files = new Map<string, TlsFiles>();
   const faults: RawFault[] = [];
@@ -108,7 +111,7 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
   return { files, faults };
 }
 
-/** Whether a TLS server or client can be made of them. */
+/** Whether the key is the certificate's: a TLS context accepts both. */
 function fit(cert: string, key: string): boolean {
   try {
     createSecureContext({ cert, key });
@@ -118,27 +121,7 @@ function fit(cert: string, key: string): boolean {
   }
 }
 
-/** Settings that are allowed and leave something unprotected: each start logs them, one line each, without secrets. */
-export function warningsOf({ admin, control, counters, domains }: Settings): readonly string[] {
-  const warnings: string[] = [];
-  if (admin.tls === undefined && !isLoopback(admin.host)) {
-    warnings.push(
-      `admin.tls is not set and admin.host ${admin.host} is not a loopback address: the admin token crosses the network in plain text, unless a proxy in front of it speaks TLS`,
-    );
-  }
-  const stores = [
-    { path: 'control', store: control },
-    { path: 'counters', store: counters },
-    ...domains.map(({ name, store }) => ({ path: `domains.${name}.store`, store })),
-  ];
-  for (const { path, store } of stores) {
-    if (store.kind === 'none' || store.tls?.rejectUnauthorized !== false) continue;
-    warnings.push(`${path}.tls.rejectUnauthorized is false: any server is believed, and gets the password`);
-  }
-  return warnings;
-}
-
-/** `ENOENT`, never the message: it may quote what was read. */
+/** The code of an error, such as `ENOENT`. The message is never shown, because it may quote the file. */
 export function reasonOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : MISSING;

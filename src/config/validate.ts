@@ -5,13 +5,13 @@ import { parseDuration, parseHostPort, parseSize } from './fields.ts';
 import type { Config, Draft } from './schema.ts';
 import { allowedAt, alternatives, CONFIG_TABLE, isRequired, kindsOf, type SchemaNode, shapeOf } from './table.ts';
 
-export interface Validated {
-  /** Defaults applied and units read; what was at fault is left out. Without faults it is a whole `Config`. */
+interface Validated {
+  /** Defaults applied and units converted; faulty values are left out. Without faults it is a complete `Config`. */
   readonly config: Draft<Config>;
   readonly faults: readonly RawFault[];
 }
 
-/** Every fault of every value against the table. */
+/** Checks every value against the table and reports all faults. */
 export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Validated {
   const faults: RawFault[] = [];
   const report = (path: Path, value: string, allowed: string): undefined => {
@@ -25,7 +25,7 @@ export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Valid
   };
 
   const read = (node: SchemaNode, given: unknown, path: Path): unknown => {
-    // `memory:` with nothing below it is YAML's null: the same as not written.
+    // `memory:` without a value is null in YAML; it counts as left out.
     const value = given ?? node.default;
     if (value === FAULTY) return undefined;
     const wrong = (): undefined => report(path, shown(node, value, path), allowedAt(node));
@@ -90,7 +90,7 @@ export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Valid
     return Object.fromEntries(result.filter(([, decoded]) => decoded !== undefined));
   };
 
-  // Its value is never shown: a mistyped name of a secret looks like any other.
+  // The value is never shown: it may be a secret under a mistyped name.
   const reportUnknown = (name: string, known: readonly string[], path: Path): void => {
     const near = nearest(name, known);
     const hint = near === undefined ? `known here: ${known.join(', ')}` : `did you mean ${near}?`;
@@ -100,10 +100,10 @@ export function validate(tree: unknown, secretPaths: ReadonlySet<string>): Valid
   return { config: (read(CONFIG_TABLE, tree ?? {}, []) ?? {}) as Draft<Config>, faults };
 }
 
-/** One value as the rooms get it, or undefined when the table does not allow it. */
-export function readLeaf(node: SchemaNode, given: unknown): unknown {
+/** The value with its unit converted, or undefined when the table does not allow it. */
+function readLeaf(node: SchemaNode, given: unknown): unknown {
   const value = typeof given === 'string' ? fromText(node, given) : given;
-  // The node came out of a TypeBox schema, and is JSON Schema either way.
+  // The node comes from a TypeBox schema and is JSON Schema, so the cast is safe.
   if (!Check(node as Parameters<typeof Check>[0], value)) return undefined;
   switch (node['x-unit']) {
     case undefined:
@@ -117,7 +117,7 @@ export function readLeaf(node: SchemaNode, given: unknown): unknown {
   }
 }
 
-/** Variables only ever bring text, so a field that wants a number or a flag reads it from text. */
+/** Variables are always text, so numbers and flags are also read from text. */
 function fromText(node: SchemaNode, given: string): unknown {
   const numeric = node.type === 'integer' || node.type === 'number' || node['x-unit'] === 'size';
   if (numeric && /^-?[0-9]{1,15}(\.[0-9]{1,15})?$/.test(given)) return Number(given);
@@ -137,7 +137,7 @@ function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `constructor` and its like are on every object; only what was written counts. */
+/** Only members that the file has: every object inherits members such as `constructor`. */
 function own(mapping: Mapping, name: string): unknown {
   return Object.hasOwn(mapping, name) ? mapping[name] : undefined;
 }

@@ -45,7 +45,7 @@ type EnginesRuntime = Pick<Runtime<DomainEnginesEvent>, 'clock' | 'random' | 'ob
 
 /** @throws when an embedded index cannot be opened. A searchd may be away. */
 export async function createEngines(
-  settings: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'without' | 'lifeboat'>,
+  settings: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences' | 'lifeboat'>,
   domain: SearchDomain,
   ports: EnginesPorts,
   runtime: EnginesRuntime,
@@ -68,7 +68,12 @@ export async function createEngines(
 const PROBE = { intervalMs: 5_000, openIntervalMs: 200, timeoutMs: 2_000 };
 
 async function createGuardedEngine(
-  { name, engine: settings, patienceMs, without }: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'without'>,
+  {
+    name,
+    engine: settings,
+    patienceMs,
+    disabledDefences,
+  }: Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences'>,
   domain: SearchDomain,
   { fleetShare, refusal }: EnginesPorts,
   { clock, random, observe }: EnginesRuntime,
@@ -85,7 +90,7 @@ async function createGuardedEngine(
       endpoints: endpointNames(settings),
       maxWaitMs: patienceMs,
       abortEndsWork: engines.every((engine) => engine.abortEndsWork),
-      disabledDefences: without,
+      disabledDefences,
     },
     {
       faultOf,
@@ -137,7 +142,7 @@ function createLifeboatEngine(
     snippetLength,
   } as const;
   return createGuardedEngine(
-    { name: `${name} lifeboat`, engine, patienceMs: deadlineMs, without: [] },
+    { name: `${name} lifeboat`, engine, patienceMs: deadlineMs, disabledDefences: [] },
     domain,
     // A drill that is simulating an engine outage relies on the lifeboat.
     { fleetShare: (total) => total, refusal: () => undefined },

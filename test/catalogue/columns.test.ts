@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ColumnUse, nameOfColumn } from '../../src/catalogue/columns.ts';
-import { attributes, catalogueError, catalogueFiles } from './files.ts';
+import { attributes, catalogueError, catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 
 describe('the columns of a catalogue', () => {
-  it('have names that an attribute may have, also when they are in Russian', () => {
+  it('have names that are made into attribute names, Russian ones too', () => {
     for (const [column, name] of [
       ['price', 'price'],
       ['Price, RUB', 'price_rub'],
@@ -22,7 +22,7 @@ describe('the columns of a catalogue', () => {
     }
   });
 
-  it('are read as the declared attributes of their names, and the others are told', async () => {
+  it('are read as the declared attributes of their names, and the others are reported', async () => {
     let use: ColumnUse | undefined;
     const [document] = await files.read('own.csv', 'ID;Название;Цена;Цвет;weight;\n1;Диван;990;red;5;\n', {
       attributes: attributes({ tsena: 'integer', weight: 'integer' }),
@@ -35,7 +35,7 @@ describe('the columns of a catalogue', () => {
     assert.deepEqual(Object.fromEntries(use?.renamed ?? []), { ID: 'id', Название: 'title', Цена: 'tsena' });
   });
 
-  it('are taken by their exact name before a name like it, and by a declared attribute before a usual name', async () => {
+  it('are matched by exact name before a similar one, and by declared attribute before a usual name', async () => {
     let use: ColumnUse | undefined;
     const rows = [
       '{"sku":"a","id":"1","name":"n","Title":"T","title":"t","Price":1,"price":2}',
@@ -52,13 +52,13 @@ describe('the columns of a catalogue', () => {
     assert.deepEqual(use?.ignored.toSorted(), ['Price', 'Title', 'sku']);
   });
 
-  it('of two columns of one name the first is taken', async () => {
+  it('take the first of two columns of one name', async () => {
     const own = { attributes: attributes({ price: 'integer' }) };
     const [document] = await files.read('two.csv', 'id,title,Price,PRICE\n1,t,1,2\n', own);
     assert.deepEqual(document?.attributes, { price: 1 });
   });
 
-  it('name a fault as the file does', async () => {
+  it('name a fault by the column of the file', async () => {
     const own = { attributes: attributes({ tsena: 'integer' }) };
     await assert.rejects(
       files.read('fault.csv', 'код,название,Цена\n1,a,дорого\n', own),
@@ -66,7 +66,7 @@ describe('the columns of a catalogue', () => {
     );
   });
 
-  it('are told in a bounded number, whatever the file holds', async () => {
+  it('are reported up to a maximum number, whatever the file holds', async () => {
     let use: ColumnUse | undefined;
     const rows = Array.from({ length: 3000 }, (_, i) => `{"id":"${i}","title":"a","field-${i}":1}`);
     const onColumns = (used: ColumnUse): void => {

@@ -13,7 +13,7 @@ const number = (document: Document, name: string): number => Number(document.att
 const text = (document: Document, name: string): string => String(document.attributes[name] ?? '');
 const say = (document: Document): string => `${document.title}: ${JSON.stringify(document.attributes)}`;
 
-/** Roubles, from–to, by category; a new category must be given its range here. */
+/** The range of prices of each category, in roubles; a new category needs an entry. */
 const PRICES: Readonly<Record<string, readonly [from: number, to: number]>> = {
   телефоны: [500, 130_000],
   'ноутбуки и компьютеры': [500, 280_000],
@@ -39,8 +39,8 @@ const PRICES: Readonly<Record<string, readonly [from: number, to: number]>> = {
   'запчасти и шины': [500, 200_000],
 };
 
-describe('the demo catalogue, read by a person', () => {
-  it('asks a price that its category can have', () => {
+describe('the plausibility of the demo catalogue', () => {
+  it('has prices that fit their category', () => {
     for (const document of [...goods, ...auto]) {
       const [from, to] = PRICES[text(document, 'category')] ?? [Number.NaN, Number.NaN];
       const price = number(document, 'price');
@@ -48,7 +48,7 @@ describe('the demo catalogue, read by a person', () => {
     }
   });
 
-  it('asks more for an iPhone 15 than for an iPhone 11 in the same condition, and less for a broken one', () => {
+  it('has higher prices for an iPhone 15 than for an iPhone 11 in the same condition, and lower ones for a broken one', () => {
     const middle = (model: string, condition: string): number => {
       const prices = goods
         .filter(({ title }) => new RegExp(`${model}\\b`, 'i').test(title))
@@ -62,7 +62,7 @@ describe('the demo catalogue, read by a person', () => {
     assert.ok(middle('iphone 13', 'хорошее') > 2 * middle('iphone 13', 'на запчасти'));
   });
 
-  it('sells nothing from the future, and nothing that has driven more than its years allow', () => {
+  it('has no year in the future, and no mileage beyond what the age allows', () => {
     for (const document of auto) {
       if (text(document, 'category') === 'запчасти и шины') continue;
       const year = number(document, 'year');
@@ -74,7 +74,7 @@ describe('the demo catalogue, read by a person', () => {
     }
   });
 
-  it('writes the year and the distance of the attributes in the text, no others', () => {
+  it('has in the text the year and the mileage of the attributes, and no others', () => {
     const told = { distances: 0, years: 0 };
     for (const document of auto) {
       const distance = /(\d[\d ]*) (?:км|km)(?![а-яё\w])/.exec(document.description)?.[1];
@@ -91,7 +91,7 @@ describe('the demo catalogue, read by a person', () => {
     assert.ok(told.distances > 100 && told.years > 100, JSON.stringify(told));
   });
 
-  it('asks less for an older car of the same model', () => {
+  it('has lower prices for an older car of the same model', () => {
     const camrys = auto.filter((document) => text(document, 'model') === 'Camry' && 'year' in document.attributes);
     const mean = (documents: readonly Document[]): number =>
       documents.reduce((sum, document) => sum + number(document, 'price'), 0) / documents.length;
@@ -101,7 +101,7 @@ describe('the demo catalogue, read by a person', () => {
     assert.ok(mean(recent) > 2 * mean(old), `${mean(old)} ${mean(recent)}`);
   });
 
-  it('gives flats the area their rooms need, and a floor the house has', () => {
+  it('has flats with an area that fits their rooms, and a floor that the house has', () => {
     let floors = 0;
     for (const document of realty.filter((each) => text(each, 'category') === 'квартиры')) {
       const rooms = number(document, 'rooms');
@@ -115,7 +115,7 @@ describe('the demo catalogue, read by a person', () => {
     assert.ok(floors > 100, `${floors} floors`);
   });
 
-  it('names rooms in the text as in the attribute', () => {
+  it('has the same number of rooms in the text and in the attribute', () => {
     const words = ['студия', 'однушк', 'двушк', 'трёшк', 'четырёшк'];
     const found = new Set<number>();
     for (const document of realty) {
@@ -129,7 +129,7 @@ describe('the demo catalogue, read by a person', () => {
     assert.equal(found.size, words.length);
   });
 
-  it('sells and lets flats for what their city pays', () => {
+  it('has prices and rents of flats that fit their city', () => {
     for (const document of realty.filter((each) => text(each, 'category') === 'квартиры')) {
       const city = CITIES.find(({ name }) => name === text(document, 'city'));
       assert.ok(city !== undefined);
@@ -139,7 +139,7 @@ describe('the demo catalogue, read by a person', () => {
     }
   });
 
-  it('lets nothing for less than 3,000 a month, and no plot at all', () => {
+  it('has no rent below 3,000 a month, and no plot to let', () => {
     const rented = realty.filter((each) => text(each, 'deal') === 'аренда');
     assert.ok(rented.length > 100);
     for (const document of rented) {
@@ -148,7 +148,7 @@ describe('the demo catalogue, read by a person', () => {
     }
   });
 
-  it('pays what the profession and the city can pay', () => {
+  it('has pay that fits the profession and the city', () => {
     for (const document of jobs) {
       const pay = number(document, 'price');
       if (Number.isNaN(pay)) continue;
@@ -161,14 +161,14 @@ describe('the demo catalogue, read by a person', () => {
     assert.ok(mean('Москва') > 1.3 * mean('Саратов'));
   });
 
-  it('leaves a price out of few jobs, and out of nothing else', () => {
+  it('has no price in a few jobs, and a price everywhere else', () => {
     const without = (documents: readonly Document[]): number =>
       documents.filter(({ attributes }) => !('price' in attributes)).length;
     assert.equal(without(goods) + without(auto) + without(realty), 0);
     assert.ok(without(jobs) > 200 && without(jobs) < 600);
   });
 
-  it('lives in real cities, Moscow the most', () => {
+  it('has real cities, Moscow most often', () => {
     const counts = new Map<string, number>();
     for (const document of [...goods, ...auto, ...realty, ...jobs]) {
       counts.set(text(document, 'city'), (counts.get(text(document, 'city')) ?? 0) + 1);
@@ -204,7 +204,7 @@ describe('what people search for', () => {
       const words = query.split(' ');
       const found = documents.filter((document) => {
         const said = foldedOf(document);
-        // Most documents have one of the words nowhere: to split them all takes ten times as long.
+        // Most documents lack one of the words, so the cheap check comes first; splitting all takes ten times as long.
         if (!words.every((word) => said.includes(word))) return false;
         const each = said.split(/[^\p{L}\p{N}]+/u);
         return words.every((word) => each.some((one) => one.startsWith(word)));

@@ -10,18 +10,18 @@ const catalogue: ReadonlyMap<string, readonly Document[]> = new Map(
 const everything = [...catalogue.values()].flat();
 
 describe('the demo catalogue', () => {
-  it('is the same bytes on every machine: a change here is meant, or a fault', () => {
+  it('has the same bytes on every machine, so that a change is intended or a fault', () => {
     const hash = createHash('sha256');
     for (const document of everything) hash.update(`${JSON.stringify(document)}\n`);
-    // Meant? Then read some of the new ads as a person would, and put the new hash here.
+    // If the change is intended, read some of the new ads, then put the new hash here.
     assert.equal(hash.digest('hex'), EXPECTED_HASH);
   });
 
-  it('is the same when a domain is made again, or alone', () => {
+  it('is the same when a domain is generated again, or alone', () => {
     assert.deepEqual([...demoDocuments('jobs').take(500)], catalogue.get('jobs')?.slice(0, 500));
   });
 
-  it('holds 50,000 ads, as many per domain as it says', () => {
+  it('holds 50,000 ads, with the declared number per domain', () => {
     assert.equal(everything.length, 50_000);
     for (const [name, documents] of catalogue) assert.equal(documents.length, DEMO_SIZES[name]);
   });
@@ -31,14 +31,14 @@ describe('the demo catalogue', () => {
     for (const { id } of everything) assert.match(id, /^[1-9]\d{9}$/);
   });
 
-  it('never says quite the same twice within a domain', () => {
+  it('never has the same text twice within a domain', () => {
     for (const [name, documents] of catalogue) {
       const texts = new Set(documents.map(({ title, description }) => `${title}\n${description}`));
       assert.equal(texts.size, documents.length, name);
     }
   });
 
-  it('carries declared attributes only, each of its type, and always a category, a city and a date', () => {
+  it('has declared attributes only, each of its type, and always a category, a city and a date', () => {
     for (const { name, attributes } of DEMO_DOMAINS) {
       const types = new Map(attributes.map((attribute) => [attribute.name, attribute.type]));
       for (const document of catalogue.get(name) ?? []) {
@@ -67,7 +67,7 @@ describe('the demo catalogue', () => {
     }
   });
 
-  it('is Russian with a fifth or a seventh in English, in each domain', () => {
+  it('is in Russian, with a seventh to a fifth in English, in each domain', () => {
     for (const [name, documents] of catalogue) {
       const english = documents.filter(({ description }) => !/[а-яё]/i.test(description)).length;
       assert.ok(english > documents.length * 0.14 && english < documents.length * 0.21, `${name}: ${english}`);
@@ -81,7 +81,7 @@ describe('the demo catalogue', () => {
     }
   });
 
-  it('is spread over 180 days that end on 2026-11-20, the newest the most', () => {
+  it('is spread over 180 days that end on 2026-11-20, with more ads on newer days', () => {
     const dates = everything.map(({ attributes }) => String(attributes['date'])).sort();
     assert.ok((dates[0] ?? '') >= '2026-05-24', dates[0]);
     assert.equal(dates.at(-1), '2026-11-20');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { type InferredCatalogue, inferCatalogue } from '../../src/catalogue/infer.ts';
-import { catalogueError, catalogueFiles } from './files.ts';
+import { catalogueError, catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 
@@ -14,8 +14,8 @@ async function infer(name: string, text: string): Promise<InferredCatalogue> {
 const typesOf = ({ columns }: InferredCatalogue): Readonly<Record<string, string>> =>
   Object.fromEntries(columns.map(({ column, type, unusable }) => [column, unusable ?? type]));
 
-describe('the columns of a catalogue nobody has described', () => {
-  it('have the type that holds for each of their values', async () => {
+describe('the inferred columns of a catalogue', () => {
+  it('have the type that fits all of their values', async () => {
     const rows = [
       'id,name,year,price,added,size,code7,phone,empty,share,atoms',
       '1,a,2019,12.50,2026-01-02,42,007,+79991234567,,1e-3,1e23',
@@ -31,7 +31,7 @@ describe('the columns of a catalogue nobody has described', () => {
     });
   });
 
-  it('are read from every row of NDJSON, whose numbers may stand in quotes', async () => {
+  it('are inferred from every row of NDJSON, whose numbers may stand in quotes', async () => {
     const found = await infer(
       'types.ndjson',
       '{"артикул":"1","title":"a","price":"7990","used":true,"tags":["x"]}\n{"артикул":"2","title":"b","price":12.5,"late":1}',
@@ -42,7 +42,7 @@ describe('the columns of a catalogue nobody has described', () => {
     });
   });
 
-  it('tell how nearly-numbers and nearly-days would be written', async () => {
+  it('have advice for values that are nearly numbers or nearly dates', async () => {
     const found = await infer(
       'near.csv',
       'id;title;цена;дата;город\n1;a;12,50;20.11.2026;Москва\n2;b;1 990;01.02.2026;Казань\n',
@@ -57,7 +57,7 @@ describe('the columns of a catalogue nobody has described', () => {
     );
   });
 
-  it('are refused without rows, id or title, and in too large a number', async () => {
+  it('are refused without rows, id or title, and above the maximum number', async () => {
     await assert.rejects(infer('none.csv', 'id,title\n'), catalogueError(undefined, undefined, /holds no rows/));
     await assert.rejects(infer('h.csv', 'id,price\n1,2\n'), catalogueError(1, 'title', /no such column/));
     await assert.rejects(infer('h.ndjson', '{"title":"a"}'), catalogueError(undefined, 'id', /no such column/));

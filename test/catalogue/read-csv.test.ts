@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { catalogueError, catalogueFiles } from './files.ts';
+import { catalogueError, catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 const HEADER = 'id,title,description,price,area,date\n';
 
 describe('a catalogue in CSV', () => {
-  it('gives its rows as documents, numbers as numbers, empty cells as missing values', async () => {
+  it('is read as documents, with numbers as numbers and empty cells as missing values', async () => {
     const text = `${HEADER}1,"Диван ""угловой"", серый","две\nстроки 😀",15000,3.5,2026-11-20\n2,Стол,,,,\n`;
     assert.deepEqual(await files.read('good.csv', text), [
       {
@@ -25,7 +25,7 @@ describe('a catalogue in CSV', () => {
     assert.deepEqual(document, { id: '1', title: 'a', description: '', attributes: { price: 5 } });
   });
 
-  it('may be packed, begin with a byte order mark, end its lines with CRLF, hold blank lines', async () => {
+  it('may be packed, start with a byte order mark, end its lines with CRLF, and hold blank lines', async () => {
     const text = '\ufeffid,title\r\n\r\n1,a\r\n2,b';
     const plain = await files.read('marks.csv', text);
     assert.deepEqual(
@@ -49,7 +49,7 @@ describe('a catalogue in CSV', () => {
     }
   });
 
-  it('is delimited by what its header is, past blank lines and outside of quotes', async () => {
+  it('is delimited by the delimiter of its header, after blank lines and outside quotes', async () => {
     for (const [header, row] of [
       ['"id";"title";"price, in roubles, net";brand', '1;a, b, c, d;5;Stels'],
       ['id;title;price, in roubles;brand', '1;a, b, c, d;5;Stels'],
@@ -83,7 +83,7 @@ describe('a catalogue in CSV', () => {
     await assert.rejects(files.read('h.csv', 'id,title,title\n1,a,b\n'), catalogueError(1, 'title', /twice/));
   });
 
-  it('is refused with the line a row begins on, past cells of several lines, CRLF and blank lines', async () => {
+  it('is refused with the first line of the row, after cells of several lines, CRLF and blank lines', async () => {
     const bad = '4,x,,cheap,,\n';
     const several = `${HEADER}1,a,"one\ntwo\nthree",1,,\n\n${bad}`;
     await assert.rejects(
@@ -134,16 +134,16 @@ describe('a catalogue in CSV', () => {
     );
   });
 
-  it('may have cells of blanks, which are missing values, and texts with blanks around and lines within', async () => {
+  it('may have cells of spaces, which are missing values, and texts with spaces around them and line breaks in them', async () => {
     const rows = `${HEADER}1,a,, , ,\n2,b,, ,\t,\u00a0\n3,c,,7,,\n`;
     const [first, second, third] = await files.read('blanks.csv', rows);
     assert.deepEqual([first?.attributes, second?.attributes, third?.attributes], [{}, {}, { price: 7 }]);
     const [row] = await files.read('lines.csv', 'id,title,brand\n1,a,"  Stels\r\n of\tKazan "\n');
-    // As it stands in the counters, so it can be asked for: a filter takes no control characters.
+    // A facet value is also used in a filter, and filters take no control characters.
     assert.deepEqual(row?.attributes, { brand: 'Stels of Kazan' });
   });
 
-  it('is refused for a row longer than the bound', async () => {
+  it('is refused for a row longer than the maximum', async () => {
     const text = `${HEADER}1,a,,,,\n2,b,${'x'.repeat(5000)},,,\n`;
     await assert.rejects(
       files.read('long.csv', text, { maxLineBytes: 1000 }),
@@ -151,7 +151,7 @@ describe('a catalogue in CSV', () => {
     );
   });
 
-  it('skips as many bad rows as it is told, but not what breaks the rows after it', async () => {
+  it('skips up to the given number of bad rows, but not a fault that breaks the rows after it', async () => {
     const skipped: (number | undefined)[] = [];
     const options = { maxBadRows: 9, onBadRow: ({ line }: { readonly line?: number }) => void skipped.push(line) };
     const rows = await files.read('skip.csv', `${HEADER}1,a\n2,b,,5,,\n3,,,,,\n4,d,,,,\n`, options);

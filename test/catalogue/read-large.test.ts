@@ -7,15 +7,15 @@ import { gzipSync } from 'node:zlib';
 import { readCatalogue } from '../../src/catalogue/read.ts';
 import type { Document } from '../../src/search/domain.ts';
 import { corpora, evenly } from '../corpus.ts';
-import { catalogueFiles } from './files.ts';
+import { catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 const READER = new URL('../../src/catalogue/read.ts', import.meta.url).href;
 const ROWS = 50_000;
-/** Half of the text, and a process of Node needs most of it for itself. */
+/** Half of the size of the text; Node itself needs most of it. */
 const HEAP_MB = 24;
 
-/** Reads a catalogue in a process whose heap holds half of its text, and prints how many rows there were. */
+/** Reads a catalogue in a process with a heap of half its size, and prints the number of rows. */
 async function countInSmallHeap(file: string): Promise<string> {
   const script = `
     import { readCatalogue } from ${JSON.stringify(READER)};
@@ -46,7 +46,7 @@ describe('a large catalogue', () => {
     assert.equal(await countInSmallHeap(files.path('large.csv.gz')), String(ROWS));
   });
 
-  it('that is one line without end is refused with a heap of 24 MB', async () => {
+  it('of one endless line is refused with a heap of 24 MB', async () => {
     const endless = gzipSync(Buffer.alloc(64 * 1024 * 1024, 'x'), { level: 1 });
     await writeFile(files.path('endless.ndjson.gz'), endless);
     await writeFile(files.path('endless.csv.gz'), endless);
@@ -57,7 +57,7 @@ describe('a large catalogue', () => {
     );
   });
 
-  it('whose reader stops early is closed, however much is left', async () => {
+  it('is closed when its reader stops early', async () => {
     await writeFile(files.path('early.ndjson'), '{"id":"1","title":"a"}\n'.repeat(ROWS));
     for await (const { id } of readCatalogue(files.path('early.ndjson'), { attributes: [] })) {
       assert.equal(id, '1');
@@ -67,8 +67,8 @@ describe('a large catalogue', () => {
 });
 
 for (const corpus of corpora()) {
-  describe(`${corpus.name}: every row is read as it is`, () => {
-    /** Space around a title is no part of it. */
+  describe(`${corpus.name}: every row is read unchanged`, () => {
+    /** Spaces around a title do not belong to it. */
     const isRead = async (file: string, expected: readonly Document[]): Promise<void> => {
       let row = 0;
       for await (const document of readCatalogue(file, { attributes: corpus.attributes })) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { readCatalogue } from '../../src/catalogue/read.ts';
-import { ATTRIBUTES, catalogueError, catalogueFiles } from './files.ts';
+import { ATTRIBUTES, catalogueError, catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 
@@ -11,7 +11,7 @@ const onLine4 = (row: string): string =>
   `{"id":"1","title":"a"}\n\n{"id":"2","title":"b"}\n${row}\n{"id":"5","title":"e"}\n`;
 
 describe('a catalogue in NDJSON', () => {
-  it('gives its rows as documents: declared attributes kept, others ignored, missing ones left out', async () => {
+  it('is read as documents: declared attributes are kept, others ignored, missing ones left out', async () => {
     const rows = [
       '{"id":"a-1","title":" Велосипед ","description":"Ёлка 😀","price":990,"area":12.5,"date":"2026-11-20","brand":"Stels","colour":"red"}',
       '{"id":12345678901,"title":"b","price":null,"brand":""}',
@@ -27,7 +27,7 @@ describe('a catalogue in NDJSON', () => {
     ]);
   });
 
-  it('may be packed, begin with a byte order mark, end its lines with CRLF or not end its last line', async () => {
+  it('may be packed, start with a byte order mark, end its lines with CRLF, or lack the last line end', async () => {
     const text = '\ufeff{"id":"1","title":"a"}\r\n\r\n{"id":"2","title":"b"}';
     const plain = await files.read('marks.ndjson', text);
     assert.deepEqual(
@@ -38,7 +38,7 @@ describe('a catalogue in NDJSON', () => {
     assert.deepEqual(await files.read('marks.JSONL', text), plain);
   });
 
-  it('may hold numbers in quotes, and numbers where a text is declared', async () => {
+  it('may hold numbers in quotes, and numbers for an attribute of type string', async () => {
     const [document] = await files.read(
       'quoted.ndjson',
       '{"id":7,"title":"a","price":"7990","area":"12.50","brand":43}',
@@ -46,7 +46,7 @@ describe('a catalogue in NDJSON', () => {
     assert.deepEqual(document?.attributes, { brand: '43', price: 7990, area: 12.5 });
   });
 
-  it('may have ids that are whole numbers, negative ones as well', async () => {
+  it('may have whole numbers as ids, negative ones too', async () => {
     const rows = await files.read('ids.ndjson', '{"id":-5,"title":"a"}\n{"id":0,"title":"b"}\n{"id":-0,"title":"c"}');
     assert.deepEqual(
       rows.map(({ id }) => id),
@@ -111,7 +111,7 @@ describe('a catalogue in NDJSON', () => {
     });
   }
 
-  it('gives the rows before a bad one', async () => {
+  it('yields the rows before a bad one', async () => {
     const seen: string[] = [];
     await files.read('before.ndjson', onLine4('{}'), { maxBadRows: 1 });
     await assert.rejects(
@@ -132,7 +132,7 @@ describe('a catalogue in NDJSON', () => {
     await assert.rejects(files.read('latin.ndjson', bytes), catalogueError(2, undefined, /not valid UTF-8/));
   });
 
-  it('is refused for a line longer than the bound, and goes on after it when one bad row may be skipped', async () => {
+  it('is refused for a line longer than the maximum, and continues after it when one bad row may be skipped', async () => {
     const text = onLine4(`{"id":"4","title":"${'x'.repeat(200_000)}"}`);
     const options = { maxLineBytes: 100_000 };
     await assert.rejects(
@@ -146,7 +146,7 @@ describe('a catalogue in NDJSON', () => {
     );
   });
 
-  it('skips as many bad rows as it is told, says which, and refuses the next one', async () => {
+  it('skips and reports up to the given number of bad rows, and refuses the next one', async () => {
     const text = '{}\n{"id":"2","title":"b"}\nnope\n{"id":"4","title":"d"}\n[]\n';
     const skipped: (number | undefined)[] = [];
     const options = { maxBadRows: 2, onBadRow: ({ line }: { readonly line?: number }) => void skipped.push(line) };
@@ -154,7 +154,7 @@ describe('a catalogue in NDJSON', () => {
     assert.deepEqual(skipped, [1, 3]);
   });
 
-  it('shows a foreign value cut short and on one line', async () => {
+  it('shows a value of the file shortened and on one line', async () => {
     const row = `{"id":"4","title":"x","price":"${'9\\n'.repeat(500)}"}`;
     await assert.rejects(files.read('shown.ndjson', onLine4(row)), (error: Error) => {
       assert.ok(error.message.length < 400 && !error.message.includes('\n'), error.message);
@@ -164,7 +164,7 @@ describe('a catalogue in NDJSON', () => {
 });
 
 describe('a catalogue file', () => {
-  it('is refused by name when its format is not known', async () => {
+  it('is refused by name when its format is unknown', async () => {
     await assert.rejects(
       files.read('a.txt', ''),
       catalogueError(undefined, undefined, /\.ndjson, \.jsonl, \.csv or \.tsv/),
@@ -177,13 +177,13 @@ describe('a catalogue file', () => {
     await assert.rejects(read(files.path('none.csv')), catalogueError(undefined, undefined, /no such file/));
   });
 
-  it('is refused when it is packed and damaged, or cut off, after the rows that could be read', async () => {
+  it('is refused when it is packed and damaged or truncated, after the readable rows', async () => {
     await assert.rejects(files.read('a.csv.gz', 'id,title'), catalogueError(undefined, undefined, /damaged/));
     const cut = gzipSync('{"id":"1","title":"a"}\n'.repeat(50_000)).subarray(0, 300);
     await assert.rejects(files.read('a.ndjson.gz', cut), catalogueError(undefined, undefined, /ends too early/));
   });
 
-  it('stops being read when the signal says so, with its reason', async () => {
+  it('stops being read when the signal aborts, with its reason', async () => {
     const text = '{"id":"1","title":"a"}\n'.repeat(10_000);
     const reason = new Error('enough');
     const stop = new AbortController();
@@ -192,7 +192,7 @@ describe('a catalogue file', () => {
     await assert.rejects(files.read('stop.ndjson', text, { signal: AbortSignal.abort(reason) }), reason);
   });
 
-  it('says after each row how far it is, to the last byte', async () => {
+  it('reports the progress after each row, to the last byte', async () => {
     const text = '{"id":"1","title":"a"}\n'.repeat(5000);
     const shares: number[] = [];
     await files.read('far.ndjson.gz', gzipSync(text), {

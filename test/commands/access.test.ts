@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/certificates.ts';
 import { freePorts } from '../../loadtest/stack/process.ts';
-import { adminService, TOKEN } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { adminService, callCli, TOKEN } from './harness.ts';
 
-/** Knows no domains, and remembers who asked. */
+/** A server without domains that records the requests. */
 async function listener(t: TestContext) {
   const asked: IncomingHttpHeaders[] = [];
   const server = createServer(({ headers }, response) => {
@@ -23,7 +22,7 @@ async function listener(t: TestContext) {
   return { url: `http://127.0.0.1:${port}`, port: String(port), latest: () => asked.at(-1) };
 }
 
-test('the address comes from the words, else from the environment; the caller is named', async (t) => {
+test('the address comes from the arguments, else from the environment; the request names the operator', async (t) => {
   const { url, port, latest } = await listener(t);
   assert.equal((await callCli(['popular', '--admin', url.replace('http://', '')], { env: {} })).code, 0);
   assert.equal((await callCli(['popular'], { env: { ADMIN_PORT: port } })).code, 0);
@@ -31,7 +30,7 @@ test('the address comes from the words, else from the environment; the caller is
   assert.equal(latest()?.authorization, undefined);
 });
 
-test('the token comes from a file, else from the environment; a configured one goes to its own address alone', async (t) => {
+test('the token comes from a file, else from the environment; a configured token is sent to the configured address only', async (t) => {
   const { url, port, latest } = await listener(t);
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-token-'));
   t.after(() => rmSync(directory, { recursive: true }));
@@ -52,7 +51,7 @@ test('the token comes from a file, else from the environment; a configured one g
   assert.doesNotMatch(bad.err, /two words/);
 });
 
-test('where nobody listens it says the address and how to name another', async () => {
+test('without a listener the error names the address and tells how to give another', async () => {
   const [port = 0] = await freePorts(1);
   const { code, out, err } = await callCli(['popular', '--admin', `http://127.0.0.1:${port}`]);
   assert.deepEqual([code, out], [3, '']);
@@ -83,7 +82,7 @@ async function answering(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('whoever else answers is told from serpcache’s admin listener, and a redirect is not followed', async (t) => {
+test('an answer of another program is reported as such, and a redirect is not followed', async (t) => {
   const { url, requests } = await adminService(t);
   for (const there of [
     await answering(t, 200, { 'content-type': 'text/html' }, '<html>router</html>'),
@@ -97,7 +96,7 @@ test('whoever else answers is told from serpcache’s admin listener, and a redi
   assert.deepEqual(requests(), []);
 });
 
-test('a missing or wrong token, and the public listener, are told with what to do here', async (t) => {
+test('a missing token, a wrong token and the public listener are reported with advice', async (t) => {
   const { url } = await adminService(t);
   for (const [given, told] of [
     [{ env: {} }, /Token required: .* Here: set ADMIN_TOKEN, or .*--token-file/],
@@ -115,7 +114,7 @@ test('a missing or wrong token, and the public listener, are told with what to d
   assert.match(slowed.err, /Too many wrong tokens: Ask in a second\. Here: it came from ADMIN_TOKEN or --token-file/);
 });
 
-test('over TLS: an authority nobody trusts is refused with what to do, one of --ca-file is trusted', async (t) => {
+test('over TLS an unknown authority is refused with advice, and one of --ca-file is trusted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-ca-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const { certFile, keyFile, caFile } = await makeCertificates(directory);
@@ -127,16 +126,19 @@ test('over TLS: an authority nobody trusts is refused with what to do, one of --
   assert.equal(url, `https://127.0.0.1:${port}`);
   const untrusted = await callCli(['popular', '--admin', url]);
   assert.equal(untrusted.code, 3);
-  assert.match(untrusted.err, /no answer from https:.* \(nobody trusted has signed its certificate: --ca-file/);
+  assert.match(
+    untrusted.err,
+    /no answer from https:.* \(its certificate is not signed by a trusted authority: --ca-file/,
+  );
   const plain = await callCli(['popular', '--admin', url.replace('https:', 'http:')]);
   assert.match(plain.err, /connection closed; perhaps it speaks https:/);
   const noFile = await callCli(['popular', '--admin', url, '--ca-file', keyFile]);
   assert.equal(noFile.code, 64);
-  assert.match(noFile.err, /--ca-file .* is no PEM file of certificates/);
+  assert.match(noFile.err, /--ca-file .* is not a readable PEM file of certificates/);
 
   const trusted = await callCli(['popular', '--admin', url, '--ca-file', caFile]);
   assert.deepEqual([trusted.code, trusted.err], [0, '']);
-  // Beside the service, its configuration says that it speaks TLS.
+  // On the service's machine, the configuration tells that it uses TLS.
   const config = join(directory, 'serpcache.yaml');
   const admin = `{ port: ${port}, token: ${TOKEN}, tls: { cert: ${certFile}, key: ${keyFile} } }`;
   writeFileSync(config, `admin: ${admin}\ndomains: { goods: { engine: { kind: sqlite } } }\n`);

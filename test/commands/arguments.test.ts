@@ -4,8 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { numberOf, type Option, readWords } from '../../src/commands/arguments.ts';
-import { EXIT, EXIT_MEANINGS } from '../../src/commands/command.ts';
+import { EXIT, EXIT_MEANINGS, numberOf, type Option, parseArguments } from '../../src/commands/arguments.ts';
 
 const OPTIONS: readonly Option[] = [
   { name: 'rate', takes: 'N', about: 'a number' },
@@ -13,33 +12,33 @@ const OPTIONS: readonly Option[] = [
   { name: 'dry-run', about: 'a switch' },
 ];
 
-const read = (...argv: readonly string[]) => readWords(argv, OPTIONS);
+const read = (...argv: readonly string[]) => parseArguments(argv, OPTIONS);
 
 function faults(...argv: readonly string[]): readonly string[] {
   const found = read(...argv);
   return found.kind === 'wrong' ? found.faults : assert.fail(`${argv.join(' ')} is ${found.kind}`);
 }
 
-test('options are read in both forms, beside positional arguments', () => {
+test('options are parsed in both forms, between positional arguments', () => {
   const found = read('one', '--rate=-3', '--domain', 'a', '--domain=b', '--dry-run', '--', '--two');
-  assert.ok(found.kind === 'words');
-  const { positionals, has, text, texts, number } = found.words;
+  assert.ok(found.kind === 'arguments');
+  const { positionals, has, text, texts, number } = found.arguments;
   assert.deepEqual(
     [positionals, texts('domain'), has('dry-run'), has('rate')],
     [['one', '--two'], ['a', 'b'], true, true],
   );
   assert.deepEqual([text('rate'), number('rate'), text('domain')], ['-3', -3, 'a']);
   const negative = read('--rate', '-3');
-  assert.ok(negative.kind === 'words' && negative.words.number('rate') === -3, 'a negative number is a value');
+  assert.ok(negative.kind === 'arguments' && negative.arguments.number('rate') === -3, 'a negative number is a value');
 });
 
-test('help and the version go before every fault, unless they stand after --', () => {
+test('--help and --version take precedence over every fault, unless they stand after --', () => {
   for (const word of ['--help', '-h']) assert.equal(read('--bogus', '--rate', word).kind, 'help');
   assert.equal(read('x', '--version', '--bogus').kind, 'version');
-  assert.equal(read('--', '--help').kind, 'words');
+  assert.equal(read('--', '--help').kind, 'arguments');
 });
 
-test('every fault is told at once, with what is allowed', () => {
+test('all faults are reported at once, each with what is allowed', () => {
   assert.deepEqual(faults('--rat=1', '-x', '--dry-run=yes', '--rate', '--dry-run'), [
     'unknown option --rat; did you mean --rate? (allowed: --rate, --domain, --dry-run, --help, --version)',
     'unknown option -x (allowed: --rate, --domain, --dry-run, --help, --version)',
@@ -51,7 +50,7 @@ test('every fault is told at once, with what is allowed', () => {
   assert.match(faults('--constructor').join(), /unknown option --constructor/);
 });
 
-test('a number is one, and lies in its range', () => {
+test('a value that is not a number of the range is refused', () => {
   const range = { least: 1, most: 10, whole: true };
   assert.deepEqual([numberOf('--n', '10', range), numberOf('--n', '1e1', range), numberOf('--n', '.5')], [10, 10, 0.5]);
   for (const text of ['0', '11', '1.5', '0x1', '', ' 1', 'Infinity', 'ten']) {
@@ -72,13 +71,13 @@ function programs(): readonly string[] {
   return [...own, ...others, 'test/faults/publish.ts'];
 }
 
-// Nothing can be started or installed where PATH is an empty folder, and nothing may be written there.
+// With an empty folder as PATH nothing can be started or installed; the folder must stay empty.
 for (const program of programs()) {
   test(`${program} reads --help, --version and an unknown option before it starts anything`, () => {
     const call = (argument: string) =>
       spawnSync(process.execPath, [join(root, program), argument], {
         ...{ cwd: empty, encoding: 'utf8', timeout: 60_000 },
-        // Compiled modules are kept by the run of the tests: without them each start costs twice as much.
+        // The compiled modules of the test run are used; without them each start takes twice as long.
         env: { PATH: empty, NODE_TEST_CONTEXT: undefined, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
       });
     const help = call('--help');
@@ -94,7 +93,7 @@ for (const program of programs()) {
   });
 }
 
-test('README.md has the one table of exit statuses', () => {
+test('the table of exit statuses in README.md is the one of the code', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   for (const [name, meaning] of Object.entries(EXIT_MEANINGS)) {
     const row = `| ${EXIT[name as keyof typeof EXIT]} | ${meaning} |`;

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { freePorts } from '../../loadtest/stack/process.ts';
-import { type AdminService, adminService, TOKEN } from './admin-service.ts';
+import { type AdminService, adminService, TOKEN } from './harness.ts';
 
 const CLI = join(import.meta.dirname, '../../src/cli.ts');
 
-/** The command as a shell starts it: its output is a pipe, and nobody can be asked. */
+/** Starts the command as a shell does. Its output is a pipe, so it asks no questions. */
 function start(t: TestContext, words: readonly string[], { port }: Pick<AdminService, 'port'>) {
   const env = { PATH: process.env['PATH'], USER: 'ana', ADMIN_PORT: String(port), ADMIN_TOKEN: TOKEN };
   const child = spawn(process.execPath, [CLI, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -27,7 +27,7 @@ function start(t: TestContext, words: readonly string[], { port }: Pick<AdminSer
   return { child, done, until };
 }
 
-test('done is exit 0 with one JSON value, refused and unreachable 3, wrong arguments 64, a wrong configuration 78', async (t) => {
+test('the exit status is 0 with one JSON value when done, 3 when refused or unreachable, 64 for wrong arguments, 78 for a wrong configuration', async (t) => {
   const service = await adminService(t);
   const [closed = 0] = await freePorts(1);
   const all = await Promise.all([
@@ -48,7 +48,7 @@ test('done is exit 0 with one JSON value, refused and unreachable 3, wrong argum
   assert.deepEqual(service.posted('/admin/flush'), []);
 });
 
-test('Ctrl-C aborts the drill that is followed, waits for the restored cache, and is exit 2', async (t) => {
+test('Ctrl-C aborts the followed drill, waits for the restored cache, and exits with 2', async (t) => {
   const service = await adminService(t);
   const words = ['drill', 'run', '1-5-25-100', '--domain', 'goods', '--reason', 'rehearsal', '--yes'];
   const { child, done, until } = start(t, words, service);
@@ -63,7 +63,7 @@ test('Ctrl-C aborts the drill that is followed, waits for the restored cache, an
   assert.equal(JSON.parse(out.trimEnd().split('\n').at(-1) ?? '').kind, 'over');
 });
 
-test('a drill whose output nobody reads any more is aborted', async (t) => {
+test('a drill is aborted when its output is closed', async (t) => {
   const service = await adminService(t);
   const words = ['drill', 'run', '1-5-25-100', '--domain', 'goods', '--reason', 'rehearsal', '--yes'];
   const { child, done, until } = start(t, words, service);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import { type AdminService, adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { type AdminService, adminService, callCli } from './harness.ts';
 
 const run = (url: string, ...more: string[]): string[] => {
   return ['drill', 'run', 'canary', '--domain', 'goods', '--reason', 'rehearsal', '--admin', url, ...more];
@@ -13,9 +15,9 @@ const only = async ({ operations }: AdminService) => {
   return summary;
 };
 
-// Each has a service of its own, whose drills take seconds.
+// Concurrent, because each test has its own service and its drills take seconds.
 describe('the drill command', { concurrency: 3 }, () => {
-  test('a person sees the dry run, is asked, follows the drill to its end and reads what was learned', async (t) => {
+  test('at a terminal the operator sees the dry run, is asked, follows the drill to its end and reads its result', async (t) => {
     const service = await adminService(t);
     const { code, out, err, questions } = await callCli(run(service.url), { answers: ['y'] });
     assert.equal(code, 0);
@@ -32,14 +34,14 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.deepEqual(service.posted('/admin/drills'), [{ plan: 'canary', domains: ['goods'], reason: 'rehearsal' }]);
   });
 
-  test('a drill that is not agreed to is not started', async (t) => {
+  test('a drill that is not confirmed is not started', async (t) => {
     const service = await adminService(t);
     const { code, out } = await callCli(run(service.url), { answers: ['no'] });
     assert.deepEqual([code, out, service.posted('/admin/drills')], [3, '', []]);
     assert.equal((await callCli(run(service.url))).code, 64, 'a script needs --yes');
   });
 
-  test('a script reads one line of JSON for each thing that happens, each sample once, and no terminal codes', async (t) => {
+  test('a script reads one line of JSON per event, each sample once, and no terminal codes', async (t) => {
     const { url } = await adminService(t);
     const { code, lines, err } = await callCli(run(url, '--yes'));
     assert.deepEqual([code, err], [0, '']);
@@ -61,7 +63,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(journal.verdict.kind, 'passed');
   });
 
-  test('being stopped aborts the drill, waits until it is over, and is exit 2', async (t) => {
+  test('a stopped command aborts the drill, waits until it is over, and exits with 2', async (t) => {
     const service = await adminService(t);
     const stop = new AbortController();
     const words = run(service.url).with(2, '1-5-25-100');
@@ -86,7 +88,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.deepEqual(service.posted(`/admin/drills/${id}/abort`).length, 1);
   });
 
-  test('--detach leaves it running; watch follows the one that runs, and leaves it when stopped', async (t) => {
+  test('--detach leaves the drill running; watch follows the running drill, and leaves it running when stopped', async (t) => {
     const service = await adminService(t);
     const { url } = service;
     const started = (await callCli(run(url, '--yes', '--detach'))).lines().at(-1);
@@ -107,7 +109,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.deepEqual([ended.code, service.posted(`/admin/drills/${id}/abort`)], [0, []]);
   });
 
-  test('abort ends the one that runs; status, list and report tell how it ended; resume goes on with it', async (t) => {
+  test('abort ends the running drill; status, list and report tell its end; resume continues it', async (t) => {
     const service = await adminService(t);
     const at = ['--admin', service.url];
     const none = await callCli(['drill', 'abort', ...at]);
@@ -144,7 +146,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(again.code, 0);
   });
 
-  test('a drill whose process is gone is told as lost, and is exit 2', async (t) => {
+  test('a drill whose process is gone is reported as lost, with exit status 2', async (t) => {
     const service = await adminService(t);
     let nowMs = 0;
     const { code, err, lines } = await callCli(run(service.url, '--yes'), {
@@ -159,7 +161,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(lines().at(-1)?.['kind'], 'lost');
   });
 
-  test('a hypothesis that fails already is a refused drill: exit 3, not a request that went wrong', async (t) => {
+  test('a drill whose hypothesis already fails is refused, with exit status 3', async (t) => {
     const service = await adminService(t);
     const { drills } = service.operations;
     const start = t.mock.method(drills, 'start', async () => {
@@ -171,7 +173,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.equal(start.mock.callCount(), 1);
   });
 
-  test('an abort that cannot be done now is asked again until it is', async (t) => {
+  test('an abort that fails is repeated until it succeeds', async (t) => {
     const service = await adminService(t);
     const { drills } = service.operations;
     const { abort } = drills;
@@ -195,7 +197,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     ['not-measured', 2],
     ['refused', 3],
   ] as const) {
-    test(`a drill that ended as ${kind} is exit ${exit}`, async (t) => {
+    test(`a drill that ended as ${kind} gives exit status ${exit}`, async (t) => {
       const service = await adminService(t);
       const { drills } = service.operations;
       const { journal } = drills;
@@ -212,7 +214,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     });
   }
 
-  test('the dry run tells what each cohort will be asked, and how long it takes to tell anything', async (t) => {
+  test('the dry run tells the expected searches of each cohort, and the time until they are enough', async (t) => {
     const service = await adminService(t);
     const words = ['drill', 'preview', '1-5-25-100', '--domain', 'goods', '--admin', service.url];
     const { code, out } = await callCli(words, { answers: [] });
@@ -223,4 +225,49 @@ describe('the drill command', { concurrency: 3 }, () => {
       /^ {2}stage 3 +20 % of the keys +about 48 searches\/s, 240 while it is held +tells something after/m,
     );
   });
+});
+
+const PLAN = `name: my-own
+title: Half of it
+stages:
+  - { fraction: 0.5, hold: 5s }
+`;
+
+test('a plan in a file is sent whole; its faults are reported with their lines', async (t) => {
+  const { url, posted } = await adminService(t);
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-plan-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'plan.yaml');
+  writeFileSync(file, PLAN);
+  const words = ['drill', 'preview', file, '--domain', 'goods', '--admin', url];
+  const { code, out, err } = await callCli(words, { answers: [] });
+  assert.equal(code, 0, err);
+  assert.match(out, /^my-own: Half of it\n[\s\S]*drop 50 % of goods\n/);
+  const [{ plan }] = posted('/admin/drills/preview') as [{ plan: { name: string; stages: unknown[] } }];
+  assert.equal(plan.name, 'my-own');
+  assert.deepEqual(plan.stages, [{ kind: 'fraction', fraction: 0.5, holdMs: 5000 }]);
+  writeFileSync(file, PLAN.replace('0.5', '7'));
+  const wrong = await callCli(words, { answers: [] });
+  assert.equal(wrong.code, 64);
+  assert.match(wrong.err, /is not a plan:\n.*fraction \(line 4\): 7; allowed: /);
+  assert.equal(posted('/admin/drills/preview').length, 1);
+});
+
+test('the ready-made plans are listed with their stages and guards, and a report is written as a page', async (t) => {
+  const { url, operations } = await adminService(t);
+  const plans = await callCli(['drill', 'plans', '--admin', url], { answers: [] });
+  assert.match(
+    plans.out,
+    /^1-5-25-100: In four stages\n {2}baseline .*\n {2}stage 1 +5\.0 s {2}drop 1 % of the keys$/m,
+  );
+  assert.match(plans.out, /guard {2}p99Ms > 800 ms +for 2\.0 s: hold/);
+  assert.match(plans.out, /the engine is taken for dead/);
+  const asked = { plan: 'canary', domains: ['goods'], by: 'test', reason: 'r' };
+  const { id } = await operations.drills.start(asked);
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-report-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'report.html');
+  const written = await callCli(['drill', 'report', '--out', file, '--admin', url], { answers: [] });
+  assert.equal(written.out, `the report of ${id} is in ${file}\n`);
+  assert.ok(readFileSync(file, 'utf8').startsWith('<!doctype html>'));
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { adminService, callCli } from './harness.ts';
 
 test('a refresh is done at once, and a script reads one JSON value', async (t) => {
   const service = await adminService(t);
@@ -13,7 +12,7 @@ test('a refresh is done at once, and a script reads one JSON value', async (t) =
   ]);
 });
 
-test('a dry run shows keys, bytes and what the engine would get, and changes nothing', async (t) => {
+test('a dry run shows keys, bytes and the load of the engine, and changes nothing', async (t) => {
   const service = await adminService(t);
   const words = ['flush', 'goods', '--mode', 'drop', '--fraction', '0.6', '--dry-run', '--admin', service.url];
   const { code, out } = await callCli(words, { answers: [] });
@@ -25,7 +24,7 @@ test('a dry run shows keys, bytes and what the engine would get, and changes not
   assert.deepEqual(service.requests(), ['POST /admin/flush/preview']);
 });
 
-test('a drop shows what it will do and asks; another answer than yes sends nothing', async (t) => {
+test('a drop shows its effect and asks; any answer except yes sends nothing', async (t) => {
   const service = await adminService(t);
   const words = ['flush', 'goods', '--mode', 'drop', '--admin', service.url];
   for (const answer of ['', 'n', 'goods']) {
@@ -44,7 +43,7 @@ test('a drop shows what it will do and asks; another answer than yes sends nothi
   assert.equal(service.posted('/admin/flush').length, 1);
 });
 
-test('an erase wants a reason, and the name of its domain typed', async (t) => {
+test('an erase needs a reason, and the name of its domain typed', async (t) => {
   const service = await adminService(t);
   const words = ['flush', 'goods', '--mode', 'erase', '--admin', service.url];
   const without = await callCli(words, { answers: ['goods'] });
@@ -62,7 +61,7 @@ test('an erase wants a reason, and the name of its domain typed', async (t) => {
   ]);
 });
 
-test('where nobody can be asked a drop needs --yes: exit 2, and nothing is sent', async (t) => {
+test('without a terminal a drop without --yes is refused, and nothing is sent', async (t) => {
   const service = await adminService(t);
   const words = ['flush', 'goods', '--mode', 'drop', '--admin', service.url];
   const refused = await callCli(words);
@@ -73,7 +72,7 @@ test('where nobody can be asked a drop needs --yes: exit 2, and nothing is sent'
   assert.deepEqual(service.requests(), ['POST /admin/flush']);
 });
 
-test('what the service refuses is told in its words, with the field', async (t) => {
+test('a refusal is reported with the text of the service and the field', async (t) => {
   const service = await adminService(t);
   const whole = ['--admin', service.url, '--yes', '--reason', 'r'];
   const fraction = await callCli(['flush', 'goods', '--fraction', '1.5', ...whole]);

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { callCli } from './run.ts';
+import { callCli } from './harness.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-init-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -17,7 +17,7 @@ A-3;Велосипед;8990;Stels;2019;sport
 `;
 writeFileSync(path('shop.csv'), CSV.replace('26"', '26'));
 
-test('a catalogue of one’s own gets a configuration, with which it is indexed whole', async () => {
+test('--init writes a configuration with which the whole catalogue is indexed', async () => {
   const out = path('own.yaml');
   const made = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', out]);
   assert.equal(made.code, 0, made.err);
@@ -36,7 +36,7 @@ test('a catalogue of one’s own gets a configuration, with which it is indexed 
   assert.doesNotMatch(indexed.err, /ignored/);
 });
 
-test('a file that exists is never written over', async () => {
+test('an existing file is never overwritten', async () => {
   writeFileSync(path('mine.yaml'), 'mine');
   const { code, out, err } = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', path('mine.yaml')]);
   assert.deepEqual([code, out], [3, '']);
@@ -44,8 +44,8 @@ test('a file that exists is never written over', async () => {
   assert.equal(readFileSync(path('mine.yaml'), 'utf8'), 'mine');
 });
 
-test('a file that comes while the catalogue is read is not written over either', async () => {
-  // A link to nowhere is no file when it is looked for, and one when it is written.
+test('a file that appears while the catalogue is read is not overwritten either', async () => {
+  // A dangling link does not exist for the first check, and exists for the write.
   symlinkSync(path('elsewhere.yaml'), path('link.yaml'));
   const { code, err } = await callCli(['index', '--init', 'shop', path('shop.csv'), '--out', path('link.yaml')]);
   assert.equal(code, 3);
@@ -53,7 +53,7 @@ test('a file that comes while the catalogue is read is not written over either',
   assert.equal(existsSync(path('elsewhere.yaml')), false);
 });
 
-test('the domain is called as the file is, unless it is named', async () => {
+test('the domain takes the name of the file, unless it is given', async () => {
   writeFileSync(path('Мой Каталог.v2.csv'), 'id,title\n1,a\n');
   const { out, code } = await callCli(['index', '--init', path('Мой Каталог.v2.csv'), '--out', path('named.yaml')]);
   assert.equal(code, 0);
@@ -61,7 +61,7 @@ test('the domain is called as the file is, unless it is named', async () => {
   assert.match(out, /SERPCACHE_CONFIG=\S+ npm run serpcache -- index moy-katalog '[^']*Мой Каталог\.v2\.csv'\n/);
 });
 
-test('a domain and columns may have names that mean something else in YAML', async () => {
+test('a domain and a column may have names that are other values in YAML', async () => {
   writeFileSync(path('null.csv'), 'id,title,true,null,false\n1,a,x,2,3\n');
   const { code, err } = await callCli(['index', '--init', path('null.csv'), '--out', path('null.yaml')]);
   assert.equal(code, 0, err);
@@ -72,7 +72,7 @@ test('a domain and columns may have names that mean something else in YAML', asy
   assert.doesNotMatch(indexed.err, /ignored/);
 });
 
-test('the commands that are told can be given to a shell', async () => {
+test('the printed commands can be pasted into a shell', async () => {
   const [file, out] = [path("it's my shop.csv"), path('my shop.yaml')];
   writeFileSync(file, 'id,title\n1,a\n');
   const made = await callCli(['index', '--init', 'shop', file, '--out', out]);
@@ -86,7 +86,7 @@ test('the commands that are told can be given to a shell', async () => {
   assert.deepEqual(printed(start.trim()), [`SERPCACHE_CONFIG=${out}`, 'npm', 'start']);
 });
 
-test('columns that a domain does not declare are listed, and indexed all the same without them', async () => {
+test('columns that the domain does not declare are listed, and the catalogue is indexed without them', async () => {
   writeFileSync(path('goods.csv'), 'id,title,colour,brand\n1,Диван,red,Ikea\n');
   const { code, err } = await callCli(['index', 'goods', path('goods.csv'), '--into', folder], { env: {} });
   assert.equal(code, 0, err);
@@ -114,7 +114,7 @@ test('wrong arguments are refused before a file is read or written', async () =>
   }
 });
 
-test('the help says what the columns of a catalogue are', async () => {
+test('the help describes the columns of a catalogue', async () => {
   const { out } = await callCli(['index', '--help']);
   for (const word of ['id ', 'title ', 'description', 'артикул', 'название', '.tsv', 'semicolons', 'ignored'])
     assert.ok(out.includes(word), word);

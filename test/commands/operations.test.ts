@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Explanation } from '../../src/search/explain.ts';
 import type { SearchParameters } from '../../src/search/query.ts';
-import { adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { adminService, callCli } from './harness.ts';
 
-test('purge takes the words as one query, and says what text was flushed', async (t) => {
+test('purge takes its second argument as one query, and tells the flushed text', async (t) => {
   const { url, posted } = await adminService(t);
   const person = await callCli(['purge', 'goods', 'Красные  Кроссовки', '--admin', url], { answers: [] });
   assert.match(
@@ -17,7 +16,7 @@ test('purge takes the words as one query, and says what text was flushed', async
   assert.deepEqual(posted('/admin/purge')[1], { domain: 'goods', q: '-минус', reason: 'r' });
 });
 
-test('suppress hides documents, lists them, and lifts it again', async (t) => {
+test('suppress hides documents, lists them, and shows them again', async (t) => {
   const { url, posted } = await adminService(t);
   const at = ['--admin', url];
   const hidden = await callCli(['suppress', 'goods', 'ad-1', 'ad-2', '--reason', 'banned', ...at], { answers: [] });
@@ -29,7 +28,7 @@ test('suppress hides documents, lists them, and lifts it again', async (t) => {
   assert.equal(lifted.out, 'goods: 1 document may be seen again; 1 suppressed in all, revision 2\n');
 });
 
-test('popular is asked of one domain or of all', async (t) => {
+test('popular lists the queries of one domain or of all', async (t) => {
   const { url } = await adminService(t);
   const one = await callCli(['popular', 'goods', '--limit', '2', '--admin', url], { answers: [] });
   assert.equal(one.out, 'goods (this process alone)\n1,200  q=кроссовки\n  600  q=iphone+13\n');
@@ -80,7 +79,7 @@ test('explain sends its parameters as a search would, and context headers as hea
   assert.match(out, /computed 6:40 min ago, stale since 1:40 min, 1\.8 KiB gzip, generation 3\n$/);
 });
 
-test('halt names the drills it ends and asks; it is told, and lifted', async (t) => {
+test('halt names the drills that it ends and asks; its status is shown, and it is lifted', async (t) => {
   const { url, posted, operations } = await adminService(t);
   const at = ['--admin', url];
   const started = { plan: 'full-loss', domains: ['goods'], by: 'test', reason: 'r' };
@@ -104,7 +103,7 @@ test('halt names the drills it ends and asks; it is told, and lifted', async (t)
   assert.equal((await callCli(['halt', '--status', ...at], { answers: [] })).out, 'not halted\n');
 });
 
-test('other people’s words cannot move the cursor or colour the terminal', async (t) => {
+test('text of users cannot move the cursor or colour the terminal', async (t) => {
   const { url, operations } = await adminService(t);
   await operations.domain('goods').flush.suppress(['\u001b[2Jgone\u202e']);
   const { out } = await callCli(['suppress', 'goods', '--list', '--admin', url], { answers: [] });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { type RunningSearchd, startSearchd } from '../../loadtest/stack/sphinx.ts';
-import { readWords, UsageError } from '../../src/commands/arguments.ts';
+import { parseArguments, UsageError } from '../../src/commands/arguments.ts';
 import type { Command } from '../../src/commands/command.ts';
 import { sphinxSource } from '../../src/commands/config.ts';
 import { indexCatalogue } from '../../src/commands/index-catalogue.ts';
@@ -17,11 +17,11 @@ import { canonicalText } from '../../src/search/canonical.ts';
 import type { Document } from '../../src/search/domain.ts';
 import { corpora, evenly, searchesOf } from '../corpus.ts';
 
-/** Enough that a one-word search has more results of one weight than a page shows. */
+/** Enough documents for a one-word search to have more results of equal weight than a page shows. */
 const DOCUMENTS = 2500;
 const QUERIES = 200;
 
-/** One catalogue, two commands, two engines: the way an operator has them. */
+/** One catalogue is indexed for two engines with two commands, as an operator does it. */
 for (const corpus of corpora('goods')) {
   describe(`parity of searchd and its lifeboat over ${corpus.name}`, { timeout: 120_000 }, () => {
     const directory = mkdtempSync(join(tmpdir(), 'serpcache-parity-'));
@@ -62,9 +62,9 @@ for (const corpus of corpora('goods')) {
 
     const run = async (command: Command, args: readonly string[], given = settings()): Promise<string> => {
       let printed = '';
-      const read = readWords(args, command.options);
-      assert.ok(read.kind === 'words', JSON.stringify(read));
-      await command.run(read.words, {
+      const read = parseArguments(args, command.options);
+      assert.ok(read.kind === 'arguments', JSON.stringify(read));
+      await command.run(read.arguments, {
         clock: systemClock,
         stdout: { write: (text) => (printed += text), isTTY: true },
         stderr: { write: () => undefined },
@@ -77,7 +77,7 @@ for (const corpus of corpora('goods')) {
     const measure = async (args: readonly string[] = [], given = settings()): Promise<ParityReport> =>
       JSON.parse(await run(parity, ['goods', path('queries.tsv'), '--json', ...args], given));
 
-    it('both name documents alike, and mostly show the same', async () => {
+    it('both use the same ids, and mostly show the same documents', async () => {
       const { figures, warnings, queries: counted, engine, lifeboat } = await measure();
       assert.equal(lifeboat.documents, DOCUMENTS);
       assert.deepEqual([engine.deadlineMs, lifeboat.deadlineMs], [800, 250]);
@@ -91,7 +91,7 @@ for (const corpus of corpora('goods')) {
       assert.ok((figures.totalRatio.p50 ?? 0) > 0.9, JSON.stringify(figures.totalRatio));
     });
 
-    it('where nothing is left to ranking they are nearly the same', async () => {
+    it('without an influence of ranking they are nearly equal', async () => {
       const ranked = await measure();
       const sorted = await measure(['--sort=-price', '--filter', 'price:1..']);
       assert.ok(Number(sorted.figures.overlap.meanOfFound) > Number(ranked.figures.overlap.meanOfFound));
@@ -99,7 +99,7 @@ for (const corpus of corpora('goods')) {
       assert.deepEqual([sorted.sort, sorted.filters], ['-price', ['price:1..']]);
     });
 
-    it('a person reads a table, with the least alike at its end', async () => {
+    it('the text is a table, with the least similar queries at its end', async () => {
       const text = await run(parity, ['goods', path('queries.tsv'), '--limit', '5', '--max-queries', '100']);
       assert.match(text, /^overlap@5 +mean 0\.\d\d {2}weighted 0\.\d\d/m);
       assert.match(text, /^lifeboat +sqlite .*goods\.sqlite, 2500 documents, built .* \(\d+ min ago\)$/m);
@@ -109,26 +109,26 @@ for (const corpus of corpora('goods')) {
       assert.match(text, /least alike\n {2}0\.\d\d {2}.+\n {8}engine {4}.+\n {8}lifeboat {2}.+/);
     });
 
-    it('a lifeboat built before half of the catalogue came is found out', async () => {
+    it('a lifeboat without half of the catalogue is detected', async () => {
       await run(indexCatalogue, ['goods', path('half.ndjson'), '--into', path('old')]);
       const { figures, warnings } = await measure(['--with', path('old')]);
       assert.ok(figures.results.notIndexed > 100);
       assert.match(warnings.join(), /are not in its index: it is older than the engine/);
     });
 
-    it('an engine that gives other ids is found out', async () => {
+    it('an engine with other ids is detected', async () => {
       const { figures, warnings } = await measure([], settings(`sphinx, host: 127.0.0.1, port: ${port}`));
       assert.equal(figures.overlap.meanOfFound, 0);
       assert.match(warnings.join(), /none of the engine's \d+ results is in the lifeboat's index.*idAttribute/);
     });
 
-    it('an index compared with itself agrees, and is told from a real comparison', async () => {
+    it('an index compared with itself agrees, and a warning tells that it is the same index', async () => {
       const { figures, warnings } = await measure([], settings(`sqlite, directory: ${path('boat')}`));
       assert.deepEqual([figures.overlap.mean, figures.sameOrder, figures.worst], [1, 1, []]);
       assert.match(warnings.join(), /the same index/);
     });
 
-    it('one of several endpoints that answers is enough; with none nothing is measured', async () => {
+    it('one answering server of several is enough; without one nothing is measured', async () => {
       const [dead = 0] = await freePorts(1);
       const first = `sphinx, host: 127.0.0.1, port: ${dead}, idAttribute: doc_id`;
       const { engine } = await measure([], settings(`${first}, mirrors: ["127.0.0.1:${port}"]`));
@@ -139,7 +139,7 @@ for (const corpus of corpora('goods')) {
       );
     });
 
-    it('wrong words are refused before anything is asked', async () => {
+    it('wrong arguments are refused before any query is asked', async () => {
       const file = path('queries.tsv');
       for (const [args, said] of [
         [['cars', file], /no domain "cars"; configured: goods/],
@@ -158,7 +158,7 @@ for (const corpus of corpora('goods')) {
   });
 }
 
-/** With ids that are no numbers: searchd's own ids are others then. */
+/** With ids that are not numbers, searchd's own ids differ from them. */
 function writeRows(file: string, documents: readonly Document[]): void {
   const rows = documents.map(({ id, attributes, ...text }) =>
     JSON.stringify({ id: `goods-${id}`, ...text, ...attributes }),

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { callCli } from './run.ts';
+import { callCli } from './harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-source-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -11,7 +11,7 @@ after(() => rmSync(directory, { recursive: true }));
 const catalogue = join(directory, 'catalogue.ndjson');
 writeFileSync(catalogue, `${JSON.stringify({ id: '1', title: 'Кабель', description: '' })}\n`);
 
-/** Domains `a` and `b` with these engines; @returns how the call ended, and the configuration it wrote. */
+/** Calls the command for domains `a` and `b` with these engines. @returns the result and the configuration written. */
 async function sourceOf(engines: { a: string; b: string }, ...words: string[]) {
   const file = join(directory, 'serpcache.yaml');
   const domain = (kind: string): string => `{ store: { kind: none }, engine: { kind: ${kind}, host: 127.0.0.1 } }`;
@@ -23,7 +23,7 @@ async function sourceOf(engines: { a: string; b: string }, ...words: string[]) {
 
 const both = [`a=${catalogue}`, `b=${catalogue}`];
 
-test("sphinx-source writes for the server that is the domains' engine", async () => {
+test('sphinx-source writes for the server that the domains have as engine', async () => {
   const words = [...both, '--max-connections', '7'];
   const sphinx = await sourceOf({ a: 'sphinx', b: 'sphinx' }, ...words);
   assert.equal(sphinx.called.code, 0, sphinx.called.err);
@@ -33,7 +33,7 @@ test("sphinx-source writes for the server that is the domains' engine", async ()
   assert.match(manticore.configuration(), /^ {2}max_connections = 7$/m);
 });
 
-test('domains of both servers are refused, because one configuration is for one server', async () => {
+test('domains of both servers are refused, because a configuration is for one server', async () => {
   const { called } = await sourceOf({ a: 'sphinx', b: 'manticore' }, ...both);
   assert.equal(called.code, 64);
   assert.match(called.err, /the engine of a is sphinx, of b manticore: name the domains of one of them/);

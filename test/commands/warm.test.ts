@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { adminService, callCli } from './harness.ts';
 
 function queryFile(t: TestContext, text: string | Buffer, name = 'queries of mine.tsv'): string {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-warm-'));
@@ -22,9 +21,9 @@ interface Piece {
   readonly last: boolean;
 }
 
-// Each has a service of its own, whose warm-ups take seconds.
+// Concurrent, because each test has its own service and its warm-ups take seconds.
 describe('the warm command', { concurrency: 3 }, () => {
-  test('a file is sent in pieces of at most 500, no faster than there is room, each line once and in order', async (t) => {
+  test('a file is sent in batches of at most 500, no faster than the service has room, each line once and in order', async (t) => {
     const { url, posted } = await adminService(t);
     const file = queryFile(t, `\n${numbered(3200)}q=стол&page=2\n`);
     const words = ['warm', 'goods', '--queries', file, '--max-per-second', '150', '--admin', url];
@@ -34,14 +33,14 @@ describe('the warm command', { concurrency: 3 }, () => {
     assert.deepEqual([more.length, warmUp?.['state'], warmUp?.['taken'], warmUp?.['settled']], [0, 'done', 3201, 3201]);
     const pieces = posted('/admin/warm/warm-1/queries') as Piece[];
     assert.ok(pieces.every(({ queries }) => queries.length <= 500));
-    // Room for 2,000, of which 1,500 a second are settled at most: the rest of the file is sent before.
+    // The service has room for 2,000 queries and settles at most 1,500 a second; the rest of the file is sent before.
     assert.ok(pieces.length > 7, 'what there was no room for was sent again');
     assert.deepEqual(pieces[0]?.queries.slice(0, 2), ['диван 1', 'диван 2']);
     assert.equal(pieces.at(-1)?.queries.at(-1), 'q=стол&page=2');
     assert.deepEqual(posted('/admin/warm'), [{ domain: 'goods', from: 'queries', maxPerSecond: 150 }]);
   });
 
-  test('a packed file is read, from a line on, and a line too long is skipped', async (t) => {
+  test('a packed file is read from a given line, and a line that is too long is skipped', async (t) => {
     const { url, posted } = await adminService(t);
     const file = queryFile(t, gzipSync(`${numbered(10)}${'x'.repeat(9000)}\nlast\n`), 'queries.gz');
     const words = ['warm', 'goods', '--queries', file, '--from-line', '9', '--max-per-second', '500', '--admin', url];
@@ -52,7 +51,7 @@ describe('the warm command', { concurrency: 3 }, () => {
     assert.deepEqual(pieces, [{ queries: ['диван 9', 'диван 10', 'last'], last: true }]);
   });
 
-  test('stopped, it stops the warm-up and prints the command that goes on where it was', async (t) => {
+  test('a stopped command stops the warm-up and prints the command that resumes it', async (t) => {
     const { url, posted, operations } = await adminService(t);
     const file = queryFile(t, numbered(3000));
     const stop = new AbortController();
@@ -72,7 +71,7 @@ describe('the warm command', { concurrency: 3 }, () => {
     assert.ok(Number(result?.['fromLine']) > 1, 'some were settled');
   });
 
-  test('without a file it takes what is popular, with progress, to the end', async (t) => {
+  test('without a file it warms the popular queries, with progress, to the end', async (t) => {
     const { url, posted } = await adminService(t);
     const words = ['warm', 'auto', '--top', '200', '--max-per-second', '100', '--admin', url];
     const { code, out, err } = await callCli(words, { answers: [] });
@@ -84,7 +83,7 @@ describe('the warm command', { concurrency: 3 }, () => {
     assert.deepEqual([again.code, other.code].sort(), [0, 3], 'one per domain at a time');
   });
 
-  test('a warm-up that somebody else stops is exit 1, with the command to go on', async (t) => {
+  test('a warm-up that another operator stops is an error, with the command that resumes it', async (t) => {
     const { url, operations } = await adminService(t);
     const file = queryFile(t, numbered(500));
     const words = ['warm', 'goods', '--queries', file, '--max-per-second', '5', '--admin', url];
@@ -95,6 +94,9 @@ describe('the warm command', { concurrency: 3 }, () => {
     t.after(() => clearInterval(stopIt));
     const { code, err } = await callCli(words);
     assert.equal(code, 3);
-    assert.match(err, /go on with it: serpcache warm goods .*--from-line \d+\nserpcache warm: somebody stopped it/);
+    assert.match(
+      err,
+      /go on with it: serpcache warm goods .*--from-line \d+\nserpcache warm: another operator stopped it/,
+    );
   });
 });

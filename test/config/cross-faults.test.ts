@@ -1,19 +1,18 @@
-import { testFaults, withEngine, withStore } from './fault-case.ts';
-import { goods } from './faults-of.ts';
+import { goods, testFaults, withEngine, withStore } from './harness.ts';
 
 testFaults([
   [
-    'a deadline past the hard deadline is a fault, also against a default',
+    'a deadline above the hard deadline is a fault, even when one of the two is a default',
     goods('engine: { kind: sphinx, host: s, deadline: 4s }'),
     [['domains.goods.engine.deadline', '4s', /at most hardDeadline \(3s\)/]],
   ],
   [
-    'a patience below the engine’s deadline is a fault, also against a default',
+    'a patience below the engine’s deadline is a fault, even when the deadline is a default',
     goods('engine: { kind: sphinx, host: s, deadline: 900ms }\npatience: 800ms'),
     [['domains.goods.patience', '800ms', /at least engine\.deadline \(900ms\)/]],
   ],
   [
-    'a currency of an attribute that is no number is a fault',
+    'a currency on an attribute that is not a number is a fault',
     withEngine('attributes: { city: { type: string, currency: EUR }, day: { type: date, currency: EUR } }'),
     [
       ['domains.goods.attributes.city.currency', 'EUR', /type integer or number only/],
@@ -21,27 +20,27 @@ testFaults([
     ],
   ],
   [
-    'a currency that is no code is a fault that shows codes',
+    'a currency that is not a code is a fault that shows codes',
     withEngine('attributes: { price: { type: number, currency: euro } }'),
     [['domains.goods.attributes.price.currency', '"euro"', /ISO 4217 code such as EUR/]],
   ],
   [
-    'a store deadline that outlasts its socket is a fault',
+    'a store deadline that is not below its socket timeout is a fault',
     withStore('{ kind: cluster, nodes: [a:1], deadline: 3s }'),
     [['domains.goods.store.deadline', '3s', /less than socketTimeout \(3s\)/]],
   ],
   [
-    'a batch larger than what may be outstanding is a fault',
+    'a batch larger than maxOutstanding is a fault',
     withStore('{ kind: cluster, nodes: [a:1], maxOutstanding: 100 }'),
     [['domains.goods.store.batchSize', '128', /at most maxOutstanding \(100\)/]],
   ],
   [
-    'more permits than workers of an embedded index are a fault',
+    'a maxConcurrent above the workers of an embedded index is a fault',
     goods('engine: { kind: sqlite, maxConcurrent: 8 }'),
     [['domains.goods.engine.maxConcurrent', '8', /at most workers \(2\)/]],
   ],
   [
-    'domains that ask for more memory than there is are a fault with the sum',
+    'domains that ask for more memory than maxBytes are a fault with the sum',
     `memory: { maxBytes: 100MiB }
 domains:
   a: { engine: { kind: sqlite }, memory: { maxBytes: 60MiB } }
@@ -51,7 +50,7 @@ domains:
     [['memory.maxBytes', '100MiB', /at least 121MiB: the domains ask for 120MiB, and 1MiB for each of the 1 others/]],
   ],
   [
-    'empty pages may not take all of the memory, nor an entry more than it',
+    'a share for empty pages that takes all memory, and an entry larger than memory, are faults',
     withEngine('memory: { maxBytes: 1MiB, emptyMaxBytes: 1MiB }\nmaxEntryBytes: 2MiB'),
     [
       ['domains.goods.memory.emptyMaxBytes', '1MiB', /less than memory.maxBytes \(1MiB\)/],
@@ -59,7 +58,7 @@ domains:
     ],
   ],
   [
-    'two domains on one store and database are a fault in each, by whatever name and kind',
+    'two domains on one store and database are a fault in each, for every name and kind of the store',
     `domains:
   a: { engine: { kind: sqlite }, store: { kind: cluster, nodes: ["LOCALHOST:6379"] } }
   b: { engine: { kind: sqlite }, store: { kind: standalone, nodes: ["127.0.0.1:6379"] } }
@@ -71,7 +70,7 @@ domains:
     ],
   ],
   [
-    'a store is shared only when every domain that names it says so',
+    'a store is shared only when every domain that names it sets shared',
     `domains:
   a: { engine: { kind: sqlite }, store: { kind: sentinel, sentinels: [s:1], master: m, shared: true } }
   b: { engine: { kind: sqlite }, store: { kind: sentinel, sentinels: [t:1, s:1], master: m } }
@@ -79,7 +78,7 @@ domains:
     [['domains.b.store', 'master m of s:1, database 0', /a names it too/]],
   ],
   [
-    'the control store and the counters are stores like any other',
+    'the control store and the counter store are checked as any other store',
     `control: { kind: standalone, nodes: ["a:1"], deadline: 5s, socketTimeout: 1s }
 counters: { kind: cluster, nodes: ["b:1", "b:1"] }
 domains:
@@ -125,7 +124,7 @@ domains:
     ],
   ],
   [
-    'context values are non-empty, plain texts and different',
+    'context values that are empty, not plain or equal are faults',
     withEngine(
       'context: { r: { source: query, values: [] }, v: { source: cookie, values: [a, "", " b", a, 7] }, q: { source: query, values: [x] } }',
     ),
@@ -140,12 +139,12 @@ domains:
     ],
   ],
   [
-    'the admin listener off loopback without a token is a fault',
+    'an admin listener outside loopback without a token is a fault',
     'admin: { host: "::" }\n',
     [['admin.token', '(missing)', /a token, as admin.host "::" is not a loopback address/]],
   ],
   [
-    'a token that is short, or few characters drawn out, is a fault that says how to make one and does not show it',
+    'a short token is a fault that tells how to make one and does not show it',
     'admin: { token: nineteen-characters }\n',
     [['admin.token', '***', /20 to 512 .* at least 8 different .* node -p "require\('crypto'\)/]],
   ],
@@ -155,12 +154,12 @@ domains:
     [['admin.token', '***', /at least 8 different ones; this makes one: node -p/]],
   ],
   [
-    'a signing key that is too short is a fault that says how to make one and does not show it',
+    'a signing key that is too short is a fault that tells how to make one and does not show it',
     'signing: { key: hunter2 }\n',
     [['signing.key', '***', /32 to 512 .*openssl rand -hex 32/]],
   ],
   [
-    'without a signing key there is nothing to verify with and nothing to accept',
+    'a previous key or acceptUnsigned without a signing key is a fault',
     `signing: { previousKey: ${'p'.repeat(32)}, acceptUnsigned: true }\n`,
     [
       ['signing.previousKey', '***', /nothing without signing.key/],
@@ -168,17 +167,17 @@ domains:
     ],
   ],
   [
-    'one signing key under both names is a fault',
+    'the same key as key and previousKey is a fault',
     `signing: { key: ${'k'.repeat(32)}, previousKey: ${'k'.repeat(32)} }\n`,
     [['signing.previousKey', '***', /another key than signing.key/]],
   ],
   [
-    'both listeners on one port are a fault, also through a wildcard',
+    'both listeners on one port are a fault, a wildcard address included',
     'public: { host: 0.0.0.0, port: 9 }\nadmin: { port: 9 }\n',
     [['admin.port', '9', /another port than public.port/]],
   ],
   [
-    'a trusted proxy that is neither an address nor a network is a fault, each one of the list',
+    'each trusted proxy that is neither an address nor a network is a fault',
     'public: { trustedProxies: [10.0.0.0/8, 10.0.0.0/33, proxy.internal, 192.168.1, "::1", "fd00::/129", "fd00::/8", "::ffff:10.0.0.0/104", 10.0.0.0/08, 1.2.3.4/] }\n',
     [
       ['public.trustedProxies[1]', '"10.0.0.0/33"', /an IP address or a network, such as 10\.0\.0\.0\/8/],
@@ -200,7 +199,7 @@ domains:
     ],
   ],
   [
-    'a mapping where a value belongs, and the other way round, are faults',
+    'a mapping in place of a value is a fault, and a value in place of a mapping',
     'public: 8080\nmemory: [1]\nlog: { level: { a: 1 } }\n',
     [
       ['public', '8080', /a mapping of host, port/],
@@ -209,7 +208,7 @@ domains:
     ],
   ],
   [
-    'an engine address or an index that could carry more than a name is a fault',
+    'an engine address or an index with characters beyond a name is a fault',
     goods("engine: { kind: sphinx, host: 'a b', index: 'x; y', ranker: \"expr('1')) --\" }"),
     [
       ['domains.goods.engine.host', '"a b"', /a host name or an IP address/],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listenFault } from '../../src/config/faults.ts';
-import { faultsOf, goods } from './faults-of.ts';
+import { faultsOf, goods } from './harness.ts';
 
-test('a variable that is missing is a fault that names it, and what depends on it is not blamed', () => {
+test('a missing variable is a fault that names it, and values that depend on it are not reported', () => {
   const yaml = `admin: { host: 0.0.0.0, token: "\${ADMIN_SECRET}" }\n${goods(`engine: { kind: "\${KIND}", host: "a\${}b" }`)}`;
   const { faults } = faultsOf(yaml);
   assert.deepEqual(
@@ -32,7 +32,7 @@ test('a fault in the environment is reported under its variable', () => {
   );
 });
 
-test('a file that cannot be read is a fault beside those of the environment', () => {
+test('an unreadable file is a fault, reported together with those of the environment', () => {
   const { faults } = faultsOf(undefined, { env: { PORT: 'x' } });
   assert.deepEqual(
     faults.map(({ path, value }) => [path, value]),
@@ -43,7 +43,7 @@ test('a file that cannot be read is a fault beside those of the environment', ()
   );
 });
 
-test('text that is no YAML is reported by line, without quoting it', () => {
+test('invalid YAML is reported by line, without quoting it', () => {
   const broken = {
     'tabs for indentation': 'a:\n\tb: hunter2\n',
     'an open quote': 'admin:\n  token: "hunter2\n',
@@ -65,7 +65,7 @@ test('text that is no YAML is reported by line, without quoting it', () => {
   }
 });
 
-test('a name given twice is a fault with its line, and the rest is still judged', () => {
+test('a duplicate name is a fault with its line, and the rest is still checked', () => {
   const { faults } = faultsOf('log: { level: loud }\npublic:\n  port: 1\n  port: 2\n');
   assert.deepEqual(
     faults.map(({ path, line }) => [path, line]),
@@ -76,7 +76,7 @@ test('a name given twice is a fault with its line, and the rest is still judged'
   );
 });
 
-test('aliases that grow without bound, and a file that is too large, are refused', () => {
+test('aliases that expand without bound are refused, and so is a file that is too large', () => {
   const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
   for (let level = 1; level < 12; level += 1) {
     lines.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => `*a${level - 1}`).join(', ')}]`);
@@ -155,7 +155,7 @@ domains:
   }
 });
 
-test('names every object has are no way around the table', () => {
+test('a name that every JavaScript object has is unknown like any other', () => {
   const { faults } = faultsOf(`domains:
   constructor: { engine: { kind: sqlite } }
   goods:

@@ -47,7 +47,7 @@ test('without a file four demo domains run on embedded indexes, L1 only, on loop
   assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 8081, hosts: [] });
 });
 
-test('with a signing key what is unsigned is refused, unless it is to be accepted meanwhile', () => {
+test('with a signing key unsigned values are refused, unless acceptUnsigned is true', () => {
   const key = 'k'.repeat(32);
   assert.equal(load(GOODS).signing, undefined);
   assert.deepEqual(load(GOODS, { SIGNING_KEY: key }).signing, { key, required: true });
@@ -62,7 +62,7 @@ test('with a signing key what is unsigned is refused, unless it is to be accepte
   );
 });
 
-test('the example of the design page loads, with every default it leaves out', () => {
+test('the example of the design page loads, with the default of every setting that it leaves out', () => {
   const { domains } = load(`
 memory: { maxBytes: 256MiB }
 domains:
@@ -123,12 +123,12 @@ domains:
       maxLeaseWaiters: 256,
       popularity: { maxQueries: 1000, halfLifeMs: 600_000 },
       reseedPerSecond: 2000,
-      without: [],
+      disabledDefences: [],
     },
   ]);
 });
 
-test('a domain that says its own memory leaves the rest to be shared equally', () => {
+test('a domain with its own memory size leaves the rest to the others in equal shares', () => {
   const { domains } = load(`
 memory: { maxBytes: 100MiB }
 domains:
@@ -146,7 +146,7 @@ domains:
   );
 });
 
-test('the environment wins over the file, and an empty variable counts as unset', () => {
+test('the environment takes precedence over the file, and an empty variable counts as unset', () => {
   const {
     public: open,
     admin,
@@ -164,7 +164,7 @@ test('the environment wins over the file, and an empty variable counts as unset'
   assert.equal(log.level, 'debug');
 });
 
-test('variables are put into texts, numbers included, with defaults and an escape', () => {
+test('variables are replaced in texts and numbers, with defaults and an escape', () => {
   const { domains } = load(
     `domains:
   goods:
@@ -182,12 +182,12 @@ test('variables are put into texts, numbers included, with defaults and an escap
   assert.ok(engine?.kind === 'sphinx');
   assert.deepEqual(
     [engine.endpoints, engine.user, engine.password, engine.index],
-    // What a variable brings is not looked into again.
+    // The text of a variable is not interpolated again.
     [[{ host: 'sphinx.internal', port: 9307 }], `\${HOME}`, `a12\${X}b`, 'products'],
   );
 });
 
-test('anchors under an x- name are shared by domains, and settings beside them win', () => {
+test('domains share anchors under an x- name, and settings beside the anchor take precedence', () => {
   const { domains } = load(`
 x-engine: &engine { kind: sphinx, host: sphinx, deadline: 300ms }
 domains:
@@ -203,7 +203,7 @@ domains:
   );
 });
 
-test('two domains may share one store when both say so', () => {
+test('two domains may share one store when both set shared', () => {
   const { domains } = load(`
 x-store: &store { kind: standalone, nodes: ["127.0.0.1:6379"], shared: true }
 domains:
@@ -217,11 +217,11 @@ domains:
   );
 });
 
-test('empty sections are the same as nothing written', () => {
+test('an empty section equals a section that is left out', () => {
   assert.deepEqual(load(GOODS), load(`public:\nmemory:\n${GOODS}`));
 });
 
-test('a file without domains is a fault: a file cut short must not serve the demo', () => {
+test('a file without domains is a fault, because a truncated file must not serve the demo', () => {
   for (const text of ['', '# nothing yet\n', 'domains:\n', 'memory: { maxBytes: 64MiB }\n']) {
     assert.throws(
       () => load(text),
@@ -231,7 +231,7 @@ test('a file without domains is a fault: a file cut short must not serve the dem
   }
 });
 
-test('control documents and counters live with the domains unless they have stores of their own', () => {
+test('control documents and counters are in the stores of the domains unless they have their own', () => {
   const bare = load(GOODS);
   assert.deepEqual([bare.control, bare.counters], [{ kind: 'none' }, { kind: 'none' }]);
   assert.deepEqual(bare.drills, { directory: '/srv/data/drills', keep: 200, leaseMs: 3000 });

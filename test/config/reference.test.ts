@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { Compile } from 'typebox/schema';
 import { parse } from 'yaml';
 import { CONFIG_VARIABLES } from '../../src/config/document.ts';
-import { configPaths, configReference } from '../../src/config/reference.ts';
-import { configSchema } from '../../src/config/table.ts';
+import { configPaths, configReference, configSchema } from '../../src/config/reference.ts';
 
 const deploy = new URL('../../deploy/', import.meta.url);
 
@@ -32,7 +31,7 @@ function pathsOf(schema: Readonly<Record<string, unknown>>, path: string): reado
   ];
 }
 
-test('the reference page has a row with a meaning for every path of the schema and every variable', () => {
+test('the reference page has a row with a description for every path of the schema and every variable', () => {
   const page = configReference();
   const paths = new Set(pathsOf(configSchema(), ''));
   assert.ok(paths.size > 60, `only ${paths.size} paths`);
@@ -77,8 +76,8 @@ test('the JSON Schema refuses what the service refuses', () => {
   }
 });
 
-test('every setting in the JSON Schema says what it is for and what is allowed', () => {
+test('every setting in the JSON Schema has a description and its allowed values', () => {
   const text = JSON.stringify(configSchema());
   assert.doesNotMatch(text, /"x-(unit|env|secret|min|max|allowed|default)"/);
-  assert.match(text, /Of one read: .*Allowed: a duration such as 50ms/);
+  assert.match(text, /Maximum time of a read\. .*Allowed: a duration such as 50ms/);
 });

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/certificates.ts';
-import { loadSettings } from '../../src/config/load.ts';
+import { loadSettings, warningsOf } from '../../src/config/load.ts';
 import type { EngineTlsSettings, Settings } from '../../src/config/settings.ts';
-import { warningsOf } from '../../src/config/tls.ts';
-import { faultsOf, goods } from './faults-of.ts';
+import { faultsOf, goods } from './harness.ts';
 
 let directory = '';
 let files: Readonly<Record<string, string>> = {};
@@ -18,7 +17,7 @@ before(async () => {
     '/srv/tls/ca.pem': ca,
     '/etc/c.pem': readFileSync(certFile, 'utf8'),
     '/etc/k.pem': readFileSync(keyFile, 'utf8'),
-    // Of the authority: it fits no certificate here.
+    // The key of the authority, which matches no certificate here.
     '/etc/other.pem': readFileSync(join(directory, 'ca.key'), 'utf8'),
   };
 });
@@ -64,7 +63,7 @@ test('a sentinel store with TLS has its files read and its password kept', () =>
   assert.deepEqual(store.tls, { ...pems(), serverName: 'redis.internal', rejectUnauthorized: true });
 });
 
-test('TLS to the engine begins in the handshake with Manticore and before it with Sphinx, unless said otherwise', () => {
+test('TLS to the engine starts inside the handshake with Manticore and before it with Sphinx, unless mode is set', () => {
   assert.deepEqual(engineTls('kind: manticore, host: m, tls: {}'), { mode: 'mysql' });
   assert.deepEqual(engineTls('kind: sphinx, host: s, tls: {}'), { mode: 'tunnel' });
   assert.deepEqual(engineTls('kind: sphinx, host: s, tls: { mode: mysql }'), { mode: 'mysql' });
@@ -75,7 +74,7 @@ test('TLS to the engine begins in the handshake with Manticore and before it wit
   });
 });
 
-test('an address is compared with a certificate in a tunnel only; in the handshake a name is required', () => {
+test('in the handshake TLS to an address requires serverName; in a tunnel it does not', () => {
   const { faults } = faultsOf(goods('engine: { kind: manticore, host: m, mirrors: ["10.0.0.5:9306"], tls: {} }'));
   assert.deepEqual(
     faults.map(({ path, value, allowed }) => [path, value, allowed]),
@@ -127,7 +126,7 @@ domains: { goods: { engine: { kind: sphinx, host: s, tls: ${wrong} }, store: { k
   ]);
 });
 
-test('an admin listener off loopback without TLS and a store that is believed unverified are warned of', () => {
+test('an admin listener without TLS outside loopback and an unverified store give a warning each', () => {
   const token = 'token: a-token-of-more-than-twenty-characters';
   const warnings = (yaml: string): readonly string[] => warningsOf(load(`${yaml}\n${DEMO}`));
   assert.deepEqual(warnings(''), []);
@@ -137,6 +136,6 @@ test('an admin listener off loopback without TLS and a store that is believed un
     /^admin\.tls is not set and admin\.host 0\.0\.0\.0 is not .* token crosses the network in plain text[^\n]*$/,
   );
   assert.deepEqual(warnings('control: { kind: standalone, nodes: ["c:1"], tls: { rejectUnauthorized: false } }'), [
-    'control.tls.rejectUnauthorized is false: any server is believed, and gets the password',
+    'control.tls.rejectUnauthorized is false: any server is trusted, and gets the password',
   ]);
 });

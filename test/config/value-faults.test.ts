@@ -1,5 +1,4 @@
-import { testFaults, withEngine, withStore } from './fault-case.ts';
-import { goods } from './faults-of.ts';
+import { goods, testFaults, withEngine, withStore } from './harness.ts';
 
 testFaults([
   [
@@ -8,7 +7,7 @@ testFaults([
     [['domains.goods.engine.deadlne', '***', /did you mean deadline\?/]],
   ],
   [
-    'a name near to nothing is a fault that lists the known ones',
+    'a name without a near known one is a fault that lists the known ones',
     'colour: red\n',
     [
       [
@@ -38,7 +37,7 @@ testFaults([
     ],
   ],
   [
-    'numbers, flags and choices are held to what is allowed',
+    'numbers, flags and choices outside the allowed values are faults',
     `log: { level: loud, hitSample: 2 }\n${goods('engine: { kind: sqlite, demo: yes please, workers: 0.5, maxQueued: 0 }')}`,
     [
       ['log.level', '"loud"', /trace, debug, info, warn, error, fatal or silent/],
@@ -49,7 +48,7 @@ testFaults([
     ],
   ],
   [
-    'a domain without an engine says which kinds there are',
+    'a domain without an engine is a fault that lists the kinds',
     goods('freshness: {}'),
     [['domains.goods.engine', '(missing)', /kind: sqlite, sphinx or manticore \(required\)/]],
   ],
@@ -74,7 +73,7 @@ testFaults([
     [['domains.goods.store.nodes', '(missing)', /required/]],
   ],
   [
-    'a standalone store with two nodes is a fault that names the kinds for more',
+    'a standalone store with two nodes is a fault that names the kinds for several nodes',
     withStore('{ kind: standalone, nodes: [a:1, b:2] }'),
     [['domains.goods.store.nodes', 'a list of 2', /exactly 1.*cluster or a sentinel/]],
   ],

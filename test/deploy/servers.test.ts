@@ -19,7 +19,7 @@ for (const kind of ['redis', 'valkey'] as const) {
     const server = await startProcess({
       name: `${kind}-server`,
       command: `${kind}-server`,
-      // As deploy/compose starts it.
+      // The same command as in deploy/compose.
       args: [file, '--port', String(port), '--bind', '127.0.0.1', '--cluster-enabled', 'yes', '--maxmemory', '32mb'],
       cwd: folder,
       logFile: join(folder, 'server.log'),
@@ -49,7 +49,7 @@ for (const kind of ['redis', 'valkey'] as const) {
   });
 }
 
-test('both files advise one user for serpcache, who is refused everything that is not his', async (t) => {
+test('both files advise one user for serpcache, which is refused everything beyond its rights', async (t) => {
   const rulesIn = (kind: string): string =>
     /^# user serpcache on #<sha256> (.+)$/m.exec(
       readFileSync(join(deploy, 'redis', `${kind}-cache.conf`), 'utf8'),
@@ -97,7 +97,7 @@ test('both files advise one user for serpcache, who is refused everything that i
   assert.equal(await node?.command('GET', 'another:service'), 'secret');
 });
 
-test('searchd starts from a generated configuration whose indexes were built by its one command', async (t) => {
+test('searchd starts from a generated configuration, after the printed command has built its indexes', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-deploy-'));
   const domain = {
     name: 'goods',

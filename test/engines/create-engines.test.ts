@@ -17,7 +17,8 @@ interface Outage extends DomainEngines {
 
 const ONE_PROCESS: EnginesPorts = { fleetShare: (total) => Math.floor(total), refusal: () => undefined };
 
-const settingsOf = (engine: EngineSettings) => ({ name: DOMAIN.name, engine, patienceMs: 2000, without: [] }) as const;
+const settingsOf = (engine: EngineSettings) =>
+  ({ name: DOMAIN.name, engine, patienceMs: 2000, disabledDefences: [] }) as const;
 
 const LIMITS = { deadlineMs: 1000, hardDeadlineMs: 1000, maxConcurrent: 20, maxQueued: 20, limit: 'fixed' } as const;
 

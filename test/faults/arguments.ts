@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer } from '../../loadtest/stack/sphinx.ts';
-import { type Program, readWords, type Words } from '../../src/commands/arguments.ts';
+import { type ParsedArguments, type Program, parseArguments } from '../../src/commands/arguments.ts';
 import { type Selection, select } from './registry.ts';
 
 export type Arguments =
@@ -45,10 +45,10 @@ export const FAULTS: Omit<Program, 'takes'> = {
 
 /** Everything that can be found wrong before a server is started is found here. */
 export function readArguments(argv: readonly string[]): Arguments {
-  const read = readWords(argv, FAULTS.options);
+  const read = parseArguments(argv, FAULTS.options);
   if (read.kind === 'help' || read.kind === 'version') return read;
-  const words = read.kind === 'words' ? read.words : read.rest;
-  const faults: string[] = read.kind === 'words' ? [] : [...read.faults];
+  const words = read.kind === 'arguments' ? read.arguments : read.rest;
+  const faults: string[] = read.kind === 'arguments' ? [] : [...read.faults];
   const checkout = words.text('checkout') ?? CHECKOUT;
   const json = words.text('json');
   const check = (fault: string | undefined): void => {
@@ -78,7 +78,7 @@ export function readArguments(argv: readonly string[]): Arguments {
 }
 
 function whole(
-  words: Words,
+  words: ParsedArguments,
   option: string,
   range: { readonly least: number; readonly most: number },
   report: (fault: string) => void,

@@ -1,6 +1,5 @@
 /** `npm run faults`: every fault of the matrix in turn, on real servers. The options are in arguments.ts. */
-import { refuse } from '../../src/commands/arguments.ts';
-import { EXIT } from '../../src/commands/command.ts';
+import { EXIT, refuse } from '../../src/commands/arguments.ts';
 import { FAULTS, readArguments } from './arguments.ts';
 import { runMatrix } from './matrix.ts';
 import { readWithoutFaults } from './no-fault.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { EXIT } from '../../src/commands/command.ts';
+import { EXIT } from '../../src/commands/arguments.ts';
 import { runMatrix } from './matrix.ts';
 import { select } from './registry.ts';
 import type { Row } from './row.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { originOf } from '../../loadtest/finding/machine-words.ts';
 import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
-import { EXIT } from '../../src/commands/command.ts';
+import { EXIT } from '../../src/commands/arguments.ts';
 import { type Bed, startBed, WarmUpError } from './bed.ts';
 import type { Figure, FigureResult } from './figures/figure.ts';
 import { harmOf, invalidity, judge } from './judge.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { EXIT } from '../../src/commands/command.ts';
+import { EXIT } from '../../src/commands/arguments.ts';
 import { type Bed, WarmUpError } from './bed.ts';
 import type { Figure, Holds } from './figures/figure.ts';
 import { runMatrix } from './matrix.ts';

@@ -21,7 +21,7 @@ function judged(run: Partial<FinishedRun>): Judgement {
   return judge({ ...whole, ...run }, FLOOR);
 }
 
-test('a run at the floor is good, and its last line names the optional suite that was absent', () => {
+test('a run at the floor passes, and its last line names the absent optional suite', () => {
   assert.deepEqual(judged({}), { faults: [], notes: [], lastLine: 'optional suites not run: server (set SERVER)' });
 });
 
@@ -44,7 +44,7 @@ test('an optional suite that is present raises the floor by its tests', () => {
   assert.deepEqual(judged({ optional, testsOf: enough }), { faults: [], notes: [], lastLine: undefined });
 });
 
-test('more tests than the floor are good, and a note says what it may be raised to', () => {
+test('more tests than the floor pass, and a note tells the new possible floor', () => {
   const testsOf = new Map([['test/a.test.ts', 9]]);
   const { faults, notes } = judged({ testsOf });
   assert.deepEqual(faults, []);
@@ -53,7 +53,7 @@ test('more tests than the floor are good, and a note says what it may be raised 
   assert.deepEqual(present.notes, ['test/floor.json may be raised: "tests": 7']);
 });
 
-test('a quick run has a floor of its own, whatever optional suites it has', () => {
+test('a quick run has its own floor, without optional suites', () => {
   const testsOf = new Map([['test/a.test.ts', 3]]);
   for (const optional of [[], [{ ...ABSENT, present: true }]]) {
     assert.deepEqual(judged({ scope: 'quick', testsOf, optional }), { faults: [], notes: [], lastLine: undefined });
@@ -84,7 +84,7 @@ test('a file that registers no test fails and is named', () => {
   assert.deepEqual(judged({ testsOf }).faults, ['test/empty.test.ts registers no test']);
 });
 
-test('a file whose only suite is an absent optional one is no file without tests', () => {
+test('a file whose only suite is optional and absent does not count as a file without tests', () => {
   const testsOf = new Map([
     ['test/a.test.ts', 5],
     ['test/b.test.ts', 0],
@@ -92,7 +92,7 @@ test('a file whose only suite is an absent optional one is no file without tests
   assert.deepEqual(judged({ testsOf }).faults, []);
 });
 
-test('a file without a matching test is good while another one has one; no match at all fails', () => {
+test('a file without a matching test passes while another file has one; no match at all fails', () => {
   const one = new Map([
     ['test/a.test.ts', 1],
     ['test/b.test.ts', 0],
@@ -102,11 +102,11 @@ test('a file without a matching test is good while another one has one; no match
   assert.deepEqual(judged({ narrowed: true, testsOf: none }).faults, ['no test matched']);
 });
 
-test('zero tests fail', () => {
+test('a run without a test fails', () => {
   assert.deepEqual(judged({ scope: 'named paths', testsOf: new Map() }).faults, ['no test ran']);
 });
 
-test('a skip is told with its reason, and fails where none is allowed', () => {
+test('a skip is reported with its reason, and fails when skips are not allowed', () => {
   const skips = [
     { kind: 'skip', file: 'test/a.test.ts', name: 'one', reason: 'needs root' },
     { kind: 'todo', file: 'test/a.test.ts', name: 'two', reason: '' },

@@ -1,10 +1,10 @@
 import type { OptionalSuite } from '../optional.ts';
 
-/** test/floor.json: the tests that a run without paths and patterns must have at least. */
+/** test/floor.json: the minimum number of tests in a run without paths and patterns. */
 export interface Floor {
-  /** Without any optional suite. */
+  /** The tests of a run without optional suites. */
   readonly tests: number;
-  /** With `--quick`. */
+  /** The tests of a run with `--quick`. */
   readonly quick: number;
   /** The tests that each optional suite adds to `tests`. */
   readonly optional: Readonly<Record<string, number>>;
@@ -12,14 +12,16 @@ export interface Floor {
 
 export interface FinishedRun {
   readonly scope: 'everything' | 'quick' | 'named paths';
-  /** Only the tests that match a pattern, or only those marked `only`, were run. */
+  /** Whether only tests that match a pattern, or are marked `only`, were run. */
   readonly narrowed: boolean;
-  /** The test files of the run, relative to the project, with the tests each has registered. Without a file that failed. */
+  /**
+   * The number of tests that each file has registered, by path relative to the project. Files that failed are left out.
+   */
   readonly testsOf: ReadonlyMap<string, number>;
   readonly skips: readonly SkippedTest[];
   readonly skipsAllowed: boolean;
   readonly optional: readonly OptionalSuite[];
-  /** Files in the project that were not there before and that git does not ignore. */
+  /** New files in the project that git does not ignore. */
   readonly newFiles: readonly string[];
 }
 
@@ -31,14 +33,14 @@ export interface SkippedTest {
 }
 
 export interface Judgement {
-  /** Each makes the run fail. */
+  /** Each fault makes the run fail. */
   readonly faults: readonly string[];
   readonly notes: readonly string[];
   /** The optional suites that were not run; undefined when there is none. */
   readonly lastLine: string | undefined;
 }
 
-/** Judges the run as a whole. The result of each test is judged by node. */
+/** Judges the run as a whole; node judges each test. */
 export function judge(run: FinishedRun, floor: Floor): Judgement {
   const tests = [...run.testsOf.values()].reduce((sum, count) => sum + count, 0);
   const suites = new Map(run.optional.map((suite) => [suite.name, suite]));
@@ -67,7 +69,7 @@ export function judge(run: FinishedRun, floor: Floor): Judgement {
   };
 }
 
-/** A file whose only suite is optional has no test where the suite is absent. */
+/** Files without a test, except those whose only suite is optional and absent. */
 function emptyFiles(run: FinishedRun): string[] {
   const withoutSuite = new Set(run.optional.flatMap(({ present, file }) => (present ? [] : [file])));
   return [...run.testsOf].flatMap(([file, tests]) => (tests === 0 && !withoutSuite.has(file) ? [file] : []));

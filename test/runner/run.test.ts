@@ -69,13 +69,13 @@ test('a file that registers no test makes the run fail', async () => {
   assert.match(out.at(-1) ?? '', /empty\.test\.ts registers no test$/);
 });
 
-test('a folder without tests is an error of usage', async () => {
+test('a folder without tests is a usage error', async () => {
   const { status, err } = await testRun({}, ['test/contract']);
   assert.equal(status, 64);
   assert.match(err, /^serpcache: test\/contract has no \*\.test\.ts; imported by test\/\S+\.test\.ts/);
 });
 
-test('a skip is told with its reason; as root in CI it makes the run fail', async () => {
+test('a skip is reported with its reason; as root in CI it makes the run fail', async () => {
   const text = `${TEST}test('one', { skip: 'no server' }, () => {});\ntest('two', () => {});`;
   const files = { 'skip.test.ts': text };
   const free = await testRun(files);
@@ -84,7 +84,7 @@ test('a skip is told with its reason; as root in CI it makes the run fail', asyn
   assert.equal((await testRun(files, [], { CI: 'true' })).status, process.getuid?.() === 0 ? 1 : 0);
 });
 
-test('an optional suite runs where its server is; elsewhere the last line names it', async () => {
+test('an optional suite runs when its server is present; otherwise the last line names it', async () => {
   const optional = new URL('../optional.ts', import.meta.url);
   const text = `${TEST}import { optional } from '${optional}';
 optional('cellar', process.env.CELLAR, 'set CELLAR', (path) => test(path, () => {}));
@@ -127,7 +127,7 @@ test('a file that a test leaves in the project makes the run fail', async (t) =>
   assert.match(out.at(-1) ?? '', /test\/runner\/left-by-a-test/);
 });
 
-test('a run that is told to stop ends its tests and fails', async () => {
+test('a run that gets a signal ends its tests and fails', async () => {
   const path = join(folder, 'hangs.test.ts');
   writeFileSync(
     path,

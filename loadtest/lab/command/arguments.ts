@@ -1,5 +1,5 @@
 import { access, constants, stat } from 'node:fs/promises';
-import { readWords } from '../../../src/commands/arguments.ts';
+import { parseArguments } from '../../../src/commands/arguments.ts';
 import { OPTIONS, SECONDS } from './options.ts';
 
 export interface LabArguments {
@@ -27,10 +27,10 @@ export async function readArguments(
   comparing: readonly string[],
 ): Promise<ReadArguments> {
   if (argv.length === 0 && known.length > 1) return { kind: 'help' };
-  const read = readWords(argv, OPTIONS);
+  const read = parseArguments(argv, OPTIONS);
   if (read.kind === 'help' || read.kind === 'version') return read;
-  const { positionals, text: given, has } = read.kind === 'words' ? read.words : read.rest;
-  const faults = read.kind === 'words' ? [] : [...read.faults];
+  const { positionals, text: given, has } = read.kind === 'arguments' ? read.arguments : read.rest;
+  const faults = read.kind === 'arguments' ? [] : [...read.faults];
 
   const wanted = positionals.length === 0 && known.length === 1 ? known : positionals;
   const there = `${known.join(', ')}, or ${ALL}`;

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { refuse } from '../../../src/commands/arguments.ts';
-import { EXIT } from '../../../src/commands/command.ts';
+import { EXIT, refuse } from '../../../src/commands/arguments.ts';
 import type { FindingRecord } from '../../finding/finding.ts';
 import { keepFinding } from '../../finding/keep-finding.ts';
 import { commitOf, machineWords } from '../../finding/machine-words.ts';

@@ -10,7 +10,7 @@ export function languageOf(random: Random): Language {
   return random.chance(0.17) ? 'en' : 'ru';
 }
 
-/** Prices as people write them: fewer digits the dearer the thing, sometimes «…990». */
+/** Rounds a price as sellers do: more coarsely for higher prices, sometimes to «…990». */
 export function roundPrice(price: number, random: Random): number {
   const step = price < 1000 ? 50 : price < 10_000 ? 100 : price < 100_000 ? 500 : price < 1_000_000 ? 5000 : 50_000;
   const rounded = Math.max(step, Math.round(price / step) * step);
@@ -18,19 +18,19 @@ export function roundPrice(price: number, random: Random): number {
   return rounded;
 }
 
-/** The newest ad; fixed, so that the catalogue is the same whenever it is made. */
-export const LAST_DAY = '2026-11-20';
-export const DAYS = 180;
+/** The date of the newest ad; fixed, so that the catalogue never changes. */
+const LAST_DAY = '2026-11-20';
+const DAYS = 180;
 const DAY_MS = 86_400_000;
 
-/** `YYYY-MM-DD` within the window, the newer the likelier: old ads sell and vanish. */
+/** A day of the window as `YYYY-MM-DD`. Newer days are more likely, because old ads are sold and removed. */
 export function dateOf(random: Random): string {
   const share = random.next();
   const daysAgo = Math.floor(DAYS * share * (0.35 + 0.65 * share));
   return new Date(Date.parse(`${LAST_DAY}T00:00:00Z`) - daysAgo * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** People who type in a hurry: small letters, «е» for «ё». */
+/** Some titles as if typed in a hurry: in lower case, «е» for «ё». */
 export function hurried(title: string, random: Random): string {
   return random.chance(0.07) ? title.toLowerCase().replaceAll('ё', 'е') : title;
 }
@@ -42,15 +42,15 @@ export type Language = 'ru' | 'en';
 export interface Voice {
   readonly random: Random;
   readonly gender: Gender;
-  /** The text behind `$name`, the same each time within one ad. @throws for a name nobody declared. */
+  /** The text of `$name`, the same throughout an ad. @throws for an unknown name. */
   readonly slot: (name: string) => string;
 }
 
 const GENDERS: readonly Gender[] = ['m', 'f', 'n', 'p'];
 
 /**
- * One phrase from its template: `[a|b|]` one of, may nest; `$name` a slot; `$name:m` the slot in the masculine
- * («цвет чёрный» beside «чёрная куртка»); `{ый/ая/ое/ые}` an ending that agrees with the thing.
+ * Renders a template. `[a|b|]` picks one and may nest; `$name` is a slot; `$name:m` is the slot in the masculine
+ * («цвет чёрный», but «чёрная куртка»); `{ый/ая/ое/ые}` is an ending that agrees with the thing.
  */
 export function render(template: string, voice: Voice): string {
   let text = template;
@@ -107,7 +107,7 @@ const LATIN: Readonly<Record<string, string>> = Object.fromEntries(
     }, []),
 );
 
-/** Names without an English form of their own, as a passport would spell them. */
+/** Latin spelling of names without an English form, as in passports. */
 export function transliterate(text: string): string {
   return text.replace(/[ыи]й(?![а-яё])/gi, 'ы').replace(/[а-яё]/gi, (letter) => {
     const latin = LATIN[letter.toLowerCase()] ?? letter;
@@ -157,7 +157,7 @@ export interface Random {
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
-    // mulberry32: passes the tests that matter at this size, and one word of state makes a seed per ad cheap.
+    // mulberry32: random enough for this purpose, and its state of one word makes a seed per ad cheap.
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
@@ -186,7 +186,10 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** FNV-1a with a final mix: a seed from words, so that each ad has its own stream and one new template moves no other ad. */
+/**
+ * A seed from words (FNV-1a with a final mix): each ad has its own random stream, so a change of one ad changes no
+ * other.
+ */
 export function seedOf(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const part of parts) {

@@ -8,7 +8,7 @@ export interface City {
   readonly weight: number;
   /** Thousand roubles per square metre of an ordinary flat. */
   readonly metre: number;
-  /** Monthly pay against the country's middle. */
+  /** Monthly pay relative to the country's median. */
   readonly pay: number;
   readonly places: readonly string[];
 }

@@ -1,25 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DrillPhase, type Journal, MAX_SAMPLES, type Sample } from '../../operations/drills/journal.ts';
-import { type AdminClient, AdminProblem, AdminUnreachable } from '../admin/client.ts';
-import { elapsed, figure, milliseconds, percent, verdictWords } from '../admin/format.ts';
-import { type Desk, operatorCommand, printable } from '../admin/operator-command.ts';
+import { type AdminClient, AdminProblem, AdminUnreachable } from '../admin-client.ts';
 import { type Command, NotPassed } from '../command.ts';
-import { journalText, markText } from './journal-text.ts';
-import { whichDrill } from './list.ts';
+import { type OperatorContext, operatorCommand } from '../operator-command.ts';
+import { elapsed, figure, milliseconds, percent, printable, verdictText } from '../terminal.ts';
+import { journalText, markText, whichDrill } from './inspect.ts';
 
-const LOOK_MS = 500;
-/** A process that restarts is back by then; one that is gone has lost the drill, and every cache is restored. */
-const PATIENCE_MS = 30_000;
+const POLL_MS = 500;
+/**
+ * A restarted process answers again within this time. A process that is gone has lost the drill, and caches are
+ * restored.
+ */
+const MAX_SILENCE_MS = 30_000;
 
 /**
- * Shows a drill until it is over. Being told to stop either aborts it, and waits for the restored cache, or leaves it.
- * @throws NotPassed unless it passed.
+ * Shows a drill until it is over. When the signal aborts, it either aborts the drill and waits for the restored cache,
+ * or leaves the drill running.
+ * @throws NotPassed unless the drill passed.
  */
-export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abort' | 'leave'): Promise<void> {
-  const { client, output, clock, signal } = desk;
+export async function followDrill(
+  context: OperatorContext,
+  started: Journal,
+  ifStopped: 'abort' | 'leave',
+): Promise<void> {
+  const { client, output, clock, signal } = context;
   const path = `/admin/drills/${encodeURIComponent(started.id)}`;
   const reader = createJournalReader(client, path);
-  const view = createFollowView(desk, started);
+  const view = createDrillView(context, started);
   let aborted = false;
   let heardMs = clock.monotonicMs();
 
@@ -29,7 +36,7 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
       await client.post(`${path}/abort`, { reason: 'stopped at the command line' }, { evenIfStopped: true });
       view.say('the cache is restored; waiting for the last figures (Ctrl-C again leaves at once)');
     } catch (error) {
-      // Somebody else has ended it meanwhile.
+      // Another operator has ended it meanwhile.
       if (!(error instanceof AdminProblem) || error.code !== 'drill-over') throw error;
     }
     aborted = true;
@@ -42,10 +49,10 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
       heardMs = clock.monotonicMs();
       return journal;
     } catch (error) {
-      // The service may answer in a moment; a drill that it does not know any more is over.
+      // The service may answer again soon. A drill that it no longer knows is over.
       const forMs = clock.monotonicMs() - heardMs;
       const isPassing = error instanceof AdminUnreachable || (error instanceof AdminProblem && error.status >= 500);
-      if (!isPassing || forMs > PATIENCE_MS) throw error;
+      if (!isPassing || forMs > MAX_SILENCE_MS) throw error;
       view.say(`${error.message}; a drill whose process is gone ends by itself`);
       return undefined;
     }
@@ -61,7 +68,7 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
       const journal = await step();
       if (journal !== undefined) view.show(journal);
       if (journal?.state.kind === 'over') return journal;
-      await sleep(LOOK_MS, undefined, signal.aborted ? {} : { signal }).catch(() => undefined);
+      await sleep(POLL_MS, undefined, signal.aborted ? {} : { signal }).catch(() => undefined);
     }
   };
 
@@ -77,21 +84,21 @@ export async function followDrill(desk: Desk, started: Journal, ifStopped: 'abor
   if (!output.json) output.result(journal, () => journalText(journal));
   const { kind = 'over', detail = 'without a verdict' } = journal.verdict ?? {};
   if (kind === 'passed') return;
-  const words = `${verdictWords(kind)}: ${detail}`;
-  // A refused drill flushed nothing.
-  throw kind === 'refused' ? new Error(words) : new NotPassed(words, kind === 'failed' ? 'failed' : 'undecided');
+  const message = `${verdictText(kind)}: ${detail}`;
+  // A refused drill has flushed nothing, so its status is `notDone`.
+  throw kind === 'refused' ? new Error(message) : new NotPassed(message, kind === 'failed' ? 'failed' : 'undecided');
 }
 
 /** The view of a running drill: one line is redrawn, and each event adds a line above it. */
-export interface FollowView {
-  /** With the samples and marks that are new. */
+interface DrillView {
+  /** @param journal with new samples and marks only. */
   readonly show: (journal: Journal) => void;
   readonly say: (text: string) => void;
-  /** Leaves the terminal as it was found. */
+  /** Clears the line that is redrawn. */
   readonly finish: () => void;
 }
 
-export function createFollowView({ output, stderr }: Pick<Desk, 'output' | 'stderr'>, started: Journal): FollowView {
+function createDrillView({ output, stderr }: Pick<OperatorContext, 'output' | 'stderr'>, started: Journal): DrillView {
   let line = '';
   let said = '';
   const clear = output.watched ? '\r\u001b[K' : '';
@@ -112,13 +119,13 @@ export function createFollowView({ output, stderr }: Pick<Desk, 'output' | 'stde
     show: (journal) => {
       for (const mark of journal.marks) {
         output.event({ ...mark, kind: 'mark', mark: mark.kind });
-        // A stage has a mark of its own; and where nobody watches, the lines of JSON say it.
+        // The `stage` mark already tells the start of a stage. Without a terminal, the JSON lines tell everything.
         if ((mark.kind === 'phase' && mark.phase === 'stage') || !(output.watched || !output.json)) continue;
         say(`${elapsed(mark.atMs).padStart(9)}  ${markText(mark, started.plan)}`);
       }
       for (const sample of journal.samples) output.event({ kind: 'sample', ...sample });
       const latest = journal.samples.at(-1);
-      if (latest !== undefined) line = printable(followLine(latest, journal));
+      if (latest !== undefined) line = printable(progressLine(latest, journal));
       draw();
     },
     finish: () => {
@@ -136,8 +143,8 @@ const PHASES: Readonly<Record<DrillPhase, string>> = {
   after: 'restored',
 };
 
-/** The line that is drawn over and over: where the drill is, and what it does to the domain. */
-export function followLine({ atMs, domain, phase, stage, figures, guards }: Sample, { plan }: Journal): string {
+/** The line that is redrawn: the state of the drill and the domain's figures. */
+function progressLine({ atMs, domain, phase, stage, figures, guards }: Sample, { plan }: Journal): string {
   const [control, ...cohorts] = figures.cohorts;
   const flushed = cohorts[stage]?.hitRatio;
   const broken = guards.filter((guard) => guard.broken).map((guard) => guard.figure);
@@ -149,7 +156,7 @@ export function followLine({ atMs, domain, phase, stage, figures, guards }: Samp
   ].join(', ');
   return [
     `${elapsed(atMs).padStart(9)}  ${domain}${place} ${PHASES[phase]}`,
-    // First, as a narrow terminal cuts off the rest.
+    // Broken guards come first, because a narrow terminal cuts off the rest.
     ...(broken.length === 0 ? [] : [`BROKEN: ${broken.join(', ')}`]),
     hits,
     `engine ${figure(figures.engineCallsPerSecond)}/s, ${figures.engineInFlight} of ${figures.engineCeiling}`,
@@ -166,30 +173,33 @@ export const watchDrill: Command = operatorCommand({
   options: [],
   takes: { min: 0, max: 1 },
   details: [
-    'Exit status 0: it passed. 1: it failed. 2: not measured, aborted or lost. 3: refused, or the watching ended before it.',
+    'Exit status 0: it passed. 1: it failed. 2: not measured, aborted or lost. 3: refused, or no longer followed.',
   ],
-  run: async (desk) => {
-    const id = await whichDrill(desk.words.positionals[0], desk.client, 'running');
+  run: async (context) => {
+    const id = await whichDrill(context.args.positionals[0], context.client, 'running');
     const query = [['samples', String(MAX_SAMPLES)]] as const;
-    const journal = await desk.client.get<Journal>(`/admin/drills/${encodeURIComponent(id)}`, { query });
-    await followDrill(desk, journal, 'leave');
+    const journal = await context.client.get<Journal>(`/admin/drills/${encodeURIComponent(id)}`, { query });
+    await followDrill(context, journal, 'leave');
   },
 });
 
-/** Reads on in a journal that grows: what comes is the journal with the samples and marks that are new. */
-export interface JournalReader {
+/** Reads a growing journal: each call returns it with new samples and marks only. */
+interface JournalReader {
   readonly next: () => Promise<Journal>;
 }
 
 const DEADLINE_MS = 5000;
-/** After so many looks without a sample the places have changed: a long journal leaves out every second one. */
-const MAX_EMPTY_LOOKS = 6;
+/**
+ * After this number of polls without a sample all are read again: a long journal drops every second sample, which moves
+ * them.
+ */
+const MAX_EMPTY_POLLS = 6;
 
-export function createJournalReader(client: AdminClient, path: string): JournalReader {
+function createJournalReader(client: AdminClient, path: string): JournalReader {
   let read = 0;
   let marks = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
-  let emptyLooks = 0;
+  let emptyPolls = 0;
 
   return {
     next: async () => {
@@ -197,10 +207,10 @@ export function createJournalReader(client: AdminClient, path: string): JournalR
       const journal = await client.get<Journal>(path, { query, deadlineMs: DEADLINE_MS, evenIfStopped: true });
       const samples = journal.samples.filter(({ atMs }) => atMs > lastMs);
       read += journal.samples.length;
-      emptyLooks = samples.length === 0 ? emptyLooks + 1 : 0;
-      if (emptyLooks >= MAX_EMPTY_LOOKS) {
+      emptyPolls = samples.length === 0 ? emptyPolls + 1 : 0;
+      if (emptyPolls >= MAX_EMPTY_POLLS) {
         read = 0;
-        emptyLooks = 0;
+        emptyPolls = 0;
       }
       lastMs = samples.at(-1)?.atMs ?? lastMs;
       const fresh = journal.marks.slice(marks);

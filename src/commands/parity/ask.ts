@@ -12,28 +12,28 @@ import type { Query } from './queries.ts';
 export interface Side {
   readonly name: 'engine' | 'lifeboat';
   readonly engine: Engine;
-  /** Past it a client would have got no page of this engine. */
+  /** After this time a client gets no page of this engine. */
   readonly deadlineMs: number;
-  /** When the search itself is given up. */
+  /** After this time the search is ended. */
   readonly hardDeadlineMs: number;
 }
 
-/** `partial`: an answer without all of its parts says nothing about the engine's ranking. */
+/** `partial`: an incomplete answer, which tells nothing about the engine's ranking. */
 export type Fault = EngineErrorCode | 'partial';
 
-export type Reply =
+type Reply =
   | { readonly kind: 'page'; readonly page: ResultPage; readonly tookMs: number; readonly late: boolean }
   | { readonly kind: 'fault'; readonly fault: Fault; readonly message: string };
 
-/** What became of one query. Pages are not kept. */
+/** The result of one query. Pages are not kept. */
 export interface Sample {
   readonly text: string;
   readonly weight: number;
   readonly engine: ReplyFacts;
   readonly lifeboat: ReplyFacts;
-  /** Absent unless both answered. */
+  /** Present when both engines answered. */
   readonly comparison?: Comparison;
-  /** Results of the engine that the lifeboat's page lacks because its index does not hold them at all. */
+  /** Number of results of the engine that the lifeboat's index does not hold. */
   readonly notIndexed: number;
 }
 
@@ -60,36 +60,36 @@ export interface AskOptions {
 
 export interface Asked {
   readonly samples: readonly Sample[];
-  /** Set when an engine failed so often in a row that the rest was not asked. */
+  /** Present when an engine failed repeatedly, so that the other queries were not asked. */
   readonly gaveUp: string | undefined;
 }
 
-/** An engine in trouble is left alone: it has its own searches to answer. */
-const MOST_FAULTS_IN_A_ROW = 5;
+/** Consecutive faults after which an engine gets no more queries, because it has live searches to answer. */
+const MAX_CONSECUTIVE_FAULTS = 5;
 const TITLES = 3;
 
 /**
- * Asks both engines each query, one after the other, so that at most `atOnce` searches are at work in both together.
+ * Asks both engines each query, one engine after the other, so that at most `atOnce` searches run in both together.
  * @throws the signal's reason when aborted.
  */
 export async function askBoth(queries: readonly Query[], options: AskOptions): Promise<Asked> {
   const { depth, atOnce, clock, signal } = options;
   const samples: Sample[] = [];
-  const faultsInARow = { engine: 0, lifeboat: 0 };
+  const consecutiveFaults = { engine: 0, lifeboat: 0 };
   let gaveUp: string | undefined;
   let next = 0;
 
   const ask = async (side: Side, request: SearchRequest): Promise<Reply> => {
     const reply = await replyOf(side, request, clock, signal);
-    const isTrouble = reply.kind === 'fault' && reply.fault !== 'engine-rejected';
-    faultsInARow[side.name] = isTrouble ? faultsInARow[side.name] + 1 : 0;
-    if (isTrouble && faultsInARow[side.name] >= MOST_FAULTS_IN_A_ROW) {
-      gaveUp ??= `the ${side.name} failed ${MOST_FAULTS_IN_A_ROW} times in a row (${reply.message}); the rest was not asked`;
+    const isFault = reply.kind === 'fault' && reply.fault !== 'engine-rejected';
+    consecutiveFaults[side.name] = isFault ? consecutiveFaults[side.name] + 1 : 0;
+    if (isFault && consecutiveFaults[side.name] >= MAX_CONSECUTIVE_FAULTS) {
+      gaveUp ??= `the ${side.name} failed ${MAX_CONSECUTIVE_FAULTS} times in a row (${reply.message}); the rest was not asked`;
     }
     return reply;
   };
 
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (;;) {
       signal.throwIfAborted();
       const query = queries[next];
@@ -111,7 +111,7 @@ export async function askBoth(queries: readonly Query[], options: AskOptions): P
       options.onSample(samples.length);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await Promise.all(Array.from({ length: atOnce }, worker));
   return { samples, gaveUp };
 }
 
@@ -143,7 +143,7 @@ function factsOf(reply: Reply): ReplyFacts {
   return { kind: 'page', tookMs, late, titles };
 }
 
-/** Both engines, open and answering. */
+/** Both engines, opened. */
 export interface Sides {
   readonly engine: Side & Described;
   readonly lifeboat: Side & Described;
@@ -155,13 +155,13 @@ export interface Sides {
 export interface Described {
   /** `sphinx 10.0.0.7:9306/goods`, `sqlite data/goods.sqlite`. */
   readonly is: string;
-  /** What the index says of itself; searchd's is not asked. */
+  /** The metadata of an embedded index; absent for searchd. */
   readonly index?: IndexMeta;
 }
 
-export interface OpenSidesOptions {
+interface OpenSidesOptions {
   readonly settings: DomainSettings;
-  /** Of the lifeboat's index. */
+  /** The directory of the lifeboat's index. */
   readonly directory: string;
   readonly atOnce: number;
   readonly clock: Clock;
@@ -169,7 +169,10 @@ export interface OpenSidesOptions {
   readonly signal: AbortSignal;
 }
 
-/** @throws IndexError for an index that is missing or of other attributes, and with the engine's words when it cannot answer. */
+/**
+ * @throws IndexError for an index that is missing or has other attributes; an Error with the engine's message when it
+ * does not answer.
+ */
 export async function openSides(options: OpenSidesOptions): Promise<Sides> {
   const { settings, directory, atOnce, signal } = options;
   const { deadlineMs, hardDeadlineMs } = settings.engine;
@@ -189,23 +192,23 @@ export async function openSides(options: OpenSidesOptions): Promise<Sides> {
     const file = indexFileOf(directory, settings.name);
     const index = indexIn(directory, settings);
     closing.push(index.close);
-    const [boat] = await open({ ...settings.engine, kind: 'sqlite', directory, workers: atOnce, demo: false });
-    if (boat === undefined) throw new Error(`${file} opened as nothing`);
+    const [lifeboat] = await open({ ...settings.engine, kind: 'sqlite', directory, workers: atOnce, demo: false });
+    if (lifeboat === undefined) throw new Error(`${file} opened as nothing`);
     const names = namesOf(settings);
     const engines = await open(
       settings.engine.kind === 'sqlite' ? { ...settings.engine, workers: atOnce } : settings.engine,
     );
     const at = await firstThatAnswers(engines, names, hardDeadlineMs, signal);
-    const boatDeadlineMs = settings.lifeboat?.deadlineMs ?? deadlineMs;
+    const lifeboatDeadlineMs = settings.lifeboat?.deadlineMs ?? deadlineMs;
     return {
       engine: { name: 'engine', ...at, ...ownIndex(settings), deadlineMs, hardDeadlineMs },
       lifeboat: {
         name: 'lifeboat',
-        engine: boat,
+        engine: lifeboat,
         is: `sqlite ${file}`,
         index: index.meta,
-        deadlineMs: boatDeadlineMs,
-        hardDeadlineMs: Math.max(boatDeadlineMs, hardDeadlineMs),
+        deadlineMs: lifeboatDeadlineMs,
+        hardDeadlineMs: Math.max(lifeboatDeadlineMs, hardDeadlineMs),
       },
       isIndexed: index.holds,
       close,
@@ -216,7 +219,7 @@ export async function openSides(options: OpenSidesOptions): Promise<Sides> {
   }
 }
 
-/** Every endpoint has the same index, so one is enough; a dead one is no reason not to measure. */
+/** The first server that answers: all have the same index, so one is enough. */
 async function firstThatAnswers(
   engines: readonly Engine[],
   names: readonly string[],
@@ -249,7 +252,7 @@ function ownIndex(settings: DomainSettings): { readonly index?: IndexMeta } {
   return { index: index.meta };
 }
 
-/** The file itself, beside the engine that searches it: for what it says of itself, and which documents it holds. */
+/** Opens the index file in addition to the engine, for its metadata and the ids of its documents. */
 function indexIn(directory: string, settings: DomainSettings): OpenIndex {
   const { name, engine } = settings;
   const domain = searchDomainOf(settings);

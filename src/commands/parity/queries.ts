@@ -1,11 +1,10 @@
-import { linesOf } from '../../catalogue/csv.ts';
+import { fileBytes, linesOf } from '../../catalogue/file.ts';
 import type { PreparedSearch } from '../../search/read-path.ts';
 import { InvalidSearch } from '../../search/search-error.ts';
-import { fileBytes } from '../arguments.ts';
 
 export interface Query {
   readonly prepared: PreparedSearch;
-  /** How often it is asked: the sum of its lines' counts, each 1 where none is given. */
+  /** The sum of the counts of its lines; a line without a count counts 1. */
   readonly weight: number;
 }
 
@@ -14,15 +13,15 @@ export interface Queries {
   readonly chosen: readonly Query[];
   readonly lines: number;
   readonly badLines: number;
-  /** After canonicalisation: queries that share an answer are one. */
+  /** Number of queries after canonicalisation: queries that share an answer are one. */
   readonly distinct: number;
-  /** Of all distinct queries, chosen or not. */
+  /** The sum over all distinct queries, chosen or not. */
   readonly weight: number;
-  /** The file went on past `MAX_LINES`. */
+  /** The file has more than `MAX_LINES` lines. */
   readonly cut: boolean;
 }
 
-export interface ReadQueriesOptions {
+interface ReadQueriesOptions {
   /** @throws InvalidSearch */
   readonly prepare: (text: string) => PreparedSearch;
   readonly maxQueries: number;
@@ -32,13 +31,13 @@ export interface ReadQueriesOptions {
 }
 
 export const MAX_LINES = 200_000;
-/** 256 characters of query, its count and whatever columns follow. */
+/** Room for 256 characters of a query, its count and further columns. */
 const MAX_LINE_BYTES = 8192;
 
 /**
- * A file of queries, `query` or `query<TAB>count`, one a line; further columns are ignored, so are blank lines. `.gz` is
- * unpacked. With more than `maxQueries` the heaviest are chosen; equals by the hash of their key, so that a sample from
- * a sorted list is no piece of the alphabet, and the same each time.
+ * Reads a file of queries, one per line: `query` or `query<TAB>count`. Further columns and blank lines are ignored;
+ * `.gz` is unpacked. Of more than `maxQueries` queries, the heaviest are chosen. Equal weights are ordered by the hash
+ * of the key: a sample of a sorted list then covers the whole alphabet and is the same each time.
  * @throws when the file cannot be read or holds no query.
  */
 export async function readQueries(file: string, options: ReadQueriesOptions): Promise<Queries> {
@@ -75,7 +74,7 @@ export async function readQueries(file: string, options: ReadQueriesOptions): Pr
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** A query, or what is wrong with its line. */
+/** A query, or the fault of its line. */
 function readLine(bytes: Buffer | undefined, prepare: ReadQueriesOptions['prepare']): Query | string {
   if (bytes === undefined) return `longer than ${MAX_LINE_BYTES} bytes`;
   let columns: readonly string[];

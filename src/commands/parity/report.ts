@@ -1,10 +1,12 @@
-import type { Figures, SideFigures, WorstQuery } from './figures.ts';
+import type { Comparison } from '../../search/overlap.ts';
+import type { Fault, ReplyFacts, Sample, Sides } from './ask.ts';
+import { MAX_LINES, type Queries } from './queries.ts';
 
-/** Everything `serpcache parity` found out; `--json` prints it as it is. */
+/** The result of `serpcache parity`; `--json` prints it unchanged. */
 export interface ParityReport {
   readonly domain: string;
   readonly limit: number;
-  /** As given: `-price`, `brand:hp`. */
+  /** As given on the command line: `-price`, `brand:hp`. */
   readonly sort: string | null;
   readonly filters: readonly string[];
   readonly engine: SideHead;
@@ -15,24 +17,204 @@ export interface ParityReport {
     readonly badLines: number;
     readonly distinct: number;
     readonly asked: number;
-    /** Of the weight of all distinct queries, 0–1. */
+    /** The share of the asked queries in the weight of all distinct queries, 0–1. */
     readonly askedShare: number;
   };
   readonly figures: Figures;
-  /** What should be known before the figures are believed. */
+  /** Reasons to doubt the figures. */
   readonly warnings: readonly string[];
 }
 
 export interface SideHead {
   readonly is: string;
-  /** Past it clients get no page of this engine. */
+  /** After this time clients get no page of this engine. */
   readonly deadlineMs: number;
-  /** Null where the engine does not say. */
+  /** Null when the engine does not tell it. */
   readonly documents: number | null;
   readonly builtAt: string | null;
 }
 
-/** The report as a person reads it. `nowMs` is wall time, for the age of an index. */
+/** Figures of the comparison. Shares are 0–1; null when there was nothing to count. */
+interface Figures {
+  /** Queries that both engines answered. The figures below are of these queries only. */
+  readonly compared: number;
+  readonly overlap: {
+    readonly mean: number | null;
+    /** Each query weighted by its count. */
+    readonly weightedMean: number | null;
+    /** Without the queries for which neither engine found anything; in `mean` each of these counts as 1. */
+    readonly meanOfFound: number | null;
+    readonly weightedMeanOfFound: number | null;
+    readonly p10: number | null;
+    readonly p50: number | null;
+    readonly p90: number | null;
+  };
+  /** Queries for which the engine's list is cut between results of equal rank: no other engine can match it fully. */
+  readonly ties: { readonly share: number | null; readonly meanWithout: number | null };
+  /** Share of the queries for which both engines found something. */
+  readonly sameOrder: number | null;
+  /** Shares of all compared queries. */
+  readonly empty: {
+    readonly both: number | null;
+    readonly onlyEngine: number | null;
+    readonly onlyLifeboat: number | null;
+  };
+  /** The lifeboat's total divided by the engine's, for queries with results of both. */
+  readonly totalRatio: { readonly p10: number | null; readonly p50: number | null; readonly p90: number | null };
+  /**
+   * Results of the engine; the part that is missing on the lifeboat's page; the part of that which its index does not
+   * hold.
+   */
+  readonly results: { readonly engine: number; readonly missing: number; readonly notIndexed: number };
+  readonly engine: SideFigures;
+  readonly lifeboat: SideFigures;
+  /** Least overlap first; among equals the most frequent. */
+  readonly worst: readonly WorstQuery[];
+}
+
+interface SideFigures {
+  readonly answered: number;
+  /** Answered after its deadline. */
+  readonly late: number;
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+  /** Count and first message per code. */
+  readonly faults: Readonly<Partial<Record<Fault, { readonly count: number; readonly message: string }>>>;
+}
+
+interface WorstQuery {
+  readonly query: string;
+  readonly weight: number;
+  readonly overlap: number;
+  readonly engineTitles: readonly string[];
+  readonly lifeboatTitles: readonly string[];
+}
+
+const WORST = 10;
+
+type Compared = Sample & { readonly comparison: Comparison };
+
+export function figuresOf(samples: readonly Sample[]): Figures {
+  const compared = samples.filter((sample): sample is Compared => sample.comparison !== undefined);
+  const found = compared.filter(({ comparison }) => comparison.empty !== 'both');
+  const bothFound = compared.filter(({ comparison }) => comparison.empty === 'neither');
+  const overlaps = compared.map(({ comparison }) => comparison.overlap);
+  const ratios = compared.flatMap(({ comparison }) => comparison.totalRatio ?? []);
+  const emptyShare = (which: Comparison['empty']): number | null =>
+    shareOf(compared, ({ comparison }) => comparison.empty === which);
+  return {
+    compared: compared.length,
+    overlap: {
+      mean: meanOverlap(compared, () => 1),
+      weightedMean: meanOverlap(compared, ({ weight }) => weight),
+      meanOfFound: meanOverlap(found, () => 1),
+      weightedMeanOfFound: meanOverlap(found, ({ weight }) => weight),
+      p10: quantile(overlaps, 0.1),
+      p50: quantile(overlaps, 0.5),
+      p90: quantile(overlaps, 0.9),
+    },
+    ties: {
+      share: shareOf(found, ({ comparison }) => comparison.tied),
+      meanWithout: meanOverlap(
+        found.filter(({ comparison }) => !comparison.tied),
+        () => 1,
+      ),
+    },
+    sameOrder: shareOf(bothFound, ({ comparison }) => comparison.sameOrder),
+    empty: { both: emptyShare('both'), onlyEngine: emptyShare('first'), onlyLifeboat: emptyShare('second') },
+    totalRatio: { p10: quantile(ratios, 0.1), p50: quantile(ratios, 0.5), p90: quantile(ratios, 0.9) },
+    results: {
+      engine: total(compared.map(({ comparison }) => comparison.shown)),
+      missing: total(compared.map(({ comparison }) => comparison.missing.length)),
+      notIndexed: total(compared.map(({ notIndexed }) => notIndexed)),
+    },
+    engine: sideFigures(samples.map(({ engine }) => engine)),
+    lifeboat: sideFigures(samples.map(({ lifeboat }) => lifeboat)),
+    worst: worstOf(compared),
+  };
+}
+
+function sideFigures(replies: readonly ReplyFacts[]): SideFigures {
+  const pages = replies.filter((reply) => reply.kind === 'page');
+  const times = pages.map(({ tookMs }) => tookMs);
+  const faults: Partial<Record<Fault, { count: number; message: string }>> = {};
+  for (const reply of replies) {
+    if (reply.kind !== 'fault') continue;
+    const counted = faults[reply.fault];
+    if (counted === undefined) faults[reply.fault] = { count: 1, message: reply.message };
+    else counted.count += 1;
+  }
+  return {
+    answered: pages.length,
+    late: pages.filter(({ late }) => late).length,
+    p50Ms: quantile(times, 0.5),
+    p99Ms: quantile(times, 0.99),
+    faults,
+  };
+}
+
+function worstOf(compared: readonly Compared[]): readonly WorstQuery[] {
+  return compared
+    .filter(({ comparison }) => comparison.overlap < 1)
+    .sort((a, b) => a.comparison.overlap - b.comparison.overlap || b.weight - a.weight)
+    .slice(0, WORST)
+    .map(({ text, weight, comparison, engine, lifeboat }) => ({
+      query: text,
+      weight,
+      overlap: rounded(comparison.overlap),
+      engineTitles: engine.kind === 'page' ? engine.titles : [],
+      lifeboatTitles: lifeboat.kind === 'page' ? lifeboat.titles : [],
+    }));
+}
+
+function meanOverlap(samples: readonly Compared[], weightOf: (sample: Compared) => number): number | null {
+  const weight = total(samples.map(weightOf));
+  if (weight === 0) return null;
+  return rounded(total(samples.map((sample) => weightOf(sample) * sample.comparison.overlap)) / weight);
+}
+
+function shareOf<T>(values: readonly T[], holds: (value: T) => boolean): number | null {
+  return values.length === 0 ? null : rounded(values.filter(holds).length / values.length);
+}
+
+/** The nearest-rank quantile, which is always one of the values. */
+function quantile(values: readonly number[], share: number): number | null {
+  const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * values.length) - 1)];
+  return value === undefined ? null : rounded(value);
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}
+
+/** Share of the engine's results that the lifeboat's index may lack without a warning: two builds differ a little. */
+const FEW_UNKNOWN = 0.01;
+
+/** Reasons why the figures may mislead. */
+export function warningsOf(queries: Queries, sides: Pick<Sides, 'engine' | 'lifeboat'>, figures: Figures): string[] {
+  const { engine, missing, notIndexed } = figures.results;
+  const [own, other] = [sides.engine.index, sides.lifeboat.index];
+  const warnings: string[] = [];
+  if (queries.cut) warnings.push(`only the first ${MAX_LINES} lines of the file were read`);
+  if (own !== undefined && own.build === other?.build)
+    warnings.push('both sides are the same index: of course they agree');
+  if (engine > 0 && notIndexed === engine) {
+    const ids =
+      "are its ids the engine's (for sphinx and manticore the setting idAttribute, doc_id with sphinx-source)?";
+    warnings.push(`none of the engine's ${engine} results is in the lifeboat's index; ${ids}`);
+  } else if (notIndexed > FEW_UNKNOWN * engine) {
+    const share = Math.round((100 * notIndexed) / missing);
+    const why = 'it is older than the engine, or of another catalogue; build it anew and measure again';
+    warnings.push(`${share} % of the results that the lifeboat lacks are not in its index: ${why}`);
+  }
+  return warnings;
+}
+
+/** The report as text. `nowMs` is wall time, for the age of an index. */
 export function reportText(report: ParityReport, nowMs: number): string {
   const { figures, queries, limit } = report;
   const { overlap, ties, empty, totalRatio, results } = figures;
@@ -123,7 +305,7 @@ function shortened(text: string): string {
   return characters.length <= MAX_TITLE ? text : `${characters.slice(0, MAX_TITLE - 1).join('')}…`;
 }
 
-/** A title is anybody's text, and a terminal obeys control characters. */
+/** Removes control characters: a title must not command the terminal. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AskOptions, askBoth } from '../../../src/commands/parity/ask.ts';
-import { figuresOf } from '../../../src/commands/parity/figures.ts';
 import type { Query } from '../../../src/commands/parity/queries.ts';
+import { figuresOf } from '../../../src/commands/parity/report.ts';
 import { type Engine, EngineError, type ResultPage } from '../../../src/search/engine.ts';
 import { prepareSearch } from '../../../src/search/key.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
@@ -23,7 +23,7 @@ const page = (ids: string, rest: Partial<ResultPage> = {}): ResultPage => ({
   ...rest,
 });
 
-/** An engine that answers as told; the rest of the port is not used. */
+/** An engine that answers with the given function; only `search` is used. */
 const engineOf = (search: Engine['search']): Engine => ({
   search,
   probe: async () => undefined,
@@ -51,7 +51,7 @@ describe('asking two engines', () => {
       ...rest,
     });
 
-  it('gives each the same request, and never more searches at once than allowed', async () => {
+  it('sends both the same request, and never more concurrent searches than allowed', async () => {
     for (const atOnce of [1, 2]) {
       let working = 0;
       let most = 0;
@@ -74,7 +74,7 @@ describe('asking two engines', () => {
     }
   });
 
-  it('a query that one could not answer is counted apart and lowers no mean', async () => {
+  it('a query that one engine did not answer is counted apart and lowers no mean', async () => {
     const faulty: Engine['search'] = async ({ text }) => {
       if (text === 'q1') throw new EngineError('engine-rejected', 'no such index');
       if (text === 'q2') return page('ab', { partial: 'an agent is dead' });
@@ -91,7 +91,7 @@ describe('asking two engines', () => {
     });
   });
 
-  it('an engine that fails five times in a row is asked no more', async () => {
+  it('an engine that fails five times in a row gets no more queries', async () => {
     let asked = 0;
     const down: Engine['search'] = async () => {
       asked += 1;
@@ -103,7 +103,7 @@ describe('asking two engines', () => {
     assert.match(gaveUp ?? '', /the lifeboat failed 5 times in a row \(connection refused\)/);
   });
 
-  it('failures between answers, and refusals of a query, are no reason to give up', async () => {
+  it('failures between answers, and refusals of a query, do not end the comparison', async () => {
     let asked = 0;
     const shaky: Engine['search'] = async () => {
       asked += 1;
@@ -135,7 +135,7 @@ describe('asking two engines', () => {
     assert.deepEqual(figuresOf(samples).engine.faults['engine-timeout'], { count: 2, message: 'aborted' });
   });
 
-  it('stops when told to, in the midst of a search', async () => {
+  it('stops in the middle of a search when it is aborted', async () => {
     const stop = new AbortController();
     const hanging: Engine['search'] = (_, signal) =>
       new Promise((_resolve, reject) => {
@@ -145,7 +145,7 @@ describe('asking two engines', () => {
     await assert.rejects(ask(queries(2), hanging, hanging, { signal: stop.signal }), /stopped by SIGINT/);
   });
 
-  it('tells results that the lifeboat ranks otherwise from those that its index lacks', async () => {
+  it('distinguishes results that the lifeboat ranks differently from those that its index lacks', async () => {
     const isIndexed = (id: string): boolean => id !== 'd';
     const { samples } = await ask(
       queries(1),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sample } from '../../../src/commands/parity/ask.ts';
-import { figuresOf } from '../../../src/commands/parity/figures.ts';
+import { figuresOf } from '../../../src/commands/parity/report.ts';
 import type { ResultPage } from '../../../src/search/engine.ts';
 import { comparePages } from '../../../src/search/overlap.ts';
 
@@ -35,12 +35,12 @@ describe('figures of a comparison', () => {
     assert.equal(figures.overlap.weightedMean, 0.7273);
   });
 
-  it('say what remains without the queries for which nobody finds anything', () => {
+  it('have a mean without the queries for which no engine finds anything', () => {
     assert.equal(figures.overlap.meanOfFound, 0.375);
     assert.equal(figures.overlap.weightedMeanOfFound, 0.7);
   });
 
-  it('count pages empty on one side each way, and the same order where both found something', () => {
+  it('count pages that are empty on one side, and equal orders of pages with results on both', () => {
     assert.deepEqual(figures.empty, { both: 0.2, onlyEngine: 0.2, onlyLifeboat: 0.2 });
     assert.equal(figures.sameOrder, 0.5);
   });
@@ -51,7 +51,7 @@ describe('figures of a comparison', () => {
     assert.deepEqual([overlap.p10, overlap.p50, overlap.p90], [0.7, 0.8, 1]);
   });
 
-  it('name the least alike, the most asked first, and none that are wholly alike', () => {
+  it('list the least similar queries, the most frequent first, and none that is equal', () => {
     const worst = figures.worst.map(({ query }) => query);
     assert.deepEqual(worst, ['lost', 'gained', 'half']);
     assert.deepEqual(figures.worst[2]?.lifeboatTitles, ['b', 'a', 'x']);
@@ -62,7 +62,7 @@ describe('figures of a comparison', () => {
     );
   });
 
-  it('of nothing are null, not 0 and not NaN', () => {
+  it('without samples are null, not 0 and not NaN', () => {
     const nothing = figuresOf([]);
     assert.equal(nothing.overlap.mean, null);
     assert.equal(nothing.sameOrder, null);

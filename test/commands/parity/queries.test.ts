@@ -30,7 +30,7 @@ describe('a file of queries', () => {
   };
   const askedOf = ({ chosen }: Queries) => chosen.map(({ prepared, weight }) => [prepared.request.text, weight]);
 
-  it('has one a line, with its count where there is one; blank lines are none', async () => {
+  it('has one query per line, with an optional count; blank lines are ignored', async () => {
     const { asked, lines, bad } = await read('\ufeffnotebook\t3\r\n\n  \t\nusb cable\t12.5\tany\tmore\nmouse\n');
     assert.deepEqual(asked, [
       ['usb cable', 12.5],
@@ -40,7 +40,7 @@ describe('a file of queries', () => {
     assert.deepEqual([lines, bad], [3, []]);
   });
 
-  it('counts as one what shares an answer', async () => {
+  it('counts queries that share an answer as one', async () => {
     const { asked, lines, distinct } = await read('Ёлка\t2\nелка\t3\n  ЕЛКА \n');
     assert.deepEqual([asked, lines, distinct], [[['елка', 6]], 3, 1]);
   });
@@ -49,7 +49,7 @@ describe('a file of queries', () => {
     assert.deepEqual((await read(gzipSync('mouse\n'), { name: 'q.tsv.gz' })).asked, [['mouse', 1]]);
   });
 
-  it('has bad lines named and left out', async () => {
+  it('has its bad lines reported and left out', async () => {
     const long = 'a'.repeat(300);
     const bytes = Buffer.concat([
       Buffer.from(`query\tweight\nmouse\t0\nmouse\t-1\nmouse\t1e999\n${long}\n${long.repeat(40)}\n`),
@@ -79,7 +79,7 @@ describe('a file of queries', () => {
     assert.deepEqual([distinct, weight], [4, 11]);
   });
 
-  it('gives of equals a sample that does not depend on their order', async () => {
+  it('gives a sample of equal weights that does not depend on their order', async () => {
     const words = Array.from({ length: 500 }, (_, at) => `word${String(at).padStart(3, '0')}`);
     const sorted = (await read(words.join('\n'), { maxQueries: 50 })).asked;
     const reversed = (await read(words.toReversed().join('\n'), { maxQueries: 50 })).asked;
@@ -88,13 +88,13 @@ describe('a file of queries', () => {
     assert.ok(firstHalf > 10 && firstHalf < 40, `${firstHalf} of 50 are of the first half`);
   });
 
-  it('is read to a bound', async () => {
+  it('is read up to a maximum number of lines', async () => {
     const { cut, lines } = await read(`mouse\n${'\n'.repeat(MAX_LINES - 2)}mouse\nmouse\n`);
     assert.deepEqual([cut, lines], [true, 2]);
     assert.equal((await read('mouse\n')).cut, false);
   });
 
-  it('without any query is an error, as is one that cannot be read', async () => {
+  it('is an error without any query, or when it cannot be read', async () => {
     await assert.rejects(read('\n'), /holds no query/);
     await assert.rejects(read('mouse\n', { name: 'q.gz' }), /q\.gz cannot be read/);
     await assert.rejects(read(gzipSync('mouse\n'.repeat(1000)).subarray(0, 30), { name: 'q.gz' }), /cannot be read/);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { figuresOf } from '../../../src/commands/parity/figures.ts';
-import { type ParityReport, reportText } from '../../../src/commands/parity/report.ts';
+import { figuresOf, type ParityReport, reportText } from '../../../src/commands/parity/report.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 
@@ -19,7 +18,7 @@ const report = (rest: Partial<ParityReport> = {}): ParityReport => ({
 });
 
 describe('the report of a comparison', () => {
-  it('says how old the lifeboat is, and nothing of what the engine does not say', () => {
+  it("tells the age of the lifeboat's index, and leaves out what the engine does not tell", () => {
     const text = reportText(report(), NOW_MS);
     assert.match(text, /^engine +sphinx h:9306\/goods$/m);
     assert.match(
@@ -28,13 +27,13 @@ describe('the report of a comparison', () => {
     );
   });
 
-  it('of nothing has dashes, not numbers', () => {
+  it('has dashes instead of numbers without samples', () => {
     const text = reportText(report(), NOW_MS);
     assert.match(text, /^overlap@10 +mean – {2}weighted –/m);
     assert.doesNotMatch(text, /NaN|null|undefined|least alike/);
   });
 
-  it('names how the queries were asked, the faults of each engine and what to mind', () => {
+  it('names the options of the queries, the faults of each engine and the warnings', () => {
     const figures = figuresOf([
       {
         text: 'q',
@@ -54,7 +53,7 @@ describe('the report of a comparison', () => {
     assert.match(text, /^! mind this$/m);
   });
 
-  it('lets no text of a catalogue command the terminal, and cuts long titles', () => {
+  it('removes control characters from titles, and shortens long ones', () => {
     const title = `\u001b[2J${'long '.repeat(50)}`;
     const worst = [{ query: 'a\u0007b', weight: 12, overlap: 0, engineTitles: [title, 'short'], lifeboatTitles: [] }];
     const text = reportText(report({ figures: { ...figuresOf([]), worst } }), NOW_MS);

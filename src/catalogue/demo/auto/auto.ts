@@ -40,7 +40,7 @@ function carAd(random: Random): Draft {
   const body = random.pick(car.bodies);
   const engine = random.pick(car.engines);
   const isLada = car.make.startsWith('LADA');
-  // «LADA (ВАЗ)» is one make with two names on the boot lid: the model's own name says which.
+  // «LADA (ВАЗ)» is one make with two names; the model's name contains the right one.
   const name = isLada ? car.model : `${car.make} ${car.model}`;
   const words = { name, alias: car.alias, year, km, body, engine: engineOf(engine, language) };
   const { title, description } = compose(carWords[language], words, 'm', city, language, random);
@@ -106,7 +106,7 @@ function compose(
   random: Random,
 ): { title: string; description: string } {
   const english = language === 'en';
-  // One owner for each six years or so: more for what is older.
+  // About one owner per six years of age.
   const owners = Math.min(5, 1 + Math.floor(((THIS_YEAR - words.year) / 6) * random.next() * 1.4));
   const slots: Readonly<Record<string, string>> = {
     ...words,
@@ -145,12 +145,12 @@ function compose(
   };
 }
 
-/** Ads for recent years are the commoner, except that nothing new of a model is made after its last year. */
+/** Recent years are more likely, up to the last year of the model. */
 function yearOf([from, to]: readonly [number, number], random: Random): number {
   return Math.max(from, to - Math.floor((to - from + 1) * random.next() * (0.4 + 0.6 * random.next())));
 }
 
-/** Old cars have mostly been standing, so the yearly distance falls with age. */
+/** The yearly distance falls with age, because old cars are driven less. */
 function mileage(year: number, yearlyKm: number, random: Random): number {
   const age = THIS_YEAR - year;
   const years = age <= 12 ? age : 12 + (age - 12) * 0.25;

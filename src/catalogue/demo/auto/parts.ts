@@ -97,12 +97,12 @@ function spareAd(random: Random): Draft {
     make: car.make,
     model: isLada ? car.model.replace('LADA ', '') : car.model,
     city: city.name,
-    // Parts of dearer cars are the dearer ones of their range.
+    // Parts of expensive cars cost the upper end of their range.
     price: priceWithin(part.price, Math.min(1, car.prices[1] / 5_000_000), random),
   });
 }
 
-/** No automatic gearbox for a car that was never made with one, no steering rack for one that has a worm. */
+/** Whether a car has the part: not every car was made with an automatic gearbox or with a steering rack. */
 function hasPart({ engines, years, make }: CarModel, noun: string): boolean {
   if (noun === 'коробка автомат') return engines.some((engine) => / (AT|CVT|AMT),/.test(engine));
   const isOld = years[0] < 1995 && /LADA|ГАЗ/.test(make);

@@ -1,6 +1,6 @@
 import { lines } from '../ad.ts';
 
-/** What else has wheels, tracks or a hull: category, make, model, body, years, prices. */
+/** A vehicle other than a car, such as a truck or a boat. */
 export interface Vehicle {
   readonly category: string;
   readonly make: string;
@@ -10,7 +10,7 @@ export interface Vehicle {
   readonly english: string;
   readonly years: readonly [from: number, to: number];
   readonly prices: readonly [oldest: number, newest: number];
-  /** Kilometres a year; 0 for what counts engine hours or nothing. */
+  /** Kilometres per year; 0 for vehicles that count engine hours or nothing. */
   readonly yearlyKm: number;
   readonly weight: number;
 }
@@ -104,11 +104,11 @@ export const VEHICLES: readonly Vehicle[] = TABLES.flatMap(([category, table]) =
 export interface CarModel {
   readonly make: string;
   readonly model: string;
-  /** How people write it in Russian: «тойота камри». */
+  /** The colloquial name in Russian: «тойота камри». */
   readonly alias: string;
   readonly bodies: readonly string[];
   readonly years: readonly [from: number, to: number];
-  /** Roubles for the oldest and for the newest in fair order. */
+  /** Roubles for the oldest and for the newest year, in fair condition. */
   readonly prices: readonly [oldest: number, newest: number];
   /** `1.6 MT, 87 л.с.` */
   readonly engines: readonly string[];

@@ -3,9 +3,9 @@ import type { Vehicle } from './vehicles.ts';
 
 export interface VehicleWords {
   readonly titles: readonly string[];
-  /** What is in the papers. */
+  /** Facts from the vehicle's documents. */
   readonly facts: readonly string[];
-  /** For what has hardly been driven. */
+  /** For a nearly new vehicle. */
   readonly fresh: readonly string[];
   readonly used: readonly string[];
   readonly terms: readonly string[];

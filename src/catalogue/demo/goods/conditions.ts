@@ -1,7 +1,7 @@
 import { lines } from '../ad.ts';
 import type { Wear } from './kind.ts';
 
-/** A condition, what it does to the price and what sellers say about it. */
+/** A condition, its effect on the price and the sentences of sellers about it. */
 export interface Condition {
   readonly name: string;
   readonly weight: number;

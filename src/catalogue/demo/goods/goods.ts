@@ -91,7 +91,7 @@ function describe(
     ...(condition !== undefined && !unused && random.chance(0.3) ? [random.pick(REASONS[language])] : []),
     ...(random.chance(0.6) ? [random.pick(terms)] : []),
   ];
-  // A template may hold two sentences; four of them are as much as people write.
+  // A template may hold two sentences, so four templates are the maximum.
   return paragraph(templates.slice(0, 4).map((template) => render(template.replace(/^~ /, ''), voice)));
 }
 
@@ -109,7 +109,7 @@ function slotsOf(
   language: Language,
   random: Random,
 ): (name: string) => string {
-  // A Russian description in place of a model («угловой») has no English; a Russian brand has its Latin spelling.
+  // A Russian description instead of a model («угловой») has no English form; a Russian brand is transliterated.
   const name = language === 'en' && /[а-яё]/i.test(model.model) ? '' : model.model;
   const brand = language === 'en' ? englishBrand(model.brand ?? '') : (model.brand ?? '');
   const full = [brand, name].filter(Boolean).join(' ');

@@ -1,10 +1,12 @@
 import { type Gender, type Language, lines } from '../ad.ts';
 
-/** How a thing ages, hence which sentences speak of its condition; `none` for what has no condition (a kitten). */
+/**
+ * How a thing ages, which selects the sentences about its condition; `none` for things without a condition (a kitten).
+ */
 export type Wear = 'device' | 'cloth' | 'furniture' | 'plain' | 'none';
 
 /** Vocabulary of one kind of thing, as written in the goods files. */
-export interface KindSource {
+interface KindSource {
   readonly category: string;
   readonly weight: number;
   readonly gender: Gender;
@@ -13,12 +15,12 @@ export interface KindSource {
   readonly english: string;
   /** A line per brand, `Brand: Model~прозвище price x3; …`; `-` no brand, `_` no model, `x3` three times as common. */
   readonly models: string;
-  /** name → `рус=english*1.2; …`: English where it differs, a price factor where it matters. */
+  /** name → `рус=english*1.2; …`: the English text when it differs, a price factor when it is not 1. */
   readonly slots?: Readonly<Record<string, string>>;
-  /** Too large, or too alive, to be posted. */
+  /** It cannot be posted: it is too large, or an animal. */
   readonly bulky?: true;
   readonly titles: string;
-  /** Lines that begin with `~` speak of use: not for what is new or broken. */
+  /** Lines that begin with `~` are about use: they are left out for new and broken things. */
   readonly about: string;
   readonly titlesEn: string;
   readonly aboutEn: string;
@@ -27,9 +29,9 @@ export interface KindSource {
 export interface Model {
   readonly brand?: string;
   readonly model: string;
-  /** What people call it: «айфон 13». */
+  /** The colloquial name: «айфон 13». */
   readonly alias?: string;
-  /** Roubles when new. */
+  /** The price of a new one, in roubles. */
   readonly price: number;
   readonly weight: number;
 }
@@ -81,7 +83,7 @@ function modelsOf(line: string): Model[] {
     });
 }
 
-export function slotValues(text: string): readonly SlotValue[] {
+function slotValues(text: string): readonly SlotValue[] {
   return text.split(';').map((part) => {
     const [words = '', factor] = part.trim().split('*');
     const [ru = '', en = ru] = words.split('=');
@@ -92,7 +94,7 @@ export function slotValues(text: string): readonly SlotValue[] {
 export const COLORS =
   'чёрн{ый/ая/ое/ые}=black; бел{ый/ая/ое/ые}=white; сер{ый/ая/ое/ые}=grey; син{ий/яя/ее/ие}=blue; бежев{ый/ая/ое/ые}=beige; зелён{ый/ая/ое/ые}=green; красн{ый/ая/ое/ые}=red; коричнев{ый/ая/ое/ые}=brown';
 
-/** Why people sell. */
+/** Reasons to sell. */
 export const REASONS: Readonly<Record<Language, readonly string[]>> = {
   ru: lines(`
     Продаю в связи с переездом
@@ -110,7 +112,7 @@ export const REASONS: Readonly<Record<Language, readonly string[]>> = {
   `),
 };
 
-/** How to get the thing. */
+/** Terms of sale. */
 export const TERMS: Readonly<Record<Language, readonly string[]>> = {
   ru: lines(`
     Торг при осмотре
@@ -131,7 +133,7 @@ export const TERMS: Readonly<Record<Language, readonly string[]>> = {
   `),
 };
 
-/** The same for what can be posted. */
+/** Further terms of sale for things that can be posted. */
 export const POSTAL_TERMS: Readonly<Record<Language, readonly string[]>> = {
   ru: lines(`
     [Отправлю в другой город|Возможна отправка транспортной компанией|Отправлю почтой после оплаты]

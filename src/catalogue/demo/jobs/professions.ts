@@ -1,19 +1,19 @@
 import { lines } from '../ad.ts';
 
-export interface Profession {
+interface Profession {
   readonly category: string;
-  /** As in «требуется …». */
+  /** In the form of «требуется …». */
   readonly name: string;
   readonly english: string;
-  /** Thousand roubles a month in a middling city. */
+  /** Thousand roubles per month in an average city. */
   readonly pay: readonly [from: number, to: number];
   readonly schedules: readonly string[];
   readonly experience: readonly string[];
-  /** What one does, as after «Обязанности:». */
+  /** Duties, in the form of «Обязанности: …». */
   readonly duties: readonly string[];
   readonly dutiesEn: string;
   readonly weight: number;
-  /** Where one works: «сеть кофеен». */
+  /** The kind of employer: «сеть кофеен». */
   readonly employers: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const SCHEDULES: Readonly<Record<string, string>> = {
   в: 'вахта',
   ч: 'частичная занятость',
 };
-/** How many years are asked for, from none. */
+/** Required experience, from none. */
 const EXPERIENCE = ['без опыта', 'от 1 года', 'от 3 лет', 'от 5 лет'];
 
 /**

@@ -14,7 +14,7 @@ export interface Estate {
   readonly rentShare: number;
   /** Square metres; flats, houses and plots have their own rules. */
   readonly area: readonly [from: number, to: number];
-  /** Price of a metre against that of a flat in the same city. */
+  /** Price per metre relative to that of a flat in the same city. */
   readonly metreShare: number;
   /** Monthly rent as a share of the price. */
   readonly rentPerMonth: number;

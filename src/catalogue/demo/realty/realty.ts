@@ -16,7 +16,7 @@ import type { Estate, EstateWords } from './estate.ts';
 import { FLATS, HOUSES, ROOMS } from './homes.ts';
 import { COMMERCIAL, GARAGES, PLOTS } from './non-residential.ts';
 
-export type Deal = 'продажа' | 'аренда';
+type Deal = 'продажа' | 'аренда';
 
 export function realtyAd(random: Random): Draft {
   const estate = random.weighted(ESTATES);
@@ -83,7 +83,7 @@ function shapeOf(estate: Estate, random: Random): Shape {
   const floors = random.pick([3, 5, 5, 5, 9, 9, 9, 10, 12, 14, 16, 17, 19, 24, 25]);
   const common = { kind: estate.category, studio: false, plot: 0, floors, floor: random.between(1, floors) };
   const metres = ([from, to]: readonly [number, number], whole = false): number => {
-    // Small ones are commoner, and tenths are how papers give a flat's area.
+    // Small flats are more common. Documents give the area of a flat in tenths of a metre.
     const area = from + (to - from) * random.next() * (0.3 + 0.7 * random.next());
     return whole ? Math.round(area) : Math.round(area * 10) / 10;
   };
@@ -113,7 +113,7 @@ const COUNTS: Readonly<Record<Language, readonly string[]>> = {
   ru: ['студия', 'однокомнатная', 'двухкомнатная', 'трёхкомнатная', 'четырёхкомнатная', 'пятикомнатная'],
   en: ['studio', 'one-room', 'two-room', 'three-room', 'four-room', 'five-room'],
 };
-/** The word people say, as it stands in a title and as it is let: «сдам двушку». */
+/** The colloquial word, in the nominative for titles and in the accusative: «сдам двушку». */
 const SLANG = ['студия', 'однушка', 'двушка', 'трёшка', 'четырёшка', 'пятикомнатная'];
 const SLANG_OBJECT = ['студию', 'однушку', 'двушку', 'трёшку', 'четырёшку', 'пятикомнатную'];
 const COUNTS_OBJECT = [
@@ -130,7 +130,7 @@ function slotsOf(shape: Shape, city: City, language: Language, random: Random): 
   const size = shape.studio ? 0 : (shape.rooms ?? 1);
   const area = String(shape.area);
   const flat = (list: readonly string[]) => list[Math.min(size, 5)] ?? '';
-  // A studio is called so without «квартира» after it.
+  // «студия» stands without «квартира».
   const word = (list: readonly string[], noun: string) => (shape.studio ? flat(list) : `${flat(list)} ${noun}`);
   const kitchen = Math.round(Math.min(22, 5.5 + shape.area * 0.06 + random.next() * 4));
   const minutes = random.between(2, 15);
@@ -172,7 +172,7 @@ function slotsOf(shape: Shape, city: City, language: Language, random: Random): 
   };
 }
 
-/** Five storeys are the fifties to the eighties, twenty are ours. */
+/** The year of construction: five storeys are of the 1950s to 1980s, twenty are recent. */
 function builtIn(shape: Shape, random: Random): number {
   if (shape.kind === 'дома') return random.between(1965, 2024);
   if (shape.floors <= 5) return random.between(1957, 1988);
@@ -181,15 +181,15 @@ function builtIn(shape: Shape, random: Random): number {
 
 function priceOf(estate: Estate, shape: Shape, city: City, deal: Deal, random: Random): number {
   const metre = city.metre * 1000;
-  // A metre of a small flat costs more than one of a large flat.
+  // The price per metre is higher for small flats.
   const scale = shape.kind === 'квартиры' ? 1.15 - Math.min(0.3, shape.area / 500) : 1;
   const land = shape.plot * metre * 0.55;
   const worth =
     (shape.kind === 'участки' ? land : shape.area * metre * estate.metreShare * scale + land) *
     (0.8 + 0.4 * random.next());
   if (deal === 'продажа') return roundPrice(worth, random);
-  // Rent of a flat comes near a half per cent of its price a month, of a small one rather more.
+  // The monthly rent of a flat is about half a per cent of its price, and more for a small flat.
   return Math.round((worth * estate.rentPerMonth) / 500) * 500 || 500;
 }
 
-export const ESTATES: readonly Estate[] = [FLATS, HOUSES, ROOMS, GARAGES, PLOTS, COMMERCIAL];
+const ESTATES: readonly Estate[] = [FLATS, HOUSES, ROOMS, GARAGES, PLOTS, COMMERCIAL];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { journalText } from '../../../../src/commands/drill/journal-text.ts';
+import { journalText } from '../../../../src/commands/drill/inspect.ts';
 import { MEANINGS } from '../../../../src/operations/drills/report/conclusions.ts';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
 import { rangeText as onConsole, plannedPercent, times } from '../../../../src/ui/console/assets/view/format.mjs';

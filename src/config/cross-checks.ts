@@ -1,12 +1,13 @@
 import { REQUEST_PARAMETERS } from '../search/domain.ts';
 import { HIDDEN, MISSING, type Path, type RawFault, showValue } from './faults.ts';
-import { formatDuration, formatHostPort, formatSize } from './fields.ts';
-import type { Config, DomainConfig, Draft } from './schema.ts';
+import { formatDuration, formatHostPort, formatSize, isLoopback, isNetwork } from './fields.ts';
+import { type Config, type DomainConfig, type Draft, type NamedStore, namedStores } from './schema.ts';
 import { TOKEN_ALLOWED } from './schema-process.ts';
-import { isLoopback, isNetwork, type NamedStore, namedStores } from './settings.ts';
 import { checkTls } from './tls.ts';
 
-/** Faults between values that are each allowed. A value already at fault is a hole here, and nothing is said about it. */
+/**
+ * Faults between values that are each allowed. A faulty value is undefined here and is reported once, by `validate`.
+ */
 export function crossCheck(config: Draft<Config>): readonly RawFault[] {
   const domains = Object.entries(config.domains ?? {});
   return [
@@ -39,7 +40,7 @@ function checkListeners({ public: open, admin }: Draft<Config>): readonly RawFau
   return faults;
 }
 
-/** Fewer are no accident: a word that was drawn out until it was long enough. */
+/** A token with fewer different characters is a short word that was repeated until it was long enough. */
 const MIN_DISTINCT = 8;
 
 function checkProxies({ public: open }: Draft<Config>): readonly RawFault[] {
@@ -48,9 +49,9 @@ function checkProxies({ public: open }: Draft<Config>): readonly RawFault[] {
     const allowed = 'an IP address or a network, such as 10.0.0.0/8 or fd00::/8';
     return [{ path: ['public', 'trustedProxies', index], value: showValue(network), allowed }];
   });
-  // Whoever may name himself has as many budgets as names.
+  // A client that picks its own id gets unlimited miss budgets.
   if (open?.clientHeader !== undefined && open.trustedProxies?.length === 0) {
-    const allowed = 'nothing without trustedProxies: from anybody else a header is only a claim';
+    const allowed = 'nothing without trustedProxies: any client can send the header';
     faults.push({ path: ['public', 'clientHeader'], value: showValue(open.clientHeader), allowed });
   }
   return faults;
@@ -63,9 +64,9 @@ function checkMemory({ memory, domains }: Draft<Config>): readonly RawFault[] {
   const asked = members.map((domain) => domain?.memory?.maxBytes);
   if (shareMemory(total, asked).fits) return [];
   const taken = asked.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
-  const without = asked.filter((bytes) => bytes === undefined).length;
-  const rest = without === 0 ? '' : `, and ${formatSize(MIN_SHARE_BYTES)} for each of the ${without} others`;
-  const needed = taken + without * MIN_SHARE_BYTES;
+  const unset = asked.filter((bytes) => bytes === undefined).length;
+  const rest = unset === 0 ? '' : `, and ${formatSize(MIN_SHARE_BYTES)} for each of the ${unset} others`;
+  const needed = taken + unset * MIN_SHARE_BYTES;
   return [
     {
       path: ['memory', 'maxBytes'],
@@ -88,7 +89,7 @@ function checkSigning({ signing }: Draft<Config>): readonly RawFault[] {
   ];
 }
 
-/** Whether two listeners on one port would meet. */
+/** Whether two listeners on one port would conflict. */
 function overlaps(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::';
@@ -104,20 +105,20 @@ function overlaps(a: string | undefined, b: string | undefined): boolean {
 type Report = (path: Path, value: string, allowed: string) => void;
 type DraftDomain = Draft<DomainConfig>;
 
-/** Names with a meaning of their own in a request or a document. */
+/** Names that a request or a document uses itself. */
 export const RESERVED_ATTRIBUTES: readonly string[] = [
   ...REQUEST_PARAMETERS,
   'relevance',
   'id',
   'title',
   'description',
-  // On every JavaScript object already: a table by attribute name would find something that is not there.
+  // Every JavaScript object has this member, so a table by attribute name would find it.
   'constructor',
 ];
 const RESERVED_CONTEXT: readonly string[] = [...REQUEST_PARAMETERS, 'constructor'];
 
 /** Faults between the values of one domain. */
-export function checkDomain(name: string, domain: DraftDomain): readonly RawFault[] {
+function checkDomain(name: string, domain: DraftDomain): readonly RawFault[] {
   const faults: RawFault[] = [];
   const report: Report = (path, value, allowed) => {
     faults.push({ path: ['domains', name, ...path], value, allowed });
@@ -199,7 +200,7 @@ function checkContext(context: NonNullable<DraftDomain['context']>, report: Repo
 }
 
 /** Faults between the values of one store. */
-export function checkStore({ path: at, store }: NamedStore): readonly RawFault[] {
+function checkStore({ path: at, store }: NamedStore): readonly RawFault[] {
   const faults: RawFault[] = [];
   const report = (path: Path, value: string, allowed: string): void => {
     faults.push({ path: [...at, ...path], value, allowed });
@@ -228,10 +229,10 @@ export function checkStore({ path: at, store }: NamedStore): readonly RawFault[]
 type Claim = Pick<NamedStore, 'path' | 'owner'> & { readonly shared: boolean; readonly names: readonly string[] };
 
 /**
- * Two users of one store are lost together and evict each other, so it must be meant: every one that names a store and
- * database another one names says `shared: true`.
+ * Two users of one store fail together and evict each other's entries, so sharing must be explicit: every setting that
+ * names a store and database that another one names too must set `shared: true`.
  */
-export function findSharedStores(config: Draft<Config>): readonly RawFault[] {
+function findSharedStores(config: Draft<Config>): readonly RawFault[] {
   const claims = namedStores(config).map(claimOf);
   return claims.flatMap(({ path, shared, names }, index) => {
     if (shared) return [];
@@ -271,32 +272,32 @@ function addresses(
   return (nodes ?? []).flatMap((node) => {
     if (node?.host === undefined || node.port === undefined) return [];
     const host = node.host.toLowerCase();
-    // One machine by its three usual names.
+    // The three usual names of this machine are one.
     return formatHostPort({ host: host === 'localhost' || host === '::1' ? '127.0.0.1' : host, port: node.port });
   });
 }
 
-/** L1 of one domain below which it is not worth having. */
-export const MIN_SHARE_BYTES = 2 ** 20;
+/** Minimum L1 of a domain. */
+const MIN_SHARE_BYTES = 2 ** 20;
 
-/** Each domain's part of `memory.maxBytes`: what it asks for, or an equal part of what the others leave. */
+/** Each domain's share of `memory.maxBytes`: its own setting, or an equal share of what the others leave. */
 export function shareMemory(
   totalBytes: number,
   asked: readonly (number | undefined)[],
 ): { readonly fits: boolean; readonly shares: readonly number[] } {
   const taken = asked.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
-  const without = asked.filter((bytes) => bytes === undefined).length;
-  const equal = without === 0 ? 0 : Math.floor((totalBytes - taken) / without);
-  const fits = taken <= totalBytes && (without === 0 || equal >= MIN_SHARE_BYTES);
+  const unset = asked.filter((bytes) => bytes === undefined).length;
+  const equal = unset === 0 ? 0 : Math.floor((totalBytes - taken) / unset);
+  const fits = taken <= totalBytes && (unset === 0 || equal >= MIN_SHARE_BYTES);
   return { fits, shares: asked.map((bytes) => bytes ?? equal) };
 }
 
-/** A sixteenth: enough to remember the questions nobody can answer, too little to cost answers. */
+/** The default share for pages without results: a sixteenth, which takes little from pages with results. */
 export function emptyShare(maxBytes: number): number {
   return Math.floor(maxBytes / 16);
 }
 
-/** Positions of what stands earlier in the list already. Holes repeat nothing. */
-export function repeats(items: readonly (string | undefined)[]): readonly number[] {
+/** Positions of items that occur earlier in the list. Faulty items (undefined) repeat nothing. */
+function repeats(items: readonly (string | undefined)[]): readonly number[] {
   return items.flatMap((item, index) => (item !== undefined && items.indexOf(item) < index ? [index] : []));
 }

@@ -1,10 +1,16 @@
 import { globSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { type NotRun, type Program, readWords, UsageError, type Words } from '../../src/commands/arguments.ts';
+import {
+  type NotRun,
+  type ParsedArguments,
+  type Program,
+  parseArguments,
+  UsageError,
+} from '../../src/commands/arguments.ts';
 import { importsOf, sourceFiles } from '../architecture/source.ts';
 import type { FinishedRun } from './judge.ts';
 
-/** `npm test`: its own options, and those of node's runner that it passes on. */
+/** The options of `npm test`: its own, and those that it passes to node's runner. */
 export const TEST_PROGRAM: Omit<Program, 'takes'> = {
   command: 'npm test --',
   usage: '[options] [file, folder or pattern…]',
@@ -21,23 +27,23 @@ export const TEST_PROGRAM: Omit<Program, 'takes'> = {
 
 /** A module that imports one of these may start a program. */
 const PROGRAM_STARTERS = ['node:child_process', 'node:cluster', 'playwright-core'];
-/** In the line about a path without tests. */
+/** Maximum number of importing files that the message about a path without tests names. */
 const NAMED_IMPORTERS = 5;
 const K6 = join('loadtest', 'run', 'k6-program.ts');
 
 /** The run that the arguments of `npm test` ask for. */
-export interface WantedRun {
+export interface RequestedRun {
   readonly kind: 'run';
   readonly scope: FinishedRun['scope'];
   readonly quick: boolean;
-  /** Some tests of the files are left out by their names or by `only`. */
+  /** Whether some tests of the files are left out, by name or by `only`. */
   readonly narrowed: boolean;
-  /** Relative to the project, in alphabetical order. */
+  /** Paths relative to the project, in alphabetical order. */
   readonly files: readonly string[];
-  /** Some file may start a server or a browser. */
+  /** Whether a file may start a server or a browser. */
   readonly startsPrograms: boolean;
   readonly startsK6: boolean;
-  /** Options of node's own runner, as `run` of node:test takes them. */
+  /** Options for `run` of node:test. */
   readonly node: {
     readonly concurrency?: number;
     readonly only?: true;
@@ -47,12 +53,12 @@ export interface WantedRun {
   };
 }
 
-/** @returns what to say instead, when the arguments ask for nothing that can be run. */
-export function wantedRun(args: readonly string[], root: string): WantedRun | NotRun {
-  const read = readWords(args, TEST_PROGRAM.options);
-  if (read.kind !== 'words') return read;
+/** The run that the arguments ask for, or the help, the version or the faults to print instead. */
+export function requestedRun(args: readonly string[], root: string): RequestedRun | NotRun {
+  const read = parseArguments(args, TEST_PROGRAM.options);
+  if (read.kind !== 'arguments') return read;
   try {
-    return wantedBy(read.words, root);
+    return runOf(read.arguments, root);
   } catch (error) {
     if (error instanceof UsageError) return { kind: 'wrong', faults: [error.message] };
     if (!(error instanceof SyntaxError)) throw error;
@@ -60,13 +66,13 @@ export function wantedRun(args: readonly string[], root: string): WantedRun | No
   }
 }
 
-function wantedBy({ positionals, has, text, texts }: Words, root: string): WantedRun {
+function runOf({ positionals, has, text, texts }: ParsedArguments, root: string): RequestedRun {
   const named = (positionals.length === 0 ? ['test'] : positionals).flatMap((path) => testFilesOf(path, root));
   const reaches = importGraph(root);
   const [names, skips] = [texts('test-name-pattern'), texts('test-skip-pattern')];
-  for (const pattern of [...names, ...skips]) parsePattern(pattern);
+  for (const pattern of [...names, ...skips]) checkPattern(pattern);
   const chosen = [...new Set(named)].sort();
-  // `npm test -- test` names every file: the floor judges it as well.
+  // `npm test -- test` names every file, so its number of tests is compared with the floor too.
   const everything = positionals.length === 0 || chosen.join() === testFilesOf('test', root).sort().join();
   const quick = has('quick');
   const files = chosen.filter((file) => !(quick && reaches(file, PROGRAM_STARTERS)));
@@ -89,8 +95,8 @@ function wantedBy({ positionals, has, text, texts }: Words, root: string): Wante
   };
 }
 
-/** As node reads it: `/one/i` is a regular expression. @throws SyntaxError */
-function parsePattern(pattern: string): void {
+/** Checks a pattern as node parses it: `/one/i` is a regular expression. @throws SyntaxError */
+function checkPattern(pattern: string): void {
   const [, source, flags] = /^\/(.*)\/([a-z]*)$/s.exec(pattern) ?? [];
   new RegExp(source ?? pattern, flags);
 }
@@ -115,7 +121,7 @@ function testFilesOf(path: string, root: string): string[] {
   throw new UsageError(`${path} ${entry?.isFile() ? 'is' : 'has'} no *.test.ts${hint}`);
 }
 
-/** The test files that import something of a folder, or a file, without tests of its own. */
+/** The test files that import a file, or a file of a folder, which has no tests. */
 function importersOf(path: string, root: string): string[] {
   const tests = sourceFiles(join(root, 'test')).map((file) => join('test', file));
   return tests.filter(
@@ -125,7 +131,10 @@ function importersOf(path: string, root: string): string[] {
   );
 }
 
-/** @returns whether a file imports, directly or not, one of the modules. Types are no imports. */
+/**
+ * @returns a function that tells whether a file imports, directly or indirectly, one of the modules. Type imports do
+ * not count.
+ */
 function importGraph(root: string): (file: string, modules: readonly string[]) => boolean {
   const imported = new Map<string, readonly string[]>();
   return (file, modules) => {
@@ -140,10 +149,46 @@ function importGraph(root: string): (file: string, modules: readonly string[]) =
   };
 }
 
-/** The modules that a file imports: its own relative to the project, others by name. */
+/** The modules that a file imports: files by their path relative to the project, packages by name. */
 function modulesOf(file: string, root: string): string[] {
   if (!/\.m?[jt]s$/.test(file) || statSync(join(root, file), { throwIfNoEntry: false }) === undefined) return [];
   return importsOf(join(root, file)).flatMap(({ typesOnly, from }) =>
     typesOnly ? [] : [from.startsWith('.') ? join(dirname(file), from) : from],
   );
+}
+
+/**
+ * Folders whose files take longest, mostly waiting for servers. If they started late, one of them would run alone at
+ * the end. If they started folder by folder, files that load the machine in the same way would run together.
+ */
+export const LONG_FOLDERS = ['test/e2e', 'test/stores/redis', 'test/loadtest/peers'];
+
+/**
+ * Folders that run last. The fault matrix is first of them: it sends searches at a fixed rate, and beside short files
+ * it is not late.
+ */
+export const LAST_FOLDERS = [
+  'test/faults',
+  'test/http',
+  'test/config',
+  'test/control',
+  'test/operations/meter',
+  'test/metrics',
+  'test/resilience',
+  'test/search',
+  'test/operations/warm',
+];
+
+/** The files of the long folders in turn, then the others in their order, then those of the last folders. */
+export function orderFiles(files: readonly string[]): string[] {
+  const folderOf = (file: string): string | undefined =>
+    [...LONG_FOLDERS, ...LAST_FOLDERS].find((folder) => file.startsWith(`${folder}/`));
+  const groups = Map.groupBy(files, folderOf);
+  const long = LONG_FOLDERS.map((folder) => groups.get(folder) ?? []);
+  const rounds = Math.max(...long.map(({ length }) => length));
+  const alternating = Array.from({ length: rounds }, (_, round) =>
+    long.flatMap((group) => group.slice(round, round + 1)),
+  );
+  const last = LAST_FOLDERS.flatMap((folder) => groups.get(folder) ?? []);
+  return [...alternating.flat(), ...(groups.get(undefined) ?? []), ...last];
 }

@@ -1,11 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
+import { call } from '../../src/commands/call.ts';
+import type { CommandContext } from '../../src/commands/command.ts';
+import { loadSettings } from '../../src/config/load.ts';
 import { createAdminServer } from '../../src/http/admin/admin-server.ts';
 import type { Operations } from '../../src/http/admin/operations.ts';
 import type { ListenerTls } from '../../src/http/transport/listener.ts';
 import type { AuditEntry } from '../../src/operations/audit/audit.ts';
-import type { Clock } from '../../src/runtime.ts';
+import { type Clock, systemClock } from '../../src/runtime.ts';
 import type { Search } from '../../src/search/search.ts';
 import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
@@ -16,11 +19,11 @@ export const TOKEN = 'correct-horse-battery-staple';
 export interface AdminService {
   readonly url: string;
   readonly port: number;
-  /** `POST /admin/flush`: everything asked, in order. */
+  /** All requests in order: `POST /admin/flush`. */
   readonly requests: () => readonly string[];
-  /** Bodies of what was posted there, in order. */
+  /** The bodies posted to a path, in order. */
   readonly posted: (path: string) => readonly unknown[];
-  /** Of the latest request. */
+  /** The headers of the latest request. */
   readonly headers: () => IncomingHttpHeaders;
   readonly audit: readonly AuditEntry[];
   readonly operations: Operations;
@@ -28,10 +31,10 @@ export interface AdminService {
   readonly goAway: () => Promise<unknown>;
 }
 
-/** Virtual seconds pass so much faster that a drill of a quarter of a minute takes one second. */
+/** The speed of the virtual clock: a drill of 15 s takes one second. */
 const SPEED = 15;
 
-/** The real admin listener over operations that remember what they were told. */
+/** The real admin listener over fake operations that record the requests. */
 export async function adminService(
   t: TestContext,
   given: Partial<Search> = {},
@@ -81,4 +84,69 @@ export async function adminService(
     operations,
     goAway,
   };
+}
+
+export interface Called {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** The questions asked. */
+  readonly questions: readonly string[];
+  /** The lines of standard output, parsed as JSON. */
+  readonly lines: () => readonly { readonly [name: string]: unknown }[];
+}
+
+export interface Calling extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'clock'>> {
+  /** The answers of a person at a terminal; without them, the output is a pipe. */
+  readonly answers?: readonly string[];
+  readonly onWrite?: (text: string) => void;
+  /** The environment of the configuration; without it, only the token of the test's service is given. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Calls the CLI as a shell does, but in this process. */
+export async function callCli(words: readonly string[], calling: Calling = {}): Promise<Called> {
+  const { answers, onWrite, env, ...given } = calling;
+  const isTTY = answers !== undefined;
+  const questions: string[] = [];
+  const left = [...(answers ?? [])];
+  let out = '';
+  let err = '';
+  const code = await call(words, {
+    clock: systemClock,
+    stdout: {
+      isTTY,
+      write: (text) => {
+        out += text;
+        onWrite?.(text);
+      },
+    },
+    stderr: {
+      isTTY,
+      columns: 200,
+      write: (text) => {
+        err += text;
+        onWrite?.(text);
+      },
+    },
+    settings: () => loadSettings({ env: env ?? {}, cwd: process.cwd() }),
+    signal: new AbortController().signal,
+    operator: 'ana@desk',
+    ...(env === undefined ? { adminToken: TOKEN } : {}),
+    ...given,
+    ...(isTTY
+      ? {
+          ask: async (question: string) => {
+            questions.push(question);
+            return left.shift() ?? '';
+          },
+        }
+      : {}),
+  });
+  const lines: Called['lines'] = () =>
+    out
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  return { code, out, err, questions, lines };
 }

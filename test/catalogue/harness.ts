@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
-import { CatalogueError } from '../../src/catalogue/error.ts';
 import { type ReadOptions, readCatalogue } from '../../src/catalogue/read.ts';
+import { CatalogueError } from '../../src/catalogue/row.ts';
 import type { Attribute, AttributeType, Document } from '../../src/search/domain.ts';
 
-/** A directory for one test file's catalogues, gone when its tests are. */
+/** A directory for the catalogues of a test file, removed after its tests. */
 export function catalogueFiles() {
   let directory = '';
   before(async () => {
@@ -15,7 +15,7 @@ export function catalogueFiles() {
   after(() => rm(directory, { recursive: true, force: true }));
   return {
     path: (name: string): string => join(directory, name),
-    /** Writes the bytes under the name, reads them as a catalogue. */
+    /** Writes a file and reads it as a catalogue. */
     read: async (name: string, content: string | Buffer, options: Partial<ReadOptions> = {}): Promise<Document[]> => {
       await writeFile(join(directory, name), content);
       return Array.fromAsync(readCatalogue(join(directory, name), { attributes: ATTRIBUTES, ...options }));
@@ -34,7 +34,7 @@ export function attributes(types: Readonly<Record<string, AttributeType>>): read
   return Object.entries(types).map(([name, type]) => ({ name, type, facet: false, sort: false }));
 }
 
-/** A check for `assert.rejects`: a CatalogueError about this line and field whose message says this. */
+/** A check for `assert.rejects`: a CatalogueError with this line, field and message. */
 export function catalogueError(line: number | undefined, field: string | undefined, says: RegExp) {
   return (error: unknown): true => {
     if (!(error instanceof CatalogueError)) throw error;

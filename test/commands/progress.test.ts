@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createProgress, MAX_NOTES, type ProgressOptions } from '../../src/catalogue/progress.ts';
+import { createProgress, MAX_NOTES, type ProgressOptions } from '../../src/commands/terminal.ts';
 
-/** A progress whose output is kept and whose time stands still unless told. */
+/** A progress with recorded output and a clock that only `wait` moves. */
 function watched(
   options: Partial<Omit<ProgressOptions, 'output' | 'clock'>> & { isTTY?: boolean; columns?: number } = {},
 ) {
@@ -22,7 +22,7 @@ function watched(
 }
 
 describe('progress on a terminal', () => {
-  it('redraws one line with bar, share, count, rate and what is left, and ends it with the sum', () => {
+  it('redraws one line with bar, share, count, rate and remaining time, and ends with the total', () => {
     const { progress, written, wait } = watched({ isTTY: true, total: 20_000, unit: 'ads' });
     wait(2000);
     progress.update(5000);
@@ -37,7 +37,7 @@ describe('progress on a terminal', () => {
     ]);
   });
 
-  it('draws at most ten times a second, however often it is told', () => {
+  it('draws at most ten times a second, however often it is updated', () => {
     const { progress, written, wait } = watched({ isTTY: true, total: 100_000 });
     for (let count = 0; count < 100_000; count += 1) {
       if (count % 100 === 0) wait(1);
@@ -53,7 +53,7 @@ describe('progress on a terminal', () => {
     for (const text of written) assert.ok(text.replace('\r\u001b[K', '').length <= 39, text);
   });
 
-  it('knows the share where nobody knows the total, and only the count where nobody knows either', () => {
+  it('shows a share that is given without a total, and only the count without both', () => {
     const known = watched({ isTTY: true });
     known.wait(100_000);
     known.progress.update(3000, 0.5);
@@ -70,8 +70,8 @@ describe('progress on a terminal', () => {
   });
 });
 
-describe('progress elsewhere', () => {
-  it('writes whole lines, none in the first seconds, then ever more seldom', () => {
+describe('progress without a terminal', () => {
+  it('writes whole lines, none in the first seconds, then at growing intervals', () => {
     const { progress, written, wait } = watched({ total: 36_000 });
     for (let second = 1; second <= 3600; second += 1) {
       wait(1000);
@@ -84,13 +84,13 @@ describe('progress elsewhere', () => {
     assert.equal(written.at(-1), 'indexing goods  36,000 documents in 1:00:00 h\n');
   });
 
-  it('writes one line for what is done at once, and only one however often it is finished', () => {
+  it('writes one line for a task that ends at once, however often it is finished', () => {
     const { progress, written } = watched({ total: 10 });
     progress.update(10);
     progress.finish();
     progress.finish();
     progress.update(11);
-    assert.deepEqual(written, ['indexing goods  10 documents in 0.0 s\n']);
+    assert.deepEqual(written, ['indexing goods  10 documents in 0 ms\n']);
   });
 
   it('prints a bounded number of notes and counts the rest', () => {

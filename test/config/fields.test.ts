@@ -11,18 +11,18 @@ import {
   parseSize,
 } from '../../src/config/fields.ts';
 
-test('every whole number of milliseconds survives being written as a duration', () => {
+test('every whole number of milliseconds is unchanged after formatting and parsing', () => {
   fc.assert(fc.property(fc.nat(999_999_999), (ms) => parseDuration(formatDuration(ms)) === ms));
 });
 
-test('every whole number of bytes survives being written as a size', () => {
+test('every whole number of bytes is unchanged after formatting and parsing', () => {
   fc.assert(fc.property(fc.nat(999_999_999), (bytes) => parseSize(formatSize(bytes)) === bytes));
   for (const bytes of [2 ** 30, 3 * 2 ** 20, 1.5 * 2 ** 30, 64 * 2 ** 30]) {
     assert.equal(parseSize(formatSize(bytes)), bytes);
   }
 });
 
-test('every address survives being written as host:port', () => {
+test('every address is unchanged after formatting and parsing', () => {
   const host = fc.oneof(fc.domain(), fc.ipV4(), fc.ipV6());
   fc.assert(
     fc.property(host, fc.integer({ min: 1, max: 65_535 }), (name, port) => {
@@ -31,7 +31,7 @@ test('every address survives being written as host:port', () => {
   );
 });
 
-test('no text makes a unit throw, and what is read is whole and not negative', () => {
+test('no text makes a parser throw, and every parsed value is a whole number, not negative', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       for (const value of [parseDuration(text), parseSize(text)]) {
@@ -43,7 +43,7 @@ test('no text makes a unit throw, and what is read is whole and not negative', (
   );
 });
 
-test('a fraction that is not a whole millisecond or byte is refused, one that is, is exact', () => {
+test('a fraction is parsed exactly when it is a whole millisecond or byte, and refused otherwise', () => {
   assert.equal(parseDuration('1.5s'), 1500);
   assert.equal(parseDuration('1.001s'), 1001);
   assert.equal(parseDuration('0.5ms'), undefined);
@@ -51,7 +51,7 @@ test('a fraction that is not a whole millisecond or byte is refused, one that is
   assert.equal(parseSize('0.1KiB'), undefined);
 });
 
-test('a number without its unit, a sign, a space and a unit of another system are refused', () => {
+test('a number without a unit, with a sign, with a space or with an unknown unit is refused', () => {
   for (const text of ['5', '-5s', '5 s', '5S', '5sec', '1h30m', '', 's', '１s', '5s\n']) {
     assert.equal(parseDuration(text), undefined, JSON.stringify(text));
   }
@@ -61,7 +61,7 @@ test('a number without its unit, a sign, a space and a unit of another system ar
   }
 });
 
-test('a mistyped name finds the one that was meant, a foreign one finds none', () => {
+test('a mistyped name finds the nearest known name, an unrelated one finds none', () => {
   const known = ['ttl', 'staleWhileRevalidate', 'deadline', 'hardDeadline', 'connectTimeout', 'drain'];
   assert.equal(nearest('deadlne', known), 'deadline');
   assert.equal(nearest('ttlMs', known), 'ttl');

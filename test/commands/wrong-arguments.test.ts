@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COMMANDS } from '../../src/commands/table.ts';
-import { adminService } from './admin-service.ts';
-import { callCli } from './run.ts';
+import { COMMANDS } from '../../src/commands/call.ts';
+import { adminService, callCli } from './harness.ts';
 
-test('wrong words are refused before anything is sent, with the one that was meant', async (t) => {
+test('wrong arguments are refused before any request is sent, with the nearest known one', async (t) => {
   const { url, requests } = await adminService(t);
   for (const [words, said] of [
     [['flsh', 'goods'], /no command "flsh"; did you mean flush\?/],
@@ -47,7 +46,7 @@ test('wrong words are refused before anything is sent, with the one that was mea
   assert.deepEqual(requests(), []);
 });
 
-test('a name the service does not know is told with the one that was meant', async (t) => {
+test('a name that the service does not know is reported with the nearest known one', async (t) => {
   const { url } = await adminService(t);
   const domain = await callCli(['purge', 'godos', 'диван', '--admin', url]);
   assert.equal(domain.code, 3);
@@ -56,7 +55,7 @@ test('a name the service does not know is told with the one that was meant', asy
   assert.match(plan.err, /Unknown plan: .* Did you mean canary\?/);
 });
 
-test('the help of the whole and of each command tells its words and the exit status', async () => {
+test('the help, overall and of each command, tells the usage and the exit statuses', async () => {
   const whole = await callCli(['--help']);
   assert.equal(whole.code, 0);
   for (const { name } of COMMANDS) assert.ok(whole.out.includes(`serpcache ${name} `), name);

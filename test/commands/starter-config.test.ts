@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InferredColumn } from '../../src/catalogue/infer.ts';
+import { type StarterConfig, starterConfig } from '../../src/commands/index-catalogue.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { DomainSettings } from '../../src/config/settings.ts';
-import { type StarterConfig, starterConfig } from '../../src/config/starter.ts';
 
 function column(name: string, more: Partial<InferredColumn> = {}): InferredColumn {
   return { column: name, name, type: 'string', values: 100, distinct: 10, ...more };
@@ -19,13 +19,13 @@ function domainOf({ text }: StarterConfig): DomainSettings {
   return domain ?? assert.fail('no domain');
 }
 
-test('a starter configuration is one domain over an embedded index, which the service takes', () => {
+test('a starter configuration has one domain with an embedded index, and the service accepts it', () => {
   const { name, engine, store } = domainOf(starter([column('brand')]));
   assert.deepEqual([name, engine.kind, store], ['shop', 'sqlite', { kind: 'none' }]);
   assert.deepEqual(domainOf(starter([])).attributes, []);
 });
 
-test('numbers and days sort, and what comes again is counted', () => {
+test('numbers and dates sort, and columns whose values repeat are facets', () => {
   const { attributes } = domainOf(
     starter([
       column('brand'),
@@ -51,7 +51,7 @@ test('numbers and days sort, and what comes again is counted', () => {
   );
 });
 
-test('a name that YAML would read as a value is a name all the same', () => {
+test('a name that YAML would read as another value stays a name', () => {
   const { attributes } = domainOf(starter(['null', 'true', 'false', 'no', 'n', 'e1'].map((name) => column(name))));
   assert.deepEqual(
     attributes.map(({ name }) => name),
@@ -61,7 +61,7 @@ test('a name that YAML would read as a value is a name all the same', () => {
   assert.equal(domainOf(starterConfig({ domain: 'null', file: 'null.csv', catalogue })).name, 'null');
 });
 
-test('a column whose name is no attribute name keeps it for people, whatever it is', () => {
+test('a column whose name is not an attribute name keeps it as its label', () => {
   const names = ['Цена', 'Год  выпуска', `a $\{HOME} "b": # \\`, `${'x'.repeat(79)}🚲`, 'brand'];
   const { attributes } = domainOf(starter(names.map((each, i) => column(each, { name: i === 4 ? each : `c${i}` }))));
   assert.deepEqual(
@@ -70,7 +70,7 @@ test('a column whose name is no attribute name keeps it for people, whatever it 
   );
 });
 
-test('a column that can be no attribute is left out with the reason, in the file as well', () => {
+test('a column that cannot be an attribute is left out with the reason, in the file as well', () => {
   const made = starter([
     column('Цена', { name: 'tsena' }),
     column('ЦЕНА', { name: 'tsena' }),
@@ -83,7 +83,7 @@ test('a column that can be no attribute is left out with the reason, in the file
   assert.equal(made.attributes, 64);
   const reasons = Object.fromEntries(made.ignored);
   assert.match(reasons['ЦЕНА'] ?? '', /"tsena" is the column "Цена" already/);
-  assert.match(reasons['page'] ?? '', /meaning of its own in searches/);
+  assert.match(reasons['page'] ?? '', /reserved in searches/);
   assert.match(reasons['№'] ?? '', /no Latin or Cyrillic letter/);
   assert.equal(reasons['tags'], 'it holds lists or objects');
   assert.match(reasons['c69'] ?? '', /at most 64 attributes/);

@@ -1,25 +1,26 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import tls from 'node:tls';
-import { UsageError, type Words } from '../arguments.ts';
-import type { CommandContext } from '../command.ts';
+import { type ParsedArguments, UsageError } from './arguments.ts';
+import type { CommandContext } from './command.ts';
 
-/** The admin API of one process. Everything rejects with AdminProblem, AdminUnreachable or the signal's reason. */
+/** The admin API of one process. Each call rejects with AdminProblem, AdminUnreachable or the signal's reason. */
 export interface AdminClient {
-  readonly get: <T>(path: string, asking?: Asking) => Promise<T>;
-  readonly post: <T>(path: string, body: unknown, asking?: Asking) => Promise<T>;
+  readonly get: <T>(path: string, options?: RequestOptions) => Promise<T>;
+  readonly post: <T>(path: string, body: unknown, options?: RequestOptions) => Promise<T>;
   readonly page: (path: string) => Promise<string>;
 }
 
-export interface Asking {
+interface RequestOptions {
   readonly query?: readonly (readonly [name: string, value: string])[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Goes on although the command was told to stop: what takes something back must get there. */
+  /** Is sent although the command was told to stop: a request that takes something back must arrive. */
   readonly evenIfStopped?: boolean;
   readonly deadlineMs?: number;
 }
 
-export interface AdminClientOptions {
+interface AdminClientOptions {
   readonly base: URL;
   readonly token: string | undefined;
   readonly operator: string;
@@ -30,8 +31,13 @@ export interface AdminClientOptions {
 const DEADLINE_MS = 60_000;
 
 export function createAdminClient({ base, token, operator, signal }: AdminClientOptions): AdminClient {
-  const send = async (method: 'GET' | 'POST', path: string, body: unknown, asking: Asking): Promise<Response> => {
-    const { query = [], headers = {}, evenIfStopped = false, deadlineMs = DEADLINE_MS } = asking;
+  const send = async (
+    method: 'GET' | 'POST',
+    path: string,
+    body: unknown,
+    options: RequestOptions,
+  ): Promise<Response> => {
+    const { query = [], headers = {}, evenIfStopped = false, deadlineMs = DEADLINE_MS } = options;
     const url = new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
     for (const [name, value] of query) url.searchParams.append(name, value);
     const tooLate = AbortSignal.timeout(deadlineMs);
@@ -45,7 +51,7 @@ export function createAdminClient({ base, token, operator, signal }: AdminClient
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // Elsewhere the token has no business.
+        // A redirect would send the token to another address.
         redirect: 'manual',
         signal: evenIfStopped ? tooLate : AbortSignal.any([signal, tooLate]),
       });
@@ -64,21 +70,26 @@ export function createAdminClient({ base, token, operator, signal }: AdminClient
     }
   };
 
-  const call = async <T>(method: 'GET' | 'POST', path: string, body: unknown, asking: Asking = {}): Promise<T> => {
-    const response = await send(method, path, body, asking);
-    const answer = parsed(await textOf(response, asking.evenIfStopped));
+  const call = async <T>(
+    method: 'GET' | 'POST',
+    path: string,
+    body: unknown,
+    options: RequestOptions = {},
+  ): Promise<T> => {
+    const response = await send(method, path, body, options);
+    const answer = parsed(await textOf(response, options.evenIfStopped));
     if (response.ok && answer !== undefined) return answer as T;
-    throw problemIn(response.status, answer) ?? stranger(base, response.status);
+    throw problemIn(response.status, answer) ?? foreignAnswer(base, response.status);
   };
 
   return {
-    get: (path, asking) => call('GET', path, undefined, asking),
-    post: (path, body, asking) => call('POST', path, body, asking),
+    get: (path, options) => call('GET', path, undefined, options),
+    post: (path, body, options) => call('POST', path, body, options),
     page: async (path) => {
       const response = await send('GET', path, undefined, {});
       const text = await textOf(response);
       if (response.ok) return text;
-      throw problemIn(response.status, parsed(text)) ?? stranger(base, response.status);
+      throw problemIn(response.status, parsed(text)) ?? foreignAnswer(base, response.status);
     },
   };
 }
@@ -91,23 +102,25 @@ function parsed(text: string): unknown {
   }
 }
 
-export interface Access {
+interface Access {
   readonly base: URL;
   readonly token: string | undefined;
 }
 
 /**
- * Where the admin listener is and what opens it: the words first, then the environment and the configuration, which are
- * the service's own when the command runs beside it. A token of the configuration is sent to no other address than its own.
+ * The address of the admin listener and its token: from the arguments, else from the environment and the configuration,
+ * which are the service's own when the command runs on its machine. The configured token is sent to the configured
+ * address only.
  * @throws UsageError, ConfigError
  */
-export function accessOf(words: Words, context: Pick<CommandContext, 'settings' | 'adminToken'>): Access {
-  const given = words.text('admin');
-  const file = words.text('token-file');
+export function accessOf(args: ParsedArguments, context: Pick<CommandContext, 'settings' | 'adminToken'>): Access {
+  const given = args.text('admin');
+  const file = args.text('token-file');
   const token = file === undefined ? context.adminToken : tokenIn(file);
   if (given !== undefined) return { base: addressIn(given), token };
   const { host, port, tls: secure, token: configured } = context.settings().admin;
-  if (port === 0) throw new UsageError('the configured admin port is picked at each start: name it, --admin URL');
+  if (port === 0)
+    throw new UsageError('the configured admin port is chosen at each start: give the address, --admin URL');
   return {
     base: new URL(`${secure === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`),
     token: token ?? configured,
@@ -123,24 +136,24 @@ function addressIn(given: string): URL {
 }
 
 /**
- * Trusts the authorities of `--ca-file` beside those that Node has already, in this process.
+ * Trusts the authorities of `--ca-file`, in addition to those of Node, in this process.
  * @throws UsageError
  */
-export function trustAuthorities(words: Words): void {
-  const file = words.text('ca-file');
+export function trustAuthorities(args: ParsedArguments): void {
+  const file = args.text('ca-file');
   if (file === undefined) return;
-  // A named import would keep every command from starting there.
+  // Older versions of Node lack the function; a named import would prevent every command from starting there.
   if (!('setDefaultCACertificates' in tls)) {
-    throw new UsageError(`--ca-file needs Node 24.5 or newer; before, NODE_EXTRA_CA_CERTS=${file} does the same`);
+    throw new UsageError(`--ca-file needs Node 24.5 or newer; with an older one, set NODE_EXTRA_CA_CERTS=${file}`);
   }
   try {
     const text = readFileSync(file, 'utf8');
-    // Node takes a text without any certificate for an empty list.
+    // The constructor throws for a text without a certificate, which Node would accept as an empty list.
     new X509Certificate(text);
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), text]);
   } catch (error) {
     const why = error instanceof Error ? error.message : error;
-    throw new UsageError(`--ca-file ${file} is no PEM file of certificates that can be read: ${why}`);
+    throw new UsageError(`--ca-file ${file} is not a readable PEM file of certificates: ${why}`);
   }
 }
 
@@ -155,14 +168,14 @@ function tokenIn(file: string): string {
   throw new UsageError(`--token-file ${file} holds no token: one line of printable characters without spaces`);
 }
 
-/** What a listener binds is not always what one connects to. */
+/** The address to connect to, for the address that a listener binds. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
-/** What the service answered instead of doing it, in its own words. */
+/** The service refused the request; the message is the text of its answer. */
 export class AdminProblem extends Error {
   override readonly name = 'AdminProblem';
   readonly code: string;
@@ -182,27 +195,32 @@ export class AdminProblem extends Error {
   }
 }
 
-/** Nobody answered, or somebody else: whether it was done is not known. */
+/** No answer, or an answer of another program: the outcome of the request is unknown. */
 export class AdminUnreachable extends Error {
   override readonly name = 'AdminUnreachable';
 }
 
-const HOW = 'name the admin address: --admin URL, or ADMIN_HOST and ADMIN_PORT';
+const ADDRESS_HINT = 'name the admin address: --admin URL, or ADMIN_HOST and ADMIN_PORT';
 
-export function unreachable(base: URL, cause: unknown): AdminUnreachable {
+function unreachable(base: URL, cause: unknown): AdminUnreachable {
   const known = reasonOf(cause);
   const reason = known === CLOSED && base.protocol === 'http:' ? `${known}; perhaps it speaks https://` : known;
-  return new AdminUnreachable(`no answer from ${base.origin} (${reason}); is serpcache running there? If not, ${HOW}`, {
-    cause,
-  });
+  return new AdminUnreachable(
+    `no answer from ${base.origin} (${reason}); is serpcache running there? If not, ${ADDRESS_HINT}`,
+    {
+      cause,
+    },
+  );
 }
 
-export function stranger(base: URL, status: number): AdminUnreachable {
-  return new AdminUnreachable(`${base.origin} answered ${status}, and not as serpcache's admin listener does; ${HOW}`);
+function foreignAnswer(base: URL, status: number): AdminUnreachable {
+  return new AdminUnreachable(
+    `${base.origin} answered ${status}, and not as serpcache's admin listener does; ${ADDRESS_HINT}`,
+  );
 }
 
-/** An answer that says what was wrong (RFC 9457), or undefined for anything else. */
-export function problemIn(status: number, body: unknown): AdminProblem | undefined {
+/** The problem in an RFC 9457 answer, or undefined for any other answer. */
+function problemIn(status: number, body: unknown): AdminProblem | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { code, title, detail, parameter } = body as Readonly<Record<string, unknown>>;
   if (typeof code !== 'string' || typeof title !== 'string') return undefined;
@@ -215,16 +233,16 @@ export function problemIn(status: number, body: unknown): AdminProblem | undefin
   });
 }
 
-/** What the service cannot know about this side. */
+/** Advice about this command's own options, which the service does not know. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: ' Here: set ADMIN_TOKEN, or name a file that holds it: --token-file.',
   'wrong-token': ' Here: it came from ADMIN_TOKEN or --token-file.',
   'too-many-tokens': ' Here: it came from ADMIN_TOKEN or --token-file.',
-  'not-found': ` Perhaps this is the public listener: ${HOW}.`,
+  'not-found': ` Perhaps this is the public listener: ${ADDRESS_HINT}.`,
 };
 
 const CLOSED = 'connection closed';
-const UNTRUSTED = 'nobody trusted has signed its certificate: --ca-file names whom to trust';
+const UNTRUSTED = 'its certificate is not signed by a trusted authority: --ca-file names one';
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -248,4 +266,12 @@ function reasonOf(error: unknown): string {
   const { cause = error } = error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return REASONS[code] ?? (cause instanceof Error ? cause.message || code : String(cause));
+}
+
+/** Rejects with the signal's own reason, such as "stopped by SIGINT"; the timer of Node rejects with an AbortError. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw error;
+  });
 }

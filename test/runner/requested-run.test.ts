@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { NotRun } from '../../src/commands/arguments.ts';
+import { LAST_FOLDERS, LONG_FOLDERS, orderFiles, type RequestedRun, requestedRun } from './requested-run.ts';
+
+const FILES = {
+  'test/cache/a.test.ts': "import { start } from './start.ts';\nimport '../../src/pure.ts';\n",
+  'test/cache/b.test.ts': "import type { start } from './start.ts';\n",
+  'test/cache/start.ts': "import { spawn } from 'node:child_process';\n",
+  'test/contract/store.ts': 'export const contract = 1;\n',
+  'test/load/k6.test.ts': "import '../../loadtest/run/k6-program.ts';\n",
+  'test/store.test.ts': "import { contract } from './contract/store.ts';\nawait import('../src/pure.ts');\n",
+  'test/worker.test.ts': "new Worker(new URL('./cache/start.ts', import.meta.url));\n",
+  'loadtest/run/k6-program.ts': "import { execFile } from 'node:child_process';\n",
+  'src/pure.ts': 'export {};\n',
+  'src/node_modules/p/p.test.ts': '',
+};
+
+function projectOf(t: TestContext): (...args: readonly string[]) => RequestedRun | NotRun {
+  const root = mkdtempSync(join(tmpdir(), 'serpcache-requested-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const [file, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
+  return (...args) => requestedRun(args, root);
+}
+
+function run(requested: RequestedRun | NotRun): RequestedRun {
+  assert.ok(requested.kind === 'run', JSON.stringify(requested));
+  return requested;
+}
+
+function faultOf(requested: RequestedRun | NotRun): string {
+  return requested.kind === 'wrong' ? requested.faults.join('\n') : assert.fail(`it is a ${requested.kind}`);
+}
+
+test('without arguments every test file is run', (t) => {
+  const { files, ...rest } = run(projectOf(t)());
+  assert.deepEqual(
+    files,
+    Object.keys(FILES)
+      .filter((file) => /^test.*\.test\.ts$/.test(file))
+      .sort(),
+  );
+  const all = {
+    kind: 'run',
+    scope: 'everything',
+    quick: false,
+    narrowed: false,
+    startsPrograms: true,
+    startsK6: true,
+    node: {},
+  };
+  assert.deepEqual(rest, all);
+});
+
+test('a quick run leaves out files that import, even indirectly, a module that starts programs', (t) => {
+  const { files, startsPrograms, startsK6, scope } = run(projectOf(t)('--quick'));
+  assert.deepEqual(files, ['test/cache/b.test.ts', 'test/store.test.ts']);
+  assert.deepEqual([scope, startsPrograms, startsK6], ['quick', false, false]);
+});
+
+test('files, folders and patterns are resolved to files, each run once', (t) => {
+  const requested = projectOf(t);
+  const { files, scope } = run(requested('test/store.test.ts', 'test/cache', 'test/*.test.ts'));
+  const expected = ['test/cache/a.test.ts', 'test/cache/b.test.ts', 'test/store.test.ts', 'test/worker.test.ts'];
+  assert.deepEqual([files, scope], [expected, 'named paths']);
+  assert.deepEqual(run(requested('test/load/')).startsK6, true);
+  assert.deepEqual(run(requested('test/cache')).startsK6, false);
+  assert.deepEqual([run(requested('.')).files.length, run(requested('.')).scope], [5, 'everything']);
+  assert.equal(run(requested('test')).scope, 'everything', 'the floor judges it');
+});
+
+test('a path without tests is refused, and the files that import it are named', (t) => {
+  const requested = projectOf(t);
+  assert.equal(faultOf(requested('test/contract')), 'test/contract has no *.test.ts; imported by test/store.test.ts');
+  assert.equal(faultOf(requested('test/contract/')), 'test/contract/ has no *.test.ts; imported by test/store.test.ts');
+  assert.equal(
+    faultOf(requested('test/cache/start.ts')),
+    'test/cache/start.ts is no *.test.ts; imported by test/cache/a.test.ts, test/worker.test.ts',
+  );
+  assert.equal(faultOf(requested('test/nothing')), 'there is no test/nothing');
+  assert.equal(faultOf(requested('test/cache', 'test/nothing-*')), 'test/nothing-* has no *.test.ts');
+  assert.equal(
+    faultOf(requested('src/pure.ts')),
+    'src/pure.ts is no *.test.ts; imported by test/cache/a.test.ts, test/store.test.ts',
+  );
+});
+
+test('a quick run of files that may all start programs is refused', (t) => {
+  assert.match(faultOf(projectOf(t)('--quick', 'test/load')), /no --quick for them$/);
+});
+
+test("options of node's runner are passed on, in both forms; a selection by name narrows the run", (t) => {
+  const requested = projectOf(t);
+  const named = run(requested('--test-name-pattern', 'one', '--test-name-pattern=/two/i', '--test-skip-pattern=three'));
+  assert.deepEqual(named.node, { testNamePatterns: ['one', '/two/i'], testSkipPatterns: ['three'] });
+  assert.deepEqual([named.narrowed, named.scope], [true, 'everything']);
+  assert.deepEqual(run(requested('--test-only')).narrowed, true);
+  const other = run(requested('--test-concurrency=1', '--test-timeout=2000'));
+  assert.deepEqual([other.node, other.narrowed], [{ concurrency: 1, timeout: 2000 }, false]);
+});
+
+test('an unknown option, or one without a value, is refused with what is allowed', (t) => {
+  const requested = projectOf(t);
+  assert.match(faultOf(requested('--watch')), /^unknown option --watch \(allowed: --quick, --test-concurrency, /);
+  assert.equal(faultOf(requested('--test-name-pattern')), '--test-name-pattern needs a value: TEXT');
+  assert.equal(faultOf(requested('--quick=yes')), '--quick takes no value');
+  assert.match(faultOf(requested('--test-name-pattern=/(/')), /^a pattern of --test-name-pattern .*Invalid regular/);
+  for (const text of ['x', '0', '-1', ''])
+    assert.match(faultOf(requested(`--test-timeout=${text}`)), /--test-timeout/, text);
+});
+
+const root = join(import.meta.dirname, '..', '..');
+const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
+
+test('every file is run once, whatever the order', () => {
+  assert.deepEqual(orderFiles(files).sort(), files);
+  assert.deepEqual(orderFiles(['a.test.ts']), ['a.test.ts']);
+});
+
+test('the first file of each long folder starts before the second of any, and all other files start later', () => {
+  const ordered = orderFiles(files);
+  const first = ordered.slice(0, LONG_FOLDERS.length);
+  assert.deepEqual(
+    first.map((file) => LONG_FOLDERS.find((folder) => file.startsWith(`${folder}/`))),
+    LONG_FOLDERS,
+  );
+});
+
+test('the fault matrix starts when only short files are left', () => {
+  const ordered = orderFiles(files);
+  const matrix = ordered.findIndex((file) => file.startsWith('test/faults/'));
+  assert.ok(matrix > 0 && matrix < ordered.length - 1);
+  for (const file of ordered.slice(matrix))
+    assert.ok(
+      LAST_FOLDERS.some((folder) => file.startsWith(`${folder}/`)),
+      file,
+    );
+});
