@@ -2,8 +2,8 @@ import { composeEngine, type EngineComposition } from './compose-engine.ts';
 import type { DomainSettings } from './config/settings.ts';
 import type { Guard } from './resilience/guard.ts';
 import type { SearchDomain } from './search/domain.ts';
-import type { EncodePageOptions } from './search/encode-page.ts';
-import { createLifeboat, type Lifeboat, type LifeboatOptions } from './search/miss-path.ts';
+import { createLifeboat, type Lifeboat, type LifeboatOptions } from './search/lifeboat.ts';
+import type { EncodePageOptions } from './search/page.ts';
 
 export interface ComposedLifeboat {
   readonly lifeboat: Lifeboat;

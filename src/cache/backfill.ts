@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime.ts';
 import { createBoundedMap } from './bounded-map.ts';
+import { remainingMs, storedForMs } from './entry.ts';
 import type { CacheEvent } from './events.ts';
-import { remainingMs, storedForMs } from './freshness.ts';
 import type { EntryRules } from './invalidation.ts';
 import type { MemoryTier } from './memory.ts';
 import type { SeedItem, SeedResult, Store } from './store.ts';
@@ -11,12 +11,12 @@ import type { SeedItem, SeedResult, Store } from './store.ts';
  * something is seen by its epoch, which differs from the one seen before; a part seen for the first time has lost nothing
  * that this process knows of.
  */
-export interface Reseeder {
+export interface Backfill {
   readonly running: () => boolean;
   readonly close: () => void;
 }
 
-export interface ReseederOptions extends Omit<ReseedRunOptions, 'node' | 'store'> {
+export interface BackfillOptions extends Omit<BackfillRunOptions, 'node' | 'store'> {
   readonly domain: string;
   readonly store: Pick<Store, 'epochs' | 'seedMany' | 'locate'>;
   readonly memory: MemoryTier;
@@ -41,15 +41,15 @@ const FORGET_AFTER_MS = 600_000;
 interface Loss {
   readonly node: string;
   readonly attempts: number;
-  readonly state: { readonly kind: 'running'; readonly run: ReseedRun } | Ended;
+  readonly state: { readonly kind: 'running'; readonly run: BackfillRun } | Ended;
 }
 
 interface Ended {
-  readonly kind: ReseedResult['end'];
+  readonly kind: BackfillResult['end'];
   readonly atMs: number;
 }
 
-export function createReseeder(options: ReseederOptions): Reseeder {
+export function createBackfill(options: BackfillOptions): Backfill {
   const { domain, store, clock, random, observe, intervalMs = 1000, deadlineMs = 200 } = options;
   const epochs = createBoundedMap<string>(REMEMBERED_PARTS);
   const losses = new Map<string, Loss>();
@@ -64,7 +64,7 @@ export function createReseeder(options: ReseederOptions): Reseeder {
   const start = (part: string, node: string, attempts: number): void => {
     stop(losses.get(part));
     const startedMs = clock.monotonicMs();
-    const run = createReseedRun({ ...options, node });
+    const run = createBackfillRun({ ...options, node });
     const running: Loss = { node, attempts, state: { kind: 'running', run } };
     losses.set(part, running);
     void run.finished.then(({ stored, kept, dropped, end }) => {
@@ -125,13 +125,13 @@ export function createReseeder(options: ReseederOptions): Reseeder {
 }
 
 /** One walk over L1 for one node that lost its data. */
-export interface ReseedRun {
+export interface BackfillRun {
   /** Never rejects. */
-  readonly finished: Promise<ReseedResult>;
+  readonly finished: Promise<BackfillResult>;
   readonly stop: () => void;
 }
 
-export interface ReseedResult {
+export interface BackfillResult {
   readonly stored: number;
   readonly kept: number;
   readonly dropped: number;
@@ -139,7 +139,7 @@ export interface ReseedResult {
   readonly end: 'done' | 'faulted' | 'stopped';
 }
 
-export interface ReseedRunOptions {
+export interface BackfillRunOptions {
   readonly store: Pick<Store, 'seedMany' | 'locate'>;
   readonly memory: Pick<MemoryTier, 'peek' | 'keys'>;
   /** Processes that do the same at this time, and which of them this is. */
@@ -165,7 +165,7 @@ const SLICE_KEYS = 256;
 /** One batch may be lost to a hiccup; a node that took nothing of several will take nothing. */
 const MAX_FAILED_BATCHES = 3;
 
-export function createReseedRun(options: ReseedRunOptions): ReseedRun {
+export function createBackfillRun(options: BackfillRunOptions): BackfillRun {
   const { store, memory, rules, nameOf, node, clock } = options;
   const batchSize = Math.min(MAX_BATCH, Math.max(1, Math.floor((options.perSecond * BATCH_MS) / 1000)));
   const totals = { stored: 0, kept: 0, dropped: 0 };
@@ -224,7 +224,7 @@ export function createReseedRun(options: ReseedRunOptions): ReseedRun {
     if (batch.length > 0 && !over()) await write(batch);
   };
 
-  const run = async (): Promise<ReseedResult> => {
+  const run = async (): Promise<BackfillResult> => {
     // The shares as they were at first: as long as a run lasts no key changes hands.
     const [live, rank] = [options.fleet.live(), options.fleet.rank()];
     const mine = (bucket: number): boolean => bucket % live === rank;

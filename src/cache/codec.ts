@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, crc32, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Clock } from '../runtime.ts';
-import type { Entry } from './entry.ts';
-import { MAX_SKEW_MS } from './freshness.ts';
+import { type Coding, type Entry, MAX_SKEW_MS } from './entry.ts';
 import { SIGNATURE_BYTES, type Signing } from './signing.ts';
 
 /**
@@ -187,9 +186,6 @@ function checksum(bytes: Buffer): number {
 function u32(value: number): number {
   return Math.min(U32_MAX, Math.max(0, Math.round(value)));
 }
-
-/** Content codings an entry may be stored and served in. */
-export type Coding = 'identity' | 'gzip' | 'zstd';
 
 const gzipAsync = promisify(gzip);
 const gunzipAsync = promisify(gunzip);

@@ -1,13 +1,12 @@
 import type { Clock } from '../runtime.ts';
 import { type Decoded, decodeEntry } from './codec.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './entry.ts';
 import type { CacheEvent, MissReason } from './events.ts';
-import { type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './freshness.ts';
 import { type EntryRules, isRefused, type RuledName } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { Signing } from './signing.ts';
-import { createFlights } from './singleflight.ts';
+import { createSingleflight } from './singleflight.ts';
 import type { Store, StoreRead } from './store.ts';
 
 /** What identifies an entry in both tiers. */
@@ -16,9 +15,9 @@ export interface CacheName extends RuledName {
   readonly canonical: string;
 }
 
-/** What a tier had to say. `entry` with `lapsed` is never returned: it is a miss. */
+/** What a tier had to say. `entry` with `expired` is never returned: it is a miss. */
 export type Lookup =
-  | { readonly kind: 'found'; readonly entry: Entry; readonly freshness: Exclude<Freshness, 'lapsed'> }
+  | { readonly kind: 'found'; readonly entry: Entry; readonly freshness: Exclude<Freshness, 'expired'> }
   | {
       readonly kind: 'missed';
       readonly reason: MissReason;
@@ -28,7 +27,7 @@ export type Lookup =
 
 export interface Tiers {
   /** What may be done with an entry at this moment: rules change while it is held in somebody's hand. */
-  readonly judge: (entry: Entry, name: RuledName) => Lookup;
+  readonly validate: (entry: Entry, name: RuledName) => Lookup;
   readonly fromMemory: (name: CacheName) => Lookup;
   /** Readers of one name at one time share one read. A found entry is already in L1. */
   readonly fromStore: (name: CacheName) => Promise<Lookup>;
@@ -39,17 +38,17 @@ export interface Tiers {
    * To L1 at once and to L2 behind the caller's back, by the lease where there is one; it ends either way. `l2`: whether
    * the store was asked to keep it.
    */
-  readonly keep: (name: CacheName, entry: Entry, options: KeepOptions) => Kept;
+  readonly set: (name: CacheName, entry: Entry, options: SetOptions) => StoredIn;
   readonly hasStore: boolean;
 }
 
-export interface KeepOptions {
+export interface SetOptions {
   /** False when the store has just failed: it is asked all the same, but nobody is told that it keeps the entry. */
   readonly storeIsUp: boolean;
   readonly lease?: Lease;
 }
 
-export interface Kept {
+export interface StoredIn {
   readonly l1: boolean;
   readonly l2: boolean;
 }
@@ -65,13 +64,13 @@ export interface TiersOptions extends StoredEntryLimits {
 
 export function createTiers(options: TiersOptions): Tiers {
   const { domain, memory, store, rules, clock, observe } = options;
-  const reads = createFlights<Lookup>();
+  const reads = createSingleflight<Lookup>();
 
   const judge = (entry: Entry, name: RuledName): Lookup => {
     const verdict = rules.judge(entry, name);
     if (isRefused(verdict)) return { kind: 'missed', reason: verdict };
     const age = freshnessOf(entry, clock.monotonicMs());
-    if (age === 'lapsed') return { kind: 'missed', reason: 'lapsed' };
+    if (age === 'expired') return { kind: 'missed', reason: 'lapsed' };
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
   };
 
@@ -121,7 +120,7 @@ export function createTiers(options: TiersOptions): Tiers {
 
   /** A drill may be all that keeps it from being served. */
   const isOnlyFlushed = (held: Entry, judged: Lookup): boolean =>
-    judged.kind === 'missed' && judged.reason === 'flushed' && freshnessOf(held, clock.monotonicMs()) !== 'lapsed';
+    judged.kind === 'missed' && judged.reason === 'flushed' && freshnessOf(held, clock.monotonicMs()) !== 'expired';
 
   const isFresher = (entry: Entry, held: Lookup, name: RuledName): boolean =>
     isFresh(judge(entry, name)) && !isFresh(held);
@@ -135,7 +134,7 @@ export function createTiers(options: TiersOptions): Tiers {
 
   return {
     hasStore: store !== undefined,
-    judge,
+    validate: judge,
     open,
     fromMemory: (name) => {
       const entry = memory.get(name.key);
@@ -154,7 +153,7 @@ export function createTiers(options: TiersOptions): Tiers {
       );
       return names.map((name, i) => settle(values[i] ?? { kind: 'fault', fault: 'store-down' }, name));
     },
-    keep: (name, entry, { storeIsUp, lease }) => {
+    set: (name, entry, { storeIsUp, lease }) => {
       if (entry.encoded.length > options.maxEntryBytes) {
         observe({ kind: 'not-stored', domain, tier: 'l1', why: 'too-large' });
         if (store !== undefined) observe({ kind: 'not-stored', domain, tier: 'l2', why: 'too-large' });

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Coding } from '../cache/codec.ts';
+import type { Coding } from '../cache/entry.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
 import type { Path } from './faults.ts';
 import type { HostPort } from './fields.ts';

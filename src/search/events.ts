@@ -1,6 +1,6 @@
 import type { CacheEvent } from '../cache/events.ts';
 import type { EngineErrorCode } from './engine.ts';
-import type { UnansweredCode } from './search-error.ts';
+import type { SearchErrorCode } from './search-error.ts';
 
 /** What the search room and the cache under it say happened, once; metrics, logs and tests read it. */
 export type SearchEvent =
@@ -19,7 +19,7 @@ export type SearchEvent =
       readonly kind: 'refresh';
       readonly domain: string;
       /** `leased`: another process does it. */
-      readonly result: 'from-store' | 'from-engine' | 'leased' | UnansweredCode;
+      readonly result: 'from-store' | 'from-engine' | 'leased' | SearchErrorCode;
     }
   | {
       readonly kind: 'lifeboat';

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { ENTRY_VERSION } from '../cache/codec.ts';
 import { BUCKETS } from '../cache/invalidation.ts';
 import { canonicalForm } from './canonical.ts';
-import type { Attribute, SearchDomain } from './domain.ts';
+import type { Attribute, SearchDomain, SearchRequest } from './domain.ts';
 import { parseRequest, type SearchParameters } from './query.ts';
-import type { PreparedSearch } from './read-path.ts';
+
 import { InvalidSearch } from './search-error.ts';
 
 export interface SearchKey {
@@ -76,4 +76,17 @@ export function domainOf({ pairs }: SearchParameters, domains: readonly SearchDo
     throw new InvalidSearch('unknown-domain', 'domain', `domain must be one of: ${known}, given once`);
   }
   return domain;
+}
+
+/** A validated search with the text that identifies its answer. Cheap to keep: http remembers it per URL. */
+export interface PreparedSearch {
+  readonly request: SearchRequest;
+  /** Two requests share it exactly when they must share an answer; see canonical.ts. */
+  readonly canonical: string;
+  /** First 16 bytes of SHA-256 of the canonical form, base64url: 22 characters. */
+  readonly key: string;
+  /** The name of its entry in the domain's store: `sc1:<domain>:{<key>}`. */
+  readonly storeName: string;
+  /** Key hash mod 10 000: what flushes and drills count in. */
+  readonly bucket: number;
 }

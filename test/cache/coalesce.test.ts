@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFlights } from '../../src/cache/singleflight.ts';
+import { createSingleflight } from '../../src/cache/singleflight.ts';
 import { idle } from '../fakes/idle.ts';
 
 test('a thousand callers of one key are one flight and get the same object', async () => {
-  const flights = createFlights<object>();
+  const flights = createSingleflight<object>();
   let started = 0;
   const land = Promise.withResolvers<object>();
   const joined = Array.from({ length: 1000 }, () =>
@@ -24,13 +24,13 @@ test('a thousand callers of one key are one flight and get the same object', asy
 });
 
 test('other keys fly for themselves', async () => {
-  const flights = createFlights<string>();
+  const flights = createSingleflight<string>();
   const [a, b] = [flights.join('a', async () => 'A'), flights.join('b', async () => 'B')];
   assert.deepEqual([await a.result, await b.result, a.leads, b.leads], ['A', 'B', true, true]);
 });
 
 test('followers share the leader’s error, and the next caller starts anew', async () => {
-  const flights = createFlights<string>();
+  const flights = createSingleflight<string>();
   const failing = async (): Promise<string> => {
     throw new Error('engine');
   };
@@ -41,7 +41,7 @@ test('followers share the leader’s error, and the next caller starts anew', as
 });
 
 test('whoever is told the result finds the key free', async () => {
-  const flights = createFlights<string>();
+  const flights = createSingleflight<string>();
   const first = flights.join('k', async () => 'old');
   const second = first.result.then(() => flights.join('k', async () => 'new'));
   assert.equal((await second).leads, true);
@@ -49,7 +49,7 @@ test('whoever is told the result finds the key free', async () => {
 });
 
 test('a start that throws at once frees its key', async () => {
-  const flights = createFlights<string>();
+  const flights = createSingleflight<string>();
   const { result } = flights.join('k', () => {
     throw new Error('at once');
   });
@@ -58,7 +58,7 @@ test('a start that throws at once frees its key', async () => {
 });
 
 test('a failed flight nobody waits for is no unhandled rejection', async () => {
-  const flights = createFlights<string>();
+  const flights = createSingleflight<string>();
   flights.join('k', async () => Promise.reject(new Error('nobody')));
   await idle();
   assert.equal(flights.size(), 0);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Coding, decodeEntry, ENTRY_VERSION, etagOf, fingerprint } from '../../src/cache/codec.ts';
+import { decodeEntry, ENTRY_VERSION, etagOf, fingerprint } from '../../src/cache/codec.ts';
+import type { Coding } from '../../src/cache/entry.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 

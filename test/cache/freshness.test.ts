@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freshnessOf, lifetimesOf, remainingMs, storedForMs } from '../../src/cache/freshness.ts';
+import { freshnessOf, lifetimesOf, remainingMs, storedForMs } from '../../src/cache/entry.ts';
 import { createFakeClock, seededRandom } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
@@ -13,7 +13,7 @@ const policy = {
   jitter: 0.1,
 };
 
-test('an entry is fresh, then stale, then for failures only, then lapsed', () => {
+test('an entry is fresh, then stale, then for failures only, then expired', () => {
   const clock = createFakeClock();
   const entry = entryOf(clock, { freshForMs: 100, revalidateForMs: 50, errorForMs: 500 });
   const seen: string[] = [];
@@ -22,7 +22,7 @@ test('an entry is fresh, then stale, then for failures only, then lapsed', () =>
     if (seen.at(-1)?.split(' ')[0] !== state) seen.push(`${state} from ${age}`);
     clock.advance(1);
   }
-  assert.deepEqual(seen, ['fresh from 0', 'stale from 100', 'failing from 150', 'lapsed from 600']);
+  assert.deepEqual(seen, ['fresh from 0', 'stale from 100', 'stale-if-error from 150', 'expired from 600']);
 });
 
 test('a stepped wall clock changes no age', () => {

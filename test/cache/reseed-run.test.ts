@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createReseedRun, type ReseedRun } from '../../src/cache/backfill.ts';
+import { type BackfillRun, createBackfillRun } from '../../src/cache/backfill.ts';
 import { unflushed } from '../../src/cache/invalidation.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
@@ -8,13 +8,13 @@ import { entryOf } from '../fakes/entry.ts';
 import { idle } from '../fakes/idle.ts';
 import { nameOf } from './reseed-scene.ts';
 
-function run(t: TestContext, { entries, node }: { entries: number; node: string }): ReseedRun {
+function run(t: TestContext, { entries, node }: { entries: number; node: string }): BackfillRun {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const memory = createMemoryTier({ maxBytes: 1 << 28, emptyMaxBytes: 1 << 20 });
   const entry = entryOf(clock);
   for (let key = 0; key < entries; key += 1) memory.set(`${key}`, entry);
-  return createReseedRun({
+  return createBackfillRun({
     store: { locate: () => ({ node: 'a:1' }), seedMany: async (items) => items.map(() => ({ kind: 'stored' })) },
     memory,
     fleet: { live: () => 1, rank: () => 0 },
@@ -54,7 +54,7 @@ test('an entry of a generation that nobody has given out is not written back: a 
   memory.set('1', entryOf(clock, { generation: 7 }));
   memory.set('2', entryOf(clock, { generation: 8 }));
   const seeded: string[] = [];
-  const { finished } = createReseedRun({
+  const { finished } = createBackfillRun({
     store: {
       locate: () => ({ node: 'a:1' }),
       seedMany: async (items) => {

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { createReseeder, type Reseeder, type ReseederOptions } from '../../src/cache/backfill.ts';
+import { type Backfill, type BackfillOptions, createBackfill } from '../../src/cache/backfill.ts';
 import type { Entry } from '../../src/cache/entry.ts';
 import type { CacheEvent } from '../../src/cache/events.ts';
 import { unflushed } from '../../src/cache/invalidation.ts';
@@ -13,7 +13,7 @@ import { idle } from '../fakes/idle.ts';
 export interface ReseedScene {
   readonly clock: FakeClock;
   readonly memory: ReturnType<typeof createMemoryTier>;
-  readonly reseeder: Reseeder;
+  readonly reseeder: Backfill;
   readonly events: CacheEvent[];
   /** What the store says of its parts; change it to lose data. */
   readonly epochs: Map<string, StoreEpoch>;
@@ -36,7 +36,7 @@ export const nameOf = (key: string): { storeName: string; bucket: number } => ({
   bucket: Number(key),
 });
 
-export function scene(t: TestContext, options: Partial<ReseederOptions> = {}): ReseedScene {
+export function scene(t: TestContext, options: Partial<BackfillOptions> = {}): ReseedScene {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const memory = createMemoryTier({ maxBytes: 1 << 28, emptyMaxBytes: 1 << 20 });
@@ -48,7 +48,7 @@ export function scene(t: TestContext, options: Partial<ReseederOptions> = {}): R
     ['odd', { part: 'odd', node: 'b:1', epoch: 'one' }],
   ]);
   const partOf = (name: string): 'even' | 'odd' => (Number(/\d+(?=})/.exec(name)?.[0]) % 2 === 0 ? 'even' : 'odd');
-  const store: ReseederOptions['store'] = {
+  const store: BackfillOptions['store'] = {
     epochs: async () => [...epochs.values()],
     locate: (name) => ({ node: partOf(name) === 'even' ? (made.moved ?? 'a:1') : 'b:1' }),
     seedMany: async (items) => {
@@ -61,7 +61,7 @@ export function scene(t: TestContext, options: Partial<ReseederOptions> = {}): R
       });
     },
   };
-  const reseeder = createReseeder({
+  const reseeder = createBackfill({
     domain: 'goods',
     store,
     memory,

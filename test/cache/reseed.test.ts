@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { storedForMs } from '../../src/cache/freshness.ts';
+import { storedForMs } from '../../src/cache/entry.ts';
 import { unflushed } from '../../src/cache/invalidation.ts';
 import { scene } from './reseed-scene.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Entry } from '../../src/cache/entry.ts';
+import { type Entry, storedForMs } from '../../src/cache/entry.ts';
 import type { CacheEvent } from '../../src/cache/events.ts';
-import { storedForMs } from '../../src/cache/freshness.ts';
 import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
 import type { MemoryTier } from '../../src/cache/memory.ts';
 import type { StoreRead } from '../../src/cache/store.ts';
@@ -56,8 +55,8 @@ test('an older page does not replace a newer one in L1 while both are fresh', ()
   const made = rig();
   const older = page(made.clock, 'older');
   made.clock.advance(10);
-  assert.equal(made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true }).l1, true);
-  assert.equal(made.tiers.keep(NAME, older, { storeIsUp: true }).l1, false);
+  assert.equal(made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true }).l1, true);
+  assert.equal(made.tiers.set(NAME, older, { storeIsUp: true }).l1, false);
   assert.equal(held(made), 'newer');
 });
 
@@ -65,19 +64,19 @@ test('an older page does not replace a newer one in L1 when neither is fresh', (
   const made = rig();
   const older = page(made.clock, 'older');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   made.clock.advance(1100);
-  assert.equal(made.tiers.keep(NAME, older, { storeIsUp: true }).l1, false);
+  assert.equal(made.tiers.set(NAME, older, { storeIsUp: true }).l1, false);
   assert.equal(held(made), 'newer');
 });
 
 test('a newer page replaces an older one, and one of the same age the one held', () => {
   const made = rig();
-  made.tiers.keep(NAME, page(made.clock, 'first'), { storeIsUp: true });
-  made.tiers.keep(NAME, page(made.clock, 'same age'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'first'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'same age'), { storeIsUp: true });
   assert.equal(held(made), 'same age');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   assert.equal(held(made), 'newer');
 });
 
@@ -85,26 +84,26 @@ test('an older page from the store does not replace the newer one in L1', async 
   const made = rig();
   made.reads = value(page(made.clock, 'older'));
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   await made.tiers.fromStore(NAME);
   assert.equal(held(made), 'newer');
 });
 
 test('a partial page replaces no whole page that may still be served', () => {
   const made = rig();
-  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   for (const stepMs of [10, 1000, 1900]) {
     made.clock.advance(stepMs);
-    assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, false);
+    assert.equal(made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, false);
     assert.equal(held(made), 'whole');
   }
 });
 
 test('a partial page replaces a whole one that has lapsed', () => {
   const made = rig();
-  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   made.clock.advance(3000);
-  assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, true);
+  assert.equal(made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, true);
   assert.equal(held(made), 'partial');
 });
 
@@ -112,9 +111,9 @@ test('a partial page replaces a whole one that is suppressed, and none that a dr
   for (const reason of ['flushed', 'suppressed'] as const) {
     let decided = true;
     const made = rig({ ...unflushed, judge: (entry) => (decided && !entry.degraded ? reason : 'whole') });
-    made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+    made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
     assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason });
-    made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
+    made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
     decided = false;
     assert.equal(held(made), reason === 'flushed' ? 'whole' : 'partial', reason);
   }
@@ -122,31 +121,31 @@ test('a partial page replaces a whole one that is suppressed, and none that a dr
 
 test('a partial page replaces a flushed one that has lapsed', () => {
   const made = rig({ ...unflushed, judge: (entry) => (entry.degraded ? 'whole' : 'flushed') });
-  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   made.clock.advance(3000);
-  made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
   assert.equal(held(made), 'partial');
 });
 
 test('a refresh makes no page servable that only a failing engine would bring back', () => {
   const made = rig({ ...unflushed, judge: () => 'outdated' });
-  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   made.clock.advance(1600);
   const found = made.tiers.fromMemory(NAME);
-  assert.equal(found.kind === 'found' && found.freshness, 'failing');
+  assert.equal(found.kind === 'found' && found.freshness, 'stale-if-error');
 });
 
 test('an outdated page is stale however fresh, lapses as ever, and gives way to any newer one', () => {
   const decided = new Set<number>();
   const made = rig({ ...unflushed, judge: ({ generation }) => (decided.has(generation) ? 'outdated' : 'whole') });
   const old = page(made.clock, 'old', { generation: 1 });
-  made.tiers.keep(NAME, old, { storeIsUp: true });
+  made.tiers.set(NAME, old, { storeIsUp: true });
   decided.add(1);
   const stale = made.tiers.fromMemory(NAME);
   assert.equal(stale.kind === 'found' && stale.freshness, 'stale');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'new', { generation: 2 }), { storeIsUp: true });
-  made.tiers.keep(NAME, old, { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'new', { generation: 2 }), { storeIsUp: true });
+  made.tiers.set(NAME, old, { storeIsUp: true });
   assert.equal(held(made), 'new');
   decided.add(2);
   made.clock.advance(10_000);
@@ -157,8 +156,8 @@ test('a partial page gives way to any whole one, even an older', () => {
   const made = rig();
   const older = page(made.clock, 'whole');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
-  made.tiers.keep(NAME, older, { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
+  made.tiers.set(NAME, older, { storeIsUp: true });
   assert.equal(held(made), 'whole');
 });
 
@@ -166,9 +165,9 @@ test('an older page replaces a newer one when it alone is fresh', () => {
   const made = rig();
   const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   made.clock.advance(1100);
-  assert.equal(made.tiers.keep(NAME, older, { storeIsUp: true }).l1, true);
+  assert.equal(made.tiers.set(NAME, older, { storeIsUp: true }).l1, true);
   assert.equal(held(made), 'older, lives long');
 });
 
@@ -176,9 +175,9 @@ test('an older page replaces a newer one that has lapsed', () => {
   const made = rig();
   const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   made.clock.advance(5000);
-  made.tiers.keep(NAME, older, { storeIsUp: true });
+  made.tiers.set(NAME, older, { storeIsUp: true });
   assert.equal(held(made), 'older, lives long');
 });
 

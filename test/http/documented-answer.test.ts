@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
-import { Unanswered } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/search/search-error.ts';
 import { fakeStatus } from '../fakes/search.ts';
 import { publicServer, type TestServer } from './serve.ts';
 
@@ -36,7 +36,7 @@ test('a page is as documented', async (context) => {
 test('a search nobody could answer is as documented', async (context) => {
   const started = publicServer(context);
   started.search.answer = async () => {
-    throw new Unanswered('overloaded', 'Too many searches wait.', 1000);
+    throw new SearchError('overloaded', 'Too many searches wait.', 1000);
   };
   const assertDocumented = await documented(started, ['get', '/search', 503, 'application/problem+json']);
   assertDocumented((await started.server.app.inject({ url: '/search?q=a' })).json());
@@ -46,7 +46,7 @@ test('a batch is as documented, whatever its items came to', async (context) => 
   const started = publicServer(context);
   const { search, server } = started;
   search.answer = async (prepared) => {
-    if (prepared.request.text === 'late') throw new Unanswered('engine-deadline', 'Too late.', 1000);
+    if (prepared.request.text === 'late') throw new SearchError('engine-deadline', 'Too late.', 1000);
     return search.computed(prepared);
   };
   const payload = { searches: [{ q: 'a' }, { q: '' }, { q: 'late' }, { q: {} }] };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Unanswered } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/search/search-error.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { publicServer } from './serve.ts';
 
@@ -9,7 +9,7 @@ const batch = (searches: readonly object[]) => ({ method: 'POST', url: '/msearch
 test('a batch is answered in order, each item as GET /search would have been', async (context) => {
   const { server, search, events } = publicServer(context, { fake: { coding: 'gzip' } });
   search.answer = async (prepared) => {
-    if (prepared.request.text === 'overload') throw new Unanswered('overloaded', 'Too many searches wait.', 1000);
+    if (prepared.request.text === 'overload') throw new SearchError('overloaded', 'Too many searches wait.', 1000);
     const answer = await search.computed(prepared);
     search.memory.set(prepared.key, answer.entry);
     return answer;
@@ -114,7 +114,7 @@ test('an item that was not answered says when to ask again, jittered like Retry-
   for (const random of [0, 0.5, 0.999]) {
     const { server, search } = publicServer(context, { random: () => random });
     search.answer = async () => {
-      throw new Unanswered('engine-open', 'The engine is left alone.', 2000);
+      throw new SearchError('engine-open', 'The engine is left alone.', 2000);
     };
     const { results } = (await server.app.inject(batch([{ q: 'a' }, { q: '' }]))).json();
     const single = await server.app.inject({ url: '/search?q=a' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { profileHash } from '../../src/search/key.ts';
-import { domain, type Pair, prepare } from './shop.ts';
+import { domain, type Pair, prepare } from './harness.ts';
 
 const canonical = (pairs: readonly Pair[]): string => prepare(pairs).canonical;
 

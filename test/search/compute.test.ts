@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
 import { idle } from '../fakes/idle.ts';
-import { rig } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { harness, pageOf } from './harness.ts';
 
 test('a page is as old as the start of the engine call, by both clocks', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
+  const { search, engine, clock, prepare } = harness(t);
   const [wallMs, monotonicMs] = [clock.wallMs(), clock.monotonicMs()];
   engine.answer = async (text) => {
     clock.advance(300);
@@ -19,7 +18,7 @@ test('a page is as old as the start of the engine call, by both clocks', async (
 });
 
 test('the wait for a permit is no part of a page’s age or cost', async (t) => {
-  const { search, engine, clock, prepare } = rig(t, { maxConcurrent: 1 });
+  const { search, engine, clock, prepare } = harness(t, { maxConcurrent: 1 });
   const busy = Promise.withResolvers<void>();
   engine.answer = async (text) => busy.promise.then(() => pageOf(text));
   const holder = search.search(prepare('занято'));
@@ -35,7 +34,7 @@ test('the wait for a permit is no part of a page’s age or cost', async (t) => 
 });
 
 test('a wall clock stepped during the engine call changes no age', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
+  const { search, engine, clock, prepare } = harness(t);
   engine.answer = async (text) => {
     clock.advance(10);
     clock.stepWall(-60_000);
@@ -45,7 +44,7 @@ test('a wall clock stepped during the engine call changes no age', async (t) => 
 });
 
 test('a reply is late past the client’s deadline and not at it, whether a page or an error', async (t) => {
-  const { search, engine, clock, prepare, events } = rig(t, { deadlineMs: 400 });
+  const { search, engine, clock, prepare, events } = harness(t, { deadlineMs: 400 });
   const cases = [
     [399, false],
     [400, false],

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import type { EntryRules } from '../../src/cache/invalidation.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { idle } from '../fakes/idle.ts';
-import { rig } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { harness, pageOf } from './harness.ts';
 
 /** A suppression that comes while a search is under way. */
 function suppressing(): { readonly rules: EntryRules; begin: () => void } {
@@ -28,7 +27,7 @@ for (const store of [undefined, false] as const) {
 
   test(`an item of a batch that was at hand is not answered once it is suppressed (${where})`, async (t) => {
     const { rules, begin } = suppressing();
-    const { search, prepare, engine } = rig(t, { rules, deadlineMs: 3000, ...(store === false ? { store } : {}) });
+    const { search, prepare, engine } = harness(t, { rules, deadlineMs: 3000, ...(store === false ? { store } : {}) });
     await search.search(prepare('диван'));
     const gate = Promise.withResolvers<void>();
     engine.answer = async (text) => {
@@ -46,7 +45,7 @@ for (const store of [undefined, false] as const) {
 
   test(`a stale page is not served in a failing engine's place once it is suppressed (${where})`, async (t) => {
     const { rules, begin } = suppressing();
-    const { search, prepare, engine, clock } = rig(t, {
+    const { search, prepare, engine, clock } = harness(t, {
       rules,
       deadlineMs: 3000,
       ...(store === false ? { store } : {}),
@@ -74,7 +73,7 @@ test('a page of the lifeboat shows no suppressed document', async (t) => {
     probe: async () => undefined,
     close: async () => undefined,
   };
-  const { search, prepare, engine } = rig(t, { rules, lifeboat });
+  const { search, prepare, engine } = harness(t, { rules, lifeboat });
   engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'away'));
   begin();
   const { outcome, entry } = await search.search(prepare('мебель'));
@@ -82,7 +81,7 @@ test('a page of the lifeboat shows no suppressed document', async (t) => {
 });
 
 test('a warm-up computes a stale page anew', async (t) => {
-  const { search, prepare, clock, warm } = rig(t);
+  const { search, prepare, clock, warm } = harness(t);
   await search.search(prepare('диван'));
   clock.advance(110_000);
   assert.equal(await warm(prepare('диван')), 'computed');

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
-import { Unanswered } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Rig, type RigOptions, rig, transcript } from './rig.ts';
-import { pageOf, scriptedEngine } from './scripted.ts';
+import { type Harness, type HarnessOptions, harness, pageOf, scriptedEngine, transcript } from './harness.ts';
 
 const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'lost'));
 const bodyOf = (answer: { entry: { body: Buffer } }): Record<string, unknown> => JSON.parse(String(answer.entry.body));
 
-function withLifeboat(t: TestContext, options: RigOptions = {}): Rig & { readonly boat: string[] } {
+function withLifeboat(t: TestContext, options: HarnessOptions = {}): Harness & { readonly boat: string[] } {
   const lifeboat = scriptedEngine();
-  return { ...rig(t, { ...options, lifeboat }), boat: lifeboat.asked };
+  return { ...harness(t, { ...options, lifeboat }), boat: lifeboat.asked };
 }
 
 test('with the engine down and nothing stored the lifeboat answers, and says so everywhere', async (t) => {
@@ -44,11 +43,11 @@ test('many that need the lifeboat for one query ask it once; more than it can ta
   assert.deepEqual(boat, ['shoes']);
   const many = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => search.search(prepare(`q${i}`))));
   const refused = many.filter((result) => result.status === 'rejected');
-  assert.ok(refused.length > 0 && refused.every(({ reason }) => reason instanceof Unanswered));
+  assert.ok(refused.length > 0 && refused.every(({ reason }) => reason instanceof SearchError));
 });
 
 test('a whole stale page is served rather than a part of a new one', async (t) => {
-  const { search, engine, prepare, clock } = rig(t);
+  const { search, engine, prepare, clock } = harness(t);
   await search.search(prepare('shoes'));
   clock.advance(130_000);
   engine.answer = async (text) => pageOf(text, 'agent dead');
@@ -59,7 +58,7 @@ test('a whole stale page is served rather than a part of a new one', async (t) =
 
 test('while the engine is in trouble an old page is served at once; while it is well it is computed anew', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { search, engine, prepare, clock } = rig(t, { maxConcurrent: 1, deadlineMs: 400 });
+  const { search, engine, prepare, clock } = harness(t, { maxConcurrent: 1, deadlineMs: 400 });
   await search.search(prepare('shoes'));
   clock.advance(130_000);
   const gate = Promise.withResolvers<void>();
@@ -88,7 +87,7 @@ test('while the engine is in trouble an old page is served at once; while it is 
 test('a client over its budget is refused, unless a page or a flight is there already', async (t) => {
   const { search, engine, prepare, clock } = withLifeboat(t);
   const broke = (): boolean => false;
-  const refused = (error: unknown): boolean => error instanceof Unanswered && error.code === 'over-budget';
+  const refused = (error: unknown): boolean => error instanceof SearchError && error.code === 'over-budget';
   await assert.rejects(search.search(prepare('shoes'), broke), refused);
   assert.deepEqual(engine.asked, []);
   await search.search(prepare('shoes'), () => true);
@@ -109,7 +108,7 @@ test('a client over its budget is refused, unless a page or a flight is there al
 });
 
 test('the budget of one client is asked once per search', async (t) => {
-  const { search, prepare } = rig(t);
+  const { search, prepare } = harness(t);
   let asked = 0;
   const count = (): boolean => {
     asked += 1;
@@ -122,7 +121,7 @@ test('the budget of one client is asked once per search', async (t) => {
 });
 
 test('after a partial page the whole old one is served for a second without asking again', async (t) => {
-  const { search, engine, prepare, clock } = rig(t);
+  const { search, engine, prepare, clock } = harness(t);
   await search.search(prepare('shoes'));
   clock.advance(130_000);
   engine.answer = async (text) => pageOf(text, 'agent dead');
@@ -134,7 +133,7 @@ test('after a partial page the whole old one is served for a second without aski
 });
 
 test('what a batch has at hand does not wait behind what must be computed, nor is it refused for it', async (t) => {
-  const { search, engine, prepare, clock, sibling } = rig(t, { maxConcurrent: 1, deadlineMs: 100 });
+  const { search, engine, prepare, clock, sibling } = harness(t, { maxConcurrent: 1, deadlineMs: 100 });
   const kept = ['a', 'b'].map((q) => prepare(q));
   const other = sibling();
   for (const prepared of kept) await other.search(prepared);

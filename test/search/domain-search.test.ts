@@ -3,16 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
 import { EngineError } from '../../src/search/engine.ts';
-import { Unanswered } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { rig, transcript } from './rig.ts';
-import { EMPTY_PAGE, pageOf } from './scripted.ts';
+import { EMPTY_PAGE, harness, pageOf, transcript } from './harness.ts';
 
 const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
-const code = (error: unknown): string => (error instanceof Unanswered ? error.code : String(error));
+const code = (error: unknown): string => (error instanceof SearchError ? error.code : String(error));
 
 test('the same search three times: engine, then L1; after a restart L2, then L1', async (t) => {
-  const { search, sibling, engine, prepare } = rig(t);
+  const { search, sibling, engine, prepare } = harness(t);
   const diwan = prepare('диван');
   const first = await search.search(diwan);
   assert.equal(transcript(first), 'engine · l2 uri-miss stored (unseen) · l1 uri-miss stored');
@@ -28,13 +27,13 @@ test('the same search three times: engine, then L1; after a restart L2, then L1'
 });
 
 test('without a store there is no word of L2', async (t) => {
-  const { search, prepare } = rig(t, { store: false });
+  const { search, prepare } = harness(t, { store: false });
   assert.equal(transcript(await search.search(prepare('диван'))), 'engine · l1 uri-miss stored (unseen)');
   assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
 });
 
 test('a thousand at once are one engine query, and the followers say so', async (t) => {
-  const { search, engine, prepare } = rig(t);
+  const { search, engine, prepare } = harness(t);
   const answers = await Promise.all(Array.from({ length: 1000 }, () => search.search(prepare('диван'))));
   assert.equal(engine.asked.length, 1);
   const outcomes = Object.groupBy(answers, ({ outcome }) => outcome);
@@ -45,7 +44,7 @@ test('a thousand at once are one engine query, and the followers say so', async 
 });
 
 test('a thousand at once are one store read', async (t) => {
-  const { search, sibling, store, prepare } = rig(t);
+  const { search, sibling, store, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   store.reads.length = 0;
@@ -56,7 +55,7 @@ test('a thousand at once are one store read', async (t) => {
 });
 
 test('a stale entry is served at once while one refresh runs, and the next is fresh', async (t) => {
-  const { search, engine, clock, prepare, events } = rig(t);
+  const { search, engine, clock, prepare, events } = harness(t);
   await search.search(prepare('диван'));
   clock.advance(110_000);
   const stale = await Promise.all(Array.from({ length: 50 }, () => search.search(prepare('диван'))));
@@ -71,7 +70,7 @@ test('a stale entry is served at once while one refresh runs, and the next is fr
 });
 
 test('a refresh takes what another process has put into the store', async (t) => {
-  const { search, sibling, engine, clock, prepare } = rig(t);
+  const { search, sibling, engine, clock, prepare } = harness(t);
   const other = sibling();
   await search.search(prepare('диван'));
   await other.search(prepare('диван'));
@@ -85,7 +84,7 @@ test('a refresh takes what another process has put into the store', async (t) =>
 });
 
 test('a stale entry from the store is served and refreshed', async (t) => {
-  const { search, sibling, engine, clock, prepare } = rig(t);
+  const { search, sibling, engine, clock, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   clock.advance(110_000);
@@ -96,7 +95,7 @@ test('a stale entry from the store is served and refreshed', async (t) => {
 });
 
 test('a refresh that failed is not tried again for a second', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
+  const { search, engine, clock, prepare } = harness(t);
   await search.search(prepare('диван'));
   clock.advance(110_000);
   engine.answer = down;
@@ -112,7 +111,7 @@ test('a refresh that failed is not tried again for a second', async (t) => {
 });
 
 test('an empty page is kept for its own short time', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
+  const { search, engine, clock, prepare } = harness(t);
   engine.answer = async () => EMPTY_PAGE;
   const answer = await search.search(prepare('ничего'));
   assert.deepEqual([answer.entry.empty, answer.remainingMs], [true, 10_000]);
@@ -121,7 +120,7 @@ test('an empty page is kept for its own short time', async (t) => {
 });
 
 test('a partial page is served as degraded, stays in L1 briefly and never enters the store', async (t) => {
-  const { search, engine, store, clock, prepare } = rig(t);
+  const { search, engine, store, clock, prepare } = harness(t);
   engine.answer = async (text) => pageOf(text, 'agent dead');
   const answer = await search.search(prepare('диван'));
   assert.equal(transcript(answer), 'engine · l2 uri-miss (unseen) · l1 uri-miss stored');
@@ -135,7 +134,7 @@ test('a partial page is served as degraded, stays in L1 briefly and never enters
 });
 
 test('a partial page never replaces a whole one that may still be served', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
+  const { search, engine, clock, prepare } = harness(t);
   await search.search(prepare('диван'));
   clock.advance(110_000);
   engine.answer = async (text) => pageOf(text, 'agent dead');
@@ -146,7 +145,7 @@ test('a partial page never replaces a whole one that may still be served', async
 });
 
 test('a page too large to keep is served, counted, and the next miss says so', async (t) => {
-  const { search, prepare, events } = rig(t, { maxEntryBytes: 100 });
+  const { search, prepare, events } = harness(t, { maxEntryBytes: 100 });
   assert.equal(transcript(await search.search(prepare('диван'))), 'engine · l2 uri-miss (unseen) · l1 uri-miss');
   const again = await search.search(prepare('диван'));
   assert.deepEqual([again.outcome, again.reason], ['engine', 'not-storable']);
@@ -154,7 +153,7 @@ test('a page too large to keep is served, counted, and the next miss says so', a
 });
 
 test('an operator’s bypass asks the engine and overwrites both tiers', async (t) => {
-  const { search, sibling, engine, prepare } = rig(t);
+  const { search, sibling, engine, prepare } = harness(t);
   await search.search(prepare('диван'));
   engine.answer = async () => pageOf('новый диван');
   const answer = await search.bypass(prepare('диван'));
@@ -166,7 +165,7 @@ test('an operator’s bypass asks the engine and overwrites both tiers', async (
 });
 
 test('a bypass asks the engine even while a flight of that key is up', async (t) => {
-  const { search, engine, prepare } = rig(t);
+  const { search, engine, prepare } = harness(t);
   const reply = Promise.withResolvers<void>();
   engine.answer = async () => reply.promise.then(() => pageOf('старый'));
   const before = search.search(prepare('диван'));
@@ -180,7 +179,7 @@ test('a bypass asks the engine even while a flight of that key is up', async (t)
 });
 
 test('a page that was too large once and fits again is forgotten as not storable', async (t) => {
-  const { search, engine, clock, prepare } = rig(t, { maxEntryBytes: 600 });
+  const { search, engine, clock, prepare } = harness(t, { maxEntryBytes: 600 });
   engine.answer = async () => pageOf(randomBytes(1000).toString('hex'));
   await search.search(prepare('диван'));
   engine.answer = async (text) => pageOf(text);
@@ -191,7 +190,9 @@ test('a page that was too large once and fits again is forgotten as not storable
 
 test('flushed and suppressed entries are misses with their reason', async (t) => {
   let refused: 'flushed' | 'suppressed' | undefined;
-  const { search, prepare } = rig(t, { rules: { ...unflushed, generation: () => 7, judge: () => refused ?? 'whole' } });
+  const { search, prepare } = harness(t, {
+    rules: { ...unflushed, generation: () => 7, judge: () => refused ?? 'whole' },
+  });
   assert.equal((await search.search(prepare('диван'))).entry.generation, 7);
   for (const reason of ['flushed', 'suppressed'] as const) {
     refused = reason;
@@ -201,7 +202,7 @@ test('flushed and suppressed entries are misses with their reason', async (t) =>
 });
 
 test('a batch reads the store once for all, shares flights, and each item fails for itself', async (t) => {
-  const { search, sibling, engine, store, prepare } = rig(t);
+  const { search, sibling, engine, store, prepare } = harness(t);
   for (const q of ['a', 'b']) await search.search(prepare(q));
   await idle();
   const restarted = sibling();
@@ -215,7 +216,7 @@ test('a batch reads the store once for all, shares flights, and each item fails 
 });
 
 test('a batch of fifty new searches does not overload an idle engine with room for two', async (t) => {
-  const { search, engine, prepare } = rig(t, { maxConcurrent: 2, maxQueued: 2 });
+  const { search, engine, prepare } = harness(t, { maxConcurrent: 2, maxQueued: 2 });
   const batch = Array.from({ length: 50 }, (_, i) => prepare(`новое ${i}`));
   const outcomes = (await search.searchMany(batch)).map((each) => each.status === 'fulfilled' && each.value.outcome);
   assert.deepEqual(new Set(outcomes), new Set(['engine']));
@@ -223,7 +224,7 @@ test('a batch of fifty new searches does not overload an idle engine with room f
 });
 
 test('large pages are stored compressed, small ones as they are, and both say what they are', async (t) => {
-  const { search, engine, prepare } = rig(t);
+  const { search, engine, prepare } = harness(t);
   engine.answer = async (text) => pageOf(text.repeat(2000));
   assert.equal((await search.search(prepare('длинно'))).entry.coding, 'gzip');
   engine.answer = async (text) => pageOf(text);
@@ -237,7 +238,7 @@ test('a search whose page was called outdated gets it at once, as stale without 
     generation: () => generation,
     judge: (entry) => (entry.generation < generation ? 'outdated' : 'whole'),
   };
-  const { search, prepare, engine } = rig(t, { rules });
+  const { search, prepare, engine } = harness(t, { rules });
   engine.answer = async (text) => pageOf(`${text} ${generation}`);
   await search.search(prepare('диван'));
   generation = 2;
@@ -250,7 +251,7 @@ test('a search whose page was called outdated gets it at once, as stale without 
 
 test('an entry carries the generation that was current when its engine call began', async (t) => {
   let generation = 1;
-  const { search, prepare, engine } = rig(t, { rules: { ...unflushed, generation: () => generation } });
+  const { search, prepare, engine } = harness(t, { rules: { ...unflushed, generation: () => generation } });
   engine.answer = async (text) => {
     generation = 2;
     return pageOf(text);

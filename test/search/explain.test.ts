@@ -4,7 +4,7 @@ import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { type Explanation, explain, type TierExplanation } from '../../src/search/explain.ts';
 import { prepareSearch } from '../../src/search/key.ts';
-import type { Forward } from '../../src/search/miss-path.ts';
+import type { MissPath } from '../../src/search/miss-path.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
@@ -23,13 +23,13 @@ function scene() {
   const made = {
     ...{ clock, store, memory, name, entry },
     rules: unflushed as EntryRules,
-    lastMiss: undefined as ReturnType<Forward['lastMiss']>,
+    lastMiss: undefined as ReturnType<MissPath['lastMiss']>,
     explain: (alone = false): Promise<Explanation> =>
       explain(PARAMETERS, {
         ...{ domain: DOMAIN, memory, clock, rules: made.rules, storeDeadlineMs: 50 },
         ...{ lifetimes: LONG_LIVED, maxEntryBytes: 1 << 16 },
         ...(!alone && { store }),
-        forward: { lastMiss: (key) => (key === name.key ? made.lastMiss : undefined) },
+        lastMiss: (key) => (key === name.key ? made.lastMiss : undefined),
       }),
     states: async (): Promise<readonly TierExplanation['state'][]> =>
       (await made.explain()).tiers.map(({ state }) => state),

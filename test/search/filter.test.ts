@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Pair, prepare } from './shop.ts';
+import { type Pair, prepare } from './harness.ts';
 
 test('filters become what an index holds: folded text, numbers, days', () => {
   const { request: made } = prepare([

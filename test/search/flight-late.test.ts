@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Rig, rig, transcript } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { type Harness, harness, pageOf, transcript } from './harness.ts';
 
 /** A rig whose store holds a page for `диван`, and from now on is slow: its reply comes when the test sends it. */
-async function slowStore(t: TestContext): Promise<Rig & { readonly reply: () => void }> {
-  const made = rig(t);
+async function slowStore(t: TestContext): Promise<Harness & { readonly reply: () => void }> {
+  const made = harness(t);
   await made.search.search(made.prepare('диван'));
   await idle();
   const late = Promise.withResolvers<Buffer | undefined>();
@@ -51,7 +50,7 @@ test('a late store reply in L1 answers when the started engine call then fails',
 });
 
 test('a refresh waits in the queue for as long as a client would', async (t) => {
-  const { search, engine, clock, prepare, events } = rig(t, { maxConcurrent: 1 });
+  const { search, engine, clock, prepare, events } = harness(t, { maxConcurrent: 1 });
   await search.search(prepare('диван'));
   clock.advance(110_000);
   const busy = Promise.withResolvers<void>();
@@ -71,7 +70,7 @@ test('a refresh waits in the queue for as long as a client would', async (t) => 
 });
 
 test('the synchronous way through L1 gives fresh pages only, and starts no refresh', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
+  const { search, engine, clock, prepare } = harness(t);
   await search.search(prepare('диван'));
   assert.equal(search.fromMemory(prepare('диван'))?.outcome, 'hit-l1');
   for (const stepMs of [110_000, 90_000]) {

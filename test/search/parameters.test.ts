@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidSearch } from '../../src/search/search-error.ts';
-import { type Pair, prepare } from './shop.ts';
+import { type Pair, prepare } from './harness.ts';
 
 const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
   ['no q', [], 'invalid-query', /required: 1 to 256/],

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Unanswered } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Rig, type RigOptions, rig } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { type Harness, type HarnessOptions, harness, pageOf } from './harness.ts';
 
-interface Timed extends Rig {
+interface Timed extends Harness {
   /** What became of each search, in the order of their answers. */
   readonly answers: string[];
   readonly ask: (q: string) => void;
@@ -15,9 +14,13 @@ interface Timed extends Rig {
 }
 
 /** One slot; a call of the engine ends when the test says so, and time passes when it says so. */
-function timed(t: TestContext, options: RigOptions, tiers: Pick<RigOptions, 'store'> = { store: false }): Timed {
+function timed(
+  t: TestContext,
+  options: HarnessOptions,
+  tiers: Pick<HarnessOptions, 'store'> = { store: false },
+): Timed {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const made = rig(t, { maxConcurrent: 1, deadlineMs: 400, patienceMs: 1000, ...tiers, ...options });
+  const made = harness(t, { maxConcurrent: 1, deadlineMs: 400, patienceMs: 1000, ...tiers, ...options });
   const calls: (() => void)[] = [];
   made.engine.answer = (text) =>
     new Promise((resolve) => {
@@ -30,7 +33,7 @@ function timed(t: TestContext, options: RigOptions, tiers: Pick<RigOptions, 'sto
     ask: (q) => {
       made.search.search(made.prepare(q)).then(
         ({ outcome }) => answers.push(`${q} ${outcome}`),
-        (error: unknown) => answers.push(`${q} ${error instanceof Unanswered ? error.code : error}`),
+        (error: unknown) => answers.push(`${q} ${error instanceof SearchError ? error.code : error}`),
       );
     },
     reply: async () => {
@@ -99,12 +102,12 @@ test('behind an engine that has stopped nobody waits for the patience', async (t
 
 test('a client that waits for the call of another process waits no longer than the deadline', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { search, sibling, engine, clock, prepare } = rig(t, { deadlineMs: 400, patienceMs: 1000 });
+  const { search, sibling, engine, clock, prepare } = harness(t, { deadlineMs: 400, patienceMs: 1000 });
   engine.answer = () => new Promise(() => undefined);
-  const own = search.search(prepare('one')).catch(({ code }: Unanswered) => code);
+  const own = search.search(prepare('one')).catch(({ code }: SearchError) => code);
   await idle();
   let code: string | undefined;
-  const fails = (error: Unanswered): void => {
+  const fails = (error: SearchError): void => {
     code = error.code;
   };
   void sibling()
@@ -147,7 +150,7 @@ test('one who joins a call that is late already waits for it as long as the dead
 });
 
 test('a page that came into L1 while the store was read is served from there, and costs no budget', async (t) => {
-  const { search, engine, store, prepare } = rig(t);
+  const { search, engine, store, prepare } = harness(t);
   const read = Promise.withResolvers<void>();
   Object.assign(store, { read: () => read.promise.then(() => ({ kind: 'absent' })) });
   const asked = search.search(prepare('диван'), () => assert.fail('the budget was asked'));
@@ -158,7 +161,7 @@ test('a page that came into L1 while the store was read is served from there, an
 });
 
 test('a page that came into L1 while a flight waited for its permit is taken from there', async (t) => {
-  const { search, engine, prepare } = rig(t, { maxConcurrent: 1, store: false });
+  const { search, engine, prepare } = harness(t, { maxConcurrent: 1, store: false });
   const first = Promise.withResolvers<void>();
   engine.answer = async (text) => {
     if (text === 'стол') await first.promise;

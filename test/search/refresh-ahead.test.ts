@@ -4,10 +4,10 @@ import type { Entry } from '../../src/cache/entry.ts';
 import { createRefreshAhead, type RefreshAheadOptions } from '../../src/search/refresh.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
-import { prepare } from './shop.ts';
+import { prepare } from './harness.ts';
 
 const SECOND = 1000;
-/** Due from 80 s on, stale from 100 s, for failures only from 150 s, lapsed at 600 s. */
+/** Due from 80 s on, stale from 100 s, for failures only from 150 s, expired at 600 s. */
 const LIFE = { freshForMs: 100 * SECOND, revalidateForMs: 50 * SECOND, errorForMs: 500 * SECOND };
 
 interface Scene {
@@ -93,15 +93,15 @@ test('a refresh that brought nothing is tried again after a while', (t) => {
   assert.equal(refreshed.length, 4, 'every 3 s of 10 s');
 });
 
-test('a stale entry is refreshed as long as it may be served at all; a lapsed or absent one is not', (t) => {
+test('a stale entry is refreshed as long as it may be served at all; an expired or absent one is not', (t) => {
   const { hold, asked, clock, ticks, refreshed } = scene(t);
-  for (const text of ['failing', 'absent', 'lapsed']) asked.set(text, { count: 9, error: 0 });
-  hold('lapsed');
+  for (const text of ['stale-if-error', 'absent', 'expired']) asked.set(text, { count: 9, error: 0 });
+  hold('expired');
   clock.advance(500 * SECOND);
-  hold('failing');
+  hold('stale-if-error');
   clock.advance(200 * SECOND);
   ticks(20);
-  assert.deepEqual([...new Set(refreshed)], ['failing']);
+  assert.deepEqual([...new Set(refreshed)], ['stale-if-error']);
 });
 
 test('no more are begun than places are spare, by popularity × age; the others follow', (t) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { prepareSearch } from '../../src/search/key.ts';
 import { searchParametersOf, searchTextOf } from '../../src/search/query.ts';
-import { domain, type Pair, prepare } from './shop.ts';
+import { domain, type Pair, prepare } from './harness.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'abcXYZ абвЁёЙ 019&=%,:"+#\\?/.'), minLength: 1, maxLength: 30 }),

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
 import { idle } from '../fakes/idle.ts';
-import { rig, transcript } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { harness, pageOf, transcript } from './harness.ts';
 
 test('a store that is down, slow or full costs a miss with its reason, nothing else', async (t) => {
-  const { search, lastMiss, store, prepare } = rig(t);
+  const { search, explain, store, prepare } = harness(t);
   for (const fault of ['node-open', 'store-down', 'store-saturated', 'store-slow'] as const) {
     store.fault = { kind: 'fault', fault };
     const answer = await search.search(prepare(fault));
     const stored = fault === 'store-slow' ? ' stored' : '';
     assert.equal(transcript(answer), `engine · l2 uri-miss${stored} (${fault}) · l1 uri-miss stored`);
-    assert.equal(lastMiss(prepare(fault).key)?.reason, fault);
+    const { lastMiss } = await explain({ pairs: [['q', fault]] });
+    assert.equal(lastMiss?.reason, fault);
   }
 });
 
 test('a late store reply settles the flight while the engine has not started', async (t) => {
-  const { search, sibling, engine, store, prepare } = rig(t, { maxConcurrent: 1 });
+  const { search, sibling, engine, store, prepare } = harness(t, { maxConcurrent: 1 });
   await search.search(prepare('диван'));
   await idle();
   const restarted = sibling();
@@ -39,7 +39,7 @@ test('a late store reply settles the flight while the engine has not started', a
 });
 
 test('a late store reply answers though the engine refused at once', async (t) => {
-  const { search, sibling, engine, store, prepare } = rig(t);
+  const { search, sibling, engine, store, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   const restarted = sibling();
@@ -55,7 +55,7 @@ test('a late store reply answers though the engine refused at once', async (t) =
 
 test('a refusal waits a moment and no longer for a store that stays silent', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { search, engine, store, prepare } = rig(t);
+  const { search, engine, store, prepare } = harness(t);
   engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
   for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
   store.fault = { kind: 'fault', fault: 'store-slow', late: new Promise(() => undefined) };
@@ -72,7 +72,7 @@ test('a refusal waits a moment and no longer for a store that stays silent', asy
 });
 
 test('a stale entry that arrived late is served when the engine fails', async (t) => {
-  const { search, sibling, engine, store, clock, prepare } = rig(t);
+  const { search, sibling, engine, store, clock, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   clock.advance(200_000);
@@ -90,7 +90,7 @@ test('a stale entry that arrived late is served when the engine fails', async (t
 });
 
 test('values that are not entries are misses with a reason, and are overwritten', async (t) => {
-  const { search, sibling, store, prepare } = rig(t);
+  const { search, sibling, store, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   const name = prepare('диван').storeName;
@@ -113,7 +113,7 @@ test('values that are not entries are misses with a reason, and are overwritten'
 });
 
 test('an entry for another question under our name is never an answer', async (t) => {
-  const { search, sibling, store, prepare } = rig(t);
+  const { search, sibling, store, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   store.values.set(prepare('стол').storeName, store.values.get(prepare('диван').storeName) ?? Buffer.alloc(0));

@@ -5,7 +5,7 @@ import type { IndexMeta } from '../../engines/sqlite/schema.ts';
 import type { Clock } from '../../runtime.ts';
 import type { SearchRequest } from '../../search/domain.ts';
 import { type Engine, EngineError, type EngineErrorCode, type ResultPage } from '../../search/engine.ts';
-import { type Comparison, comparePages } from '../../search/overlap.ts';
+import { type Comparison, comparePages } from './overlap.ts';
 import type { Query } from './queries.ts';
 
 /** One of the two engines compared. */

@@ -1,5 +1,5 @@
-import type { Comparison } from '../../search/overlap.ts';
 import type { Fault, ReplyFacts, Sample, Sides } from './ask.ts';
+import type { Comparison } from './overlap.ts';
 import { MAX_LINES, type Queries } from './queries.ts';
 
 /** What `serpcache parity --json` prints of the comparison. Shares are 0–1; null where nothing could be counted. */

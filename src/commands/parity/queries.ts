@@ -1,5 +1,5 @@
 import { linesOf } from '../../catalogue/csv.ts';
-import type { PreparedSearch } from '../../search/read-path.ts';
+import type { PreparedSearch } from '../../search/key.ts';
 import { InvalidSearch } from '../../search/search-error.ts';
 import { fileBytes } from '../arguments.ts';
 

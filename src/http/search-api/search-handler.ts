@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ETAG_SUFFIX } from '../../cache/codec.ts';
-import type { Answer } from '../../search/read-path.ts';
+import type { Answer } from '../../search/answer.ts';
 import type { Search } from '../../search/search.ts';
 import type { Door } from '../transport/admission.ts';
 import type { HeldBytes } from '../transport/buffer-budget.ts';

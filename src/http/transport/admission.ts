@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../runtime.ts';
-import type { Answer, PreparedSearch } from '../../search/read-path.ts';
+import type { Answer } from '../../search/answer.ts';
+import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
-import { Unanswered } from '../../search/search-error.ts';
+import { SearchError } from '../../search/search-error.ts';
 import type { MissBudget } from './client.ts';
 import { type Problem, Refusal } from './problem.ts';
 
@@ -116,7 +117,7 @@ function openTab({ misses, clientOf }: NonNullable<DoorOptions['budget']>, reque
 
 /** The engine turned it away; or something else was served in the engine's stead. */
 function gotNothing(result: unknown): boolean {
-  if (result instanceof Unanswered) return result.code === 'overloaded' || result.code === 'engine-open';
+  if (result instanceof SearchError) return result.code === 'overloaded' || result.code === 'engine-open';
   const outcome = typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : undefined;
   return outcome === 'lifeboat' || outcome === 'stale';
 }

@@ -1,4 +1,4 @@
-import type { Coding } from '../../cache/codec.ts';
+import type { Coding } from '../../cache/entry.ts';
 
 /** `stored`: the bytes pass through. `identity`: they are inflated first. `none`: the client accepts neither. */
 export type Form = 'stored' | 'identity' | 'none';

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { nearest } from '../../config/faults.ts';
 import { OperationRefused, type RefusalCode } from '../../control/operation-error.ts';
-import { type InvalidCode, InvalidSearch, Unanswered, type UnansweredCode } from '../../search/search-error.ts';
+import { type InvalidCode, InvalidSearch, SearchError, type SearchErrorCode } from '../../search/search-error.ts';
 import { EVERY_ANSWER } from './app.ts';
 import { answerRawTarget } from './request-target.ts';
 
@@ -30,7 +30,7 @@ export type HttpCode =
   | 'headers-too-large'
   | 'internal';
 
-export type ProblemCode = InvalidCode | UnansweredCode | RefusalCode | HttpCode;
+export type ProblemCode = InvalidCode | SearchErrorCode | RefusalCode | HttpCode;
 
 /** The one table from a code to its status and title. */
 export const PROBLEMS: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = {
@@ -116,7 +116,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof InvalidSearch) {
     return { code: error.code, detail: error.message, parameter: error.parameter };
   }
-  if (error instanceof Unanswered) {
+  if (error instanceof SearchError) {
     const detail = error.code === 'over-budget' ? OVER_BUDGET : error.message;
     return { code: error.code, detail, retryAfterMs: error.retryAfterMs };
   }

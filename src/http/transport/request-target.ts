@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Duplex, duplexPair, pipeline } from 'node:stream';
+import type { PreparedSearch } from '../../search/key.ts';
 import type { SearchParameters } from '../../search/query.ts';
-import type { PreparedSearch } from '../../search/read-path.ts';
 import type { Search } from '../../search/search.ts';
 import { Refusal } from './problem.ts';
 

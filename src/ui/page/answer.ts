@@ -1,6 +1,6 @@
 import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { createRecent } from '../../http/transport/recent.ts';
-import type { Answer } from '../../search/read-path.ts';
+import type { Answer } from '../../search/answer.ts';
 import { type AnswerBody, answerFrom } from './assets/view/model.mjs';
 import { type Provenance, provenanceOf } from './assets/view/provenance.mjs';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sample } from '../../../src/commands/parity/ask.ts';
 import { figuresOf } from '../../../src/commands/parity/figures.ts';
+import { comparePages } from '../../../src/commands/parity/overlap.ts';
 import type { ResultPage } from '../../../src/search/engine.ts';
-import { comparePages } from '../../../src/search/overlap.ts';
 
 const page = (ids: string): ResultPage => ({
   total: ids.length,

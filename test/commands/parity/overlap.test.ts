@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Sort } from '../../src/search/domain.ts';
-import type { ResultPage } from '../../src/search/engine.ts';
-import { type Comparison, comparePages, overlapOf } from '../../src/search/overlap.ts';
+import { type Comparison, comparePages, overlapOf } from '../../../src/commands/parity/overlap.ts';
+import type { Sort } from '../../../src/search/domain.ts';
+import type { ResultPage } from '../../../src/search/engine.ts';
 
 const RELEVANCE: Sort = { by: 'relevance' };
 const ids = (text: string): readonly string[] => [...text];

@@ -1,5 +1,5 @@
-import type { Sort } from './domain.ts';
-import type { ResultPage, SearchResult } from './engine.ts';
+import type { Sort } from '../../search/domain.ts';
+import type { ResultPage, SearchResult } from '../../search/engine.ts';
 
 /** How alike two engines answered one question. */
 export interface Comparison {
