@@ -1,40 +1,40 @@
-/** A page encoded once to bytes, with its metadata. What L1 holds, L2 stores and http sends. */
+/** A page, encoded once to bytes, with its metadata. L1 and L2 hold it, http sends it. */
 export interface Entry {
   /** The coding of `body` as stored; it passes through when the client accepts it. */
   readonly coding: Coding;
   readonly empty: boolean;
-  /** A partial answer: short-lived, in L1 only, never in place of a whole one. */
+  /** A partial page: short-lived, in L1 only, never in place of a whole page. */
   readonly degraded: boolean;
-  /** The lowest one served is the floor. */
+  /** An entry of a generation below the domain's floor is flushed. */
   readonly generation: number;
-  /** Wall time at the **start** of the engine call: what the answer is as old as. */
+  /** Wall time at the **start** of the engine call: the age of the page counts from it. */
   readonly createdAtMs: number;
   /** The same instant on this process's monotonic clock: ages are counted from it, so a stepped clock changes none. */
   readonly bornMs: number;
   /** Fresh until this age. Lifetimes are durations, so that a skewed clock cannot extend them. */
   readonly freshForMs: number;
-  /** After that, for so long, served while one refresh runs. */
+  /** After that: the time in which it is served while one refresh runs. */
   readonly revalidateForMs: number;
-  /** After being fresh, for so long, served when the engine fails. */
+  /** After being fresh: the time in which it is served when the engine fails. */
   readonly errorForMs: number;
-  /** What computing it cost the engine. */
+  /** Duration of the engine call. */
   readonly costMs: number;
-  /** Of the identity body: 16 base64url characters (96 bits of SHA-256), without quotes and coding suffix. */
+  /** Hash of the identity body: 16 base64url characters (96 bits of SHA-256), without quotes and coding suffix. */
   readonly etag: string;
-  /** 32-bit fingerprints of the result ids, so that a suppressed document is found without parsing the body. */
+  /** 32-bit fingerprints of the result ids: they find a suppressed document without parsing the body. */
   readonly fingerprints: Uint32Array;
   readonly body: Buffer;
-  /** The whole entry as encoded, `body` included (the same memory): what is written to L2. */
+  /** The whole entry as written to L2, `body` included (the same memory). */
   readonly encoded: Buffer;
 }
 
-/** Content codings an entry may be stored and served in. */
+/** The content codings in which an entry may be stored and served. */
 export type Coding = 'identity' | 'gzip' | 'zstd';
 
-/** The largest difference of two wall clocks that is allowed for: one an hour ahead, the other an hour behind. */
+/** The maximum difference of two wall clocks that is tolerated: one an hour ahead, the other an hour behind. */
 export const MAX_SKEW_MS = 2 * 3_600_000;
 
-/** `stale`: served while one refresh runs. `failing`: served only when the engine fails. `lapsed`: never served. */
+/** `stale`: served while one refresh runs. `stale-if-error`: served only when the engine fails. `expired`: never served. */
 export type Freshness = 'fresh' | 'stale' | 'stale-if-error' | 'expired';
 
 export function freshnessOf(entry: Entry, monotonicMs: number): Freshness {
@@ -49,7 +49,7 @@ export function remainingMs(entry: Entry, monotonicMs: number): number {
   return entry.bornMs + entry.freshForMs - monotonicMs;
 }
 
-/** How long a store should keep it: to the end of its longest window. At least 1 ms, as `SET … PX` wants. */
+/** The time to live in a store: to the end of the longest window. At least 1 ms, as `SET … PX` requires. */
 export function storedForMs(entry: Entry, monotonicMs: number): number {
   return Math.max(1, Math.ceil(remainingMs(entry, monotonicMs) + Math.max(entry.revalidateForMs, entry.errorForMs)));
 }
@@ -67,8 +67,8 @@ export interface LifetimePolicy {
 export type Lifetimes = Pick<Entry, 'freshForMs' | 'revalidateForMs' | 'errorForMs'>;
 
 /**
- * Lifetimes of a new entry. The fresh one is spread by ± jitter, so that what was filled together does not lapse
- * together; a degraded one is short, exact and has no stale life.
+ * Lifetimes of a new entry. The fresh lifetime is spread by ± jitter, so that entries filled together do not expire
+ * together. A degraded page has a short, exact lifetime and no stale windows.
  */
 export function lifetimesOf(
   page: { readonly empty: boolean; readonly degraded: boolean },
@@ -85,9 +85,9 @@ export function lifetimesOf(
 }
 
 /**
- * The entry, with no lifetime longer than the policy gives a page of its kind. What is read from a store says lifetimes of
- * its own, and whoever writes to the store may say any. So a policy that is shortened holds at once for what is stored, and
- * one that is lengthened holds for new pages.
+ * The entry, with no lifetime longer than the policy gives a page of its kind. The lifetimes of a stored value are a claim:
+ * anyone who may write to the store can write any. So a shortened policy holds at once for stored pages too, and a
+ * lengthened policy holds for new pages only.
  */
 export function heldToPolicy(entry: Entry, policy: LifetimePolicy): Entry {
   const longest = lifetimesOf(entry, policy, () => 1);
@@ -103,7 +103,7 @@ export function heldToPolicy(entry: Entry, policy: LifetimePolicy): Entry {
   };
 }
 
-/** From the start of an engine call to the end of the last window its page may be served in, in whole milliseconds. */
+/** From the start of an engine call to the end of the last window of its page, in whole milliseconds. */
 export function longestLifeMs(policy: Omit<LifetimePolicy, 'degradedTtlMs'>): number {
   const staleMs = Math.max(policy.staleWhileRevalidateMs, policy.staleIfErrorMs);
   return Math.ceil(Math.max(policy.ttlMs, policy.emptyTtlMs) * (1 + policy.jitter) + staleMs);

@@ -10,7 +10,7 @@ import { type PreparedSearch, prepareSearch } from './key.ts';
 import type { MissPath } from './miss-path.ts';
 import { ignoredParameters, type SearchParameters } from './query.ts';
 
-/** `/admin/explain`: why two searches do or do not share an answer, and where this one's answer is. */
+/** `/admin/explain`: why two searches do or do not share an answer, and where the answer of this one is. */
 export interface Explanation {
   readonly domain: string;
   /** Each canonicalisation rule that changed the text, in the order applied. */
