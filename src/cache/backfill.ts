@@ -130,7 +130,7 @@ export interface BackfillRun {
   readonly stop: () => void;
 }
 
-export interface BackfillResult {
+interface BackfillResult {
   readonly stored: number;
   readonly kept: number;
   readonly dropped: number;
@@ -138,7 +138,7 @@ export interface BackfillResult {
   readonly end: 'done' | 'faulted' | 'stopped';
 }
 
-export interface BackfillRunOptions {
+interface BackfillRunOptions {
   readonly store: Pick<Store, 'seedMany' | 'locate'>;
   readonly memory: Pick<MemoryTier, 'peek' | 'keys'>;
   /** The processes that do the same at this time, and the position of this one. */

@@ -64,7 +64,7 @@ export interface LifetimePolicy {
   readonly jitter: number;
 }
 
-export type Lifetimes = Pick<Entry, 'freshForMs' | 'revalidateForMs' | 'errorForMs'>;
+type Lifetimes = Pick<Entry, 'freshForMs' | 'revalidateForMs' | 'errorForMs'>;
 
 /**
  * Lifetimes of a new entry. The fresh lifetime is spread by ± jitter, so that entries filled together do not expire

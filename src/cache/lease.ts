@@ -17,13 +17,13 @@ export interface Leases {
   readonly waiting: () => number;
 }
 
-export type Taken =
+type Taken =
   /** `value`: the entry stored at this moment. It may be newer than the caller's read. */
   | { readonly kind: 'mine'; readonly lease: Lease; readonly value?: Buffer }
   | { readonly kind: 'held' }
   | { readonly kind: 'none' };
 
-export type Waited =
+type Waited =
   | { readonly kind: 'value'; readonly value: Buffer }
   | { readonly kind: 'again' }
   | { readonly kind: 'ended'; readonly why: 'crowded' | 'left' };
@@ -38,7 +38,7 @@ export interface Lease {
   readonly release: () => void;
 }
 
-export interface LeasesOptions {
+interface LeasesOptions {
   readonly domain: string;
   readonly store: LeaseStore;
   /** Longer than the hard deadline of an engine call, so that only the lease of a dead process expires. */

@@ -1,10 +1,10 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /** A signature holds for one purpose, one domain and one id, and is wrong for every other. */
-export type SignedPurpose = 'document' | 'report' | 'entry';
+type SignedPurpose = 'document' | 'report' | 'entry';
 
 /** `current`, `previous`: the key that made the signature. `wrong`: neither. */
-export type SignedBy = 'current' | 'previous' | 'wrong';
+type SignedBy = 'current' | 'previous' | 'wrong';
 
 /** HMAC-SHA256 of the values of one domain in stores that others can write to. */
 export interface Signing {
@@ -63,7 +63,7 @@ export function seal(signing: Signing | undefined, purpose: SignedPurpose, id: s
   return Buffer.concat([Buffer.from(`${MARK}${signature}\n`), bytes]);
 }
 
-export type Unsealed =
+type Unsealed =
   /** `isWeak`: the current key has not signed it, so a process that may write it should write it again. */
   | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly isWeak: boolean }
   | { readonly kind: 'refused'; readonly detail: string };

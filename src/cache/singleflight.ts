@@ -2,7 +2,7 @@
  * One flight per key in this process, as in golang/groupcache: a caller that comes while it runs gets the leader's result,
  * or its error. `Context` is what the leader shares with its followers; it lives as long as the flight.
  */
-export interface Singleflight<T, Context = void> {
+interface Singleflight<T, Context = void> {
   /**
    * Joins the flight of `key`, or starts it. The key is free again before the result is delivered: a caller that comes
    * afterwards starts a new flight and never reads a settled one, so an error is never replayed to a later request.
@@ -13,7 +13,7 @@ export interface Singleflight<T, Context = void> {
   readonly size: () => number;
 }
 
-export interface Flight<T, Context = void> {
+interface Flight<T, Context = void> {
   readonly result: Promise<T>;
   /** The leader's. */
   readonly context: Context;

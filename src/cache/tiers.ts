@@ -10,7 +10,7 @@ import { createSingleflight } from './singleflight.ts';
 import type { Store, StoreRead } from './store.ts';
 
 /** The identity of an entry in both tiers. */
-export interface CacheName extends RuledName {
+interface CacheName extends RuledName {
   readonly key: string;
   readonly canonical: string;
 }
@@ -42,7 +42,7 @@ export interface Tiers {
   readonly hasStore: boolean;
 }
 
-export interface SetOptions {
+interface SetOptions {
   /** False when the store has just failed: the write is tried, but the result does not claim that L2 keeps the entry. */
   readonly storeIsUp: boolean;
   readonly lease?: Lease;
@@ -53,7 +53,7 @@ export interface StoredIn {
   readonly l2: boolean;
 }
 
-export interface TiersOptions extends StoredEntryLimits {
+interface TiersOptions extends StoredEntryLimits {
   readonly domain: string;
   readonly memory: MemoryTier;
   readonly store?: Store;
@@ -186,7 +186,7 @@ export interface StoredEntryLimits {
   readonly clock: Clock;
 }
 
-export type StoredEntry = Decoded | { readonly kind: 'oversized' };
+type StoredEntry = Decoded | { readonly kind: 'oversized' };
 
 /** Five times the maximum of a request. Each lookup checks all of them against the suppressions: 65,535 took 0.2 ms. */
 const MAX_RESULTS = 500;

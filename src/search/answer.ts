@@ -49,7 +49,7 @@ export interface TierAnswers {
   readonly fromL2: (prepared: PreparedSearch, lookups: Lookups) => Answer | undefined;
 }
 
-export interface TierAnswersOptions {
+interface TierAnswersOptions {
   /** While true, an entry of the stale-if-error window is served at once, as if the engine had failed already. */
   readonly engineTroubled: () => boolean;
   readonly refreshStale: (prepared: PreparedSearch, readStore: boolean) => void;

@@ -67,7 +67,7 @@ export interface DomainOptions extends Omit<Runtime<SearchEvent>, 'processId'> {
 }
 
 /** The engine with its guard. */
-export interface DomainEngine {
+interface DomainEngine {
   /** One per endpoint. */
   readonly engines: readonly Engine[];
   readonly guard: Guard;
@@ -78,7 +78,7 @@ export interface DomainEngine {
   readonly ceiling: () => number;
 }
 
-export interface DomainSearchSettings {
+interface DomainSearchSettings {
   readonly freshness: LifetimePolicy;
   readonly compression: EncodePageOptions['compression'];
   readonly maxEntryBytes: number;

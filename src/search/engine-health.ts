@@ -22,7 +22,7 @@ export interface EngineHealth {
   readonly close: () => void;
 }
 
-export interface EngineHealthOptions {
+interface EngineHealthOptions {
   readonly engines: readonly Pick<Engine, 'probe'>[];
   readonly intervalMs: number;
   /**

@@ -59,7 +59,7 @@ export interface TierExplanation {
   readonly results?: number;
 }
 
-export interface ExplainOptions extends StoredEntryLimits {
+interface ExplainOptions extends StoredEntryLimits {
   readonly domain: SearchDomain;
   readonly memory: MemoryTier;
   readonly store?: Store;

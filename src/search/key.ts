@@ -23,7 +23,7 @@ export interface SearchKey {
 }
 
 /** Everything on the engine's side that changes an answer. Part of every key: a changed configuration never serves old answers. */
-export interface AnswerProfile {
+interface AnswerProfile {
   readonly engine: string;
   /** The adapter's: raised when it asks or reads in another way. */
   readonly revision: number;

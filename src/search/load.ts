@@ -28,7 +28,7 @@ export interface Loader {
   readonly size: () => number;
 }
 
-export interface BackgroundLoad {
+interface BackgroundLoad {
   readonly priority: Exclude<Priority, 'people'>;
   /** Read the store first: another process may have refreshed the page. */
   readonly readStore: boolean;
@@ -44,14 +44,14 @@ export interface LoadJoin {
   readonly started: Promise<void>;
 }
 
-export interface Loaded {
+interface Loaded {
   readonly entry: Entry;
   /** `store`: a late reply, or a page that had been stored meanwhile. `fleet`: a load of another process. */
   readonly from: 'engine' | 'store' | 'fleet';
   readonly stored: StoredIn;
 }
 
-export interface LoaderOptions extends ComputeEntryOptions {
+interface LoaderOptions extends ComputeEntryOptions {
   readonly domain: string;
   /** The same index behind each; the guard chooses. */
   readonly engines: readonly Engine[];
@@ -279,7 +279,7 @@ function storeIsUp(l2: Lookup | undefined): boolean {
  * when its attempt for a permit has expired, it makes another one if anybody has joined since, because under overload the
  * newest is served first, and a load is as new as its latest client.
  */
-export interface LoadContext {
+interface LoadContext {
   readonly priority: () => Priority;
   /** Monotonic: the latest deadline of the clients. */
   readonly deadlineAtMs: () => number;

@@ -24,7 +24,7 @@ export interface MissPath {
 }
 
 /** What the client of a miss allows. */
-export interface MissingClient {
+interface MissingClient {
   /** Monotonic. */
   readonly deadlineAtMs: number;
   /** Absent: the client has no budget of misses. */
@@ -34,7 +34,7 @@ export interface MissingClient {
 /** Whether this client may cost the engine one more search. */
 export type MayMiss = (prepared: PreparedSearch) => boolean;
 
-export interface MissPathOptions {
+interface MissPathOptions {
   readonly domain: string;
   readonly tiers: Tiers;
   readonly tierAnswers: TierAnswers;

@@ -22,7 +22,7 @@ export interface ReadPath {
   ) => Promise<readonly PromiseSettledResult<Answer>[]>;
 }
 
-export interface ReadPathOptions {
+interface ReadPathOptions {
   readonly tiers: Tiers;
   readonly tierAnswers: TierAnswers;
   readonly missPath: Pick<MissPath, 'answer' | 'bypass'>;

@@ -15,7 +15,7 @@ export interface Refresh {
   readonly ahead: (prepared: PreparedSearch, entry: Pick<Entry, 'createdAtMs'>) => void;
 }
 
-export interface RefreshOptions {
+interface RefreshOptions {
   readonly domain: string;
   readonly loader: Pick<Loader, 'refresh'>;
   readonly hasStore: boolean;
@@ -70,7 +70,7 @@ export function createRefresh(options: RefreshOptions): Refresh {
  * result cache of a large search engine freshness, not eviction, was the problem, and age × frequency the order that paid
  * (Cambazoglu et al., WWW 2010).
  */
-export interface RefreshAhead {
+interface RefreshAhead {
   readonly close: () => void;
 }
 
@@ -165,7 +165,7 @@ export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
  */
 export type Warmer = (prepared: PreparedSearch) => Promise<'cached' | 'computed'>;
 
-export interface WarmerOptions {
+interface WarmerOptions {
   readonly tiers: Tiers;
   readonly loader: Pick<Loader, 'refresh'>;
 }

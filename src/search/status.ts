@@ -39,7 +39,7 @@ export interface DomainStatus {
   readonly flights: number;
 }
 
-export interface EndpointStatus {
+interface EndpointStatus {
   readonly name: string;
   readonly breaker: BreakerState;
   readonly reachable: boolean;
@@ -48,9 +48,9 @@ export interface EndpointStatus {
 
 type BreakerState = 'closed' | 'open' | 'half-open';
 
-export type ControlStanding = 'ok' | 'unheard' | 'away' | 'corrupt';
+type ControlStanding = 'ok' | 'unheard' | 'away' | 'corrupt';
 
-export type PartState = 'ok' | 'degraded' | 'down';
+type PartState = 'ok' | 'degraded' | 'down';
 
 export interface StatusParts {
   readonly domain: string;
