@@ -9,7 +9,7 @@ import { type Harness, harness, pageOf, transcript } from './harness.ts';
 const leases = ({ events }: Harness): string[] =>
   events.flatMap((event) => (event.kind === 'lease' ? [event.result] : []));
 
-/** An engine that answers when told to. */
+/** Makes the engine wait until the returned function is called. */
 function held(made: Harness): () => void {
   const gate = Promise.withResolvers<void>();
   made.engine.answer = async (text) => {
@@ -19,7 +19,7 @@ function held(made: Harness): () => void {
   return gate.resolve;
 }
 
-test('two processes that miss one key ask the engine once; the second gets the first one’s bytes', async (t) => {
+test('two processes that miss one key ask the engine once; the second gets the page of the first', async (t) => {
   const made = harness(t);
   const letGo = held(made);
   const other = made.sibling();
@@ -39,7 +39,7 @@ test('two processes that miss one key ask the engine once; the second gets the f
   assert.equal(transcript(await other.search(made.prepare('shoes'))), 'hit-l1 · l1 hit');
 });
 
-test('whoever waits for another process holds no permit', async (t) => {
+test('a load that waits for another process holds no permit', async (t) => {
   const made = harness(t, { maxConcurrent: 1 });
   const letGo = held(made);
   const other = made.sibling();
@@ -53,7 +53,7 @@ test('whoever waits for another process holds no permit', async (t) => {
   await Promise.all([first, second]);
 });
 
-test('when the engine fails its first asker, the waiting process asks for itself', async (t) => {
+test('when the engine fails the first process, the waiting process asks the engine itself', async (t) => {
   const made = harness(t);
   const gate = Promise.withResolvers<void>();
   made.engine.answer = async () => {
@@ -72,7 +72,7 @@ test('when the engine fails its first asker, the waiting process asks for itself
   assert.deepEqual(made.store.leases.held(), []);
 });
 
-test('the lease is given back on every way out: stored, too large, partial, failed', async (t) => {
+test('the lease is given back in every case: stored, too large, partial, failed', async (t) => {
   const made = harness(t, { maxEntryBytes: 900 });
   const ways: Record<string, () => Promise<unknown>> = {
     stored: () => made.search.search(made.prepare('stored')),
@@ -91,7 +91,7 @@ test('the lease is given back on every way out: stored, too large, partial, fail
   }
 });
 
-test('a page that cannot be stored does not make the others queue for it', async (t) => {
+test('a page that cannot be stored does not make the other processes wait one after another', async (t) => {
   const made = harness(t);
   const gate = Promise.withResolvers<void>();
   made.engine.answer = async (text) => {
@@ -108,7 +108,7 @@ test('a page that cannot be stored does not make the others queue for it', async
   assert.equal(leases(made).filter((result) => result === 'passed').length, 2);
 });
 
-test('without the store every process asks for itself, at once', async (t) => {
+test('without the store every process asks the engine itself, at once', async (t) => {
   const made = harness(t);
   made.store.fault = { kind: 'fault', fault: 'node-open' };
   const other = made.sibling();
@@ -117,7 +117,7 @@ test('without the store every process asks for itself, at once', async (t) => {
   assert.deepEqual(leases(made), ['open', 'open']);
 });
 
-test('too many that wait are shed, and none waits past its deadline', async (t) => {
+test('waiters above the maximum are shed, and no waiter waits past its deadline', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const made = harness(t, { maxLeaseWaiters: 1, deadlineMs: 150 });
   held(made);
@@ -147,7 +147,7 @@ test('too many that wait are shed, and none waits past its deadline', async (t) 
   await Promise.all(asked);
 });
 
-test('a wave of stale entries is refreshed once by the whole fleet', async (t) => {
+test('a stale entry is refreshed once by the whole fleet', async (t) => {
   const made = harness(t);
   const fleet = [made.search, made.sibling(), made.sibling()];
   for (const process of fleet) await process.search(made.prepare('shoes'));
@@ -159,7 +159,7 @@ test('a wave of stale entries is refreshed once by the whole fleet', async (t) =
   letGo();
   await idle();
   assert.equal(made.engine.asked.length, 2);
-  // The others find the new page in the store as soon as somebody asks them again.
+  // The other processes find the new page in the store at their next request.
   made.clock.advance(1500);
   for (const process of fleet) await process.search(made.prepare('shoes'));
   await idle();
@@ -167,7 +167,7 @@ test('a wave of stale entries is refreshed once by the whole fleet', async (t) =
   assert.equal(made.engine.asked.length, 2);
 });
 
-test('an owner that lost its lease overwrites nothing', async (t) => {
+test('a process that lost its lease overwrites nothing', async (t) => {
   const made = harness(t);
   const letGo = held(made);
   const first = made.search.search(made.prepare('shoes'));

@@ -151,7 +151,7 @@ export function transcript(answer: Answer): string {
 
 export interface ScriptedEngine extends Engine {
   readonly asked: string[];
-  /** What the next searches do; by default a page with the text as its only title. */
+  /** The reply to the next searches; by default a page with the text as its only title. */
   answer: (text: string, signal: AbortSignal) => Promise<ResultPage>;
 }
 

@@ -41,7 +41,7 @@ test('a load has begun here only when this process calls the engine', async () =
   assert.equal(context.begunHere(), true);
 });
 
-/** A loader whose guard admits when the test says so. */
+/** A loader with a guard that the test controls. */
 function loaderHarness() {
   const clock = createFakeClock();
   const common = { domain: 'goods', lifetimes: LONG_LIVED, rules: unflushed, clock, observe: () => undefined };

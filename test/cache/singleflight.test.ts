@@ -23,13 +23,13 @@ test('a thousand callers of one key are one flight and get the same object', asy
   assert.equal(flights.size(), 0);
 });
 
-test('other keys fly for themselves', async () => {
+test('each key has its own flight', async () => {
   const flights = createSingleflight<string>();
   const [a, b] = [flights.join('a', async () => 'A'), flights.join('b', async () => 'B')];
   assert.deepEqual([await a.result, await b.result, a.leads, b.leads], ['A', 'B', true, true]);
 });
 
-test('followers share the leader’s error, and the next caller starts anew', async () => {
+test('followers share the leader’s error, and the next caller starts a new flight', async () => {
   const flights = createSingleflight<string>();
   const failing = async (): Promise<string> => {
     throw new Error('engine');
@@ -40,7 +40,7 @@ test('followers share the leader’s error, and the next caller starts anew', as
   assert.equal(await flights.join('k', async () => 'ok').result, 'ok');
 });
 
-test('whoever is told the result finds the key free', async () => {
+test('a caller that has the result finds the key free', async () => {
   const flights = createSingleflight<string>();
   const first = flights.join('k', async () => 'old');
   const second = first.result.then(() => flights.join('k', async () => 'new'));
@@ -48,7 +48,7 @@ test('whoever is told the result finds the key free', async () => {
   assert.equal(await (await second).result, 'new');
 });
 
-test('a start that throws at once frees its key', async () => {
+test('a start that throws at once is a failed flight, and frees its key', async () => {
   const flights = createSingleflight<string>();
   const { result } = flights.join('k', () => {
     throw new Error('at once');
@@ -57,7 +57,7 @@ test('a start that throws at once frees its key', async () => {
   assert.equal(flights.size(), 0);
 });
 
-test('a failed flight nobody waits for is no unhandled rejection', async () => {
+test('a failed flight without waiters is no unhandled rejection', async () => {
   const flights = createSingleflight<string>();
   flights.join('k', async () => Promise.reject(new Error('nobody')));
   await idle();

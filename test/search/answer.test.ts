@@ -15,7 +15,7 @@ const why = (lookup: Lookup): string => {
   return step.kind === 'forward' ? step.why : step.kind;
 };
 
-test('a tier that had an entry it may not serve was stale, one that had none was a uri-miss', () => {
+test('a tier with an entry that it may not serve reports stale, a tier without an entry reports uri-miss', () => {
   const stale: readonly MissReason[] = ['lapsed', 'flushed', 'suppressed'];
   for (const reason of MISS_REASONS) {
     const expected = reason === 'bypass' ? 'bypass' : stale.includes(reason) ? 'stale' : 'uri-miss';
@@ -24,7 +24,7 @@ test('a tier that had an entry it may not serve was stale, one that had none was
   assert.equal(why(ifError), 'stale');
 });
 
-test('what L1 remembers of a key is the reason when L2 has never seen it', () => {
+test('when L2 has never seen a key, the reason in L1 is the miss reason', () => {
   for (const reason of ['lapsed', 'flushed', 'suppressed'] as const) {
     assert.equal(reasonOf(missed(reason), missed('unseen'), false), reason);
     assert.equal(reasonOf(missed(reason), undefined, false), reason);
@@ -33,7 +33,7 @@ test('what L1 remembers of a key is the reason when L2 has never seen it', () =>
   assert.equal(reasonOf(ifError, undefined, false), 'lapsed');
 });
 
-test('what L2 says is the reason whatever L1 remembers', () => {
+test('when L2 has a reason, it is the miss reason whatever L1 says', () => {
   for (const reason of MISS_REASONS) {
     if (reason === 'unseen') continue;
     assert.equal(reasonOf(missed('lapsed'), missed(reason), false), reason);
@@ -42,7 +42,7 @@ test('what L2 says is the reason whatever L1 remembers', () => {
   assert.equal(reasonOf(missed('flushed'), ifError, false), 'lapsed');
 });
 
-test('a key is not-storable only when nobody has seen it and its last page could not be stored', () => {
+test('a key is not-storable only when no tier has seen it and its last page could not be stored', () => {
   assert.equal(reasonOf(missed('unseen'), missed('unseen'), true), 'not-storable');
   assert.equal(reasonOf(missed('unseen'), undefined, true), 'not-storable');
   assert.equal(reasonOf(missed('unseen'), missed('unseen'), false), 'unseen');

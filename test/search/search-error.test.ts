@@ -31,7 +31,7 @@ const ENGINE_CODES: Readonly<Record<EngineErrorCode, SearchErrorCode>> = {
 
 const SHED: readonly Shed['why'][] = ['breaker-open', 'stalled', 'queue-full', 'queue-expired', 'left'];
 
-test('every way of not answering has the status an upstream request would have had', () => {
+test('every error code has the status that an upstream request would have had', () => {
   for (const [code, status] of Object.entries(STATUSES)) {
     assert.equal(forwardStatus(code as SearchErrorCode), status, code);
   }
@@ -43,7 +43,7 @@ test('every error of the engine has its code', () => {
   }
 });
 
-test('the engine’s own words are in the cause and never in the message', () => {
+test('the engine’s own text is in the cause and never in the message', () => {
   const words = 'agent 10.1.2.3:9312: unknown local index goods_main';
   for (const code of Object.keys(ENGINE_CODES)) {
     const cause = new EngineError(code as EngineErrorCode, words);
@@ -56,13 +56,13 @@ test('the engine’s own words are in the cause and never in the message', () =>
   }
 });
 
-test('a passed deadline is the engine’s, and asking again may help in two seconds', () => {
+test('a passed deadline becomes engine-deadline, with a retry after two seconds', () => {
   const failure = failureOf(new DeadlinePassed(400));
   assert.deepEqual([failure.code, failure.retryAfterMs], ['engine-deadline', 2000]);
   assert.ok(!failure.message.includes('400'));
 });
 
-test('an open breaker says when its probe is due; every other shedding is overload', () => {
+test('an open breaker gives the time of its next trial; every other shed reason is overloaded', () => {
   for (const why of SHED) {
     const { code, retryAfterMs } = failureOf(new Shed(why));
     const expected = why === 'breaker-open' ? ['engine-open', BREAKER_RETRY_MS] : ['overloaded', 1000];
@@ -70,7 +70,7 @@ test('an open breaker says when its probe is due; every other shedding is overlo
   }
 });
 
-test('a bug is passed through as it is, and so is a failure that was named already', () => {
+test('a bug and a SearchError are passed through unchanged', () => {
   const bug = new TypeError('undefined is not a function');
   assert.equal(
     toSearchError(bug, () => 0),

@@ -26,13 +26,13 @@ test('the same search three times: engine, then L1; after a restart L2, then L1'
   assert.deepEqual([second.entry.body, second.entry.etag], [first.entry.body, first.entry.etag]);
 });
 
-test('without a store there is no word of L2', async (t) => {
+test('without a store the answer has no L2 status', async (t) => {
   const { search, prepare } = harness(t, { store: false });
   assert.equal(transcript(await search.search(prepare('диван'))), 'engine · l1 uri-miss stored (unseen)');
   assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
 });
 
-test('a thousand at once are one engine query, and the followers say so', async (t) => {
+test('a thousand concurrent searches are one engine query, and the followers are collapsed', async (t) => {
   const { search, engine, prepare } = harness(t);
   const answers = await Promise.all(Array.from({ length: 1000 }, () => search.search(prepare('диван'))));
   assert.equal(engine.asked.length, 1);
@@ -43,7 +43,7 @@ test('a thousand at once are one engine query, and the followers say so', async 
   assert.equal(transcript(follower), 'collapsed · l2 uri-miss collapsed (unseen) · l1 uri-miss collapsed');
 });
 
-test('a thousand at once are one store read', async (t) => {
+test('a thousand concurrent searches are one store read', async (t) => {
   const { search, sibling, store, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
@@ -69,7 +69,7 @@ test('a stale entry is served at once while one refresh runs, and the next is fr
   );
 });
 
-test('a refresh takes what another process has put into the store', async (t) => {
+test('a refresh takes a page that another process has stored', async (t) => {
   const { search, sibling, engine, clock, prepare } = harness(t);
   const other = sibling();
   await search.search(prepare('диван'));
@@ -110,7 +110,7 @@ test('a refresh that failed is not tried again for a second', async (t) => {
   assert.equal(engine.asked.length, 3);
 });
 
-test('an empty page is kept for its own short time', async (t) => {
+test('an empty page has its own short lifetime', async (t) => {
   const { search, engine, clock, prepare } = harness(t);
   engine.answer = async () => EMPTY_PAGE;
   const answer = await search.search(prepare('ничего'));
@@ -144,7 +144,7 @@ test('a partial page never replaces a whole one that may still be served', async
   assert.deepEqual([answer.outcome, answer.entry.degraded], ['stale', false]);
 });
 
-test('a page too large to keep is served, counted, and the next miss says so', async (t) => {
+test('a page too large to store is served and counted, and the next miss is not-storable', async (t) => {
   const { search, prepare, events } = harness(t, { maxEntryBytes: 100 });
   assert.equal(transcript(await search.search(prepare('диван'))), 'engine · l2 uri-miss (unseen) · l1 uri-miss');
   const again = await search.search(prepare('диван'));
@@ -164,7 +164,7 @@ test('an operator’s bypass asks the engine and overwrites both tiers', async (
   }
 });
 
-test('a bypass asks the engine even while a flight of that key is up', async (t) => {
+test('a bypass asks the engine even while a load of that key is running', async (t) => {
   const { search, engine, prepare } = harness(t);
   const reply = Promise.withResolvers<void>();
   engine.answer = async () => reply.promise.then(() => pageOf('старый'));
@@ -178,7 +178,7 @@ test('a bypass asks the engine even while a flight of that key is up', async (t)
   assert.equal(engine.asked.length, 2);
 });
 
-test('a page that was too large once and fits again is forgotten as not storable', async (t) => {
+test('a key is no longer not-storable once its page fits again', async (t) => {
   const { search, engine, clock, prepare } = harness(t, { maxEntryBytes: 600 });
   engine.answer = async () => pageOf(randomBytes(1000).toString('hex'));
   await search.search(prepare('диван'));
@@ -201,7 +201,7 @@ test('flushed and suppressed entries are misses with their reason', async (t) =>
   }
 });
 
-test('a batch reads the store once for all, shares flights, and each item fails for itself', async (t) => {
+test('a batch reads the store once per key, joins loads, and each item fails alone', async (t) => {
   const { search, sibling, engine, store, prepare } = harness(t);
   for (const q of ['a', 'b']) await search.search(prepare(q));
   await idle();
@@ -223,7 +223,7 @@ test('a batch of fifty new searches does not overload an idle engine with room f
   assert.equal(engine.asked.length, 50);
 });
 
-test('large pages are stored compressed, small ones as they are, and both say what they are', async (t) => {
+test('large pages are stored compressed and small ones are not; the entry names its coding', async (t) => {
   const { search, engine, prepare } = harness(t);
   engine.answer = async (text) => pageOf(text.repeat(2000));
   assert.equal((await search.search(prepare('длинно'))).entry.coding, 'gzip');
@@ -231,7 +231,7 @@ test('large pages are stored compressed, small ones as they are, and both say wh
   assert.equal((await search.search(prepare('кратко'))).entry.coding, 'identity');
 });
 
-test('a search whose page was called outdated gets it at once, as stale without fresh life, and the next the new one', async (t) => {
+test('an outdated page is served at once, as stale without fresh life, and the next search gets the new one', async (t) => {
   let generation = 1;
   const rules: EntryRules = {
     ...unflushed,
@@ -257,4 +257,16 @@ test('an entry carries the generation that was current when its engine call bega
     return pageOf(text);
   };
   assert.equal((await search.search(prepare('диван'))).entry.generation, 1);
+});
+
+test('the synchronous L1 lookup gives fresh pages only, and starts no refresh', async (t) => {
+  const { search, engine, clock, prepare } = harness(t);
+  await search.search(prepare('диван'));
+  assert.equal(search.fromMemory(prepare('диван'))?.outcome, 'hit-l1');
+  for (const stepMs of [110_000, 90_000]) {
+    clock.advance(stepMs);
+    assert.equal(search.fromMemory(prepare('диван')), undefined);
+    await idle();
+    assert.equal(engine.asked.length, 1);
+  }
 });
