@@ -41,7 +41,7 @@ export interface ComposedDomain extends Omit<Domain, 'close'>, OperatedParts {
   readonly close: () => Promise<void>;
 }
 
-/** What operators work on. */
+/** The parts that operators work on. */
 export interface OperatedParts {
   readonly settings: DomainSettings;
   readonly control: Control;

@@ -30,7 +30,7 @@ export function createSingleflight<T, Context = void>(): Singleflight<T, Context
       const flight = { result: begin(start), context, leads: true };
       flights.set(key, flight);
       // These are the first handlers of the promise, so they run before any waiter is told. They also handle the
-      // rejection of a flight that nobody waits for any more.
+      // rejection of a flight without waiters.
       const free = (): void => {
         flights.delete(key);
       };

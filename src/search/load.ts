@@ -275,8 +275,8 @@ function storeIsUp(l2: Lookup | undefined): boolean {
 }
 
 /**
- * What a load wants at present. It changes while the load runs: a client that joins a refresh makes it urgent at once; and
- * when its attempt for a permit has expired, it makes another one if anybody has joined since, because under overload the
+ * The priority and the deadline of a load. Both change while it runs: a client that joins a refresh makes it urgent at once.
+ * When its attempt for a permit has expired, the load makes another one if a caller has joined since: under overload the
  * newest is served first, and a load is as new as its latest client.
  */
 interface LoadContext {
@@ -285,7 +285,7 @@ interface LoadContext {
   readonly deadlineAtMs: () => number;
   /** Begins an attempt to get a permit. The signal ends it: because another attempt is due, or none. */
   readonly attempt: () => AbortSignal;
-  /** Whether anybody has joined since the attempt began. */
+  /** Whether a caller has joined since the attempt began. */
   readonly hasNewWaiters: () => boolean;
   /** Another caller joins. A higher priority ends the attempt. */
   readonly escalate: (priority: Priority, deadlineAtMs: number) => void;

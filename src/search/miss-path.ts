@@ -23,7 +23,7 @@ export interface MissPath {
   readonly lastMiss: (key: string) => { readonly reason: MissReason; readonly atMs: number } | undefined;
 }
 
-/** What the client of a miss allows. */
+/** The limits of the client. */
 interface MissingClient {
   /** Monotonic. */
   readonly deadlineAtMs: number;

@@ -57,7 +57,7 @@ export function withoutSuppressed(page: ResultPage, hides: ((id: string) => bool
   return hidden === 0 ? page : { ...page, results, total: Math.max(results.length, page.total - hidden) };
 }
 
-/** What is known of a page beside its content. */
+/** The facts of a page beside its content. */
 interface PageFacts {
   readonly generation: number;
   /** Wall and monotonic time at the start of the engine call. */

@@ -18,7 +18,7 @@ export interface SearchParameters {
 
 const MAX_TEXT_CHARACTERS = 256;
 const MAX_LIMIT = 100;
-/** `page × limit`: the matches that engines keep (Sphinx's max_matches). Nobody reads more pages than that. */
+/** `page × limit`: the matches that engines keep (Sphinx's max_matches). No client needs more pages than that. */
 const MAX_DEPTH = 1000;
 const MAX_FILTERS = 16;
 

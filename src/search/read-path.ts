@@ -28,7 +28,7 @@ interface ReadPathOptions {
   readonly missPath: Pick<MissPath, 'answer' | 'bypass'>;
   /** Called for every search before it is answered: it measures the popularity of queries. */
   readonly note: (prepared: PreparedSearch) => void;
-  /** How many searches of one batch may be on the miss path at once: the number of permits, so that a batch does not overload an idle engine. */
+  /** Maximum of searches of one batch on the miss path at once: the permits, so that a batch does not overload an idle engine. */
   readonly batchConcurrency: () => number;
   /** The maximum time a client waits in all. */
   readonly patienceMs: number;
@@ -62,11 +62,14 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
       const near = tierAnswers.fromL1(prepared, l1);
       if (near !== undefined) return near;
       const startedMs = clock.monotonicMs();
-      const client = { deadlineAtMs: deadlineOf(startedMs), mayMiss };
-      if (!tiers.hasStore) return missPath.answer(prepared, { l1 }, client);
-      const l2 = await tiers.fromStore(prepared);
-      const lookups = { l1, l2, l2Ms: clock.monotonicMs() - startedMs };
-      return tierAnswers.fromL2(prepared, lookups) ?? missPath.answer(prepared, lookups, client);
+      let lookups: Lookups = { l1 };
+      if (tiers.hasStore) {
+        const l2 = await tiers.fromStore(prepared);
+        lookups = { l1, l2, l2Ms: clock.monotonicMs() - startedMs };
+        const found = tierAnswers.fromL2(prepared, lookups);
+        if (found !== undefined) return found;
+      }
+      return missPath.answer(prepared, lookups, { deadlineAtMs: deadlineOf(startedMs), mayMiss });
     },
 
     bypass: async (prepared) => {

@@ -23,7 +23,7 @@ export interface Search {
     prepared: readonly PreparedSearch[],
     options?: Pick<SearchOptions, 'mayMiss'>,
   ) => Promise<readonly (Answer | SearchError)[]>;
-  /** What would happen to this search now, tier by tier. It asks no engine and does not count as a use. */
+  /** The way of this search if it came now, tier by tier. It asks no engine and does not count as a use. */
   readonly explain: (parameters: SearchParameters) => Promise<Explanation>;
   /** The state of each part of each domain: what /readyz and /admin/domains show. */
   readonly status: () => readonly DomainStatus[];
