@@ -151,7 +151,7 @@ export function createDomain(options: DomainOptions): Domain {
     tiers,
     tierAnswers,
     missPath,
-    note: (prepared) => popularity.note(prepared.key, prepared),
+    note: popularity.note,
     batchConcurrency: guard.permit.max,
     patienceMs,
     clock,

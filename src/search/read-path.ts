@@ -27,7 +27,7 @@ interface ReadPathOptions {
   readonly tierAnswers: TierAnswers;
   readonly missPath: Pick<MissPath, 'answer' | 'bypass'>;
   /** Called for every search before it is answered: it measures the popularity of queries. */
-  readonly note: (prepared: PreparedSearch) => void;
+  readonly note: (key: string, prepared: PreparedSearch) => void;
   /** Maximum of searches of one batch on the miss path at once: the permits, so that a batch does not overload an idle engine. */
   readonly batchConcurrency: () => number;
   /** The maximum time a client waits in all. */
@@ -52,12 +52,12 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
     fromMemory: (prepared) => {
       const l1 = tiers.fromMemory(prepared);
       if (l1.kind !== 'found' || l1.freshness !== 'fresh') return undefined;
-      note(prepared);
+      note(prepared.key, prepared);
       return tierAnswers.fromL1(prepared, l1);
     },
 
     search: async (prepared, mayMiss) => {
-      note(prepared);
+      note(prepared.key, prepared);
       const l1 = tiers.fromMemory(prepared);
       const near = tierAnswers.fromL1(prepared, l1);
       if (near !== undefined) return near;
@@ -78,7 +78,7 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
     },
 
     searchMany: async (many, mayMiss) => {
-      for (const prepared of many) note(prepared);
+      for (const prepared of many) note(prepared.key, prepared);
       const found = many.map((prepared) => {
         const l1 = tiers.fromMemory(prepared);
         return { prepared, l1, answer: tierAnswers.fromL1(prepared, l1) };

@@ -10,10 +10,11 @@ import type { SearchEvent } from '../../src/search/events.ts';
 import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
 import { createLifeboat } from '../../src/search/lifeboat.ts';
 import type { ReadPath } from '../../src/search/read-path.ts';
+import type { PopularSearch } from '../../src/search/refresh.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { createFakeLeases, type FakeLeases } from '../fakes/lease-store.ts';
-import { createFakeFleet } from '../fakes/store-fleet.ts';
+import { createFakeFleet, type FakeFleet } from '../fakes/store-fleet.ts';
 import { guardRig } from '../resilience/guard-rig.ts';
 
 /** One domain with everything real but the engine, the store and the clock, which the test controls. */
@@ -30,7 +31,7 @@ export interface Harness extends Process {
 }
 
 /** One process. */
-interface Process extends Pick<Domain, 'search' | 'explain' | 'warm'> {
+interface Process extends Pick<Domain, 'search' | 'explain' | 'warm' | 'close'> {
   /** A health probe has found that the engine answers. */
   readonly engineAnswers: () => void;
 }
@@ -47,6 +48,8 @@ export interface HarnessOptions {
   readonly lifeboat?: Engine;
   readonly rules?: EntryRules;
   readonly lifetimes?: Partial<LifetimePolicy>;
+  /** Default: the background tasks. */
+  readonly disabledDefences?: readonly string[];
 }
 
 const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };
@@ -80,6 +83,7 @@ function startProcess(
 ): Process {
   const { deadlineMs = 400, maxConcurrent = 8, maxQueued = 16, rules = unflushed } = options;
   const { guard, events: guarded } = guardRig(t, { clock, ...BREAKER, maxConcurrent, maxQueued, deadlineMs });
+  const popular = new Map<string, PopularSearch & { readonly key: string }>();
   const runtime = { clock, random: Math.random, observe: (event: SearchEvent) => void events.push(event) };
   const compression = { coding: 'gzip', minBytes: 1024 } as const;
   const freshness = {
@@ -112,9 +116,9 @@ function startProcess(
       engine: { kind: 'scripted', deadlineMs, hardDeadlineMs: 5 * deadlineMs },
       storeDeadlineMs: 50,
       maxLeaseWaiters: options.maxLeaseWaiters ?? 8,
-      reseedPerSecond: 0,
+      reseedPerSecond: 1000,
       popularity: { maxQueries: 100 },
-      disabledDefences: ['refresh', 'reseed'],
+      disabledDefences: options.disabledDefences ?? ['refresh', 'reseed'],
     },
     memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
     ...(options.store === false ? {} : { store }),
@@ -130,11 +134,17 @@ function startProcess(
     forcedOpen: () => false,
     controlStanding: () => 'ok',
     fleet: { live: () => 1, rank: () => 0 },
-    popularity: { note: (key) => noted.push(key), top: () => [] },
+    popularity: {
+      note: (key, item) => {
+        noted.push(key);
+        popular.set(key, { key, item, count: 9, error: 0 });
+      },
+      top: () => [...popular.values()],
+    },
   });
   t.after(domain.close);
   const { search, explain, warm } = domain;
-  return { search, explain, warm, engineAnswers: () => guard.endpoints.probed(0, true) };
+  return { search, explain, warm, close: domain.close, engineAnswers: () => guard.endpoints.probed(0, true) };
 }
 
 /** One readable line: `engine · l2 uri-miss stored (unseen) · l1 uri-miss stored`. */
@@ -155,7 +165,7 @@ export interface ScriptedEngine extends Engine {
   answer: (text: string, signal: AbortSignal) => Promise<ResultPage>;
 }
 
-export interface ScriptedStore extends Store {
+export interface ScriptedStore extends Store, Pick<FakeFleet, 'forget'> {
   readonly leases: FakeLeases;
   readonly values: Map<string, Buffer>;
   readonly reads: string[];
@@ -213,7 +223,7 @@ export function scriptedStore(clock: FakeClock): ScriptedStore {
       values.set(name, Buffer.from(value));
       return { kind: 'stored' };
     },
-    locate: () => ({}),
+    locate: () => ({ node: 'memory:0' }),
     nodes: () => [],
     close: async () => undefined,
   };

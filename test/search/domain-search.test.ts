@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { idle } from '../fakes/idle.ts';
+import { type Harness, type HarnessOptions, harness, pageOf } from './harness.ts';
+
+/** A domain whose timers the test drives. */
+function timed(t: TestContext, options: HarnessOptions): Harness & { readonly pass: (ms: number) => Promise<void> } {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const made = harness(t, options);
+  return {
+    ...made,
+    pass: async (ms) => {
+      for (let passed = 0; passed < ms; passed += 50) {
+        made.clock.advance(50);
+        t.mock.timers.tick(50);
+        await idle();
+      }
+    },
+  };
+}
+
+test('a popular page is refreshed ahead of need until the domain is closed', async (t) => {
+  const { search, engine, clock, prepare, pass, close } = timed(t, { disabledDefences: [] });
+  await search.search(prepare('диван'));
+  clock.advance(90_000);
+  await pass(500);
+  assert.deepEqual(engine.asked, ['диван', 'диван']);
+  clock.advance(90_000);
+  close();
+  await pass(500);
+  assert.equal(engine.asked.length, 2);
+});
+
+test('a page that is outdated by decision is refreshed ahead of need, a refused page is not', async (t) => {
+  for (const [verdict, searches] of [
+    ['outdated', 2],
+    ['suppressed', 1],
+  ] as const) {
+    await t.test(verdict, async (each) => {
+      let decided = false;
+      const judge = () => (decided ? verdict : 'whole');
+      const rules = { generation: () => 1, judge, hides: () => undefined };
+      const { search, engine, prepare, pass } = timed(each, { disabledDefences: [], rules });
+      await search.search(prepare('диван'));
+      decided = true;
+      await pass(500);
+      assert.equal(engine.asked.length, searches);
+    });
+  }
+});
+
+test('a store that lost its data gets the pages of L1 back', async (t) => {
+  const { search, store, prepare, pass } = timed(t, { disabledDefences: [] });
+  await search.search(prepare('диван'));
+  await pass(2000);
+  store.values.clear();
+  store.forget();
+  await pass(3000);
+  assert.deepEqual([...store.values.keys()], [prepare('диван').storeName]);
+});
+
+test('without coalescing two concurrent searches are two engine queries', async (t) => {
+  const { search, engine, prepare } = harness(t, { store: false, disabledDefences: ['coalescing', 'refresh'] });
+  await Promise.all([search.search(prepare('диван')), search.search(prepare('диван'))]);
+  assert.equal(engine.asked.length, 2);
+});
+
+test('without leases two processes that miss one key both ask the engine', async (t) => {
+  const { search, sibling, engine, events, prepare } = harness(t, { disabledDefences: ['lease', 'refresh', 'reseed'] });
+  const gate = Promise.withResolvers<void>();
+  engine.answer = async (text) => gate.promise.then(() => pageOf(text));
+  const both = [search.search(prepare('диван')), sibling().search(prepare('диван'))];
+  await idle();
+  gate.resolve();
+  await Promise.all(both);
+  assert.equal(engine.asked.length, 2);
+  assert.ok(events.every(({ kind }) => kind !== 'lease'));
+});
+
+test('without stale windows an entry past its fresh life is a miss', async (t) => {
+  const { search, clock, prepare } = harness(t, { disabledDefences: ['stale', 'refresh', 'reseed'] });
+  await search.search(prepare('диван'));
+  clock.advance(100_001);
+  const { outcome, reason } = await search.search(prepare('диван'));
+  assert.deepEqual([outcome, reason], ['engine', 'lapsed']);
+});
