@@ -3,7 +3,7 @@ import type { Lease, Leases } from '../cache/lease.ts';
 import { createSingleflight } from '../cache/singleflight.ts';
 import type { Lookup, StoredIn, Tiers } from '../cache/tiers.ts';
 import { PRIORITIES, type Priority } from '../resilience/concurrency-limiter.ts';
-import { withinDeadline } from '../resilience/deadline.ts';
+import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
 import { type Admission, type Guard, Shed } from '../resilience/guard.ts';
 import { type Engine, EngineError, type ResultPage } from './engine.ts';
 import type { SearchEvent } from './events.ts';
@@ -120,7 +120,9 @@ export function createLoader(options: LoaderOptions): Loader {
       // Nobody waits for a refresh: the next request finds the page in the store.
       if (context.priority() !== INTERACTIVE) throw new LeasedElsewhere();
       const waited = await leases.wait(prepared.storeName, context.deadlineAtMs, context.cancelled);
-      if (waited.kind === 'ended') throw searchError(waited.why === 'crowded' ? 'overloaded' : 'engine-deadline');
+      if (waited.kind === 'ended') {
+        throw waited.why === 'crowded' ? searchError('overloaded') : new DeadlinePassed(deadlineMs);
+      }
       const found = waited.kind === 'value' ? fromStoredValue(load, waited.value) : undefined;
       if (found !== undefined) return found;
       // The other process left no page: start again from the permit.
