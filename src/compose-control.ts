@@ -1,4 +1,4 @@
-import { longestLifeMs } from './cache/freshness.ts';
+import { longestLifeMs } from './cache/entry.ts';
 import { BUCKETS } from './cache/invalidation.ts';
 import type { Signing } from './cache/signing.ts';
 

@@ -8,9 +8,8 @@ import { createFleetReadings, createRecent } from './operations/meter/meter.ts';
 import type { WarmUpDomain } from './operations/warm/warm-ups.ts';
 import { type CounterStore, createSharedPopularity, type PopularityEvent } from './popularity/shared.ts';
 import type { Clock } from './runtime.ts';
-import { prepareSearch, storedNameOf } from './search/key.ts';
+import { type PreparedSearch, prepareSearch, storedNameOf } from './search/key.ts';
 import { searchParametersOf, searchTextOf } from './search/query.ts';
-import type { PreparedSearch } from './search/read-path.ts';
 
 /** What operators may do to one domain. */
 export interface ComposedDomainOperations extends DomainOperations {

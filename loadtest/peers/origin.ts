@@ -2,9 +2,9 @@ import type { RequestListener } from 'node:http';
 import { etagOf } from '../../src/cache/codec.ts';
 import { parseQueryString } from '../../src/http/transport/request-target.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
-import { encodeBody } from '../../src/search/encode-page.ts';
 import { type Engine, EngineError } from '../../src/search/engine.ts';
 import { prepareSearch } from '../../src/search/key.ts';
+import { encodeBody } from '../../src/search/page.ts';
 import { InvalidSearch } from '../../src/search/search-error.ts';
 import { createTurns } from './turns.ts';
 

@@ -1,22 +1,21 @@
 import type { Clock } from '../runtime.ts';
 import { createBoundedMap } from './bounded-map.ts';
+import { remainingMs, storedForMs } from './entry.ts';
 import type { CacheEvent } from './events.ts';
-import { remainingMs, storedForMs } from './freshness.ts';
 import type { EntryRules } from './invalidation.ts';
 import type { MemoryTier } from './memory.ts';
 import type { SeedItem, SeedResult, Store } from './store.ts';
 
 /**
- * Writes back what L1 holds for a part of the store that has lost its data, and for no other reason. That a part lost
- * something is seen by its epoch, which differs from the one seen before; a part seen for the first time has lost nothing
- * that this process knows of.
+ * Writes the entries of L1 back to a part of the store that has lost its data. A changed epoch of a part shows the loss; a
+ * part that is seen for the first time has lost nothing that this process knows of.
  */
-export interface Reseeder {
+export interface Backfill {
   readonly running: () => boolean;
   readonly close: () => void;
 }
 
-export interface ReseederOptions extends Omit<ReseedRunOptions, 'node' | 'store'> {
+export interface BackfillOptions extends Omit<BackfillRunOptions, 'node' | 'store'> {
   readonly domain: string;
   readonly store: Pick<Store, 'epochs' | 'seedMany' | 'locate'>;
   readonly memory: MemoryTier;
@@ -27,29 +26,29 @@ export interface ReseederOptions extends Omit<ReseedRunOptions, 'node' | 'store'
   readonly observe: (event: CacheEvent) => void;
 }
 
-/** Parts of the largest Redis Cluster anybody runs, and as many again that were replaced. */
+/** The parts of the largest Redis Clusters in use, and the same number again of parts that were replaced. */
 const REMEMBERED_PARTS = 2048;
 /**
- * A node that answers but refuses every write (out of memory, read-only) is tried again after 1, 2, 4 … 32 s: by then it
- * is well, or what L1 holds has mostly been written by the misses themselves.
+ * A node that answers but refuses every write (out of memory, read-only) is tried again after 1, 2, 4 … 32 s: by then it is
+ * healthy, or misses have written most of the entries themselves.
  */
 const MAX_ATTEMPTS = 7;
-/** A part that has not been seen for so long has left the store. */
+/** A part that has not been seen for this time has left the store. */
 const FORGET_AFTER_MS = 600_000;
 
-/** Of a part that lost its data: what is being done about it, or was. */
+/** The backfill of one part that lost its data: running or ended. */
 interface Loss {
   readonly node: string;
   readonly attempts: number;
-  readonly state: { readonly kind: 'running'; readonly run: ReseedRun } | Ended;
+  readonly state: { readonly kind: 'running'; readonly run: BackfillRun } | Ended;
 }
 
 interface Ended {
-  readonly kind: ReseedResult['end'];
+  readonly kind: BackfillResult['end'];
   readonly atMs: number;
 }
 
-export function createReseeder(options: ReseederOptions): Reseeder {
+export function createBackfill(options: BackfillOptions): Backfill {
   const { domain, store, clock, random, observe, intervalMs = 1000, deadlineMs = 200 } = options;
   const epochs = createBoundedMap<string>(REMEMBERED_PARTS);
   const losses = new Map<string, Loss>();
@@ -60,11 +59,11 @@ export function createReseeder(options: ReseederOptions): Reseeder {
     if (loss?.state.kind === 'running') loss.state.run.stop();
   };
 
-  /** Over L1 from the hottest on; what an earlier run of the part wrote was lost too, or is kept. */
+  /** Always from the hottest entry on: the entries of an earlier run of the part were lost too, or are kept. */
   const start = (part: string, node: string, attempts: number): void => {
     stop(losses.get(part));
     const startedMs = clock.monotonicMs();
-    const run = createReseedRun({ ...options, node });
+    const run = createBackfillRun({ ...options, node });
     const running: Loss = { node, attempts, state: { kind: 'running', run } };
     losses.set(part, running);
     void run.finished.then(({ stored, kept, dropped, end }) => {
@@ -75,8 +74,8 @@ export function createReseeder(options: ReseederOptions): Reseeder {
     });
   };
 
-  /** What a look at the part means for a loss of its that was noticed before. */
-  const goOn = (part: string, node: string, { attempts, state }: Loss): void => {
+  /** Continues a loss that was noticed earlier, at the next poll. */
+  const continueLoss = (part: string, node: string, { attempts, state }: Loss): void => {
     switch (state.kind) {
       case 'running':
         return;
@@ -90,7 +89,7 @@ export function createReseeder(options: ReseederOptions): Reseeder {
     }
   };
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const parts = await store.epochs(deadlineMs);
     if (closed) return;
     for (const { part, node, epoch } of parts) {
@@ -99,19 +98,19 @@ export function createReseeder(options: ReseederOptions): Reseeder {
       const loss = losses.get(part);
       if (before !== undefined && before !== epoch) start(part, node, 1);
       else if (loss === undefined) continue;
-      // A failover. Whatever was looked at since was found on neither node, so a run is over only when a look after its
-      // end still finds the part where it was.
+      // A failover. The run has skipped the entries that moved, so a run is complete only when a poll after its end still
+      // finds the part on the same node.
       else if (loss.node !== node) start(part, node, loss.attempts);
-      else goOn(part, node, loss);
+      else continueLoss(part, node, loss);
     }
     const nowMs = clock.monotonicMs();
     for (const [part, { state }] of losses) {
       if (state.kind !== 'running' && nowMs - state.atMs > FORGET_AFTER_MS) losses.delete(part);
     }
-    // Spread by ±20 %, so that a fleet does not ask in step; one question at a time, however slow.
-    timer = setTimeout(look, intervalMs * (0.8 + 0.4 * random())).unref();
+    // Spread by ±20 %, so that a fleet does not poll in step. One poll at a time, however slow.
+    timer = setTimeout(poll, intervalMs * (0.8 + 0.4 * random())).unref();
   };
-  void look();
+  void poll();
 
   return {
     running: () => [...losses.values()].some(({ state }) => state.kind === 'running'),
@@ -124,29 +123,29 @@ export function createReseeder(options: ReseederOptions): Reseeder {
   };
 }
 
-/** One walk over L1 for one node that lost its data. */
-export interface ReseedRun {
+/** One pass over L1 for one node that lost its data. */
+export interface BackfillRun {
   /** Never rejects. */
-  readonly finished: Promise<ReseedResult>;
+  readonly finished: Promise<BackfillResult>;
   readonly stop: () => void;
 }
 
-export interface ReseedResult {
+interface BackfillResult {
   readonly stored: number;
   readonly kept: number;
   readonly dropped: number;
-  /** `faulted`: the node took nothing any more. `stopped`: it was told to. */
+  /** `faulted`: the node refused every write. `stopped`: `stop` was called. */
   readonly end: 'done' | 'faulted' | 'stopped';
 }
 
-export interface ReseedRunOptions {
+interface BackfillRunOptions {
   readonly store: Pick<Store, 'seedMany' | 'locate'>;
   readonly memory: Pick<MemoryTier, 'peek' | 'keys'>;
-  /** Processes that do the same at this time, and which of them this is. */
+  /** The processes that do the same at this time, and the position of this one. */
   readonly fleet: { readonly live: () => number; readonly rank: () => number };
   readonly rules: Pick<EntryRules, 'judge' | 'generation'>;
   readonly nameOf: (key: string) => { readonly storeName: string; readonly bucket: number };
-  /** Popular keys, hottest first; L1 may hold some of them. Bounded. */
+  /** Popular keys, hottest first; L1 holds some of them. Bounded. */
   readonly hottest: () => readonly string[];
   /** Entries written a second, to one node; more than 0. */
   readonly perSecond: number;
@@ -154,18 +153,18 @@ export interface ReseedRunOptions {
   readonly clock: Clock;
 }
 
-/** With less fresh life left an entry is hardly read again before it is refreshed. */
+/** With less fresh life an entry is hardly read again before it is refreshed. */
 const MIN_REMAINING_MS = 1000;
-/** In one pipeline: more, and single reads of people wait behind it. */
+/** In one pipeline: the reads of clients would wait behind a larger one. */
 const MAX_BATCH = 128;
-/** A batch is what may be written in so long: small rates come in small batches, not in a burst every minute. */
+/** A batch holds the entries of this time: a low rate makes small batches, not a burst every minute. */
 const BATCH_MS = 50;
-/** Keys looked at in one turn of the event loop: about half a millisecond. */
+/** Keys checked in one turn of the event loop: about half a millisecond. */
 const SLICE_KEYS = 256;
-/** One batch may be lost to a hiccup; a node that took nothing of several will take nothing. */
+/** One batch may fail by chance; a node that refused several whole batches will refuse the rest. */
 const MAX_FAILED_BATCHES = 3;
 
-export function createReseedRun(options: ReseedRunOptions): ReseedRun {
+export function createBackfillRun(options: BackfillRunOptions): BackfillRun {
   const { store, memory, rules, nameOf, node, clock } = options;
   const batchSize = Math.min(MAX_BATCH, Math.max(1, Math.floor((options.perSecond * BATCH_MS) / 1000)));
   const totals = { stored: 0, kept: 0, dropped: 0 };
@@ -175,7 +174,7 @@ export function createReseedRun(options: ReseedRunOptions): ReseedRun {
   const seedOf = (key: string, inShare: (bucket: number) => boolean): SeedItem | undefined => {
     const entry = memory.peek(key);
     if (entry === undefined || entry.degraded) return undefined;
-    // A generation that is not given out yet, or that nobody will: a store that was wiped to get rid of it stays so.
+    // A generation above the current one is false: a store that was wiped to get rid of such entries must stay clean.
     if (entry.generation > rules.generation()) return undefined;
     const name = nameOf(key);
     if (!inShare(name.bucket) || rules.judge(entry, name) !== 'whole') return undefined;
@@ -200,7 +199,7 @@ export function createReseedRun(options: ReseedRunOptions): ReseedRun {
     const results = await store.seedMany(batch);
     for (const { kind } of results) totals[kind] += 1;
     failedBatches = results.every(isDropped) ? failedBatches + 1 : 0;
-    // Paced from the start of each batch: what a slow node cost is not made up for by a burst.
+    // Paced from the start of each batch: no burst follows a slow batch.
     const restMs = (batch.length * 1000) / options.perSecond - (clock.monotonicMs() - beganMs);
     if (restMs > 0 && !stopped) await pause(restMs);
   };
@@ -209,10 +208,10 @@ export function createReseedRun(options: ReseedRunOptions): ReseedRun {
 
   const walk = async (keys: Iterable<string>, inShare: (bucket: number) => boolean): Promise<void> => {
     let batch: SeedItem[] = [];
-    let looked = 0;
+    let checked = 0;
     for (const key of keys) {
-      looked += 1;
-      if (looked % SLICE_KEYS === 0) await turn();
+      checked += 1;
+      if (checked % SLICE_KEYS === 0) await yieldLoop();
       if (over()) return;
       const item = seedOf(key, inShare);
       if (item === undefined) continue;
@@ -224,8 +223,8 @@ export function createReseedRun(options: ReseedRunOptions): ReseedRun {
     if (batch.length > 0 && !over()) await write(batch);
   };
 
-  const run = async (): Promise<ReseedResult> => {
-    // The shares as they were at first: as long as a run lasts no key changes hands.
+  const run = async (): Promise<BackfillResult> => {
+    // The shares of the start: no key changes its process during a run.
     const [live, rank] = [options.fleet.live(), options.fleet.rank()];
     const mine = (bucket: number): boolean => bucket % live === rank;
     const hottest = options.hottest();
@@ -233,9 +232,9 @@ export function createReseedRun(options: ReseedRunOptions): ReseedRun {
     await walk(hottest, mine);
     await walk(unpopular(memory.keys(), popular), mine);
     if (live > 1) {
-      // Then what falls to others: what only this process holds nobody else can give back, nor the share of a process
-      // that is gone. What is there stays. Of three processes, each with 100,000 requests of its own of a Zipf 1.0
-      // stream, their shares alone bring back what 79 % of requests ask for, all they hold 87 %.
+      // Then the shares of the others: only this process may hold some of their entries, and a process may be gone. Present
+      // entries stay. With three processes, each with 100,000 requests of a Zipf 1.0 stream, the shares alone bring back the
+      // pages of 79 % of requests, all held entries those of 87 % (a calculated model).
       const theirs = (bucket: number): boolean => !mine(bucket);
       await walk(hottest, theirs);
       await walk(unpopular(memory.keys(), popular), theirs);
@@ -261,7 +260,7 @@ function isDropped(result: SeedResult): boolean {
   return result.kind === 'dropped';
 }
 
-/** Lets whatever else is ready go first. */
-function turn(): Promise<void> {
+/** Lets other ready work run first. */
+function yieldLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

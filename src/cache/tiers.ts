@@ -1,60 +1,59 @@
 import type { Clock } from '../runtime.ts';
 import { type Decoded, decodeEntry } from './codec.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './entry.ts';
 import type { CacheEvent, MissReason } from './events.ts';
-import { type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './freshness.ts';
 import { type EntryRules, isRefused, type RuledName } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { Signing } from './signing.ts';
-import { createFlights } from './singleflight.ts';
+import { createSingleflight } from './singleflight.ts';
 import type { Store, StoreRead } from './store.ts';
 
-/** What identifies an entry in both tiers. */
-export interface CacheName extends RuledName {
+/** The identity of an entry in both tiers. */
+interface CacheName extends RuledName {
   readonly key: string;
   readonly canonical: string;
 }
 
-/** What a tier had to say. `entry` with `lapsed` is never returned: it is a miss. */
+/** The result of a lookup in one tier. An expired entry is a miss with the reason `lapsed`. */
 export type Lookup =
-  | { readonly kind: 'found'; readonly entry: Entry; readonly freshness: Exclude<Freshness, 'lapsed'> }
+  | { readonly kind: 'found'; readonly entry: Entry; readonly freshness: Exclude<Freshness, 'expired'> }
   | {
       readonly kind: 'missed';
       readonly reason: MissReason;
-      /** With `store-slow`: a servable entry that may still arrive; undefined when not. Never rejects. */
+      /** With `store-slow`: the fresh entry that may still arrive, or undefined. Never rejects. */
       readonly late?: Promise<Entry | undefined>;
     };
 
 export interface Tiers {
-  /** What may be done with an entry at this moment: rules change while it is held in somebody's hand. */
-  readonly judge: (entry: Entry, name: RuledName) => Lookup;
+  /** Whether an entry may be served at this moment: the rules change while a request holds it. */
+  readonly validate: (entry: Entry, name: RuledName) => Lookup;
   readonly fromMemory: (name: CacheName) => Lookup;
-  /** Readers of one name at one time share one read. A found entry is already in L1. */
+  /** Concurrent readers of one name share one read. A found entry is already in L1. */
   readonly fromStore: (name: CacheName) => Promise<Lookup>;
   readonly fromStoreMany: (names: readonly CacheName[]) => Promise<readonly Lookup[]>;
-  /** What a store gave for a name by another way than a read. A servable entry is then in L1. */
+  /** Decodes and validates a value that came from the store by another way than a read. A servable entry is then in L1. */
   readonly open: (name: CacheName, value: Buffer) => Lookup;
   /**
-   * To L1 at once and to L2 behind the caller's back, by the lease where there is one; it ends either way. `l2`: whether
-   * the store was asked to keep it.
+   * Writes to L1 at once and to L2 in the background, by the lease where there is one; the lease ends in every case.
+   * `l2`: whether the store was asked to keep the entry.
    */
-  readonly keep: (name: CacheName, entry: Entry, options: KeepOptions) => Kept;
+  readonly set: (name: CacheName, entry: Entry, options: SetOptions) => StoredIn;
   readonly hasStore: boolean;
 }
 
-export interface KeepOptions {
-  /** False when the store has just failed: it is asked all the same, but nobody is told that it keeps the entry. */
+interface SetOptions {
+  /** False when the store has just failed: the write is tried, but the result does not claim that L2 keeps the entry. */
   readonly storeIsUp: boolean;
   readonly lease?: Lease;
 }
 
-export interface Kept {
+export interface StoredIn {
   readonly l1: boolean;
   readonly l2: boolean;
 }
 
-export interface TiersOptions extends StoredEntryLimits {
+interface TiersOptions extends StoredEntryLimits {
   readonly domain: string;
   readonly memory: MemoryTier;
   readonly store?: Store;
@@ -65,25 +64,25 @@ export interface TiersOptions extends StoredEntryLimits {
 
 export function createTiers(options: TiersOptions): Tiers {
   const { domain, memory, store, rules, clock, observe } = options;
-  const reads = createFlights<Lookup>();
+  const reads = createSingleflight<Lookup>();
 
-  const judge = (entry: Entry, name: RuledName): Lookup => {
+  const validate = (entry: Entry, name: RuledName): Lookup => {
     const verdict = rules.judge(entry, name);
     if (isRefused(verdict)) return { kind: 'missed', reason: verdict };
     const age = freshnessOf(entry, clock.monotonicMs());
-    if (age === 'lapsed') return { kind: 'missed', reason: 'lapsed' };
+    if (age === 'expired') return { kind: 'missed', reason: 'lapsed' };
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
   };
 
   const open = (name: CacheName, value: Buffer): Lookup => {
     const decoded = decodeStored(value, name.canonical, options);
     if (decoded.kind !== 'entry') return { kind: 'missed', reason: decoded.kind };
-    const judged = judge(decoded.entry, name);
-    if (judged.kind === 'found') keepInMemory(name, judged.entry);
-    return judged;
+    const lookup = validate(decoded.entry, name);
+    if (lookup.kind === 'found') setInMemory(name, lookup.entry);
+    return lookup;
   };
 
-  const settle = (read: StoreRead, name: CacheName): Lookup => {
+  const lookupOf = (read: StoreRead, name: CacheName): Lookup => {
     switch (read.kind) {
       case 'value':
         return open(name, read.value);
@@ -91,7 +90,7 @@ export function createTiers(options: TiersOptions): Tiers {
         return { kind: 'missed', reason: 'unseen' };
       case 'fault': {
         if (read.late === undefined) return { kind: 'missed', reason: read.fault };
-        // A late reply still fills L1, whoever waits for it.
+        // A late reply fills L1, even when no request waits for it any more.
         const late = read.late.then((value) => {
           if (value === undefined) return undefined;
           const lookup = open(name, value);
@@ -103,15 +102,15 @@ export function createTiers(options: TiersOptions): Tiers {
   };
 
   /**
-   * A degraded page never takes the place of a whole one that may still be served, now or when a drill has ended; an older
-   * page takes that of a newer only when it alone is fresh (jitter spreads lifetimes, so the older may live longer).
+   * A degraded page never replaces a whole page that may still be served, now or after the end of a drill. An older page
+   * replaces a newer one only when it alone is fresh (jitter spreads lifetimes, so the older one may live longer).
    */
-  const keepInMemory = (name: CacheName, entry: Entry): boolean => {
+  const setInMemory = (name: CacheName, entry: Entry): boolean => {
     const held = memory.peek(name.key);
     if (held !== undefined) {
-      const judged = judge(held, name);
-      const isOlder = !entry.degraded && held.bornMs > entry.bornMs && !isFresher(entry, judged, name);
-      const mayServe = judged.kind === 'found' || (entry.degraded && isOnlyFlushed(held, judged));
+      const lookup = validate(held, name);
+      const isOlder = !entry.degraded && held.bornMs > entry.bornMs && !isFresher(entry, lookup, name);
+      const mayServe = lookup.kind === 'found' || (entry.degraded && isOnlyFlushed(held, lookup));
       if (mayServe && !held.degraded && (entry.degraded || isOlder)) return false;
     }
     memory.set(name.key, entry);
@@ -119,12 +118,12 @@ export function createTiers(options: TiersOptions): Tiers {
     return true;
   };
 
-  /** A drill may be all that keeps it from being served. */
-  const isOnlyFlushed = (held: Entry, judged: Lookup): boolean =>
-    judged.kind === 'missed' && judged.reason === 'flushed' && freshnessOf(held, clock.monotonicMs()) !== 'lapsed';
+  /** The flush may belong to a drill: then the entry is served again after its end. */
+  const isOnlyFlushed = (held: Entry, lookup: Lookup): boolean =>
+    lookup.kind === 'missed' && lookup.reason === 'flushed' && freshnessOf(held, clock.monotonicMs()) !== 'expired';
 
   const isFresher = (entry: Entry, held: Lookup, name: RuledName): boolean =>
-    isFresh(judge(entry, name)) && !isFresh(held);
+    isFresh(validate(entry, name)) && !isFresh(held);
 
   const write = async (target: Store, name: CacheName, entry: Entry, lease: Lease | undefined): Promise<void> => {
     const ttlMs = storedForMs(entry, clock.monotonicMs());
@@ -135,15 +134,15 @@ export function createTiers(options: TiersOptions): Tiers {
 
   return {
     hasStore: store !== undefined,
-    judge,
+    validate,
     open,
     fromMemory: (name) => {
       const entry = memory.get(name.key);
-      return entry === undefined ? { kind: 'missed', reason: 'unseen' } : judge(entry, name);
+      return entry === undefined ? { kind: 'missed', reason: 'unseen' } : validate(entry, name);
     },
     fromStore: (name) => {
       if (store === undefined) return Promise.resolve({ kind: 'missed', reason: 'unseen' });
-      return reads.join(name.key, async () => settle(await store.read(name.storeName, options.storeDeadlineMs), name))
+      return reads.join(name.key, async () => lookupOf(await store.read(name.storeName, options.storeDeadlineMs), name))
         .result;
     },
     fromStoreMany: async (names) => {
@@ -152,16 +151,16 @@ export function createTiers(options: TiersOptions): Tiers {
         names.map((name) => name.storeName),
         options.storeDeadlineMs,
       );
-      return names.map((name, i) => settle(values[i] ?? { kind: 'fault', fault: 'store-down' }, name));
+      return names.map((name, i) => lookupOf(values[i] ?? { kind: 'fault', fault: 'store-down' }, name));
     },
-    keep: (name, entry, { storeIsUp, lease }) => {
+    set: (name, entry, { storeIsUp, lease }) => {
       if (entry.encoded.length > options.maxEntryBytes) {
         observe({ kind: 'not-stored', domain, tier: 'l1', why: 'too-large' });
         if (store !== undefined) observe({ kind: 'not-stored', domain, tier: 'l2', why: 'too-large' });
         lease?.pass();
         return { l1: false, l2: false };
       }
-      const l1 = keepInMemory(name, entry);
+      const l1 = setInMemory(name, entry);
       if (store === undefined) return { l1, l2: false };
       if (entry.degraded) {
         observe({ kind: 'not-stored', domain, tier: 'l2', why: 'degraded' });
@@ -180,22 +179,22 @@ function isFresh(lookup: Lookup): lookup is Extract<Lookup, { kind: 'found' }> {
 
 export interface StoredEntryLimits {
   readonly lifetimes: LifetimePolicy;
-  /** What is larger is neither written nor read. */
+  /** A larger entry is neither written nor read. */
   readonly maxEntryBytes: number;
-  /** With keys, an entry that none of them has signed is a miss. */
+  /** Present: an entry without a signature of one of its keys is a miss. */
   readonly signing?: Signing | undefined;
   readonly clock: Clock;
 }
 
-export type StoredEntry = Decoded | { readonly kind: 'oversized' };
+type StoredEntry = Decoded | { readonly kind: 'oversized' };
 
-/** Five times what a request may ask for. Each lookup checks all of them against the suppressions: 65,535 took 0.2 ms. */
+/** Five times the maximum of a request. Each lookup checks all of them against the suppressions: 65,535 took 0.2 ms. */
 const MAX_RESULTS = 500;
 
 /**
- * What is believed of a value that a store gave for a name. Others may write to the store: the value is no larger, and lives
- * no longer, than this domain lets its own entries. The entry owns its bytes. Its generation is judged at every lookup, by
- * `EntryRules`, since the document that knows which generations exist changes meanwhile.
+ * Decodes a value of the store. Others may write to the store, so the value may be no larger, and live no longer, than
+ * this domain's own entries. The entry owns its bytes. `EntryRules` check its generation at every lookup, because the
+ * control document, which knows the generations that exist, changes meanwhile.
  */
 export function decodeStored(value: Buffer, canonical: string, limits: StoredEntryLimits): StoredEntry {
   if (value.length > limits.maxEntryBytes) return { kind: 'oversized' };
@@ -206,7 +205,7 @@ export function decodeStored(value: Buffer, canonical: string, limits: StoredEnt
 }
 
 /**
- * ioredis hands out views of what its socket read: a 4 KB value would pin 64 KB, and L1's bound would be a fiction.
+ * ioredis returns views of its read buffer: a 4 KB value would pin 64 KB, and L1 would exceed its bound.
  */
 function ownBytes(value: Buffer): Buffer {
   if (value.buffer.byteLength === value.length) return value;

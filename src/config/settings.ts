@@ -1,4 +1,4 @@
-import type { Coding } from '../cache/codec.ts';
+import type { Coding } from '../cache/entry.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
 import type { HostPort } from './fields.ts';
 

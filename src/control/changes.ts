@@ -1,4 +1,4 @@
-import { MAX_SKEW_MS } from '../cache/freshness.ts';
+import { MAX_SKEW_MS } from '../cache/entry.ts';
 import { BUCKETS } from '../cache/invalidation.ts';
 import {
   type BucketRange,

@@ -1,6 +1,6 @@
 import { nearest } from '../config/faults.ts';
 import { OperationRefused } from '../control/operation-error.ts';
-import { InvalidSearch, Unanswered } from '../search/search-error.ts';
+import { InvalidSearch, SearchError } from '../search/search-error.ts';
 import { type Problem, Refusal } from './transport/problem.ts';
 
 const CONTROL_RETRY_MS = 1000;
@@ -13,7 +13,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof InvalidSearch) {
     return { code: error.code, detail: error.message, parameter: error.parameter };
   }
-  if (error instanceof Unanswered) {
+  if (error instanceof SearchError) {
     const detail = error.code === 'over-budget' ? OVER_BUDGET : error.message;
     return { code: error.code, detail, retryAfterMs: error.retryAfterMs };
   }

@@ -24,8 +24,8 @@ export type ShedReason = keyof typeof SHED_REASONS;
 /** The engine was not asked. */
 export class Shed extends Error {
   override readonly name = 'Shed';
-  /** `left`: the caller does not want it any more. `leased`: another process computes it. Neither is counted as refused. */
-  readonly why: ShedReason | 'left' | 'leased';
+  /** `left`: the caller no longer wants it; that is not counted as refused. */
+  readonly why: ShedReason | 'left';
 
   constructor(why: Shed['why']) {
     super(`not asked: ${why}`);

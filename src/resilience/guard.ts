@@ -104,7 +104,7 @@ export function guardWith(parts: GuardParts): Guard {
   };
 
   const report = (error: unknown): void => {
-    if (error instanceof Shed && error.why !== 'left' && error.why !== 'leased') {
+    if (error instanceof Shed && error.why !== 'left') {
       observe({ kind: 'shed', target, why: error.why });
     }
   };

@@ -2,15 +2,16 @@ import type { Filter, SearchDomain, SearchRequest } from './domain.ts';
 
 /**
  * The text that two requests share exactly when they must share an answer: the domain, its answer profile, the text, and
- * every parameter that is not at its default, in a fixed order. It is readable on purpose: explain shows it, and a
- * stored entry carries it, so that a hit can be checked against the question.
+ * every parameter that is not at its default, in a fixed order. It is readable on purpose: explain shows it. A stored
+ * entry carries it, so that a hit can be checked against the search.
  *
  * `goods@Zk3qv0rXy1A?q=кроссовки&filter=price:1000..5000&sort=-date`
  */
 export function canonicalForm(request: SearchRequest, domain: SearchDomain): string {
   const parts = [`q=${quote(request.text)}`];
   for (const [name, value] of request.context) parts.push(`${quote(name)}=${quote(value)}`);
-  for (const filter of request.filters) parts.push(`filter=${quote(filter.attribute)}:${filterText(filter, domain)}`);
+  for (const filter of request.filters)
+    parts.push(`filter=${quote(filter.attribute)}:${filterText(filter, domain, quote, String)}`);
   for (const facet of request.facets) parts.push(`facet=${quote(facet)}`);
   if (request.sort.by === 'attribute') {
     parts.push(`sort=${request.sort.descending ? '-' : ''}${quote(request.sort.attribute)}`);
@@ -21,12 +22,18 @@ export function canonicalForm(request: SearchRequest, domain: SearchDomain): str
   return `${domain.name}@${domain.answerProfile}?${parts.join('&')}`;
 }
 
-function filterText(filter: Filter, domain: SearchDomain): string {
+/** The values of a filter: `a,b`, `1,2` or `1..5`. The parameters write one value. */
+export function filterText(
+  filter: Filter,
+  domain: SearchDomain,
+  string: (value: string) => string,
+  numeric: (value: number) => string,
+): string {
   const isDate = domain.attributes.find(({ name }) => name === filter.attribute)?.type === 'date';
-  const number = (value: number): string => (isDate ? dateText(value) : String(value));
+  const number = isDate ? dateText : numeric;
   switch (filter.kind) {
     case 'strings':
-      return filter.values.map(quote).join(',');
+      return filter.values.map(string).join(',');
     case 'numbers':
       return filter.values.map(number).join(',');
     case 'range':
@@ -34,7 +41,7 @@ function filterText(filter: Filter, domain: SearchDomain): string {
   }
 }
 
-/** Only what would make two different requests read alike is quoted: the separators and the quote itself. */
+/** Quotes the separators and the quote itself, so that no two different requests have one canonical form. */
 function quote(text: string): string {
   return text.replace(/[%&=,:]/g, (separator) => encodeURIComponent(separator));
 }
@@ -43,12 +50,12 @@ function quote(text: string): string {
 export const MAX_REQUEST_TEXT_UNITS = 512;
 
 /**
- * The canonical form of a text in a request: what two people mean alike is written alike. Order and meaning of words
- * never change. Applying it twice changes nothing more (property-tested), whatever the input.
+ * The canonical form of a text in a request: texts of one meaning become one text. The order and the meaning of words
+ * never change. To apply it twice changes nothing more, for any input (property-tested).
  *
  * The result may be longer than the text: NFKC makes 18 letters of ﷺ, and no character makes more.
- * @throws RangeError for more than `MAX_REQUEST_TEXT_UNITS`: whoever takes a request's text checks its length first, and
- *   refuses it by its name.
+ * @throws RangeError for more than `MAX_REQUEST_TEXT_UNITS`: callers check the length first, and refuse the parameter by
+ *   its name.
  */
 export function canonicalText(text: string): string {
   if (text.length > MAX_REQUEST_TEXT_UNITS) {
@@ -57,7 +64,7 @@ export function canonicalText(text: string): string {
   return canonicalDocumentText(text);
 }
 
-/** The same for a text of a document, of any length. Its time grows with the length and no faster. */
+/** The same for a text of a document, of any length. Its time grows linearly with the length. */
 export function canonicalDocumentText(text: string): string {
   if (PLAIN.test(text)) return collapse(yo(text.toLowerCase()));
   let current = text;
@@ -76,7 +83,7 @@ export interface AppliedRule {
   readonly after: string;
 }
 
-/** The same, with each rule that changed something, in the order applied. */
+/** Each rule that changes the text, in the order applied. */
 export function explainCanonicalText(text: string): readonly AppliedRule[] {
   const applied: AppliedRule[] = [];
   let current = text;
@@ -94,7 +101,7 @@ export function explainCanonicalText(text: string): readonly AppliedRule[] {
 
 const MAX_ROUNDS = 8;
 
-/** Printable ASCII and basic Russian: nothing to normalise, case folds letter by letter. Nearly every query. */
+/** Printable ASCII and basic Russian, as in nearly every query: nothing to normalise, and case folds letter by letter. */
 const PLAIN = /^[ -~А-яЁё]*$/;
 
 const yo = (text: string): string => text.replaceAll('ё', 'е');
@@ -107,8 +114,8 @@ const collapse = (text: string): string => text.replace(/\s+/gu, ' ').trim();
 const foldCase = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase();
 
 /**
- * Normalising sorts the marks of each letter, in a time that grows with the square of their number: 120 KB of them held
- * the event loop for two seconds. No script has more than a few; the Stream-Safe Text Format (UAX #15 §13) allows 30.
+ * To normalise is to sort the marks of each letter, in a time that grows with the square of their number: 120 KB of marks
+ * blocked the event loop for two seconds. No script has more than a few; the Stream-Safe Text Format (UAX #15 §13) allows 30.
  */
 const MORE_MARKS = /(\p{M}{30})\p{M}+/gu;
 
@@ -117,7 +124,7 @@ const RULES: readonly { readonly rule: string; readonly apply: (text: string) =>
   // NFKC would glue their letters to the word before or after: core™ → coretm, №5 → no5.
   { rule: 'word signs', apply: (text) => text.replace(/[™℠№]/gu, ' ') },
   { rule: 'unicode NFKC', apply: (text) => text.normalize('NFKC') },
-  // Soft hyphen, zero-width space, word joiner, byte order mark, marks of direction: copied along, meaning nothing.
+  // Soft hyphen, zero-width space, word joiner, byte order mark, marks of direction: copied with a text, without meaning.
   {
     rule: 'invisible characters',
     apply: (text) => text.replace(/[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu, ''),

@@ -1,6 +1,6 @@
 /**
- * What a domain declares about its documents and its traffic. Everything a request may name is declared here; a
- * parameter nobody declared is ignored and is not part of the key.
+ * A domain declares its documents and its parameters. A request may name only what is declared; any other parameter is
+ * ignored and is not part of the key.
  */
 export type AttributeType = 'string' | 'integer' | 'number' | 'date';
 
@@ -12,20 +12,20 @@ export interface Attribute {
   readonly facet: boolean;
   /** May order results (`sort=name`, `sort=-name`). */
   readonly sort: boolean;
-  /** Its name for people. Changes no answer. */
+  /** The name that the search page shows. Changes no answer. */
   readonly label?: string;
-  /** ISO 4217 code: a number that is an amount of money. For people alone; it changes no answer. */
+  /** ISO 4217 code, for a number that is an amount of money. The search page shows it; it changes no answer. */
   readonly currency?: string;
 }
 
 /**
- * A parameter or header beside the query by which answers are kept apart, such as a region or a variant. It is part of
- * the key; the engines here do not read it, so it only makes a difference to an engine that is told of it.
+ * A parameter or header beside the query that separates answers, such as a region or a variant. It is part of the key. The
+ * engines of this project do not read it.
  */
 export interface ContextParameter {
   readonly name: string;
   readonly source: 'query' | 'header';
-  /** The values allowed; the first is the default. Closed, so that a client cannot split the cache at will. */
+  /** The allowed values; the first is the default. The list is closed, so that a client cannot split the cache at will. */
   readonly values: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface SearchDomain {
   readonly name: string;
   readonly attributes: readonly Attribute[];
   readonly context: readonly ContextParameter[];
-  /** Hash of everything on the engine's side that changes an answer; see profile.ts. */
+  /** Hash of everything on the engine's side that changes an answer: `profileHash` in key.ts. */
   readonly answerProfile: string;
 }
 
@@ -46,14 +46,14 @@ export interface Document {
   readonly id: string;
   readonly title: string;
   readonly description: string;
-  /** Declared attributes only; `date` as `YYYY-MM-DD`. A missing one is left out of pages, filters and facets. */
+  /** Declared attributes only; `date` as `YYYY-MM-DD`. A document without one is not in its filters and facets. */
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
-/** In characters. A real catalogue at hand has an id of 75. */
+/** In characters. One real catalogue has an id of 75. */
 export const MAX_ID_LENGTH = 128;
 
-/** One search, validated against its domain and in canonical form: the only thing an engine is ever given. */
+/** One search, validated against its domain and in canonical form: the only input of an engine. */
 export interface SearchRequest {
   readonly domain: string;
   /** Canonical text: NFKC, folded case, single spaces, ё→е. Never empty; 1–256 characters as typed. */
@@ -63,7 +63,7 @@ export interface SearchRequest {
   /** 1–100. */
   readonly limit: number;
   readonly sort: Sort;
-  /** Sorted by attribute, one per attribute; values sorted and unique. All must hold. */
+  /** Sorted by attribute, one per attribute; values sorted and unique. A result satisfies all of them. */
   readonly filters: readonly Filter[];
   /** Sorted and unique attribute names. */
   readonly facets: readonly string[];

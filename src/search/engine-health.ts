@@ -3,35 +3,35 @@ import type { Engine } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 
 const FAILURES_IN_A_ROW = 5;
-/** Twice the ramp after a closing: an engine that breaks down under the whole load has broken down by then. */
+/** Twice the slow start: an engine that breaks down under the full load has broken down by then. */
 const TRUSTED_AFTER_MS = 10_000;
 
 /**
- * How the engine is. It is probed beside the searches, each endpoint by itself: every few seconds, because with little
- * traffic a breaker learns late of a dead engine, and quickly while the breaker is open, because nothing else tells that
- * the engine is back.
+ * Active health checks of the engine, beside the searches and for each endpoint alone: every few seconds, because with
+ * little traffic a breaker learns late of a dead engine, and quickly while the breaker is open, because nothing else shows
+ * that the engine is back.
  */
 export interface EngineHealth {
-  /** Which of the endpoints answered their last probe, in their order. */
+  /** Whether each endpoint answered its last probe, in their order. */
   readonly reachable: () => readonly boolean[];
-  /** Its latest searches all failed, whatever the fault: a live engine that refuses everything opens no breaker. */
+  /** The latest searches all failed, by any fault: a live engine that refuses every query opens no breaker. */
   readonly failing: () => boolean;
   readonly note: (event: Pick<Extract<SearchEvent, { kind: 'engine' }>, 'result'>) => void;
-  /** The breaker of an endpoint has changed, by calls or by `onProbe`. */
+  /** The breaker of an endpoint has changed its state, by calls or by `onProbe`. */
   readonly breakerIs: (endpoint: number, state: BreakerState) => void;
   readonly close: () => void;
 }
 
-export interface EngineHealthOptions {
+interface EngineHealthOptions {
   readonly engines: readonly Pick<Engine, 'probe'>[];
   readonly intervalMs: number;
   /**
-   * While the breaker is not closed. It doubles, up to `intervalMs`, with each closing that did not last, so that an engine
-   * that answers probes and fails searches is left alone; and with each probe without any answer, because each of those
+   * The interval while the breaker is not closed. It doubles, up to `intervalMs`, with each closing that did not last,
+   * because such an engine answers probes and fails searches; and with each probe without any answer, because each of them
    * leaves a connection in the queue of an engine that hangs.
    */
   readonly openIntervalMs: number;
-  /** A probe that takes longer has failed. */
+  /** A probe that takes longer fails. */
   readonly timeoutMs: number;
   readonly monotonicMs: () => number;
   readonly random: () => number;
@@ -43,11 +43,11 @@ interface Probed {
   readonly endpoint: number;
   readonly engine: Pick<Engine, 'probe'>;
   reachable: boolean;
-  /** To the next probe; undefined while one is under way. */
+  /** To the next probe; undefined while one is running. */
   timer: NodeJS.Timeout | undefined;
   isClosed: boolean;
   openings: number;
-  /** The last closing; undefined once the breaker has opened after it. */
+  /** Time of the last closing; undefined once the breaker has opened after it. */
   closedAtMs: number | undefined;
   /** Closings in a row that did not last. */
   falseClosings: number;
@@ -91,11 +91,11 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
       one.reachable = true;
       one.unanswered = 0;
     } catch {
-      // Which fault it is, searches say in their events; here it is only up or down.
+      // Events of searches tell the fault; a probe only tells up or down.
       one.reachable = false;
       one.unanswered = monotonicMs() - startedMs < openIntervalMs ? 0 : one.unanswered + 1;
     }
-    // The breaker has opened since the probe was sent: the calls that failed are the later evidence.
+    // When the breaker has opened since the probe was sent, the calls that failed are the later evidence.
     const isOutdated = one.reachable && one.openings !== openings;
     if (!isOutdated && !closed) onProbe(one.endpoint, one.reachable);
     schedule(one);
@@ -126,7 +126,7 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
       if (!one.isClosed) return;
       one.isClosed = false;
       one.unanswered = 0;
-      // One at a time, however slow: the probe that is under way schedules the next.
+      // One probe at a time, however slow: a running probe schedules the next.
       if (one.timer !== undefined) schedule(one);
     },
     close: () => {

@@ -1,23 +1,24 @@
 import type { SearchDomain, SearchRequest } from './domain.ts';
 
 /**
- * What computes a page. Promises, checked by test/contract/engine.ts for every adapter:
+ * The engine port: an engine computes pages. Its promises, which test/contract/engine.ts checks for every adapter:
  * - `search` settles when the engine has replied, or soon after `signal` aborts; it never hangs past the abort.
- * - `signal` is the hard deadline, not the client's: an adapter destroys what it must and rejects `engine-timeout`.
- * - every rejection is an `EngineError`; no input that a `SearchRequest` can carry is an engine error.
+ * - `signal` is the hard deadline, not the client's: an adapter destroys connections if it must, and rejects
+ *   `engine-timeout`.
+ * - every rejection is an `EngineError`; no value that a `SearchRequest` can carry leads to one.
  */
 export interface Engine {
   readonly search: (request: SearchRequest, signal: AbortSignal) => Promise<ResultPage>;
-  /** Resolves when the engine can answer `probeOf` its domain; rejects with an `EngineError`. */
+  /** Resolves when the engine can answer `probeOf(domain)`; rejects with an `EngineError`. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;
-  /** Whether an aborted search stops working at once. searchd goes on, so its permit is held longer. */
+  /** Whether an aborted search stops at once. searchd goes on, so its permit is held longer. */
   readonly abortEndsWork: boolean;
 }
 
 /**
- * The domain's own search, so that a wrong index or attribute shows before the first search does. Its word is in no
- * index: it costs a look-up.
+ * The health probe is a search of the domain itself, so that a wrong index or attribute shows before the first search. Its
+ * word is in no index: it costs one look-up.
  */
 export function probeOf({ name, attributes }: SearchDomain): SearchRequest {
   return {
@@ -52,8 +53,8 @@ export class EngineError extends Error {
 }
 
 /**
- * One engine answer. Identical questions to an unchanged index give identical pages. Sorted by an attribute, documents
- * without it come last in both directions.
+ * One answer of an engine. Identical requests to an unchanged index give identical pages. In an order by an attribute,
+ * documents without it come last in both directions.
  */
 export interface ResultPage {
   readonly total: number;
@@ -62,12 +63,12 @@ export interface ResultPage {
   readonly results: readonly SearchResult[];
   /** One member per requested facet, values by falling count and then by folded value, at most `FACET_VALUES`. */
   readonly facets: Readonly<Record<string, readonly FacetCount[]>>;
-  /** The engine answered without all of its parts (a dead agent, a query cut short); the text says why. */
+  /** Present when the engine answered without all of its parts (a dead agent, a query cut short): the reason. */
   readonly partial?: string;
 }
 
 export interface SearchResult {
-  /** Decimal or any other text of at most `MAX_ID_LENGTH` characters, exactly as indexed: 64-bit ids never pass through a number. */
+  /** Any text of at most `MAX_ID_LENGTH` characters, exactly as indexed: 64-bit ids never become a JavaScript number. */
   readonly id: string;
   /** Plain text, not HTML. */
   readonly title: string;
@@ -82,5 +83,5 @@ export interface FacetCount {
   readonly count: number;
 }
 
-/** Values returned per facet, by falling count. */
+/** Maximum of values per facet. */
 export const FACET_VALUES = 20;

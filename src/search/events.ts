@@ -1,8 +1,8 @@
 import type { CacheEvent } from '../cache/events.ts';
 import type { EngineErrorCode } from './engine.ts';
-import type { UnansweredCode } from './search-error.ts';
+import type { SearchErrorCode } from './search-error.ts';
 
-/** What the search room and the cache under it say happened, once; metrics, logs and tests read it. */
+/** The events of search and of the cache under it. Metrics, logs and tests read them. */
 export type SearchEvent =
   | CacheEvent
   | {
@@ -12,14 +12,14 @@ export type SearchEvent =
       /** The reply came after the client had been answered. */
       readonly late: boolean;
       readonly durationMs: number;
-      /** The engine's own words about a failure or a partial page: for the log, never for clients. */
+      /** The engine's own text about a failure or a partial page: for the log, never for clients. */
       readonly detail?: string;
     }
   | {
       readonly kind: 'refresh';
       readonly domain: string;
-      /** `leased`: another process does it. */
-      readonly result: 'from-store' | 'from-engine' | 'leased' | UnansweredCode;
+      /** `leased`: another process is loading the page. */
+      readonly result: 'from-store' | 'from-engine' | 'leased' | SearchErrorCode;
     }
   | {
       readonly kind: 'lifeboat';
@@ -44,5 +44,5 @@ export const OUTCOMES = [
 
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** The outcomes that carry a page. */
+/** The outcomes that have a page. */
 export type AnswerOutcome = Extract<Outcome, 'hit-l1' | 'hit-l2' | 'stale' | 'collapsed' | 'engine' | 'lifeboat'>;

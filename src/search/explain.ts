@@ -1,18 +1,16 @@
-import type { Entry } from '../cache/entry.ts';
+import { type Entry, type Freshness, freshnessOf } from '../cache/entry.ts';
 import type { MissReason } from '../cache/events.ts';
-import { freshnessOf } from '../cache/freshness.ts';
 import { type EntryRules, isRefused } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { Store } from '../cache/store.ts';
 import { decodeStored, type StoredEntryLimits } from '../cache/tiers.ts';
 import { type AppliedRule, explainCanonicalText } from './canonical.ts';
 import type { SearchDomain } from './domain.ts';
-import { prepareSearch } from './key.ts';
-import type { Forward } from './miss-path.ts';
+import { type PreparedSearch, prepareSearch } from './key.ts';
+import type { MissPath } from './miss-path.ts';
 import { ignoredParameters, type SearchParameters } from './query.ts';
-import type { PreparedSearch } from './read-path.ts';
 
-/** `/admin/explain`: why two searches do or do not share an answer, and where this one's answer is. */
+/** `/admin/explain`: why two searches do or do not share an answer, and where the answer of this one is. */
 export interface Explanation {
   readonly domain: string;
   /** Each canonicalisation rule that changed the text, in the order applied. */
@@ -27,13 +25,13 @@ export interface Explanation {
   readonly slot?: number;
   readonly node?: string;
   readonly tiers: readonly TierExplanation[];
-  /** Why the last lookup of this key in this process missed, if one did lately (bounded memory). */
+  /** The last miss of this key in this process, while it is remembered (the number of keys is bounded). */
   readonly lastMiss?: { readonly reason: MissReason; readonly secondsAgo: number };
 }
 
 export interface TierExplanation {
   readonly tier: 'l1' | 'l2';
-  /** `failing`: served only when the engine fails. A refused entry (flushed, suppressed) is named as such. */
+  /** `failing`: served only when the engine fails. `lapsed`: never served. `flushed`, `suppressed`: refused whatever its age. */
   readonly state:
     | 'fresh'
     | 'stale'
@@ -47,9 +45,9 @@ export interface TierExplanation {
     | 'unsigned'
     | 'flushed'
     | 'suppressed';
-  /** For `fault`: which. */
+  /** Which `fault`. */
   readonly detail?: MissReason;
-  /** Of the encoded entry. */
+  /** Size of the encoded entry. */
   readonly bytes?: number;
   readonly coding?: string;
   readonly ageSeconds?: number;
@@ -61,20 +59,20 @@ export interface TierExplanation {
   readonly results?: number;
 }
 
-export interface ExplainOptions extends StoredEntryLimits {
+interface ExplainOptions extends StoredEntryLimits {
   readonly domain: SearchDomain;
   readonly memory: MemoryTier;
   readonly store?: Store;
   readonly storeDeadlineMs: number;
   readonly rules: EntryRules;
-  readonly forward: Pick<Forward, 'lastMiss'>;
+  readonly lastMiss: MissPath['lastMiss'];
 }
 
 /** Reads both tiers without counting as a use and without asking the engine. @throws InvalidSearch */
 export async function explain(parameters: SearchParameters, options: ExplainOptions): Promise<Explanation> {
   const { domain, memory, store, clock } = options;
   const prepared = prepareSearch(parameters, [domain]);
-  const typed = parameters.pairs.find(([name]) => name === 'q')?.[1] ?? '';
+  const rawText = parameters.pairs.find(([name]) => name === 'q')?.[1] ?? '';
   const held = memory.peek(prepared.key);
   const tiers: TierExplanation[] = [
     held === undefined ? { tier: 'l1', state: 'absent' } : { tier: 'l1', ...describe(held, prepared, options) },
@@ -89,11 +87,11 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
       else tiers.push({ tier: 'l2', state: decoded.kind, bytes: read.value.length });
     }
   }
-  const lastMiss = options.forward.lastMiss(prepared.key);
-  const ago = lastMiss === undefined ? undefined : Math.round((clock.monotonicMs() - lastMiss.atMs) / 1000);
+  const lastMiss = options.lastMiss(prepared.key);
+  const secondsAgo = (atMs: number): number => Math.round((clock.monotonicMs() - atMs) / 1000);
   return {
     domain: domain.name,
-    rules: explainCanonicalText(typed),
+    rules: explainCanonicalText(rawText),
     ignored: ignoredParameters(parameters, domain),
     canonical: prepared.canonical,
     answerProfile: domain.answerProfile,
@@ -102,14 +100,14 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
     bucket: prepared.bucket,
     ...store?.locate(prepared.storeName),
     tiers,
-    ...(lastMiss === undefined || ago === undefined ? {} : { lastMiss: { reason: lastMiss.reason, secondsAgo: ago } }),
+    ...(lastMiss === undefined ? {} : { lastMiss: { reason: lastMiss.reason, secondsAgo: secondsAgo(lastMiss.atMs) } }),
   };
 }
 
 function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainOptions): Omit<TierExplanation, 'tier'> {
   const nowMs = clock.monotonicMs();
   const verdict = rules.judge(entry, name);
-  const age = freshnessOf(entry, nowMs);
+  const age = AGE_WORDS[freshnessOf(entry, nowMs)];
   return {
     state: isRefused(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
     bytes: entry.encoded.length,
@@ -122,3 +120,11 @@ function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainO
     results: entry.fingerprints.length,
   };
 }
+
+/** The words of the API. */
+const AGE_WORDS: Readonly<Record<Freshness, TierExplanation['state']>> = {
+  fresh: 'fresh',
+  stale: 'stale',
+  'stale-if-error': 'failing',
+  expired: 'lapsed',
+};

@@ -2,38 +2,30 @@ import { hash } from 'node:crypto';
 import { ENTRY_VERSION } from '../cache/codec.ts';
 import { BUCKETS } from '../cache/invalidation.ts';
 import { canonicalForm } from './canonical.ts';
-import type { Attribute, SearchDomain } from './domain.ts';
+import type { Attribute, SearchDomain, SearchRequest } from './domain.ts';
 import { parseRequest, type SearchParameters } from './query.ts';
-import type { PreparedSearch } from './read-path.ts';
 import { InvalidSearch } from './search-error.ts';
 
+/** A validated search with the text that identifies its answer. Cheap to keep: http remembers it per URL. */
+export interface PreparedSearch extends SearchKey {
+  readonly request: SearchRequest;
+  /** Two requests share it exactly when they must share an answer; see canonical.ts. */
+  readonly canonical: string;
+}
+
 export interface SearchKey {
-  /** 22 base64url characters: 128 bits of SHA-256. */
+  /** First 16 bytes of SHA-256 of the canonical form, base64url: 22 characters. */
   readonly key: string;
   /** `sc1:<domain>:{<key>}`: the tag puts an entry and its lease on one slot, and spreads keys evenly over slots. */
   readonly storeName: string;
+  /** Key hash modulo 10 000: the unit of flushes and drills. */
   readonly bucket: number;
 }
 
-export function keyOf(canonical: string, domain: string): SearchKey {
-  const key = hash('sha256', canonical, 'buffer').toString('base64url', 0, 16);
-  return { key, ...storedNameOf(key, domain) };
-}
-
-/** What follows from a key alone. */
-export function storedNameOf(key: string, domain: string): Omit<SearchKey, 'key'> {
-  // Six characters carry the first 36 bits of the hash.
-  const bucket = Buffer.from(key.slice(0, 6), 'base64url').readUInt32BE(0) % BUCKETS;
-  return { storeName: `sc${ENTRY_VERSION}:${domain}:{${key}}`, bucket };
-}
-
-/** The shape of the body; raised when the same page would be written differently. */
-const BODY_VERSION = 1;
-
 /** Everything on the engine's side that changes an answer. Part of every key: a changed configuration never serves old answers. */
-export interface AnswerProfile {
+interface AnswerProfile {
   readonly engine: string;
-  /** Of the adapter: raised when it asks or reads in another way. */
+  /** The adapter's: raised when it asks or reads in another way. */
   readonly revision: number;
   readonly index: string;
   readonly ranker: string;
@@ -41,22 +33,6 @@ export interface AnswerProfile {
   readonly details: readonly (string | number)[];
   readonly snippetLength: number;
   readonly attributes: readonly Attribute[];
-}
-
-/** 11 base64url characters. */
-export function profileHash(profile: AnswerProfile): string {
-  const attributes = profile.attributes.map(({ name, type, facet, sort }) => [name, type, facet, sort]);
-  const text = JSON.stringify([
-    BODY_VERSION,
-    profile.engine,
-    profile.revision,
-    profile.index,
-    profile.ranker,
-    profile.details,
-    profile.snippetLength,
-    attributes,
-  ]);
-  return hash('sha256', text, 'buffer').toString('base64url', 0, 8);
 }
 
 /** Raw parameters → a request and its key. @throws InvalidSearch */
@@ -76,4 +52,35 @@ export function domainOf({ pairs }: SearchParameters, domains: readonly SearchDo
     throw new InvalidSearch('unknown-domain', 'domain', `domain must be one of: ${known}, given once`);
   }
   return domain;
+}
+
+export function keyOf(canonical: string, domain: string): SearchKey {
+  const key = hash('sha256', canonical, 'buffer').toString('base64url', 0, 16);
+  return { key, ...storedNameOf(key, domain) };
+}
+
+/** The parts of a SearchKey that follow from the key alone. */
+export function storedNameOf(key: string, domain: string): Omit<SearchKey, 'key'> {
+  // Six characters carry the first 36 bits of the hash.
+  const bucket = Buffer.from(key.slice(0, 6), 'base64url').readUInt32BE(0) % BUCKETS;
+  return { storeName: `sc${ENTRY_VERSION}:${domain}:{${key}}`, bucket };
+}
+
+/** The shape of the body; raised when the same page would be written differently. */
+const BODY_VERSION = 1;
+
+/** 11 base64url characters. */
+export function profileHash(profile: AnswerProfile): string {
+  const attributes = profile.attributes.map(({ name, type, facet, sort }) => [name, type, facet, sort]);
+  const text = JSON.stringify([
+    BODY_VERSION,
+    profile.engine,
+    profile.revision,
+    profile.index,
+    profile.ranker,
+    profile.details,
+    profile.snippetLength,
+    attributes,
+  ]);
+  return hash('sha256', text, 'buffer').toString('base64url', 0, 8);
 }

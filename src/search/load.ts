@@ -1,370 +1,340 @@
 import type { Entry } from '../cache/entry.ts';
-import type { EntryRules } from '../cache/invalidation.ts';
 import type { Lease, Leases } from '../cache/lease.ts';
-import { createFlights } from '../cache/singleflight.ts';
-import type { Kept, Lookup, Tiers } from '../cache/tiers.ts';
+import { createSingleflight } from '../cache/singleflight.ts';
+import type { Lookup, StoredIn, Tiers } from '../cache/tiers.ts';
 import { PRIORITIES, type Priority, Shed } from '../resilience/admission.ts';
 import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
 import type { Admission, Guard } from '../resilience/guard.ts';
-import { type EncodePageOptions, encodePage } from './encode-page.ts';
 import { type Engine, EngineError, type ResultPage } from './engine.ts';
 import type { SearchEvent } from './events.ts';
-import type { PreparedSearch } from './read-path.ts';
+import type { PreparedSearch } from './key.ts';
+import { type ComputeEntryOptions, computeEntry } from './page.ts';
+import { LeasedElsewhere, searchError, toSearchError } from './search-error.ts';
 
-/** The miss path of one domain: one flight per key, for people and for refreshes alike. */
-export interface MissPath {
-  /** Joins the key's flight or starts it. The flight outlives its clients: each waits no longer than its own patience. */
-  readonly fly: (prepared: PreparedSearch, found: Lookup | undefined, deadlineAtMs: number) => Flight;
-  /** The same, past whatever flight of that key is up and whatever is stored: an operator wants the engine's page. */
-  readonly flyAnew: (prepared: PreparedSearch, found: Lookup | undefined, deadlineAtMs: number) => Flight;
-  /** As `fly`, but only when there are places to spare. `newerThanMs`: of the page at hand, wall time of its creation. */
-  readonly flyBehind: (prepared: PreparedSearch, options: BehindOptions) => Flight;
-  /** Whether a flight of that key is up: joining it costs the engine nothing. */
-  readonly isUp: (key: string) => boolean;
-  readonly flights: () => number;
+/**
+ * Loads pages that the cache does not have, one load per key for clients and refreshes alike: a permit of the guard, the
+ * lease of the key, the engine, both tiers. A load outlives its clients: it ends when the engine has replied or the hard
+ * deadline has passed. It fails with a SearchError; any other error is a bug.
+ */
+export interface Loader {
+  /** Joins the key's load or starts it. `l2`: the lookup that missed; a reply that it still expects may end the load. */
+  readonly load: (prepared: PreparedSearch, l2: Lookup | undefined, deadlineAtMs: number) => LoadJoin;
+  /** As `load`, past a load of that key that is running and past every stored page: an operator wants the engine's page. */
+  readonly reload: (prepared: PreparedSearch, l2: Lookup | undefined, deadlineAtMs: number) => LoadJoin;
+  /** As `load`, in the background: with permits that no client needs, and in the queue no longer than the engine's deadline. */
+  readonly refresh: (prepared: PreparedSearch, options: BackgroundLoad) => LoadJoin;
+  /** Whether a load of that key is running: to join it costs the engine nothing. */
+  readonly isLoading: (key: string) => boolean;
+  readonly size: () => number;
 }
 
-export interface BehindOptions {
+interface BackgroundLoad {
   readonly priority: Exclude<Priority, 'interactive'>;
-  readonly deadlineAtMs: number;
-  /** Read the store first: another process may have refreshed it. */
-  readonly askStore: boolean;
+  /** Read the store first: another process may have refreshed the page. */
+  readonly readStore: boolean;
+  /** Wall time: only a page created later is new. */
   readonly newerThanMs: number;
 }
 
-export interface Flight {
-  readonly result: Promise<Landed>;
+export interface LoadJoin {
+  readonly result: Promise<Loaded>;
+  /** True for the caller that started the load. */
   readonly leads: boolean;
   /** Resolved when the engine's call has begun, in whichever process. */
-  readonly asked: Promise<void>;
+  readonly started: Promise<void>;
 }
 
-export interface Landed {
+interface Loaded {
   readonly entry: Entry;
-  /** `store`: a late reply, or a page that had come meanwhile. `fleet`: another process's flight. */
+  /** `store`: a late reply, or a page that had been stored meanwhile. `fleet`: a load of another process. */
   readonly from: 'engine' | 'store' | 'fleet';
-  readonly stored: Kept;
+  readonly stored: StoredIn;
 }
 
-export interface MissPathOptions {
-  readonly tiers: Tiers;
-  readonly compute: Compute;
-  /** False: every search flies alone (to measure what coalescing is worth). */
-  readonly coalesce: boolean;
-}
-
-/** A reply that missed its deadline mostly comes soon after; a refusal must not wait for one that does not. */
-const LATE_GRACE_MS = 80;
-
-/** Wall time before everything: every fresh page will do. */
-const ANY_FRESH = 0;
-
-export function createMissPath({ tiers, compute, coalesce }: MissPathOptions): MissPath {
-  const flights = createFlights<Landed>();
-  const errands = new Map<string, Errand>();
-  let alone = 0;
-
-  /** A late L2 reply that is fresh ends the wait, unless the engine has started: then its page is as near. */
-  const go = (
-    prepared: PreparedSearch,
-    found: Lookup | undefined,
-    errand: Errand,
-    newerThanMs: number | undefined,
-  ): Promise<Landed> => {
-    let started = false;
-    const onStart = (): void => {
-      started = true;
-      errand.ask();
-    };
-    const newer = newerThanMs === undefined ? {} : { newerThanMs };
-    const computed: Promise<Landed> = compute(prepared, { errand, onStart, storeIsUp: storeIsUp(found), ...newer });
-    const late = found?.kind === 'missed' ? found.late : undefined;
-    if (late === undefined) return computed;
-    const rescued = late.then((entry) => {
-      if (entry === undefined || started) return computed;
-      errand.leave();
-      return fromStore(entry);
-    });
-    // Refused at once (an open breaker, a full queue), it still waits a little for the reply: nothing else can answer.
-    const patient = computed.catch(async (error: unknown) => {
-      const entry = started ? undefined : await withinDeadline(late, LATE_GRACE_MS).catch(() => undefined);
-      if (entry === undefined) throw error;
-      return fromStore(entry);
-    });
-    return Promise.race([patient, rescued]);
-  };
-
-  const join = (key: string, errand: Errand, start: () => Promise<Landed>): Flight => {
-    const flight = flights.join(key, () => {
-      errands.set(key, errand);
-      const result = start();
-      const land = (): void => {
-        errands.delete(key);
-      };
-      result.then(land, land);
-      return result;
-    });
-    if (flight.leads) return { ...flight, asked: errand.asked };
-    const joined = errands.get(key);
-    joined?.press(errand.priority(), errand.deadlineAtMs());
-    return { ...flight, asked: (joined ?? errand).asked };
-  };
-
-  const keyOf = (prepared: PreparedSearch): string => {
-    if (coalesce) return prepared.key;
-    alone += 1;
-    return `${prepared.key} ${alone}`;
-  };
-
-  return {
-    flights: flights.size,
-    isUp: (key) => errands.has(key),
-    fly: (prepared, found, deadlineAtMs) => {
-      const errand = createErrand('interactive', deadlineAtMs);
-      return join(keyOf(prepared), errand, () => go(prepared, found, errand, ANY_FRESH));
-    },
-    flyAnew: (prepared, found, deadlineAtMs) => {
-      const errand = createErrand('interactive', deadlineAtMs);
-      return join(`anew ${prepared.key}`, errand, () => go(prepared, found, errand, undefined));
-    },
-    flyBehind: (prepared, { priority, deadlineAtMs, askStore, newerThanMs }) => {
-      const errand = createErrand(priority, deadlineAtMs);
-      return join(keyOf(prepared), errand, async () => {
-        const found = askStore ? await tiers.fromStore(prepared) : undefined;
-        const isNewer = found?.kind === 'found' && found.freshness === 'fresh' && found.entry.createdAtMs > newerThanMs;
-        return isNewer ? fromStore(found.entry) : go(prepared, found, errand, newerThanMs);
-      });
-    },
-  };
-}
-
-/** It came through `tiers`, which put it into L1. */
-function fromStore(entry: Entry): Landed {
-  return { entry, from: 'store', stored: { l1: true, l2: false } };
-}
-
-/** A store that has just failed is not said to keep the answer; one that merely missed is. */
-function storeIsUp(found: Lookup | undefined): boolean {
-  if (found === undefined || found.kind === 'found') return true;
-  return found.reason !== 'node-open' && found.reason !== 'store-down' && found.reason !== 'store-saturated';
-}
-
-/**
- * What a flight wants at present. It changes under way: a person who joins a refresh makes it urgent at once; and when
- * its turn in the queue has expired, it takes another one if somebody has joined since, because under overload the newest
- * is served first and a flight is as new as its latest follower.
- */
-export interface Errand {
-  readonly priority: () => Priority;
-  /** Monotonic; past it nobody waits for the flight any more. */
-  readonly deadlineAtMs: () => number;
-  /** Begins a turn; aborted when it is to be taken anew or not at all. */
-  readonly turn: () => AbortSignal;
-  /** Somebody joined since the turn began. */
-  readonly renewed: () => boolean;
-  readonly press: (priority: Priority, deadlineAtMs: number) => void;
-  /** The engine is asked now, by this process or by another one that holds the lease. */
-  readonly ask: () => void;
-  /** Resolved by the first `ask`. */
-  readonly asked: Promise<void>;
-  /** The answer came from elsewhere. */
-  readonly leave: () => void;
-  readonly left: () => boolean;
-}
-
-export function createErrand(first: Priority, firstDeadlineAtMs: number): Errand {
-  let priority = first;
-  let deadlineAtMs = firstDeadlineAtMs;
-  let left = false;
-  let renewed = false;
-  let turn = new AbortController();
-  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-  return {
-    priority: () => priority,
-    deadlineAtMs: () => deadlineAtMs,
-    turn: () => {
-      renewed = false;
-      if (!left) turn = new AbortController();
-      return turn.signal;
-    },
-    renewed: () => renewed,
-    press: (wanted, wantedAtMs) => {
-      deadlineAtMs = Math.max(deadlineAtMs, wantedAtMs);
-      renewed = true;
-      if (PRIORITIES.indexOf(wanted) >= PRIORITIES.indexOf(priority)) return;
-      priority = wanted;
-      turn.abort();
-    },
-    ask,
-    asked,
-    leave: () => {
-      left = true;
-      turn.abort();
-    },
-    left: () => left,
-  };
-}
-
-/**
- * What every flight ends in: a permit, the lease of the key, the engine, and the page kept in both tiers. Of all the
- * processes only the one that holds the lease asks the engine; the others give their permit back and watch the store.
- */
-export type Compute = (prepared: PreparedSearch, task: ComputeTask) => Promise<Computed>;
-
-export interface ComputeTask {
-  readonly errand: Errand;
-  /** Called when the engine starts to work. */
-  readonly onStart: () => void;
-  /** False when the store has just failed. */
-  readonly storeIsUp: boolean;
-  /** Wall time: a stored entry created after it is as good as a new page. Absent: nothing but the engine's will do. */
-  readonly newerThanMs?: number;
-}
-
-export interface Computed {
-  readonly entry: Entry;
-  /** `fleet`: another process computed it meanwhile. */
-  readonly from: 'engine' | 'fleet';
-  readonly stored: Kept;
-}
-
-export interface ComputeOptions extends EncodePageOptions {
+interface LoaderOptions extends ComputeEntryOptions {
   readonly domain: string;
-  /** The same index behind each; the guard says which. */
+  /** The same index behind each; the guard chooses. */
   readonly engines: readonly Engine[];
-  readonly guard: Guard;
+  readonly guard: Pick<Guard, 'admit'>;
   readonly tiers: Tiers;
   /** Absent where there is no store. */
   readonly leases?: Leases;
-  readonly rules: EntryRules;
-  /** For events: a reply after it is late. */
+  /** False: every search is its own load (to measure what coalescing is worth). */
+  readonly coalesce: boolean;
+  /** The engine's. A later reply is reported as late. */
   readonly deadlineMs: number;
+  readonly breakerRetryAfterMs: () => number;
   readonly observe: (event: SearchEvent) => void;
 }
 
-type EngineResult = Extract<SearchEvent, { kind: 'engine' }>['result'];
+/** A late store reply mostly comes soon after its deadline; a refusal does not wait longer than this for it. */
+const LATE_REPLY_GRACE_MS = 80;
 
-export function createCompute(options: ComputeOptions): Compute {
-  const { domain, engines, guard, tiers, leases, rules, clock, observe } = options;
+/** Wall time before everything: every fresh page is new enough. */
+const ANY_FRESH = 0;
 
-  const ask = async (prepared: PreparedSearch, endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
-    const startedMs = clock.monotonicMs();
-    const say = (result: EngineResult, detail?: string): void => {
-      const durationMs = clock.monotonicMs() - startedMs;
-      const late = durationMs > options.deadlineMs;
-      observe({ kind: 'engine', domain, result, late, durationMs, ...(detail === undefined ? {} : { detail }) });
-    };
-    try {
-      const engine = engines[endpoint];
-      if (engine === undefined) throw new Error(`no engine ${endpoint}`);
-      const page = await engine.search(prepared.request, signal);
-      say(page.partial !== undefined ? 'partial' : page.results.length === 0 ? 'empty' : 'whole', page.partial);
-      return page;
-    } catch (error) {
-      if (error instanceof EngineError) say(error.code, error.message);
-      throw error;
+const INTERACTIVE: Priority = 'interactive';
+
+/** One load on its way. */
+interface Load {
+  readonly prepared: PreparedSearch;
+  readonly context: LoadContext;
+  /** False when the store has just failed. */
+  readonly storeIsUp: boolean;
+  /** Wall time: a stored entry created later is as good as a new page. Absent: only the engine's page is. */
+  readonly newerThanMs: number | undefined;
+}
+
+export function createLoader(options: LoaderOptions): Loader {
+  const { domain, engines, guard, tiers, leases, clock, deadlineMs, observe } = options;
+  const loads = createSingleflight<Loaded, LoadContext>();
+  let uncoalesced = 0;
+
+  /** Permit → L1 again → lease → engine → store. */
+  const compute = async (load: Load): Promise<Loaded> => {
+    const { prepared, context } = load;
+    for (;;) {
+      const admission = await admitted(context);
+      // L1 again: another way (a bypass, a late store reply) may have filled it while this load waited for its permit.
+      const held = asWanted(load, tiers.fromMemory(prepared));
+      if (held !== undefined) {
+        admission.leave();
+        return held;
+      }
+      // A reload wants the engine's page: there is nothing to share with other processes.
+      if (leases === undefined || load.newerThanMs === undefined) return fromEngine(load, admission, undefined);
+      const taken = await leases.take(prepared.storeName);
+      if (taken.kind !== 'held') {
+        const lease = taken.kind === 'mine' ? taken.lease : undefined;
+        // The lease and the entry are read in one step: a page stored between the L2 read and the lease is found here.
+        const found = taken.kind === 'mine' ? fromStoredValue(load, taken.value) : undefined;
+        if (found === undefined && !context.cancelled()) return fromEngine(load, admission, lease);
+        lease?.release();
+        admission.leave();
+        if (found === undefined) throw searchError('overloaded');
+        return found;
+      }
+      // Another process is asking the engine. To wait for its page takes no permit, so this one goes back.
+      admission.leave();
+      context.begin('elsewhere');
+      // Nobody waits for a refresh: the next request finds the page in the store.
+      if (context.priority() !== INTERACTIVE) throw new LeasedElsewhere();
+      const waited = await leases.wait(prepared.storeName, context.deadlineAtMs, context.cancelled);
+      if (waited.kind === 'ended') {
+        throw waited.why === 'crowded' ? searchError('overloaded') : new DeadlinePassed(deadlineMs);
+      }
+      const found = waited.kind === 'value' ? fromStoredValue(load, waited.value) : undefined;
+      if (found !== undefined) return found;
+      // The other process left no page: start again from the permit.
     }
   };
 
-  const fromEngine = async (prepared: PreparedSearch, admission: Admission, task: ComputeTask): Promise<Entry> => {
-    let createdAtMs = 0;
-    let bornMs = 0;
-    let generation = 0;
-    const page = await admission.run((endpoint, signal) => {
-      task.onStart();
-      generation = rules.generation();
-      createdAtMs = clock.wallMs();
-      bornMs = clock.monotonicMs();
-      return ask(prepared, endpoint, signal);
-    });
-    const costMs = clock.monotonicMs() - bornMs;
-    const shown = withoutHidden(page, rules.hides());
-    return encodePage(prepared, shown, { generation, createdAtMs, bornMs, costMs }, options);
+  /** A permit, in as many attempts as the context allows: see LoadContext. */
+  const admitted = async (context: LoadContext): Promise<Admission> => {
+    for (;;) {
+      const signal = context.attempt();
+      try {
+        return await guard.admit({ deadlineAtMs: context.deadlineAtMs(), priority: context.priority(), signal });
+      } catch (error) {
+        const isOver = error instanceof Shed && (error.why === 'left' || error.why === 'queue-expired');
+        if (!isOver || context.cancelled() || !context.hasNewWaiters()) throw error;
+      }
+    }
   };
 
-  /** A page that somebody else computed, if it is what this flight wants. */
-  const asWanted = (found: Lookup, { newerThanMs }: ComputeTask): Computed | undefined => {
-    if (newerThanMs === undefined || found.kind !== 'found' || found.freshness !== 'fresh') return undefined;
-    if (found.entry.createdAtMs <= newerThanMs) return undefined;
-    return { entry: found.entry, from: 'fleet', stored: { l1: true, l2: false } };
-  };
-
-  const fromStored = (prepared: PreparedSearch, value: Buffer | undefined, task: ComputeTask): Computed | undefined =>
-    value === undefined || task.newerThanMs === undefined ? undefined : asWanted(tiers.open(prepared, value), task);
-
-  const computeWith = async (
-    prepared: PreparedSearch,
-    admission: Admission,
-    task: ComputeTask,
-    lease: Lease | undefined,
-  ): Promise<Computed> => {
+  const fromEngine = async (load: Load, admission: Admission, lease: Lease | undefined): Promise<Loaded> => {
+    const { prepared, context, storeIsUp } = load;
+    const ask = (endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
+      context.begin('here');
+      return askEngine(prepared, endpoint, signal);
+    };
     try {
-      const entry = await fromEngine(prepared, admission, task);
-      const kept = { storeIsUp: task.storeIsUp, ...(lease === undefined ? {} : { lease }) };
-      return { entry, from: 'engine', stored: tiers.keep(prepared, entry, kept) };
+      const entry = await computeEntry(prepared, admission, ask, options);
+      const stored = tiers.set(prepared, entry, { storeIsUp, ...(lease === undefined ? {} : { lease }) });
+      return { entry, from: 'engine', stored };
     } catch (error) {
       lease?.release();
       throw error;
     }
   };
 
-  /** Leave to ask, in as many turns as the errand is worth. */
-  const admitted = async ({ errand }: ComputeTask): Promise<Admission> => {
-    for (;;) {
-      const signal = errand.turn();
-      try {
-        return await guard.admit({ deadlineAtMs: errand.deadlineAtMs(), priority: errand.priority(), signal });
-      } catch (error) {
-        const again = error instanceof Shed && (error.why === 'left' || error.why === 'queue-expired');
-        if (!again || errand.left() || !errand.renewed()) throw error;
-      }
+  const askEngine = async (prepared: PreparedSearch, endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
+    const startedMs = clock.monotonicMs();
+    const report = (result: Extract<SearchEvent, { kind: 'engine' }>['result'], detail?: string): void => {
+      const durationMs = clock.monotonicMs() - startedMs;
+      const late = durationMs > deadlineMs;
+      observe({ kind: 'engine', domain, result, late, durationMs, ...(detail === undefined ? {} : { detail }) });
+    };
+    try {
+      const engine = engines[endpoint];
+      if (engine === undefined) throw new Error(`no engine ${endpoint}`);
+      const page = await engine.search(prepared.request, signal);
+      report(page.partial !== undefined ? 'partial' : page.results.length === 0 ? 'empty' : 'whole', page.partial);
+      return page;
+    } catch (error) {
+      if (error instanceof EngineError) report(error.code, error.message);
+      throw error;
     }
   };
 
-  return async (prepared, task) => {
-    const { errand } = task;
-    for (;;) {
-      const admission = await admitted(task);
-      // L1 again: the page may have come by another way while this flight waited for its permit.
-      const held = asWanted(tiers.fromMemory(prepared), task);
-      if (held !== undefined) {
-        admission.leave();
-        return held;
-      }
-      // A bypass wants the engine's page and nobody else's: there is nothing to share.
-      if (leases === undefined || task.newerThanMs === undefined) {
-        return computeWith(prepared, admission, task, undefined);
-      }
-      const taken = await leases.take(prepared.storeName);
-      if (taken.kind !== 'held') {
-        const lease = taken.kind === 'mine' ? taken.lease : undefined;
-        const found = taken.kind === 'mine' ? fromStored(prepared, taken.value, task) : undefined;
-        if (found === undefined && !errand.left()) return computeWith(prepared, admission, task, lease);
-        lease?.release();
-        admission.leave();
-        if (found === undefined) throw new Shed('left');
-        return found;
-      }
-      admission.leave();
-      errand.ask();
-      // Nobody waits for a refresh: whoever asks next finds the page in the store.
-      if (errand.priority() !== 'interactive') throw new Shed('leased');
-      const waited = await leases.wait(prepared.storeName, errand.deadlineAtMs, errand.left);
-      if (waited.kind === 'ended')
-        throw waited.why === 'crowded' ? new Shed('queue-full') : new DeadlinePassed(options.deadlineMs);
-      const found = waited.kind === 'value' ? fromStored(prepared, waited.value, task) : undefined;
-      if (found !== undefined) return found;
-    }
+  const fromStoredValue = (load: Load, value: Buffer | undefined): Loaded | undefined =>
+    value === undefined ? undefined : asWanted(load, tiers.open(load.prepared, value));
+
+  /**
+   * Races the load against the reply of a store that was too slow for the read. A fresh reply ends the load, unless this
+   * process has begun its engine call: then the engine's page is as near, and newer.
+   */
+  const orLateReply = (load: Load, computed: Promise<Loaded>, late: Promise<Entry | undefined>): Promise<Loaded> => {
+    const { context } = load;
+    const replied = late.then((entry) => {
+      if (entry === undefined || context.begunHere()) return computed;
+      context.cancel();
+      return fromStore(entry);
+    });
+    // A load that was refused at once (an open breaker, a full queue) waits a moment for the reply: nothing else is left.
+    const computedOrLate = computed.catch(async (error: unknown) => {
+      const entry = context.begunHere()
+        ? undefined
+        : await withinDeadline(late, LATE_REPLY_GRACE_MS).catch(() => undefined);
+      if (entry === undefined) throw error;
+      return fromStore(entry);
+    });
+    return Promise.race([computedOrLate, replied]);
+  };
+
+  const run = (
+    prepared: PreparedSearch,
+    l2: Lookup | undefined,
+    context: LoadContext,
+    newerThanMs: number | undefined,
+  ): Promise<Loaded> => {
+    const load = { prepared, context, newerThanMs, storeIsUp: storeIsUp(l2) };
+    const computed = compute(load);
+    return l2?.kind === 'missed' && l2.late !== undefined ? orLateReply(load, computed, l2.late) : computed;
+  };
+
+  /** The one place where errors of the guard and the engine become SearchErrors. */
+  const failed = (error: unknown): never => {
+    throw toSearchError(error, options.breakerRetryAfterMs);
+  };
+
+  const join = (key: string, context: LoadContext, start: () => Promise<Loaded>): LoadJoin => {
+    const flight = loads.join(key, () => start().catch(failed), context);
+    if (!flight.leads) flight.context.escalate(context.priority(), context.deadlineAtMs());
+    return { result: flight.result, leads: flight.leads, started: flight.context.begun };
+  };
+
+  const keyOf = ({ key }: PreparedSearch): string => {
+    if (options.coalesce) return key;
+    uncoalesced += 1;
+    return `${key} ${uncoalesced}`;
+  };
+
+  return {
+    load: (prepared, l2, deadlineAtMs) => {
+      const context = createLoadContext(INTERACTIVE, deadlineAtMs);
+      return join(keyOf(prepared), context, () => run(prepared, l2, context, ANY_FRESH));
+    },
+    reload: (prepared, l2, deadlineAtMs) => {
+      const context = createLoadContext(INTERACTIVE, deadlineAtMs);
+      return join(`reload ${prepared.key}`, context, () => run(prepared, l2, context, undefined));
+    },
+    refresh: (prepared, { priority, readStore, newerThanMs }) => {
+      const context = createLoadContext(priority, clock.monotonicMs() + deadlineMs);
+      return join(keyOf(prepared), context, async () => {
+        const l2 = readStore ? await tiers.fromStore(prepared) : undefined;
+        const refreshed = l2 && freshEntry(l2, newerThanMs);
+        return refreshed ? fromStore(refreshed) : run(prepared, l2, context, newerThanMs);
+      });
+    },
+    isLoading: loads.has,
+    size: loads.size,
   };
 }
 
+/** A page that another load has put into a tier, if it is what this load wants. */
+function asWanted({ newerThanMs }: Load, found: Lookup): Loaded | undefined {
+  const entry = newerThanMs === undefined ? undefined : freshEntry(found, newerThanMs);
+  return entry && { entry, from: 'fleet', stored: IN_L1 };
+}
+
+function freshEntry(found: Lookup, newerThanMs: number): Entry | undefined {
+  if (found.kind !== 'found' || found.freshness !== 'fresh') return undefined;
+  return found.entry.createdAtMs > newerThanMs ? found.entry : undefined;
+}
+
+function fromStore(entry: Entry): Loaded {
+  return { entry, from: 'store', stored: IN_L1 };
+}
+
+/** An entry that came through `tiers`, which put it into L1. */
+const IN_L1: StoredIn = { l1: true, l2: false };
+
+/** An answer does not claim to be stored in a store that has just failed. A store that only missed may be named. */
+function storeIsUp(l2: Lookup | undefined): boolean {
+  if (l2 === undefined || l2.kind === 'found') return true;
+  return l2.reason !== 'node-open' && l2.reason !== 'store-down' && l2.reason !== 'store-saturated';
+}
+
 /**
- * An engine knows a document longer than operators want it seen (sold, banned): until the index has lost it too, each new
- * page leaves it out. So a page is shorter by one, and its total counts what may be seen of it.
+ * The priority and the deadline of a load. Both change while it runs: a client that joins a refresh makes it urgent at once.
+ * When its attempt for a permit has expired, the load makes another one if a caller has joined since: under overload the
+ * newest is served first, and a load is as new as its latest client.
  */
-export function withoutHidden(page: ResultPage, hides: ((id: string) => boolean) | undefined): ResultPage {
-  if (hides === undefined) return page;
-  const results = page.results.filter(({ id }) => !hides(id));
-  const hidden = page.results.length - results.length;
-  return hidden === 0 ? page : { ...page, results, total: Math.max(results.length, page.total - hidden) };
+interface LoadContext {
+  readonly priority: () => Priority;
+  /** Monotonic: the latest deadline of the clients. */
+  readonly deadlineAtMs: () => number;
+  /** Begins an attempt to get a permit. The signal ends it: because another attempt is due, or none. */
+  readonly attempt: () => AbortSignal;
+  /** Whether a caller has joined since the attempt began. */
+  readonly hasNewWaiters: () => boolean;
+  /** Another caller joins. A higher priority ends the attempt. */
+  readonly escalate: (priority: Priority, deadlineAtMs: number) => void;
+  /** The engine's call begins: in this process, or in the one that holds the lease. */
+  readonly begin: (where: 'here' | 'elsewhere') => void;
+  /** Resolved by the first `begin`. */
+  readonly begun: Promise<void>;
+  readonly begunHere: () => boolean;
+  /** The page came from elsewhere: the load gives up. */
+  readonly cancel: () => void;
+  readonly cancelled: () => boolean;
+}
+
+export function createLoadContext(firstPriority: Priority, firstDeadlineAtMs: number): LoadContext {
+  let priority = firstPriority;
+  let deadlineAtMs = firstDeadlineAtMs;
+  let cancelled = false;
+  let joined = false;
+  let begunHere = false;
+  let attempt = new AbortController();
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  return {
+    priority: () => priority,
+    deadlineAtMs: () => deadlineAtMs,
+    attempt: () => {
+      joined = false;
+      if (!cancelled) attempt = new AbortController();
+      return attempt.signal;
+    },
+    hasNewWaiters: () => joined,
+    escalate: (wanted, wantedAtMs) => {
+      deadlineAtMs = Math.max(deadlineAtMs, wantedAtMs);
+      joined = true;
+      if (PRIORITIES.indexOf(wanted) >= PRIORITIES.indexOf(priority)) return;
+      priority = wanted;
+      attempt.abort();
+    },
+    begin: (where) => {
+      begunHere ||= where === 'here';
+      resolve();
+    },
+    begun,
+    begunHere: () => begunHere,
+    cancel: () => {
+      cancelled = true;
+      attempt.abort();
+    },
+    cancelled: () => cancelled,
+  };
 }

@@ -1,262 +1,221 @@
 import { createBoundedMap } from '../cache/bounded-map.ts';
-import type { Entry } from '../cache/entry.ts';
 import type { MissReason } from '../cache/events.ts';
-import type { EntryRules } from '../cache/invalidation.ts';
-import { createFlights } from '../cache/singleflight.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
-import { Shed } from '../resilience/admission.ts';
-import { DeadlinePassed, withinDeadline, withinMaxWait } from '../resilience/deadline.ts';
-import type { Guard } from '../resilience/guard.ts';
+import { DeadlinePassed, withinMaxWait } from '../resilience/deadline.ts';
 import type { Clock } from '../runtime.ts';
-import { type EncodePageOptions, encodePage } from './encode-page.ts';
-import { type Engine, EngineError } from './engine.ts';
+import { type Answer, answerOf, forwarded, HIT, type Lookups, missReason, type TierAnswers } from './answer.ts';
 import type { SearchEvent } from './events.ts';
-import { type Flight, type MissPath, withoutHidden } from './load.ts';
-import {
-  type Answer,
-  forwarded,
-  HIT,
-  lifeLeftMs,
-  missReason,
-  type PreparedSearch,
-  type TierStep,
-} from './read-path.ts';
-import type { MayMiss } from './search.ts';
-import { type ForwardStatus, forwardStatus, overBudget, toUnanswered, Unanswered } from './search-error.ts';
+import type { PreparedSearch } from './key.ts';
+import type { Lifeboat } from './lifeboat.ts';
+import type { Loader, LoadJoin } from './load.ts';
+import { type ForwardStatus, forwardStatus, SearchError, searchError } from './search-error.ts';
 
 /**
- * What happens to a search that neither tier could answer: the key's flight, and when that brings nothing in time, in
- * this order a stale entry, the lifeboat, Unanswered.
+ * A search that neither tier could answer: look into L1 again, join or start the key's load, wait for it. When the load
+ * brings nothing in time, the first of these that there is: a stale page, a page of the lifeboat, the refusal.
  */
-export interface Forward {
-  readonly forward: (prepared: PreparedSearch, missed: Missed, leave?: Leave) => Promise<Answer>;
+export interface MissPath {
+  /** @throws SearchError */
+  readonly answer: (prepared: PreparedSearch, lookups: Lookups, client: MissingClient) => Promise<Answer>;
+  /** Loads past the tiers and past a load of that key that is running. @throws SearchError */
+  readonly bypass: (prepared: PreparedSearch, lookups: Lookups, client: MissingClient) => Promise<Answer>;
+  /** The last miss of a key in this process, if it is remembered. */
   readonly lastMiss: (key: string) => { readonly reason: MissReason; readonly atMs: number } | undefined;
 }
 
-/** What the tiers said, on the way to the engine. `found` is absent where there is no store. */
-export interface Missed {
-  readonly held: Lookup;
-  readonly found?: Lookup;
-  readonly l2Ms?: number;
-}
-
-/** What the search may do beyond the tiers. */
-export interface Leave {
-  /** Absent: whatever it needs. */
+/** The limits of the client. */
+interface MissingClient {
+  /** Monotonic. */
+  readonly deadlineAtMs: number;
+  /** Absent: the client has no budget of misses. */
   readonly mayMiss?: MayMiss | undefined;
-  /** Monotonic, default now: when the client began to wait. */
-  readonly sinceMs?: number;
 }
 
-export interface ForwardOptions {
+/** Whether this client may cost the engine one more search. */
+export type MayMiss = (prepared: PreparedSearch) => boolean;
+
+interface MissPathOptions {
   readonly domain: string;
   readonly tiers: Tiers;
-  readonly missPath: MissPath;
+  readonly tierAnswers: TierAnswers;
+  readonly loader: Pick<Loader, 'load' | 'reload' | 'isLoading'>;
   readonly lifeboat?: Lifeboat;
-  /** How long a client waits in all, and how long for the engine's call. */
-  readonly patienceMs: number;
+  /** The engine's: how long a client waits for one engine call. */
   readonly deadlineMs: number;
-  readonly breakerRetryAfterMs: () => number;
   readonly clock: Clock;
   readonly observe: (event: SearchEvent) => void;
 }
 
-/** Keys remembered for explain, and keys whose page could not be stored. */
+/** Keys remembered for explain, keys whose page could not be stored, and keys whose load was worse than the page at hand. */
 const REMEMBERED_KEYS = 2048;
 
 /**
- * After an answer that was worse than the page at hand, that page is served so long without asking: once a second, not
- * once a request, or one dead agent would switch the cache off for all that is older than its short window.
+ * After a load that brought less than the page at hand, that page is served for this time without a load. Without it, one
+ * dead agent of the engine would switch the cache off for every entry past its short stale window.
  */
-const USELESS_MS = 1000;
+const PAUSE_AFTER_WORSE_MS = 1000;
 
-/** What a page with parts missing counts as, where a whole older one is served instead. */
+/** The status of a partial page when a whole older page is served instead. */
 const PARTIAL_STATUS: ForwardStatus = 502;
 
-export function createForward(options: ForwardOptions): Forward {
-  const { domain, tiers, missPath, lifeboat, clock, observe } = options;
+interface Miss {
+  readonly prepared: PreparedSearch;
+  readonly lookups: Lookups;
+  readonly reason: MissReason;
+}
+
+export function createMissPath(options: MissPathOptions): MissPath {
+  const { domain, tiers, tierAnswers, loader, lifeboat, deadlineMs, clock, observe } = options;
   const lastMisses = createBoundedMap<{ reason: MissReason; atMs: number }>(REMEMBERED_KEYS);
   const notStorable = createBoundedMap<true>(REMEMBERED_KEYS);
-  const uselessUntil = createBoundedMap<{ untilMs: number; status: ForwardStatus }>(REMEMBERED_KEYS);
+  const pauses = createBoundedMap<{ untilMs: number; status: ForwardStatus }>(REMEMBERED_KEYS);
 
-  const answer = (
-    entry: Entry,
-    outcome: Answer['outcome'],
-    steps: { l1: TierStep; l2?: TierStep; reason: MissReason },
-    timings: Answer['timings'] = {},
-  ): Answer => ({ entry, outcome, remainingMs: lifeLeftMs(entry, outcome, clock), ...steps, timings });
+  const recordMiss = (prepared: PreparedSearch, lookups: Lookups): Miss => {
+    const reason = missReason(lookups, notStorable.get(prepared.key) === true);
+    observe({ kind: 'miss', domain, reason });
+    lastMisses.set(prepared.key, { reason, atMs: clock.monotonicMs() });
+    return { prepared, lookups, reason };
+  };
 
-  const remember = ({ key }: PreparedSearch, status: ForwardStatus): void =>
-    uselessUntil.set(key, { untilMs: clock.monotonicMs() + USELESS_MS, status });
+  const pauseLoads = ({ prepared }: Miss, status: ForwardStatus): void =>
+    pauses.set(prepared.key, { untilMs: clock.monotonicMs() + PAUSE_AFTER_WORSE_MS, status });
 
-  const landedAnswer = async (
+  /** The whole way of one miss, from the record of the miss to the answer or the refusal. */
+  const answerMiss = async (
     prepared: PreparedSearch,
-    missed: Missed,
-    { result, leads, asked: call }: Flight,
-    deadlineAtMs: number,
-    reason: MissReason,
+    lookups: Lookups,
+    client: MissingClient,
+    load: Loader['load'],
   ): Promise<Answer> => {
-    const { held, found, l2Ms } = missed;
+    const miss = recordMiss(prepared, lookups);
+    const pause = pauses.get(prepared.key);
+    if (pause !== undefined && clock.monotonicMs() < pause.untilMs) {
+      const stale = staleAnswer(miss, pause.status);
+      if (stale !== undefined) return stale;
+    }
+    try {
+      refuseEarly(prepared, client);
+      return await loadedAnswer(miss, load(prepared, lookups.l2, client.deadlineAtMs), client);
+    } catch (error) {
+      // The load fails with SearchErrors. Only the client's own wait ends with a passed deadline.
+      const failure = error instanceof DeadlinePassed ? searchError('engine-deadline', { cause: error }) : error;
+      if (!(failure instanceof SearchError)) throw failure;
+      return fallbackAnswer(miss, failure);
+    }
+  };
+
+  /** The checks that need no load. To join a running load costs the engine nothing, so it costs the client no budget. */
+  const refuseEarly = (prepared: PreparedSearch, { deadlineAtMs, mayMiss }: MissingClient): void => {
+    if (clock.monotonicMs() >= deadlineAtMs) throw searchError('overloaded');
+    if (mayMiss !== undefined && !loader.isLoading(prepared.key) && !mayMiss(prepared))
+      throw searchError('over-budget');
+  };
+
+  /** The page of the load, and what it says of the key. */
+  const loadedAnswer = async (
+    miss: Miss,
+    { result, leads, started }: LoadJoin,
+    { deadlineAtMs }: MissingClient,
+  ): Promise<Answer> => {
+    const { prepared, lookups, reason } = miss;
+    const { l1, l2, l2Ms } = lookups;
     const startedMs = clock.monotonicMs();
+    // The client leaves at its own deadline, or when the engine's call has lasted too long. The load goes on without it:
+    // a late page is stored, and the next client gets it.
     const { entry, from, stored } = await withinMaxWait(result, {
       maxWaitMs: deadlineAtMs - startedMs,
-      call: { asked: call, deadlineMs: options.deadlineMs },
+      call: { asked: started, deadlineMs },
     });
-    // A part of the page is worth less than the whole of an older one.
     if (entry.degraded) {
-      remember(prepared, PARTIAL_STATUS);
-      const whole = staleAnswer(prepared, missed, PARTIAL_STATUS, reason);
+      pauseLoads(miss, PARTIAL_STATUS);
+      // A part of a new page is worth less than the whole of an older one.
+      const whole = staleAnswer(miss, PARTIAL_STATUS);
       if (whole !== undefined) return whole;
     }
     if (stored.l1 || stored.l2) notStorable.delete(prepared.key);
     else if (!entry.degraded) notStorable.set(prepared.key, true);
-    const timings = { ...(l2Ms === undefined ? {} : { l2Ms }), engineMs: clock.monotonicMs() - startedMs };
+
+    const nowMs = clock.monotonicMs();
+    const timings = { ...(l2Ms === undefined ? {} : { l2Ms }), engineMs: nowMs - startedMs };
     if (leads && from === 'store') {
-      return answer(entry, 'hit-l2', { l1: forwarded(held, { stored: stored.l1 }), l2: HIT, reason }, timings);
+      const status = { l1: forwarded(l1, { stored: stored.l1 }), l2: HIT, reason };
+      return answerOf(entry, 'hit-l2', nowMs, status, timings);
     }
-    // Collapsed with another flight, of this process or another one: the engine was not asked for this search.
-    const asked = leads && from === 'engine';
-    const outcome = asked ? 'engine' : 'collapsed';
-    const step = (tier: 'l1' | 'l2') => (asked ? { stored: stored[tier] } : { collapsed: true });
-    const detail = { detail: reason };
-    if (found === undefined) {
-      return answer(entry, outcome, { l1: forwarded(held, { ...step('l1'), ...detail }), reason }, timings);
-    }
-    const steps = { l1: forwarded(held, step('l1')), l2: forwarded(found, { ...step('l2'), ...detail }), reason };
-    return answer(entry, outcome, steps, timings);
+    // A page of another search's load, or of another process, is collapsed: the engine was not asked for this search.
+    const isOwn = leads && from === 'engine';
+    const outcome = isOwn ? 'engine' : 'collapsed';
+    const part = (tier: 'l1' | 'l2') => (isOwn ? { stored: stored[tier] } : { collapsed: true });
+    const status =
+      l2 === undefined
+        ? { l1: forwarded(l1, { ...part('l1'), detail: reason }), reason }
+        : { l1: forwarded(l1, part('l1')), l2: forwarded(l2, { ...part('l2'), detail: reason }), reason };
+    return answerOf(entry, outcome, nowMs, status, timings);
   };
 
-  /** Judged again: since it was found a whole deadline may have passed, and a flush or a suppression with it. */
-  const servable = (
+  /** Something else in place of the page that the load did not bring. @throws the failure when there is nothing. */
+  const fallbackAnswer = async (miss: Miss, failure: SearchError): Promise<Answer> => {
+    const { prepared, lookups } = miss;
+    const status = forwardStatus(failure.code);
+    // The engine refuses this one query, and will refuse it again.
+    if (failure.code === 'engine-rejected') pauseLoads(miss, status);
+    const instead =
+      staleAnswer(miss, status) ??
+      // L1 again: a late reply of the store may have filled it while the load ran.
+      staleAnswer({ ...miss, lookups: { ...lookups, l1: tiers.fromMemory(prepared) } }, status) ??
+      // A client without budget for the engine has none for the lifeboat.
+      (failure.code === 'over-budget' ? undefined : await lifeboatAnswer(miss, status));
+    if (instead === undefined) throw failure;
+    return instead;
+  };
+
+  /** Validated again: since the lookup a whole deadline may have passed, and a flush or a suppression with it. */
+  const isServable = (
     lookup: Lookup | undefined,
     prepared: PreparedSearch,
   ): lookup is Extract<Lookup, { kind: 'found' }> =>
-    lookup?.kind === 'found' && tiers.judge(lookup.entry, prepared).kind === 'found';
+    lookup?.kind === 'found' && tiers.validate(lookup.entry, prepared).kind === 'found';
 
-  /** An entry the failure may be answered with, from the tier nearest the client. */
+  /** The stale entry of the tier nearest the client. */
   const staleAnswer = (
-    prepared: PreparedSearch,
-    { held, found }: Missed,
-    status: ForwardStatus,
-    reason: MissReason,
+    { prepared, lookups: { l1, l2 }, reason }: Miss,
+    forwardStatus: ForwardStatus,
   ): Answer | undefined => {
-    const failed = { why: 'stale', forwardStatus: status } as const;
-    const l2 = found === undefined ? {} : { l2: forwarded(found, { detail: reason }) };
-    if (servable(held, prepared)) return answer(held.entry, 'stale', { l1: forwarded(held, failed), ...l2, reason });
-    if (!servable(found, prepared)) return undefined;
-    const steps = { l1: forwarded(held), l2: forwarded(found, { ...failed, detail: reason }), reason };
-    return answer(found.entry, 'stale', steps);
+    const failed = { why: 'stale', forwardStatus } as const;
+    const nowMs = clock.monotonicMs();
+    if (isServable(l1, prepared)) {
+      const l2Status = l2 === undefined ? {} : { l2: forwarded(l2, { detail: reason }) };
+      return answerOf(l1.entry, 'stale', nowMs, { l1: forwarded(l1, failed), ...l2Status, reason });
+    }
+    if (!isServable(l2, prepared)) return undefined;
+    const status = { l1: forwarded(l1), l2: forwarded(l2, { ...failed, detail: reason }), reason };
+    return answerOf(l2.entry, 'stale', nowMs, status);
   };
 
   const lifeboatAnswer = async (
-    prepared: PreparedSearch,
-    { held, found }: Missed,
-    status: ForwardStatus,
-    reason: MissReason,
+    { prepared, lookups: { l1, l2 }, reason }: Miss,
+    forwardStatus: ForwardStatus,
   ): Promise<Answer | undefined> => {
     const startedMs = clock.monotonicMs();
     const entry = await lifeboat?.rescue(prepared);
     if (entry === undefined) return undefined;
-    const timings = { engineMs: clock.monotonicMs() - startedMs };
-    const failed = { forwardStatus: status, detail: 'lifeboat' } as const;
-    if (found === undefined) return answer(entry, 'lifeboat', { l1: forwarded(held, failed), reason }, timings);
-    return answer(entry, 'lifeboat', { l1: forwarded(held), l2: forwarded(found, failed), reason }, timings);
+    const failed = { forwardStatus, detail: 'lifeboat' } as const;
+    const status =
+      l2 === undefined
+        ? { l1: forwarded(l1, failed), reason }
+        : { l1: forwarded(l1), l2: forwarded(l2, failed), reason };
+    const nowMs = clock.monotonicMs();
+    return answerOf(entry, 'lifeboat', nowMs, status, { engineMs: nowMs - startedMs });
   };
 
   return {
+    answer: async (prepared, lookups, client) => {
+      // L1 again: while the store was read, or a batch waited for its turn, another request may have filled it. Nothing
+      // is awaited between this lookup and the join of the load, so no page can come in between: it is in L1 by now, or
+      // its load is still running and will be joined.
+      const near = tierAnswers.fromL1(prepared, tiers.fromMemory(prepared));
+      return near ?? answerMiss(prepared, lookups, client, loader.load);
+    },
+    bypass: (prepared, lookups, client) => answerMiss(prepared, lookups, client, loader.reload),
     lastMiss: lastMisses.get,
-    forward: async (prepared, missed, { mayMiss, sinceMs = clock.monotonicMs() } = {}) => {
-      const { held, found } = missed;
-      const reason = missReason(held, found, notStorable.get(prepared.key) === true);
-      observe({ kind: 'miss', domain, reason });
-      lastMisses.set(prepared.key, { reason, atMs: clock.monotonicMs() });
-      const deadlineAtMs = sinceMs + options.patienceMs;
-      const fly = reason === 'bypass' ? missPath.flyAnew : missPath.fly;
-      const useless = uselessUntil.get(prepared.key);
-      if (useless !== undefined && clock.monotonicMs() < useless.untilMs) {
-        const stale = staleAnswer(prepared, missed, useless.status, reason);
-        if (stale !== undefined) return stale;
-      }
-      try {
-        if (clock.monotonicMs() >= deadlineAtMs) throw new Shed('queue-expired');
-        if (mayMiss !== undefined && !missPath.isUp(prepared.key) && !mayMiss(prepared)) throw overBudget();
-        return await landedAnswer(prepared, missed, fly(prepared, found, deadlineAtMs), deadlineAtMs, reason);
-      } catch (error) {
-        const failure = toUnanswered(error, options.breakerRetryAfterMs());
-        if (!(failure instanceof Unanswered)) throw failure;
-        const status = forwardStatus(failure.code);
-        // It refuses this one search, and will again.
-        if (failure.code === 'engine-rejected') remember(prepared, status);
-        const instead =
-          staleAnswer(prepared, missed, status, reason) ??
-          // A late reply of the store may have come into L1 meanwhile.
-          staleAnswer(prepared, { ...missed, held: tiers.fromMemory(prepared) }, status, reason) ??
-          // What a client may not cost the engine, it may not cost the lifeboat.
-          (failure.code === 'over-budget' ? undefined : await lifeboatAnswer(prepared, missed, status, reason));
-        if (instead === undefined) throw failure;
-        return instead;
-      }
-    },
-  };
-}
-
-/**
- * A second engine over the same catalogue, asked only when the first cannot answer. It has a guard of its own, so that
- * the load the first one lost cannot drown it. Its pages say `"degraded":true` and are stored nowhere: with the engine
- * back they are gone, and no hit ratio counts them.
- */
-export interface Lifeboat {
-  /** Undefined when it cannot answer either. */
-  readonly rescue: (prepared: PreparedSearch) => Promise<Entry | undefined>;
-}
-
-export interface LifeboatOptions extends EncodePageOptions {
-  readonly domain: string;
-  readonly engine: Engine;
-  readonly guard: Guard;
-  /** Of one search, its wait included. */
-  readonly deadlineMs: number;
-  /** Documents that must not be shown. */
-  readonly hides: EntryRules['hides'];
-  readonly observe: (event: SearchEvent) => void;
-}
-
-/** Why a lifeboat's page is partial, in the words of a page. */
-const WHY = 'the lifeboat engine answered';
-
-export function createLifeboat(options: LifeboatOptions): Lifeboat {
-  const { domain, engine, guard, deadlineMs, clock, observe } = options;
-  const flights = createFlights<Entry>();
-
-  const compute = async (prepared: PreparedSearch): Promise<Entry> => {
-    const deadlineAtMs = clock.monotonicMs() + deadlineMs;
-    const admission = await guard.admit({ deadlineAtMs, priority: 'interactive' });
-    const bornMs = clock.monotonicMs();
-    const createdAtMs = clock.wallMs();
-    const page = await admission.run((_, signal) => engine.search(prepared.request, signal));
-    const shown = withoutHidden(page, options.hides());
-    const facts = { generation: 0, createdAtMs, bornMs, costMs: clock.monotonicMs() - bornMs };
-    return encodePage(prepared, { ...shown, partial: WHY }, facts, options);
-  };
-
-  return {
-    rescue: async (prepared) => {
-      const startedMs = clock.monotonicMs();
-      const { result, leads } = flights.join(prepared.key, () => compute(prepared));
-      const say = (how: Extract<SearchEvent, { kind: 'lifeboat' }>['result']): void => {
-        if (leads) observe({ kind: 'lifeboat', domain, result: how, durationMs: clock.monotonicMs() - startedMs });
-      };
-      try {
-        const entry = await withinDeadline(result, deadlineMs);
-        say(entry.empty ? 'empty' : 'whole');
-        return entry;
-      } catch (error) {
-        if (error instanceof Shed) say('shed');
-        else if (error instanceof DeadlinePassed) say('engine-timeout');
-        else if (error instanceof EngineError) say(error.code);
-        else throw error;
-        return undefined;
-      }
-    },
   };
 }

@@ -1,20 +1,20 @@
 import type { Sort } from './domain.ts';
 import type { ResultPage, SearchResult } from './engine.ts';
 
-/** How alike two engines answered one question. */
+/** How similar the answers of two engines to one search are. */
 export interface Comparison {
   readonly overlap: number;
-  /** The same documents in the same order, among the first `depth`. Two empty pages are. */
+  /** The same documents in the same order, among the first `depth`. True for two empty pages. */
   readonly sameOrder: boolean;
-  /** Which of them found nothing. */
+  /** The engines that found nothing. */
   readonly empty: 'neither' | 'first' | 'second' | 'both';
   /** The second's total over the first's; absent where either found nothing or stopped counting. */
   readonly totalRatio?: number;
-  /** How many the first shows. */
+  /** Number of results of the first. */
   readonly shown: number;
-  /** Of these, the ids that the second does not show. */
+  /** The ids of the first that the second does not show. */
   readonly missing: readonly string[];
-  /** The first ranks its last result and the next one alike: which of the two is shown is chance. */
+  /** The first gives its last result and the next one the same rank: chance decides which of them is shown. */
   readonly tied: boolean;
 }
 
@@ -37,8 +37,8 @@ export function comparePages(first: ResultPage, second: ResultPage, depth: numbe
 }
 
 /**
- * |A ∩ B| ÷ max(|A|, |B|), 0–1, whatever the order. The longer list is what counts: four results that are all among the
- * other's ten are 0.4, since six are lost; four and the same four are 1. Both empty: 1, they agree. One empty: 0.
+ * |A ∩ B| ÷ max(|A|, |B|), 0–1, independent of the order. The longer list counts: four results that are all among the
+ * other's ten give 0.4, since six are lost; four and the same four give 1. Both empty: 1. One empty: 0.
  */
 export function overlapOf(a: readonly string[], b: readonly string[]): number {
   const [left, right] = [new Set(a), new Set(b)];

@@ -1,4 +1,4 @@
-import { canonicalText, DEFAULT_LIMIT, dateText, MAX_REQUEST_TEXT_UNITS, MS_PER_DAY } from './canonical.ts';
+import { canonicalText, DEFAULT_LIMIT, dateText, filterText, MAX_REQUEST_TEXT_UNITS, MS_PER_DAY } from './canonical.ts';
 import {
   type Attribute,
   type Filter,
@@ -9,7 +9,7 @@ import {
 } from './domain.ts';
 import { type InvalidCode, InvalidSearch } from './search-error.ts';
 
-/** Raw parameters, decoded but not judged, in the order given: `[name, value]`; names repeat where given twice. */
+/** Raw parameters, decoded but not validated, in the order given: `[name, value]`; a name that was given twice repeats. */
 export interface SearchParameters {
   readonly pairs: readonly (readonly [name: string, value: string])[];
   /** A request header by its lower-case name, for declared context headers. */
@@ -18,7 +18,7 @@ export interface SearchParameters {
 
 const MAX_TEXT_CHARACTERS = 256;
 const MAX_LIMIT = 100;
-/** `page × limit`: what engines keep of a match (Sphinx's max_matches), and further than people page. */
+/** `page × limit`: the matches that engines keep (Sphinx's max_matches). No client needs more pages than that. */
 const MAX_DEPTH = 1000;
 const MAX_FILTERS = 16;
 
@@ -40,7 +40,7 @@ export function parseRequest(parameters: SearchParameters, domain: SearchDomain)
   };
 }
 
-/** The names given that mean nothing to this domain: ignored, and not in the key. */
+/** The given names that this domain does not declare: they are ignored and not in the key. */
 export function ignoredParameters(parameters: SearchParameters, domain: SearchDomain): readonly string[] {
   const known = new Set<string>([
     ...REQUEST_PARAMETERS,
@@ -75,7 +75,7 @@ function parseQueryText(raw: string | undefined): string {
   if (/\p{Cc}/u.test(raw)) throw invalid('q must not contain control characters');
   const trimmed = raw.trim();
   // A code point is at most two units: the cheap check first, since a request line may be 8 KiB.
-  if (trimmed.length > MAX_REQUEST_TEXT_UNITS || [...trimmed].length > MAX_TEXT_CHARACTERS) {
+  if (trimmed.length > MAX_REQUEST_TEXT_UNITS || !fits(trimmed)) {
     throw invalid(`q must have at most ${MAX_TEXT_CHARACTERS} characters`);
   }
   const text = canonicalText(trimmed);
@@ -112,13 +112,12 @@ function parseSort(raw: string | undefined, attributes: ReadonlyMap<string, Attr
 
 function parseFilters(raw: readonly string[], attributes: ReadonlyMap<string, Attribute>): readonly Filter[] {
   if (raw.length > MAX_FILTERS) {
-    throw new InvalidSearch('invalid-filter', 'filter', `at most ${MAX_FILTERS} filters may be given`);
+    throw invalidFilter(`at most ${MAX_FILTERS} filters may be given`);
   }
   const filters = raw.map((text) => parseFilter(text, attributes)).sort((a, b) => (a.attribute < b.attribute ? -1 : 1));
   filters.forEach((filter, i) => {
     if (filter.attribute !== filters[i + 1]?.attribute) return;
-    const detail = `"${filter.attribute}" is filtered twice; give its values in one filter, separated by commas`;
-    throw new InvalidSearch('invalid-filter', 'filter', detail);
+    throw invalidFilter(`"${filter.attribute}" is filtered twice; give its values in one filter, separated by commas`);
   });
   return filters;
 }
@@ -152,32 +151,34 @@ function parseContext(given: Given, parameters: SearchParameters, domain: Search
 }
 
 const MAX_VALUES = 32;
-/** As long as a catalogue's text attributes may be: every value a facet shows can be asked for. */
+/** The maximum length of a catalogue's text attributes: every value that a facet shows can be a filter. */
 const MAX_VALUE_LENGTH = 256;
-/** A whole filter, name included: what the longest values take, each with its comma, and no less than a URL holds. */
+/** A whole filter with its name: the longest values, each with its comma. This is no less than a URL holds. */
 const MAX_FILTER_UNITS = MAX_VALUES * (MAX_REQUEST_TEXT_UNITS + 1);
 
 /** `attribute:value,value` (inside a value `\,` is a comma and `\\` a backslash) or `attribute:10..50`, open at either end. */
 export function parseFilter(text: string, attributes: ReadonlyMap<string, Attribute>): Filter {
-  if (text.length > MAX_FILTER_UNITS) throw invalid(`a filter must have at most ${MAX_FILTER_UNITS} characters`);
+  if (text.length > MAX_FILTER_UNITS) throw invalidFilter(`a filter must have at most ${MAX_FILTER_UNITS} characters`);
   const colon = text.indexOf(':');
   const name = colon < 0 ? text : text.slice(0, colon);
   const attribute = attributes.get(name);
   if (attribute === undefined) {
     const known = [...attributes.keys()].join(', ') || 'none';
-    throw invalid(`"${clip(name)}" is not an attribute of this domain; allowed: ${known}`);
+    throw invalidFilter(`"${clip(name)}" is not an attribute of this domain; allowed: ${known}`);
   }
   const value = colon < 0 ? '' : text.slice(colon + 1);
   if (value.trim() === '') {
-    throw invalid(`"${name}" needs a value: ${name}:value,value${isNumeric(attribute) ? ` or ${name}:from..to` : ''}`);
+    throw invalidFilter(
+      `"${name}" needs a value: ${name}:value,value${isNumeric(attribute) ? ` or ${name}:from..to` : ''}`,
+    );
   }
   if (!value.isWellFormed() || /\p{Cc}/u.test(value)) {
-    throw invalid(`"${name}" must be well-formed Unicode without control characters`);
+    throw invalidFilter(`"${name}" must be well-formed Unicode without control characters`);
   }
   if (isNumeric(attribute) && value.includes('..')) return parseRange(attribute, value);
 
   const parts = splitValues(value);
-  if (parts.length > MAX_VALUES) throw invalid(`"${name}" takes at most ${MAX_VALUES} values`);
+  if (parts.length > MAX_VALUES) throw invalidFilter(`"${name}" takes at most ${MAX_VALUES} values`);
   if (isNumeric(attribute)) {
     const values = [...new Set(parts.map((part) => parseNumber(attribute, part)))].sort((a, b) => a - b);
     return { kind: 'numbers', attribute: name, values };
@@ -190,19 +191,19 @@ function parseText(name: string, text: string): string {
   const trimmed = text.trim();
   const value = trimmed.length > MAX_REQUEST_TEXT_UNITS ? '' : canonicalText(trimmed);
   if (value !== '' && value.length <= MAX_VALUE_LENGTH) return value;
-  throw invalid(`each value of "${name}" must have 1 to ${MAX_VALUE_LENGTH} characters`);
+  throw invalidFilter(`each value of "${name}" must have 1 to ${MAX_VALUE_LENGTH} characters`);
 }
 
 function parseRange(attribute: Attribute, value: string): Filter {
   const at = value.indexOf('..');
   const [low, high] = [value.slice(0, at).trim(), value.slice(at + 2).trim()];
-  if (low === '' && high === '') throw invalid(`"${attribute.name}" needs a bound: from..to, from.. or ..to`);
+  if (low === '' && high === '') throw invalidFilter(`"${attribute.name}" needs a bound: from..to, from.. or ..to`);
   const from = low === '' ? undefined : parseNumber(attribute, low);
   const to = high === '' ? undefined : parseNumber(attribute, high);
   if (from !== undefined && to !== undefined && from > to) {
-    throw invalid(`"${attribute.name}" has a range that ends before it starts: ${clip(value)}`);
+    throw invalidFilter(`"${attribute.name}" has a range that ends before it starts: ${clip(value)}`);
   }
-  // One question, one key.
+  // One search has one key.
   if (from !== undefined && from === to) return { kind: 'numbers', attribute: attribute.name, values: [from] };
   return {
     kind: 'range',
@@ -217,21 +218,21 @@ function parseNumber(attribute: Attribute, text: string): number {
   const trimmed = text.trim();
   if (attribute.type === 'date') {
     const days = Date.parse(`${trimmed}T00:00:00Z`) / MS_PER_DAY;
-    // Date.parse rolls 2026-02-30 over into March; the round trip tells.
+    // Date.parse turns 2026-02-30 into a day of March: the way back shows it.
     const real = /^\d{4}-\d{2}-\d{2}$/.test(trimmed) && Number.isInteger(days) && dateText(days) === trimmed;
-    if (!real) throw invalid(`"${attribute.name}" takes dates as YYYY-MM-DD, not "${clip(trimmed)}"`);
+    if (!real) throw invalidFilter(`"${attribute.name}" takes dates as YYYY-MM-DD, not "${clip(trimmed)}"`);
     return days;
   }
-  // Whatever a number in a page can look like may come back as a filter.
+  // Every number of a page, however it is written there, may come back as a filter.
   const number = /^-?\d{1,20}(\.\d{1,20})?(e[+-]?\d{1,3})?$/i.test(trimmed) ? Number(trimmed) : Number.NaN;
   if (!(attribute.type === 'integer' ? Number.isSafeInteger(number) : Number.isFinite(number))) {
     const what = attribute.type === 'integer' ? 'whole numbers up to ±2^53' : 'numbers such as 12.5';
-    throw invalid(`"${attribute.name}" takes ${what}, not "${clip(trimmed)}"`);
+    throw invalidFilter(`"${attribute.name}" takes ${what}, not "${clip(trimmed)}"`);
   }
-  return number + 0; // −0 and 0 are one question
+  return number + 0; // −0 and 0 are one search
 }
 
-/** Empty values stay, to be refused. */
+/** Keeps empty values: the caller refuses them. */
 function splitValues(text: string): string[] {
   const values = [''];
   for (const [part] of text.matchAll(/\\.|,|[^\\,]+|\\$/gsu)) {
@@ -249,19 +250,18 @@ function clip(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-function invalid(detail: string): InvalidSearch {
+function invalidFilter(detail: string): InvalidSearch {
   return new InvalidSearch('invalid-filter', 'filter', detail);
 }
 
 /**
- * A request as the query string that gives the same key again, without its domain: `q=красные+кроссовки&filter=…`. It is
- * what counters keep and warm-ups are fed with, so it is short and people read it: only what would split it is escaped.
+ * A request as the query string that gives the same key again, without its domain: `q=красные+кроссовки&filter=…`. Counters
+ * keep it and warm-ups read it, and so do people: it is short, and only separators are escaped.
  *
- * Context parameters are pairs like the others, those that came in a header too, by the header's lower-case name:
- * `searchParametersOf` finds them there. Defaults are left out.
+ * Context parameters are pairs like the others. One that came in a header has the header's lower-case name:
+ * `searchParametersOf` finds it there. Defaults are left out.
  *
- * Undefined where no query string gives that key again: canonical text may be longer than a person may type (ﷺ becomes 18
- * letters).
+ * Undefined where no query string gives that key again: canonical text may be longer than `q` may be (ﷺ becomes 18 letters).
  */
 export function searchTextOf(request: SearchRequest, domain: SearchDomain): string | undefined {
   if (!fits(request.text)) return undefined;
@@ -271,7 +271,8 @@ export function searchTextOf(request: SearchRequest, domain: SearchDomain): stri
     if (value !== declared?.values[0])
       parts.push(pair(declared?.source === 'header' ? name.toLowerCase() : name, value));
   }
-  for (const filter of request.filters) parts.push(pair('filter', `${filter.attribute}:${filterText(filter, domain)}`));
+  for (const filter of request.filters)
+    parts.push(pair('filter', `${filter.attribute}:${filterText(filter, domain, escapeValue, numberText)}`));
   for (const facet of request.facets) parts.push(pair('facet', facet));
   if (request.sort.by === 'attribute') {
     parts.push(pair('sort', `${request.sort.descending ? '-' : ''}${request.sort.attribute}`));
@@ -283,8 +284,8 @@ export function searchTextOf(request: SearchRequest, domain: SearchDomain): stri
 }
 
 /**
- * A search as it is written in a file or kept by a counter → parameters, unjudged: what `searchTextOf` writes, or plain
- * words, which are anything that does not begin with `q=`.
+ * A search in a file or of a counter → parameters, not yet validated. It is text of `searchTextOf`, or plain words: any
+ * text that does not begin with `q=`.
  */
 export function searchParametersOf(text: string): SearchParameters {
   if (!text.startsWith('q=')) return { pairs: [['q', text]] };
@@ -293,24 +294,13 @@ export function searchParametersOf(text: string): SearchParameters {
   return { pairs, header: (name) => headers.get(name) };
 }
 
-/** As parameters.ts asks of `q`. */
-const MAX_CHARACTERS = 256;
-
+/** Whether it may be a `q`. */
 function fits(text: string): boolean {
-  return text.length <= MAX_CHARACTERS || [...text].length <= MAX_CHARACTERS;
+  return text.length <= MAX_TEXT_CHARACTERS || [...text].length <= MAX_TEXT_CHARACTERS;
 }
 
-function filterText(filter: Filter, domain: SearchDomain): string {
-  const isDate = domain.attributes.find(({ name }) => name === filter.attribute)?.type === 'date';
-  const number = (value: number): string => (isDate ? dateText(value) : numberText(value));
-  switch (filter.kind) {
-    case 'strings':
-      return filter.values.map((value) => value.replace(/[\\,]/g, '\\$&')).join(',');
-    case 'numbers':
-      return filter.values.map(number).join(',');
-    case 'range':
-      return `${filter.from === undefined ? '' : number(filter.from)}..${filter.to === undefined ? '' : number(filter.to)}`;
-  }
+function escapeValue(value: string): string {
+  return value.replace(/[\\,]/g, '\\$&');
 }
 
 /** A filter takes 20 digits on either side of the point; `String` may write more of them (1e20, 1.25e-6 in full). */

@@ -1,113 +1,100 @@
 import { createBoundedMap } from '../cache/bounded-map.ts';
-import type { Entry } from '../cache/entry.ts';
-import { freshnessOf, remainingMs } from '../cache/freshness.ts';
+import { type Entry, freshnessOf, remainingMs } from '../cache/entry.ts';
 import type { Tiers } from '../cache/tiers.ts';
-import { Shed } from '../resilience/admission.ts';
 import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from './events.ts';
-import type { MissPath } from './load.ts';
-import type { PreparedSearch } from './read-path.ts';
-import { toUnanswered, Unanswered } from './search-error.ts';
+import type { PreparedSearch } from './key.ts';
+import type { Loader } from './load.ts';
+import { LeasedElsewhere, SearchError } from './search-error.ts';
 
-/** Computes a page anew behind the back of whoever is served the one at hand. Never rejects, never waits. */
+/** Loads a page in the background while the one at hand is served. Never rejects, never waits. */
 export interface Refresh {
-  /** Of an entry that is not fresh any more. `askStore`: unless the store itself has just given it. */
-  readonly stale: (prepared: PreparedSearch, askStore: boolean) => void;
-  /** Of one that is still fresh: only a newer page will do. */
+  /** For an entry that is no longer fresh. `readStore`: false when the store itself has just given the entry. */
+  readonly stale: (prepared: PreparedSearch, readStore: boolean) => void;
+  /** For an entry that is still fresh: only a newer page is wanted. */
   readonly ahead: (prepared: PreparedSearch, entry: Pick<Entry, 'createdAtMs'>) => void;
 }
 
-export interface RefreshOptions {
+interface RefreshOptions {
   readonly domain: string;
-  readonly missPath: Pick<MissPath, 'flyBehind'>;
-  readonly deadlineMs: number;
+  readonly loader: Pick<Loader, 'refresh'>;
   readonly hasStore: boolean;
-  readonly breakerRetryAfterMs: () => number;
   /** How many times the engine has come back. A pause from before the last time is over. */
   readonly revivals: () => number;
   readonly clock: Clock;
   readonly observe: (event: SearchEvent) => void;
 }
 
-/** After a refresh that changed nothing the stale entry is left alone so long: one attempt a second, not one a request. */
+/** After a refresh that changed nothing: one attempt per second and key, not one per request. */
 const REFRESH_PAUSE_MS = 1000;
 const REMEMBERED_PAUSES = 1024;
 
 export function createRefresh(options: RefreshOptions): Refresh {
-  const { domain, missPath, hasStore, revivals, clock, observe } = options;
+  const { domain, loader, hasStore, revivals, clock, observe } = options;
   const pauses = createBoundedMap<{ readonly untilMs: number; readonly revivals: number }>(REMEMBERED_PAUSES);
   const isPaused = (key: string): boolean => {
     const pause = pauses.get(key);
     return pause !== undefined && pause.untilMs > clock.monotonicMs() && pause.revivals === revivals();
   };
 
-  const fly = (prepared: PreparedSearch, askStore: boolean, newerThanMs: number): void => {
+  const refresh = (prepared: PreparedSearch, readStore: boolean, newerThanMs: number): void => {
     if (isPaused(prepared.key)) return;
-    const deadlineAtMs = clock.monotonicMs() + options.deadlineMs;
+    // A refresh that began before the engine came back and fails after it pauses nothing.
     const begunAfter = revivals();
-    const { result, leads } = missPath.flyBehind(prepared, {
-      priority: 'refresh',
-      deadlineAtMs,
-      askStore,
-      newerThanMs,
-    });
+    const { result, leads } = loader.refresh(prepared, { priority: 'refresh', readStore, newerThanMs });
     if (!leads) return;
     const pause = (): void =>
       pauses.set(prepared.key, { untilMs: clock.monotonicMs() + REFRESH_PAUSE_MS, revivals: begunAfter });
     result.then(
       ({ from, stored }) => {
-        // A partial page or one too large has not taken the stale one's place: the next request would ask again.
+        // A partial page or one that is too large has not replaced the stale one: the next request would load again.
         if (!stored.l1) pause();
         observe({ kind: 'refresh', domain, result: from === 'engine' ? 'from-engine' : 'from-store' });
       },
       (error: unknown) => {
         pause();
-        if (error instanceof Shed && error.why === 'leased') {
-          observe({ kind: 'refresh', domain, result: 'leased' });
-          return;
-        }
-        const failure = toUnanswered(error, options.breakerRetryAfterMs());
-        if (failure instanceof Unanswered) observe({ kind: 'refresh', domain, result: failure.code });
+        if (error instanceof LeasedElsewhere) observe({ kind: 'refresh', domain, result: 'leased' });
+        else if (error instanceof SearchError) observe({ kind: 'refresh', domain, result: error.code });
       },
     );
   };
 
   return {
-    stale: (prepared, askStore) => fly(prepared, hasStore && askStore, 0),
-    ahead: (prepared, entry) => fly(prepared, hasStore, entry.createdAtMs),
+    stale: (prepared, readStore) => refresh(prepared, hasStore && readStore, 0),
+    ahead: (prepared, entry) => refresh(prepared, hasStore, entry.createdAtMs),
   };
 }
 
 /**
- * Computes popular pages anew before anybody has to be served a stale one, or wait, with what the engine has to spare:
- * nothing while people want its places. Of a large search engine's result cache it was freshness, not eviction, that was
- * the problem, and age × frequency the order that paid (Cambazoglu et al., WWW 2010).
+ * Refreshes popular pages before a client has to get a stale one or wait, with the permits that no client needs. In the
+ * result cache of a large search engine freshness, not eviction, was the problem, and age × frequency the order that paid
+ * (Cambazoglu et al., WWW 2010).
  */
-export interface RefreshAhead {
+interface RefreshAhead {
   readonly close: () => void;
 }
 
 export interface RefreshAheadOptions {
-  /** The most asked, most first. */
+  /** The most popular searches, most popular first. */
   readonly popular: () => readonly PopularSearch[];
   /** What L1 holds and may serve, without counting as a use. */
   readonly peek: (
     prepared: PreparedSearch,
   ) => { readonly entry: Entry /** Fresh by age, stale by decision. */; readonly outdated: boolean } | undefined;
-  /** Starts it and returns at once. May do nothing: one that is under way, or has just failed, is the callee's business. */
+  /** Starts a refresh and returns at once. It skips one that is running or has just failed. */
   readonly refresh: (prepared: PreparedSearch, entry: Entry) => void;
-  /** Places of the engine that nobody wants now. */
+  /** Permits that no client needs now. */
   readonly spare: () => number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly intervalMs?: number;
-  /** Queries looked at in one tick; more popular ones come first. */
+  /** Maximum of queries checked in one tick; more popular ones come first. */
   readonly maxLookedAt?: number;
   /** An entry is due once this part of its fresh life is left. */
   readonly lastPart?: number;
-  /** What certainly was asked less often of late is left to whoever asks for it. */
+  /** A query that has certainly been asked less often than this lately is not refreshed. */
   readonly minCount?: number;
-  /** A refresh that has not made the entry fresh after so long is tried again. */
+  /** The time after which a refresh that has not made the entry fresh is tried again. */
   readonly againAfterMs?: number;
 }
 
@@ -115,7 +102,7 @@ export interface PopularSearch {
   readonly item: PreparedSearch;
   /** Decayed. */
   readonly count: number;
-  /** Of the count, what may be another query's. */
+  /** The part of the count that may belong to another query. */
   readonly error: number;
 }
 
@@ -131,20 +118,20 @@ export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
   const triedAtMs = createBoundedMap<number>(2 * maxLookedAt);
 
   const dueOf = ({ item, count, error }: PopularSearch, nowMs: number): Due | undefined => {
-    const asked = count - error;
-    if (asked < minCount) return undefined;
+    const certain = count - error;
+    if (certain < minCount) return undefined;
     const held = options.peek(item);
     if (held === undefined) return undefined;
     const { entry, outdated } = held;
     if (!outdated && remainingMs(entry, nowMs) > lastPart * entry.freshForMs) return undefined;
-    if (freshnessOf(entry, nowMs) === 'lapsed') return undefined;
+    if (freshnessOf(entry, nowMs) === 'expired') return undefined;
     if (nowMs - (triedAtMs.get(item.key) ?? Number.NEGATIVE_INFINITY) < againAfterMs) return undefined;
-    return { prepared: item, entry, priority: asked * (nowMs - entry.bornMs) };
+    return { prepared: item, entry, priority: certain * (nowMs - entry.bornMs) };
   };
 
   const refreshDue = (): void => {
-    const places = Math.floor(options.spare());
-    if (places <= 0) return;
+    const spare = Math.floor(options.spare());
+    if (spare <= 0) return;
     const nowMs = clock.monotonicMs();
     const due: Due[] = [];
     for (const popular of options.popular().slice(0, maxLookedAt)) {
@@ -152,7 +139,7 @@ export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
       if (one !== undefined) due.push(one);
     }
     due.sort((one, other) => other.priority - one.priority);
-    for (const { prepared, entry } of due.slice(0, places)) {
+    for (const { prepared, entry } of due.slice(0, spare)) {
       triedAtMs.set(prepared.key, nowMs);
       options.refresh(prepared, entry);
     }
@@ -161,42 +148,34 @@ export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
   let timer: NodeJS.Timeout;
   const tick = (): void => {
     refreshDue();
-    rest();
+    schedule();
   };
-  const rest = (): void => {
-    // Spread by ±20 %, so that the processes of a fleet do not all find a page due in the same moment.
+  const schedule = (): void => {
+    // Spread by ±20 %, so that the processes of a fleet do not all find a page due at the same moment.
     timer = setTimeout(tick, intervalMs * (0.8 + 0.4 * random())).unref();
   };
-  rest();
+  schedule();
 
   return { close: () => clearTimeout(timer) };
 }
 
 /**
- * One search of a warm-up: after people and refreshes, and only for what is not fresh in the cache already. Rejects when
- * the engine has nothing to spare, or fails.
+ * One search of a warm-up: after clients and refreshes, and only for a page that is not fresh in the cache.
+ * @throws SearchError when the engine has no permit to spare, or fails
  */
 export type Warmer = (prepared: PreparedSearch) => Promise<'cached' | 'computed'>;
 
-export interface WarmerOptions {
+interface WarmerOptions {
   readonly tiers: Tiers;
-  readonly missPath: MissPath;
-  /** The engine's: how long it may wait for a place. */
-  readonly deadlineMs: number;
-  readonly clock: Clock;
+  readonly loader: Pick<Loader, 'refresh'>;
 }
 
-export function createWarmer({ tiers, missPath, deadlineMs, clock }: WarmerOptions): Warmer {
+export function createWarmer({ tiers, loader }: WarmerOptions): Warmer {
   return async (prepared) => {
-    const held = tiers.fromMemory(prepared);
-    if (held.kind === 'found' && held.freshness === 'fresh') return 'cached';
-    const { result } = missPath.flyBehind(prepared, {
-      priority: 'warm-up',
-      deadlineAtMs: clock.monotonicMs() + deadlineMs,
-      askStore: tiers.hasStore,
-      newerThanMs: 0,
-    });
-    const { from } = await result;
+    const l1 = tiers.fromMemory(prepared);
+    if (l1.kind === 'found' && l1.freshness === 'fresh') return 'cached';
+    const options = { priority: 'warm-up', readStore: tiers.hasStore, newerThanMs: 0 } as const;
+    const { from } = await loader.refresh(prepared, options).result;
     return from === 'engine' ? 'computed' : 'cached';
   };
 }

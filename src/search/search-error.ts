@@ -1,68 +1,9 @@
-import { Shed } from '../resilience/admission.ts';
+import { SHED_REASONS, Shed } from '../resilience/admission.ts';
 import { DeadlinePassed } from '../resilience/deadline.ts';
 import { EngineError, type EngineErrorCode } from './engine.ts';
 
-/** A shed search may be asked again soon: the queue is a fraction of a second long. */
-const OVERLOAD_RETRY_MS = 1000;
-const FAILURE_RETRY_MS = 2000;
-/** A budget of a few misses a second is worth asking again after some of them. */
-const BUDGET_RETRY_MS = 10_000;
+/** Every refusal of a search is one of these two errors; http/problem.ts is the one table from code to status and title. */
 
-export function overBudget(): Unanswered {
-  return new Unanswered('over-budget', 'this client has asked for too much that is not cached', BUDGET_RETRY_MS);
-}
-
-/** Why nobody could answer, in our words. Errors of nobody's making (bugs) are passed through as they are. */
-export function toUnanswered(error: unknown, breakerRetryAfterMs: number): unknown {
-  if (error instanceof Unanswered) return error;
-  if (error instanceof DeadlinePassed) {
-    return new Unanswered('engine-deadline', 'the engine did not answer in time', FAILURE_RETRY_MS, { cause: error });
-  }
-  if (error instanceof Shed) {
-    return error.why === 'breaker-open'
-      ? new Unanswered('engine-open', 'the engine is failing and is left alone for a while', breakerRetryAfterMs)
-      : new Unanswered('overloaded', 'the engine has more to do than it can', OVERLOAD_RETRY_MS);
-  }
-  if (error instanceof EngineError) {
-    return new Unanswered(CODES[error.code], DETAILS[error.code], FAILURE_RETRY_MS, { cause: error });
-  }
-  return error;
-}
-
-const CODES: Readonly<Record<EngineErrorCode, UnansweredCode>> = {
-  'engine-unavailable': 'engine-unavailable',
-  'engine-overloaded': 'overloaded',
-  'engine-timeout': 'engine-deadline',
-  'engine-rejected': 'engine-rejected',
-};
-
-/** Without the engine's own words: they may name hosts and indexes, which are for the log (the cause), not for clients. */
-const DETAILS: Readonly<Record<EngineErrorCode, string>> = {
-  'engine-unavailable': 'the engine cannot be reached',
-  'engine-overloaded': 'the engine has more to do than it can',
-  'engine-timeout': 'the engine did not answer in time',
-  'engine-rejected': 'the engine refused the query',
-};
-
-export type ForwardStatus = 429 | 502 | 503 | 504;
-
-/** The status an upstream request would have had: what `Cache-Status; fwd-status` says when stale is served instead. */
-export function forwardStatus(code: UnansweredCode): ForwardStatus {
-  switch (code) {
-    case 'over-budget':
-      return 429;
-    case 'engine-deadline':
-      return 504;
-    case 'engine-rejected':
-      return 502;
-    case 'overloaded':
-    case 'engine-open':
-    case 'engine-unavailable':
-      return 503;
-  }
-}
-
-/** Codes of every refusal a search can end in; http/problem.ts is the one table from code to status and title. */
 export type InvalidCode =
   | 'invalid-query'
   | 'unknown-domain'
@@ -72,18 +13,6 @@ export type InvalidCode =
   | 'invalid-facet'
   | 'invalid-highlight'
   | 'invalid-context';
-
-/**
- * `over-budget`: this client's misses are spent. `overloaded`: shed by the permit. `engine-open`: shed by the breaker.
- * The rest: the engine was asked and failed.
- */
-export type UnansweredCode =
-  | 'over-budget'
-  | 'overloaded'
-  | 'engine-open'
-  | 'engine-deadline'
-  | 'engine-unavailable'
-  | 'engine-rejected';
 
 /** The client's fault. `parameter` names what was wrong, `detail` says what is allowed. */
 export class InvalidSearch extends Error {
@@ -98,16 +27,119 @@ export class InvalidSearch extends Error {
   }
 }
 
-/** Nobody could answer now. */
-export class Unanswered extends Error {
-  override readonly name = 'Unanswered';
-  readonly code: UnansweredCode;
-  /** When asking again may help, in milliseconds; http adds jitter. */
+/**
+ * `over-budget`: the client has spent its misses. `overloaded`: shed by the guard. `engine-open`: refused by the breaker.
+ * The rest: the engine was asked and failed.
+ */
+export type SearchErrorCode =
+  | 'over-budget'
+  | 'overloaded'
+  | 'engine-open'
+  | 'engine-deadline'
+  | 'engine-unavailable'
+  | 'engine-rejected';
+
+/** The search has no answer now. */
+export class SearchError extends Error {
+  override readonly name: string = 'SearchError';
+  readonly code: SearchErrorCode;
+  /** When another attempt may help, in milliseconds; http adds jitter. */
   readonly retryAfterMs: number;
 
-  constructor(code: UnansweredCode, detail: string, retryAfterMs: number, options?: ErrorOptions) {
+  constructor(code: SearchErrorCode, detail: string, retryAfterMs: number, options?: ErrorOptions) {
     super(detail, options);
     this.code = code;
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/** Another process holds the lease of this key, and a background load does not wait for its page. */
+export class LeasedElsewhere extends SearchError {
+  override readonly name = 'LeasedElsewhere';
+
+  constructor() {
+    super('overloaded', FAILURES.overloaded.detail, FAILURES.overloaded.retryAfterMs);
+  }
+}
+
+/** 429, 502, 503 or 504: the status an upstream request would have had. */
+export type ForwardStatus = 429 | 502 | 503 | 504;
+
+/** `Cache-Status; fwd-status` when a stale page is served in place of this failure. */
+export function forwardStatus(code: SearchErrorCode): ForwardStatus {
+  return FAILURES[code].forwardStatus;
+}
+
+export function searchError(
+  code: SearchErrorCode,
+  options: ErrorOptions & { retryAfterMs?: number } = {},
+): SearchError {
+  const { detail, retryAfterMs } = FAILURES[code];
+  return new SearchError(code, detail, options.retryAfterMs ?? retryAfterMs, options);
+}
+
+/**
+ * The errors of the guard and the engine as SearchErrors. Any other error is a bug, and is returned as it is.
+ * @param breakerRetryAfterMs until the open breaker lets a search through again
+ */
+export function toSearchError(error: unknown, breakerRetryAfterMs: () => number): unknown {
+  if (error instanceof DeadlinePassed) return searchError('engine-deadline', { cause: error });
+  if (error instanceof Shed) {
+    const code = SHED_CODES[error.why === 'left' ? 'limiter' : SHED_REASONS[error.why]];
+    return code === 'engine-open' ? searchError(code, { retryAfterMs: breakerRetryAfterMs() }) : searchError(code);
+  }
+  if (error instanceof EngineError) {
+    return searchError(ENGINE_CODES[error.code], { cause: error, retryAfterMs: FAILURE_RETRY_MS });
+  }
+  return error;
+}
+
+/** By the part of the guard that refused. A search that left its queue (`left`) has no client that would read the code. */
+const SHED_CODES = { breaker: 'engine-open', limiter: 'overloaded' } as const;
+
+const ENGINE_CODES: Readonly<Record<EngineErrorCode, SearchErrorCode>> = {
+  'engine-unavailable': 'engine-unavailable',
+  'engine-overloaded': 'overloaded',
+  'engine-timeout': 'engine-deadline',
+  'engine-rejected': 'engine-rejected',
+};
+
+const FAILURE_RETRY_MS = 2000;
+
+interface Failure {
+  /** For clients, so without the engine's own words: they may name hosts and indexes. The cause, for the log, has them. */
+  readonly detail: string;
+  readonly retryAfterMs: number;
+  readonly forwardStatus: ForwardStatus;
+}
+
+const FAILURES: Readonly<Record<SearchErrorCode, Failure>> = {
+  'over-budget': {
+    detail: 'this client has asked for too much that is not cached',
+    // The budget is a few misses a second: after this time it covers some of them.
+    retryAfterMs: 10_000,
+    forwardStatus: 429,
+  },
+  overloaded: {
+    detail: 'the engine has more to do than it can',
+    // The queue is a fraction of a second long. An engine that refuses for load itself gets FAILURE_RETRY_MS.
+    retryAfterMs: 1000,
+    forwardStatus: 503,
+  },
+  'engine-open': {
+    detail: 'the engine is failing and is left alone for a while',
+    retryAfterMs: FAILURE_RETRY_MS,
+    forwardStatus: 503,
+  },
+  'engine-deadline': {
+    detail: 'the engine did not answer in time',
+    retryAfterMs: FAILURE_RETRY_MS,
+    forwardStatus: 504,
+  },
+  'engine-unavailable': {
+    detail: 'the engine cannot be reached',
+    retryAfterMs: FAILURE_RETRY_MS,
+    forwardStatus: 503,
+  },
+  'engine-rejected': { detail: 'the engine refused the query', retryAfterMs: FAILURE_RETRY_MS, forwardStatus: 502 },
+};

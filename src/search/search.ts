@@ -1,12 +1,14 @@
+import type { Answer } from './answer.ts';
 import type { SearchDomain } from './domain.ts';
 import type { Explanation } from './explain.ts';
-import { domainOf, prepareSearch } from './key.ts';
+import { domainOf, type PreparedSearch, prepareSearch } from './key.ts';
+import type { MayMiss } from './miss-path.ts';
 import type { SearchParameters } from './query.ts';
-import type { Answer, DomainSearch, PreparedSearch } from './read-path.ts';
-import { Unanswered } from './search-error.ts';
+import type { ReadPath } from './read-path.ts';
+import { SearchError } from './search-error.ts';
 import type { DomainStatus } from './status.ts';
 
-/** What http, the CLI and the console may ask of the core. */
+/** The core as http sees it. */
 export interface Search {
   /** In configured order; the first is the default. */
   readonly domains: readonly SearchDomain[];
@@ -14,28 +16,25 @@ export interface Search {
   readonly prepare: (parameters: SearchParameters) => PreparedSearch;
   /** The hot path: a fresh L1 entry, synchronously, or undefined. */
   readonly fromMemory: (prepared: PreparedSearch) => Answer | undefined;
-  /** @throws Unanswered. Settles within the domain's patience, plus the lifeboat's deadline where there is one. */
+  /** @throws SearchError. Settles within the domain's patience, plus the lifeboat's deadline where there is one. */
   readonly search: (prepared: PreparedSearch, options?: SearchOptions) => Promise<Answer>;
-  /** Answers in order. L2 is read in per-node pipelines; misses share the flights and the guard of single searches. */
+  /** Answers in order. L2 is read in per-node pipelines; misses share the loads and the guard of single searches. */
   readonly searchMany: (
     prepared: readonly PreparedSearch[],
     options?: Pick<SearchOptions, 'mayMiss'>,
-  ) => Promise<readonly (Answer | Unanswered)[]>;
-  /** What would happen to this search now, tier by tier, without asking the engine and without counting as a use. */
+  ) => Promise<readonly (Answer | SearchError)[]>;
+  /** The way of this search if it came now, tier by tier. It asks no engine and does not count as a use. */
   readonly explain: (parameters: SearchParameters) => Promise<Explanation>;
   /** The state of each part of each domain: what /readyz and /admin/domains show. */
   readonly status: () => readonly DomainStatus[];
 }
 
-/** Whether this client may cost the engine one more search. */
-export type MayMiss = (prepared: PreparedSearch) => boolean;
-
 export interface SearchOptions {
   /** For an operator: asks the engine and overwrites both tiers. */
   readonly bypass?: boolean;
   /**
-   * Asked when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry
-   * may be served. Hits, stale entries and flights that are up already are free.
+   * Called when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry
+   * may be served. Hits, stale entries and loads that are running already are free.
    */
   readonly mayMiss?: MayMiss;
 }
@@ -43,12 +42,12 @@ export interface SearchOptions {
 /** One configured domain, ready to search. */
 export interface DomainPart {
   readonly domain: SearchDomain;
-  readonly search: DomainSearch;
+  readonly search: ReadPath;
   readonly explain: (parameters: SearchParameters) => Promise<Explanation>;
   readonly status: () => DomainStatus;
 }
 
-/** Several domains behind one `Search`: each request goes to its own, and shares nothing with the others. */
+/** The domain router: each request goes to its own domain, and shares nothing with the others. */
 export function createSearch(parts: readonly DomainPart[]): Search {
   const domains = parts.map(({ domain }) => domain);
   const byName = new Map(parts.map((part) => [part.domain.name, part]));
@@ -67,7 +66,7 @@ export function createSearch(parts: readonly DomainPart[]): Search {
       return asked?.bypass ? search.bypass(prepared) : search.search(prepared, asked?.mayMiss);
     },
     searchMany: async (many, asked) => {
-      const answers = new Map<PreparedSearch, Answer | Unanswered>();
+      const answers = new Map<PreparedSearch, Answer | SearchError>();
       const perDomain = Map.groupBy(many, (prepared) => prepared.request.domain);
       await Promise.all(
         [...perDomain].map(async ([name, prepared]) => {
@@ -76,7 +75,7 @@ export function createSearch(parts: readonly DomainPart[]): Search {
             const result = settled[i];
             if (result === undefined) return;
             if (result.status === 'fulfilled') answers.set(each, result.value);
-            else if (result.reason instanceof Unanswered) answers.set(each, result.reason);
+            else if (result.reason instanceof SearchError) answers.set(each, result.reason);
             else throw result.reason;
           });
         }),

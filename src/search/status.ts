@@ -3,10 +3,10 @@ import type { Store, StoreNode } from '../cache/store.ts';
 import type { Guard } from '../resilience/guard.ts';
 import type { EngineHealth } from './engine-health.ts';
 
-/** The state of each part of one domain: what /readyz, /admin/domains and the gauges show. */
+/** The state of each part of one domain, for /readyz, /admin/domains and the gauges. */
 export interface DomainStatus {
   readonly domain: string;
-  /** `degraded`: answers, but a part is missing. `down`: only what L1 holds can be answered. */
+  /** `degraded`: answers, but a part is missing. `down`: only pages in L1 can be answered. */
   readonly state: PartState;
   readonly memory: MemoryUsage;
   readonly store?: { readonly state: PartState; readonly nodes: readonly StoreNode[] };
@@ -14,32 +14,32 @@ export interface DomainStatus {
     readonly state: PartState;
     readonly kind: string;
     readonly breaker: BreakerState;
-    /** A drill has it that the engine is dead: the breaker is open whatever it found. It makes no process unready. */
+    /** A drill is simulating an engine outage: the breaker counts as open. It makes no process unready. */
     readonly forcedOpen: boolean;
-    /** At least one endpoint answered its last probe; each is probed every few seconds, or more often. */
+    /** At least one endpoint answered its last health probe; each is probed every few seconds, or more often. */
     readonly reachable: boolean;
     readonly endpoints: readonly EndpointStatus[];
     readonly inFlight: number;
     readonly queued: number;
-    /** What this process may ask at once now: its share of the fleet's, or less while the engine cannot take it. */
+    /** Concurrent calls this process may make now: its share of the fleet's permits, or less while the engine is slow. */
     readonly maxConcurrent: number;
-    /** This process's share: the configured number, divided by the processes that live. */
+    /** This process's share: the configured number, divided by the number of live processes. */
     readonly ceiling: number;
-    /** Waits have been too long for a while: newest first, and the others are shed. */
+    /** Waits have been too long for some time: the queue is newest first, and the others are shed. */
     readonly overloaded: boolean;
   };
   readonly lifeboat?: { readonly breaker: BreakerState; readonly inFlight: number; readonly queued: number };
-  /** How the control document stands: `unheard` and `corrupt` leave flushes and suppressions unknown, or old. */
+  /** The state of the control document: with `unheard` and `corrupt`, flushes and suppressions are unknown or old. */
   readonly controlStanding: ControlStanding;
   /** Processes that share this domain's store, as last counted. */
   readonly processes: number;
-  /** Searches of this process waiting for another one's page. */
+  /** Searches of this process that wait for a page of another process. */
   readonly leaseWaiters: number;
-  /** Distinct keys being computed now. */
+  /** Loads that are running: distinct keys. */
   readonly flights: number;
 }
 
-export interface EndpointStatus {
+interface EndpointStatus {
   readonly name: string;
   readonly breaker: BreakerState;
   readonly reachable: boolean;
@@ -48,9 +48,9 @@ export interface EndpointStatus {
 
 type BreakerState = 'closed' | 'open' | 'half-open';
 
-export type ControlStanding = 'ok' | 'unheard' | 'away' | 'corrupt';
+type ControlStanding = 'ok' | 'unheard' | 'away' | 'corrupt';
 
-export type PartState = 'ok' | 'degraded' | 'down';
+type PartState = 'ok' | 'degraded' | 'down';
 
 export interface StatusParts {
   readonly domain: string;
@@ -131,7 +131,7 @@ function domainState(
 ): PartState {
   if (engine === 'down' && !hasLifeboat && (store === undefined || store === 'down')) return 'down';
   const isWhole = engine === 'ok' && (store === undefined || store === 'ok');
-  // One that is away is told apart: a store that restarts makes no process degraded that follows the last known.
+  // `away` does not degrade: while the control store restarts, the process follows the last known document.
   return isWhole && control !== 'corrupt' && control !== 'unheard' ? 'ok' : 'degraded';
 }
 

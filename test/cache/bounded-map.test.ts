@@ -4,7 +4,7 @@ import { createBoundedMap } from '../../src/cache/bounded-map.ts';
 
 const keys = ['a', 'b', 'c', 'd', 'e'];
 
-test('the latest keys written are remembered, up to the bound', () => {
+test('the latest keys written stay, up to the bound', () => {
   const map = createBoundedMap<number>(3);
   keys.forEach((key, i) => {
     map.set(key, i);
@@ -15,14 +15,14 @@ test('the latest keys written are remembered, up to the bound', () => {
   );
 });
 
-test('a full map loses nothing until one more comes', () => {
+test('a full map loses nothing until one more key comes', () => {
   const map = createBoundedMap<number>(3);
   for (const key of ['a', 'b', 'c']) map.set(key, 1);
   map.set('b', 2);
   assert.deepEqual([map.get('a'), map.get('b'), map.get('c')], [1, 2, 1]);
 });
 
-test('an overwritten key becomes the newest, a read one does not', () => {
+test('an overwritten key becomes the newest, a read key does not', () => {
   const map = createBoundedMap<number>(3);
   for (const key of ['a', 'b', 'c']) map.set(key, 1);
   map.set('a', 2);
@@ -31,7 +31,7 @@ test('an overwritten key becomes the newest, a read one does not', () => {
   assert.deepEqual([map.get('a'), map.get('b'), map.get('c'), map.get('d')], [2, undefined, 1, 1]);
 });
 
-test('a deleted key is forgotten and leaves its place to another', () => {
+test('a deleted key leaves its place to another key', () => {
   const map = createBoundedMap<number>(2);
   map.set('a', 1);
   map.set('b', 1);

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { type Coding, decodeEntry, ENTRY_VERSION, etagOf, fingerprint } from '../../src/cache/codec.ts';
+import { decodeEntry, ENTRY_VERSION, etagOf, fingerprint } from '../../src/cache/codec.ts';
+import type { Coding } from '../../src/cache/entry.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
 const canonical = 'goods@x?q=кроссовки';
 
-test('whatever is encoded is decoded the same', () => {
+test('every entry is decoded as it was encoded', () => {
   const clock = createFakeClock();
   fc.assert(
     fc.property(
@@ -39,7 +41,7 @@ test('whatever is encoded is decoded the same', () => {
   );
 });
 
-test('one changed byte anywhere is never an entry', () => {
+test('a value with one changed byte is never an entry', () => {
   const clock = createFakeClock();
   const { encoded } = entryOf(clock);
   for (let at = 0; at < encoded.length; at += 1) {
@@ -49,7 +51,7 @@ test('one changed byte anywhere is never an entry', () => {
   }
 });
 
-test('a value cut short or run long at any byte is never an entry and never throws', () => {
+test('a value that is too short or too long is never an entry and never throws', () => {
   const clock = createFakeClock();
   const { encoded } = entryOf(clock);
   for (let length = 0; length < encoded.length; length += 1) {
@@ -78,14 +80,14 @@ test('every older and newer version is incompatible, not corrupt', () => {
   }
 });
 
-test('an entry for another question is corrupt: a hash collision is a miss, never a wrong answer', () => {
+test('an entry of another search is corrupt: a hash collision is a miss, never a wrong answer', () => {
   const clock = createFakeClock();
   const { encoded } = entryOf(clock);
   assert.equal(decodeEntry(encoded, 'goods@x?q=кроссовка', clock).kind, 'corrupt');
   assert.equal(decodeEntry(encoded, 'goods@x?q=кроссовки&page=2', clock).kind, 'corrupt');
 });
 
-test('an entry created in the future is as old as its arrival', () => {
+test('an entry created in the future counts as created on its arrival', () => {
   const clock = createFakeClock();
   const { encoded } = entryOf(clock, { createdAtMs: clock.wallMs() + 3_600_000 });
   const decoded = decodeEntry(encoded, canonical, clock);
@@ -94,8 +96,62 @@ test('an entry created in the future is as old as its arrival', () => {
   assert.equal(decoded.entry.bornMs, clock.monotonicMs());
 });
 
-test('the tag is of the identity body: the same page has the same tag', () => {
+test('the tag is the hash of the identity body: the same page has the same tag', () => {
   assert.equal(etagOf(Buffer.from('a')), etagOf(Buffer.from('a')));
   assert.notEqual(etagOf(Buffer.from('a')), etagOf(Buffer.from('b')));
   assert.match(etagOf(Buffer.from('a')), /^[A-Za-z0-9_-]{16}$/);
+});
+
+const HEADER_BYTES = 62;
+const CRC_AT = 58;
+
+/** Sets the right checksum of all bytes but its own four, computed without the codec. */
+function sealed(bytes: Buffer): Buffer {
+  const rest = Buffer.concat([bytes.subarray(0, CRC_AT), bytes.subarray(CRC_AT + 4)]);
+  bytes.writeUInt32BE(crc32(rest), CRC_AT);
+  return bytes;
+}
+
+/** The bytes of a later writer of the same version: unknown extensions between the fingerprints and the body. */
+function withExtensions(encoded: Buffer, fingerprints: number, extensions: Buffer): Buffer {
+  const at = HEADER_BYTES + Buffer.byteLength(canonical) + fingerprints * 4;
+  const bytes = Buffer.concat([encoded.subarray(0, at), extensions, encoded.subarray(at)]);
+  bytes.writeUInt16BE(extensions.length, 52);
+  return sealed(bytes);
+}
+
+test('the checksum covers every byte but its own', () => {
+  const { encoded } = entryOf(createFakeClock());
+  assert.deepEqual(sealed(Buffer.from(encoded)), encoded);
+});
+
+test('unknown extensions of a later writer are skipped, and the rest is read as usual', () => {
+  const clock = createFakeClock();
+  const entry = entryOf(clock);
+  for (const length of [1, 7, 300, 65_535]) {
+    const extended = withExtensions(entry.encoded, entry.fingerprints.length, Buffer.alloc(length, 0xa5));
+    const decoded = decodeEntry(extended, canonical, clock);
+    assert.ok(decoded.kind === 'entry', `${length} bytes: ${decoded.kind}`);
+    assert.deepEqual(decoded.entry.body, entry.body);
+    assert.deepEqual({ ...decoded.entry, encoded: entry.encoded }, entry);
+    assert.deepEqual(decoded.entry.encoded, extended);
+  }
+});
+
+test('extensions with a wrong length are corrupt', () => {
+  const clock = createFakeClock();
+  const { encoded, fingerprints } = entryOf(clock);
+  const extended = withExtensions(encoded, fingerprints.length, Buffer.alloc(8));
+  extended.writeUInt16BE(9, 52);
+  assert.equal(decodeEntry(sealed(extended), canonical, clock).kind, 'corrupt');
+});
+
+test('an unknown coding is incompatible with a right checksum, and corrupt with a wrong one', () => {
+  const clock = createFakeClock();
+  for (let coding = 3; coding < 256; coding += 1) {
+    const later = Buffer.from(entryOf(clock).encoded);
+    later[3] = coding;
+    assert.equal(decodeEntry(Buffer.from(later), canonical, clock).kind, 'corrupt', `coding ${coding}`);
+    assert.equal(decodeEntry(sealed(later), canonical, clock).kind, 'incompatible', `coding ${coding}`);
+  }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freshnessOf, lifetimesOf, remainingMs, storedForMs } from '../../src/cache/freshness.ts';
+import { freshnessOf, lifetimesOf, remainingMs, storedForMs } from '../../src/cache/entry.ts';
 import { createFakeClock, seededRandom } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
@@ -13,7 +13,7 @@ const policy = {
   jitter: 0.1,
 };
 
-test('an entry is fresh, then stale, then for failures only, then lapsed', () => {
+test('an entry is fresh, then stale, then stale-if-error, then expired', () => {
   const clock = createFakeClock();
   const entry = entryOf(clock, { freshForMs: 100, revalidateForMs: 50, errorForMs: 500 });
   const seen: string[] = [];
@@ -22,7 +22,7 @@ test('an entry is fresh, then stale, then for failures only, then lapsed', () =>
     if (seen.at(-1)?.split(' ')[0] !== state) seen.push(`${state} from ${age}`);
     clock.advance(1);
   }
-  assert.deepEqual(seen, ['fresh from 0', 'stale from 100', 'failing from 150', 'lapsed from 600']);
+  assert.deepEqual(seen, ['fresh from 0', 'stale from 100', 'stale-if-error from 150', 'expired from 600']);
 });
 
 test('a stepped wall clock changes no age', () => {
@@ -36,7 +36,7 @@ test('a stepped wall clock changes no age', () => {
   assert.equal(remainingMs(entry, clock.monotonicMs()), -1);
 });
 
-test('a store keeps an entry to the end of its longest window, and never asks for less than a millisecond', () => {
+test('the time to live in a store ends with the longest window, and is at least a millisecond', () => {
   const clock = createFakeClock();
   const entry = entryOf(clock, { freshForMs: 100, revalidateForMs: 50, errorForMs: 500 });
   clock.advance(40);
@@ -45,7 +45,7 @@ test('a store keeps an entry to the end of its longest window, and never asks fo
   assert.equal(storedForMs(entry, clock.monotonicMs()), 1);
 });
 
-test('lifetimes spread by the jitter and no further', () => {
+test('lifetimes are spread by the jitter and no further', () => {
   const random = seededRandom(7);
   const seen = Array.from(
     { length: 1000 },
@@ -55,7 +55,7 @@ test('lifetimes spread by the jitter and no further', () => {
   assert.ok(Math.max(...seen) - Math.min(...seen) > 50_000);
 });
 
-test('empty pages live short, degraded ones shorter and without a stale life', () => {
+test('empty pages have a short life, degraded pages a shorter one without stale windows', () => {
   const empty = lifetimesOf({ empty: true, degraded: false }, policy, () => 0.5);
   assert.deepEqual(empty, { freshForMs: 30_000, revalidateForMs: 30_000, errorForMs: 3_600_000 });
   const degraded = lifetimesOf({ empty: false, degraded: true }, policy, () => 0.9);

@@ -17,13 +17,13 @@ const elsewhere = createSigning({ key: NEW, required: true }, 'auto');
 const canonical = 'goods@x?q=кроссовки';
 const CRC_AT = 58;
 
-/** As whoever wants it to be read would: the checksum fits. */
+/** Sets the right checksum, as an attacker would. */
 function checked(bytes: Buffer): Buffer {
   bytes.writeUInt32BE(crc32(bytes.subarray(CRC_AT + 4), crc32(bytes.subarray(0, CRC_AT))), CRC_AT);
   return bytes;
 }
 
-test('an entry is read with the key that signed it, also as the previous one, and without any key', () => {
+test('an entry is read with the key that signed it, with it as the previous key, and without any key', () => {
   const clock = createFakeClock();
   const { encoded, body } = entryOf(clock, {}, before);
   for (const signing of [before, current, introducing, undefined]) {
@@ -33,7 +33,7 @@ test('an entry is read with the key that signed it, also as the previous one, an
   }
 });
 
-test('an entry that no key of ours signed, for this domain, is unsigned', () => {
+test('an entry without a signature of our keys for this domain is unsigned', () => {
   const clock = createFakeClock();
   const kind = (encoded: Buffer, signing = current) =>
     decodeEntry(Buffer.from(encoded), canonical, clock, signing).kind;
@@ -53,19 +53,19 @@ test('an entry that no key of ours signed, for this domain, is unsigned', () => 
   assert.equal(signed.length, plain.length + 20);
 });
 
-test('whatever byte of a signed entry is another one, with a checksum that fits, it is not served', () => {
+test('a signed entry with any changed byte is not served, even with a right checksum', () => {
   const clock = createFakeClock();
   const { encoded } = entryOf(clock, {}, current);
   for (let at = 0; at < encoded.length; at += 1) {
     const planted = Buffer.from(encoded);
     planted.writeUInt8(planted.readUInt8(at) ^ 1, at);
     const { kind } = decodeEntry(checked(planted), canonical, clock, current);
-    // The checksum is computed anew, so a changed byte of it is none.
+    // The checksum is computed again, so a change of its own bytes has no effect.
     assert.equal(kind === 'entry', at >= CRC_AT && at < CRC_AT + 4, `byte ${at}: ${kind}`);
   }
 });
 
-test('extensions of whatever bytes throw nothing and pass for no signature', () => {
+test('random bytes as extensions never throw and are never a signature', () => {
   const clock = createFakeClock();
   const plain = entryOf(clock);
   const at = plain.encoded.length - plain.body.length;
@@ -78,7 +78,7 @@ test('extensions of whatever bytes throw nothing and pass for no signature', () 
   );
 });
 
-test('sealed bytes are opened for their purpose, id, domain and key alone', () => {
+test('sealed bytes are opened only for their purpose, id, domain and key', () => {
   const bytes = Buffer.from('{"a":1}');
   const sealed = seal(current, 'report', 'drill', bytes);
   assert.deepEqual(unseal(current, 'report', 'drill', sealed), { kind: 'bytes', bytes, isWeak: false });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Entry } from '../../src/cache/entry.ts';
-import type { LifetimePolicy } from '../../src/cache/freshness.ts';
+import type { Entry, LifetimePolicy } from '../../src/cache/entry.ts';
 import { unflushed } from '../../src/cache/invalidation.ts';
 import type { StoreRead } from '../../src/cache/store.ts';
 import { createTiers, type Lookup } from '../../src/cache/tiers.ts';
@@ -25,7 +24,7 @@ const POLICY: LifetimePolicy = {
 };
 const MAX_ENTRY_BYTES = 4096;
 
-/** One process after another may look at what lies under the name. */
+/** Several processes may read the value of one name. */
 function scene() {
   const clock = createFakeClock();
   const memory = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 });
@@ -51,7 +50,7 @@ function scene() {
     memory,
     under,
     tiers: under(POLICY),
-    /** A new process: nothing in its L1. */
+    /** A new process with an empty L1. */
     looks: (lifetimes = POLICY): Promise<Lookup> =>
       under(lifetimes, createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 })).fromStore(NAME),
     plant: (entry: Entry) => {
@@ -66,7 +65,7 @@ function scene() {
 const wordOf = (lookup: Lookup): string => (lookup.kind === 'found' ? lookup.freshness : lookup.reason);
 const LONG = { freshForMs: LONGEST_MS, revalidateForMs: LONGEST_MS, errorForMs: LONGEST_MS };
 
-test('an entry that says it lives for 49 days lives as long as the policy of its domain lets it', async () => {
+test('an entry that claims a life of 49 days lives as long as the policy of its domain allows', async () => {
   const { clock, plant, looks } = scene();
   plant(entryOf(clock, LONG));
   const seen: string[] = [];
@@ -74,10 +73,10 @@ test('an entry that says it lives for 49 days lives as long as the policy of its
     clock.advance(stepMs);
     seen.push(wordOf(await looks()));
   }
-  assert.deepEqual(seen, ['fresh', 'fresh', 'stale', 'failing', 'failing', 'lapsed']);
+  assert.deepEqual(seen, ['fresh', 'fresh', 'stale', 'stale-if-error', 'stale-if-error', 'lapsed']);
 });
 
-test('each lifetime is held to the policy, though the others are within it', async () => {
+test('each lifetime is cut to the policy alone, while the others are within it', async () => {
   const within = { freshForMs: 1000, revalidateForMs: 1000, errorForMs: 1000 };
   for (const name of ['freshForMs', 'revalidateForMs', 'errorForMs'] as const) {
     const { clock, plant, looks } = scene();
@@ -88,7 +87,7 @@ test('each lifetime is held to the policy, though the others are within it', asy
   }
 });
 
-test('a copy in L1 of such an entry turns stale with the policy too', async () => {
+test('the copy of such an entry in L1 becomes stale with the policy too', async () => {
   const { clock, tiers, plant } = scene();
   plant(entryOf(clock, LONG));
   await tiers.fromStore(NAME);
@@ -97,7 +96,7 @@ test('a copy in L1 of such an entry turns stale with the policy too', async () =
   assert.equal(wordOf(tiers.fromMemory(NAME)), 'stale');
 });
 
-test('what a page is, empty or partial, decides which lifetimes it is held to', async () => {
+test('an empty or partial page is cut to the lifetimes of its kind', async () => {
   for (const [parts, freshForMs] of [
     [{ empty: true }, 33_000],
     [{ degraded: true }, 5000],
@@ -110,7 +109,7 @@ test('what a page is, empty or partial, decides which lifetimes it is held to', 
   }
 });
 
-test('a policy that was shortened shortens what is stored at once; one that was lengthened lengthens nothing', async () => {
+test('a shortened policy shortens stored entries at once; a lengthened policy lengthens none', async () => {
   const { clock, plant, looks } = scene();
   plant(entryOf(clock, { freshForMs: MINUTE_MS, revalidateForMs: 8000, errorForMs: 9000 }));
   clock.advance(15_000);
@@ -123,7 +122,7 @@ test('a policy that was shortened shortens what is stored at once; one that was 
   );
 });
 
-test('an entry from a clock two hours ahead is fresh; one from further ahead is stale, however often it is read', async () => {
+test('an entry of a clock two hours ahead is fresh; an entry of a clock further ahead is stale at every read', async () => {
   const { clock, plant, looks } = scene();
   plant(entryOf(clock, { createdAtMs: clock.wallMs() + 2 * HOUR_MS }));
   assert.equal(wordOf(await looks()), 'fresh');
@@ -134,7 +133,7 @@ test('an entry from a clock two hours ahead is fresh; one from further ahead is 
   }
 });
 
-test('a value larger than an entry may be is a counted miss, in single reads, batches and late replies, and no copy is kept', async () => {
+test('a value above the maximum size is a counted miss, in single reads, batches and late replies, and is not copied', async () => {
   const { clock, memory, tiers, plant, lie } = scene();
   const large = entryOf(clock, { body: Buffer.alloc(MAX_ENTRY_BYTES) });
   plant(large);
@@ -146,14 +145,14 @@ test('a value larger than an entry may be is a counted miss, in single reads, ba
   assert.equal(memory.peek('k'), undefined);
 });
 
-test('an entry of exactly the largest size is read', async () => {
+test('an entry of exactly the maximum size is read', async () => {
   const { clock, plant, looks } = scene();
   const spare = MAX_ENTRY_BYTES - entryOf(clock, { body: Buffer.alloc(0) }).encoded.length;
   plant(entryOf(clock, { body: Buffer.alloc(spare) }));
   assert.equal(wordOf(await looks()), 'fresh');
 });
 
-test('an entry with more results than any page may have is corrupt', async () => {
+test('an entry with more results than a page may have is corrupt', async () => {
   const { clock, plant, looks } = scene();
   const ids = (count: number) => Array.from({ length: count }, (_, index) => `${index}`);
   plant(entryOf(clock, { resultIds: ids(200), body: Buffer.alloc(0) }));

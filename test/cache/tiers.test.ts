@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Entry } from '../../src/cache/entry.ts';
+import { type Entry, storedForMs } from '../../src/cache/entry.ts';
 import type { CacheEvent } from '../../src/cache/events.ts';
-import { storedForMs } from '../../src/cache/freshness.ts';
 import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
 import type { MemoryTier } from '../../src/cache/memory.ts';
 import type { StoreRead } from '../../src/cache/store.ts';
@@ -14,20 +13,20 @@ import { createFakeStore } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
 
-interface Rig {
+interface Harness {
   readonly tiers: Tiers;
   readonly memory: MemoryTier;
   readonly clock: FakeClock;
   readonly events: CacheEvent[];
-  /** What the store says to the next reads. */
+  /** The store's reply to the next reads. */
   reads: StoreRead;
 }
 
-function rig(rules: EntryRules = unflushed): Rig {
+function harness(rules: EntryRules = unflushed): Harness {
   const clock = createFakeClock();
   const memory = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 });
   const events: CacheEvent[] = [];
-  const made: Omit<Rig, 'tiers'> = { memory, clock, events, reads: { kind: 'absent' } };
+  const made: Omit<Harness, 'tiers'> = { memory, clock, events, reads: { kind: 'absent' } };
   const tiers = createTiers({
     domain: 'goods',
     memory,
@@ -49,141 +48,141 @@ function rig(rules: EntryRules = unflushed): Rig {
 const LIVES = { freshForMs: 1000, revalidateForMs: 500, errorForMs: 2000 };
 const page = (clock: FakeClock, body: string, parts: Parameters<typeof entryOf>[1] = {}): Entry =>
   entryOf(clock, { ...LIVES, ...parts, body: Buffer.from(body) });
-const held = ({ memory }: Rig): string | undefined => memory.peek('k')?.body.toString();
+const held = ({ memory }: Harness): string | undefined => memory.peek('k')?.body.toString();
 const value = (entry: Entry): StoreRead => ({ kind: 'value', value: Buffer.from(entry.encoded) });
 
 test('an older page does not replace a newer one in L1 while both are fresh', () => {
-  const made = rig();
+  const made = harness();
   const older = page(made.clock, 'older');
   made.clock.advance(10);
-  assert.equal(made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true }).l1, true);
-  assert.equal(made.tiers.keep(NAME, older, { storeIsUp: true }).l1, false);
+  assert.equal(made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true }).l1, true);
+  assert.equal(made.tiers.set(NAME, older, { storeIsUp: true }).l1, false);
   assert.equal(held(made), 'newer');
 });
 
 test('an older page does not replace a newer one in L1 when neither is fresh', () => {
-  const made = rig();
+  const made = harness();
   const older = page(made.clock, 'older');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   made.clock.advance(1100);
-  assert.equal(made.tiers.keep(NAME, older, { storeIsUp: true }).l1, false);
+  assert.equal(made.tiers.set(NAME, older, { storeIsUp: true }).l1, false);
   assert.equal(held(made), 'newer');
 });
 
-test('a newer page replaces an older one, and one of the same age the one held', () => {
-  const made = rig();
-  made.tiers.keep(NAME, page(made.clock, 'first'), { storeIsUp: true });
-  made.tiers.keep(NAME, page(made.clock, 'same age'), { storeIsUp: true });
+test('a newer page replaces an older one, and a page of the same age replaces the held one', () => {
+  const made = harness();
+  made.tiers.set(NAME, page(made.clock, 'first'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'same age'), { storeIsUp: true });
   assert.equal(held(made), 'same age');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   assert.equal(held(made), 'newer');
 });
 
 test('an older page from the store does not replace the newer one in L1', async () => {
-  const made = rig();
+  const made = harness();
   made.reads = value(page(made.clock, 'older'));
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   await made.tiers.fromStore(NAME);
   assert.equal(held(made), 'newer');
 });
 
 test('a partial page replaces no whole page that may still be served', () => {
-  const made = rig();
-  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+  const made = harness();
+  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   for (const stepMs of [10, 1000, 1900]) {
     made.clock.advance(stepMs);
-    assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, false);
+    assert.equal(made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, false);
     assert.equal(held(made), 'whole');
   }
 });
 
-test('a partial page replaces a whole one that has lapsed', () => {
-  const made = rig();
-  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+test('a partial page replaces a whole one that has expired', () => {
+  const made = harness();
+  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   made.clock.advance(3000);
-  assert.equal(made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, true);
+  assert.equal(made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, true);
   assert.equal(held(made), 'partial');
 });
 
-test('a partial page replaces a whole one that is suppressed, and none that a drill has flushed', () => {
+test('a partial page replaces a suppressed whole page, and no whole page that a drill has flushed', () => {
   for (const reason of ['flushed', 'suppressed'] as const) {
     let decided = true;
-    const made = rig({ ...unflushed, judge: (entry) => (decided && !entry.degraded ? reason : 'whole') });
-    made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+    const made = harness({ ...unflushed, judge: (entry) => (decided && !entry.degraded ? reason : 'whole') });
+    made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
     assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason });
-    made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
+    made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
     decided = false;
     assert.equal(held(made), reason === 'flushed' ? 'whole' : 'partial', reason);
   }
 });
 
-test('a partial page replaces a flushed one that has lapsed', () => {
-  const made = rig({ ...unflushed, judge: (entry) => (entry.degraded ? 'whole' : 'flushed') });
-  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+test('a partial page replaces a flushed one that has expired', () => {
+  const made = harness({ ...unflushed, judge: (entry) => (entry.degraded ? 'whole' : 'flushed') });
+  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   made.clock.advance(3000);
-  made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
   assert.equal(held(made), 'partial');
 });
 
-test('a refresh makes no page servable that only a failing engine would bring back', () => {
-  const made = rig({ ...unflushed, judge: () => 'outdated' });
-  made.tiers.keep(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+test('an outdated page of the stale-if-error window stays in that window', () => {
+  const made = harness({ ...unflushed, judge: () => 'outdated' });
+  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
   made.clock.advance(1600);
   const found = made.tiers.fromMemory(NAME);
-  assert.equal(found.kind === 'found' && found.freshness, 'failing');
+  assert.equal(found.kind === 'found' && found.freshness, 'stale-if-error');
 });
 
-test('an outdated page is stale however fresh, lapses as ever, and gives way to any newer one', () => {
+test('an outdated page is stale while it would be fresh, expires as usual, and is replaced by any newer page', () => {
   const decided = new Set<number>();
-  const made = rig({ ...unflushed, judge: ({ generation }) => (decided.has(generation) ? 'outdated' : 'whole') });
+  const made = harness({ ...unflushed, judge: ({ generation }) => (decided.has(generation) ? 'outdated' : 'whole') });
   const old = page(made.clock, 'old', { generation: 1 });
-  made.tiers.keep(NAME, old, { storeIsUp: true });
+  made.tiers.set(NAME, old, { storeIsUp: true });
   decided.add(1);
   const stale = made.tiers.fromMemory(NAME);
   assert.equal(stale.kind === 'found' && stale.freshness, 'stale');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'new', { generation: 2 }), { storeIsUp: true });
-  made.tiers.keep(NAME, old, { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'new', { generation: 2 }), { storeIsUp: true });
+  made.tiers.set(NAME, old, { storeIsUp: true });
   assert.equal(held(made), 'new');
   decided.add(2);
   made.clock.advance(10_000);
   assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason: 'lapsed' });
 });
 
-test('a partial page gives way to any whole one, even an older', () => {
-  const made = rig();
+test('a partial page is replaced by any whole page, even an older one', () => {
+  const made = harness();
   const older = page(made.clock, 'whole');
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
-  made.tiers.keep(NAME, older, { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
+  made.tiers.set(NAME, older, { storeIsUp: true });
   assert.equal(held(made), 'whole');
 });
 
 test('an older page replaces a newer one when it alone is fresh', () => {
-  const made = rig();
+  const made = harness();
   const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   made.clock.advance(1100);
-  assert.equal(made.tiers.keep(NAME, older, { storeIsUp: true }).l1, true);
+  assert.equal(made.tiers.set(NAME, older, { storeIsUp: true }).l1, true);
   assert.equal(held(made), 'older, lives long');
 });
 
-test('an older page replaces a newer one that has lapsed', () => {
-  const made = rig();
+test('an older page replaces a newer one that has expired', () => {
+  const made = harness();
   const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
   made.clock.advance(10);
-  made.tiers.keep(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
   made.clock.advance(5000);
-  made.tiers.keep(NAME, older, { storeIsUp: true });
+  made.tiers.set(NAME, older, { storeIsUp: true });
   assert.equal(held(made), 'older, lives long');
 });
 
 test('a stale entry of the store is found as stale and put into L1', async () => {
-  const made = rig();
+  const made = harness();
   made.reads = value(page(made.clock, 'stale'));
   made.clock.advance(1200);
   const found = await made.tiers.fromStore(NAME);
@@ -191,25 +190,25 @@ test('a stale entry of the store is found as stale and put into L1', async () =>
   assert.equal(held(made), 'stale');
 });
 
-test('a lapsed or refused entry of the store is not put into L1', async () => {
-  const lapsed = rig();
+test('an expired or refused entry of the store is not put into L1', async () => {
+  const lapsed = harness();
   lapsed.reads = value(page(lapsed.clock, 'lapsed'));
   lapsed.clock.advance(3000);
   assert.deepEqual(await lapsed.tiers.fromStore(NAME), { kind: 'missed', reason: 'lapsed' });
   assert.equal(held(lapsed), undefined);
-  const flushed = rig({ ...unflushed, judge: () => 'flushed' });
+  const flushed = harness({ ...unflushed, judge: () => 'flushed' });
   flushed.reads = value(page(flushed.clock, 'flushed'));
   assert.deepEqual(await flushed.tiers.fromStoreMany([NAME]), [{ kind: 'missed', reason: 'flushed' }]);
   assert.equal(held(flushed), undefined);
 });
 
-test('a late entry ends the wait only when it is fresh; a stale one is in L1 for whoever needs it', async () => {
+test('a late entry ends the wait only when it is fresh; a stale entry is put into L1', async () => {
   for (const [ageMs, taken] of [
     [10, true],
     [1200, false],
     [1600, false],
   ] as const) {
-    const made = rig();
+    const made = harness();
     const late = Promise.resolve(Buffer.from(page(made.clock, 'late').encoded));
     made.reads = { kind: 'fault', fault: 'store-slow', late };
     made.clock.advance(ageMs);
@@ -220,8 +219,8 @@ test('a late entry ends the wait only when it is fresh; a stale one is in L1 for
   }
 });
 
-test('a value that is a view of a larger buffer is copied before it is kept', async () => {
-  const made = rig();
+test('a value that is a view of a larger buffer is copied before L1 keeps it', async () => {
+  const made = harness();
   const { encoded } = page(made.clock, 'view');
   const socket = Buffer.alloc(64 * 1024);
   encoded.copy(socket, 100);
@@ -239,7 +238,7 @@ test('a value that is a view of a larger buffer is copied before it is kept', as
 });
 
 test('a late value that is a view of a larger buffer is copied too', async () => {
-  const made = rig();
+  const made = harness();
   const { encoded } = page(made.clock, 'view');
   const socket = Buffer.concat([encoded, Buffer.alloc(5000)]);
   const late = Promise.resolve(socket.subarray(0, encoded.length));

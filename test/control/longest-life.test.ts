@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { longestLifeMs } from '../../src/cache/freshness.ts';
+import { longestLifeMs } from '../../src/cache/entry.ts';
 import { configShape } from '../../src/config/schema.ts';
 import { noteLongestLife, prune, purge, suppress } from '../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, MAX_LIFE_MS } from '../../src/control/document.ts';

@@ -1,6 +1,5 @@
 import { type EntryParts, encodeEntry, etagOf } from '../../src/cache/codec.ts';
-import type { Entry } from '../../src/cache/entry.ts';
-import type { LifetimePolicy } from '../../src/cache/freshness.ts';
+import type { Entry, LifetimePolicy } from '../../src/cache/entry.ts';
 import type { Signing } from '../../src/cache/signing.ts';
 import type { Clock } from '../../src/runtime.ts';
 

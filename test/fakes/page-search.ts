@@ -1,12 +1,12 @@
 import { compress, etagOf } from '../../src/cache/codec.ts';
 import type { Entry } from '../../src/cache/entry.ts';
 import type { Clock } from '../../src/runtime.ts';
+import type { Answer } from '../../src/search/answer.ts';
 import { canonicalText, dateText } from '../../src/search/canonical.ts';
 import type { Filter, SearchDomain, SearchRequest } from '../../src/search/domain.ts';
-import { encodeBody } from '../../src/search/encode-page.ts';
 import type { FacetCount, ResultPage, SearchResult } from '../../src/search/engine.ts';
-import { prepareSearch } from '../../src/search/key.ts';
-import type { Answer, PreparedSearch } from '../../src/search/read-path.ts';
+import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
+import { encodeBody } from '../../src/search/page.ts';
 import type { Search } from '../../src/search/search.ts';
 import { entryOf } from './entry.ts';
 import { fakeStatus } from './search.ts';

@@ -1,12 +1,12 @@
-import { type Coding, compress } from '../../src/cache/codec.ts';
-import type { Entry } from '../../src/cache/entry.ts';
+import { compress } from '../../src/cache/codec.ts';
+import type { Coding, Entry } from '../../src/cache/entry.ts';
 import type { Clock } from '../../src/runtime.ts';
+import type { Answer } from '../../src/search/answer.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
-import { encodeBody } from '../../src/search/encode-page.ts';
-import { prepareSearch } from '../../src/search/key.ts';
-import type { Answer, PreparedSearch } from '../../src/search/read-path.ts';
+import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
+import { encodeBody } from '../../src/search/page.ts';
 import type { Search, SearchOptions } from '../../src/search/search.ts';
-import { Unanswered } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/search/search-error.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 import { entryOf } from './entry.ts';
 
@@ -119,7 +119,7 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
           try {
             return fake.fromMemory(prepared) ?? (await fake.answer(prepared, asked));
           } catch (error) {
-            if (error instanceof Unanswered) return error;
+            if (error instanceof SearchError) return error;
             throw error;
           }
         }),

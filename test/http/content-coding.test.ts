@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Coding } from '../../src/cache/codec.ts';
+import type { Coding } from '../../src/cache/entry.ts';
 import { createNegotiator, type Form } from '../../src/http/transport/content-coding.ts';
 
 const cases: readonly [field: string | undefined, stored: Coding, form: Form, why: string][] = [

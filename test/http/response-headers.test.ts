@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ageSeconds, cacheControl, cacheStatus } from '../../src/http/search-api/response-headers.ts';
-import type { Answer } from '../../src/search/read-path.ts';
+import type { Answer } from '../../src/search/answer.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from '../../src/search/events.ts';
-import { Unanswered, type UnansweredCode } from '../../src/search/search-error.ts';
+import { SearchError, type SearchErrorCode } from '../../src/search/search-error.ts';
 import { publicServer } from './harness.ts';
 
-const cases: readonly [UnansweredCode, number, Outcome][] = [
+const cases: readonly [SearchErrorCode, number, Outcome][] = [
   ['overloaded', 503, 'shed'],
   ['engine-open', 503, 'shed'],
   ['engine-unavailable', 503, 'failed'],
@@ -18,7 +18,7 @@ for (const [code, status, outcome] of cases) {
     for (const random of [0, 0.5, 0.999]) {
       const { server, search, events, lines } = publicServer(context, { random: () => random });
       search.answer = async () => {
-        throw new Unanswered(code, 'The engine did not answer.', 2000);
+        throw new SearchError(code, 'The engine did not answer.', 2000);
       };
       const answer = await server.app.inject({ url: '/search?q=x' });
       assert.equal(answer.statusCode, status);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Answer } from '../../src/search/read-path.ts';
+import type { Answer } from '../../src/search/answer.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { publicServer, type TestServer, until } from './harness.ts';
 

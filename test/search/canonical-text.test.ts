@@ -6,7 +6,7 @@ import { canonicalDocumentText, canonicalText, explainCanonicalText } from '../.
 const anyText = fc.string({ unit: 'grapheme', maxLength: 40 });
 const words = fc.string({ unit: fc.constantFrom(...'abcXYZ абвЁёЙ 019&=%,:"'), minLength: 1, maxLength: 30 });
 
-test('canonical text is the same when made canonical again, whatever the input', () => {
+test('canonical text does not change when it is made canonical again, for any input', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
       const once = canonicalText(text);
@@ -26,12 +26,12 @@ test('case never matters, in any script', () => {
   );
 });
 
-test('signs written on words are not letters of them', () => {
+test('signs such as ™ and № are not letters of a word', () => {
   assert.equal(canonicalText('Intel Core™ i5'), 'intel core i5');
   assert.equal(canonicalText('Шанель №5'), 'шанель 5');
 });
 
-test('neither do composition, ё and white space', () => {
+test('composition, ё and white space never matter', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       assert.equal(canonicalText(text.normalize('NFD')), canonicalText(text));
@@ -41,7 +41,7 @@ test('neither do composition, ё and white space', () => {
   );
 });
 
-test('the quick way through plain text gives what the rules give', () => {
+test('the fast path for plain text gives the result of the rules', () => {
   fc.assert(
     fc.property(words, (text) => {
       const last = explainCanonicalText(text).at(-1);
@@ -50,11 +50,11 @@ test('the quick way through plain text gives what the rules give', () => {
   );
 });
 
-test('marks of direction that come along with copied text mean nothing', () => {
+test('marks of direction in copied text are ignored', () => {
   assert.equal(canonicalText('товар\u200f \u202aновый\u202c'), 'товар новый');
 });
 
-test('marks beyond thirty in a row mean nothing, in whatever order they come', () => {
+test('marks beyond thirty in a row are ignored, in any order', () => {
   const marks = fc.array(fc.constantFrom('\u0301', '\u0323', '\u0344', '\u0345', '\u200b', 'e', '\u05b0'), {
     maxLength: 300,
   });
@@ -68,7 +68,7 @@ test('marks beyond thirty in a row mean nothing, in whatever order they come', (
   assert.equal(canonicalText(`a${'\u0323'.repeat(40)}`), canonicalText(`a${'\u0323'.repeat(400)}`));
 });
 
-test('a text of a request has a length, and a text of a document none', () => {
+test('the text of a request has a maximum length, the text of a document has none', () => {
   assert.throws(() => canonicalText('a'.repeat(513)), /at most 512/);
   assert.equal(canonicalDocumentText('A'.repeat(10_000)), 'a'.repeat(10_000));
 });

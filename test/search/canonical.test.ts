@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { profileHash } from '../../src/search/key.ts';
-import { domain, type Pair, prepare } from './shop.ts';
+import { domain, type Pair, prepare } from './harness.ts';
 
 const canonical = (pairs: readonly Pair[]): string => prepare(pairs).canonical;
 
@@ -12,7 +12,7 @@ const pair =
   (name: string) =>
   (value: string): Pair => [name, value];
 
-/** A request as a person might put it: at most one of each parameter, any order. */
+/** A plausible request: at most one of each parameter, in any order. */
 const request = fc
   .record(
     {
@@ -59,11 +59,11 @@ test('the order of parameters, explicit defaults and undeclared parameters chang
   );
 });
 
-test('words keep their order: two orders are two questions', () => {
+test('words keep their order: two orders are two searches', () => {
   assert.notEqual(canonical([['q', 'красный диван']]), canonical([['q', 'диван красный']]));
 });
 
-test('whatever changes the answer changes the key', () => {
+test('every parameter that changes the answer changes the key', () => {
   const base: Pair[] = [
     ['q', 'диван'],
     ['filter', 'price:10..50'],
@@ -113,7 +113,7 @@ test('whatever changes the answer changes the key', () => {
   assert.equal(new Set(keys).size, keys.length);
 });
 
-test('different requests read differently: no text can imitate a parameter', () => {
+test('different requests have different canonical forms: no text can imitate a parameter', () => {
   fc.assert(
     fc.property(request, request, (a, b) => {
       const [one, two] = [prepare(a), prepare(b)];
@@ -123,7 +123,7 @@ test('different requests read differently: no text can imitate a parameter', () 
   );
 });
 
-test('a changed answer profile is another key', () => {
+test('a changed answer profile gives another key', () => {
   const profile = {
     engine: 'sphinx',
     revision: 1,
@@ -146,7 +146,7 @@ test('a changed answer profile is another key', () => {
   assert.equal(new Set(hashes).size, hashes.length);
 });
 
-test('the key is 22 characters, tagged for one slot with its lease, and the domain is never the tag', () => {
+test('the key has 22 characters; its hash tag puts entry and lease on one slot, and the domain is never the tag', () => {
   const { key, storeName, bucket } = prepare([['q', 'Кроссовки']]);
   assert.match(key, /^[A-Za-z0-9_-]{22}$/);
   assert.equal(storeName, `sc1:goods:{${key}}`);

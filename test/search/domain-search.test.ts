@@ -1,259 +1,86 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { test } from 'node:test';
-import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
-import { EngineError } from '../../src/search/engine.ts';
-import { Unanswered } from '../../src/search/search-error.ts';
+import { type TestContext, test } from 'node:test';
 import { idle } from '../fakes/idle.ts';
-import { rig, transcript } from './rig.ts';
-import { EMPTY_PAGE, pageOf } from './scripted.ts';
+import { type Harness, type HarnessOptions, harness, pageOf } from './harness.ts';
 
-const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
-const code = (error: unknown): string => (error instanceof Unanswered ? error.code : String(error));
-
-test('the same search three times: engine, then L1; after a restart L2, then L1', async (t) => {
-  const { search, sibling, engine, prepare } = rig(t);
-  const diwan = prepare('диван');
-  const first = await search.search(diwan);
-  assert.equal(transcript(first), 'engine · l2 uri-miss stored (unseen) · l1 uri-miss stored');
-  assert.equal(transcript(await search.search(diwan)), 'hit-l1 · l1 hit');
-  assert.ok(search.fromMemory(diwan) !== undefined);
-  const restarted = sibling();
-  assert.equal(restarted.fromMemory(diwan), undefined);
-  const second = await restarted.search(diwan);
-  assert.equal(transcript(second), 'hit-l2 · l2 hit · l1 uri-miss');
-  assert.equal(transcript(await restarted.search(diwan)), 'hit-l1 · l1 hit');
-  assert.deepEqual(engine.asked, ['диван']);
-  assert.deepEqual([second.entry.body, second.entry.etag], [first.entry.body, first.entry.etag]);
-});
-
-test('without a store there is no word of L2', async (t) => {
-  const { search, prepare } = rig(t, { store: false });
-  assert.equal(transcript(await search.search(prepare('диван'))), 'engine · l1 uri-miss stored (unseen)');
-  assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
-});
-
-test('a thousand at once are one engine query, and the followers say so', async (t) => {
-  const { search, engine, prepare } = rig(t);
-  const answers = await Promise.all(Array.from({ length: 1000 }, () => search.search(prepare('диван'))));
-  assert.equal(engine.asked.length, 1);
-  const outcomes = Object.groupBy(answers, ({ outcome }) => outcome);
-  assert.deepEqual([outcomes.engine?.length, outcomes.collapsed?.length], [1, 999]);
-  const follower = outcomes.collapsed?.[0];
-  assert.ok(follower);
-  assert.equal(transcript(follower), 'collapsed · l2 uri-miss collapsed (unseen) · l1 uri-miss collapsed');
-});
-
-test('a thousand at once are one store read', async (t) => {
-  const { search, sibling, store, prepare } = rig(t);
-  await search.search(prepare('диван'));
-  await idle();
-  store.reads.length = 0;
-  const restarted = sibling();
-  const answers = await Promise.all(Array.from({ length: 1000 }, () => restarted.search(prepare('диван'))));
-  assert.equal(store.reads.length, 1);
-  assert.ok(answers.every(({ outcome }) => outcome === 'hit-l2'));
-});
-
-test('a stale entry is served at once while one refresh runs, and the next is fresh', async (t) => {
-  const { search, engine, clock, prepare, events } = rig(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
-  const stale = await Promise.all(Array.from({ length: 50 }, () => search.search(prepare('диван'))));
-  assert.ok(stale.every((answer) => transcript(answer) === 'stale · l1 hit' && answer.remainingMs === -10_000));
-  await idle();
-  assert.equal(engine.asked.length, 2);
-  assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
-  assert.deepEqual(
-    events.filter(({ kind }) => kind === 'refresh'),
-    [{ kind: 'refresh', domain: 'goods', result: 'from-engine' }],
-  );
-});
-
-test('a refresh takes what another process has put into the store', async (t) => {
-  const { search, sibling, engine, clock, prepare } = rig(t);
-  const other = sibling();
-  await search.search(prepare('диван'));
-  await other.search(prepare('диван'));
-  clock.advance(110_000);
-  await search.search(prepare('диван'));
-  await idle();
-  assert.equal(transcript(await other.search(prepare('диван'))), 'stale · l1 hit');
-  await idle();
-  assert.equal(transcript(await other.search(prepare('диван'))), 'hit-l1 · l1 hit');
-  assert.equal(engine.asked.length, 2);
-});
-
-test('a stale entry from the store is served and refreshed', async (t) => {
-  const { search, sibling, engine, clock, prepare } = rig(t);
-  await search.search(prepare('диван'));
-  await idle();
-  clock.advance(110_000);
-  const restarted = sibling();
-  assert.equal(transcript(await restarted.search(prepare('диван'))), 'stale · l2 hit · l1 uri-miss');
-  await idle();
-  assert.equal(engine.asked.length, 2);
-});
-
-test('a refresh that failed is not tried again for a second', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
-  engine.answer = down;
-  for (let i = 0; i < 20; i += 1) {
-    assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
-    await idle();
-  }
-  assert.equal(engine.asked.length, 2);
-  clock.advance(1001);
-  await search.search(prepare('диван'));
-  await idle();
-  assert.equal(engine.asked.length, 3);
-});
-
-test('an empty page is kept for its own short time', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
-  engine.answer = async () => EMPTY_PAGE;
-  const answer = await search.search(prepare('ничего'));
-  assert.deepEqual([answer.entry.empty, answer.remainingMs], [true, 10_000]);
-  clock.advance(9_999);
-  assert.equal((await search.search(prepare('ничего'))).outcome, 'hit-l1');
-});
-
-test('a partial page is served as degraded, stays in L1 briefly and never enters the store', async (t) => {
-  const { search, engine, store, clock, prepare } = rig(t);
-  engine.answer = async (text) => pageOf(text, 'agent dead');
-  const answer = await search.search(prepare('диван'));
-  assert.equal(transcript(answer), 'engine · l2 uri-miss (unseen) · l1 uri-miss stored');
-  assert.equal(JSON.parse(answer.entry.body.toString()).degraded, true);
-  await idle();
-  assert.equal(store.values.size, 0);
-  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
-  clock.advance(5_000);
-  engine.answer = async (text) => pageOf(text);
-  assert.equal((await search.search(prepare('диван'))).outcome, 'engine');
-});
-
-test('a partial page never replaces a whole one that may still be served', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
-  engine.answer = async (text) => pageOf(text, 'agent dead');
-  await search.search(prepare('диван'));
-  await idle();
-  const answer = await search.search(prepare('диван'));
-  assert.deepEqual([answer.outcome, answer.entry.degraded], ['stale', false]);
-});
-
-test('a page too large to keep is served, counted, and the next miss says so', async (t) => {
-  const { search, prepare, events } = rig(t, { maxEntryBytes: 100 });
-  assert.equal(transcript(await search.search(prepare('диван'))), 'engine · l2 uri-miss (unseen) · l1 uri-miss');
-  const again = await search.search(prepare('диван'));
-  assert.deepEqual([again.outcome, again.reason], ['engine', 'not-storable']);
-  assert.ok(events.some((event) => event.kind === 'not-stored' && event.why === 'too-large'));
-});
-
-test('an operator’s bypass asks the engine and overwrites both tiers', async (t) => {
-  const { search, sibling, engine, prepare } = rig(t);
-  await search.search(prepare('диван'));
-  engine.answer = async () => pageOf('новый диван');
-  const answer = await search.bypass(prepare('диван'));
-  assert.equal(transcript(answer), 'engine · l2 bypass stored (bypass) · l1 bypass stored');
-  await idle();
-  for (const process of [search, sibling()]) {
-    assert.match((await process.search(prepare('диван'))).entry.body.toString(), /новый диван/);
-  }
-});
-
-test('a bypass asks the engine even while a flight of that key is up', async (t) => {
-  const { search, engine, prepare } = rig(t);
-  const reply = Promise.withResolvers<void>();
-  engine.answer = async () => reply.promise.then(() => pageOf('старый'));
-  const before = search.search(prepare('диван'));
-  await idle();
-  engine.answer = async () => pageOf('новый');
-  const bypassed = await search.bypass(prepare('диван'));
-  assert.deepEqual([bypassed.outcome, JSON.parse(bypassed.entry.body.toString()).results[0].id], ['engine', 'новый']);
-  reply.resolve();
-  await before;
-  assert.equal(engine.asked.length, 2);
-});
-
-test('a page that was too large once and fits again is forgotten as not storable', async (t) => {
-  const { search, engine, clock, prepare } = rig(t, { maxEntryBytes: 600 });
-  engine.answer = async () => pageOf(randomBytes(1000).toString('hex'));
-  await search.search(prepare('диван'));
-  engine.answer = async (text) => pageOf(text);
-  assert.equal((await search.search(prepare('диван'))).reason, 'not-storable');
-  clock.advance(800_000);
-  assert.notEqual((await search.search(prepare('диван'))).reason, 'not-storable');
-});
-
-test('flushed and suppressed entries are misses with their reason', async (t) => {
-  let refused: 'flushed' | 'suppressed' | undefined;
-  const { search, prepare } = rig(t, { rules: { ...unflushed, generation: () => 7, judge: () => refused ?? 'whole' } });
-  assert.equal((await search.search(prepare('диван'))).entry.generation, 7);
-  for (const reason of ['flushed', 'suppressed'] as const) {
-    refused = reason;
-    const answer = await search.search(prepare('диван'));
-    assert.deepEqual([answer.outcome, answer.reason], ['engine', reason]);
-  }
-});
-
-test('a batch reads the store once for all, shares flights, and each item fails for itself', async (t) => {
-  const { search, sibling, engine, store, prepare } = rig(t);
-  for (const q of ['a', 'b']) await search.search(prepare(q));
-  await idle();
-  const restarted = sibling();
-  await restarted.search(prepare('a'));
-  engine.answer = async (text) => (text === 'bad' ? down() : pageOf(text));
-  store.reads.length = 0;
-  const settledMany = await restarted.searchMany(['a', 'b', 'c', 'c', 'bad'].map((q) => prepare(q)));
-  const seen = settledMany.map((each) => (each.status === 'fulfilled' ? each.value.outcome : code(each.reason)));
-  assert.deepEqual(seen, ['hit-l1', 'hit-l2', 'engine', 'collapsed', 'engine-unavailable']);
-  assert.equal(store.reads.length, 3);
-});
-
-test('a batch of fifty new searches does not overload an idle engine with room for two', async (t) => {
-  const { search, engine, prepare } = rig(t, { maxConcurrent: 2, maxQueued: 2 });
-  const batch = Array.from({ length: 50 }, (_, i) => prepare(`новое ${i}`));
-  const outcomes = (await search.searchMany(batch)).map((each) => each.status === 'fulfilled' && each.value.outcome);
-  assert.deepEqual(new Set(outcomes), new Set(['engine']));
-  assert.equal(engine.asked.length, 50);
-});
-
-test('large pages are stored compressed, small ones as they are, and both say what they are', async (t) => {
-  const { search, engine, prepare } = rig(t);
-  engine.answer = async (text) => pageOf(text.repeat(2000));
-  assert.equal((await search.search(prepare('длинно'))).entry.coding, 'gzip');
-  engine.answer = async (text) => pageOf(text);
-  assert.equal((await search.search(prepare('кратко'))).entry.coding, 'identity');
-});
-
-test('a search whose page was called outdated gets it at once, as stale without fresh life, and the next the new one', async (t) => {
-  let generation = 1;
-  const rules: EntryRules = {
-    ...unflushed,
-    generation: () => generation,
-    judge: (entry) => (entry.generation < generation ? 'outdated' : 'whole'),
+/** A domain whose timers the test drives. */
+function timed(t: TestContext, options: HarnessOptions): Harness & { readonly pass: (ms: number) => Promise<void> } {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const made = harness(t, options);
+  return {
+    ...made,
+    pass: async (ms) => {
+      for (let passed = 0; passed < ms; passed += 50) {
+        made.clock.advance(50);
+        t.mock.timers.tick(50);
+        await idle();
+      }
+    },
   };
-  const { search, prepare, engine } = rig(t, { rules });
-  engine.answer = async (text) => pageOf(`${text} ${generation}`);
+}
+
+test('a popular page is refreshed ahead of need until the domain is closed', async (t) => {
+  const { search, engine, clock, prepare, pass, close } = timed(t, { disabledDefences: [] });
   await search.search(prepare('диван'));
-  generation = 2;
-  const stale = await search.search(prepare('диван'));
-  assert.deepEqual([stale.outcome, stale.entry.generation, stale.remainingMs], ['stale', 1, -1]);
-  await idle();
-  const fresh = await search.search(prepare('диван'));
-  assert.deepEqual([fresh.outcome, fresh.entry.generation], ['hit-l1', 2]);
+  clock.advance(90_000);
+  await pass(500);
+  assert.deepEqual(engine.asked, ['диван', 'диван']);
+  clock.advance(90_000);
+  close();
+  await pass(500);
+  assert.equal(engine.asked.length, 2);
 });
 
-test('an entry carries the generation that was current when its engine call began', async (t) => {
-  let generation = 1;
-  const { search, prepare, engine } = rig(t, { rules: { ...unflushed, generation: () => generation } });
-  engine.answer = async (text) => {
-    generation = 2;
-    return pageOf(text);
-  };
-  assert.equal((await search.search(prepare('диван'))).entry.generation, 1);
+test('a page that is outdated by decision is refreshed ahead of need, a refused page is not', async (t) => {
+  for (const [verdict, searches] of [
+    ['outdated', 2],
+    ['suppressed', 1],
+  ] as const) {
+    await t.test(verdict, async (each) => {
+      let decided = false;
+      const judge = () => (decided ? verdict : 'whole');
+      const rules = { generation: () => 1, judge, hides: () => undefined };
+      const { search, engine, prepare, pass } = timed(each, { disabledDefences: [], rules });
+      await search.search(prepare('диван'));
+      decided = true;
+      await pass(500);
+      assert.equal(engine.asked.length, searches);
+    });
+  }
+});
+
+test('a store that lost its data gets the pages of L1 back', async (t) => {
+  const { search, store, prepare, pass } = timed(t, { disabledDefences: [] });
+  await search.search(prepare('диван'));
+  await pass(2000);
+  store.values.clear();
+  store.forget();
+  await pass(3000);
+  assert.deepEqual([...store.values.keys()], [prepare('диван').storeName]);
+});
+
+test('without coalescing two concurrent searches are two engine queries', async (t) => {
+  const { search, engine, prepare } = harness(t, { store: false, disabledDefences: ['coalescing', 'refresh'] });
+  await Promise.all([search.search(prepare('диван')), search.search(prepare('диван'))]);
+  assert.equal(engine.asked.length, 2);
+});
+
+test('without leases two processes that miss one key both ask the engine', async (t) => {
+  const { search, sibling, engine, events, prepare } = harness(t, { disabledDefences: ['lease', 'refresh', 'reseed'] });
+  const gate = Promise.withResolvers<void>();
+  engine.answer = async (text) => gate.promise.then(() => pageOf(text));
+  const both = [search.search(prepare('диван')), sibling().search(prepare('диван'))];
+  await idle();
+  gate.resolve();
+  await Promise.all(both);
+  assert.equal(engine.asked.length, 2);
+  assert.ok(events.every(({ kind }) => kind !== 'lease'));
+});
+
+test('without stale windows an entry past its fresh life is a miss', async (t) => {
+  const { search, clock, prepare } = harness(t, { disabledDefences: ['stale', 'refresh', 'reseed'] });
+  await search.search(prepare('диван'));
+  clock.advance(100_001);
+  const { outcome, reason } = await search.search(prepare('диван'));
+  assert.deepEqual([outcome, reason], ['engine', 'lapsed']);
 });

@@ -15,9 +15,9 @@ type Mode = 'up' | 'down' | 'silent';
 
 interface Scene {
   readonly health: EngineHealth;
-  /** What each engine does from now on. */
+  /** The behaviour of each engine from now on. */
   readonly modes: Mode[];
-  /** Probes from here on are told by `probedAt`, in ms from here. */
+  /** From now on `probedAt` has the time of each probe, in ms from now. */
   readonly mark: () => void;
   readonly probedAt: (endpoint?: number) => readonly number[];
   readonly told: boolean[];
@@ -27,12 +27,12 @@ interface Scene {
 interface SceneOptions {
   readonly engines?: number;
   readonly random?: number;
-  /** Beside the record in `told`. */
+  /** Called beside the record in `told`. */
   readonly onProbe?: (endpoint: number, answers: boolean) => void;
   readonly clock?: ReturnType<typeof createFakeClock>;
 }
 
-/** Probed once at the start; time passes when the test says so. */
+/** Probed once at the start. The test lets time pass. */
 async function scene(t: TestContext, options: SceneOptions = {}): Promise<Scene> {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { engines = 1, clock = createFakeClock() } = options;
@@ -77,7 +77,7 @@ async function scene(t: TestContext, options: SceneOptions = {}): Promise<Scene>
   };
 }
 
-test('an engine that stops answering its probe is not reachable, and is again when it answers', async (t) => {
+test('an engine that stops answering its probes is unreachable until it answers one', async (t) => {
   const { health, modes, told, pass } = await scene(t);
   assert.deepEqual(health.reachable(), [true]);
   modes[0] = 'silent';
@@ -88,7 +88,7 @@ test('an engine that stops answering its probe is not reachable, and is again wh
   assert.deepEqual([health.reachable(), told], [[true], [true, false, true]]);
 });
 
-test('a probe is given up at the timeout', async (t) => {
+test('a probe ends at its timeout', async (t) => {
   let aborted = false;
   const hangs = (signal: AbortSignal): Promise<void> =>
     new Promise((_, reject) => {
@@ -107,13 +107,13 @@ test('a probe is given up at the timeout', async (t) => {
     onProbe: (_, answers) => toldOf.resolve(answers),
   });
   t.after(health.close);
-  // The timer of an AbortSignal keeps no process alive.
+  // The timer of an AbortSignal does not keep the process alive.
   const alive = setTimeout(() => undefined, 60_000);
   t.after(() => clearTimeout(alive));
   assert.deepEqual([await toldOf.promise, aborted], [false, true]);
 });
 
-test('while its breaker is closed an endpoint is probed at the ordinary interval, and once closed down no more', async (t) => {
+test('an endpoint with a closed breaker is probed at the ordinary interval, and not after close()', async (t) => {
   const { health, probedAt, pass } = await scene(t);
   await pass(2 * INTERVAL_MS);
   assert.deepEqual(probedAt(), [0, INTERVAL_MS, 2 * INTERVAL_MS]);
@@ -122,7 +122,7 @@ test('while its breaker is closed an endpoint is probed at the ordinary interval
   assert.equal(probedAt().length, 3);
 });
 
-test('an open breaker has its endpoint probed quickly, that one alone, until it is closed', async (t) => {
+test('an endpoint with an open breaker is probed quickly until the breaker is closed; the others are not', async (t) => {
   const { health, modes, mark, probedAt, pass } = await scene(t, { engines: 2 });
   await pass(1000);
   modes[0] = 'down';
@@ -138,7 +138,7 @@ test('an open breaker has its endpoint probed quickly, that one alone, until it 
   assert.deepEqual(probedAt().slice(5), [1500], 'the one that was due, and then the ordinary interval');
 });
 
-test('quick probes are spread by a fifth either way', async (t) => {
+test('quick probes are spread by ±20 %', async (t) => {
   for (const [random, waitMs] of [
     [0, 200],
     [0.5, 250],
@@ -155,7 +155,7 @@ test('quick probes are spread by a fifth either way', async (t) => {
   }
 });
 
-test('an engine that hangs has one probe at a time, each after twice the wait of the last, up to the interval', async (t) => {
+test('an engine that hangs gets one probe at a time, each after twice the last wait, up to the interval', async (t) => {
   const { health, modes, mark, probedAt, pass } = await scene(t);
   modes[0] = 'silent';
   mark();
@@ -170,7 +170,7 @@ test('an engine that hangs has one probe at a time, each after twice the wait of
   assert.deepEqual(probedAt(), [5000, 5250, 5500], 'one that is refused at once costs nothing');
 });
 
-test('a probe that was sent before the breaker opened tells nothing, and the next one is quick', async (t) => {
+test('the result of a probe that was sent before the breaker opened is ignored, and the next probe is quick', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const told: boolean[] = [];
   const replies = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -193,7 +193,7 @@ test('a probe that was sent before the breaker opened tells nothing, and the nex
   assert.deepEqual([told, probes], [[true], 2]);
 });
 
-test('each closing that does not last doubles the wait before the next probe, up to the interval; one that lasts ends that', async (t) => {
+test('each closing that does not last doubles the wait before the next probe, up to the interval; a closing that lasts resets it', async (t) => {
   let isOpen = false;
   const { health, mark, probedAt, pass } = await scene(t, {
     onProbe: () => {
@@ -220,7 +220,7 @@ test('each closing that does not last doubles the wait before the next probe, up
   assert.equal(await waitAfterOpening(), 250);
 });
 
-test('the first probe that an engine answers after an outage closes its breaker, and searches are asked again', async (t) => {
+test('the first probe answered after an outage closes the breaker, and the engine is searched again', async (t) => {
   const clock = createFakeClock();
   const { guard, run } = guardHarness(t, {
     clock,
@@ -242,7 +242,7 @@ test('the first probe that an engine answers after an outage closes its breaker,
   assert.equal(await run(async () => 'ok'), 'ok');
 });
 
-test('an engine whose searches all fail is failing, until one is answered', async (t) => {
+test('an engine whose latest searches all failed is failing until it answers one', async (t) => {
   const { health } = await scene(t);
   for (let i = 0; i < 4; i += 1) health.note({ result: 'engine-rejected' });
   assert.equal(health.failing(), false);

@@ -4,7 +4,7 @@ import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { type Explanation, explain, type TierExplanation } from '../../src/search/explain.ts';
 import { prepareSearch } from '../../src/search/key.ts';
-import type { Forward } from '../../src/search/miss-path.ts';
+import type { MissPath } from '../../src/search/miss-path.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
@@ -14,7 +14,7 @@ const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answe
 const PARAMETERS = { pairs: [['q', 'диван']] } as const;
 const LIVES = { freshForMs: 100_000, revalidateForMs: 20_000, errorForMs: 600_000 };
 
-function scene() {
+function harness() {
   const clock = createFakeClock();
   const store = createFakeStore({ clock });
   const memory = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 });
@@ -23,13 +23,13 @@ function scene() {
   const made = {
     ...{ clock, store, memory, name, entry },
     rules: unflushed as EntryRules,
-    lastMiss: undefined as ReturnType<Forward['lastMiss']>,
+    lastMiss: undefined as ReturnType<MissPath['lastMiss']>,
     explain: (alone = false): Promise<Explanation> =>
       explain(PARAMETERS, {
         ...{ domain: DOMAIN, memory, clock, rules: made.rules, storeDeadlineMs: 50 },
         ...{ lifetimes: LONG_LIVED, maxEntryBytes: 1 << 16 },
         ...(!alone && { store }),
-        forward: { lastMiss: (key) => (key === name.key ? made.lastMiss : undefined) },
+        lastMiss: (key) => (key === name.key ? made.lastMiss : undefined),
       }),
     states: async (): Promise<readonly TierExplanation['state'][]> =>
       (await made.explain()).tiers.map(({ state }) => state),
@@ -37,8 +37,8 @@ function scene() {
   return made;
 }
 
-test('a search nobody has asked is absent from both tiers, and was never missed', async () => {
-  const { explain: told } = scene();
+test('a search that was never asked is absent from both tiers, and has no last miss', async () => {
+  const { explain: told } = harness();
   const { tiers, ...rest } = await told();
   assert.deepEqual(tiers, [
     { tier: 'l1', state: 'absent' },
@@ -48,8 +48,8 @@ test('a search nobody has asked is absent from both tiers, and was never missed'
   assert.deepEqual((await told(true)).tiers, [{ tier: 'l1', state: 'absent' }], 'without a store');
 });
 
-test('an entry is told with its age, what is left of its life, and what it cost, in each tier that holds it', async () => {
-  const { memory, store, name, entry, clock, explain: told } = scene();
+test('an entry is shown with its age, its remaining life and its cost, in each tier that holds it', async () => {
+  const { memory, store, name, entry, clock, explain: told } = harness();
   await store.write(name.storeName, entry.encoded, 3_600_000);
   clock.advance(30_000);
   const { tiers } = await told();
@@ -63,8 +63,8 @@ test('an entry is told with its age, what is left of its life, and what it cost,
   assert.deepEqual((await told()).tiers[0], { ...tiers[1], tier: 'l1' });
 });
 
-test('the states follow each other as an entry grows old', async () => {
-  const { memory, name, entry, clock, states } = scene();
+test('an entry is fresh, then stale, failing and lapsed as its age grows', async () => {
+  const { memory, name, entry, clock, states } = harness();
   memory.set(name.key, entry);
   const seen: string[] = [];
   for (const stepMs of [99_999, 1, 20_000, 580_000]) {
@@ -74,8 +74,8 @@ test('the states follow each other as an entry grows old', async () => {
   assert.deepEqual(seen, ['fresh', 'stale', 'failing', 'lapsed']);
 });
 
-test('rules of operators are named; what is only outdated is stale while it would be fresh', async () => {
-  const made = scene();
+test('decisions of operators are named; an outdated entry is stale while it would be fresh', async () => {
+  const made = harness();
   made.memory.set(made.name.key, made.entry);
   const seen: string[] = [];
   for (const verdict of ['flushed', 'suppressed', 'outdated', 'whole'] as const) {
@@ -85,8 +85,8 @@ test('rules of operators are named; what is only outdated is stale while it woul
   assert.deepEqual(seen, ['flushed', 'suppressed', 'stale', 'fresh']);
 });
 
-test('a store that fails, and bytes that are no entry of this search, are told as that', async () => {
-  const { store, name, explain: told, states } = scene();
+test('a store fault and bytes that are no entry are shown as such', async () => {
+  const { store, name, explain: told, states } = harness();
   await store.write(name.storeName, Buffer.from('nonsense'), 60_000);
   assert.deepEqual((await told()).tiers[1], { tier: 'l2', state: 'corrupt', bytes: 8 });
   store.meet({ kind: 'open' });
@@ -95,8 +95,8 @@ test('a store that fails, and bytes that are no entry of this search, are told a
   assert.deepEqual(await states(), ['absent', 'corrupt']);
 });
 
-test('the last miss is told with its reason and how long ago it was', async () => {
-  const made = scene();
+test('the last miss is shown with its reason and its age', async () => {
+  const made = harness();
   made.lastMiss = { reason: 'store-slow', atMs: made.clock.monotonicMs() };
   made.clock.advance(42_000);
   assert.deepEqual((await made.explain()).lastMiss, { reason: 'store-slow', secondsAgo: 42 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
-import type { DomainSearch } from '../../src/search/read-path.ts';
-import { Unanswered } from '../../src/search/search-error.ts';
+import type { ReadPath } from '../../src/search/read-path.ts';
+import { SearchError } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Rig, rig, transcript } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { type Harness, harness, pageOf, transcript } from './harness.ts';
 
-const leases = ({ events }: Rig): string[] => events.flatMap((event) => (event.kind === 'lease' ? [event.result] : []));
+const leases = ({ events }: Harness): string[] =>
+  events.flatMap((event) => (event.kind === 'lease' ? [event.result] : []));
 
-/** An engine that answers when told to. */
-function held(made: Rig): () => void {
+/** Makes the engine wait until the returned function is called. */
+function held(made: Harness): () => void {
   const gate = Promise.withResolvers<void>();
   made.engine.answer = async (text) => {
     await gate.promise;
@@ -19,8 +19,8 @@ function held(made: Rig): () => void {
   return gate.resolve;
 }
 
-test('two processes that miss one key ask the engine once; the second gets the first one’s bytes', async (t) => {
-  const made = rig(t);
+test('two processes that miss one key ask the engine once; the second gets the page of the first', async (t) => {
+  const made = harness(t);
   const letGo = held(made);
   const other = made.sibling();
   const first = made.search.search(made.prepare('shoes'));
@@ -39,8 +39,8 @@ test('two processes that miss one key ask the engine once; the second gets the f
   assert.equal(transcript(await other.search(made.prepare('shoes'))), 'hit-l1 · l1 hit');
 });
 
-test('whoever waits for another process holds no permit', async (t) => {
-  const made = rig(t, { maxConcurrent: 1 });
+test('a load that waits for another process holds no permit', async (t) => {
+  const made = harness(t, { maxConcurrent: 1 });
   const letGo = held(made);
   const other = made.sibling();
   const first = made.search.search(made.prepare('shoes'));
@@ -53,15 +53,15 @@ test('whoever waits for another process holds no permit', async (t) => {
   await Promise.all([first, second]);
 });
 
-test('when the engine fails its first asker, the waiting process asks for itself', async (t) => {
-  const made = rig(t);
+test('when the engine fails the first process, the waiting process asks the engine itself', async (t) => {
+  const made = harness(t);
   const gate = Promise.withResolvers<void>();
   made.engine.answer = async () => {
     await gate.promise;
     throw new EngineError('engine-unavailable', 'lost');
   };
   const other = made.sibling();
-  const first = assert.rejects(made.search.search(made.prepare('shoes')), Unanswered);
+  const first = assert.rejects(made.search.search(made.prepare('shoes')), SearchError);
   await idle();
   const second = other.search(made.prepare('shoes'));
   await idle();
@@ -72,8 +72,8 @@ test('when the engine fails its first asker, the waiting process asks for itself
   assert.deepEqual(made.store.leases.held(), []);
 });
 
-test('the lease is given back on every way out: stored, too large, partial, failed', async (t) => {
-  const made = rig(t, { maxEntryBytes: 900 });
+test('the lease is given back in every case: stored, too large, partial, failed', async (t) => {
+  const made = harness(t, { maxEntryBytes: 900 });
   const ways: Record<string, () => Promise<unknown>> = {
     stored: () => made.search.search(made.prepare('stored')),
     large: () => made.search.search(made.prepare('large')),
@@ -91,8 +91,8 @@ test('the lease is given back on every way out: stored, too large, partial, fail
   }
 });
 
-test('a page that cannot be stored does not make the others queue for it', async (t) => {
-  const made = rig(t);
+test('a page that cannot be stored does not make the other processes wait one after another', async (t) => {
+  const made = harness(t);
   const gate = Promise.withResolvers<void>();
   made.engine.answer = async (text) => {
     await gate.promise;
@@ -108,8 +108,8 @@ test('a page that cannot be stored does not make the others queue for it', async
   assert.equal(leases(made).filter((result) => result === 'passed').length, 2);
 });
 
-test('without the store every process asks for itself, at once', async (t) => {
-  const made = rig(t);
+test('without the store every process asks the engine itself, at once', async (t) => {
+  const made = harness(t);
   made.store.fault = { kind: 'fault', fault: 'node-open' };
   const other = made.sibling();
   await Promise.all([made.search.search(made.prepare('shoes')), other.search(made.prepare('shoes'))]);
@@ -117,9 +117,9 @@ test('without the store every process asks for itself, at once', async (t) => {
   assert.deepEqual(leases(made), ['open', 'open']);
 });
 
-test('too many that wait are shed, and none waits past its deadline', async (t) => {
+test('waiters above the maximum are shed, and no waiter waits past its deadline', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const made = rig(t, { maxLeaseWaiters: 1, deadlineMs: 150 });
+  const made = harness(t, { maxLeaseWaiters: 1, deadlineMs: 150 });
   held(made);
   const other = made.sibling();
   const pass = async (ms: number): Promise<void> => {
@@ -128,8 +128,8 @@ test('too many that wait are shed, and none waits past its deadline', async (t) 
     await idle();
   };
   const codes: string[] = [];
-  const ask = (from: DomainSearch, q: string): Promise<unknown> =>
-    from.search(made.prepare(q)).catch((error: Unanswered) => codes.push(error.code));
+  const ask = (from: ReadPath, q: string): Promise<unknown> =>
+    from.search(made.prepare(q)).catch((error: SearchError) => codes.push(error.code));
   const queries = ['a', 'b'];
   const asked = queries.map((q) => ask(made.search, q));
   await idle();
@@ -147,8 +147,8 @@ test('too many that wait are shed, and none waits past its deadline', async (t) 
   await Promise.all(asked);
 });
 
-test('a wave of stale entries is refreshed once by the whole fleet', async (t) => {
-  const made = rig(t);
+test('a stale entry is refreshed once by the whole fleet', async (t) => {
+  const made = harness(t);
   const fleet = [made.search, made.sibling(), made.sibling()];
   for (const process of fleet) await process.search(made.prepare('shoes'));
   assert.equal(made.engine.asked.length, 1);
@@ -159,7 +159,7 @@ test('a wave of stale entries is refreshed once by the whole fleet', async (t) =
   letGo();
   await idle();
   assert.equal(made.engine.asked.length, 2);
-  // The others find the new page in the store as soon as somebody asks them again.
+  // The other processes find the new page in the store at their next request.
   made.clock.advance(1500);
   for (const process of fleet) await process.search(made.prepare('shoes'));
   await idle();
@@ -167,8 +167,8 @@ test('a wave of stale entries is refreshed once by the whole fleet', async (t) =
   assert.equal(made.engine.asked.length, 2);
 });
 
-test('an owner that lost its lease overwrites nothing', async (t) => {
-  const made = rig(t);
+test('a process that lost its lease overwrites nothing', async (t) => {
+  const made = harness(t);
   const letGo = held(made);
   const first = made.search.search(made.prepare('shoes'));
   await idle();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { prepareSearch } from '../../src/search/key.ts';
 import { searchParametersOf, searchTextOf } from '../../src/search/query.ts';
-import { domain, type Pair, prepare } from './shop.ts';
+import { domain, type Pair, prepare } from './harness.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'abcXYZ абвЁёЙ 019&=%,:"+#\\?/.'), minLength: 1, maxLength: 30 }),
@@ -69,7 +69,7 @@ const request = fc
   )
   .chain(({ facets = [], ...rest }) => words.map((q): Pair[] => [['q', q], ...Object.values(rest), ...facets]));
 
-/** Undefined for what is no valid search. */
+/** Undefined for an invalid search. */
 function prepared(pairs: readonly Pair[], variant: string | undefined) {
   try {
     return prepare(pairs, variant);
@@ -78,7 +78,7 @@ function prepared(pairs: readonly Pair[], variant: string | undefined) {
   }
 }
 
-test('the text of a search gives the same key again, whatever its parameters, filters and context', () => {
+test('the text of a search gives the same key again, for all parameters, filters and contexts', () => {
   let valid = 0;
   fc.assert(
     fc.property(request, fc.constantFrom(undefined, 'a', 'b'), (pairs, variant) => {
@@ -97,7 +97,7 @@ test('the text of a search gives the same key again, whatever its parameters, fi
   assert.ok(valid > 1500, `only ${valid} searches were valid`);
 });
 
-test('it is short and readable, and leaves the defaults out', () => {
+test('the text is short and readable, and leaves the defaults out', () => {
   const pairs: Pair[] = [
     ['q', 'Красные  кроссовки 100% & more'],
     ['filter', 'price:1000..'],
@@ -110,7 +110,7 @@ test('it is short and readable, and leaves the defaults out', () => {
   assert.equal(searchTextOf(prepare(pairs, 'b').request, domain), text.replace('&region', '&x-variant=b&region'));
 });
 
-test('a text that grew beyond what may be typed has none', () => {
+test('a canonical text longer than q may be has no search text', () => {
   const { request: long } = prepare([['q', 'ﷺ'.repeat(20)]]);
   assert.ok(long.text.length > 256);
   assert.equal(searchTextOf(long, domain), undefined);
@@ -118,7 +118,7 @@ test('a text that grew beyond what may be typed has none', () => {
   assert.ok(searchTextOf(most, domain)?.startsWith('q=🙂'));
 });
 
-test('plain words are a search too', () => {
+test('plain words are a search', () => {
   const read = (text: string): string => prepareSearch(searchParametersOf(text), [domain]).canonical;
   assert.equal(read('Диван & кресло=2'), prepare([['q', 'диван & кресло=2']]).canonical);
   assert.equal(

@@ -106,7 +106,7 @@ test('the status carries the figures of its parts', () => {
   });
 });
 
-test('a domain whose control document was never read or cannot be believed is degraded, and its searches go on', () => {
+test('a domain whose control document was never read or is corrupt is degraded', () => {
   for (const [standing, state] of [
     ['ok', 'ok'],
     ['away', 'ok'],

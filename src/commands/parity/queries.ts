@@ -1,5 +1,5 @@
 import { fileBytes, linesOf } from '../../catalogue/file.ts';
-import type { PreparedSearch } from '../../search/read-path.ts';
+import type { PreparedSearch } from '../../search/key.ts';
 import { InvalidSearch } from '../../search/search-error.ts';
 
 export interface Query {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../runtime.ts';
-import type { Answer, PreparedSearch } from '../../search/read-path.ts';
+import type { Answer } from '../../search/answer.ts';
+import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
 import { problemOf } from '../problems.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';

@@ -2,10 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { Clock } from '../../runtime.ts';
+import type { Answer } from '../../search/answer.ts';
 import { REQUEST_PARAMETERS } from '../../search/domain.ts';
 import type { Outcome } from '../../search/events.ts';
+import type { PreparedSearch } from '../../search/key.ts';
 import type { SearchParameters } from '../../search/query.ts';
-import { type Answer, inTurns, type PreparedSearch } from '../../search/read-path.ts';
+import { runConcurrently } from '../../search/read-path.ts';
 import type { Search } from '../../search/search.ts';
 import { problemOf, unknownField } from '../problems.ts';
 import type { App } from '../transport/app.ts';
@@ -121,7 +123,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       const { value } = answered.next();
       return () => finished(each, value ?? new Error('searchMany gave fewer answers than it was asked for'), room);
     });
-    const ends = (await inTurns(ending, INFLATED_AT_ONCE)).map((end) =>
+    const ends = (await runConcurrently(ending, INFLATED_AT_ONCE)).map((end) =>
       end.status === 'fulfilled' ? end.value : refused(end.reason, { route: 'msearch', domain: 'none' }),
     );
     if (reply.raw.destroyed) {

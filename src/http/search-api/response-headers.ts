@@ -1,5 +1,5 @@
 import type { Entry } from '../../cache/entry.ts';
-import type { Answer, TierStep } from '../../search/read-path.ts';
+import type { Answer, TierStatus } from '../../search/answer.ts';
 import { EVERY_ANSWER } from '../transport/problem.ts';
 
 /** The inputs of the headers of an answered page, beside the answer. */
@@ -121,7 +121,7 @@ export function cacheStatus({ l1, l2, remainingMs }: Answer): string {
   return l2 === undefined ? near : `${member('serpcache-l2', l2, remainingMs)}, ${near}`;
 }
 
-function member(cache: string, step: TierStep, remainingMs: number): string {
+function member(cache: string, step: TierStatus, remainingMs: number): string {
   // Rounded down: −0.2 s must read as stale, and 287.9 s must not promise a second that may not be left.
   if (step.kind === 'hit') return `${cache}; hit; ttl=${Math.floor(remainingMs / 1000)}`;
   let text = `${cache}; fwd=${step.why}`;

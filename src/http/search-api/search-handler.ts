@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../runtime.ts';
-import type { Answer, PreparedSearch } from '../../search/read-path.ts';
+import type { Answer } from '../../search/answer.ts';
+import type { PreparedSearch } from '../../search/key.ts';
 import type { Search } from '../../search/search.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
 import { createNegotiator, type IdentityBodies, matchesEntityTag, TAG_SUFFIX } from '../transport/content-coding.ts';

@@ -1,5 +1,5 @@
-import { type Coding, decompress, ETAG_SUFFIX } from '../../cache/codec.ts';
-import type { Entry } from '../../cache/entry.ts';
+import { decompress, ETAG_SUFFIX } from '../../cache/codec.ts';
+import type { Coding, Entry } from '../../cache/entry.ts';
 import { createWeakCache } from './weak-cache.ts';
 
 /** `stored`: the stored bytes are sent. `identity`: they are inflated first. `none`: the client accepts neither. */

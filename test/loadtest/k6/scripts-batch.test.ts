@@ -8,7 +8,7 @@ import { isHonestShed, outcomeOf } from '../../../loadtest/k6/kit/reply.ts';
 import { pairsOf } from '../../../src/http/search-api/msearch.ts';
 import { parseQueryString } from '../../../src/http/transport/request-target.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import { Unanswered } from '../../../src/search/search-error.ts';
+import { SearchError } from '../../../src/search/search-error.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
 import { listeningServer } from '../../http/harness.ts';
 
@@ -61,8 +61,8 @@ suite('what became of each search of a batch', () => {
     const { url, search } = await listeningServer(context);
     search.answer = async (prepared) => {
       const { text } = prepared.request;
-      if (text === 'too much') throw new Unanswered('overloaded', 'Too many ask.', 2000);
-      if (text === 'too slow') throw new Unanswered('engine-deadline', 'Too late.', 0);
+      if (text === 'too much') throw new SearchError('overloaded', 'Too many ask.', 2000);
+      if (text === 'too slow') throw new SearchError('engine-deadline', 'Too late.', 0);
       const answer = await search.computed(prepared);
       search.memory.set(prepared.key, answer.entry);
       return answer;

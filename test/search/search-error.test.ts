@@ -3,17 +3,17 @@ import { test } from 'node:test';
 import { Shed } from '../../src/resilience/admission.ts';
 import { DeadlinePassed } from '../../src/resilience/deadline.ts';
 import { EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
-import { forwardStatus, toUnanswered, Unanswered, type UnansweredCode } from '../../src/search/search-error.ts';
+import { forwardStatus, SearchError, type SearchErrorCode, toSearchError } from '../../src/search/search-error.ts';
 
 const BREAKER_RETRY_MS = 7_777;
 
-function unanswered(error: unknown): Unanswered {
-  const failure = toUnanswered(error, BREAKER_RETRY_MS);
-  assert.ok(failure instanceof Unanswered, String(failure));
+function failureOf(error: unknown): SearchError {
+  const failure = toSearchError(error, () => BREAKER_RETRY_MS);
+  assert.ok(failure instanceof SearchError, String(failure));
   return failure;
 }
 
-const STATUSES: Readonly<Record<UnansweredCode, 429 | 502 | 503 | 504>> = {
+const STATUSES: Readonly<Record<SearchErrorCode, 429 | 502 | 503 | 504>> = {
   'over-budget': 429,
   overloaded: 503,
   'engine-open': 503,
@@ -22,7 +22,7 @@ const STATUSES: Readonly<Record<UnansweredCode, 429 | 502 | 503 | 504>> = {
   'engine-rejected': 502,
 };
 
-const ENGINE_CODES: Readonly<Record<EngineErrorCode, UnansweredCode>> = {
+const ENGINE_CODES: Readonly<Record<EngineErrorCode, SearchErrorCode>> = {
   'engine-unavailable': 'engine-unavailable',
   'engine-overloaded': 'overloaded',
   'engine-timeout': 'engine-deadline',
@@ -31,23 +31,23 @@ const ENGINE_CODES: Readonly<Record<EngineErrorCode, UnansweredCode>> = {
 
 const SHED: readonly Shed['why'][] = ['breaker-open', 'stalled', 'queue-full', 'queue-expired', 'left'];
 
-test('every way of not answering has the status an upstream request would have had', () => {
+test('every error code has the status that an upstream request would have had', () => {
   for (const [code, status] of Object.entries(STATUSES)) {
-    assert.equal(forwardStatus(code as UnansweredCode), status, code);
+    assert.equal(forwardStatus(code as SearchErrorCode), status, code);
   }
 });
 
 test('every error of the engine has its code', () => {
   for (const [from, to] of Object.entries(ENGINE_CODES)) {
-    assert.equal(unanswered(new EngineError(from as EngineErrorCode, 'x')).code, to, from);
+    assert.equal(failureOf(new EngineError(from as EngineErrorCode, 'x')).code, to, from);
   }
 });
 
-test('the engine’s own words are in the cause and never in the message', () => {
+test('the engine’s own text is in the cause and never in the message', () => {
   const words = 'agent 10.1.2.3:9312: unknown local index goods_main';
   for (const code of Object.keys(ENGINE_CODES)) {
     const cause = new EngineError(code as EngineErrorCode, words);
-    const failure = unanswered(cause);
+    const failure = failureOf(cause);
     assert.equal(failure.cause, cause);
     for (const word of words.split(/[ :]+/)) {
       if (word.length > 5) assert.ok(!failure.message.includes(word), `${code}: ${failure.message}`);
@@ -56,23 +56,29 @@ test('the engine’s own words are in the cause and never in the message', () =>
   }
 });
 
-test('a passed deadline is the engine’s, and asking again may help in two seconds', () => {
-  const failure = unanswered(new DeadlinePassed(400));
+test('a passed deadline becomes engine-deadline, with a retry after two seconds', () => {
+  const failure = failureOf(new DeadlinePassed(400));
   assert.deepEqual([failure.code, failure.retryAfterMs], ['engine-deadline', 2000]);
   assert.ok(!failure.message.includes('400'));
 });
 
-test('an open breaker says when its probe is due; every other shedding is overload', () => {
+test('an open breaker gives the time of its next trial; every other shed reason is overloaded', () => {
   for (const why of SHED) {
-    const { code, retryAfterMs } = unanswered(new Shed(why));
+    const { code, retryAfterMs } = failureOf(new Shed(why));
     const expected = why === 'breaker-open' ? ['engine-open', BREAKER_RETRY_MS] : ['overloaded', 1000];
     assert.deepEqual([code, retryAfterMs], expected, why);
   }
 });
 
-test('a bug is passed through as it is, and so is a failure that was named already', () => {
+test('a bug and a SearchError are passed through unchanged', () => {
   const bug = new TypeError('undefined is not a function');
-  assert.equal(toUnanswered(bug, 0), bug);
-  const named = new Unanswered('engine-open', 'x', 5);
-  assert.equal(toUnanswered(named, 0), named);
+  assert.equal(
+    toSearchError(bug, () => 0),
+    bug,
+  );
+  const named = new SearchError('engine-open', 'x', 5);
+  assert.equal(
+    toSearchError(named, () => 0),
+    named,
+  );
 });

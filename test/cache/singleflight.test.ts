@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFlights } from '../../src/cache/singleflight.ts';
+import { createSingleflight } from '../../src/cache/singleflight.ts';
 import { idle } from '../fakes/idle.ts';
 
 test('a thousand callers of one key are one flight and get the same object', async () => {
-  const flights = createFlights<object>();
+  const flights = createSingleflight<object>();
   let started = 0;
   const land = Promise.withResolvers<object>();
   const joined = Array.from({ length: 1000 }, () =>
@@ -23,14 +23,14 @@ test('a thousand callers of one key are one flight and get the same object', asy
   assert.equal(flights.size(), 0);
 });
 
-test('other keys fly for themselves', async () => {
-  const flights = createFlights<string>();
+test('each key has its own flight', async () => {
+  const flights = createSingleflight<string>();
   const [a, b] = [flights.join('a', async () => 'A'), flights.join('b', async () => 'B')];
   assert.deepEqual([await a.result, await b.result, a.leads, b.leads], ['A', 'B', true, true]);
 });
 
-test('followers share the leader’s error, and the next caller starts anew', async () => {
-  const flights = createFlights<string>();
+test('followers share the leader’s error, and the next caller starts a new flight', async () => {
+  const flights = createSingleflight<string>();
   const failing = async (): Promise<string> => {
     throw new Error('engine');
   };
@@ -40,16 +40,16 @@ test('followers share the leader’s error, and the next caller starts anew', as
   assert.equal(await flights.join('k', async () => 'ok').result, 'ok');
 });
 
-test('whoever is told the result finds the key free', async () => {
-  const flights = createFlights<string>();
+test('a caller that has the result finds the key free', async () => {
+  const flights = createSingleflight<string>();
   const first = flights.join('k', async () => 'old');
   const second = first.result.then(() => flights.join('k', async () => 'new'));
   assert.equal((await second).leads, true);
   assert.equal(await (await second).result, 'new');
 });
 
-test('a start that throws at once frees its key', async () => {
-  const flights = createFlights<string>();
+test('a start that throws at once is a failed flight, and frees its key', async () => {
+  const flights = createSingleflight<string>();
   const { result } = flights.join('k', () => {
     throw new Error('at once');
   });
@@ -57,8 +57,8 @@ test('a start that throws at once frees its key', async () => {
   assert.equal(flights.size(), 0);
 });
 
-test('a failed flight nobody waits for is no unhandled rejection', async () => {
-  const flights = createFlights<string>();
+test('a failed flight without waiters is no unhandled rejection', async () => {
+  const flights = createSingleflight<string>();
   flights.join('k', async () => Promise.reject(new Error('nobody')));
   await idle();
   assert.equal(flights.size(), 0);

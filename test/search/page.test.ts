@@ -1,12 +1,41 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { unflushed } from '../../src/cache/invalidation.ts';
 import { EngineError } from '../../src/search/engine.ts';
+import { withoutSuppressed } from '../../src/search/page.ts';
 import { idle } from '../fakes/idle.ts';
-import { rig } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { EMPTY_PAGE, harness, pageOf } from './harness.ts';
+
+const PAGE = { ...pageOf('диван'), total: 40, results: [...pageOf('диван').results, ...pageOf('кресло').results] };
+
+test('a suppressed document is left out of a page and of its total', () => {
+  const shown = withoutSuppressed(PAGE, (id) => id === 'диван');
+  assert.deepEqual([shown.results.map(({ id }) => id), shown.total], [['кресло'], 39]);
+});
+
+test('a page without suppressed documents is returned unchanged', () => {
+  assert.equal(withoutSuppressed(PAGE, undefined), PAGE);
+  assert.equal(
+    withoutSuppressed(PAGE, () => false),
+    PAGE,
+  );
+  assert.equal(
+    withoutSuppressed(EMPTY_PAGE, () => true),
+    EMPTY_PAGE,
+  );
+});
+
+test('a new entry has no suppressed document, neither in its body nor in its fingerprints', async (t) => {
+  const { search, prepare, engine } = harness(t, { rules: { ...unflushed, hides: () => (id) => id === 'диван' } });
+  engine.answer = async () => PAGE;
+  const { entry } = await search.search(prepare('мебель'));
+  assert.equal(entry.fingerprints.length, 1);
+  const { total, results } = JSON.parse(entry.body.toString());
+  assert.deepEqual([total, results.length, results[0].id], [39, 1, 'кресло']);
+});
 
 test('a page is as old as the start of the engine call, by both clocks', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
+  const { search, engine, clock, prepare } = harness(t);
   const [wallMs, monotonicMs] = [clock.wallMs(), clock.monotonicMs()];
   engine.answer = async (text) => {
     clock.advance(300);
@@ -18,8 +47,8 @@ test('a page is as old as the start of the engine call, by both clocks', async (
   assert.deepEqual([entry.costMs, remainingMs], [300, 99_700]);
 });
 
-test('the wait for a permit is no part of a page’s age or cost', async (t) => {
-  const { search, engine, clock, prepare } = rig(t, { maxConcurrent: 1 });
+test('the wait for a permit counts neither as age nor as cost of a page', async (t) => {
+  const { search, engine, clock, prepare } = harness(t, { maxConcurrent: 1 });
   const busy = Promise.withResolvers<void>();
   engine.answer = async (text) => busy.promise.then(() => pageOf(text));
   const holder = search.search(prepare('занято'));
@@ -35,7 +64,7 @@ test('the wait for a permit is no part of a page’s age or cost', async (t) => 
 });
 
 test('a wall clock stepped during the engine call changes no age', async (t) => {
-  const { search, engine, clock, prepare } = rig(t);
+  const { search, engine, clock, prepare } = harness(t);
   engine.answer = async (text) => {
     clock.advance(10);
     clock.stepWall(-60_000);
@@ -44,8 +73,8 @@ test('a wall clock stepped during the engine call changes no age', async (t) => 
   assert.equal((await search.search(prepare('диван'))).remainingMs, 99_990);
 });
 
-test('a reply is late past the client’s deadline and not at it, whether a page or an error', async (t) => {
-  const { search, engine, clock, prepare, events } = rig(t, { deadlineMs: 400 });
+test('a reply is late after the engine’s deadline and not at it, whether a page or an error', async (t) => {
+  const { search, engine, clock, prepare, events } = harness(t, { deadlineMs: 400 });
   const cases = [
     [399, false],
     [400, false],

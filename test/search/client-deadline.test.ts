@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Unanswered } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/search/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Rig, type RigOptions, rig } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { type Harness, type HarnessOptions, harness, pageOf } from './harness.ts';
 
-interface Timed extends Rig {
-  /** What became of each search, in the order of their answers. */
+interface Timed extends Harness {
+  /** The result of each search, in the order of the answers. */
   readonly answers: string[];
   readonly ask: (q: string) => void;
   /** Ends the engine's oldest call. */
@@ -14,10 +13,14 @@ interface Timed extends Rig {
   readonly pass: (ms: number) => Promise<void>;
 }
 
-/** One slot; a call of the engine ends when the test says so, and time passes when it says so. */
-function timed(t: TestContext, options: RigOptions, tiers: Pick<RigOptions, 'store'> = { store: false }): Timed {
+/** One permit. The test ends calls of the engine and lets time pass. */
+function timed(
+  t: TestContext,
+  options: HarnessOptions,
+  tiers: Pick<HarnessOptions, 'store'> = { store: false },
+): Timed {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const made = rig(t, { maxConcurrent: 1, deadlineMs: 400, patienceMs: 1000, ...tiers, ...options });
+  const made = harness(t, { maxConcurrent: 1, deadlineMs: 400, patienceMs: 1000, ...tiers, ...options });
   const calls: (() => void)[] = [];
   made.engine.answer = (text) =>
     new Promise((resolve) => {
@@ -30,7 +33,7 @@ function timed(t: TestContext, options: RigOptions, tiers: Pick<RigOptions, 'sto
     ask: (q) => {
       made.search.search(made.prepare(q)).then(
         ({ outcome }) => answers.push(`${q} ${outcome}`),
-        (error: unknown) => answers.push(`${q} ${error instanceof Unanswered ? error.code : error}`),
+        (error: unknown) => answers.push(`${q} ${error instanceof SearchError ? error.code : error}`),
       );
     },
     reply: async () => {
@@ -47,7 +50,7 @@ function timed(t: TestContext, options: RigOptions, tiers: Pick<RigOptions, 'sto
   };
 }
 
-test('a client may wait for its turn for longer than the engine’s deadline, and then for its call as long as that', async (t) => {
+test('a client may wait in the queue longer than the engine’s deadline, and then for its call as long as that deadline', async (t) => {
   const { ask, pass, reply, answers } = timed(t, {});
   ask('one');
   ask('two');
@@ -60,7 +63,7 @@ test('a client may wait for its turn for longer than the engine’s deadline, an
   assert.deepEqual(answers, ['one engine', 'two engine-deadline']);
 });
 
-test('a client past its patience leaves, and its page is stored all the same', async (t) => {
+test('a client past its patience leaves, and its page is stored nevertheless', async (t) => {
   const { ask, pass, reply, answers, engine } = timed(t, { patienceMs: 900 });
   for (const q of ['one', 'two', 'three']) ask(q);
   await pass(200);
@@ -79,7 +82,7 @@ test('a client past its patience leaves, and its page is stored all the same', a
   assert.equal(engine.asked.length, 3);
 });
 
-test('a client that cannot be served within its patience hears of it while others are', async (t) => {
+test('a client that cannot be served within its patience is refused early, while others are served', async (t) => {
   const { ask, pass, answers } = timed(t, {});
   for (const q of ['one', 'two', 'three', 'four', 'five', 'six']) ask(q);
   await pass(300);
@@ -89,7 +92,7 @@ test('a client that cannot be served within its patience hears of it while other
   );
 });
 
-test('behind an engine that has stopped nobody waits for the patience', async (t) => {
+test('behind an engine that has stopped, no client waits as long as its patience', async (t) => {
   const { ask, pass, answers } = timed(t, {});
   ask('one');
   ask('two');
@@ -99,12 +102,12 @@ test('behind an engine that has stopped nobody waits for the patience', async (t
 
 test('a client that waits for the call of another process waits no longer than the deadline', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { search, sibling, engine, clock, prepare } = rig(t, { deadlineMs: 400, patienceMs: 1000 });
+  const { search, sibling, engine, clock, prepare } = harness(t, { deadlineMs: 400, patienceMs: 1000 });
   engine.answer = () => new Promise(() => undefined);
-  const own = search.search(prepare('one')).catch(({ code }: Unanswered) => code);
+  const own = search.search(prepare('one')).catch(({ code }: SearchError) => code);
   await idle();
   let code: string | undefined;
-  const fails = (error: Unanswered): void => {
+  const fails = (error: SearchError): void => {
     code = error.code;
   };
   void sibling()
@@ -124,7 +127,7 @@ test('a client that waits for the call of another process waits no longer than t
   assert.deepEqual([await own, code, engine.asked], ['engine-deadline', 'engine-deadline', ['one']]);
 });
 
-test('the time that the store took is a part of the patience', async (t) => {
+test('the duration of the store read counts as patience', async (t) => {
   const { ask, pass, answers, store } = timed(t, { patienceMs: 400 }, {});
   Object.assign(store, {
     read: () => new Promise((done) => setTimeout(() => done({ kind: 'absent' }), 300)),
@@ -136,7 +139,7 @@ test('the time that the store took is a part of the patience', async (t) => {
   assert.deepEqual(answers, ['one engine-deadline']);
 });
 
-test('one who joins a call that is late already waits for it as long as the deadline', async (t) => {
+test('a client that joins a late call waits for it as long as the deadline', async (t) => {
   const { ask, pass, reply, answers } = timed(t, {});
   ask('one');
   await pass(500);
@@ -146,8 +149,8 @@ test('one who joins a call that is late already waits for it as long as the dead
   assert.deepEqual(answers, ['one engine-deadline', 'one collapsed']);
 });
 
-test('a page that came into L1 while the store was read is served from there, and costs no budget', async (t) => {
-  const { search, engine, store, prepare } = rig(t);
+test('a page that came into L1 during the store read is served from L1, and costs no budget', async (t) => {
+  const { search, engine, store, prepare } = harness(t);
   const read = Promise.withResolvers<void>();
   Object.assign(store, { read: () => read.promise.then(() => ({ kind: 'absent' })) });
   const asked = search.search(prepare('диван'), () => assert.fail('the budget was asked'));
@@ -157,8 +160,8 @@ test('a page that came into L1 while the store was read is served from there, an
   assert.deepEqual(engine.asked, ['диван']);
 });
 
-test('a page that came into L1 while a flight waited for its permit is taken from there', async (t) => {
-  const { search, engine, prepare } = rig(t, { maxConcurrent: 1, store: false });
+test('a page that came into L1 while a load waited for its permit is taken from L1', async (t) => {
+  const { search, engine, prepare } = harness(t, { maxConcurrent: 1, store: false });
   const first = Promise.withResolvers<void>();
   engine.answer = async (text) => {
     if (text === 'стол') await first.promise;

@@ -4,13 +4,14 @@ import type { Entry } from '../../src/cache/entry.ts';
 import { createRefreshAhead, type RefreshAheadOptions } from '../../src/search/refresh.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
-import { prepare } from './shop.ts';
+import { idle } from '../fakes/idle.ts';
+import { harness, pageOf, prepare, transcript } from './harness.ts';
 
 const SECOND = 1000;
-/** Due from 80 s on, stale from 100 s, for failures only from 150 s, lapsed at 600 s. */
+/** Due from 80 s on, stale from 100 s, for failures only from 150 s, expired at 600 s. */
 const LIFE = { freshForMs: 100 * SECOND, revalidateForMs: 50 * SECOND, errorForMs: 500 * SECOND };
 
-interface Scene {
+interface AheadHarness {
   readonly clock: FakeClock;
   readonly held: Map<string, Entry>;
   readonly asked: Map<string, { count: number; error: number }>;
@@ -19,15 +20,15 @@ interface Scene {
   looks: number;
   readonly refreshed: string[];
   readonly hold: (text: string) => void;
-  /** Lets so many ticks happen. */
+  /** Lets `n` ticks happen. */
   readonly ticks: (n?: number) => void;
   readonly close: () => void;
 }
 
-function scene(t: TestContext, options: Partial<RefreshAheadOptions> = {}): Scene {
+function aheadHarness(t: TestContext, options: Partial<RefreshAheadOptions> = {}): AheadHarness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
-  const made: Scene = {
+  const made: AheadHarness = {
     clock,
     held: new Map(),
     asked: new Map(),
@@ -67,8 +68,8 @@ function scene(t: TestContext, options: Partial<RefreshAheadOptions> = {}): Scen
   return made;
 }
 
-test('a popular entry is refreshed in the last part of its fresh life, once until the page comes', (t) => {
-  const { hold, asked, clock, ticks, refreshed } = scene(t);
+test('a popular entry is refreshed once, in the last part of its fresh life', (t) => {
+  const { hold, asked, clock, ticks, refreshed } = aheadHarness(t);
   hold('диван');
   asked.set('диван', { count: 9, error: 0 });
   clock.advance(79 * SECOND);
@@ -84,8 +85,8 @@ test('a popular entry is refreshed in the last part of its fresh life, once unti
   assert.deepEqual(refreshed, ['диван'], 'it is fresh again');
 });
 
-test('a refresh that brought nothing is tried again after a while', (t) => {
-  const { hold, asked, clock, ticks, refreshed } = scene(t);
+test('a refresh that brought no fresh page is tried again every 3 s', (t) => {
+  const { hold, asked, clock, ticks, refreshed } = aheadHarness(t);
   hold('диван');
   asked.set('диван', { count: 9, error: 0 });
   clock.advance(120 * SECOND);
@@ -93,19 +94,19 @@ test('a refresh that brought nothing is tried again after a while', (t) => {
   assert.equal(refreshed.length, 4, 'every 3 s of 10 s');
 });
 
-test('a stale entry is refreshed as long as it may be served at all; a lapsed or absent one is not', (t) => {
-  const { hold, asked, clock, ticks, refreshed } = scene(t);
-  for (const text of ['failing', 'absent', 'lapsed']) asked.set(text, { count: 9, error: 0 });
-  hold('lapsed');
+test('a stale entry is refreshed as long as it may be served at all; an expired or absent one is not', (t) => {
+  const { hold, asked, clock, ticks, refreshed } = aheadHarness(t);
+  for (const text of ['stale-if-error', 'absent', 'expired']) asked.set(text, { count: 9, error: 0 });
+  hold('expired');
   clock.advance(500 * SECOND);
-  hold('failing');
+  hold('stale-if-error');
   clock.advance(200 * SECOND);
   ticks(20);
-  assert.deepEqual([...new Set(refreshed)], ['failing']);
+  assert.deepEqual([...new Set(refreshed)], ['stale-if-error']);
 });
 
-test('no more are begun than places are spare, by popularity × age; the others follow', (t) => {
-  const made = scene(t);
+test('no more refreshes begin than permits are spare, in the order popularity × age; the others follow', (t) => {
+  const made = aheadHarness(t);
   const { hold, asked, clock, ticks, refreshed } = made;
   hold('old');
   clock.advance(60 * SECOND);
@@ -128,8 +129,8 @@ test('no more are begun than places are spare, by popularity × age; the others 
   assert.deepEqual(refreshed, ['popular', 'old', 'both less']);
 });
 
-test('without a place to spare nothing is even looked at', (t) => {
-  const made = scene(t);
+test('without a spare permit no entry is checked', (t) => {
+  const made = aheadHarness(t);
   made.hold('диван');
   made.asked.set('диван', { count: 9, error: 0 });
   made.clock.advance(120 * SECOND);
@@ -138,8 +139,8 @@ test('without a place to spare nothing is even looked at', (t) => {
   assert.equal(made.looks, 0);
 });
 
-test('what nobody asked of late, or perhaps nobody ever asked twice, is left alone', (t) => {
-  const { hold, asked, clock, ticks, refreshed } = scene(t);
+test('a query that was not asked lately, or perhaps never twice, is not refreshed', (t) => {
+  const { hold, asked, clock, ticks, refreshed } = aheadHarness(t);
   for (const text of ['forgotten', 'newcomer', 'popular']) hold(text);
   asked.set('forgotten', { count: 1.9, error: 0 });
   asked.set('newcomer', { count: 1000, error: 999 });
@@ -149,8 +150,8 @@ test('what nobody asked of late, or perhaps nobody ever asked twice, is left alo
   assert.deepEqual(refreshed, ['popular']);
 });
 
-test('the work of a tick is bounded, and goes to the most popular', (t) => {
-  const made = scene(t, { maxLookedAt: 10 });
+test('a tick checks a bounded number of queries, the most popular ones', (t) => {
+  const made = aheadHarness(t, { maxLookedAt: 10 });
   for (let i = 0; i < 100; i += 1) {
     made.hold(`q${i}`);
     made.asked.set(`q${i}`, { count: 10 + i, error: 0 });
@@ -164,8 +165,8 @@ test('the work of a tick is bounded, and goes to the most popular', (t) => {
   );
 });
 
-test('closed, it does nothing more', (t) => {
-  const made = scene(t);
+test('after close() nothing is checked or refreshed', (t) => {
+  const made = aheadHarness(t);
   made.hold('диван');
   made.asked.set('диван', { count: 9, error: 0 });
   made.clock.advance(120 * SECOND);
@@ -174,8 +175,8 @@ test('closed, it does nothing more', (t) => {
   assert.deepEqual([made.looks, made.refreshed], [0, []]);
 });
 
-test('a page that was called outdated is computed anew however fresh it is', (t) => {
-  const made = scene(t);
+test('an outdated page is refreshed even while it is fresh', (t) => {
+  const made = aheadHarness(t);
   made.hold('диван');
   made.asked.set('диван', { count: 5, error: 0 });
   made.ticks(2);
@@ -184,4 +185,60 @@ test('a page that was called outdated is computed anew however fresh it is', (t)
   made.ticks(2);
   assert.deepEqual(made.refreshed, ['диван']);
   made.close();
+});
+
+test('a warm-up computes a missing page once, and finds cached pages in either tier', async (t) => {
+  const { search, sibling, engine, prepare, warm } = harness(t);
+  assert.equal(await warm(prepare('диван')), 'computed');
+  assert.equal(await warm(prepare('диван')), 'cached');
+  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+  const other = sibling();
+  assert.equal((await other.search(prepare('диван'))).outcome, 'hit-l2');
+  assert.deepEqual(engine.asked, ['диван']);
+});
+
+test('a warm-up yields to clients: with every permit taken it waits, and is refused at its deadline', async (t) => {
+  const { search, engine, prepare, warm } = harness(t, { maxConcurrent: 1, deadlineMs: 60 });
+  const going = Promise.withResolvers<never>();
+  engine.answer = () => going.promise;
+  const person = search.search(prepare('диван')).catch(() => 'late');
+  await assert.rejects(warm(prepare('кресло')), { name: 'SearchError', code: 'overloaded' });
+  assert.deepEqual(engine.asked, ['диван']);
+  going.reject(new Error('over'));
+  await person;
+});
+
+test('a client joins the warm-up of its search', async (t) => {
+  const { search, engine, prepare, warm } = harness(t);
+  const warming = warm(prepare('диван'));
+  const answer = await search.search(prepare('диван'));
+  assert.deepEqual([await warming, answer.outcome], ['computed', 'collapsed']);
+  assert.deepEqual(engine.asked, ['диван']);
+});
+
+test('a warm-up computes a stale page again', async (t) => {
+  const { search, prepare, clock, warm } = harness(t);
+  await search.search(prepare('диван'));
+  clock.advance(110_000);
+  assert.equal(await warm(prepare('диван')), 'computed');
+});
+
+test('a refresh waits in the queue as long as a client would', async (t) => {
+  const { search, engine, clock, prepare, events } = harness(t, { maxConcurrent: 1 });
+  await search.search(prepare('диван'));
+  clock.advance(110_000);
+  const busy = Promise.withResolvers<void>();
+  engine.answer = async (text) => busy.promise.then(() => pageOf(text));
+  const holder = search.search(prepare('занято'));
+  await idle();
+  assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+  await idle();
+  busy.resolve();
+  await holder;
+  await idle();
+  assert.deepEqual(
+    events.flatMap((event) => (event.kind === 'refresh' ? [event.result] : [])),
+    ['from-engine'],
+  );
+  assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
 });

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { EngineError } from '../../src/search/engine.ts';
 import { idle } from '../fakes/idle.ts';
-import { rig, transcript } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { type Harness, harness, pageOf, transcript } from './harness.ts';
 
-test('a store that is down, slow or full costs a miss with its reason, nothing else', async (t) => {
-  const { search, lastMiss, store, prepare } = rig(t);
+test('a store that is down, slow or full causes a miss with its reason, and no error', async (t) => {
+  const { search, explain, store, prepare } = harness(t);
   for (const fault of ['node-open', 'store-down', 'store-saturated', 'store-slow'] as const) {
     store.fault = { kind: 'fault', fault };
     const answer = await search.search(prepare(fault));
     const stored = fault === 'store-slow' ? ' stored' : '';
     assert.equal(transcript(answer), `engine · l2 uri-miss${stored} (${fault}) · l1 uri-miss stored`);
-    assert.equal(lastMiss(prepare(fault).key)?.reason, fault);
+    const { lastMiss } = await explain({ pairs: [['q', fault]] });
+    assert.equal(lastMiss?.reason, fault);
   }
 });
 
-test('a late store reply settles the flight while the engine has not started', async (t) => {
-  const { search, sibling, engine, store, prepare } = rig(t, { maxConcurrent: 1 });
+test('a late store reply ends the load while the engine has not started', async (t) => {
+  const { search, sibling, engine, store, prepare } = harness(t, { maxConcurrent: 1 });
   await search.search(prepare('диван'));
   await idle();
   const restarted = sibling();
@@ -38,8 +38,8 @@ test('a late store reply settles the flight while the engine has not started', a
   assert.equal((await restarted.search(prepare('диван'))).outcome, 'hit-l1');
 });
 
-test('a late store reply answers though the engine refused at once', async (t) => {
-  const { search, sibling, engine, store, prepare } = rig(t);
+test('a late store reply answers after the engine refused at once', async (t) => {
+  const { search, sibling, engine, store, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   const restarted = sibling();
@@ -53,9 +53,9 @@ test('a late store reply answers though the engine refused at once', async (t) =
   assert.equal((await waiting).outcome, 'hit-l2');
 });
 
-test('a refusal waits a moment and no longer for a store that stays silent', async (t) => {
+test('a refusal waits only a moment for a store that stays silent', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { search, engine, store, prepare } = rig(t);
+  const { search, engine, store, prepare } = harness(t);
   engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
   for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
   store.fault = { kind: 'fault', fault: 'store-slow', late: new Promise(() => undefined) };
@@ -72,7 +72,7 @@ test('a refusal waits a moment and no longer for a store that stays silent', asy
 });
 
 test('a stale entry that arrived late is served when the engine fails', async (t) => {
-  const { search, sibling, engine, store, clock, prepare } = rig(t);
+  const { search, sibling, engine, store, clock, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   clock.advance(200_000);
@@ -90,7 +90,7 @@ test('a stale entry that arrived late is served when the engine fails', async (t
 });
 
 test('values that are not entries are misses with a reason, and are overwritten', async (t) => {
-  const { search, sibling, store, prepare } = rig(t);
+  const { search, sibling, store, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   const name = prepare('диван').storeName;
@@ -112,12 +112,57 @@ test('values that are not entries are misses with a reason, and are overwritten'
   }
 });
 
-test('an entry for another question under our name is never an answer', async (t) => {
-  const { search, sibling, store, prepare } = rig(t);
+test('an entry of another search under our name is never an answer', async (t) => {
+  const { search, sibling, store, prepare } = harness(t);
   await search.search(prepare('диван'));
   await idle();
   store.values.set(prepare('стол').storeName, store.values.get(prepare('диван').storeName) ?? Buffer.alloc(0));
   const answer = await sibling().search(prepare('стол'));
   assert.deepEqual([answer.outcome, answer.reason], ['engine', 'corrupt']);
   assert.equal(JSON.parse(answer.entry.body.toString()).query, 'стол');
+});
+
+/** A harness whose store holds a page for `диван` and is slow from now on: the test sends the reply. */
+async function slowStore(t: TestContext): Promise<Harness & { readonly reply: () => void }> {
+  const made = harness(t);
+  await made.search.search(made.prepare('диван'));
+  await idle();
+  const late = Promise.withResolvers<Buffer | undefined>();
+  made.store.fault = { kind: 'fault', fault: 'store-slow', late: late.promise };
+  const reply = (): void => late.resolve(made.store.values.get(made.prepare('диван').storeName));
+  return { ...made, reply };
+}
+
+test('a late store reply does not overtake an engine call that has started', async (t) => {
+  const { sibling, engine, prepare, reply } = await slowStore(t);
+  const page = Promise.withResolvers<void>();
+  engine.answer = async () => page.promise.then(() => pageOf('новее'));
+  const restarted = sibling();
+  let answered = false;
+  const waiting = restarted.search(prepare('диван')).finally(() => {
+    answered = true;
+  });
+  await idle();
+  assert.equal(engine.asked.length, 2);
+  reply();
+  await idle();
+  assert.equal(answered, false);
+  page.resolve();
+  const answer = await waiting;
+  assert.equal(answer.outcome, 'engine');
+  assert.match(answer.entry.body.toString(), /новее/);
+  assert.match(restarted.fromMemory(prepare('диван'))?.entry.body.toString() ?? '', /новее/);
+});
+
+test('a late store reply in L1 answers when the started engine call then fails', async (t) => {
+  const { sibling, engine, clock, prepare, reply } = await slowStore(t);
+  clock.advance(200_000);
+  const page = Promise.withResolvers<never>();
+  engine.answer = () => page.promise;
+  const waiting = sibling().search(prepare('диван'));
+  await idle();
+  reply();
+  await idle();
+  page.reject(new EngineError('engine-unavailable', 'ECONNRESET'));
+  assert.equal((await waiting).outcome, 'stale');
 });

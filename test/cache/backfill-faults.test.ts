@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoreEpoch } from '../../src/cache/store.ts';
-import { scene } from './reseed-scene.ts';
+import { harness } from './harness.ts';
 
 const DOWN = { kind: 'dropped', fault: 'node-open' } as const;
 
-test('a node that takes nothing is left alone after a few batches, and given the rest when it takes it', async (t) => {
-  const made = scene(t, { perSecond: 200 });
+test('a node that refuses writes is left alone after a few batches, and gets the rest when it accepts them', async (t) => {
+  const made = harness(t, { perSecond: 200 });
   for (let key = 0; key < 1000; key += 2) made.hold(key);
   await made.pass(1000);
-  made.lose('even');
+  made.loseData('even');
   await made.pass(1500);
   const before = made.values.size;
   assert.ok(before > 10);
   made.fault = DOWN;
   await made.pass(300);
-  assert.equal(made.reseeder.running(), false);
+  assert.equal(made.backfill.running(), false);
   const asked = made.batches.length;
   await made.pass(500);
   assert.equal(made.batches.length, asked, 'it waits');
@@ -29,11 +29,11 @@ test('a node that takes nothing is left alone after a few batches, and given the
   ]);
 });
 
-test('one batch that is lost ends nothing', async (t) => {
-  const made = scene(t, { perSecond: 200 });
+test('one failed batch does not end a run', async (t) => {
+  const made = harness(t, { perSecond: 200 });
   for (let key = 0; key < 1000; key += 2) made.hold(key);
   await made.pass(1000);
-  made.lose('even');
+  made.loseData('even');
   await made.pass(1200);
   for (let hiccup = 0; hiccup < 6; hiccup += 1) {
     made.fault = { kind: 'dropped', fault: 'store-slow' };
@@ -47,13 +47,13 @@ test('one batch that is lost ends nothing', async (t) => {
   assert.ok(event.dropped >= 40 && event.stored === 500 - event.dropped, `${event.dropped} dropped`);
 });
 
-test('a node that answers and refuses every write is tried again ever more seldom, and given up', async (t) => {
-  const made = scene(t, { perSecond: 20 });
+test('a node that answers but refuses every write is tried again at growing intervals, then given up', async (t) => {
+  const made = harness(t, { perSecond: 20 });
   made.hold(2, { freshForMs: 3_600_000 });
   for (let key = 4; key < 20; key += 2) made.hold(key, { freshForMs: 3_600_000 });
   await made.pass(1000);
   made.fault = { kind: 'dropped', fault: 'refused' };
-  made.lose('even');
+  made.loseData('even');
   await made.pass(10_000);
   assert.equal(made.events.length, 3);
   await made.pass(170_000);
@@ -62,42 +62,42 @@ test('a node that answers and refuses every write is tried again ever more seldo
   made.fault = undefined;
   await made.pass(120_000);
   assert.equal(made.values.size, 0);
-  made.lose('even');
+  made.loseData('even');
   await made.pass(3000);
   assert.equal(made.values.size, 9, 'another loss is another matter');
 });
 
-test('a part that loses its data again is begun anew, from the hottest', async (t) => {
-  const made = scene(t, { perSecond: 20, hottest: () => ['2', '4'] });
+test('when a part loses its data again, its run starts again from the hottest entry', async (t) => {
+  const made = harness(t, { perSecond: 20, hottest: () => ['2', '4'] });
   for (let key = 0; key < 60; key += 2) made.hold(key);
   await made.pass(1000);
-  made.lose('even');
+  made.loseData('even');
   await made.pass(1300);
   const first = made.batches.flat();
   assert.ok(first.length > 2 && first.length < 15);
-  made.lose('even');
+  made.loseData('even');
   await made.pass(900);
   assert.equal(made.events.length, 1);
-  assert.equal(made.reseeder.running(), true);
+  assert.equal(made.backfill.running(), true);
   await made.pass(4000);
   assert.equal(made.values.size, 30);
   const second = made.batches.flat().slice(made.batches.flat().lastIndexOf('2'));
   assert.deepEqual([second.length, second[1]], [30, '4']);
   assert.equal(made.events.length, 2);
-  assert.equal(made.reseeder.running(), false);
+  assert.equal(made.backfill.running(), false);
 });
 
-test('a part that fails over under a run is given everything at its new node', async (t) => {
-  const made = scene(t, { perSecond: 40 });
+test('a part that fails over during a run gets every entry at its new node', async (t) => {
+  const made = harness(t, { perSecond: 40 });
   for (let key = 0; key < 200; key += 2) made.hold(key);
   await made.pass(1000);
-  made.lose('even');
+  made.loseData('even');
   await made.pass(1200);
   assert.ok(made.values.size > 5 && made.values.size < 60);
-  // Names are found at the new node before the part is seen there: meanwhile the run finds nothing left to do.
+  // The names move to the new node before the part is seen there: until then the run finds no entries.
   made.moved = 'a2:1';
   await made.pass(100);
-  assert.equal(made.reseeder.running(), false);
+  assert.equal(made.backfill.running(), false);
   made.epochs.set('even', { part: 'even', node: 'a2:1', epoch: made.epochs.get('even')?.epoch ?? '' });
   await made.pass(5000);
   assert.equal(made.values.size, 100);
@@ -107,31 +107,31 @@ test('a part that fails over under a run is given everything at its new node', a
   );
 });
 
-test('two parts are given back side by side, each told of', async (t) => {
-  const made = scene(t);
+test('two parts are written back concurrently, each with its event', async (t) => {
+  const made = harness(t);
   for (let key = 0; key < 20; key += 1) made.hold(key);
   await made.pass(1000);
-  made.lose('even');
-  made.lose('odd');
+  made.loseData('even');
+  made.loseData('odd');
   await made.pass(2000);
   assert.equal(made.values.size, 20);
   assert.equal(made.events.length, 2);
 });
 
-test('closed, it stops at once and asks no more', async (t) => {
-  const made = scene(t, { perSecond: 20 });
+test('close() stops a run at once, and nothing is polled again', async (t) => {
+  const made = harness(t, { perSecond: 20 });
   for (let key = 0; key < 200; key += 2) made.hold(key);
   await made.pass(1000);
-  made.lose('even');
+  made.loseData('even');
   await made.pass(1500);
-  assert.equal(made.reseeder.running(), true);
-  made.reseeder.close();
+  assert.equal(made.backfill.running(), true);
+  made.backfill.close();
   const asked = made.batches.length;
   await made.pass(5000);
-  assert.deepEqual([made.batches.length, made.reseeder.running(), made.events], [asked, false, []]);
+  assert.deepEqual([made.batches.length, made.backfill.running(), made.events], [asked, false, []]);
 });
 
-test('closed while it asks, it does not ask again', async (t) => {
+test('close() during a poll ends the polling', async (t) => {
   const answer = Promise.withResolvers<StoreEpoch[]>();
   let asked = 0;
   const store = {
@@ -142,8 +142,8 @@ test('closed while it asks, it does not ask again', async (t) => {
     seedMany: async () => [],
     locate: () => ({}),
   };
-  const made = scene(t, { store });
-  made.reseeder.close();
+  const made = harness(t, { store });
+  made.backfill.close();
   answer.resolve([]);
   await made.pass(5000);
   assert.equal(asked, 1);

@@ -3,10 +3,9 @@ import { test } from 'node:test';
 import type { EntryRules } from '../../src/cache/invalidation.ts';
 import { EngineError } from '../../src/search/engine.ts';
 import { idle } from '../fakes/idle.ts';
-import { rig } from './rig.ts';
-import { pageOf } from './scripted.ts';
+import { harness, pageOf } from './harness.ts';
 
-/** A suppression that comes while a search is under way. */
+/** A suppression that begins during a search. */
 function suppressing(): { readonly rules: EntryRules; begin: () => void } {
   let generation = 1;
   return {
@@ -26,9 +25,9 @@ const shown = (body: Buffer): number => JSON.parse(body.toString()).results.leng
 for (const store of [undefined, false] as const) {
   const where = store === false ? 'in memory' : 'in both tiers';
 
-  test(`an item of a batch that was at hand is not answered once it is suppressed (${where})`, async (t) => {
+  test(`a cached page of a batch is not served after it was suppressed during the batch (${where})`, async (t) => {
     const { rules, begin } = suppressing();
-    const { search, prepare, engine } = rig(t, { rules, deadlineMs: 3000, ...(store === false ? { store } : {}) });
+    const { search, prepare, engine } = harness(t, { rules, deadlineMs: 3000, ...(store === false ? { store } : {}) });
     await search.search(prepare('диван'));
     const gate = Promise.withResolvers<void>();
     engine.answer = async (text) => {
@@ -44,9 +43,9 @@ for (const store of [undefined, false] as const) {
     assert.equal(second?.status === 'fulfilled' && shown(second.value.entry.body), 1);
   });
 
-  test(`a stale page is not served in a failing engine's place once it is suppressed (${where})`, async (t) => {
+  test(`a stale page that was suppressed meanwhile does not replace the failed engine (${where})`, async (t) => {
     const { rules, begin } = suppressing();
-    const { search, prepare, engine, clock } = rig(t, {
+    const { search, prepare, engine, clock } = harness(t, {
       rules,
       deadlineMs: 3000,
       ...(store === false ? { store } : {}),
@@ -74,16 +73,9 @@ test('a page of the lifeboat shows no suppressed document', async (t) => {
     probe: async () => undefined,
     close: async () => undefined,
   };
-  const { search, prepare, engine } = rig(t, { rules, lifeboat });
+  const { search, prepare, engine } = harness(t, { rules, lifeboat });
   engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'away'));
   begin();
   const { outcome, entry } = await search.search(prepare('мебель'));
   assert.deepEqual([outcome, shown(entry.body)], ['lifeboat', 1]);
-});
-
-test('a warm-up computes a stale page anew', async (t) => {
-  const { search, prepare, clock, warm } = rig(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
-  assert.equal(await warm(prepare('диван')), 'computed');
 });

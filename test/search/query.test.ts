@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidSearch } from '../../src/search/search-error.ts';
-import { type Pair, prepare } from './shop.ts';
+import { type Pair, prepare } from './harness.ts';
 
 const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [
   ['no q', [], 'invalid-query', /required: 1 to 256/],
@@ -236,3 +236,51 @@ for (const [what, pairs, code, detail] of bad) {
     );
   });
 }
+
+test('filters become the values of an index: folded text, numbers, days', () => {
+  const { request: made } = prepare([
+    ['q', 'Ёлка'],
+    ['filter', 'city:МОСКВА,Орёл,москва'],
+    ['filter', 'date:1970-01-02..2026-11-20'],
+    ['filter', 'area:12.50,-0'],
+  ]);
+  assert.equal(made.text, 'елка');
+  assert.deepEqual(made.filters, [
+    { kind: 'numbers', attribute: 'area', values: [0, 12.5] },
+    { kind: 'strings', attribute: 'city', values: ['москва', 'орел'] },
+    { kind: 'range', attribute: 'date', from: 1, to: 20_777 },
+  ]);
+});
+
+test('a backslash escapes a comma and itself, and nothing else', () => {
+  const { request: made } = prepare([
+    ['q', 'a'],
+    ['filter', 'category:a\\,b,c\\\\,\\d'],
+  ]);
+  assert.deepEqual(made.filters, [{ kind: 'strings', attribute: 'category', values: ['\\d', 'a,b', 'c\\'] }]);
+});
+
+test('every number that a page can show can be a filter', () => {
+  for (const number of [9007199254740991, -5, 0.1234567, 1e-7, 1e17]) {
+    const attribute = Number.isSafeInteger(number) ? 'price' : 'area';
+    const { request: made } = prepare([
+      ['q', 'a'],
+      ['filter', `${attribute}:${number}`],
+    ]);
+    assert.deepEqual(made.filters, [{ kind: 'numbers', attribute, values: [number] }]);
+  }
+});
+
+test('a range of one value has the key of that value', () => {
+  const one = prepare([
+    ['q', 'a'],
+    ['filter', 'price:5..5'],
+  ] as Pair[]);
+  assert.equal(
+    one.canonical,
+    prepare([
+      ['q', 'a'],
+      ['filter', 'price:5'],
+    ] as Pair[]).canonical,
+  );
+});

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { createReseeder, type Reseeder, type ReseederOptions } from '../../src/cache/backfill.ts';
+import { type Backfill, type BackfillOptions, createBackfill } from '../../src/cache/backfill.ts';
 import type { Entry } from '../../src/cache/entry.ts';
 import type { CacheEvent } from '../../src/cache/events.ts';
 import { unflushed } from '../../src/cache/invalidation.ts';
@@ -9,25 +9,25 @@ import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { idle } from '../fakes/idle.ts';
 
-/** Keys are numbers: the number is the bucket, and odd ones live on the second node. */
-export interface ReseedScene {
+/** Keys are numbers. The number is the bucket, and odd keys are on the second node. */
+export interface BackfillHarness {
   readonly clock: FakeClock;
   readonly memory: ReturnType<typeof createMemoryTier>;
-  readonly reseeder: Reseeder;
+  readonly backfill: Backfill;
   readonly events: CacheEvent[];
-  /** What the store says of its parts; change it to lose data. */
+  /** The parts of the store with their epochs. */
   readonly epochs: Map<string, StoreEpoch>;
   /** Empties a part and gives it another epoch. */
-  readonly lose: (part: 'even' | 'odd') => void;
-  /** What the store holds, and every batch it was sent. */
+  readonly loseData: (part: 'even' | 'odd') => void;
+  /** The content of the store, and every batch that was sent. */
   readonly values: Map<string, SeedItem>;
   readonly batches: string[][];
-  /** Instead of writing; per batch. */
+  /** The result of each write of the next batches, which then write nothing. */
   fault: SeedResult | undefined;
-  /** Another node serves the part now. */
+  /** The node that serves the even keys now. */
   moved: string | undefined;
   readonly hold: (key: number, parts?: Parameters<typeof entryOf>[1]) => Entry;
-  /** Lets time pass in steps of 50 ms, and everything that is ready happen. */
+  /** Lets time pass in steps of 50 ms; ready work runs after each step. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export const nameOf = (key: string): { storeName: string; bucket: number } => ({
   bucket: Number(key),
 });
 
-export function scene(t: TestContext, options: Partial<ReseederOptions> = {}): ReseedScene {
+export function harness(t: TestContext, options: Partial<BackfillOptions> = {}): BackfillHarness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const memory = createMemoryTier({ maxBytes: 1 << 28, emptyMaxBytes: 1 << 20 });
@@ -48,7 +48,7 @@ export function scene(t: TestContext, options: Partial<ReseederOptions> = {}): R
     ['odd', { part: 'odd', node: 'b:1', epoch: 'one' }],
   ]);
   const partOf = (name: string): 'even' | 'odd' => (Number(/\d+(?=})/.exec(name)?.[0]) % 2 === 0 ? 'even' : 'odd');
-  const store: ReseederOptions['store'] = {
+  const store: BackfillOptions['store'] = {
     epochs: async () => [...epochs.values()],
     locate: (name) => ({ node: partOf(name) === 'even' ? (made.moved ?? 'a:1') : 'b:1' }),
     seedMany: async (items) => {
@@ -61,7 +61,7 @@ export function scene(t: TestContext, options: Partial<ReseederOptions> = {}): R
       });
     },
   };
-  const reseeder = createReseeder({
+  const reseeder = createBackfill({
     domain: 'goods',
     store,
     memory,
@@ -76,17 +76,17 @@ export function scene(t: TestContext, options: Partial<ReseederOptions> = {}): R
     ...options,
   });
   t.after(reseeder.close);
-  const made: ReseedScene = {
+  const made: BackfillHarness = {
     clock,
     memory,
-    reseeder,
+    backfill: reseeder,
     events,
     epochs,
     values,
     batches,
     fault: undefined,
     moved: undefined,
-    lose: (part) => {
+    loseData: (part) => {
       for (const name of [...values.keys()]) if (partOf(name) === part) values.delete(name);
       const known = epochs.get(part);
       if (known !== undefined) epochs.set(part, { ...known, epoch: `${known.epoch}'` });

@@ -1,0 +1,231 @@
+import { createBackfill } from '../cache/backfill.ts';
+import type { LifetimePolicy } from '../cache/entry.ts';
+import { type EntryRules, isRefused } from '../cache/invalidation.ts';
+import { createLeases } from '../cache/lease.ts';
+import type { MemoryTier } from '../cache/memory.ts';
+import type { Signing } from '../cache/signing.ts';
+import type { Store } from '../cache/store.ts';
+import { createTiers } from '../cache/tiers.ts';
+import type { EngineGuard } from '../resilience/create-guard.ts';
+import type { Runtime } from '../runtime.ts';
+import { createTierAnswers } from './answer.ts';
+import type { SearchDomain } from './domain.ts';
+import type { Engine } from './engine.ts';
+import type { EngineHealth } from './engine-health.ts';
+import type { SearchEvent } from './events.ts';
+import { explain } from './explain.ts';
+import { type PreparedSearch, storedNameOf } from './key.ts';
+import { createLifeboat, type LifeboatOptions } from './lifeboat.ts';
+import { createLoader } from './load.ts';
+import { createMissPath } from './miss-path.ts';
+import type { EncodePageOptions } from './page.ts';
+import { createReadPath } from './read-path.ts';
+import {
+  createRefresh,
+  createRefreshAhead,
+  createWarmer,
+  type PopularSearch,
+  type Refresh,
+  type Warmer,
+} from './refresh.ts';
+import type { DomainPart } from './search.ts';
+import { type StatusParts, statusOf } from './status.ts';
+
+/** One domain's search with its background tasks: it is loaded, lost and healed alone. */
+export interface Domain extends DomainPart {
+  readonly warm: Warmer;
+  /** Permits of the engine that no client needs now. */
+  readonly spare: () => number;
+  /** Loads that are running. */
+  readonly loading: () => number;
+  /** Ends the background tasks. Searches go on. */
+  readonly close: () => void;
+}
+
+/** The parts that other rooms own. */
+export interface DomainOptions extends Omit<Runtime<SearchEvent>, 'processId'> {
+  readonly domain: SearchDomain;
+  readonly settings: DomainSearchSettings;
+  readonly memory: MemoryTier;
+  readonly store?: Store;
+  /** Signs and verifies entries, when given. */
+  readonly signing?: Signing | undefined;
+  readonly engine: DomainEngine;
+  readonly lifeboat?: Pick<LifeboatOptions, 'engine' | 'guard' | 'deadlineMs'> | undefined;
+  /** The decisions of operators. */
+  readonly rules: EntryRules;
+  /** A drill is simulating an engine outage. */
+  readonly forcedOpen: () => boolean;
+  readonly controlStanding: StatusParts['controlStanding'];
+  /** The processes that share the store. */
+  readonly fleet: { readonly live: () => number; readonly rank: () => number };
+  readonly popularity: {
+    readonly note: (key: string, prepared: PreparedSearch) => void;
+    /** The `n` most popular searches, most popular first. */
+    readonly top: (n: number) => readonly (PopularSearch & { readonly key: string })[];
+  };
+}
+
+/** The engine with its guard. */
+interface DomainEngine {
+  /** One per endpoint. */
+  readonly engines: readonly Engine[];
+  readonly guard: EngineGuard;
+  readonly health: EngineHealth;
+}
+
+interface DomainSearchSettings {
+  readonly freshness: LifetimePolicy;
+  readonly compression: EncodePageOptions['compression'];
+  readonly maxEntryBytes: number;
+  /** The maximum time a client waits in all. */
+  readonly patienceMs: number;
+  readonly engine: { readonly kind: string; readonly deadlineMs: number; readonly hardDeadlineMs: number };
+  readonly storeDeadlineMs: number;
+  readonly maxLeaseWaiters: number;
+  /** Entries written back per second after a store has lost its data; 0: none. */
+  readonly reseedPerSecond: number;
+  readonly popularity: { readonly maxQueries: number };
+  /** Switched off for a comparison: `stale`, `lease`, `coalescing`, `refresh` and `reseed` are this room's. */
+  readonly disabledDefences: readonly string[];
+}
+
+/** Beyond the hard deadline: the time to write a page before another process may take its lease. */
+const LEASE_WRITE_MS = 1_000;
+
+export function createDomain(options: DomainOptions): Domain {
+  const { domain, settings, memory, store, engine, lifeboat, rules, fleet, popularity, clock, random } = options;
+  const { patienceMs, maxEntryBytes, storeDeadlineMs, compression } = settings;
+  const { deadlineMs, hardDeadlineMs } = settings.engine;
+  const { guard } = engine;
+  const isOn = (defence: string): boolean => !settings.disabledDefences.includes(defence);
+  const observe = (event: SearchEvent): void => {
+    if (event.kind === 'engine') engine.health.note(event);
+    options.observe(event);
+  };
+
+  const lifetimes = isOn('stale')
+    ? settings.freshness
+    : { ...settings.freshness, staleWhileRevalidateMs: 0, staleIfErrorMs: 0 };
+  const withStore = store === undefined ? {} : { store };
+  const common = { domain: domain.name, clock, random, observe, rules, deadlineMs };
+  const entryLimits = { lifetimes, maxEntryBytes, signing: options.signing };
+
+  const tiers = createTiers({ ...common, memory, ...withStore, storeDeadlineMs, ...entryLimits });
+  const leases =
+    store === undefined || !isOn('lease')
+      ? undefined
+      : createLeases({
+          ...common,
+          store: store.leases,
+          ttlMs: hardDeadlineMs + LEASE_WRITE_MS,
+          storeDeadlineMs,
+          maxWaiters: settings.maxLeaseWaiters,
+        });
+  const loader = createLoader({
+    ...common,
+    lifetimes,
+    compression,
+    signing: options.signing,
+    engines: engine.engines,
+    guard,
+    tiers,
+    ...(leases === undefined ? {} : { leases }),
+    coalesce: isOn('coalescing'),
+    breakerRetryAfterMs: guard.balancer.retryAfterMs,
+  });
+  const refresh = createRefresh({ ...common, loader, hasStore: tiers.hasStore, revivals: guard.revivals });
+  const tierAnswers = createTierAnswers({ engineTroubled: guard.troubled, refreshStale: refresh.stale, clock });
+  const missPath = createMissPath({
+    ...common,
+    tiers,
+    tierAnswers,
+    loader,
+    ...(lifeboat === undefined
+      ? {}
+      : { lifeboat: createLifeboat({ ...common, lifetimes, compression, hides: rules.hides, ...lifeboat }) }),
+  });
+  const search = createReadPath({
+    tiers,
+    tierAnswers,
+    missPath,
+    note: popularity.note,
+    batchConcurrency: guard.limiter.max,
+    patienceMs,
+    clock,
+  });
+
+  const spare = (): number => (guard.troubled() ? 0 : guard.limiter.spare());
+  const tasks = [
+    isOn('refresh') ? refreshAhead(options, refresh, spare) : undefined,
+    isOn('reseed') ? backfill({ ...options, observe }) : undefined,
+  ];
+
+  const status: StatusParts = {
+    domain: domain.name,
+    engineKind: settings.engine.kind,
+    memory,
+    ...withStore,
+    guard,
+    forcedOpen: options.forcedOpen,
+    ceiling: guard.ceiling,
+    health: engine.health,
+    ...(lifeboat === undefined ? {} : { lifeboat: lifeboat.guard }),
+    controlStanding: options.controlStanding,
+    processes: fleet.live,
+    leaseWaiters: () => leases?.waiting() ?? 0,
+    flights: loader.size,
+  };
+  const explained = {
+    ...{ domain, memory, ...withStore, storeDeadlineMs, ...entryLimits },
+    ...{ rules, lastMiss: missPath.lastMiss, clock },
+  };
+  return {
+    domain,
+    search,
+    explain: (parameters) => explain(parameters, explained),
+    status: () => statusOf(status),
+    warm: createWarmer({ tiers, loader }),
+    spare,
+    loading: loader.size,
+    close: () => {
+      for (const task of tasks) task?.close();
+    },
+  };
+}
+
+/** Popular queries checked for a refresh ahead of need, in each tick. */
+const POPULAR_CHECKED = 200;
+
+function refreshAhead(
+  { memory, rules, popularity, clock, random }: DomainOptions,
+  refresh: Refresh,
+  spare: () => number,
+): { readonly close: () => void } {
+  return createRefreshAhead({
+    popular: () => popularity.top(POPULAR_CHECKED),
+    peek: (prepared) => {
+      const entry = memory.peek(prepared.key);
+      if (entry === undefined) return undefined;
+      const verdict = rules.judge(entry, prepared);
+      return isRefused(verdict) ? undefined : { entry, outdated: verdict === 'outdated' };
+    },
+    refresh: refresh.ahead,
+    spare,
+    clock,
+    random,
+  });
+}
+
+function backfill(options: DomainOptions): { readonly close: () => void } | undefined {
+  const { domain, settings, store, popularity } = options;
+  if (store === undefined || settings.reseedPerSecond === 0) return undefined;
+  return createBackfill({
+    ...options,
+    domain: domain.name,
+    store,
+    nameOf: (key) => storedNameOf(key, domain.name),
+    hottest: () => popularity.top(settings.popularity.maxQueries).map(({ key }) => key),
+    perSecond: settings.reseedPerSecond,
+  });
+}

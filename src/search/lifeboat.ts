@@ -1,0 +1,71 @@
+import type { Entry } from '../cache/entry.ts';
+import type { EntryRules } from '../cache/invalidation.ts';
+import { createSingleflight } from '../cache/singleflight.ts';
+import { Shed } from '../resilience/admission.ts';
+import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
+import type { Guard } from '../resilience/guard.ts';
+import { type Engine, EngineError } from './engine.ts';
+import type { SearchEvent } from './events.ts';
+import type { PreparedSearch } from './key.ts';
+import { computeEntry, type EncodePageOptions } from './page.ts';
+
+/**
+ * A second engine over the same catalogue, asked only when the first cannot answer. It has its own guard, so that the load
+ * of the first engine cannot overload it. Its pages say `"degraded":true` and are stored nowhere: when the engine is back
+ * they are gone, and no hit ratio counts them.
+ */
+export interface Lifeboat {
+  /** Undefined when it cannot answer either. */
+  readonly rescue: (prepared: PreparedSearch) => Promise<Entry | undefined>;
+}
+
+export interface LifeboatOptions extends EncodePageOptions {
+  readonly domain: string;
+  readonly engine: Engine;
+  readonly guard: Guard;
+  /** The maximum duration of one search, its wait for a permit included. */
+  readonly deadlineMs: number;
+  /** Documents that must not be shown. */
+  readonly hides: EntryRules['hides'];
+  readonly observe: (event: SearchEvent) => void;
+}
+
+/** The reason of a partial page. */
+const PARTIAL = 'the lifeboat engine answered';
+
+export function createLifeboat(options: LifeboatOptions): Lifeboat {
+  const { domain, engine, guard, deadlineMs, hides, clock, observe } = options;
+  const flights = createSingleflight<Entry>();
+  const encoding = { ...options, rules: { generation: () => 0, hides } };
+
+  const compute = async (prepared: PreparedSearch): Promise<Entry> => {
+    const deadlineAtMs = clock.monotonicMs() + deadlineMs;
+    const admission = await guard.admit({ deadlineAtMs, priority: 'interactive' });
+    const ask = async (_: number, signal: AbortSignal) => {
+      const page = await engine.search(prepared.request, signal);
+      return { ...page, partial: PARTIAL };
+    };
+    return computeEntry(prepared, admission, ask, encoding);
+  };
+
+  return {
+    rescue: async (prepared) => {
+      const startedMs = clock.monotonicMs();
+      const { result, leads } = flights.join(prepared.key, () => compute(prepared));
+      const report = (outcome: Extract<SearchEvent, { kind: 'lifeboat' }>['result']): void => {
+        if (leads) observe({ kind: 'lifeboat', domain, result: outcome, durationMs: clock.monotonicMs() - startedMs });
+      };
+      try {
+        const entry = await withinDeadline(result, deadlineMs);
+        report(entry.empty ? 'empty' : 'whole');
+        return entry;
+      } catch (error) {
+        if (error instanceof Shed) report('shed');
+        else if (error instanceof DeadlinePassed) report('engine-timeout');
+        else if (error instanceof EngineError) report(error.code);
+        else throw error;
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { compress, encodeEntry, etagOf } from '../cache/codec.ts';
+import { type Coding, type Entry, type LifetimePolicy, lifetimesOf } from '../cache/entry.ts';
+import type { EntryRules } from '../cache/invalidation.ts';
+import type { Signing } from '../cache/signing.ts';
+import type { Admission } from '../resilience/guard.ts';
+import type { Clock } from '../runtime.ts';
+import type { SearchRequest } from './domain.ts';
+import type { ResultPage } from './engine.ts';
+import type { PreparedSearch } from './key.ts';
+
+export interface EncodePageOptions {
+  readonly lifetimes: LifetimePolicy;
+  readonly compression: { readonly coding: Coding; readonly minBytes: number };
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Signs every entry, when given. */
+  readonly signing?: Signing | undefined;
+}
+
+export interface ComputeEntryOptions extends EncodePageOptions {
+  /** `generation`: of the new entry. `hides`: documents that must not be shown. */
+  readonly rules: Pick<EntryRules, 'generation' | 'hides'>;
+}
+
+/**
+ * One engine call under its permit, and its page as an entry. The entry is as old as the start of the call, and carries
+ * the generation of that moment, so that what is flushed during the call stays flushed.
+ * @throws Shed, or what `ask` throws
+ */
+export async function computeEntry(
+  prepared: PreparedSearch,
+  admission: Pick<Admission, 'run'>,
+  ask: (endpoint: number, signal: AbortSignal) => Promise<ResultPage>,
+  options: ComputeEntryOptions,
+): Promise<Entry> {
+  const { rules, clock } = options;
+  let [generation, createdAtMs, bornMs] = [0, 0, 0];
+  const page = await admission.run((endpoint, signal) => {
+    generation = rules.generation();
+    createdAtMs = clock.wallMs();
+    bornMs = clock.monotonicMs();
+    return ask(endpoint, signal);
+  });
+  const costMs = clock.monotonicMs() - bornMs;
+  const shown = withoutSuppressed(page, rules.hides());
+  return encodePage(prepared, shown, { generation, createdAtMs, bornMs, costMs }, options);
+}
+
+/**
+ * The suppression filter: an engine still knows a document after operators have suppressed it (sold, banned). Until the
+ * index has lost it too, new pages are computed without it: shorter, and with a lower total.
+ */
+export function withoutSuppressed(page: ResultPage, hides: ((id: string) => boolean) | undefined): ResultPage {
+  if (hides === undefined) return page;
+  const results = page.results.filter(({ id }) => !hides(id));
+  const hidden = page.results.length - results.length;
+  return hidden === 0 ? page : { ...page, results, total: Math.max(results.length, page.total - hidden) };
+}
+
+/** The facts of a page beside its content. */
+interface PageFacts {
+  readonly generation: number;
+  /** Wall and monotonic time at the start of the engine call. */
+  readonly createdAtMs: number;
+  readonly bornMs: number;
+  readonly costMs: number;
+}
+
+/** A page becomes bytes, once: what is stored in both tiers and sent to every client. */
+async function encodePage(
+  prepared: PreparedSearch,
+  page: ResultPage,
+  facts: PageFacts,
+  { lifetimes, compression, clock, random, signing }: EncodePageOptions,
+): Promise<Entry> {
+  const identity = encodeBody(prepared.request, page);
+  const coding = identity.length < compression.minBytes ? 'identity' : compression.coding;
+  const kind = { empty: page.results.length === 0, degraded: page.partial !== undefined };
+  return encodeEntry(
+    {
+      ...facts,
+      ...kind,
+      ...lifetimesOf(kind, lifetimes, random),
+      coding,
+      etag: etagOf(identity),
+      canonical: prepared.canonical,
+      resultIds: page.results.map((result) => result.id),
+      body: await compress(identity, coding),
+    },
+    clock,
+    signing,
+  );
+}
+
+/** The JSON body of a page: a fixed member order, so that the same page is the same bytes in every process. */
+export function encodeBody(request: SearchRequest, page: ResultPage): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      query: request.text,
+      domain: request.domain,
+      page: request.page,
+      limit: request.limit,
+      total: page.total,
+      totalRelation: page.totalRelation,
+      ...(page.partial === undefined ? {} : { degraded: true }),
+      results: page.results.map(({ id, title, snippet, score, attributes }) => ({
+        id,
+        title,
+        snippet,
+        score,
+        attributes,
+      })),
+      facets: Object.fromEntries(request.facets.map((name) => [name, page.facets[name] ?? []])),
+    }),
+  );
+}

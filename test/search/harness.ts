@@ -1,0 +1,250 @@
+import type { TestContext } from 'node:test';
+import type { LifetimePolicy } from '../../src/cache/entry.ts';
+import { type EntryRules, unflushed } from '../../src/cache/invalidation.ts';
+import type { Store, StoreRead } from '../../src/cache/store.ts';
+import type { Answer, TierStatus } from '../../src/search/answer.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+import { createDomain, type Domain, type DomainOptions } from '../../src/search/domain-search.ts';
+import type { Engine, ResultPage } from '../../src/search/engine.ts';
+import type { SearchEvent } from '../../src/search/events.ts';
+import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
+import type { ReadPath } from '../../src/search/read-path.ts';
+import type { PopularSearch } from '../../src/search/refresh.ts';
+import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
+import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
+import { createFakeFleet, createFakeLeases, type FakeFleet, type FakeLeases } from '../fakes/store.ts';
+import { guardHarness } from '../resilience/harness.ts';
+
+/** One domain with everything real but the engine, the store and the clock, which the test controls. */
+export interface Harness extends Process {
+  readonly engine: ScriptedEngine;
+  readonly store: ScriptedStore;
+  readonly clock: FakeClock;
+  readonly events: SearchEvent[];
+  /** Keys of searches, in their order. */
+  readonly noted: string[];
+  readonly prepare: (q: string, ...more: readonly (readonly [string, string])[]) => PreparedSearch;
+  /** Another process of the fleet: the same engine and store, its own L1. */
+  readonly sibling: () => ReadPath;
+}
+
+/** One process. */
+interface Process extends Pick<Domain, 'search' | 'explain' | 'warm' | 'close'> {
+  /** A health probe has found that the engine answers. */
+  readonly engineAnswers: () => void;
+}
+
+export interface HarnessOptions {
+  readonly store?: false;
+  readonly deadlineMs?: number;
+  /** Default: the deadline. */
+  readonly patienceMs?: number;
+  readonly maxConcurrent?: number;
+  readonly maxQueued?: number;
+  readonly maxEntryBytes?: number;
+  readonly maxLeaseWaiters?: number;
+  readonly lifeboat?: Engine;
+  readonly rules?: EntryRules;
+  readonly lifetimes?: Partial<LifetimePolicy>;
+  /** Default: the background tasks. */
+  readonly disabledDefences?: readonly string[];
+}
+
+const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };
+
+export function harness(t: TestContext, options: HarnessOptions = {}): Harness {
+  const clock = createFakeClock();
+  const events: SearchEvent[] = [];
+  const noted: string[] = [];
+  const engine = scriptedEngine();
+  const store = scriptedStore(clock);
+  const start = () => startProcess(t, options, { clock, engine, store, events, noted });
+  return {
+    ...start(),
+    sibling: () => start().search,
+    engine,
+    store,
+    clock,
+    events,
+    noted,
+    prepare: (q, ...more) => prepareSearch({ pairs: [['q', q], ...more] }, [DOMAIN]),
+  };
+}
+
+/** Opens after six failures, for longer than any test takes. */
+const BREAKER = { opensAfter: 6, resetMs: 60_000 };
+
+function startProcess(
+  t: TestContext,
+  options: HarnessOptions,
+  { clock, engine, store, events, noted }: Pick<Harness, 'clock' | 'engine' | 'store' | 'events' | 'noted'>,
+): Process {
+  const { deadlineMs = 400, maxConcurrent = 8, maxQueued = 16, rules = unflushed } = options;
+  const { guard, events: guarded } = guardHarness(t, { clock, ...BREAKER, maxConcurrent, maxQueued, deadlineMs });
+  const popular = new Map<string, PopularSearch & { readonly key: string }>();
+  const runtime = { clock, random: Math.random, observe: (event: SearchEvent) => void events.push(event) };
+  const compression = { coding: 'gzip', minBytes: 1024 } as const;
+  const freshness = {
+    ttlMs: 100_000,
+    staleWhileRevalidateMs: 20_000,
+    staleIfErrorMs: 600_000,
+    emptyTtlMs: 10_000,
+    degradedTtlMs: 5_000,
+    jitter: 0,
+    ...options.lifetimes,
+  };
+  const lifeboat = (): DomainOptions['lifeboat'] => {
+    if (options.lifeboat === undefined) return undefined;
+    const own = guardHarness(t, { clock, ...BREAKER, maxConcurrent: 1, maxQueued: 1, deadlineMs: 100 }).guard;
+    return { engine: options.lifeboat, guard: own, deadlineMs: 100 };
+  };
+  const domain = createDomain({
+    ...runtime,
+    domain: DOMAIN,
+    settings: {
+      freshness,
+      compression,
+      maxEntryBytes: options.maxEntryBytes ?? 1 << 16,
+      patienceMs: options.patienceMs ?? deadlineMs,
+      engine: { kind: 'scripted', deadlineMs, hardDeadlineMs: 5 * deadlineMs },
+      storeDeadlineMs: 50,
+      maxLeaseWaiters: options.maxLeaseWaiters ?? 8,
+      reseedPerSecond: 1000,
+      popularity: { maxQueries: 100 },
+      disabledDefences: options.disabledDefences ?? ['refresh', 'reseed'],
+    },
+    memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
+    ...(options.store === false ? {} : { store }),
+    engine: {
+      engines: [engine],
+      guard: {
+        ...guard,
+        revivals: () => guarded.filter((event) => event.kind === 'breaker' && event.state === 'closed').length,
+        ceiling: () => maxConcurrent,
+      },
+      health: { reachable: () => [true], failing: () => false, note: () => {}, breakerIs: () => {}, close: () => {} },
+    },
+    lifeboat: lifeboat(),
+    rules,
+    forcedOpen: () => false,
+    controlStanding: () => 'ok',
+    fleet: { live: () => 1, rank: () => 0 },
+    popularity: {
+      note: (key, item) => {
+        noted.push(key);
+        popular.set(key, { key, item, count: 9, error: 0 });
+      },
+      top: () => [...popular.values()],
+    },
+  });
+  t.after(domain.close);
+  const { search, explain, warm } = domain;
+  return { search, explain, warm, close: domain.close, engineAnswers: () => guard.balancer.reportProbe(0, true) };
+}
+
+/** One readable line: `engine · l2 uri-miss stored (unseen) · l1 uri-miss stored`. */
+export function transcript(answer: Answer): string {
+  const step = (tier: string, made: TierStatus): string => {
+    if (made.kind === 'hit') return `${tier} hit`;
+    const words = [tier, made.why, made.stored ? 'stored' : '', made.collapsed ? 'collapsed' : ''];
+    const extra = [made.forwardStatus ?? '', made.detail === undefined ? '' : `(${made.detail})`];
+    return [...words, ...extra].filter((word) => word !== '').join(' ');
+  };
+  const steps = [...(answer.l2 === undefined ? [] : [step('l2', answer.l2)]), step('l1', answer.l1)];
+  return [answer.outcome, ...steps].join(' · ');
+}
+
+export interface ScriptedEngine extends Engine {
+  readonly asked: string[];
+  /** The reply to the next searches; by default a page with the text as its only title. */
+  answer: (text: string, signal: AbortSignal) => Promise<ResultPage>;
+}
+
+export interface ScriptedStore extends Store, Pick<FakeFleet, 'forget'> {
+  readonly leases: FakeLeases;
+  readonly values: Map<string, Buffer>;
+  readonly reads: string[];
+  fault: Extract<StoreRead, { kind: 'fault' }> | undefined;
+}
+
+export function scriptedEngine(): ScriptedEngine {
+  const asked: string[] = [];
+  const engine: ScriptedEngine = {
+    asked,
+    answer: async (text) => pageOf(text),
+    abortEndsWork: true,
+    search: async (request, signal) => {
+      asked.push(request.text);
+      return engine.answer(request.text, signal);
+    },
+    probe: async () => undefined,
+    close: async () => undefined,
+  };
+  return engine;
+}
+
+export function pageOf(title: string, partial?: string): ResultPage {
+  const result = { id: title, title, snippet: title, score: 1, attributes: {} };
+  return {
+    total: 1,
+    totalRelation: 'eq',
+    results: [result],
+    facets: {},
+    ...(partial === undefined ? {} : { partial }),
+  };
+}
+
+export const EMPTY_PAGE: ResultPage = { total: 0, totalRelation: 'eq', results: [], facets: {} };
+
+export function scriptedStore(clock: FakeClock): ScriptedStore {
+  const values = new Map<string, Buffer>();
+  const reads: string[] = [];
+  const fault = () => store.fault?.fault;
+  const store: ScriptedStore = {
+    ...createFakeFleet(values, clock, 'memory:0', fault),
+    leases: createFakeLeases(values, clock, fault),
+    values,
+    reads,
+    fault: undefined,
+    read: async (name) => {
+      reads.push(name);
+      if (store.fault !== undefined) return store.fault;
+      const value = values.get(name);
+      return value === undefined ? { kind: 'absent' } : { kind: 'value', value: Buffer.from(value) };
+    },
+    readMany: (names, deadlineMs) => Promise.all(names.map((name) => store.read(name, deadlineMs))),
+    write: async (name, value) => {
+      if (store.fault !== undefined) return { kind: 'dropped', fault: store.fault.fault };
+      values.set(name, Buffer.from(value));
+      return { kind: 'stored' };
+    },
+    locate: () => ({ node: 'memory:0' }),
+    nodes: () => [],
+    close: async () => undefined,
+  };
+  return store;
+}
+
+export type Pair = readonly [name: string, value: string];
+
+export const domain: SearchDomain = {
+  name: 'goods',
+  answerProfile: 'profile',
+  attributes: [
+    { name: 'category', type: 'string', facet: true, sort: false },
+    { name: 'city', type: 'string', facet: true, sort: false },
+    { name: 'price', type: 'integer', facet: false, sort: true },
+    { name: 'area', type: 'number', facet: false, sort: true },
+    { name: 'date', type: 'date', facet: false, sort: true },
+  ],
+  context: [
+    { name: 'region', source: 'query', values: ['all', 'msk', 'spb'] },
+    { name: 'X-Variant', source: 'header', values: ['a', 'b'] },
+  ],
+};
+const other: SearchDomain = { ...domain, name: 'auto', attributes: [] };
+
+/** The prepared search of some parameters, in a domain with one attribute of each type. */
+export function prepare(pairs: readonly Pair[], variant?: string): PreparedSearch {
+  return prepareSearch({ pairs, header: (name) => (name === 'x-variant' ? variant : undefined) }, [domain, other]);
+}
