@@ -1,5 +1,5 @@
 import type { Learned, Mark, Sample } from '../../src/operations/drills/journal.ts';
-import { survivalOf } from '../../src/operations/drills/resolve-request.ts';
+import { survivalOf } from '../../src/operations/drills/result.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 

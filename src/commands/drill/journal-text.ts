@@ -1,6 +1,5 @@
-import type { DrillPhase, Journal, Learned, Mark } from '../../operations/drills/journal.ts';
+import type { DrillPhase, Journal, Learned, Mark, Survival } from '../../operations/drills/journal.ts';
 import type { GuardFigure, Plan } from '../../operations/drills/plan.ts';
-import type { Survival } from '../../operations/drills/resolve-request.ts';
 import { percentText, rangeText, timesText } from '../../report/format.ts';
 import { columns, duration, figure, indented, milliseconds, moment, percent, verdictWords } from '../admin/format.ts';
 

@@ -1,8 +1,11 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Figures } from '../meter/figures.ts';
 import type { UnreadableReport } from './drills.ts';
+import type { GuardState } from './guards.ts';
 import {
   DRILL_ID,
+  type DrillPhase,
   type DrillState,
   decodeJournal,
   decodeJournalHead,
@@ -222,21 +225,49 @@ export function createJournalBook(begun: Omit<Journal, 'samples' | 'marks' | 'le
   };
 }
 
-/** A journal whose process ended before its drill did: what can still be said of it. */
-export function asLost(journal: Journal): Journal {
-  if (journal.state.kind === 'over') return journal;
-  const { marks, samples, domains, startedAtMs } = journal;
-  const last = marks.findLast((mark): mark is Extract<Mark, { kind: 'stage' }> => mark.kind === 'stage');
-  const domain = marks.at(-1)?.domain ?? domains[0] ?? '';
-  const stage = last?.domain === domain ? last.stage : 0;
+/** What one domain's drill writes into the journal, with its time and its domain. */
+export interface DomainLog {
+  readonly mark: (what: BareMark) => void;
+  /** Guards that have just broken, or hold again, are marked as well. */
+  readonly sample: (place: Place, figures: Figures | undefined, guards: readonly GuardState[]) => void;
+}
+
+export interface Place {
+  readonly phase: DrillPhase;
+  readonly stage: number;
+}
+
+/** Of each form of a mark what is not the same for all. */
+export type BareMark = Mark extends infer One ? (One extends Mark ? Omit<One, 'atMs' | 'domain'> : never) : never;
+
+export interface DomainLogOptions {
+  readonly domain: string;
+  readonly book: Pick<JournalBook, 'mark' | 'sample'>;
+  /** Since the journal began. */
+  readonly elapsedMs: () => number;
+  readonly onMark: (mark: Mark) => void;
+}
+
+export function createDomainLog({ domain, book, elapsedMs, onMark }: DomainLogOptions): DomainLog {
+  const mark = (what: BareMark): void => {
+    const written = { atMs: Math.round(elapsedMs()), domain, ...what } as Mark;
+    book.mark(written);
+    onMark(written);
+  };
   return {
-    ...journal,
-    endedAtMs: startedAtMs + Math.max(0, marks.at(-1)?.atMs ?? 0, samples.at(-1)?.atMs ?? 0),
-    state: { kind: 'over' },
-    verdict: {
-      kind: 'lost',
-      detail: 'The process that ran it ended; every other one restored the cache by itself.',
-      resumable: { domain, stage },
+    mark,
+    sample: (place, figures, guards) => {
+      if (figures !== undefined) {
+        const states = guards.map(({ rule, value, broken }) => {
+          return { figure: rule.figure, ...(value === undefined ? {} : { value }), broken };
+        });
+        book.sample({ atMs: Math.round(elapsedMs()), domain, ...place, figures, guards: states });
+      }
+      for (const { rule, value = 0, turned } of guards) {
+        const { figure, max, then } = rule;
+        if (turned === 'breached') mark({ kind: 'guard', figure, value, max, then });
+        if (turned === 'holds') mark({ kind: 'guard-holds', figure });
+      }
     },
   };
 }

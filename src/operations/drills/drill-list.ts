@@ -1,8 +1,8 @@
 import { OperationRefused } from '../../control/operation-error.ts';
-import { type Archive, asLost } from './archive.ts';
+import type { Archive } from './archive.ts';
 import type { DrillDomain, DrillSummary, UnreadableReport } from './drills.ts';
-import { type Journal, readJournal } from './journal.ts';
-import type { RunningDrill } from './run-drill.ts';
+import { type Journal, type Mark, readJournal } from './journal.ts';
+import { HEAD_REPORT, type RunningDrill } from './run-drill.ts';
 
 /** Every drill that is known of: those that run here, those of other processes, and the reports kept. */
 export interface DrillList {
@@ -88,9 +88,6 @@ export interface ElsewhereOptions {
   readonly processId: string;
   readonly intervalMs?: number;
 }
-
-/** What an owner's head is reported as: one drill a domain, so one place. */
-export const HEAD_REPORT = 'drill';
 const MAX_REMEMBERED = 16;
 
 export function createElsewhere({ domains, processId, intervalMs = 2000 }: ElsewhereOptions): Elsewhere {
@@ -139,5 +136,24 @@ export function createElsewhere({ domains, processId, intervalMs = 2000 }: Elsew
     unreadable: () => [...unreadable.values()],
     look,
     close: () => clearInterval(timer),
+  };
+}
+
+/** A journal whose process ended before its drill did: what can still be said of it. */
+export function asLost(journal: Journal): Journal {
+  if (journal.state.kind === 'over') return journal;
+  const { marks, samples, domains, startedAtMs } = journal;
+  const last = marks.findLast((mark): mark is Extract<Mark, { kind: 'stage' }> => mark.kind === 'stage');
+  const domain = marks.at(-1)?.domain ?? domains[0] ?? '';
+  const stage = last?.domain === domain ? last.stage : 0;
+  return {
+    ...journal,
+    endedAtMs: startedAtMs + Math.max(0, marks.at(-1)?.atMs ?? 0, samples.at(-1)?.atMs ?? 0),
+    state: { kind: 'over' },
+    verdict: {
+      kind: 'lost',
+      detail: 'The process that ran it ended; every other one restored the cache by itself.',
+      resumable: { domain, stage },
+    },
   };
 }

@@ -1,14 +1,10 @@
 import type { Control } from '../../control/control.ts';
-import type { Clock } from '../../runtime.ts';
 import type { Flush, FlushPreview } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { FleetReadings } from '../meter/meter.ts';
-import type { Archive, JournalBook } from './archive.ts';
 import type { CohortForecasts } from './cohorts.ts';
-import { HEAD_REPORT } from './drill-list.ts';
 import type { Journal, Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
-import type { DrillRun } from './run-drill.ts';
 
 /** Staged, guarded, reversible cache losses: what the admin API, the CLI and the console ask. One per domain at a time. */
 export interface Drills {
@@ -140,66 +136,4 @@ export interface DrillDomain {
   readonly hasStore: boolean;
   /** The longest that a client waits for an answer. Guards over durations follow it. */
   readonly patienceMs: number;
-}
-
-export interface DrillName {
-  readonly plan: Pick<Plan, 'name'>;
-  readonly domain: string;
-  readonly wallMs: number;
-  readonly random: () => number;
-}
-
-/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
-export function drillId({ plan, domain, wallMs, random }: DrillName): string {
-  const [day = '', time = ''] = new Date(wallMs).toISOString().replaceAll(/[-:]/g, '').split('T');
-  const safe = domain
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]/g, '-')
-    .slice(0, 64);
-  // Two processes may start one within a second.
-  const word = Math.floor(random() * 36 ** 4).toString(36);
-  return `${day}-${time.slice(0, 6)}-${safe}-${plan.name}-${word.padStart(4, '0')}`;
-}
-
-const EVERY_MS = 2000;
-/** What other processes are told is small. */
-const MAX_TOLD_MARKS = 64;
-
-/** Keeps the journal where it outlives this process, and tells the others how the drill goes: now and then, and at its end. */
-export function createDrillNews(options: {
-  readonly book: JournalBook;
-  readonly archive: Archive;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-}): Pick<DrillRun, 'onMark' | 'onTick' | 'onOver'> {
-  const { book, archive, clock } = options;
-  let unwritten = false;
-  let writtenMs = clock.monotonicMs();
-  let toldMs = Number.NEGATIVE_INFINITY;
-
-  const tell = async ({ control }: DrillDomain): Promise<void> => {
-    const head = book.read(false);
-    // Who cannot be told hears it the next time; the drill goes on.
-    await control.report(HEAD_REPORT, { ...head, marks: head.marks.slice(-MAX_TOLD_MARKS) }).catch(() => undefined);
-  };
-  return {
-    onMark: () => {
-      unwritten = true;
-      toldMs = Number.NEGATIVE_INFINITY;
-    },
-    onTick: (domain) => {
-      const nowMs = clock.monotonicMs();
-      if (nowMs - toldMs >= EVERY_MS) {
-        toldMs = nowMs;
-        void tell(domain);
-      }
-      if (unwritten && nowMs - writtenMs >= EVERY_MS) {
-        unwritten = false;
-        writtenMs = nowMs;
-        void archive.write(book.read());
-      }
-    },
-    onOver: async (domain) => {
-      await Promise.all([tell(domain), archive.write(book.read())]);
-    },
-  };
 }

@@ -8,7 +8,6 @@ import type { FlushPreview } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
 
 import { GUARD_FIGURES, type GuardFigure, type Plan } from './plan.ts';
-import type { Survival } from './resolve-request.ts';
 
 /** Of every drill, whoever started it: what is no such word becomes no file name and is no journal's. */
 export const DRILL_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
@@ -351,3 +350,21 @@ export const JOURNAL = Type.Object({
 });
 
 const schema = Compile(JOURNAL);
+
+/** What a figure lies between, by twice the standard error of what was counted. `high` absent: more than can be told. */
+export interface Range {
+  readonly low: number;
+  readonly high?: number;
+}
+
+/** What a drill tells about losing the cache. A figure is absent where there was too little load to say. */
+export interface Survival {
+  /** H: what the engine can do ÷ what it was asked in the baseline. */
+  readonly headroom?: Range;
+  /** The same at the worst moment. */
+  readonly headroomLeft?: Range;
+  /** A: engine calls with nothing cached ÷ those of the baseline. */
+  readonly amplification?: Range;
+  /** f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once, 0–1. */
+  readonly survivable?: Range;
+}

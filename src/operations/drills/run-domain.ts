@@ -3,15 +3,14 @@ import type { BucketRange } from '../../control/document.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Flush } from '../flush/flush.ts';
-import type { JournalBook } from './archive.ts';
+import { createDomainLog, type JournalBook } from './archive.ts';
 import { type Circle, nodesLostBy, stageTitle } from './cohorts.ts';
-import type { Grip, Loss, StageOverlay } from './drill-lock.ts';
+import { createDomainFigures } from './domain-figures.ts';
+import { abortNote, type Grip, type Loss, type StageOverlay } from './drill-lock.ts';
 import type { DrillDomain } from './drills.ts';
 import type { GuardState } from './guards.ts';
 import type { DrillPhase, Mark } from './journal.ts';
-import { createDomainFigures, createDomainLog } from './metrics-window.ts';
 import type { Plan } from './plan.ts';
-import { abortNote, type StopLever } from './run-drill.ts';
 import { type Course, type Decision, decide, type Ending, type Seen } from './state-machine.ts';
 
 export interface DomainRun {
@@ -282,3 +281,35 @@ export const sleepReally: Sleep = (ms, signal) =>
     const timer = setTimeout(end, ms).unref();
     signal?.addEventListener('abort', end, { once: true });
   });
+
+export type Stop = NonNullable<Seen['stop']>;
+
+/** How whoever aborts reaches the loop of a drill: at once, not at its next tick. */
+export interface StopLever {
+  readonly pull: (stop: Stop) => void;
+  /** Pulled and not yet acted upon. */
+  readonly pulled: () => Stop | undefined;
+  /** This one was acted upon: the loop ticks on, unless somebody has pulled again meanwhile. */
+  readonly settle: (done: Stop) => void;
+  /** Aborted while pulled. */
+  readonly signal: () => AbortSignal;
+}
+
+export function createStopLever(): StopLever {
+  let controller = new AbortController();
+  let stop: Stop | undefined;
+  return {
+    pull: (next) => {
+      // A stop that ends the drill at once is not replaced by a milder one.
+      if (stop?.atOnce !== true) stop = next;
+      controller.abort();
+    },
+    pulled: () => stop,
+    settle: (done) => {
+      if (stop !== done) return;
+      stop = undefined;
+      controller = new AbortController();
+    },
+    signal: () => controller.signal,
+  };
+}

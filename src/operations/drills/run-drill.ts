@@ -1,14 +1,15 @@
-import type { Control } from '../../control/control.ts';
+import { BUCKETS } from '../../cache/invalidation.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
-import { endOverlay } from '../../control/overlay.ts';
 import type { Clock } from '../../runtime.ts';
-import type { JournalBook } from './archive.ts';
-import type { Circle } from './cohorts.ts';
-import type { Grip } from './drill-lock.ts';
+import type { FlushPreview } from '../flush/flush.ts';
+import { type Archive, createJournalBook, type JournalBook } from './archive.ts';
+import { type Circle, createCircle, nodesLostBy } from './cohorts.ts';
+import { createGrip, type Grip } from './drill-lock.ts';
 import type { Caller, DrillDomain, DrillEvent } from './drills.ts';
-import type { Journal, Mark, Verdict } from './journal.ts';
-import { runDomain, type Sleep } from './run-domain.ts';
-import type { Seen } from './state-machine.ts';
+import type { Journal, Mark, ResumePoint, Verdict } from './journal.ts';
+import type { Plan } from './plan.ts';
+import { previewStage, type Settled } from './resolve-request.ts';
+import { createStopLever, runDomain, type Sleep, type Stop } from './run-domain.ts';
 
 /** A drill that runs in this process. */
 export interface RunningDrill {
@@ -120,54 +121,176 @@ export function runDrill(run: DrillRun): RunningDrill {
   };
 }
 
-export type Stop = NonNullable<Seen['stop']>;
+/** What an owner's head is reported as: one drill a domain, so one place. */
+export const HEAD_REPORT = 'drill';
 
-/** How whoever aborts reaches the loop of a drill: at once, not at its next tick. */
-export interface StopLever {
-  readonly pull: (stop: Stop) => void;
-  /** Pulled and not yet acted upon. */
-  readonly pulled: () => Stop | undefined;
-  /** This one was acted upon: the loop ticks on, unless somebody has pulled again meanwhile. */
-  readonly settle: (done: Stop) => void;
-  /** Aborted while pulled. */
-  readonly signal: () => AbortSignal;
+export interface DrillName {
+  readonly plan: Pick<Plan, 'name'>;
+  readonly domain: string;
+  readonly wallMs: number;
+  readonly random: () => number;
 }
 
-export function createStopLever(): StopLever {
-  let controller = new AbortController();
-  let stop: Stop | undefined;
+/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
+export function drillId({ plan, domain, wallMs, random }: DrillName): string {
+  const [day = '', time = ''] = new Date(wallMs).toISOString().replaceAll(/[-:]/g, '').split('T');
+  const safe = domain
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]/g, '-')
+    .slice(0, 64);
+  // Two processes may start one within a second.
+  const word = Math.floor(random() * 36 ** 4).toString(36);
+  return `${day}-${time.slice(0, 6)}-${safe}-${plan.name}-${word.padStart(4, '0')}`;
+}
+
+export const EVERY_MS = 2000;
+
+/** What other processes are told is small. */
+export const MAX_TOLD_MARKS = 64;
+
+/** Keeps the journal where it outlives this process, and tells the others how the drill goes: now and then, and at its end. */
+export function createDrillNews(options: {
+  readonly book: JournalBook;
+  readonly archive: Archive;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}): Pick<DrillRun, 'onMark' | 'onTick' | 'onOver'> {
+  const { book, archive, clock } = options;
+  let unwritten = false;
+  let writtenMs = clock.monotonicMs();
+  let toldMs = Number.NEGATIVE_INFINITY;
+
+  const tell = async ({ control }: DrillDomain): Promise<void> => {
+    const head = book.read(false);
+    // Who cannot be told hears it the next time; the drill goes on.
+    await control.report(HEAD_REPORT, { ...head, marks: head.marks.slice(-MAX_TOLD_MARKS) }).catch(() => undefined);
+  };
   return {
-    pull: (next) => {
-      // A stop that ends the drill at once is not replaced by a milder one.
-      if (stop?.atOnce !== true) stop = next;
-      controller.abort();
+    onMark: () => {
+      unwritten = true;
+      toldMs = Number.NEGATIVE_INFINITY;
     },
-    pulled: () => stop,
-    settle: (done) => {
-      if (stop !== done) return;
-      stop = undefined;
-      controller = new AbortController();
+    onTick: (domain) => {
+      const nowMs = clock.monotonicMs();
+      if (nowMs - toldMs >= EVERY_MS) {
+        toldMs = nowMs;
+        void tell(domain);
+      }
+      if (unwritten && nowMs - writtenMs >= EVERY_MS) {
+        unwritten = false;
+        writtenMs = nowMs;
+        void archive.write(book.read());
+      }
     },
-    signal: () => controller.signal,
+    onOver: async (domain) => {
+      await Promise.all([tell(domain), archive.write(book.read())]);
+    },
   };
 }
 
-/** Where the one who aborts a drill of another process tells its owner who it was. */
-const ABORT_REPORT = 'drill-abort';
-
-export function abortedBy({ by, reason }: Caller): string {
-  return reason === '' ? `Aborted by ${by}.` : `Aborted by ${by}: ${reason}.`;
+export interface BeginOptions {
+  readonly archive: Archive;
+  readonly processId: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe: (event: DrillEvent) => void;
+  readonly leaseMs: number;
+  readonly tickMs: number;
+  readonly sleep: Sleep;
 }
 
-/** Ends a drill that another process owns. @throws OperationRefused control-unavailable */
-export async function abortElsewhere(control: Control, drill: string, caller: Caller): Promise<void> {
-  await control.report(ABORT_REPORT, { drill, detail: abortedBy(caller) });
-  await control.change((document) => endOverlay(document, drill));
+/** Takes the first domain and sets the drill going. @throws OperationRefused, and then nothing has changed */
+export async function beginDrill(
+  { plan, domains }: Settled,
+  caller: Caller,
+  from: ResumePoint | undefined,
+  options: BeginOptions,
+): Promise<RunningDrill> {
+  const { archive, processId, clock, random, observe, leaseMs, tickMs, sleep } = options;
+  if (caller.reason.trim() === '') {
+    throw new OperationRefused('reason-required', 'A drill needs a reason: who reads its report will ask.', '/reason');
+  }
+  for (const domain of domains) await refuseNow(domain);
+  const offset = from?.offset ?? Math.floor(random() * BUCKETS);
+  const previews = await lastPreviews(plan, domains, offset);
+  const [first] = domains;
+  const startedAtMs = clock.wallMs();
+  const id = drillId({ plan, domain: first.name, wallMs: startedAtMs, random });
+
+  const parts = domains.map((domain, place): DrillPart => {
+    const nodes = domain.nodes();
+    const circle = createCircle(plan, offset, nodes.length);
+    const { cohorts } = circle;
+    const overlay = { drill: id, owner: processId, leaseMs, mode: plan.mode, cohorts };
+    const flushed =
+      place > 0 || from?.ranges === undefined
+        ? undefined
+        : { ranges: from.ranges, nodes: nodesLostBy(plan.stages, from.flushedStage ?? 0, nodes) };
+    return {
+      domain,
+      circle,
+      grip: createGrip({ control: domain.control, overlay, flushed, nowMs: clock.monotonicMs, sleep }),
+    };
+  });
+  await parts[0]?.grip.take();
+
+  const firstStage = from?.stage ?? 0;
+  const book = createJournalBook({
+    id,
+    plan,
+    domains: domains.map(({ name }) => name),
+    reason: caller.reason,
+    by: caller.by,
+    owner: processId,
+    startedAtMs,
+    previews,
+    state: { kind: 'running', phase: 'baseline', domain: first.name, stage: firstStage },
+    offset,
+    ...(from === undefined ? {} : { resumes: from.id }),
+  });
+  observe({ kind: 'drill-started', id, plan: plan.name, domains: domains.map(({ name }) => name), by: caller.by });
+  const news = createDrillNews({ book, archive, clock });
+  const drill = runDrill({ book, parts, firstStage, clock, tickMs, sleep, observe, ...news });
+  // Whoever reads the list right after the start finds it, also after a crash.
+  await archive.write(drill.journal());
+  return drill;
 }
 
-export async function abortNote(control: Pick<Control, 'reports'>, drill: string): Promise<string | undefined> {
-  const note: unknown = (await control.reports())?.get(ABORT_REPORT);
-  if (typeof note !== 'object' || note === null) return undefined;
-  const { drill: about, detail } = note as { readonly drill?: unknown; readonly detail?: unknown };
-  return about === drill && typeof detail === 'string' ? detail.slice(0, 2000) : undefined;
+/**
+ * Told before anything is counted or taken; the document itself is judged once more when it is taken. What speaks against
+ * it may have ended elsewhere since this process last looked: so it looks again before it says no.
+ */
+export async function refuseNow(domain: DrillDomain): Promise<void> {
+  if (objectionIn(domain) !== undefined) await domain.control.change((document) => document);
+  const objection = objectionIn(domain);
+  if (objection !== undefined) throw objection;
+}
+
+export function objectionIn({ name, control }: DrillDomain): OperationRefused | undefined {
+  const { halted } = control.document();
+  if (halted !== undefined) {
+    return new OperationRefused('halted', `Drills are halted by ${halted.by}: ${halted.reason}. Lift the halt first.`);
+  }
+  const overlay = control.overlay();
+  if (overlay === undefined) return undefined;
+  return new OperationRefused('drill-running', `Drill ${overlay.drill} runs in ${name}, owned by ${overlay.owner}.`);
+}
+
+/** Of the last stage that flushes. A store that cannot be counted now keeps nobody from rehearsing its loss. */
+export async function lastPreviews(
+  plan: Plan,
+  domains: readonly DrillDomain[],
+  offset: number,
+): Promise<Readonly<Record<string, FlushPreview>>> {
+  const stage = plan.stages.length - 1;
+  const all = await Promise.all(
+    domains.map(async (domain): Promise<readonly [string, FlushPreview][]> => {
+      try {
+        return [[domain.name, (await previewStage(plan, stage, domain, offset)).preview]];
+      } catch (error) {
+        if (error instanceof OperationRefused && error.code !== 'control-unavailable') throw error;
+        return [];
+      }
+    }),
+  );
+  return Object.fromEntries(all.flat());
 }

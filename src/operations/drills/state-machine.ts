@@ -1,9 +1,7 @@
-import { type Figures, figuresBetween } from '../meter/figures.ts';
 import { ENOUGH_OF_COHORT, LONGEST_WAIT_MS } from './cohorts.ts';
-import { brokenHypothesis, type GuardState, shown } from './guards.ts';
+import { type GuardState, shown } from './guards.ts';
 import type { Verdict } from './journal.ts';
-import { type Readings, shareInFlight } from './metrics-window.ts';
-import type { GuardRule, Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Recovery } from './result.ts';
 
 /** Where a drill of one domain is. Times are of the monotonic clock. */
@@ -204,39 +202,4 @@ function judged(plan: Plan, seen: Seen): Ending {
   const { heard, before } = seen.processes();
   if (heard < before) return failed(`Only ${heard} of ${before} processes were heard at the end.`);
   return { kind: 'passed', detail: 'Every stage was survived and the cache came back.' };
-}
-
-/** One stretch from a moment on, as a whole: the baseline, or the time after the cache was restored. */
-export interface PhaseMeasure {
-  readonly add: (nowMs: number, readings: Readings, sinceLast: Figures | undefined) => void;
-  readonly figures: () => Figures | undefined;
-  /** What of the steady-state hypothesis does not hold over it, in words. */
-  readonly broken: (rules: readonly GuardRule[], baseline: Figures | undefined) => readonly string[];
-}
-
-export function createPhaseMeasure(fromMs: number): PhaseMeasure {
-  let first: Readings | undefined;
-  let latest: Readings | undefined;
-  let shares = 0;
-  let looks = 0;
-  const figures = (): Figures | undefined =>
-    first === undefined || latest === undefined || first === latest ? undefined : figuresBetween(first, latest);
-  return {
-    add: (nowMs, readings, sinceLast) => {
-      if (nowMs < fromMs) return;
-      latest = readings;
-      first ??= readings;
-      if (sinceLast === undefined || first === readings) return;
-      for (const share of shareInFlight(sinceLast)) {
-        shares += share;
-        looks += 1;
-      }
-    },
-    figures,
-    broken: (rules, baseline) => {
-      const measured = figures();
-      if (measured === undefined) return [];
-      return brokenHypothesis(rules, measured, looks === 0 ? undefined : shares / looks, baseline);
-    },
-  };
 }

@@ -213,7 +213,3 @@ export function rangesOf(
   const count = Math.max(1, Math.ceil(fraction * BUCKETS - ROUNDING));
   return arc(from ?? Math.floor(random() * BUCKETS), count);
 }
-
-export function holdsBucket(ranges: readonly BucketRange[], bucket: number): boolean {
-  return ranges.some(({ from, to }) => from <= bucket && bucket < to);
-}

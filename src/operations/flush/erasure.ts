@@ -1,9 +1,8 @@
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
-import { holdsBucket } from './create-flush.ts';
 import type { EraseAsk, Erasure, FlushEvent } from './flush.ts';
-import { keyIn } from './preview.ts';
+import { holdsBucket, keyIn } from './preview.ts';
 
 /** One erasure, from its start to its end. */
 export interface ErasureRun {

@@ -5,7 +5,7 @@ import type { BucketRange, FlushMode } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Figures } from '../meter/figures.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
-import { holdsBucket } from './create-flush.ts';
+
 import type { Affected, FlushAsk, FlushPreview, PurgedPages, QueryPages } from './flush.ts';
 import { estimateSurvival } from './survival.ts';
 
@@ -231,4 +231,8 @@ const KEY_CHARACTERS = 22;
 /** `sc1:<domain>:{<key>}` → the key. */
 export function keyIn(storeName: string): string {
   return storeName.slice(-KEY_CHARACTERS - 1, -1);
+}
+
+export function holdsBucket(ranges: readonly BucketRange[], bucket: number): boolean {
+  return ranges.some(({ from, to }) => from <= bucket && bucket < to);
 }

@@ -7,7 +7,7 @@ import {
   loadReadyPlans,
   readPlanFile,
   writePlanFile,
-} from '../../../src/operations/drills/read-plan.ts';
+} from '../../../src/operations/drills/plan-file.ts';
 
 const planOf = (text: string, nodes?: number) => {
   const read = readPlanFile(text, nodes);

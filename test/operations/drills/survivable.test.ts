@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { survivalOf } from '../../../src/operations/drills/resolve-request.ts';
+import { survivalOf } from '../../../src/operations/drills/result.ts';
 import { type Figures, figuresBetween } from '../../../src/operations/meter/figures.ts';
 
 const nothing = figuresBetween(new Map(), new Map());

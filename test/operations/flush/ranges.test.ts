@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bucketsIn } from '../../../src/control/document.ts';
-import { holdsBucket, rangesOf } from '../../../src/operations/flush/create-flush.ts';
+import { rangesOf } from '../../../src/operations/flush/create-flush.ts';
+import { holdsBucket } from '../../../src/operations/flush/preview.ts';
 
 const fractions = fc.double({ min: 0, max: 1, minExcluded: true, noNaN: true });
 const places = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

@@ -2,24 +2,28 @@ import { countText, durationText, percentText, perSecondText } from '../../../re
 import { createFrame } from '../../../report/plot/frame.ts';
 import type { Panel } from '../../../report/plot/panel.ts';
 import {
-  type Combine,
-  condense,
   type Layer,
   level,
   line,
-  merged,
   type Pile,
-  type Point,
   type Run,
   spread,
   stack,
   stackNames,
 } from '../../../report/plot/series.ts';
 import type { Outcome } from '../../../search/events.ts';
-import type { CohortFigures } from '../../meter/figures.ts';
-import type { Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { type Stretch, samplesOf, segmentsOf, type Track } from './track.ts';
+import {
+  cohortCurve,
+  curve,
+  highest,
+  LEAST_SEARCHES,
+  LONGEST_MS,
+  type Sheet,
+  type Stretch,
+  samplesOf,
+  segmentsOf,
+} from './track.ts';
 
 /** The cohort of the stage that runs against the one that nobody flushed, and each against its own past. */
 export function hitRatioPlot(sheet: Sheet, plan: Plan, id: string): Panel {
@@ -180,76 +184,4 @@ export function latencyPlot(sheet: Sheet, id: string): Panel {
     ],
     isEmpty: p99.length + p50.length === 0,
   };
-}
-
-/** Fewer searches make no ratio: of three of them, one more miss is a third. */
-export const LEAST_SEARCHES = 40;
-/** A cohort that is hardly asked for is still drawn, a point for so long. */
-export const LONGEST_MS = 8000;
-
-/**
- * A cohort's hit ratio over time. Samples are taken together until they hold enough searches, never across what `part`
- * tells apart: each stage has a cohort of its own.
- */
-export function cohortCurve(
-  { track, columnMs }: Sheet,
-  cohort: (sample: Sample) => CohortFigures | undefined,
-  part: (sample: Sample) => number,
-): readonly Run[] {
-  const runs = track.runs.flatMap((stretches) => {
-    const found: Point[][] = [];
-    let [open, current]: [Point[], Point[] | undefined] = [[], undefined];
-    let inPart: number | undefined;
-    const take = (): void => {
-      current?.push(...merged(open, 'mean'));
-      open = [];
-    };
-    for (const { fromMs, toMs, sample } of stretches) {
-      if (current === undefined || part(sample) !== inPart) {
-        take();
-        inPart = part(sample);
-        current = [];
-        found.push(current);
-      }
-      const { searches = 0, hitRatio } = cohort(sample) ?? {};
-      if (hitRatio === undefined || !Number.isFinite(hitRatio) || !(searches > 0)) continue;
-      open.push({ fromMs, toMs, value: hitRatio, low: hitRatio, high: hitRatio, weight: searches });
-      const known = open.reduce((sum, point) => sum + point.weight, 0);
-      if (known >= LEAST_SEARCHES || toMs - (open[0]?.fromMs ?? toMs) >= LONGEST_MS) take();
-    }
-    take();
-    return found.filter((run) => run.length > 0).map((run) => run.map(even));
-  });
-  return condense(runs, track.fromMs, columnMs, 'mean');
-}
-
-/** The ratios of single samples were none: what was taken together has one value. */
-function even(point: Point): Point {
-  return { ...point, low: point.value, high: point.value };
-}
-
-/** What a plot is drawn with: the domain's part, and the room it has. */
-export interface Sheet {
-  readonly track: Track;
-  /** Of a plot's width: no more points than this are drawn along a line. */
-  readonly columnMs: number;
-}
-
-/** One figure over time. A sample that does not have it breaks the line. */
-export function curve(sheet: Sheet, read: (sample: Sample) => number | undefined, combine: Combine): readonly Run[] {
-  const { track, columnMs } = sheet;
-  const runs = track.runs.flatMap((stretches) => {
-    const found: Point[][] = [[]];
-    for (const { fromMs, toMs, sample } of stretches) {
-      const value = read(sample);
-      if (value === undefined || !Number.isFinite(value)) found.push([]);
-      else found[found.length - 1]?.push({ fromMs, toMs, value, low: value, high: value, weight: toMs - fromMs });
-    }
-    return found.filter((run) => run.length > 0);
-  });
-  return condense(runs, track.fromMs, columnMs, combine);
-}
-
-export function highest(...some: readonly (readonly Run[])[]): number {
-  return some.flat(2).reduce((most, point) => Math.max(most, point.high), 0);
 }

@@ -9,12 +9,11 @@ import {
   UNKNOWN,
 } from '../../../report/format.ts';
 import type { CohortFigures } from '../../meter/figures.ts';
-import type { Learned } from '../journal.ts';
+import type { Learned, Range } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import type { Range } from '../resolve-request.ts';
 import { chancePoints } from '../result.ts';
-import { shareFlushed, stageTitle } from './hypothesis.ts';
 import { lastStage, samplesOf, type Track } from './track.ts';
+import { shareFlushed, stageTitle } from './words.ts';
 
 export interface Lesson {
   readonly name: string;

@@ -1,9 +1,10 @@
-import { countText, durationText, percentText, perSecondText, pointsText, timesText } from '../../../report/format.ts';
+import { countText, perSecondText } from '../../../report/format.ts';
 import { createFrame } from '../../../report/plot/frame.ts';
 import type { LegendEntry, Panel } from '../../../report/plot/panel.ts';
 import { level, line, spread } from '../../../report/plot/series.ts';
 import { GUARD_FIGURES, type GuardFigure, type Plan } from '../plan.ts';
-import { curve, highest, type Sheet } from './answer-plots.ts';
+import { curve, highest, type Sheet } from './track.ts';
+import { GUARD_WORDS } from './words.ts';
 
 /** Engine calls a second, beside what they were before. */
 export function engineRatePlot(sheet: Sheet, id: string): Panel {
@@ -145,19 +146,3 @@ function guardPlot(sheet: Sheet, plan: Plan, figure: GuardFigure, id: string): P
     isEmpty: values.length === 0,
   };
 }
-
-/** How a guard's figure is called and shown. */
-export interface GuardWords {
-  readonly name: string;
-  readonly unit: string;
-  readonly text: (value: number | undefined) => string;
-}
-
-export const GUARD_WORDS: Readonly<Record<GuardFigure, GuardWords>> = {
-  errorRate: { name: 'Failed searches', unit: '% of searches', text: percentText },
-  shedRate: { name: 'Shed searches', unit: '% of searches', text: percentText },
-  p99Ms: { name: 'p99 of searches', unit: 'time', text: durationText },
-  engineInFlightShare: { name: 'Engine places taken', unit: "% of the fleet's places", text: percentText },
-  engineRateFactor: { name: 'Engine calls', unit: 'times the baseline', text: timesText },
-  hitRatioDrop: { name: 'Hit ratio lost by the control cohort', unit: 'points', text: pointsText },
-};

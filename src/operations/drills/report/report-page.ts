@@ -14,13 +14,13 @@ import { FRAME_WIDTH, linearScale } from '../../../report/plot/frame.ts';
 import { panelFigure } from '../../../report/plot/panel.ts';
 import type { Journal, Mark } from '../journal.ts';
 import type { Plan, Stage } from '../plan.ts';
-import { hitRatioPlot, latencyPlot, outcomePlot, type Sheet } from './answer-plots.ts';
+import { hitRatioPlot, latencyPlot, outcomePlot } from './answer-plots.ts';
 import { MEANINGS, toldText } from './conclusions.ts';
 import { enginePlacesPlot, engineRatePlot, guardPlots } from './engine-plots.ts';
-import { stageName, stageTitle, verdictWords } from './hypothesis.ts';
-import { plotKey, sceneryOf } from './plot-annotations.ts';
+import { plotKey, sceneryOf, timeline } from './plot-annotations.ts';
 import { dryRun, hypothesisTable, learnedTable, limitText, phaseTable, stageTable } from './tables.ts';
-import { lastStage, samplesOf, type Track, timeline, trackOf } from './track.ts';
+import { lastStage, type Sheet, samplesOf, type Track, trackOf } from './track.ts';
+import { stageName, stageTitle, verdictWords } from './words.ts';
 
 /** Along a plot, for all domains together: what keeps the page under 300 KB however long the drill was. */
 const COLUMNS = 400;

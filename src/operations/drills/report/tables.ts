@@ -4,9 +4,9 @@ import type { FlushPreview } from '../../flush/flush.ts';
 import type { StageLearned } from '../journal.ts';
 import type { GuardRule, Plan } from '../plan.ts';
 import { type Lesson, lessonsOf } from './conclusions.ts';
-import { GUARD_WORDS } from './engine-plots.ts';
-import { stageTitle, type Tested, testedGuards } from './hypothesis.ts';
+import { type Tested, testedGuards } from './hypothesis.ts';
 import { type Segment, segmentsOf, type Track } from './track.ts';
+import { GUARD_WORDS, stageTitle } from './words.ts';
 
 /** The plots as figures, phase by phase. */
 export function phaseTable(track: Track, plan: Plan): Markup | undefined {

@@ -1,10 +1,9 @@
-import { countText, durationText, elapsedText, utcText } from '../../../report/format.ts';
-import { type Content, element, type Markup, said, table } from '../../../report/markup.ts';
+import { type Combine, condense, merged, type Point, type Run } from '../../../report/plot/series.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
+import type { CohortFigures } from '../../meter/figures.ts';
 import type { DrillPhase, Journal, Learned, Mark, Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { GUARD_WORDS } from './engine-plots.ts';
-import { stageName, stageTitle } from './hypothesis.ts';
+import { stageName } from './words.ts';
 
 /** A sample with the stretch of time it stands for. */
 export interface Stretch {
@@ -132,88 +131,75 @@ function nameOf(plan: Plan, phase: DrillPhase, stage: number): string {
   }
 }
 
-/** What stands in the page; a drill whose guards flap writes more than anybody reads. */
-const MAX_ROWS = 300;
-const BUCKETS = 10_000;
-const PHASES: Readonly<Record<Extract<Mark, { kind: 'phase' }>['phase'], string>> = {
-  baseline: 'Baseline: nothing is flushed yet',
-  stage: 'The stage goes on',
-  hold: 'On hold: no further stage until the guard holds again',
-  recovery: 'Recovery: waits until the cohort is back at its own past',
-  after: 'After: the cache is restored, the hypothesis must hold again',
-};
+/** Fewer searches make no ratio: of three of them, one more miss is a third. */
+export const LEAST_SEARCHES = 40;
 
-/** Everything the drill did, in order. */
-export function timeline(journal: Journal): Markup {
-  const marks = journal.marks.toSorted((a, b) => a.atMs - b.atMs).filter((mark, _, all) => !saysNothing(mark, all));
-  // The beginning and the end say most.
-  const half = MAX_ROWS / 2;
-  const shown = marks.length > MAX_ROWS ? [...marks.slice(0, half), ...marks.slice(-half)] : marks;
-  const many = journal.domains.length > 1;
-  const drawn = table<Mark>({
-    caption: 'What happened, and when',
-    narrow: 'cards',
-    columns: [
-      { title: 'Elapsed', cell: ({ atMs }) => elapsedText(atMs) },
-      {
-        title: 'UTC',
-        cell: ({ atMs }) => element('span', { class: 'moment-text' }, utcText(journal.startedAtMs + atMs)),
-      },
-      ...(many ? [{ title: 'Domain', cell: ({ domain }: Mark) => said(domain) }] : []),
-      { title: 'What', isProse: true, cell: (mark) => whatText(journal, mark) },
-    ],
-    rows: shown,
-    none: 'Nothing is written down yet.',
+/** A cohort that is hardly asked for is still drawn, a point for so long. */
+export const LONGEST_MS = 8000;
+
+/**
+ * A cohort's hit ratio over time. Samples are taken together until they hold enough searches, never across what `part`
+ * tells apart: each stage has a cohort of its own.
+ */
+export function cohortCurve(
+  { track, columnMs }: Sheet,
+  cohort: (sample: Sample) => CohortFigures | undefined,
+  part: (sample: Sample) => number,
+): readonly Run[] {
+  const runs = track.runs.flatMap((stretches) => {
+    const found: Point[][] = [];
+    let [open, current]: [Point[], Point[] | undefined] = [[], undefined];
+    let inPart: number | undefined;
+    const take = (): void => {
+      current?.push(...merged(open, 'mean'));
+      open = [];
+    };
+    for (const { fromMs, toMs, sample } of stretches) {
+      if (current === undefined || part(sample) !== inPart) {
+        take();
+        inPart = part(sample);
+        current = [];
+        found.push(current);
+      }
+      const { searches = 0, hitRatio } = cohort(sample) ?? {};
+      if (hitRatio === undefined || !Number.isFinite(hitRatio) || !(searches > 0)) continue;
+      open.push({ fromMs, toMs, value: hitRatio, low: hitRatio, high: hitRatio, weight: searches });
+      const known = open.reduce((sum, point) => sum + point.weight, 0);
+      if (known >= LEAST_SEARCHES || toMs - (open[0]?.fromMs ?? toMs) >= LONGEST_MS) take();
+    }
+    take();
+    return found.filter((run) => run.length > 0).map((run) => run.map(even));
   });
-  const left = marks.length - shown.length;
-  return element(
-    'section',
-    { 'aria-labelledby': 'timeline' },
-    element('h2', { id: 'timeline' }, 'Timeline'),
-    drawn,
-    left === 0
-      ? undefined
-      : element(
-          'p',
-          { class: 'note' },
-          `${countText(left)} marks in the middle are not shown; the JSON journal has them all.`,
-        ),
-  );
+  return condense(runs, track.fromMs, columnMs, 'mean');
 }
 
-/** That stages begin is said by the first of them, at the same moment. */
-function saysNothing(mark: Mark, all: readonly Mark[]): boolean {
-  if (mark.kind !== 'phase' || mark.phase !== 'stage') return false;
-  return all.some(
-    ({ kind, domain, atMs }) => kind === 'stage' && domain === mark.domain && Math.abs(atMs - mark.atMs) < 500,
-  );
+/** The ratios of single samples were none: what was taken together has one value. */
+export function even(point: Point): Point {
+  return { ...point, low: point.value, high: point.value };
 }
 
-function whatText({ plan }: Journal, mark: Mark): Content {
-  switch (mark.kind) {
-    case 'phase':
-      return PHASES[mark.phase];
-    case 'stage': {
-      const buckets = mark.ranges.reduce((sum, { from, to }) => sum + to - from, 0);
-      const reach = buckets > 0 ? `, ${countText(buckets)} of ${countText(BUCKETS)} buckets` : '';
-      return [element('strong', {}, said(stageTitle(plan, mark.stage, mark.title))), reach];
+/** What a plot is drawn with: the domain's part, and the room it has. */
+export interface Sheet {
+  readonly track: Track;
+  /** Of a plot's width: no more points than this are drawn along a line. */
+  readonly columnMs: number;
+}
+
+/** One figure over time. A sample that does not have it breaks the line. */
+export function curve(sheet: Sheet, read: (sample: Sample) => number | undefined, combine: Combine): readonly Run[] {
+  const { track, columnMs } = sheet;
+  const runs = track.runs.flatMap((stretches) => {
+    const found: Point[][] = [[]];
+    for (const { fromMs, toMs, sample } of stretches) {
+      const value = read(sample);
+      if (value === undefined || !Number.isFinite(value)) found.push([]);
+      else found[found.length - 1]?.push({ fromMs, toMs, value, low: value, high: value, weight: toMs - fromMs });
     }
-    case 'guard': {
-      const { name, text } = GUARD_WORDS[mark.figure];
-      return [
-        element('span', { class: 'word bad' }, '✕ Guard broken'),
-        ` ${name}: ${text(mark.value)}, limit ${text(mark.max)}; then `,
-        said(mark.then),
-      ];
-    }
-    case 'guard-holds':
-      return [element('span', { class: 'word good' }, '✓ Guard holds again'), ` ${GUARD_WORDS[mark.figure].name}`];
-    case 'recovered':
-      return [
-        element('span', { class: 'word good' }, '● Recovered'),
-        ` ${stageTitle(plan, mark.stage)}, after ${durationText(mark.afterMs)}`,
-      ];
-    case 'restored':
-      return [element('span', { class: 'word' }, '◆ Cache restored'), ': ', said(mark.why)];
-  }
+    return found.filter((run) => run.length > 0);
+  });
+  return condense(runs, track.fromMs, columnMs, combine);
+}
+
+export function highest(...some: readonly (readonly Run[])[]): number {
+  return some.flat(2).reduce((most, point) => Math.max(most, point.high), 0);
 }

@@ -3,11 +3,12 @@ import {
   type Journal,
   type Learned,
   type Mark,
+  type Range,
   type Sample,
+  type Survival,
   VERDICTS,
 } from '../../../../src/operations/drills/journal.ts';
 import { GUARD_FIGURES, type GuardRule, type Plan, type Stage } from '../../../../src/operations/drills/plan.ts';
-import type { Range, Survival } from '../../../../src/operations/drills/resolve-request.ts';
 import type { Figures } from '../../../../src/operations/meter/figures.ts';
 import { OUTCOMES } from '../../../../src/search/events.ts';
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sample } from '../../../../src/operations/drills/journal.ts';
-import { cohortCurve } from '../../../../src/operations/drills/report/answer-plots.ts';
 import { controlLesson } from '../../../../src/operations/drills/report/conclusions.ts';
 import { testedGuards } from '../../../../src/operations/drills/report/hypothesis.ts';
-import { trackOf } from '../../../../src/operations/drills/report/track.ts';
+import { cohortCurve, trackOf } from '../../../../src/operations/drills/report/track.ts';
 import { journalOf, STAGED } from '../../../fakes/journal.ts';
 
 const JOURNAL = journalOf();

@@ -1,0 +1,114 @@
+import { durationText, percentText, pointsText, timesText } from '../../../report/format.ts';
+import { SIGNS, type VerdictWords } from '../../../report/markup.ts';
+import type { Journal, Verdict } from '../journal.ts';
+import type { GuardFigure, Plan, Stage } from '../plan.ts';
+/** How a guard's figure is called and shown. */
+export interface GuardWords {
+  readonly name: string;
+  readonly unit: string;
+  readonly text: (value: number | undefined) => string;
+}
+
+export const GUARD_WORDS: Readonly<Record<GuardFigure, GuardWords>> = {
+  errorRate: { name: 'Failed searches', unit: '% of searches', text: percentText },
+  shedRate: { name: 'Shed searches', unit: '% of searches', text: percentText },
+  p99Ms: { name: 'p99 of searches', unit: 'time', text: durationText },
+  engineInFlightShare: { name: 'Engine places taken', unit: "% of the fleet's places", text: percentText },
+  engineRateFactor: { name: 'Engine calls', unit: 'times the baseline', text: timesText },
+  hitRatioDrop: { name: 'Hit ratio lost by the control cohort', unit: 'points', text: pointsText },
+};
+
+export const STILL: Readonly<Record<Journal['state']['kind'], string>> = {
+  running: 'Running',
+  ending: 'Restored',
+  over: 'Over',
+};
+
+/** How a drill ended. */
+export function verdictWords({ verdict, state, plan, domains }: Journal): VerdictWords {
+  if (verdict === undefined && state.kind === 'ending' && state.ended !== undefined) {
+    const { kind, detail } = state.ended;
+    return { ...endWords(kind), detail: `${detail} The cache is restored; the last figures are being taken.` };
+  }
+  if (verdict === undefined) {
+    const detail = stillText(state, plan, domains.length > 1);
+    return { word: STILL[state.kind], detail, tone: 'open', sign: SIGNS.wait };
+  }
+  return { ...endWords(verdict.kind), detail: verdict.detail };
+}
+
+export function endWords(kind: Verdict['kind']): Omit<VerdictWords, 'detail'> {
+  switch (kind) {
+    case 'passed':
+      return { word: 'Passed', tone: 'good', sign: SIGNS.check };
+    case 'failed':
+      return { word: 'Failed', tone: 'bad', sign: SIGNS.cross };
+    case 'not-measured':
+      return { word: 'Not measured', tone: 'warn', sign: SIGNS.question };
+    case 'aborted':
+      return { word: 'Aborted', tone: 'warn', sign: SIGNS.stop };
+    case 'refused':
+      return { word: 'Refused', tone: 'warn', sign: SIGNS.bar };
+    case 'lost':
+      return { word: 'Lost', tone: 'bad', sign: SIGNS.question };
+  }
+}
+
+export function stillText(state: Journal['state'], plan: Journal['plan'], many: boolean): string {
+  switch (state.kind) {
+    case 'running': {
+      const where = many ? ` of ${state.domain}` : '';
+      return `It is still going on: ${state.phase === 'stage' ? stageTitle(plan, state.stage) : state.phase}${where}. These are the figures so far.`;
+    }
+    case 'ending':
+      return 'The cache is restored already; the last figures are being taken.';
+    case 'over':
+      return 'It ended without a verdict.';
+  }
+}
+
+/** What a stage loses, short enough for a band of a plot: `25 %`, `node 2`, `blackout`. */
+export function stageName(plan: Plan, stage: number): string {
+  const planned = plan.stages[stage];
+  return planned === undefined ? `stage ${stage + 1}` : lossText(planned);
+}
+
+/** `Stage 3: 25 %`, with the plan's own title where it says something else. */
+export function stageTitle(plan: Plan, stage: number, ownTitle?: string): string {
+  const name = stageName(plan, stage);
+  const title = ownTitle ?? plan.stages[stage]?.title;
+  const numbered = `Stage ${stage + 1}`;
+  if (plan.stages[stage] === undefined) return title === undefined ? numbered : `${numbered}: ${title}`;
+  return `${numbered}: ${withLoss(title, name)}`;
+}
+
+/** The largest share of the keys that a stage up to this one has flushed; undefined of nodes and of a blackout. */
+export function shareFlushed(plan: Plan, stage: number): number | undefined {
+  return plan.stages
+    .slice(0, stage + 1)
+    .reduce<number | undefined>(
+      (most, planned) => (planned.kind === 'fraction' ? Math.max(most ?? 0, planned.fraction) : most),
+      undefined,
+    );
+}
+
+export function lossText(stage: Stage): string {
+  switch (stage.kind) {
+    case 'fraction':
+      return percentText(stage.fraction);
+    case 'node':
+      return `node ${Number.isFinite(stage.node) ? stage.node + 1 : '?'}`;
+    case 'blackout':
+      return 'blackout';
+  }
+}
+
+/** A title that names the loss already needs no more. */
+export function withLoss(title: string | undefined, name: string): string {
+  if (title === undefined) return name;
+  return letters(title).includes(letters(name)) ? title : `${title} (${name})`;
+}
+
+export function letters(text: string): string {
+  return text.replaceAll(/\s/g, '').toLowerCase();
+}
