@@ -1,10 +1,10 @@
 import type { ComposedDomain } from './compose-domain.ts';
-import type { DomainOperations } from './http/admin/operations.ts';
 import type { DrillDomain } from './operations/drills/drills.ts';
 import { createFlush } from './operations/flush/create-flush.ts';
 import type { FlushEvent } from './operations/flush/flush.ts';
 import { createSweeper } from './operations/flush/sweep.ts';
 import { createFleetReadings, createRecent } from './operations/meter/meter.ts';
+import type { DomainOperations } from './operations/operations.ts';
 import type { WarmUpDomain } from './operations/warm/warm-ups.ts';
 import { type CounterStore, createSharedPopularity, type PopularityEvent } from './popularity/shared.ts';
 import type { Clock } from './runtime.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Content, element, styleSheet } from './markup.ts';
 import { AREAS, GROUND, type Ink, LINES, readableOn, TEXT } from './palette.ts';
 
-export interface DocumentOptions {
+interface DocumentOptions {
   readonly title: string;
   readonly body: readonly Content[];
   /** Rules beyond those all reports have: constants of ours. */
@@ -85,7 +85,7 @@ export const PLOT_STYLE = `
 `;
 
 /** Everything but the plots: quiet paper, hairlines instead of boxes. */
-export const TEXT_STYLE = `
+const TEXT_STYLE = `
 *,*::before,*::after{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif;overflow-wrap:anywhere}
@@ -154,7 +154,7 @@ th,td{padding-right:.5rem}
 `;
 
 /** The palette as custom properties: light, dark where the reader prefers it, and light again on paper. */
-export function themeStyle(): string {
+function themeStyle(): string {
   const light = variables('light');
   return [
     `:root{color-scheme:light dark;${light}}`,

@@ -100,7 +100,7 @@ export interface Column<Row> {
   readonly isProse?: boolean;
 }
 
-export interface TableOptions<Row> {
+interface TableOptions<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

@@ -1,4 +1,4 @@
-import type { DomainLook } from '../../src/http/admin/operations.ts';
+import type { DomainLook } from '../../src/operations/operations.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { createAdminServer } from '../../src/http/admin/admin-server.ts';
-import type { DomainLook, Operations } from '../../src/http/admin/operations.ts';
 import type { RecordedEntry } from '../../src/operations/audit/audit.ts';
+import type { DomainLook, Operations } from '../../src/operations/operations.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';

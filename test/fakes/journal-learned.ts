@@ -1,10 +1,15 @@
-import type { Learned, Mark, Sample } from '../../src/operations/drills/journal.ts';
+import type { DomainResult, Mark, Sample } from '../../src/operations/drills/journal.ts';
 import { survivalOf } from '../../src/operations/drills/result.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 
 /** What a drill would have learned from these samples. */
-export function learn(domain: string, samples: readonly Sample[], marks: readonly Mark[], baseline: Figures): Learned {
+export function learn(
+  domain: string,
+  samples: readonly Sample[],
+  marks: readonly Mark[],
+  baseline: Figures,
+): DomainResult {
   const during = samples.filter(({ phase }) => phase === 'stage' || phase === 'recovery');
   const stages = marks.flatMap((mark) => {
     if (mark.kind !== 'stage') return [];

@@ -1,4 +1,4 @@
-import type { DrillPhase, Learned, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
+import type { DomainResult, DrillPhase, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
 import type { GuardRule, Plan } from '../../src/operations/drills/plan.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
 import { learn, mean } from './journal-learned.ts';
@@ -18,7 +18,7 @@ export interface Traffic {
 interface DomainPart {
   readonly samples: readonly Sample[];
   readonly marks: readonly Mark[];
-  readonly learned: Learned;
+  readonly learned: DomainResult;
   readonly toMs: number;
 }
 

@@ -1,4 +1,4 @@
-import type { Journal, Learned, Mark, Sample } from '../../src/operations/drills/journal.ts';
+import type { DomainResult, Journal, Mark, Sample } from '../../src/operations/drills/journal.ts';
 import type { GuardRule, Plan, Stage } from '../../src/operations/drills/plan.ts';
 import type { FlushPreview } from '../../src/operations/flush/flush.ts';
 import { drillDomain, type Traffic } from './journal-run.ts';
@@ -40,7 +40,7 @@ export function journalOf(drilled: Drilled = {}): Journal {
   const { plan = STAGED, domains = ['goods'], seed = 7, reason = 'rehearsal before the winter sale' } = drilled;
   const samples: Sample[] = [];
   const marks: Mark[] = [];
-  const learned: Learned[] = [];
+  const learned: DomainResult[] = [];
   let atMs = 0;
   for (const [i, domain] of domains.entries()) {
     if (drilled.end !== undefined && atMs >= drilled.end.atMs) break;

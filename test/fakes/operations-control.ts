@@ -2,7 +2,7 @@ import { unflushed } from '../../src/cache/invalidation.ts';
 import type { Change, Changed, Control } from '../../src/control/control.ts';
 import type { BucketRange, ControlDocument } from '../../src/control/document.ts';
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import type { Erasure, Flush, FlushAsk, FlushDone, FlushPreview } from '../../src/operations/flush/flush.ts';
+import type { Erasure, Flush, FlushDone, FlushPreview, FlushRequest } from '../../src/operations/flush/flush.ts';
 import type { Clock } from '../../src/runtime.ts';
 
 /** One domain's document in this process alone. */
@@ -43,7 +43,7 @@ export function createFakeControl(): Control {
 export function createFakeFlush(control: Control, clock: Clock): Flush {
   let erasure: Erasure | undefined;
 
-  const rangesOf = ({ fraction, from = 0 }: FlushAsk): readonly BucketRange[] => {
+  const rangesOf = ({ fraction, from = 0 }: FlushRequest): readonly BucketRange[] => {
     if (!(fraction > 0 && fraction <= 1)) {
       throw new OperationRefused('invalid-fraction', 'A fraction is above 0 and at most 1.', '/fraction');
     }
@@ -53,7 +53,7 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
     ...(await control.change((now) => change({ ...now, generation: now.generation + 1 }))),
     ranges,
   });
-  const judge = (ask: FlushAsk): void => {
+  const judge = (ask: FlushRequest): void => {
     if (ask.by === 'flushall') {
       throw new OperationRefused('not-dedicated', 'The store is not declared `dedicated`; use by: unlink.', '/by');
     }
@@ -107,7 +107,7 @@ const ERASED: Erasure = {
   seconds: 3.2,
 };
 
-export function previewOf(mode: FlushAsk['mode'], fraction: number, ranges: readonly BucketRange[]): FlushPreview {
+export function previewOf(mode: FlushRequest['mode'], fraction: number, ranges: readonly BucketRange[]): FlushPreview {
   const keys = Math.round(48_210 * fraction);
   return {
     mode,

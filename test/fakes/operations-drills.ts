@@ -1,10 +1,10 @@
 import type { Control } from '../../src/control/control.ts';
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import { createCircle, forecastCohorts } from '../../src/operations/drills/cohorts.ts';
-import type { Caller, DrillAsk, Drills, StartAsk } from '../../src/operations/drills/drills.ts';
+import { createCohortLayout, forecastCohorts } from '../../src/operations/drills/cohorts.ts';
+import type { Caller, DrillRequest, Drills, StartRequest } from '../../src/operations/drills/drills.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import { describeFault, type Plan, pointerOf } from '../../src/operations/drills/plan.ts';
-import { readPlan } from '../../src/operations/drills/read-plan.ts';
+import { readPlan } from '../../src/operations/drills/plan-validation.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { previewOf } from './operations-control.ts';
 import { type FakeDrill, journalAt } from './operations-journal.ts';
@@ -34,7 +34,7 @@ export function createFakeDrills(options: {
     const known = FAKE_PLANS.map(({ name }) => name).join(', ');
     throw new OperationRefused('unknown-plan', `There is no plan ${asked}; there are ${known}.`, '/plan');
   };
-  const domainsOf = ({ domains }: DrillAsk, plan: Plan): readonly string[] => {
+  const domainsOf = ({ domains }: DrillRequest, plan: Plan): readonly string[] => {
     const chosen = domains ?? (plan.over === 'domains' ? [...controls.keys()] : []);
     for (const name of chosen) {
       if (!controls.has(name)) {
@@ -56,7 +56,7 @@ export function createFakeDrills(options: {
   const isRunning = (drill: FakeDrill): boolean => journalOf(drill).state.kind === 'running';
   const isHalted = (): boolean => [...controls.values()].some((control) => control.document().halted !== undefined);
 
-  const start = async (ask: StartAsk, resumes?: string): Promise<Journal> => {
+  const start = async (ask: StartRequest, resumes?: string): Promise<Journal> => {
     const plan = planOf(ask.plan);
     const domains = domainsOf(ask, plan);
     if (ask.reason === '') throw new OperationRefused('reason-required', 'A drill needs a reason.', '/reason');
@@ -95,7 +95,7 @@ export function createFakeDrills(options: {
           const ranges = [{ from: 0, to: Math.round(fraction * 10_000) }];
           return { title: stage.title ?? `stage ${i + 1}`, preview: previewOf(plan.mode, fraction, ranges) };
         }),
-        cohorts: forecastCohorts(plan, createCircle(plan, 0, 2), 240),
+        cohorts: forecastCohorts(plan, createCohortLayout(plan, 0, 2), 240),
       }));
       return { plan, domains, warnings: ['The last stage loses more at once than the engine can carry (f* 39.5 %).'] };
     },

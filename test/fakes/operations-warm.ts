@@ -1,10 +1,10 @@
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import type { WarmAsk, WarmUp, WarmUps } from '../../src/operations/warm/warm.ts';
+import type { WarmRequest, WarmUp, WarmUps } from '../../src/operations/warm/warm.ts';
 import type { Clock } from '../../src/runtime.ts';
 
 interface Running {
   readonly id: string;
-  readonly ask: WarmAsk;
+  readonly ask: WarmRequest;
   readonly startedMs: number;
   taken: number;
   stoppedMs: number | undefined;

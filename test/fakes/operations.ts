@@ -1,5 +1,5 @@
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import type { DomainLook, DomainOperations, Operations } from '../../src/http/admin/operations.ts';
+import type { DomainLook, DomainOperations, Operations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
 import { InvalidSearch } from '../../src/search/search-error.ts';

@@ -1,4 +1,4 @@
-import type { DrillPhase, Journal, Learned, Mark, Survival } from '../../operations/drills/journal.ts';
+import type { DomainResult, DrillPhase, Journal, Mark, Survival } from '../../operations/drills/journal.ts';
 import type { GuardFigure, Plan } from '../../operations/drills/plan.ts';
 import { percentText, rangeText, timesText } from '../../report/format.ts';
 import { columns, duration, figure, indented, milliseconds, moment, percent, verdictWords } from '../admin/format.ts';
@@ -39,7 +39,7 @@ function survivalTexts(survival: Survival | undefined): readonly string[] {
   ];
 }
 
-function learnedText({ domain, baseline, after, stages, survival }: Learned): string {
+function learnedText({ domain, baseline, after, stages, survival }: DomainResult): string {
   const head = ['', 'hits before', 'lowest', 'at the end', 'control', 'refilled in', 'engine peak'];
   const rows = stages.map(({ title, before, lowest, end, control, refillMs, peakEngineCallsPerSecond }) => [
     title,

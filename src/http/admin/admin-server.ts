@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Audit } from '../../operations/audit/audit.ts';
+import type { Operations } from '../../operations/operations.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Search } from '../../search/search.ts';
 import { registerOps } from '../../ui/console/route.ts';
@@ -19,7 +20,7 @@ import { registerDrills, registerHalt, registerJournals } from './drill-routes.t
 import { registerFlush, registerPurge } from './flush-routes.ts';
 import { createLive, type Live, registerLive } from './live.ts';
 import { described, registerAdminDocs } from './openapi.ts';
-import type { AdminContext, Operations } from './operations.ts';
+import type { AdminContext } from './operations.ts';
 import { ExplanationBody, registerLook } from './state-route.ts';
 import { registerWarm } from './warm-routes.ts';
 

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import type { DrillAsk } from '../../operations/drills/drills.ts';
+import type { DrillRequest } from '../../operations/drills/drills.ts';
 import { By, FlushPreviewBody, Mode } from './flush-schema.ts';
 import { AtMs, BucketRange, choice, Domain, Reason } from './input.ts';
 import { closed } from './openapi.ts';
@@ -66,7 +66,7 @@ const required = {
 export const PlanBody = Type.Object({ ...required, ...defaulted });
 
 /** What a request may hold in its place. The drills room judges a written one, and says everything that is wrong at once. */
-export const PlanChoice = Type.Unsafe<DrillAsk['plan']>({
+export const PlanChoice = Type.Unsafe<DrillRequest['plan']>({
   type: ['string', 'object'],
   minLength: 1,
   maxLength: 64,

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Control } from '../../control/control.ts';
 import { type ControlDocument, type FlushMode, MAX_SUPPRESSED } from '../../control/document.ts';
 import type { Affected, PurgedPages, QueryPages } from '../../operations/flush/flush.ts';
+import type { DomainOperations } from '../../operations/operations.ts';
 import { InvalidSearch } from '../../search/search-error.ts';
 import { Refusal } from '../transport/problem.ts';
 import { statedReason } from './access.ts';
@@ -16,7 +17,7 @@ import {
 } from './flush-schema.ts';
 import { AtMs, bodyReader, Domain, DomainQuery, OptionalReason, queriedDomain, queryOf } from './input.ts';
 import { closed, described } from './openapi.ts';
-import type { AdminContext, DomainOperations } from './operations.ts';
+import type { AdminContext } from './operations.ts';
 
 /** Flushing one domain for good, and what it would do. */
 export function registerFlush(app: FastifyInstance, { operations, desk }: AdminContext): void {

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { OperationRefused } from '../../control/operation-error.ts';
+import type { DomainOperations, Operations } from '../../operations/operations.ts';
 import { type Problem, Refusal, unknownField } from '../transport/problem.ts';
 import { parseQueryString } from '../transport/request-target.ts';
-import type { DomainOperations, Operations } from './operations.ts';
 
 /** Characters of a pointer that an answer shows; a client's own member name may be as long as its body. */
 const MAX_POINTER = 128;

@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { DrillSummary } from '../../operations/drills/drills.ts';
+import type { Operations, Watcher } from '../../operations/operations.ts';
 import type { Clock } from '../../runtime.ts';
 import { EVERY_ANSWER } from '../transport/app.ts';
 import { Refusal } from '../transport/problem.ts';
 import { described } from './openapi.ts';
-import type { Operations, Watcher } from './operations.ts';
 import { LiveLine } from './state-route.ts';
 
 export interface Live {

@@ -4,6 +4,7 @@ import type { Figures } from '../meter/figures.ts';
 import type { UnreadableReport } from './drills.ts';
 import type { GuardState } from './guards.ts';
 import {
+  type DomainResult,
   DRILL_ID,
   type DrillPhase,
   type DrillState,
@@ -11,7 +12,6 @@ import {
   decodeJournalHead,
   encodeJournal,
   type Journal,
-  type Learned,
   MAX_SAMPLES,
   type Mark,
   type ReadJournal,
@@ -31,7 +31,7 @@ export interface Archive {
   readonly read: (id: string) => Promise<ReadJournal | undefined>;
 }
 
-export interface ArchiveOptions {
+interface ArchiveOptions {
   /** Absent: kept in memory, until the process ends. */
   readonly directory?: string;
   /** Newest journals kept. */
@@ -176,25 +176,25 @@ function tooLarge(size: number): ReadJournal {
 }
 
 /** The journal of a drill that runs, as it is being written. */
-export interface JournalBook {
+export interface JournalWriter {
   /** As it stands. `withSamples` false: the head alone, to be told to other processes. */
   readonly read: (withSamples?: boolean) => Journal;
   readonly sample: (sample: Sample) => void;
   readonly mark: (mark: Mark) => void;
   readonly state: (state: DrillState) => void;
   /** Takes the place of what was learned of the domain before. */
-  readonly learned: (learned: Learned) => void;
+  readonly learned: (learned: DomainResult) => void;
   readonly end: (verdict: Verdict, endedAtMs: number) => void;
 }
 
 /** A guard that breaks and holds every other second would fill any journal. */
 const MAX_GUARD_MARKS = 400;
 
-export function createJournalBook(begun: Omit<Journal, 'samples' | 'marks' | 'learned'>): JournalBook {
+export function createJournalWriter(begun: Omit<Journal, 'samples' | 'marks' | 'learned'>): JournalWriter {
   let head: Omit<Journal, 'samples' | 'marks' | 'learned'> = begun;
   let samples: Sample[] = [];
   const marks: Mark[] = [];
-  const learned = new Map<string, Learned>();
+  const learned = new Map<string, DomainResult>();
   let guardMarks = 0;
   return {
     read: (withSamples = true) => ({
@@ -226,30 +226,30 @@ export function createJournalBook(begun: Omit<Journal, 'samples' | 'marks' | 'le
 }
 
 /** What one domain's drill writes into the journal, with its time and its domain. */
-export interface DomainLog {
-  readonly mark: (what: BareMark) => void;
+interface DomainRecorder {
+  readonly mark: (what: MarkDetails) => void;
   /** Guards that have just broken, or hold again, are marked as well. */
   readonly sample: (place: Place, figures: Figures | undefined, guards: readonly GuardState[]) => void;
 }
 
-export interface Place {
+interface Place {
   readonly phase: DrillPhase;
   readonly stage: number;
 }
 
 /** Of each form of a mark what is not the same for all. */
-export type BareMark = Mark extends infer One ? (One extends Mark ? Omit<One, 'atMs' | 'domain'> : never) : never;
+type MarkDetails = Mark extends infer One ? (One extends Mark ? Omit<One, 'atMs' | 'domain'> : never) : never;
 
-export interface DomainLogOptions {
+interface DomainRecorderOptions {
   readonly domain: string;
-  readonly book: Pick<JournalBook, 'mark' | 'sample'>;
+  readonly book: Pick<JournalWriter, 'mark' | 'sample'>;
   /** Since the journal began. */
   readonly elapsedMs: () => number;
   readonly onMark: (mark: Mark) => void;
 }
 
-export function createDomainLog({ domain, book, elapsedMs, onMark }: DomainLogOptions): DomainLog {
-  const mark = (what: BareMark): void => {
+export function createDomainRecorder({ domain, book, elapsedMs, onMark }: DomainRecorderOptions): DomainRecorder {
+  const mark = (what: MarkDetails): void => {
     const written = { atMs: Math.round(elapsedMs()), domain, ...what } as Mark;
     book.mark(written);
     onMark(written);

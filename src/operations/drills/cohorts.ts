@@ -13,7 +13,7 @@ function widthOfHoldout(holdout: number): number {
 }
 
 /** How a drill divides the circle of buckets: stages from the offset on, the holdout last. */
-export interface Circle {
+export interface CohortLayout {
   /** What the stage flushes, all that stages before it flushed included. Empty for a blackout before any other stage. */
   readonly flushedBy: (stage: number) => readonly BucketRange[];
   /** The control cohort, then the cohort of each stage: what no stage before it touched. */
@@ -24,7 +24,11 @@ export interface Circle {
   readonly cohortShareOf: (stage: number) => number;
 }
 
-export function createCircle(plan: Pick<Plan, 'stages' | 'holdout'>, offset: number, nodes: number): Circle {
+export function createCohortLayout(
+  plan: Pick<Plan, 'stages' | 'holdout'>,
+  offset: number,
+  nodes: number,
+): CohortLayout {
   const { stages, holdout } = plan;
   const kept = widthOfHoldout(holdout);
   const widthAfter = (stage: Stage, before: number): number => {
@@ -110,7 +114,7 @@ export interface CohortForecasts {
 
 export function forecastCohorts(
   { stages, holdout }: Pick<Plan, 'stages' | 'holdout'>,
-  circle: Pick<Circle, 'cohortShareOf'>,
+  circle: Pick<CohortLayout, 'cohortShareOf'>,
   searchesPerSecond: number | undefined,
 ): CohortForecasts {
   const of = (share: number): CohortForecast => {

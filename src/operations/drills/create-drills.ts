@@ -2,13 +2,13 @@ import { BUCKETS } from '../../cache/invalidation.ts';
 import { halt as haltDocument, liftHalt } from '../../control/changes.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
 import { createArchive } from './archive.ts';
-import { createDrillList, createElsewhere } from './drill-list.ts';
-import { abortElsewhere, abortedBy } from './drill-lock.ts';
+import { createDrillList, createRemoteDrills } from './drill-list.ts';
+import { abortedBy, abortRemotely } from './drill-lock.ts';
 import type { Caller, DrillDomain, Drills } from './drills.ts';
-import { fitPatience } from './guards.ts';
+import { applyPatience } from './guards.ts';
 import { type Journal, type ResumePoint, resumePoint } from './journal.ts';
 import { loadReadyPlans } from './plan-file.ts';
-import { cohortsOf, previewStage, type Settled, settleAsk, warningsOf } from './resolve-request.ts';
+import { cohortsOf, previewStage, type ResolvedRequest, resolveRequest, warningsOf } from './resolve-request.ts';
 import { type Sleep, sleepReally } from './run-domain.ts';
 import { type BeginOptions, beginDrill, type RunningDrill } from './run-drill.ts';
 
@@ -37,12 +37,12 @@ export function createDrills(options: DrillsOptions): Drills {
     onFault: (id, detail) => observe({ kind: 'drill-unwritten', id, detail }),
   });
   const running = new Map<string, RunningDrill>();
-  const elsewhere = createElsewhere({ domains, processId });
+  const elsewhere = createRemoteDrills({ domains, processId });
   const list = createDrillList({ running, elsewhere, archive });
   const beginning = { archive, processId, clock, random, observe, leaseMs, tickMs, sleep };
   let closed = false;
 
-  const begin = async (settled: Settled, caller: Caller, from?: ResumePoint): Promise<Journal> => {
+  const begin = async (settled: ResolvedRequest, caller: Caller, from?: ResumePoint): Promise<Journal> => {
     if (closed) throw new OperationRefused('halted', 'This process is being stopped.');
     const drill = await beginDrill(settled, caller, from, beginning);
     const journal = drill.journal();
@@ -59,7 +59,7 @@ export function createDrills(options: DrillsOptions): Drills {
       return own.stop({ kind: 'aborted', detail: abortedBy(caller), atOnce: false });
     }
     const owner = domains.find(({ control }) => control.overlay()?.drill === id);
-    if (owner !== undefined) return abortElsewhere(owner.control, id, caller);
+    if (owner !== undefined) return abortRemotely(owner.control, id, caller);
     await list.find(id);
     throw new OperationRefused('drill-over', `Drill ${id} is over.`, 'id');
   };
@@ -85,14 +85,14 @@ export function createDrills(options: DrillsOptions): Drills {
     plans: () => {
       const plans = ready(Math.max(0, ...domains.map(({ nodes }) => nodes().length)));
       return plans.map((plan) =>
-        fitPatience(
+        applyPatience(
           plan,
           domains.map(({ patienceMs }) => patienceMs),
         ),
       );
     },
     preview: async (ask) => {
-      const settled = settleAsk(ask, domains, ready);
+      const settled = resolveRequest(ask, domains, ready);
       const { plan } = settled;
       const offset = Math.floor(random() * BUCKETS);
       const previews = await Promise.all(
@@ -108,11 +108,11 @@ export function createDrills(options: DrillsOptions): Drills {
         warnings: previews.flatMap(({ warnings }) => warnings),
       };
     },
-    start: async (ask) => begin(settleAsk(ask, domains, ready), ask),
+    start: async (ask) => begin(resolveRequest(ask, domains, ready), ask),
     resume: async (id, caller) => {
       const journal = await list.find(id);
       const { point, domains: left } = resumePoint(journal);
-      return begin(settleAsk({ plan: journal.plan, domains: left }, domains, ready), caller, point);
+      return begin(resolveRequest({ plan: journal.plan, domains: left }, domains, ready), caller, point);
     },
     abort,
     halt,

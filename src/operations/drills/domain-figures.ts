@@ -1,16 +1,16 @@
 import { type Figures, figuresBetween } from '../meter/figures.ts';
-import { type Circle, flushedCohorts } from './cohorts.ts';
+import { type CohortLayout, flushedCohorts } from './cohorts.ts';
 import type { DrillDomain } from './drills.ts';
 import { brokenHypothesis, createGuardWatch, type GuardState, guardValue, RECENT, WINDOW_MS } from './guards.ts';
-import type { Learned } from './journal.ts';
-import { createLookout, type Readings, shareInFlight } from './metrics-window.ts';
+import type { DomainResult } from './journal.ts';
+import { createMetricsWindow, type Readings, shareInFlight } from './metrics-window.ts';
 import type { GuardRule, Plan } from './plan.ts';
-import { createLearner, type Learner, type Recovery, survivalOf } from './result.ts';
+import { createResultBuilder, type Recovery, type ResultBuilder, survivalOf } from './result.ts';
 
 /** Everything a drill measures of one domain: readings become figures, guards, the hypothesis and what is learned. */
-export interface DomainFigures {
+interface DomainFigures {
   /** Asks the fleet. Undefined when it could not be asked. */
-  readonly hear: (during: 'stage' | 'recovery' | 'calm') => Promise<Heard | undefined>;
+  readonly collect: (during: 'stage' | 'recovery' | 'calm') => Promise<Collected | undefined>;
   readonly blindMs: () => number;
   /** What has been measured since the baseline began is what everything is compared with. The first stage begins. */
   readonly stageBegins: (stage: number, fromMs: number) => void;
@@ -28,48 +28,48 @@ export interface DomainFigures {
   readonly processes: () => { readonly heard: number; readonly before: number };
   /** What of the hypothesis does not hold over this phase. */
   readonly broken: () => readonly string[];
-  readonly learned: (over: boolean) => Learned | undefined;
+  readonly learned: (over: boolean) => DomainResult | undefined;
 }
 
-export interface Heard {
+interface Collected {
   readonly figures: Figures | undefined;
   readonly guards: readonly GuardState[];
   /** The cohort of this stage has come back just now. */
   readonly refilled: boolean;
 }
 
-export interface DomainFiguresOptions {
+interface DomainFiguresOptions {
   readonly domain: Pick<DrillDomain, 'name' | 'readings'>;
   readonly plan: Plan;
-  readonly circle: Circle;
+  readonly circle: CohortLayout;
   readonly nowMs: () => number;
   /** The baseline begins. */
   readonly fromMs: number;
 }
 
 /** Whoever is silent for so long is not merely late with a report. */
-export const SILENT_MS = 3000;
+const SILENT_MS = 3000;
 
 export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: DomainFiguresOptions): DomainFigures {
-  const lookout = createLookout();
+  const lookout = createMetricsWindow();
   const watch = createGuardWatch(plan.guards);
   let measure = createPhaseMeasure(fromMs);
   let phase: 'baseline' | 'stages' | 'after' = 'baseline';
   let baseline: Figures | undefined;
-  let learner: Learner | undefined;
+  let learner: ResultBuilder | undefined;
   let heardMs = nowMs();
   let stageFromMs = heardMs;
   const flushed = flushedCohorts(plan);
   const lately = (atLeastMs: number): Figures | undefined => lookout.over({ atLeastMs });
   return {
-    hear: async (during) => {
+    collect: async (during) => {
       const readings = await domain.readings.collect();
       if (readings === undefined) return undefined;
       heardMs = nowMs();
       const figures = lookout.add(heardMs, readings);
       measure.add(heardMs, readings, figures);
       const guards = watch.look(heardMs, (figure) => guardValue(figure, lookout, baseline));
-      const refilled = during !== 'calm' && learner?.note(heardMs, lookout, during === 'stage').refilled === true;
+      const refilled = during !== 'calm' && learner?.observe(heardMs, lookout, during === 'stage').refilled === true;
       return { figures, guards, refilled };
     },
     blindMs: () => nowMs() - heardMs,
@@ -77,8 +77,8 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
       if (phase === 'baseline') baseline = measure.figures();
       phase = 'stages';
       stageFromMs = heardMs;
-      if (baseline !== undefined) learner ??= createLearner({ domain: domain.name, plan, circle, baseline });
-      learner?.begin(stage, nowMs(), seenFromMs);
+      if (baseline !== undefined) learner ??= createResultBuilder({ domain: domain.name, plan, circle, baseline });
+      learner?.beginStage(stage, nowMs(), seenFromMs);
     },
     afterBegins: (afterMs) => {
       phase = 'after';
@@ -99,7 +99,7 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
     }),
     broken: () => measure.broken(plan.guards, baseline),
     learned: (over) => {
-      if (learner !== undefined) return learner.learned(over && phase === 'after' ? measure.figures() : undefined);
+      if (learner !== undefined) return learner.build(over && phase === 'after' ? measure.figures() : undefined);
       const measured = baseline ?? measure.figures();
       if (measured === undefined) return undefined;
       const survival = survivalOf({ baseline: measured, worst: undefined, share: 0, saturated: false });
@@ -109,14 +109,14 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
 }
 
 /** One stretch from a moment on, as a whole: the baseline, or the time after the cache was restored. */
-export interface PhaseMeasure {
+interface PhaseMeasure {
   readonly add: (nowMs: number, readings: Readings, sinceLast: Figures | undefined) => void;
   readonly figures: () => Figures | undefined;
   /** What of the steady-state hypothesis does not hold over it, in words. */
   readonly broken: (rules: readonly GuardRule[], baseline: Figures | undefined) => readonly string[];
 }
 
-export function createPhaseMeasure(fromMs: number): PhaseMeasure {
+function createPhaseMeasure(fromMs: number): PhaseMeasure {
   let first: Readings | undefined;
   let latest: Readings | undefined;
   let shares = 0;

@@ -5,7 +5,7 @@ import { type Journal, type Mark, readJournal } from './journal.ts';
 import { HEAD_REPORT, type RunningDrill } from './run-drill.ts';
 
 /** Every drill that is known of: those that run here, those of other processes, and the reports kept. */
-export interface DrillList {
+interface DrillList {
   readonly all: () => Promise<readonly DrillSummary[]>;
   /** What the latest `all` has met. */
   readonly unreadable: () => readonly UnreadableReport[];
@@ -16,21 +16,23 @@ export interface DrillList {
 /** More are not shown: they tell nothing that the first ones do not. */
 const MAX_UNREADABLE = 64;
 
-export interface DrillListOptions {
+interface DrillListOptions {
   readonly running: ReadonlyMap<string, RunningDrill>;
-  readonly elsewhere: Elsewhere;
+  readonly elsewhere: RemoteDrills;
   readonly archive: Archive;
 }
 
 export function createDrillList({ running, elsewhere, archive }: DrillListOptions): DrillList {
   /** A directory may be shared with the process that runs it; else a journal without an end is of one that died. */
   const settled = (journal: Journal): Journal =>
-    elsewhere.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over') ? journal : asLost(journal);
+    elsewhere.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over')
+      ? journal
+      : asAbandoned(journal);
 
   return {
     unreadable: () => [...elsewhere.unreadable(), ...archive.unreadable()].slice(0, MAX_UNREADABLE),
     all: async () => {
-      await elsewhere.look();
+      await elsewhere.refresh();
       const found = new Map<string, DrillSummary>();
       for (const journal of elsewhere.heads()) found.set(journal.id, summaryOf(journal, false));
       for (const journal of await archive.heads()) found.set(journal.id, summaryOf(settled(journal), true));
@@ -45,7 +47,7 @@ export function createDrillList({ running, elsewhere, archive }: DrillListOption
       if (here !== undefined) return here;
       const kept = await archive.read(id);
       if (kept?.kind === 'journal') return settled(kept.journal);
-      await elsewhere.look();
+      await elsewhere.refresh();
       const head = elsewhere.heads().find((journal) => journal.id === id);
       if (head !== undefined) return head;
       if (kept !== undefined) {
@@ -73,24 +75,24 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
 }
 
 /** Drills of other processes, as their owners tell them through the control store. */
-export interface Elsewhere {
+interface RemoteDrills {
   /** Heads, without samples; those that ended are remembered a while. */
   readonly heads: () => readonly Journal[];
   /** What was reported as a head and is none, one per domain at most. */
   readonly unreadable: () => readonly UnreadableReport[];
   /** Asks again, where a drill of another process runs. */
-  readonly look: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
   readonly close: () => void;
 }
 
-export interface ElsewhereOptions {
+interface RemoteDrillsOptions {
   readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
   readonly processId: string;
   readonly intervalMs?: number;
 }
 const MAX_REMEMBERED = 16;
 
-export function createElsewhere({ domains, processId, intervalMs = 2000 }: ElsewhereOptions): Elsewhere {
+export function createRemoteDrills({ domains, processId, intervalMs = 2000 }: RemoteDrillsOptions): RemoteDrills {
   const remembered = new Map<string, Journal>();
   const watched = new Set<DrillDomain['control']>();
   const unreadable = new Map<string, UnreadableReport>();
@@ -131,16 +133,16 @@ export function createElsewhere({ domains, processId, intervalMs = 2000 }: Elsew
   return {
     heads: () => {
       const live = new Set(domains.map(({ control }) => liveIn(control)));
-      return [...remembered.values()].map((head) => (live.has(head.id) ? head : asLost(head)));
+      return [...remembered.values()].map((head) => (live.has(head.id) ? head : asAbandoned(head)));
     },
     unreadable: () => [...unreadable.values()],
-    look,
+    refresh: look,
     close: () => clearInterval(timer),
   };
 }
 
 /** A journal whose process ended before its drill did: what can still be said of it. */
-export function asLost(journal: Journal): Journal {
+function asAbandoned(journal: Journal): Journal {
   if (journal.state.kind === 'over') return journal;
   const { marks, samples, domains, startedAtMs } = journal;
   const last = marks.findLast((mark): mark is Extract<Mark, { kind: 'stage' }> => mark.kind === 'stage');

@@ -5,9 +5,9 @@ import { beginOverlay, changeOverlay, endOverlay } from '../../control/overlay.t
 import type { Caller } from './drills.ts';
 
 /** A drill's hold on one domain: the overlay, and nothing else of the document. */
-export interface Grip {
+export interface DrillLock {
   /** Before the first stage: nothing is flushed yet. @throws OperationRefused drill-running, halted, control-unavailable */
-  readonly take: () => Promise<void>;
+  readonly acquire: () => Promise<void>;
   /** @throws OperationRefused drill-over, control-unavailable */
   readonly flush: (stage: StageOverlay) => Promise<readonly OverlayRange[]>;
   /** Serves everything again and keeps the domain, so that all processes report on. False: it could not be told. */
@@ -28,7 +28,7 @@ export type Loss =
 
 export type StageOverlay = Pick<Overlay, 'ranges' | 'blackout'> & { readonly nodes: readonly string[] | undefined };
 
-export interface GripOptions {
+interface DrillLockOptions {
   readonly control: Pick<Control, 'change' | 'overlay' | 'document' | 'renew'>;
   readonly overlay: Pick<Overlay, 'drill' | 'owner' | 'leaseMs' | 'mode' | 'cohorts'>;
   /** What the drill that this one goes on with had flushed, with its floors: what was refilled since stays refilled. */
@@ -45,7 +45,7 @@ const BETWEEN_MS = 150;
 /** Clocks of two processes, and the way to the store. */
 const SLACK_MS = 100;
 
-export function createGrip({ control, overlay: asked, flushed, nowMs, sleep }: GripOptions): Grip {
+export function createDrillLock({ control, overlay: asked, flushed, nowMs, sleep }: DrillLockOptions): DrillLock {
   const { drill, leaseMs } = asked;
   let floors = flushed;
   let renewedMs = nowMs();
@@ -65,7 +65,7 @@ export function createGrip({ control, overlay: asked, flushed, nowMs, sleep }: G
   };
 
   return {
-    take: async () => {
+    acquire: async () => {
       await control.change((document) => {
         const begun = beginOverlay(document, { ...asked, ranges: [], blackout: false });
         // Generations that were never given out here are those of a document that was lost, with its entries.
@@ -115,19 +115,19 @@ export function createGrip({ control, overlay: asked, flushed, nowMs, sleep }: G
 }
 
 /** Where the one who aborts a drill of another process tells its owner who it was. */
-export const ABORT_REPORT = 'drill-abort';
+const ABORT_REPORT = 'drill-abort';
 
 export function abortedBy({ by, reason }: Caller): string {
   return reason === '' ? `Aborted by ${by}.` : `Aborted by ${by}: ${reason}.`;
 }
 
 /** Ends a drill that another process owns. @throws OperationRefused control-unavailable */
-export async function abortElsewhere(control: Control, drill: string, caller: Caller): Promise<void> {
+export async function abortRemotely(control: Control, drill: string, caller: Caller): Promise<void> {
   await control.report(ABORT_REPORT, { drill, detail: abortedBy(caller) });
   await control.change((document) => endOverlay(document, drill));
 }
 
-export async function abortNote(control: Pick<Control, 'reports'>, drill: string): Promise<string | undefined> {
+export async function abortReason(control: Pick<Control, 'reports'>, drill: string): Promise<string | undefined> {
   const note: unknown = (await control.reports())?.get(ABORT_REPORT);
   if (typeof note !== 'object' || note === null) return undefined;
   const { drill: about, detail } = note as { readonly drill?: unknown; readonly detail?: unknown };

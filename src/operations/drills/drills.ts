@@ -10,12 +10,12 @@ import type { Plan } from './plan.ts';
 export interface Drills {
   readonly plans: () => readonly Plan[];
   /** The dry run of each stage's end, per domain: what it would flush and cost. @throws OperationRefused */
-  readonly preview: (ask: DrillAsk) => Promise<DrillPreview>;
+  readonly preview: (ask: DrillRequest) => Promise<DrillPreview>;
   /**
    * Takes the domain, and begins with the baseline. Resolves when the drill has begun; it goes on by itself.
    * @throws OperationRefused: drill-running, halted, invalid-plan, reason-required, not-dedicated, control-unavailable …
    */
-  readonly start: (ask: StartAsk) => Promise<Journal>;
+  readonly start: (ask: StartRequest) => Promise<Journal>;
   /** Goes on with a stopped drill from the stage that was not finished. @throws OperationRefused drill-over, … */
   readonly resume: (id: string, caller: Caller) => Promise<Journal>;
   /** Restores the cache at once, whoever owns the drill, and resolves when that is done. @throws OperationRefused */
@@ -40,14 +40,14 @@ export interface Caller {
   readonly reason: string;
 }
 
-export interface DrillAsk {
+export interface DrillRequest {
   /** The name of a ready-made plan, or one's own. */
   readonly plan: string | Plan;
   /** Absent with a plan over domains: all of them. */
   readonly domains?: readonly string[];
 }
 
-export interface StartAsk extends DrillAsk, Caller {}
+export interface StartRequest extends DrillRequest, Caller {}
 
 export interface DrillPreview {
   readonly plan: Plan;

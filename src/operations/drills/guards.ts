@@ -1,5 +1,5 @@
 import { DURATION_BOUNDS_MS, type Figures } from '../meter/figures.ts';
-import type { Lookout, Stretch } from './metrics-window.ts';
+import type { Lookback, MetricsWindow } from './metrics-window.ts';
 import type { GuardFigure, GuardRule, Plan } from './plan.ts';
 
 /** Guards look at the last two seconds; where little is searched, further back. */
@@ -13,11 +13,15 @@ const LEAST_CALLS_PER_SECOND = 1;
 
 /** What lies further back says nothing about now. */
 const atMostMs = 30_000;
-export const RECENT: Stretch = { atLeastMs: WINDOW_MS, atLeastSearches: ENOUGH_SEARCHES, atMostMs };
-const RECENT_CONTROL: Stretch = { ...RECENT, atLeastSearches: ENOUGH_CONTROL, cohorts: [0] };
+export const RECENT: Lookback = { atLeastMs: WINDOW_MS, atLeastSearches: ENOUGH_SEARCHES, atMostMs };
+const RECENT_CONTROL: Lookback = { ...RECENT, atLeastSearches: ENOUGH_CONTROL, cohorts: [0] };
 
 /** What a guard watches now; undefined where it cannot be told. @param baseline absent while that is being measured. */
-export function guardValue(figure: GuardFigure, lookout: Lookout, baseline: Figures | undefined): number | undefined {
+export function guardValue(
+  figure: GuardFigure,
+  lookout: MetricsWindow,
+  baseline: Figures | undefined,
+): number | undefined {
   switch (figure) {
     case 'errorRate':
     case 'shedRate':
@@ -33,7 +37,7 @@ export function guardValue(figure: GuardFigure, lookout: Lookout, baseline: Figu
 }
 
 /** The same over one long stretch, a whole phase. @param inFlightShare the mean over it, where that was watched */
-export function valueOver(
+export function phaseValue(
   figure: GuardFigure,
   measured: Figures,
   baseline: Figures | undefined,
@@ -63,12 +67,12 @@ export function brokenHypothesis(
   baseline: Figures | undefined,
 ): readonly string[] {
   return rules.flatMap(({ figure, max }) => {
-    const value = valueOver(figure, measured, baseline, inFlightShare);
-    return value !== undefined && value > max ? [`${figure} is ${shown(value)}, above ${max}`] : [];
+    const value = phaseValue(figure, measured, baseline, inFlightShare);
+    return value !== undefined && value > max ? [`${figure} is ${figureText(value)}, above ${max}`] : [];
   });
 }
 
-export function shown(value: number): string {
+export function figureText(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
@@ -102,7 +106,7 @@ export interface GuardState {
 }
 
 /** Remembers since when each guard is broken. */
-export interface GuardWatch {
+interface GuardWatch {
   readonly look: (nowMs: number, told: (figure: GuardFigure) => number | undefined) => readonly GuardState[];
 }
 
@@ -141,14 +145,14 @@ const SLACK_MS = 250;
  * The limit of a guard over durations that follows a domain's patience. Quantiles are told as bounds of the histogram, so the
  * limit is a bound as well: the first one that leaves the slack. Otherwise a quantile below the limit could be told above it.
  */
-export function limitOfPatience(patienceMs: number): number {
+export function patienceLimitMs(patienceMs: number): number {
   const last = DURATION_BOUNDS_MS.at(-1) ?? 0;
   return DURATION_BOUNDS_MS.find((bound) => bound >= patienceMs + SLACK_MS) ?? last;
 }
 
 /** The plan with the limits of the domains that it is run on. The most patient of them counts. */
-export function fitPatience(plan: Plan, patiencesMs: readonly number[]): Plan {
-  const max = limitOfPatience(Math.max(...(patiencesMs.length === 0 ? [DEFAULT_PATIENCE_MS] : patiencesMs)));
+export function applyPatience(plan: Plan, patiencesMs: readonly number[]): Plan {
+  const max = patienceLimitMs(Math.max(...(patiencesMs.length === 0 ? [DEFAULT_PATIENCE_MS] : patiencesMs)));
   const fit = (rule: GuardRule): GuardRule => (rule.follows === 'patience' ? { ...rule, max } : rule);
   return { ...plan, guards: plan.guards.map(fit) };
 }

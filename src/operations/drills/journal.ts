@@ -33,7 +33,7 @@ export interface Journal {
   readonly state: DrillState;
   readonly verdict?: Verdict;
   /** Per domain that was drilled. */
-  readonly learned: readonly Learned[];
+  readonly learned: readonly DomainResult[];
   /** The drill this one goes on with. */
   readonly resumes?: string;
   /** The bucket where its stages begin: a resumed drill begins at the same. */
@@ -99,18 +99,18 @@ export type Mark = { readonly atMs: number; readonly domain: string } & (
   | { readonly kind: 'restored'; readonly why: string }
 );
 
-export interface Learned {
+export interface DomainResult {
   readonly domain: string;
   /** Before the first stage. */
   readonly baseline: Figures;
   /** After the cache was restored. */
   readonly after?: Figures;
-  readonly stages: readonly StageLearned[];
+  readonly stages: readonly StageResult[];
   /** Absent in journals of versions that told single figures. */
   readonly survival?: Survival;
 }
 
-export interface StageLearned {
+export interface StageResult {
   readonly stage: number;
   readonly title: string;
   /** Of the cohort of this stage: before the drill, at its lowest, at the end of the stage. 0–1. */
@@ -327,7 +327,7 @@ const learned = Type.Object({
 
 const ending = { kind: oneOf(VERDICTS), detail: words };
 
-export const JOURNAL = Type.Object({
+const JOURNAL = Type.Object({
   id: Type.String({ pattern: DRILL_ID.source }),
   plan,
   domains: Type.Array(name, { minItems: 1, maxItems: 256 }),

@@ -3,19 +3,19 @@ import { type Figures, figuresBetween, type MeterReading, searchesBetween } from
 export type Readings = ReadonlyMap<string, MeterReading>;
 
 /** What the fleet did of late, over whichever stretch somebody asks for. */
-export interface Lookout {
+export interface MetricsWindow {
   /** What happened since the reading before; undefined at the first. */
   readonly add: (nowMs: number, readings: Readings) => Figures | undefined;
   /**
    * Over the last `stretch.atLeastMs`, or longer until there were enough searches, but nothing before `fromMs`. Undefined
    * when all that is remembered is not enough.
    */
-  readonly over: (stretch: Stretch, fromMs?: number) => Figures | undefined;
+  readonly over: (stretch: Lookback, fromMs?: number) => Figures | undefined;
   /** Engine calls in flight ÷ the fleet's ceiling, on average over the last `ms`. */
   readonly inFlightShare: (ms: number) => number | undefined;
 }
 
-export interface Stretch {
+export interface Lookback {
   readonly atLeastMs: number;
   readonly atLeastSearches?: number;
   /** Undefined: as far back as is remembered. */
@@ -36,7 +36,7 @@ const MAX_KEPT = 180;
 /** A timer comes late more often than early. */
 const TIMER_MS = 50;
 
-export function createLookout(): Lookout {
+export function createMetricsWindow(): MetricsWindow {
   const kept: Kept[] = [];
   return {
     add: (nowMs, readings) => {

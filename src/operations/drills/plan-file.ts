@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LineCounter, parseDocument, stringify } from 'yaml';
 import { describeFault, formatDuration, type Plan, type PlanFault } from './plan.ts';
-import { type ReadPlan, readPlan } from './read-plan.ts';
-export const MAX_CHARACTERS = 65_536;
+import { type ReadPlan, readPlan } from './plan-validation.ts';
+
+const MAX_CHARACTERS = 65_536;
 
 /**
  * A plan as people write it: YAML, durations as `10s`, what is left out by default.
@@ -62,7 +63,7 @@ export function describeFaults(faults: readonly PlanFault[]): string {
   return faults.map(describeFault).join('\n');
 }
 
-export function broken(value: string, allowed: string, line?: number): ReadPlan {
+function broken(value: string, allowed: string, line?: number): ReadPlan {
   return { kind: 'faults', faults: [{ path: [], value, allowed, ...(line === undefined ? {} : { line }) }] };
 }
 
@@ -70,7 +71,7 @@ export function broken(value: string, allowed: string, line?: number): ReadPlan 
 export type ReadyPlans = (nodes: number) => readonly Plan[];
 
 /** In the order in which one would rehearse. */
-export const ORDER = ['canary', '1-5-25-100', 'full-loss', 'node-by-node', 'domain-by-domain', 'engine-blackout'];
+const ORDER = ['canary', '1-5-25-100', 'full-loss', 'node-by-node', 'domain-by-domain', 'engine-blackout'];
 
 /** Reads them once. */
 export function loadReadyPlans(directory = join(import.meta.dirname, 'plans')): ReadyPlans {

@@ -3,26 +3,26 @@ import { OperationRefused } from '../../control/operation-error.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import {
   type CohortForecasts,
-  createCircle,
+  createCohortLayout,
   ENOUGH_OF_COHORT,
   forecastCohorts,
   LONGEST_WAIT_MS,
   nodesLostBy,
   stageTitle,
 } from './cohorts.ts';
-import type { DrillAsk, DrillDomain } from './drills.ts';
-import { brokenHypothesis, fitPatience } from './guards.ts';
+import type { DrillDomain, DrillRequest } from './drills.ts';
+import { applyPatience, brokenHypothesis } from './guards.ts';
 import { describeFault, type Plan, pointerOf } from './plan.ts';
 import type { ReadyPlans } from './plan-file.ts';
-import { readPlan } from './read-plan.ts';
+import { readPlan } from './plan-validation.ts';
 
-export interface Settled {
+export interface ResolvedRequest {
   readonly plan: Plan;
   readonly domains: readonly [DrillDomain, ...DrillDomain[]];
 }
 
 /** Which plan over which domains somebody means. @throws OperationRefused */
-export function settleAsk(ask: DrillAsk, all: readonly DrillDomain[], ready: ReadyPlans): Settled {
+export function resolveRequest(ask: DrillRequest, all: readonly DrillDomain[], ready: ReadyPlans): ResolvedRequest {
   const named = ask.domains?.map((name) => domainOf(name, all));
   const nodes = Math.max(0, ...(named ?? all).map((domain) => domain.nodes().length));
   const plan = typeof ask.plan === 'string' ? readyPlan(ask.plan, ready(nodes)) : checkedPlan(ask.plan, nodes);
@@ -36,7 +36,7 @@ export function settleAsk(ask: DrillAsk, all: readonly DrillDomain[], ready: Rea
   const domains = [first, ...others] as const;
   for (const domain of domains) fit(plan, domain);
   return {
-    plan: fitPatience(
+    plan: applyPatience(
       plan,
       domains.map(({ patienceMs }) => patienceMs),
     ),
@@ -87,7 +87,7 @@ function fit({ name: planName, stages, mode, eraseBy }: Plan, { name, nodes, has
   }
 }
 
-export interface StagePreview {
+interface StagePreview {
   readonly title: string;
   readonly preview: FlushPreview;
 }
@@ -100,7 +100,7 @@ export async function previewStage(
   offset: number,
 ): Promise<StagePreview> {
   const nodes = domain.nodes();
-  const circle = createCircle(plan, offset, nodes.length);
+  const circle = createCohortLayout(plan, offset, nodes.length);
   const ranges = circle.flushedBy(stage);
   const buckets = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
   const { mode, eraseBy } = plan;
@@ -143,7 +143,7 @@ function nothingOf({ mode, engine, nodes }: FlushPreview): FlushPreview {
 }
 
 export function cohortsOf(plan: Plan, { nodes, recent }: DrillDomain): CohortForecasts {
-  return forecastCohorts(plan, createCircle(plan, 0, nodes().length), recent()?.searchesPerSecond);
+  return forecastCohorts(plan, createCohortLayout(plan, 0, nodes().length), recent()?.searchesPerSecond);
 }
 
 /** What speaks against a drill now. */
@@ -159,7 +159,7 @@ export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly Sta
     const rate = `about ${Number(searchesPerSecond.toPrecision(2))} searches a second are of keys to be flushed`;
     warnings.push(`${name}: ${rate}; ${ENOUGH_OF_COHORT} of them take ${wait}. It will probably end as not measured.`);
   }
-  const circle = createCircle(plan, 0, nodes().length);
+  const circle = createCohortLayout(plan, 0, nodes().length);
   for (const [place, { title, preview }] of stages.entries()) {
     const { survivable } = preview.engine;
     // Stages before it have been refilled by then.

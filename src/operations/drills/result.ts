@@ -1,31 +1,31 @@
-import { ENOUGH_CALLS, MOST_HEADROOM, survivable } from '../flush/survival.ts';
+import { ENOUGH_CALLS, MOST_HEADROOM, survivable } from '../flush/preview.ts';
 import type { CohortFigures, Figures } from '../meter/figures.ts';
-import { type Circle, ENOUGH_OF_COHORT, flushedCohorts, stageTitle } from './cohorts.ts';
+import { type CohortLayout, ENOUGH_OF_COHORT, flushedCohorts, stageTitle } from './cohorts.ts';
 import { WINDOW_MS } from './guards.ts';
-import type { Learned, Range, StageLearned, Survival } from './journal.ts';
-import { type Lookout, type Stretch, shareInFlight } from './metrics-window.ts';
+import type { DomainResult, Range, StageResult, Survival } from './journal.ts';
+import { type Lookback, type MetricsWindow, shareInFlight } from './metrics-window.ts';
 import type { Plan } from './plan.ts';
 
 /** What the figures of a drill teach about one domain. */
-export interface Learner {
+export interface ResultBuilder {
   /** The stage begins: its figures count from `fromMs` on, when every process follows. */
-  readonly begin: (stage: number, startedMs: number, fromMs: number) => void;
+  readonly beginStage: (stage: number, startedMs: number, fromMs: number) => void;
   /** At every tick of a stage and of the recovery. Which stage's cohort has come back just now. */
-  readonly note: (nowMs: number, lookout: Lookout, inStage: boolean) => { readonly refilled: boolean };
+  readonly observe: (nowMs: number, lookout: MetricsWindow, inStage: boolean) => { readonly refilled: boolean };
   /** How long the stage's cohort took. */
   readonly refillMs: (stage: number) => number | undefined;
   /** Whether all flushed cohorts together are back, as far as the control cohort is. */
-  readonly recovery: (lookout: Lookout) => Recovery;
-  readonly learned: (after?: Figures) => Learned;
+  readonly recovery: (lookout: MetricsWindow) => Recovery;
+  readonly build: (after?: Figures) => DomainResult;
 }
 
 /** `unseen`: not searched for enough. `unclear`: not back, by less than chance explains. */
 export type Recovery = 'back' | 'away' | 'unclear' | 'unseen';
 
-export interface LearnerOptions {
+interface ResultBuilderOptions {
   readonly domain: string;
   readonly plan: Plan;
-  readonly circle: Circle;
+  readonly circle: CohortLayout;
   readonly baseline: Figures;
 }
 
@@ -41,7 +41,7 @@ interface Draft {
   worst?: Figures;
 }
 
-export function createLearner({ domain, plan, circle, baseline }: LearnerOptions): Learner {
+export function createResultBuilder({ domain, plan, circle, baseline }: ResultBuilderOptions): ResultBuilder {
   const drafts: Draft[] = [];
   let mostInFlight = 0;
   const { withinPoints } = plan.recovery;
@@ -56,16 +56,16 @@ export function createLearner({ domain, plan, circle, baseline }: LearnerOptions
     return (past + moved - ratio) * 100;
   };
   const isBack = (points: number | undefined): boolean => points !== undefined && points <= withinPoints;
-  const stretchOf = (atLeastMs: number, cohorts: readonly number[]): Stretch => {
+  const stretchOf = (atLeastMs: number, cohorts: readonly number[]): Lookback => {
     return { atLeastMs, atLeastSearches: ENOUGH_OF_COHORT, cohorts };
   };
   const flushed = flushedCohorts(plan);
 
   return {
-    begin: (stage, startedMs, fromMs) => {
+    beginStage: (stage, startedMs, fromMs) => {
       drafts.push({ stage, startedMs, fromMs });
     },
-    note: (nowMs, lookout, inStage) => {
+    observe: (nowMs, lookout, inStage) => {
       const draft = drafts.at(-1);
       if (draft === undefined) return { refilled: false };
       const recent = lookout.over({ atLeastMs: WINDOW_MS });
@@ -109,7 +109,7 @@ export function createLearner({ domain, plan, circle, baseline }: LearnerOptions
       );
       return (pointsAway(hitRatio, past, long) ?? 0) - withinPoints > chance ? 'away' : 'unclear';
     },
-    learned: (after) => {
+    build: (after) => {
       // What stages before it lost has been refilled by then; nodes stay lost.
       const lostAtOnce = (stage: number): number =>
         circle.shareOf(stage) - (plan.stages[stage]?.kind === 'fraction' ? circle.shareOf(stage - 1) : 0);
@@ -122,7 +122,7 @@ export function createLearner({ domain, plan, circle, baseline }: LearnerOptions
         domain,
         baseline,
         ...(after === undefined ? {} : { after }),
-        stages: drafts.map((draft): StageLearned => {
+        stages: drafts.map((draft): StageResult => {
           const { stage, worst, startedMs: _, fromMs: __, ...seen } = draft;
           const before = baseline.cohorts[stage + 1]?.hitRatio;
           const title = stageTitle(plan, stage);
@@ -167,7 +167,7 @@ function ratioOf(figures: Figures, places: readonly number[]): number | undefine
   return searches === 0 ? undefined : hits / searches;
 }
 
-export interface Measured {
+interface SurvivalInput {
   readonly baseline: Figures;
   /** While the engine was asked most, with `share` of the keys lost at once. */
   readonly worst: Figures | undefined;
@@ -177,9 +177,9 @@ export interface Measured {
 }
 
 /** From less than that nothing is concluded about losing everything: chance would be multiplied with it. */
-export const LEAST_SHARE = 0.1;
+const LEAST_SHARE = 0.1;
 
-export function survivalOf({ baseline, worst, share, saturated }: Measured): Survival {
+export function survivalOf({ baseline, worst, share, saturated }: SurvivalInput): Survival {
   const headroom = headroomOf(baseline);
   const headroomLeft = worst && headroomOf(worst);
   const amplification = worst && share >= LEAST_SHARE ? amplificationOf(baseline, worst, share, saturated) : undefined;
@@ -192,7 +192,7 @@ export function survivalOf({ baseline, worst, share, saturated }: Measured): Sur
   };
 }
 
-export function headroomOf(figures: Figures): Range | undefined {
+function headroomOf(figures: Figures): Range | undefined {
   const { engineCallMs, engineMax } = figures;
   const asked = callsPerSecond(figures);
   if (asked === undefined || engineCallMs === undefined || engineCallMs <= 0 || engineMax <= 0) return undefined;
@@ -202,7 +202,7 @@ export function headroomOf(figures: Figures): Range | undefined {
 }
 
 /** In proportion to what was lost. Undefined where the loss cannot be told from chance. */
-export function amplificationOf(
+function amplificationOf(
   baseline: Figures,
   worst: Figures,
   share: number,
@@ -218,13 +218,13 @@ export function amplificationOf(
   return saturated ? { low, high: Math.max(low, most) } : { low: Math.min(low, most), high: Math.min(high, most) };
 }
 
-export function shareOf(headroom: Range, amplification: Required<Range>): Range {
+function shareOf(headroom: Range, amplification: Required<Range>): Range {
   const low = survivable(headroom.low, amplification.high);
   return { low, high: headroom.high === undefined ? 1 : survivable(headroom.high, amplification.low) };
 }
 
 /** Calls come by chance, so their number is known to twice its root. */
-export function callsPerSecond({ engineCallsPerSecond, seconds }: Figures): Required<Range> | undefined {
+function callsPerSecond({ engineCallsPerSecond, seconds }: Figures): Required<Range> | undefined {
   const calls = engineCallsPerSecond * seconds;
   if (!(calls >= ENOUGH_CALLS)) return undefined;
   const error = (2 * Math.sqrt(calls)) / seconds;
@@ -232,12 +232,12 @@ export function callsPerSecond({ engineCallsPerSecond, seconds }: Figures): Requ
 }
 
 /** Outwards, to as many steps as are shown: every page, console and terminal says the same. */
-export function rounded({ low, high }: Range, steps: number | ((value: number) => number)): Range {
+function rounded({ low, high }: Range, steps: number | ((value: number) => number)): Range {
   const of = (value: number): number => (typeof steps === 'number' ? steps : steps(value));
   const down = Math.floor(low * of(low) + 1e-9) / of(low);
   return { low: down, ...(high === undefined ? {} : { high: Math.ceil(high * of(high) - 1e-9) / of(high) }) };
 }
 
-export function toFactor(value: number): number {
+function toFactor(value: number): number {
   return value < 10 ? 10 : 1;
 }

@@ -3,41 +3,41 @@ import type { BucketRange } from '../../control/document.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Flush } from '../flush/flush.ts';
-import { createDomainLog, type JournalBook } from './archive.ts';
-import { type Circle, nodesLostBy, stageTitle } from './cohorts.ts';
+import { createDomainRecorder, type JournalWriter } from './archive.ts';
+import { type CohortLayout, nodesLostBy, stageTitle } from './cohorts.ts';
 import { createDomainFigures } from './domain-figures.ts';
-import { abortNote, type Grip, type Loss, type StageOverlay } from './drill-lock.ts';
+import { abortReason, type DrillLock, type Loss, type StageOverlay } from './drill-lock.ts';
 import type { DrillDomain } from './drills.ts';
 import type { GuardState } from './guards.ts';
 import type { DrillPhase, Mark } from './journal.ts';
 import type { Plan } from './plan.ts';
-import { type Course, type Decision, decide, type Ending, type Seen } from './state-machine.ts';
+import { type Decision, decide, type Ending, type MachineState, type Observation } from './state-machine.ts';
 
-export interface DomainRun {
+interface DomainRun {
   readonly domain: DrillDomain;
   readonly plan: Plan;
-  readonly circle: Circle;
+  readonly circle: CohortLayout;
   readonly firstStage: number;
   /** Taken already. */
-  readonly grip: Grip;
-  readonly book: JournalBook;
+  readonly grip: DrillLock;
+  readonly book: JournalWriter;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Monotonic time at which the journal began. */
   readonly startedMs: number;
   readonly tickMs: number;
   readonly sleep: Sleep;
-  readonly lever: StopLever;
+  readonly lever: StopSignal;
   readonly onMark: (mark: Mark) => void;
   readonly onTick: () => void;
 }
 
-export interface DomainEnd extends Ending {
+interface DomainEnd extends Ending {
   /** The one that was not finished; undefined when all were. */
   readonly stage: number | undefined;
 }
 
 /** Until every process follows the document and has reported since: half a second for each, and a little. */
-export const SETTLE_MS = 1500;
+const SETTLE_MS = 1500;
 /** Attempts at a stage that the store did not take. */
 const MAX_ATTEMPTS = 10;
 
@@ -45,21 +45,21 @@ const MAX_ATTEMPTS = 10;
 export async function runDomain(run: DomainRun): Promise<DomainEnd> {
   const { domain, plan, circle, grip, book, firstStage, lever } = run;
   const nowMs = run.clock.monotonicMs;
-  const { mark, sample } = createDomainLog({
+  const { mark, sample } = createDomainRecorder({
     domain: domain.name,
     book,
     elapsedMs: () => nowMs() - run.startedMs,
     onMark: run.onMark,
   });
-  const erasing = createErasing(domain.flush, plan);
+  const erasing = createStageErasure(domain.flush, plan);
   const baselineMs = nowMs() + SETTLE_MS;
   const figures = createDomainFigures({ domain, plan, circle, nowMs, fromMs: baselineMs });
-  let course: Course = { kind: 'baseline', sinceMs: baselineMs };
+  let course: MachineState = { kind: 'baseline', sinceMs: baselineMs };
   let stage = firstStage;
   let isFlushed = false;
 
   const phase = (): DrillPhase => (course.kind === 'stage' && course.heldSinceMs !== undefined ? 'hold' : course.kind);
-  const enter = (next: Course): void => {
+  const enter = (next: MachineState): void => {
     const before = phase();
     course = next;
     if (phase() !== before) mark({ kind: 'phase', phase: phase() });
@@ -82,7 +82,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
   /** Undefined: the fleet was not heard, which says nothing about any guard. */
   const look = async (): Promise<readonly GuardState[] | undefined> => {
     const during = course.kind === 'stage' || course.kind === 'recovery' ? course.kind : 'calm';
-    const heard = await figures.hear(during);
+    const heard = await figures.collect(during);
     if (heard === undefined) return undefined;
     sample({ phase: phase(), stage }, heard.figures, heard.guards);
     if (heard.refilled) mark({ kind: 'recovered', stage, afterMs: Math.round(figures.refillMs(stage) ?? 0) });
@@ -150,7 +150,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     erasing.stop();
     learn(true);
     const told = await grip.release();
-    const why = detail === ELSEWHERE ? ((await abortNote(domain.control, book.read(false).id)) ?? detail) : detail;
+    const why = detail === ELSEWHERE ? ((await abortReason(domain.control, book.read(false).id)) ?? detail) : detail;
     restored(why);
     const isUnbegun = kind === 'not-measured' && course.kind === 'baseline';
     const isThrough = course.kind === 'after' && course.ended === undefined;
@@ -161,18 +161,18 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
     };
   };
 
-  const seen = (guards: Seen['guards'], stop: Seen['stop']): Seen => ({
+  const seen = (guards: Observation['guards'], stop: Observation['stop']): Observation => ({
     nowMs: nowMs(),
     guards,
     broken: figures.broken,
     searches: figures.searches(),
-    searched: figures.isSearched,
+    hasEnoughSearches: figures.isSearched,
     processes: figures.processes,
     cohortSearches: figures.cohortSearches,
     recovery: course.kind === 'recovery' ? figures.recovery() : 'unseen',
     erasing: erasing.isRunning(),
     eraseFailed: erasing.failure(),
-    gone: endingOf(grip.lost()),
+    lockLost: endingOf(grip.lost()),
     stop,
     blindMs: figures.blindMs(),
   });
@@ -181,12 +181,12 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
   tellState();
   for (let failures = 0; ; ) {
     await run.sleep(run.tickMs, lever.signal());
-    const stop = lever.pulled();
+    const stop = lever.pending();
     try {
       // The person who stops it waits for the cache, not for figures.
       const [guards] = stop === undefined ? await Promise.all([look(), grip.renew()]) : [undefined];
       const ended = await act(decide(plan, course, firstStage, seen(guards, stop)));
-      if (stop !== undefined) lever.settle(stop);
+      if (stop !== undefined) lever.acknowledge(stop);
       if (ended !== undefined) return await finish(ended);
       failures = 0;
     } catch (error) {
@@ -219,19 +219,19 @@ function endingOf(loss: Loss | undefined): Ending | undefined {
 }
 
 /** The physical part of a drill that erases, behind its stages. */
-export interface Erasing {
+interface StageErasure {
   /** What the stage adds to those before it. */
-  readonly begin: (stage: number, circle: Circle, nodes: readonly string[] | undefined) => void;
+  readonly begin: (stage: number, circle: CohortLayout, nodes: readonly string[] | undefined) => void;
   readonly isRunning: () => boolean;
   /** Why not everything was erased. */
   readonly failure: () => string | undefined;
   readonly stop: () => void;
 }
 
-export function createErasing(
+function createStageErasure(
   flush: Pick<Flush, 'erase'>,
   { mode, eraseBy, stages }: Pick<Plan, 'mode' | 'eraseBy' | 'stages'>,
-): Erasing {
+): StageErasure {
   const stopping = new AbortController();
   let running = 0;
   let failure: string | undefined;
@@ -282,30 +282,30 @@ export const sleepReally: Sleep = (ms, signal) =>
     signal?.addEventListener('abort', end, { once: true });
   });
 
-export type Stop = NonNullable<Seen['stop']>;
+export type Stop = NonNullable<Observation['stop']>;
 
 /** How whoever aborts reaches the loop of a drill: at once, not at its next tick. */
-export interface StopLever {
-  readonly pull: (stop: Stop) => void;
+interface StopSignal {
+  readonly request: (stop: Stop) => void;
   /** Pulled and not yet acted upon. */
-  readonly pulled: () => Stop | undefined;
+  readonly pending: () => Stop | undefined;
   /** This one was acted upon: the loop ticks on, unless somebody has pulled again meanwhile. */
-  readonly settle: (done: Stop) => void;
+  readonly acknowledge: (done: Stop) => void;
   /** Aborted while pulled. */
   readonly signal: () => AbortSignal;
 }
 
-export function createStopLever(): StopLever {
+export function createStopSignal(): StopSignal {
   let controller = new AbortController();
   let stop: Stop | undefined;
   return {
-    pull: (next) => {
+    request: (next) => {
       // A stop that ends the drill at once is not replaced by a milder one.
       if (stop?.atOnce !== true) stop = next;
       controller.abort();
     },
-    pulled: () => stop,
-    settle: (done) => {
+    pending: () => stop,
+    acknowledge: (done) => {
       if (stop !== done) return;
       stop = undefined;
       controller = new AbortController();

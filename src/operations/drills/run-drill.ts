@@ -2,14 +2,14 @@ import { BUCKETS } from '../../cache/invalidation.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { FlushPreview } from '../flush/flush.ts';
-import { type Archive, createJournalBook, type JournalBook } from './archive.ts';
-import { type Circle, createCircle, nodesLostBy } from './cohorts.ts';
-import { createGrip, type Grip } from './drill-lock.ts';
+import { type Archive, createJournalWriter, type JournalWriter } from './archive.ts';
+import { type CohortLayout, createCohortLayout, nodesLostBy } from './cohorts.ts';
+import { createDrillLock, type DrillLock } from './drill-lock.ts';
 import type { Caller, DrillDomain, DrillEvent } from './drills.ts';
 import type { Journal, Mark, ResumePoint, Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
-import { previewStage, type Settled } from './resolve-request.ts';
-import { createStopLever, runDomain, type Sleep, type Stop } from './run-domain.ts';
+import { previewStage, type ResolvedRequest } from './resolve-request.ts';
+import { createStopSignal, runDomain, type Sleep, type Stop } from './run-domain.ts';
 
 /** A drill that runs in this process. */
 export interface RunningDrill {
@@ -22,8 +22,8 @@ export interface RunningDrill {
   readonly over: Promise<void>;
 }
 
-export interface DrillRun {
-  readonly book: JournalBook;
+interface DrillRun {
+  readonly book: JournalWriter;
   /** In order; the first one's grip is taken already. */
   readonly parts: readonly DrillPart[];
   /** Of the first domain; the others begin at their first. */
@@ -38,17 +38,17 @@ export interface DrillRun {
   readonly observe: (event: DrillEvent) => void;
 }
 
-export interface DrillPart {
+interface DrillPart {
   readonly domain: DrillDomain;
-  readonly grip: Grip;
-  readonly circle: Circle;
+  readonly grip: DrillLock;
+  readonly circle: CohortLayout;
 }
 
-export function runDrill(run: DrillRun): RunningDrill {
+function runDrill(run: DrillRun): RunningDrill {
   const { book, clock, observe } = run;
   const startedMs = clock.monotonicMs();
   const { id, plan } = book.read(false);
-  const lever = createStopLever();
+  const lever = createStopSignal();
   const waiting: (() => void)[] = [];
   let current = run.parts[0];
 
@@ -80,10 +80,10 @@ export function runDrill(run: DrillRun): RunningDrill {
         detail: run.parts.length > 1 ? `${domain.name}: ${detail}` : detail,
         ...(stage === undefined ? {} : { resumable: { domain: domain.name, stage } }),
       });
-      const stop = lever.pulled();
+      const stop = lever.pending();
       if (place > 0 && stop !== undefined) return fail(stop, firstStage);
       try {
-        if (place > 0) await grip.take();
+        if (place > 0) await grip.acquire();
         const { tickMs, sleep } = run;
         const onTick = (): void => run.onTick(domain);
         const ended = await runDomain({
@@ -113,7 +113,7 @@ export function runDrill(run: DrillRun): RunningDrill {
     head: () => book.read(false),
     stop: (stop) => {
       const restored = new Promise<void>((resolve) => waiting.push(resolve));
-      lever.pull(stop);
+      lever.request(stop);
       // Nothing more is marked by a drill that is over already.
       return Promise.race([restored, over]);
     },
@@ -124,7 +124,7 @@ export function runDrill(run: DrillRun): RunningDrill {
 /** What an owner's head is reported as: one drill a domain, so one place. */
 export const HEAD_REPORT = 'drill';
 
-export interface DrillName {
+interface DrillName {
   readonly plan: Pick<Plan, 'name'>;
   readonly domain: string;
   readonly wallMs: number;
@@ -132,7 +132,7 @@ export interface DrillName {
 }
 
 /** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
-export function drillId({ plan, domain, wallMs, random }: DrillName): string {
+function drillId({ plan, domain, wallMs, random }: DrillName): string {
   const [day = '', time = ''] = new Date(wallMs).toISOString().replaceAll(/[-:]/g, '').split('T');
   const safe = domain
     .toLowerCase()
@@ -143,14 +143,14 @@ export function drillId({ plan, domain, wallMs, random }: DrillName): string {
   return `${day}-${time.slice(0, 6)}-${safe}-${plan.name}-${word.padStart(4, '0')}`;
 }
 
-export const EVERY_MS = 2000;
+const EVERY_MS = 2000;
 
 /** What other processes are told is small. */
-export const MAX_TOLD_MARKS = 64;
+const MAX_TOLD_MARKS = 64;
 
 /** Keeps the journal where it outlives this process, and tells the others how the drill goes: now and then, and at its end. */
-export function createDrillNews(options: {
-  readonly book: JournalBook;
+function createPublisher(options: {
+  readonly book: JournalWriter;
   readonly archive: Archive;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }): Pick<DrillRun, 'onMark' | 'onTick' | 'onOver'> {
@@ -200,7 +200,7 @@ export interface BeginOptions {
 
 /** Takes the first domain and sets the drill going. @throws OperationRefused, and then nothing has changed */
 export async function beginDrill(
-  { plan, domains }: Settled,
+  { plan, domains }: ResolvedRequest,
   caller: Caller,
   from: ResumePoint | undefined,
   options: BeginOptions,
@@ -218,7 +218,7 @@ export async function beginDrill(
 
   const parts = domains.map((domain, place): DrillPart => {
     const nodes = domain.nodes();
-    const circle = createCircle(plan, offset, nodes.length);
+    const circle = createCohortLayout(plan, offset, nodes.length);
     const { cohorts } = circle;
     const overlay = { drill: id, owner: processId, leaseMs, mode: plan.mode, cohorts };
     const flushed =
@@ -228,13 +228,13 @@ export async function beginDrill(
     return {
       domain,
       circle,
-      grip: createGrip({ control: domain.control, overlay, flushed, nowMs: clock.monotonicMs, sleep }),
+      grip: createDrillLock({ control: domain.control, overlay, flushed, nowMs: clock.monotonicMs, sleep }),
     };
   });
-  await parts[0]?.grip.take();
+  await parts[0]?.grip.acquire();
 
   const firstStage = from?.stage ?? 0;
-  const book = createJournalBook({
+  const book = createJournalWriter({
     id,
     plan,
     domains: domains.map(({ name }) => name),
@@ -248,7 +248,7 @@ export async function beginDrill(
     ...(from === undefined ? {} : { resumes: from.id }),
   });
   observe({ kind: 'drill-started', id, plan: plan.name, domains: domains.map(({ name }) => name), by: caller.by });
-  const news = createDrillNews({ book, archive, clock });
+  const news = createPublisher({ book, archive, clock });
   const drill = runDrill({ book, parts, firstStage, clock, tickMs, sleep, observe, ...news });
   // Whoever reads the list right after the start finds it, also after a crash.
   await archive.write(drill.journal());
@@ -259,13 +259,13 @@ export async function beginDrill(
  * Told before anything is counted or taken; the document itself is judged once more when it is taken. What speaks against
  * it may have ended elsewhere since this process last looked: so it looks again before it says no.
  */
-export async function refuseNow(domain: DrillDomain): Promise<void> {
+async function refuseNow(domain: DrillDomain): Promise<void> {
   if (objectionIn(domain) !== undefined) await domain.control.change((document) => document);
   const objection = objectionIn(domain);
   if (objection !== undefined) throw objection;
 }
 
-export function objectionIn({ name, control }: DrillDomain): OperationRefused | undefined {
+function objectionIn({ name, control }: DrillDomain): OperationRefused | undefined {
   const { halted } = control.document();
   if (halted !== undefined) {
     return new OperationRefused('halted', `Drills are halted by ${halted.by}: ${halted.reason}. Lift the halt first.`);
@@ -276,7 +276,7 @@ export function objectionIn({ name, control }: DrillDomain): OperationRefused | 
 }
 
 /** Of the last stage that flushes. A store that cannot be counted now keeps nobody from rehearsing its loss. */
-export async function lastPreviews(
+async function lastPreviews(
   plan: Plan,
   domains: readonly DrillDomain[],
   offset: number,

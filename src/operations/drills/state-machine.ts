@@ -1,11 +1,11 @@
 import { ENOUGH_OF_COHORT, LONGEST_WAIT_MS } from './cohorts.ts';
-import { type GuardState, shown } from './guards.ts';
+import { figureText, type GuardState } from './guards.ts';
 import type { Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
 import type { Recovery } from './result.ts';
 
 /** Where a drill of one domain is. Times are of the monotonic clock. */
-export type Course =
+export type MachineState =
   | { readonly kind: 'baseline'; readonly sinceMs: number }
   | { readonly kind: 'stage'; readonly stage: number; readonly sinceMs: number; readonly heldSinceMs?: number }
   | { readonly kind: 'recovery'; readonly sinceMs: number }
@@ -15,7 +15,7 @@ export type Course =
 export type Ending = Pick<Verdict, 'kind' | 'detail'>;
 
 /** All that decides how it goes on. */
-export interface Seen {
+export interface Observation {
   readonly nowMs: number;
   /** Undefined: the fleet was not heard just now, so nobody knows whether they hold. */
   readonly guards: readonly GuardState[] | undefined;
@@ -24,7 +24,7 @@ export interface Seen {
   /** In the baseline so far, or afterwards; undefined: nothing was measured. */
   readonly searches: number | undefined;
   /** Enough is searched in this stage, and still is, for guards to see what it does. */
-  readonly searched: () => boolean;
+  readonly hasEnoughSearches: () => boolean;
   /** Heard of late; and over the baseline. */
   readonly processes: () => { readonly heard: number; readonly before: number };
   /** Searches of the cohorts that stages flush, in this phase. */
@@ -35,7 +35,7 @@ export interface Seen {
   readonly erasing: boolean;
   readonly eraseFailed: string | undefined;
   /** The overlay is not this drill's any more, or void. */
-  readonly gone: Ending | undefined;
+  readonly lockLost: Ending | undefined;
   /** Somebody wants it ended. `atOnce`: nothing is measured afterwards. */
   readonly stop: (Ending & { readonly atOnce: boolean }) | undefined;
   /** Since the fleet's figures were last heard. */
@@ -55,17 +55,17 @@ export type Decision =
 /** A guard that does not hold again by then will not. */
 const MAX_HOLD_MS = 300_000;
 /** Without figures nobody guards anything. */
-export const MAX_BLIND_MS = 5000;
+const MAX_BLIND_MS = 5000;
 /** One search more or less says nothing about the time afterwards. */
 const ENOUGH_AFTERWARDS = 20;
 
 const STAY: Decision = { kind: 'stay' };
 
 /** What a drill does next: without effects, so that every turn of it can be tested. */
-export function decide(plan: Plan, course: Course, firstStage: number, seen: Seen): Decision {
+export function decide(plan: Plan, course: MachineState, firstStage: number, seen: Observation): Decision {
   const { nowMs, guards, stop } = seen;
-  if (seen.gone !== undefined) {
-    return { kind: 'end', ended: (course.kind === 'after' ? course.ended : undefined) ?? seen.gone };
+  if (seen.lockLost !== undefined) {
+    return { kind: 'end', ended: (course.kind === 'after' ? course.ended : undefined) ?? seen.lockLost };
   }
   if (stop !== undefined) {
     const ended = (course.kind === 'after' ? course.ended : undefined) ?? { kind: stop.kind, detail: stop.detail };
@@ -100,7 +100,7 @@ function afterBaseline(
   plan: Plan,
   { sinceMs }: { readonly sinceMs: number },
   firstStage: number,
-  seen: Seen,
+  seen: Observation,
 ): Decision {
   const refused = (detail: string): Decision => ({ kind: 'end', ended: { kind: 'refused', detail } });
   const { searches = 0 } = seen;
@@ -125,7 +125,7 @@ function tooFew(searches: number, ms: number): string {
   return `The keys to be flushed were searched for ${Math.round(searches)} times in ${seconds} s; ${ENOUGH_OF_COHORT} are needed. A larger share or more traffic would tell.`;
 }
 
-function breach({ guards, eraseFailed }: Seen): Decision | undefined {
+function breach({ guards, eraseFailed }: Observation): Decision | undefined {
   if (eraseFailed !== undefined) {
     return { kind: 'restore', ended: { kind: 'failed', detail: `Not everything could be erased: ${eraseFailed}.` } };
   }
@@ -134,15 +134,15 @@ function breach({ guards, eraseFailed }: Seen): Decision | undefined {
   const { figure, max } = broken.rule;
   return {
     kind: 'restore',
-    ended: { kind: 'failed', detail: `A guard broke: ${figure} was ${shown(broken.value ?? max)}, above ${max}.` },
+    ended: { kind: 'failed', detail: `A guard broke: ${figure} was ${figureText(broken.value ?? max)}, above ${max}.` },
   };
 }
 
 function inStage(
   plan: Plan,
-  course: Extract<Course, { kind: 'stage' }>,
+  course: Extract<MachineState, { kind: 'stage' }>,
   guards: readonly GuardState[],
-  seen: Seen,
+  seen: Observation,
 ): Decision {
   const { stage, sinceMs, heldSinceMs } = course;
   const { nowMs } = seen;
@@ -152,7 +152,7 @@ function inStage(
     if (holding.some(({ breached }) => breached)) return { kind: 'hold', sinceMs: nowMs };
   } else {
     const broken = holding.find((guard) => guard.broken);
-    if (broken === undefined && (seen.searched() || isLast)) return { kind: 'hold', sinceMs: undefined };
+    if (broken === undefined && (seen.hasEnoughSearches() || isLast)) return { kind: 'hold', sinceMs: undefined };
     if (nowMs - heldSinceMs < MAX_HOLD_MS) return STAY;
     const minutes = `${MAX_HOLD_MS / 60_000} minutes`;
     const ended: Ending =
@@ -166,10 +166,10 @@ function inStage(
   // Before it goes further it waits for what has just broken to hold again, or to be breached.
   if (guards.some(({ broken, rule }) => broken && rule.then !== 'continue')) return STAY;
   // What nobody searches harms nobody: that a stage was survived is not seen without.
-  return seen.searched() ? { kind: 'stage', stage: stage + 1 } : { kind: 'hold', sinceMs: nowMs };
+  return seen.hasEnoughSearches() ? { kind: 'stage', stage: stage + 1 } : { kind: 'hold', sinceMs: nowMs };
 }
 
-function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { nowMs, recovery }: Seen): Decision {
+function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { nowMs, recovery }: Observation): Decision {
   const { withinPoints, timeoutMs } = plan.recovery;
   const waitMs = recovery === 'unseen' ? Math.min(LONGEST_WAIT_MS, timeoutMs) : timeoutMs;
   if (nowMs - sinceMs < waitMs) return STAY;
@@ -190,7 +190,7 @@ function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { now
   }
 }
 
-function judged(plan: Plan, seen: Seen): Ending {
+function judged(plan: Plan, seen: Observation): Ending {
   const failed = (detail: string): Ending => ({ kind: 'failed', detail });
   const { searches } = seen;
   if (searches === undefined) return notMeasured('It could not be measured afterwards: the fleet was not heard.');

@@ -22,7 +22,7 @@ export interface StoreContent {
   readonly flushNode: (node: string) => Promise<void>;
 }
 
-export interface ScannedNames {
+interface ScannedNames {
   readonly cursor: string;
   /** Names of this domain's entries. */
   readonly names: readonly string[];

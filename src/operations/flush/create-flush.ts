@@ -8,7 +8,7 @@ import type { Clock } from '../../runtime.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { StoreContent } from './content.ts';
 import { createErasures } from './erasure.ts';
-import type { EraseBy, Flush, FlushAsk, FlushDone, FlushEvent } from './flush.ts';
+import type { EraseBy, Flush, FlushDone, FlushEvent, FlushRequest } from './flush.ts';
 import { countInMemory, countInStore, countPurged, previewFlush } from './preview.ts';
 
 export interface FlushOptions {
@@ -42,14 +42,14 @@ export function createFlush(options: FlushOptions): Flush {
   const erasures = createErasures({ ...options, keysPerSecond });
 
   /** @throws OperationRefused for whatever is wrong with it before anything is asked of anybody */
-  const judge = (ask: FlushAsk): readonly BucketRange[] => {
+  const judge = (ask: FlushRequest): readonly BucketRange[] => {
     const ranges = rangesOf(ask, random);
     if (ask.mode === 'erase') checkErase(ask.by ?? 'unlink', ranges, declared);
     checkIndexVersion(ask);
     return ranges;
   };
 
-  const raise = (document: ControlDocument, ask: FlushAsk, ranges: readonly BucketRange[]): ControlDocument => {
+  const raise = (document: ControlDocument, ask: FlushRequest, ranges: readonly BucketRange[]): ControlDocument => {
     refuseDuringDrill(document);
     switch (ask.mode) {
       case 'refresh':
@@ -72,7 +72,7 @@ export function createFlush(options: FlushOptions): Flush {
     throw new OperationRefused('drill-running', words);
   };
 
-  const raiseAll = async (ask: FlushAsk, ranges: readonly BucketRange[]): ReturnType<Flush['flush']> => {
+  const raiseAll = async (ask: FlushRequest, ranges: readonly BucketRange[]): ReturnType<Flush['flush']> => {
     const memory = await countInMemory(ranges, options);
     const changed = await control.change((document) => raise(document, ask, ranges));
     const { generation } = changed.after;
@@ -117,7 +117,7 @@ export function createFlush(options: FlushOptions): Flush {
   };
 }
 
-export interface StoreDeclared {
+interface StoreDeclared {
   readonly domain: string;
   readonly hasStore: boolean;
   /** Nothing else lives on these servers. */
@@ -127,7 +127,7 @@ export interface StoreDeclared {
 }
 
 /** @throws OperationRefused no-store, not-dedicated: what would have to be declared, or asked, for it. */
-export function checkErase(by: EraseBy, ranges: readonly BucketRange[], declared: StoreDeclared): void {
+function checkErase(by: EraseBy, ranges: readonly BucketRange[], declared: StoreDeclared): void {
   if (by === 'unlink') return;
   const { domain, hasStore, dedicated, controlElsewhere } = declared;
   const refuse = (words: string, parameter?: string): OperationRefused =>
@@ -160,7 +160,7 @@ const MAX_ID_CHARACTERS = 128;
 const MAX_VERSION_CHARACTERS = 128;
 
 /** @throws OperationRefused invalid-request */
-export function checkIds(ids: readonly string[]): void {
+function checkIds(ids: readonly string[]): void {
   const distinct = new Set(ids);
   if (distinct.size < 1 || distinct.size > MAX_SUPPRESSED) {
     throw invalid(`ids names 1 to ${MAX_SUPPRESSED} documents; ${distinct.size} are named`, 'ids');
@@ -172,12 +172,12 @@ export function checkIds(ids: readonly string[]): void {
 }
 
 /** @throws OperationRefused invalid-request */
-export function checkText(text: string): void {
+function checkText(text: string): void {
   if (text.trim() === '') throw invalid('a purge names the text of a query; it is empty', 'q');
 }
 
 /** @throws OperationRefused invalid-request */
-export function checkIndexVersion({ mode, indexVersion }: FlushAsk): void {
+function checkIndexVersion({ mode, indexVersion }: FlushRequest): void {
   if (indexVersion === undefined) return;
   if (mode !== 'refresh') throw invalid(`indexVersion goes with refresh, not with ${mode}`, 'indexVersion');
   if (indexVersion.length < 1 || indexVersion.length > MAX_VERSION_CHARACTERS || !indexVersion.isWellFormed()) {

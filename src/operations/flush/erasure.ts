@@ -1,17 +1,17 @@
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
-import type { EraseAsk, Erasure, FlushEvent } from './flush.ts';
-import { holdsBucket, keyIn } from './preview.ts';
+import type { EraseRequest, Erasure, FlushEvent } from './flush.ts';
+import { includesBucket, keyOfStoreName } from './preview.ts';
 
 /** One erasure, from its start to its end. */
-export interface ErasureRun {
+interface ErasureRun {
   readonly status: () => Erasure;
   /** Never rejects. */
   readonly finished: Promise<Erasure>;
 }
 
-export interface ErasureOptions {
+interface ErasureOptions {
   readonly content: StoreContent;
   readonly bucketOf: (key: string) => number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -28,14 +28,14 @@ const MAX_ROUNDS = 3;
 
 interface NodeErasure {
   node: string;
-  by: EraseAsk['by'];
+  by: EraseRequest['by'];
   state: Erasure['nodes'][number]['state'];
   scanned: number;
   removed: number;
   detail?: string;
 }
 
-export function startErasure(ask: EraseAsk, options: ErasureOptions, signal: AbortSignal): ErasureRun {
+function startErasure(ask: EraseRequest, options: ErasureOptions, signal: AbortSignal): ErasureRun {
   const { content, bucketOf, clock, keysPerSecond, delayMs } = options;
   const { ranges, by } = ask;
   const startedMs = clock.monotonicMs();
@@ -51,7 +51,7 @@ export function startErasure(ask: EraseAsk, options: ErasureOptions, signal: Abo
     return nodes.filter(({ state }) => state === 'waiting');
   };
 
-  const doomed = (storeName: string): boolean => holdsBucket(ranges, bucketOf(keyIn(storeName)));
+  const doomed = (storeName: string): boolean => includesBucket(ranges, bucketOf(keyOfStoreName(storeName)));
   const eraseNode = async (one: NodeErasure): Promise<void> => {
     if (signal.aborted) return;
     one.state = 'running';
@@ -108,19 +108,19 @@ async function inTurns<T>(items: readonly T[], maxAtOnce: number, act: (item: T)
 }
 
 /** The erasures of one domain in this process, one at a time: two would be twice the rate that nodes were promised. */
-export interface Erasures {
+interface Erasures {
   readonly latest: () => Erasure | undefined;
   /** Until it is over. @throws OperationRefused erasure-running, no-store */
-  readonly now: (ask: EraseAsk, signal: AbortSignal) => Promise<Erasure>;
+  readonly now: (ask: EraseRequest, signal: AbortSignal) => Promise<Erasure>;
   /**
    * Begins `delayMs` after `raise` is done, behind the caller's back; not at all when that throws.
    * @throws OperationRefused erasure-running, no-store; then `raise` was not called. What `raise` throws.
    */
-  readonly after: <Result>(ask: EraseAsk, delayMs: number, raise: () => Promise<Result>) => Promise<Result>;
+  readonly after: <Result>(ask: EraseRequest, delayMs: number, raise: () => Promise<Result>) => Promise<Result>;
   readonly close: () => void;
 }
 
-export interface ErasuresOptions {
+interface ErasuresOptions {
   readonly domain: string;
   readonly content?: StoreContent;
   readonly bucketOf: (key: string) => number;
@@ -148,7 +148,7 @@ export function createErasures(options: ErasuresOptions): Erasures {
     taken = true;
   };
 
-  const start = async (ask: EraseAsk, delayMs: number, signal: AbortSignal): Promise<Erasure> => {
+  const start = async (ask: EraseRequest, delayMs: number, signal: AbortSignal): Promise<Erasure> => {
     if (content === undefined) {
       latest = () => NOTHING_TO_ERASE;
       taken = false;
@@ -191,7 +191,7 @@ export function createErasures(options: ErasuresOptions): Erasures {
   };
 }
 
-export interface EraseNodeOptions {
+interface EraseNodeOptions {
   readonly content: StoreContent;
   readonly doomed: (storeName: string) => boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -200,7 +200,7 @@ export interface EraseNodeOptions {
 }
 
 /** Names of this domain that were looked at, and those that were removed. */
-export interface EraseProgress {
+interface EraseProgress {
   scanned: number;
   removed: number;
 }
@@ -219,7 +219,7 @@ const FIRST_WAIT_MS = 500;
  * SCAN and UNLINK, step by step, paced from the start of each step. Ends early when the signal says so.
  * @throws StoreUnreachable when the node fails too often
  */
-export async function unlinkOnNode(
+async function unlinkOnNode(
   node: string,
   progress: EraseProgress,
   { content, doomed, clock, keysPerSecond }: EraseNodeOptions,
@@ -255,7 +255,7 @@ export async function unlinkOnNode(
 }
 
 /** Resolves after so long, or when the signal says stop. Keeps no process alive. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const end = (): void => {

@@ -3,13 +3,13 @@ import type { BucketRange, ControlDocument, FlushMode } from '../../control/docu
 /** The ways to flush one domain for good. A drill flushes by its overlay instead, and takes it back. */
 export interface Flush {
   /** What it would do, without doing it. @throws OperationRefused */
-  readonly preview: (ask: FlushAsk) => Promise<FlushPreview>;
+  readonly preview: (ask: FlushRequest) => Promise<FlushPreview>;
   /**
    * Raises the floor of the ranges (`refresh`: the fresh floor) and, to `erase`, removes what lies below it. Resolves
    * when the floor is raised; an erasure goes on behind it, see `erasure`.
    * @throws OperationRefused: invalid-fraction, control-full, not-dedicated, drill-running, control-unavailable …
    */
-  readonly flush: (ask: FlushAsk) => Promise<FlushDone & { readonly affected: Affected }>;
+  readonly flush: (ask: FlushRequest) => Promise<FlushDone & { readonly affected: Affected }>;
   /** Every page of one query. @throws OperationRefused control-full, invalid-request */
   readonly purge: (query: QueryPages) => Promise<FlushDone & { readonly affected: PurgedPages }>;
   /** Documents that vanish from every page at once; `lift`: may be seen again. @throws OperationRefused control-full */
@@ -20,11 +20,11 @@ export interface Flush {
    * Physically removes what lies in the ranges (and on the nodes, when named). The floor must have been raised before. For
    * drills, and for `flush`. @throws OperationRefused not-dedicated
    */
-  readonly erase: (ask: EraseAsk, signal: AbortSignal) => Promise<Erasure>;
+  readonly erase: (ask: EraseRequest, signal: AbortSignal) => Promise<Erasure>;
   readonly close: () => void;
 }
 
-export interface FlushAsk {
+export interface FlushRequest {
   readonly mode: FlushMode;
   /** 0–1, above 0. Which buckets is chosen at random each time, unless `from` says where the range begins. */
   readonly fraction: number;
@@ -71,7 +71,7 @@ export interface PurgedPages {
   readonly firstInStore: 'held' | 'absent' | 'unknown' | 'no-store';
 }
 
-export interface EraseAsk {
+export interface EraseRequest {
   readonly ranges: readonly BucketRange[];
   readonly nodes?: readonly string[];
   readonly by: EraseBy;

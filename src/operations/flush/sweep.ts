@@ -3,19 +3,19 @@ import type { MemoryTier } from '../../cache/memory.ts';
 import { compileRules } from '../../control/compile-rules.ts';
 import type { ControlDocument } from '../../control/document.ts';
 import type { FlushEvent } from './flush.ts';
-import { walkMemory } from './preview.ts';
+import { forEachInMemory } from './preview.ts';
 
 /**
  * Takes entries out of L1 that a permanent flush has made useless, so that their memory serves others. What only a drill
  * flushes stays: its end must find it again.
  */
-export interface Sweeper {
+interface Sweeper {
   /** Whenever another document is followed. Cheap unless a floor has risen. */
   readonly documentChanged: () => void;
   readonly close: () => void;
 }
 
-export interface SweeperOptions {
+interface SweeperOptions {
   readonly domain: string;
   readonly document: () => ControlDocument;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek' | 'delete'>;
@@ -36,7 +36,7 @@ export function createSweeper({ domain, document, memory, nameOf, observe }: Swe
       const rules = compileRules(document(), undefined, () => undefined);
       let looked = 0;
       let removed = 0;
-      await walkMemory(
+      await forEachInMemory(
         memory,
         (key, entry) => {
           looked += 1;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime.ts';
-import { createProgress, type WarmAsk, type WarmUp } from './warm.ts';
+import { createProgress, type WarmRequest, type WarmUp } from './warm.ts';
 
 /** What a warm-up needs of its domain. */
 export interface WarmDomain<Prepared> {
@@ -21,9 +21,9 @@ export interface WarmRun {
   readonly stop: (detail?: string) => void;
 }
 
-export interface WarmRunOptions<Prepared> {
+interface WarmRunOptions<Prepared> {
   readonly id: string;
-  readonly ask: WarmAsk;
+  readonly ask: WarmRequest;
   readonly domain: WarmDomain<Prepared>;
   /** Queries taken and not settled, at most. */
   readonly maxWaiting: number;
@@ -160,7 +160,7 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
 }
 
 /** When the next query may be begun: never faster than the rate, and not at all for a while after the engine refused. */
-export interface Pace {
+interface Pace {
   /** Whether one may begin now; then it is counted. */
   readonly pass: () => boolean;
   /** It was in the cache: the engine has not been asked, and most of its turn is given back. */
@@ -185,7 +185,7 @@ const CACHED_COST = 0.1;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 8000;
 
-export function createPace(maxPerSecond: number, clock: Pick<Clock, 'monotonicMs'>): Pace {
+function createPace(maxPerSecond: number, clock: Pick<Clock, 'monotonicMs'>): Pace {
   const most = Math.max(1, maxPerSecond * BURST_SECONDS);
   let turns = 1;
   let filledMs = clock.monotonicMs();
@@ -229,7 +229,7 @@ export function createPace(maxPerSecond: number, clock: Pick<Clock, 'monotonicMs
 }
 
 /** The queries of one warm-up that are not begun yet. Bounded by whoever adds. */
-export interface WarmQueue {
+interface WarmQueue {
   readonly add: (lines: readonly string[]) => void;
   /** Once more, but not before then. */
   readonly addAgain: (query: Query, dueMs: number) => void;
@@ -239,7 +239,7 @@ export interface WarmQueue {
   readonly clear: () => void;
 }
 
-export interface Query {
+interface Query {
   /** Of all the warm-up was given: 0, 1, … */
   readonly place: number;
   /** Undefined: too long for a search. */
@@ -250,7 +250,7 @@ export interface Query {
 /** Longer than any search may be, so that the bound on queries is one on bytes too. */
 const MAX_LINE_CHARACTERS = 4096;
 
-export function createWarmQueue(): WarmQueue {
+function createWarmQueue(): WarmQueue {
   const lines: (string | undefined)[] = [];
   let nextLine = 0;
   let nextPlace = 0;

@@ -1,9 +1,9 @@
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { createWarmRun, type WarmDomain, type WarmRun } from './run.ts';
-import type { WarmAsk, WarmEvent, WarmUp, WarmUps } from './warm.ts';
+import type { WarmEvent, WarmRequest, WarmUp, WarmUps } from './warm.ts';
 
-export interface WarmUpsOptions<Prepared> {
+interface WarmUpsOptions<Prepared> {
   /** By name. */
   readonly domains: ReadonlyMap<string, WarmUpDomain<Prepared>>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -27,7 +27,7 @@ const REMEMBERED = 50;
 export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): WarmUps {
   const { domains, clock, random, observe } = options;
   /** In the order of their start. */
-  const runs = new Map<string, { readonly ask: WarmAsk; readonly run: WarmRun }>();
+  const runs = new Map<string, { readonly ask: WarmRequest; readonly run: WarmRun }>();
 
   const domainOf = (name: string): WarmUpDomain<Prepared> => {
     const domain = domains.get(name);
@@ -35,7 +35,7 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
     const known = [...domains.keys()].join(', ');
     throw new OperationRefused('unknown-domain', `domain must be one of: ${known}; it is "${name}"`, 'domain');
   };
-  const find = (id: string): { readonly ask: WarmAsk; readonly run: WarmRun } => {
+  const find = (id: string): { readonly ask: WarmRequest; readonly run: WarmRun } => {
     const found = runs.get(id);
     if (found !== undefined) return found;
     throw new OperationRefused('unknown-warm-up', `there is no warm-up "${id}" in this process`);
@@ -49,7 +49,7 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
     }
   };
 
-  const remember = (id: string, ask: WarmAsk, run: WarmRun): void => {
+  const remember = (id: string, ask: WarmRequest, run: WarmRun): void => {
     runs.set(id, { ask, run });
     for (const [old, { run: oldRun }] of runs) {
       if (runs.size <= REMEMBERED) return;
@@ -113,7 +113,7 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
 }
 
 /** @throws OperationRefused invalid-request */
-function check({ maxPerSecond, from, top }: WarmAsk): void {
+function check({ maxPerSecond, from, top }: WarmRequest): void {
   if (!(maxPerSecond >= 1 && maxPerSecond <= MAX_PER_SECOND)) {
     const words = `maxPerSecond is a number from 1 to ${MAX_PER_SECOND}; it is ${maxPerSecond}`;
     throw new OperationRefused('invalid-request', words, 'maxPerSecond');

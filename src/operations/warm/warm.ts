@@ -1,7 +1,7 @@
 /** Fills the cache of one domain beside the traffic, with what the engine has to spare and never at people's cost. */
 export interface WarmUps {
   /** One per domain at a time. @throws OperationRefused warm-up-running, unknown-domain */
-  readonly start: (ask: WarmAsk) => WarmUp;
+  readonly start: (ask: WarmRequest) => WarmUp;
   /**
    * More queries for a warm-up `from: 'queries'`. Takes as many as it has room for and says how many; the caller sends
    * the rest later. `last`: no more will come. @throws OperationRefused unknown-warm-up, invalid-request
@@ -17,7 +17,7 @@ export interface WarmUps {
   readonly close: () => void;
 }
 
-export interface WarmAsk {
+export interface WarmRequest {
   readonly domain: string;
   readonly from: 'popular' | 'queries';
   /** Engine calls a second at most; less when the engine has less to spare. 1–10 000. */
@@ -29,7 +29,7 @@ export interface WarmAsk {
 export interface WarmUp {
   readonly id: string;
   readonly domain: string;
-  readonly from: WarmAsk['from'];
+  readonly from: WarmRequest['from'];
   readonly state: 'running' | 'waiting' | 'done' | 'stopped';
   /** Queries taken and settled so far. Who resumes a query file skips so many lines. */
   readonly taken: number;
@@ -49,13 +49,13 @@ export type WarmEvent =
   | { readonly kind: 'warm-up-ended'; readonly warmUp: WarmUp; readonly detail?: string };
 
 /** What became of one query. */
-export type Settlement = 'cached' | 'computed' | 'invalid' | 'failed';
+type Settlement = 'cached' | 'computed' | 'invalid' | 'failed';
 
 /**
  * Counts queries as settled in the order in which they were taken, whatever the order in which they end: whoever resumes
  * a file skips so many lines and misses none.
  */
-export interface Progress {
+interface Progress {
   readonly take: (queries: number) => void;
   /** @param place 0 … taken − 1, each once */
   readonly settle: (place: number, settlement: Settlement) => void;

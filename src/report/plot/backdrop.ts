@@ -3,7 +3,7 @@ import { element, type Markup } from '../markup.ts';
 import { FRAME_WIDTH, percentAcross, type Scale, timeTicks } from './frame.ts';
 
 /** What all plots of a domain have in common: written once in the page, and drawn in each of them by its name. */
-export interface BackdropOptions {
+interface BackdropOptions {
   /** Unique in the page. */
   readonly id: string;
   readonly x: Scale;

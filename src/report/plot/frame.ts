@@ -12,7 +12,7 @@ export interface Frame {
   readonly ticks: readonly number[];
 }
 
-export interface FrameOptions {
+interface FrameOptions {
   readonly fromMs: number;
   readonly toMs: number;
   /** The highest value that is shown. */
@@ -38,7 +38,7 @@ export function percentAcross(x: Scale, atMs: number): string {
   return `${Math.round((x.at(atMs) / FRAME_WIDTH) * 10_000) / 100}%`;
 }
 
-export interface LogFrameOptions {
+interface LogFrameOptions {
   readonly fromMs: number;
   readonly toMs: number;
   /** The lowest and the highest value that are shown, both above 0. */

@@ -95,7 +95,7 @@ export interface LegendEntry {
   readonly figure?: string;
 }
 
-export function legend(entries: readonly LegendEntry[]): Markup | undefined {
+function legend(entries: readonly LegendEntry[]): Markup | undefined {
   if (entries.length === 0) return undefined;
   return element(
     'ul',

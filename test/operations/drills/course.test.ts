@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GuardState } from '../../../src/operations/drills/guards.ts';
 import type { GuardRule } from '../../../src/operations/drills/plan.ts';
-import { type Course, decide, type Seen } from '../../../src/operations/drills/state-machine.ts';
+import { decide, type MachineState, type Observation } from '../../../src/operations/drills/state-machine.ts';
 import { planOf } from './rig.ts';
 
 const PLAN = planOf();
 const NOW_MS = 1_000_000;
 
-const seenWith = (changes: Partial<Seen> = {}): Seen => ({
+const seenWith = (changes: Partial<Observation> = {}): Observation => ({
   nowMs: NOW_MS,
   guards: [],
   broken: () => [],
   searches: 1000,
-  searched: () => true,
+  hasEnoughSearches: () => true,
   processes: () => ({ heard: 1, before: 1 }),
   cohortSearches: () => 1000,
   recovery: 'away',
   erasing: false,
   eraseFailed: undefined,
-  gone: undefined,
+  lockLost: undefined,
   stop: undefined,
   blindMs: 0,
   ...changes,
@@ -31,15 +31,15 @@ const guard = (action: GuardRule['then'], state: Partial<GuardState> = {}): Guar
   return { rule, value: 0.5, broken: true, breached: true, turned: undefined, ...state };
 };
 
-const next = (course: Course, changes: Partial<Seen> = {}) => decide(PLAN, course, 0, seenWith(changes));
+const next = (course: MachineState, changes: Partial<Observation> = {}) => decide(PLAN, course, 0, seenWith(changes));
 
 const LONG_AGO_MS = NOW_MS - 100_000;
-const baseline: Course = { kind: 'baseline', sinceMs: LONG_AGO_MS };
-const first: Course = { kind: 'stage', stage: 0, sinceMs: LONG_AGO_MS };
-const last: Course = { kind: 'stage', stage: 1, sinceMs: LONG_AGO_MS };
-const held: Course = { ...first, heldSinceMs: NOW_MS - 1000 };
-const recovery: Course = { kind: 'recovery', sinceMs: NOW_MS - 1000 };
-const after: Course = { kind: 'after', sinceMs: LONG_AGO_MS };
+const baseline: MachineState = { kind: 'baseline', sinceMs: LONG_AGO_MS };
+const first: MachineState = { kind: 'stage', stage: 0, sinceMs: LONG_AGO_MS };
+const last: MachineState = { kind: 'stage', stage: 1, sinceMs: LONG_AGO_MS };
+const held: MachineState = { ...first, heldSinceMs: NOW_MS - 1000 };
+const recovery: MachineState = { kind: 'recovery', sinceMs: NOW_MS - 1000 };
+const after: MachineState = { kind: 'after', sinceMs: LONG_AGO_MS };
 
 test('a breach in the tick of the recovery still rolls back', () => {
   assert.deepEqual(next(recovery, { recovery: 'back' }), { kind: 'restore' });
@@ -71,7 +71,7 @@ test('what broke a moment ago and is not breached yet delays the next stage', ()
 });
 
 test('where too little is searched it waits for the next stage, for five minutes', () => {
-  const few = { searched: () => false };
+  const few = { hasEnoughSearches: () => false };
   assert.deepEqual(next(first, few), { kind: 'hold', sinceMs: NOW_MS });
   assert.deepEqual(next(held, few), { kind: 'stay' });
   const decision = next({ ...first, heldSinceMs: NOW_MS - 300_000 }, few);
@@ -81,7 +81,7 @@ test('where too little is searched it waits for the next stage, for five minutes
 });
 
 test('it passes with enough searches afterwards, of every process there was', () => {
-  const kindOf = (changes: Partial<Seen>) => {
+  const kindOf = (changes: Partial<Observation>) => {
     const decision = next(after, changes);
     return decision.kind === 'end' ? decision.ended.kind : decision.kind;
   };
@@ -103,7 +103,7 @@ test('nothing is flushed that nobody would miss: the baseline waits a minute for
 });
 
 test('a recovery fails by what was seen alone: what could not be seen is not measured', () => {
-  const kindAfter = (ms: number, changes: Partial<Seen>) => {
+  const kindAfter = (ms: number, changes: Partial<Observation>) => {
     const decision = next({ kind: 'recovery', sinceMs: NOW_MS - ms }, changes);
     return decision.kind === 'restore' ? decision.ended?.kind : decision.kind;
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createControl } from '../../../src/control/create-control.ts';
 import { endOverlay } from '../../../src/control/overlay.ts';
-import { createGrip } from '../../../src/operations/drills/drill-lock.ts';
+import { createDrillLock } from '../../../src/operations/drills/drill-lock.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
 
@@ -15,7 +15,7 @@ async function gripped() {
     ...{ longestLifeMs: 3_600_000, locate: () => undefined, observe: () => {} },
   });
   const told = { renewals: true, changes: 0 };
-  const grip = createGrip({
+  const grip = createDrillLock({
     control: {
       ...control,
       renew: async () => told.renewals,
@@ -29,7 +29,7 @@ async function gripped() {
     nowMs: clock.monotonicMs,
     sleep: async () => {},
   });
-  await grip.take();
+  await grip.acquire();
   const endElsewhere = () => control.change((document) => endOverlay(document, 'd1'));
   return { grip, clock, told, endElsewhere, close: control.close };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLookout } from '../../../src/operations/drills/metrics-window.ts';
+import { createMetricsWindow } from '../../../src/operations/drills/metrics-window.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createWorld } from './world.ts';
 
@@ -9,7 +9,7 @@ async function looked() {
   const clock = createFakeClock();
   const { readings, weather } = createWorld(clock, { overlay: () => undefined });
   weather.searchesPerSecond = 10;
-  const lookout = createLookout();
+  const lookout = createMetricsWindow();
   for (let ms = 0; ms <= 10_000; ms += 500) {
     lookout.add(ms, (await readings.collect()) ?? new Map());
     clock.advance(500);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { limitOfPatience } from '../../../src/operations/drills/guards.ts';
+import { patienceLimitMs } from '../../../src/operations/drills/guards.ts';
 import { figuresBetween } from '../../../src/operations/meter/figures.ts';
 import { createMeter } from '../../../src/operations/meter/meter.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
@@ -21,7 +21,7 @@ function p99Of(durationMs: number): number {
 test('an answer at the end of the patience breaks no guard, and one that is clearly later does', () => {
   fc.assert(
     fc.property(fc.integer({ min: 100, max: 60_000 }), (patienceMs) => {
-      const max = limitOfPatience(patienceMs);
+      const max = patienceLimitMs(patienceMs);
       assert.ok(p99Of(patienceMs) <= max, `${patienceMs} ms is told as ${p99Of(patienceMs)}, the limit is ${max}`);
       assert.ok(p99Of(patienceMs + 200) <= max);
       assert.ok(p99Of(max + 1) > max, `${max + 1} ms is told as ${p99Of(max + 1)}`);

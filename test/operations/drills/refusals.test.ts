@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OperationRefused } from '../../../src/control/operation-error.ts';
-import type { StartAsk } from '../../../src/operations/drills/drills.ts';
+import type { StartRequest } from '../../../src/operations/drills/drills.ts';
 import { figuresBetween } from '../../../src/operations/meter/figures.ts';
 import { createRig, planOf, previewOf, type RigOptions } from './rig.ts';
 
-const ASK: StartAsk = { plan: 'canary', domains: ['goods'], by: 'anna', reason: 'rehearsal' };
+const ASK: StartRequest = { plan: 'canary', domains: ['goods'], by: 'anna', reason: 'rehearsal' };
 const NODE = { name: 'n', stages: [{ kind: 'node', node: 5, holdMs: 1000 }] };
 
 const BAD: readonly {
   readonly what: string;
-  readonly ask: Partial<Record<keyof StartAsk, unknown>>;
+  readonly ask: Partial<Record<keyof StartRequest, unknown>>;
   readonly rig?: RigOptions;
   readonly code: string;
   readonly parameter?: string;
@@ -61,7 +61,7 @@ for (const { what, ask, rig: options, code, parameter } of BAD) {
   test(`a drill with ${what} is refused, and nothing has changed`, async (t) => {
     const rig = createRig({ domains: ['goods', 'auto'], ...options });
     t.after(rig.close);
-    const wrong = { ...ASK, ...ask } as StartAsk;
+    const wrong = { ...ASK, ...ask } as StartRequest;
     await assert.rejects(rig.drills.start(wrong), (error: unknown) => {
       assert.ok(error instanceof OperationRefused);
       assert.equal(error.code, code, error.message);

@@ -6,8 +6,8 @@ import { createDrills, type DrillsOptions } from '../../../src/operations/drills
 import type { DrillDomain, DrillEvent, Drills } from '../../../src/operations/drills/drills.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
 import type { Plan } from '../../../src/operations/drills/plan.ts';
-import { readPlan } from '../../../src/operations/drills/read-plan.ts';
-import type { EraseAsk, FlushPreview } from '../../../src/operations/flush/flush.ts';
+import { readPlan } from '../../../src/operations/drills/plan-validation.ts';
+import type { EraseRequest, FlushPreview } from '../../../src/operations/flush/flush.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, type FakeClock, seededRandom } from '../../fakes/clock.ts';
 import { createWorld, type World } from './world.ts';
@@ -18,7 +18,7 @@ export interface Rig {
   readonly clock: FakeClock;
   readonly store: ControlStore;
   readonly events: DrillEvent[];
-  readonly erased: EraseAsk[];
+  readonly erased: EraseRequest[];
   readonly control: (domain?: string) => Control;
   readonly weather: (domain?: string) => World['weather'];
   /** Called each time the drill has slept, with what it has written so far. */
@@ -42,7 +42,7 @@ export interface RigOptions extends Partial<Pick<DrillsOptions, 'directory' | 'k
   readonly preview?: DrillDomain['flush']['preview'];
   readonly recent?: DrillDomain['recent'];
   /** Until an erasure is done; it fails by rejecting. */
-  readonly erasing?: (ask: EraseAsk) => Promise<void>;
+  readonly erasing?: (ask: EraseRequest) => Promise<void>;
 }
 
 export function createRig(options: RigOptions = {}): Rig {
@@ -50,7 +50,7 @@ export function createRig(options: RigOptions = {}): Rig {
   const store = options.store ?? createMemoryControlStore({ clock });
   const random = seededRandom(7);
   const events: DrillEvent[] = [];
-  const erased: EraseAsk[] = [];
+  const erased: EraseRequest[] = [];
   const controls = new Map(
     names.map((domain) => [
       domain,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createControl } from '../../../src/control/create-control.ts';
-import { createGrip } from '../../../src/operations/drills/drill-lock.ts';
+import { createDrillLock } from '../../../src/operations/drills/drill-lock.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
@@ -197,8 +197,8 @@ test('a follower whose owner died goes back by itself', async (t) => {
   const [owner, follower] = [of(), of()];
   t.after(() => Promise.all([owner.close(), follower.close()]));
   const overlay = { drill: 'd1', owner: 'dead', leaseMs: 400, mode: 'drop', cohorts: [] } as const;
-  const grip = createGrip({ control: owner, overlay, flushed: undefined, nowMs: clock.monotonicMs, sleep });
-  await grip.take();
+  const grip = createDrillLock({ control: owner, overlay, flushed: undefined, nowMs: clock.monotonicMs, sleep });
+  await grip.acquire();
   await grip.flush({ ranges: [{ from: 0, to: 5000 }], nodes: undefined, blackout: false });
   while (follower.overlay()?.ranges.length !== 1) await sleep(5);
   const sinceMs = performance.now();
@@ -208,14 +208,14 @@ test('a follower whose owner died goes back by itself', async (t) => {
   // Each of them sees it on a clock of its own.
   while (grip.lost() === undefined) await sleep(5);
   assert.deepEqual(grip.lost(), { kind: 'lapsed' });
-  const next = createGrip({
+  const next = createDrillLock({
     control: follower,
     overlay: { ...overlay, drill: 'd2' },
     flushed: undefined,
     nowMs: clock.monotonicMs,
     sleep,
   });
-  await next.take();
+  await next.acquire();
   assert.equal(follower.overlay()?.drill, 'd2', 'a drill of the dead keeps nobody from the domain');
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { estimateSurvival, survivable } from '../../../src/operations/flush/survival.ts';
+import { estimateSurvival, survivable } from '../../../src/operations/flush/preview.ts';
 import { type Figures, figuresBetween } from '../../../src/operations/meter/figures.ts';
 
 const nothing = figuresBetween(new Map(), new Map());

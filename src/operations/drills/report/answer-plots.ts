@@ -19,14 +19,14 @@ import {
   highest,
   LEAST_SEARCHES,
   LONGEST_MS,
-  type Sheet,
+  type PlotInput,
   type Stretch,
   samplesOf,
   segmentsOf,
 } from './track.ts';
 
 /** The cohort of the stage that runs against the one that nobody flushed, and each against its own past. */
-export function hitRatioPlot(sheet: Sheet, plan: Plan, id: string): Panel {
+export function hitRatioPlot(sheet: PlotInput, plan: Plan, id: string): Panel {
   const { track } = sheet;
   const past = track.learned?.baseline.cohorts ?? [];
   const flushed = cohortCurve(
@@ -99,7 +99,7 @@ const DRAWN_OUTCOMES = [
 const LAYERS: readonly Layer[] = DRAWN_OUTCOMES.map((outcome) => ({ name: outcome, style: outcome }));
 
 /** What became of the searches, a second. */
-export function outcomePlot(sheet: Sheet, id: string): Panel {
+export function outcomePlot(sheet: PlotInput, id: string): Panel {
   const { track, columnMs } = sheet;
   const runs = track.runs.map((run) => {
     const columns = Map.groupBy(run, ({ fromMs, toMs }) => Math.floor(((fromMs + toMs) / 2 - track.fromMs) / columnMs));
@@ -152,7 +152,7 @@ function counted(value: number | undefined): number {
 }
 
 /** How long people waited. */
-export function latencyPlot(sheet: Sheet, id: string): Panel {
+export function latencyPlot(sheet: PlotInput, id: string): Panel {
   const { fromMs, toMs, learned } = sheet.track;
   // A mean of percentiles is none: what is drawn of several samples is their worst p99 and their middle p50.
   const p99 = curve(sheet, ({ figures }) => figures.p99Ms, 'worst');

@@ -9,30 +9,30 @@ import {
   UNKNOWN,
 } from '../../../report/format.ts';
 import type { CohortFigures } from '../../meter/figures.ts';
-import type { Learned, Range } from '../journal.ts';
+import type { DomainResult, Range } from '../journal.ts';
 import type { Plan } from '../plan.ts';
 import { chancePoints } from '../result.ts';
 import { lastStage, samplesOf, type Track } from './track.ts';
 import { shareFlushed, stageTitle } from './words.ts';
 
-export interface Lesson {
+export interface Conclusion {
   readonly name: string;
   /** A tooltip. */
   readonly meaning?: string;
   readonly measured: string;
   /** By the dry run. */
-  readonly foretold: string;
+  readonly predicted: string;
   readonly words: string;
 }
 
-export function lessonsOf(track: Track, plan: Plan): readonly Lesson[] {
+export function conclusionsOf(track: Track, plan: Plan): readonly Conclusion[] {
   if (lastStage(track) === undefined) {
     return [
       ...survival(track, plan),
       {
         name: 'Flushed',
         measured: 'nothing',
-        foretold: UNKNOWN,
+        predicted: UNKNOWN,
         words: 'No stage was begun: the cache was never touched.',
       },
     ];
@@ -43,7 +43,7 @@ export function lessonsOf(track: Track, plan: Plan): readonly Lesson[] {
     ...amplification(track),
     ...refill(track, plan),
     ...harm(track),
-    ...controlLesson(track, plan),
+    ...controlConclusion(track, plan),
     ...afterwards(track),
   ];
 }
@@ -57,7 +57,7 @@ export const MEANINGS = {
     'f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once before the engine has more to do than it can',
 } as const;
 
-function headroom({ learned, preview }: Track): readonly Lesson[] {
+function headroom({ learned, preview }: Track): readonly Conclusion[] {
   const { headroom: before, headroomLeft: left } = learned?.survival ?? {};
   const words =
     left === undefined
@@ -70,14 +70,14 @@ function headroom({ learned, preview }: Track): readonly Lesson[] {
     {
       name: 'Headroom left (H)',
       meaning: MEANINGS.headroom,
-      measured: toldText(learned, left, timesText),
-      foretold: foretold === undefined ? UNKNOWN : `${timesText(foretold)} before`,
+      measured: measuredRange(learned, left, timesText),
+      predicted: foretold === undefined ? UNKNOWN : `${timesText(foretold)} before`,
       words: learned !== undefined && learned.survival === undefined ? OF_OLD : words,
     },
   ];
 }
 
-function survival(track: Track, plan: Plan): readonly Lesson[] {
+function survival(track: Track, plan: Plan): readonly Conclusion[] {
   const { learned, preview } = track;
   const range = learned?.survival?.survivable;
   const foretold = preview?.engine.survivable;
@@ -92,14 +92,14 @@ function survival(track: Track, plan: Plan): readonly Lesson[] {
     {
       name: 'Survivable at once (f*)',
       meaning: MEANINGS.survivable,
-      measured: toldText(learned, range, percentText),
-      foretold: foretold === undefined ? UNKNOWN : `${percentText(foretold)} at least`,
+      measured: measuredRange(learned, range, percentText),
+      predicted: foretold === undefined ? UNKNOWN : `${percentText(foretold)} at least`,
       words: learned !== undefined && learned.survival === undefined ? OF_OLD : words,
     },
   ];
 }
 
-function amplification({ learned, preview }: Track): readonly Lesson[] {
+function amplification({ learned, preview }: Track): readonly Conclusion[] {
   const peak = learned?.stages.reduce((most, stage) => Math.max(most, stage.peakEngineCallsPerSecond), 0);
   const before = learned?.baseline.engineCallsPerSecond;
   const { engineCallsPerSecond, extraCallsPerSecond, amplification: foretold } = preview?.engine ?? {};
@@ -113,8 +113,8 @@ function amplification({ learned, preview }: Track): readonly Lesson[] {
     {
       name: 'Amplification (A)',
       meaning: MEANINGS.amplification,
-      measured: toldText(learned, range, timesText),
-      foretold: foretold === undefined ? UNKNOWN : `${timesText(foretold)} at most`,
+      measured: measuredRange(learned, range, timesText),
+      predicted: foretold === undefined ? UNKNOWN : `${timesText(foretold)} at most`,
       words: `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${told}${most}`,
     },
   ];
@@ -125,15 +125,15 @@ const FULL = 1.1;
 const OF_OLD = 'Its journal is of an older version, which told single figures: they are not repeated here.';
 
 /** What was not measured and what nobody wrote down are two things. */
-export function toldText(
-  learned: Learned | undefined,
+export function measuredRange(
+  learned: DomainResult | undefined,
   range: Range | undefined,
   text: (value: number) => string,
 ): string {
   return learned?.survival === undefined ? UNKNOWN : rangeText(range, text);
 }
 
-function refill({ learned }: Track, plan: Plan): readonly Lesson[] {
+function refill({ learned }: Track, plan: Plan): readonly Conclusion[] {
   const stages = learned?.stages ?? [];
   const slowest = stages.toSorted((a, b) => (b.refillMs ?? -1) - (a.refillMs ?? -1))[0];
   const open = stages.filter((stage) => stage.refillMs === undefined);
@@ -149,13 +149,13 @@ function refill({ learned }: Track, plan: Plan): readonly Lesson[] {
     {
       name: 'Longest refill',
       measured: durationText(slowest?.refillMs),
-      foretold: UNKNOWN,
+      predicted: UNKNOWN,
       words: words === '' ? 'No stage was measured.' : words,
     },
   ];
 }
 
-function harm(track: Track): readonly Lesson[] {
+function harm(track: Track): readonly Conclusion[] {
   const sum = { searches: 0, shed: 0, failed: 0 };
   for (const { figures, phase } of samplesOf(track)) {
     if (phase === 'baseline' || phase === 'after') continue;
@@ -174,13 +174,13 @@ function harm(track: Track): readonly Lesson[] {
     {
       name: 'Searches refused',
       measured: percentText(sum.searches > 0 ? refused / sum.searches : undefined),
-      foretold: UNKNOWN,
+      predicted: UNKNOWN,
       words,
     },
   ];
 }
 
-function afterwards({ learned }: Track): readonly Lesson[] {
+function afterwards({ learned }: Track): readonly Conclusion[] {
   const [before, after] = [learned?.baseline.hitRatio, learned?.after?.hitRatio];
   if (before === undefined || after === undefined) return [];
   const points = (after - before) * 100;
@@ -190,7 +190,7 @@ function afterwards({ learned }: Track): readonly Lesson[] {
     {
       name: 'Hit ratio afterwards',
       measured: percentText(after),
-      foretold: UNKNOWN,
+      predicted: UNKNOWN,
       words: `Once the cache was restored: ${changed} the baseline's ${percentText(before)}.`,
     },
   ];
@@ -208,7 +208,7 @@ const ENOUGH_SEARCHES = 100;
  * Whether the loss reached keys that nobody flushed. From all samples of a stage: the cohort is small, and its ratio at
  * one moment says little.
  */
-export function controlLesson(track: Track, plan: Plan): readonly Lesson[] {
+export function controlConclusion(track: Track, plan: Plan): readonly Conclusion[] {
   const past = ratioOf([track.learned?.baseline.cohorts[0]]);
   const lowest = lowestStage(track);
   if (past === undefined || lowest === undefined) return [];
@@ -220,7 +220,7 @@ export function controlLesson(track: Track, plan: Plan): readonly Lesson[] {
     lost <= Math.max(withinPoints, chance)
       ? `The control cohort, which nobody flushed, did as well as before${asFar}: the loss stayed where it was made.`
       : 'The control cohort, which nobody flushed, lost hits too: the loss reached keys outside of the stages.';
-  return [{ name: 'Lost by the control cohort', measured: pointsText(lost), foretold: UNKNOWN, words }];
+  return [{ name: 'Lost by the control cohort', measured: pointsText(lost), predicted: UNKNOWN, words }];
 }
 
 function lowestStage(track: Track): Ratio | undefined {

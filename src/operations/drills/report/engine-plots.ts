@@ -3,11 +3,11 @@ import { createFrame } from '../../../report/plot/frame.ts';
 import type { LegendEntry, Panel } from '../../../report/plot/panel.ts';
 import { level, line, spread } from '../../../report/plot/series.ts';
 import { GUARD_FIGURES, type GuardFigure, type Plan } from '../plan.ts';
-import { curve, highest, type Sheet } from './track.ts';
+import { curve, highest, type PlotInput } from './track.ts';
 import { GUARD_WORDS } from './words.ts';
 
 /** Engine calls a second, beside what they were before. */
-export function engineRatePlot(sheet: Sheet, id: string): Panel {
+export function engineRatePlot(sheet: PlotInput, id: string): Panel {
   const { fromMs, toMs, learned } = sheet.track;
   const rate = curve(sheet, ({ figures }) => figures.engineCallsPerSecond, 'mean');
   const failures = curve(
@@ -52,7 +52,7 @@ export function engineRatePlot(sheet: Sheet, id: string): Panel {
 }
 
 /** How much of the engine was taken, of what it may be asked at once. */
-export function enginePlacesPlot(sheet: Sheet, id: string): Panel {
+export function enginePlacesPlot(sheet: PlotInput, id: string): Panel {
   const { fromMs, toMs } = sheet.track;
   const inFlight = curve(sheet, ({ figures }) => figures.engineInFlight, 'worst');
   const queued = curve(sheet, ({ figures }) => figures.engineQueued, 'worst');
@@ -105,13 +105,13 @@ function finite(value: number | undefined): number | undefined {
 }
 
 /** Each guarded figure against its limits. */
-export function guardPlots(sheet: Sheet, plan: Plan, id: string): readonly Panel[] {
+export function guardPlots(sheet: PlotInput, plan: Plan, id: string): readonly Panel[] {
   return GUARD_FIGURES.filter((figure) => plan.guards.some((guard) => guard.figure === figure)).map((figure) =>
     guardPlot(sheet, plan, figure, `${id}-${figure}`),
   );
 }
 
-function guardPlot(sheet: Sheet, plan: Plan, figure: GuardFigure, id: string): Panel {
+function guardPlot(sheet: PlotInput, plan: Plan, figure: GuardFigure, id: string): Panel {
   const { track } = sheet;
   const { name, unit, text } = GUARD_WORDS[figure];
   const rules = plan.guards.filter((guard) => guard.figure === figure && Number.isFinite(guard.max));

@@ -4,11 +4,11 @@ import type { Band, Moment } from '../../../report/plot/backdrop.ts';
 import { momentSign } from '../../../report/plot/panel.ts';
 import type { DrillPhase, Journal, Mark } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { curve, type Sheet, samplesOf, segmentsOf, type Track } from './track.ts';
+import { curve, type PlotInput, samplesOf, segmentsOf, type Track } from './track.ts';
 import { GUARD_WORDS, stageTitle } from './words.ts';
 
 /** What every plot of a domain has behind and across it: the phases, and the moments that count. */
-export interface Scenery {
+interface PlotAnnotations {
   readonly bands: readonly Band[];
   readonly moments: readonly Moment[];
 }
@@ -16,7 +16,7 @@ export interface Scenery {
 /** A guard that breaks every second would hide the curves; the timeline has them all. */
 const MAX_MOMENTS = 40;
 
-export function sceneryOf(track: Track, plan: Plan): Scenery {
+export function annotationsOf(track: Track, plan: Plan): PlotAnnotations {
   const bands = segmentsOf(track, plan).map((segment): Band => {
     const { fromMs, toMs, name, phase, stage } = segment;
     return { fromMs, toMs, name, style: bandStyle(phase, stage) };
@@ -54,7 +54,7 @@ const SIGNS = [
 ] as const;
 
 /** How the plots are read, and how much each of their points stands for. */
-export function plotKey(sheet: Sheet, { moments }: Scenery): Markup {
+export function plotKey(sheet: PlotInput, { moments }: PlotAnnotations): Markup {
   const used = SIGNS.filter(({ style }) => moments.some((moment) => moment.style === style));
   return element(
     'div',
@@ -77,7 +77,7 @@ export function plotKey(sheet: Sheet, { moments }: Scenery): Markup {
   );
 }
 
-function pointsText(sheet: Sheet): string {
+function pointsText(sheet: PlotInput): string {
   const samples = samplesOf(sheet.track).length;
   if (samples === 0) return 'No samples were taken.';
   const points = curve(sheet, () => 0, 'mean').flat().length;
@@ -87,11 +87,11 @@ function pointsText(sheet: Sheet): string {
 }
 
 /** What stands in the page; a drill whose guards flap writes more than anybody reads. */
-export const MAX_ROWS = 300;
+const MAX_ROWS = 300;
 
-export const BUCKETS = 10_000;
+const BUCKETS = 10_000;
 
-export const PHASES: Readonly<Record<Extract<Mark, { kind: 'phase' }>['phase'], string>> = {
+const PHASES: Readonly<Record<Extract<Mark, { kind: 'phase' }>['phase'], string>> = {
   baseline: 'Baseline: nothing is flushed yet',
   stage: 'The stage goes on',
   hold: 'On hold: no further stage until the guard holds again',
@@ -138,14 +138,14 @@ export function timeline(journal: Journal): Markup {
 }
 
 /** That stages begin is said by the first of them, at the same moment. */
-export function saysNothing(mark: Mark, all: readonly Mark[]): boolean {
+function saysNothing(mark: Mark, all: readonly Mark[]): boolean {
   if (mark.kind !== 'phase' || mark.phase !== 'stage') return false;
   return all.some(
     ({ kind, domain, atMs }) => kind === 'stage' && domain === mark.domain && Math.abs(atMs - mark.atMs) < 500,
   );
 }
 
-export function whatText({ plan }: Journal, mark: Mark): Content {
+function whatText({ plan }: Journal, mark: Mark): Content {
   switch (mark.kind) {
     case 'phase':
       return PHASES[mark.phase];

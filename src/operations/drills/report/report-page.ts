@@ -15,11 +15,11 @@ import { panelFigure } from '../../../report/plot/panel.ts';
 import type { Journal, Mark } from '../journal.ts';
 import type { Plan, Stage } from '../plan.ts';
 import { hitRatioPlot, latencyPlot, outcomePlot } from './answer-plots.ts';
-import { MEANINGS, toldText } from './conclusions.ts';
+import { MEANINGS, measuredRange } from './conclusions.ts';
 import { enginePlacesPlot, engineRatePlot, guardPlots } from './engine-plots.ts';
-import { plotKey, sceneryOf, timeline } from './plot-annotations.ts';
+import { annotationsOf, plotKey, timeline } from './plot-annotations.ts';
 import { dryRun, hypothesisTable, learnedTable, limitText, phaseTable, stageTable } from './tables.ts';
-import { lastStage, type Sheet, samplesOf, type Track, trackOf } from './track.ts';
+import { lastStage, type PlotInput, samplesOf, type Track, trackOf } from './track.ts';
 import { stageName, stageTitle, verdictWords } from './words.ts';
 
 /** Along a plot, for all domains together: what keeps the page under 300 KB however long the drill was. */
@@ -52,7 +52,7 @@ export function reportPage(journal: Journal): string {
 }
 
 /** Who drilled what and why, and how it ended. */
-export function heading(journal: Journal): Markup {
+function heading(journal: Journal): Markup {
   const { plan, verdict, endedAtMs } = journal;
   const resumable = verdict?.resumable;
   return element(
@@ -98,7 +98,7 @@ interface Row {
 }
 
 /** A drill over domains at a glance; one domain needs none. */
-export function overview(journal: Journal): Markup | undefined {
+function overview(journal: Journal): Markup | undefined {
   if (journal.domains.length < 2) return undefined;
   return table<Row>({
     caption: 'Domain by domain',
@@ -110,19 +110,19 @@ export function overview(journal: Journal): Markup | undefined {
         title: 'Headroom left',
         meaning: MEANINGS.headroom,
         isNumber: true,
-        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.headroomLeft, timesText),
+        cell: ({ track: { learned } }) => measuredRange(learned, learned?.survival?.headroomLeft, timesText),
       },
       {
         title: 'Amplification',
         meaning: MEANINGS.amplification,
         isNumber: true,
-        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.amplification, timesText),
+        cell: ({ track: { learned } }) => measuredRange(learned, learned?.survival?.amplification, timesText),
       },
       {
         title: 'f*',
         meaning: MEANINGS.survivable,
         isNumber: true,
-        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.survivable, percentText),
+        cell: ({ track: { learned } }) => measuredRange(learned, learned?.survival?.survivable, percentText),
       },
       { title: 'Longest refill', isNumber: true, cell: ({ track }) => durationText(longestRefillMs(track)) },
       { title: 'Shed, failed', isNumber: true, cell: ({ track }) => countText(refused(track)) },
@@ -156,11 +156,11 @@ function isBreak({ kind }: Mark): boolean {
 }
 
 /** What one domain went through: first what it means, then the plots, then the same in figures. */
-export function domainSection({ plan, ...journal }: Journal, at: number, columns: number): Markup {
+function domainSection({ plan, ...journal }: Journal, at: number, columns: number): Markup {
   const domain = journal.domains[at] ?? '';
   const track = trackOf({ plan, ...journal }, domain);
-  const sheet: Sheet = { track, columnMs: (track.toMs - track.fromMs) / columns };
-  const scenery = sceneryOf(track, plan);
+  const sheet: PlotInput = { track, columnMs: (track.toMs - track.fromMs) / columns };
+  const scenery = annotationsOf(track, plan);
   const id = `domain-${at + 1}`;
   const panels = [
     hitRatioPlot(sheet, plan, `${id}-hits`),
@@ -204,7 +204,7 @@ const MODES: Readonly<Record<Plan['mode'], string>> = {
 };
 
 /** The plan as it was run, whatever it says today. */
-export function planSection({ plan, domains }: Journal): Markup {
+function planSection({ plan, domains }: Journal): Markup {
   const numbered = plan.stages.map((stage, at) => ({ stage, at }));
   return element(
     'section',

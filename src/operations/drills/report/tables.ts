@@ -1,11 +1,12 @@
 import { bytesText, countText, durationText, elapsedText, percentText, perSecondText } from '../../../report/format.ts';
 import { element, type Markup, said, table } from '../../../report/markup.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
-import type { StageLearned } from '../journal.ts';
+import type { Figures } from '../../meter/figures.ts';
+import { phaseValue, shareAtEnd } from '../guards.ts';
+import type { StageResult } from '../journal.ts';
 import type { GuardRule, Plan } from '../plan.ts';
-import { type Lesson, lessonsOf } from './conclusions.ts';
-import { type Tested, testedGuards } from './hypothesis.ts';
-import { type Segment, segmentsOf, type Track } from './track.ts';
+import { type Conclusion, conclusionsOf } from './conclusions.ts';
+import { lastStage, type Segment, samplesOf, segmentsOf, type Track } from './track.ts';
 import { GUARD_WORDS, stageTitle } from './words.ts';
 
 /** The plots as figures, phase by phase. */
@@ -39,8 +40,6 @@ export function phaseTable(track: Track, plan: Plan): Markup | undefined {
     rows: segmentsOf(track, plan),
   });
 }
-
-type Figures = Segment['stretches'][number]['sample']['figures'];
 
 function values({ stretches }: Segment, of: (figures: Figures) => number | undefined): readonly number[] {
   return stretches.flatMap(({ sample }) => {
@@ -79,7 +78,7 @@ export function stageTable({ learned, marks }: Track, plan: Plan): Markup | unde
     const mark = marks.find((one) => one.kind === 'stage' && one.stage === stage);
     return mark?.kind === 'stage' ? mark.title : undefined;
   };
-  return table<StageLearned>({
+  return table<StageResult>({
     caption: 'Stage by stage: hit ratio of its cohort, and what the engine was asked',
     narrow: 'cards',
     columns: [
@@ -105,7 +104,7 @@ export function stageTable({ learned, marks }: Track, plan: Plan): Markup | unde
 
 /** The few figures a drill is made for, and what each of them says. */
 export function learnedTable(track: Track, plan: Plan): Markup | undefined {
-  return table<Lesson>({
+  return table<Conclusion>({
     caption: 'What was learned',
     narrow: 'cards',
     columns: [
@@ -114,20 +113,20 @@ export function learnedTable(track: Track, plan: Plan): Markup | undefined {
         cell: ({ name, meaning }) => (meaning === undefined ? name : element('abbr', { title: meaning }, name)),
       },
       { title: 'Measured', isNumber: true, cell: ({ measured }) => measured },
-      { title: 'Dry run said', isNumber: true, cell: ({ foretold }) => foretold },
+      { title: 'Dry run said', isNumber: true, cell: ({ predicted: foretold }) => foretold },
       { title: 'In plain words', isProse: true, cell: ({ words }) => words },
     ],
-    rows: lessonsOf(track, plan),
+    rows: conclusionsOf(track, plan),
   });
 }
 
 /** The steady-state hypothesis: what had to hold before, all the while, and after. */
 export function hypothesisTable(track: Track, plan: Plan): Markup | undefined {
-  const value = (row: Tested, of: number | undefined): Markup | string => {
+  const value = (row: TestedGuard, of: number | undefined): Markup | string => {
     const text = GUARD_WORDS[row.guard.figure].text(of);
     return of !== undefined && of > row.guard.max ? element('strong', { class: 'word bad' }, text) : text;
   };
-  return table<Tested>({
+  return table<TestedGuard>({
     caption: 'The hypothesis: did it hold?',
     narrow: 'cards',
     columns: [
@@ -149,7 +148,7 @@ export function limitText({ figure, max, forMs }: GuardRule): string {
   return `${name}: ${text(max)}${forMs > 0 ? `, for ${durationText(forMs)}` : ''}`;
 }
 
-function heldText({ held, brokenAtMs }: Tested): Markup {
+function heldText({ held, brokenAtMs }: TestedGuard): Markup {
   switch (held) {
     case 'held':
       return element('span', { class: 'word good' }, '✓ held');
@@ -210,4 +209,59 @@ function keysText(nodes: readonly Node[], memory: FlushPreview['memory']): strin
   ];
   const about = nodes.every(({ exact }) => exact) ? '' : 'about ';
   return `${about}${countText(keys)} keys (${bytesText(bytes)}) in the store and ${own}`;
+}
+
+/** One guard over the drill: what it saw before, at the worst, and after. */
+interface TestedGuard {
+  readonly guard: GuardRule;
+  readonly before?: number;
+  readonly worst?: number;
+  readonly after?: number;
+  /** `passing`: above the limit during the stages, for less time than the guard allows. */
+  readonly held: 'held' | 'passing' | 'broken' | 'failed before' | 'failed after' | 'not tested' | 'not measured';
+  /** When it broke first. */
+  readonly brokenAtMs?: number;
+}
+
+export function testedGuards(track: Track, plan: Plan): readonly TestedGuard[] {
+  return plan.guards.map((guard) => tested(track, guard));
+}
+
+function tested(track: Track, guard: GuardRule): TestedGuard {
+  const { learned } = track;
+  const seen = samplesOf(track).flatMap(({ atMs, phase, guards }) =>
+    guards.filter(({ figure }) => figure === guard.figure).map((one) => ({ ...one, atMs, phase })),
+  );
+  const values = (phases: readonly string[]): readonly number[] =>
+    seen.flatMap(({ phase, value }) => (phases.includes(phase) && isKnown(value) ? [value] : []));
+  const over = (figures: Figures, baseline: Figures): number | undefined =>
+    phaseValue(guard.figure, figures, baseline, shareAtEnd(figures));
+  const during = values(['stage', 'hold', 'recovery']);
+  const before = learned === undefined ? values(['baseline']).at(-1) : over(learned.baseline, learned.baseline);
+  const after = learned?.after === undefined ? values(['after']).at(-1) : over(learned.after, learned.baseline);
+  const worst = during.length === 0 ? undefined : Math.max(...during);
+  // Several guards may watch one figure with different limits: a mark names its own.
+  const mark = track.marks.find((one) => one.kind === 'guard' && one.figure === guard.figure && one.max === guard.max);
+  const brokenAtMs = mark?.atMs;
+  const isAbove = (value: number | undefined): boolean => isKnown(value) && value > guard.max;
+  const heldWhere = (): TestedGuard['held'] => {
+    if (mark !== undefined) return 'broken';
+    if (isAbove(before)) return 'failed before';
+    if (isAbove(after)) return 'failed after';
+    if (isAbove(worst)) return 'passing';
+    if (worst !== undefined) return 'held';
+    return lastStage(track) === undefined ? 'not tested' : 'not measured';
+  };
+  return {
+    guard,
+    ...(isKnown(before) && { before }),
+    ...(worst !== undefined && { worst }),
+    ...(isKnown(after) && { after }),
+    held: heldWhere(),
+    ...(brokenAtMs !== undefined && { brokenAtMs }),
+  };
+}
+
+function isKnown(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value);
 }

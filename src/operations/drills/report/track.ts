@@ -1,7 +1,7 @@
 import { type Combine, condense, merged, type Point, type Run } from '../../../report/plot/series.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
 import type { CohortFigures } from '../../meter/figures.ts';
-import type { DrillPhase, Journal, Learned, Mark, Sample } from '../journal.ts';
+import type { DomainResult, DrillPhase, Journal, Mark, Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
 import { stageName } from './words.ts';
 
@@ -20,7 +20,7 @@ export interface Track {
   /** Unbroken: between two of them nothing was measured for a while. */
   readonly runs: readonly (readonly Stretch[])[];
   readonly marks: readonly Mark[];
-  readonly learned?: Learned;
+  readonly learned?: DomainResult;
   readonly preview?: FlushPreview;
 }
 
@@ -142,7 +142,7 @@ export const LONGEST_MS = 8000;
  * tells apart: each stage has a cohort of its own.
  */
 export function cohortCurve(
-  { track, columnMs }: Sheet,
+  { track, columnMs }: PlotInput,
   cohort: (sample: Sample) => CohortFigures | undefined,
   part: (sample: Sample) => number,
 ): readonly Run[] {
@@ -174,19 +174,23 @@ export function cohortCurve(
 }
 
 /** The ratios of single samples were none: what was taken together has one value. */
-export function even(point: Point): Point {
+function even(point: Point): Point {
   return { ...point, low: point.value, high: point.value };
 }
 
 /** What a plot is drawn with: the domain's part, and the room it has. */
-export interface Sheet {
+export interface PlotInput {
   readonly track: Track;
   /** Of a plot's width: no more points than this are drawn along a line. */
   readonly columnMs: number;
 }
 
 /** One figure over time. A sample that does not have it breaks the line. */
-export function curve(sheet: Sheet, read: (sample: Sample) => number | undefined, combine: Combine): readonly Run[] {
+export function curve(
+  sheet: PlotInput,
+  read: (sample: Sample) => number | undefined,
+  combine: Combine,
+): readonly Run[] {
   const { track, columnMs } = sheet;
   const runs = track.runs.flatMap((stretches) => {
     const found: Point[][] = [[]];

@@ -2,8 +2,9 @@ import { durationText, percentText, pointsText, timesText } from '../../../repor
 import { SIGNS, type VerdictWords } from '../../../report/markup.ts';
 import type { Journal, Verdict } from '../journal.ts';
 import type { GuardFigure, Plan, Stage } from '../plan.ts';
+
 /** How a guard's figure is called and shown. */
-export interface GuardWords {
+interface GuardWords {
   readonly name: string;
   readonly unit: string;
   readonly text: (value: number | undefined) => string;
@@ -18,7 +19,7 @@ export const GUARD_WORDS: Readonly<Record<GuardFigure, GuardWords>> = {
   hitRatioDrop: { name: 'Hit ratio lost by the control cohort', unit: 'points', text: pointsText },
 };
 
-export const STILL: Readonly<Record<Journal['state']['kind'], string>> = {
+const STILL: Readonly<Record<Journal['state']['kind'], string>> = {
   running: 'Running',
   ending: 'Restored',
   over: 'Over',
@@ -37,7 +38,7 @@ export function verdictWords({ verdict, state, plan, domains }: Journal): Verdic
   return { ...endWords(verdict.kind), detail: verdict.detail };
 }
 
-export function endWords(kind: Verdict['kind']): Omit<VerdictWords, 'detail'> {
+function endWords(kind: Verdict['kind']): Omit<VerdictWords, 'detail'> {
   switch (kind) {
     case 'passed':
       return { word: 'Passed', tone: 'good', sign: SIGNS.check };
@@ -54,7 +55,7 @@ export function endWords(kind: Verdict['kind']): Omit<VerdictWords, 'detail'> {
   }
 }
 
-export function stillText(state: Journal['state'], plan: Journal['plan'], many: boolean): string {
+function stillText(state: Journal['state'], plan: Journal['plan'], many: boolean): string {
   switch (state.kind) {
     case 'running': {
       const where = many ? ` of ${state.domain}` : '';
@@ -92,7 +93,7 @@ export function shareFlushed(plan: Plan, stage: number): number | undefined {
     );
 }
 
-export function lossText(stage: Stage): string {
+function lossText(stage: Stage): string {
   switch (stage.kind) {
     case 'fraction':
       return percentText(stage.fraction);
@@ -104,11 +105,11 @@ export function lossText(stage: Stage): string {
 }
 
 /** A title that names the loss already needs no more. */
-export function withLoss(title: string | undefined, name: string): string {
+function withLoss(title: string | undefined, name: string): string {
   if (title === undefined) return name;
   return letters(title).includes(letters(name)) ? title : `${title} (${name})`;
 }
 
-export function letters(text: string): string {
+function letters(text: string): string {
   return text.replaceAll(/\s/g, '').toLowerCase();
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {
+  type DomainResult,
   type Journal,
-  type Learned,
   type Mark,
   type Range,
   type Sample,
@@ -72,7 +72,7 @@ const mark = fc.oneof(
   fc.record({ ...at, kind: fc.constant('restored'), why: words }),
 ) as fc.Arbitrary<Mark>;
 
-const stageLearned = shape<Learned['stages'][number]>(
+const stageLearned = shape<DomainResult['stages'][number]>(
   {
     ...{ stage: stageNumber, title: words, before: number, lowest: number, end: number, control: number },
     ...{ refillMs: number, peakEngineCallsPerSecond: number },
@@ -81,7 +81,7 @@ const stageLearned = shape<Learned['stages'][number]>(
 );
 const range = shape<Range>({ low: number, high: number }, ['low']);
 const survival = shape<Survival>({ headroom: range, headroomLeft: range, amplification: range, survivable: range }, []);
-const learned = shape<Learned>(
+const learned = shape<DomainResult>(
   {
     ...{ domain, baseline: figures, after: figures, stages: some(stageLearned) },
     survival,

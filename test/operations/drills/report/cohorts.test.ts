@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sample } from '../../../../src/operations/drills/journal.ts';
-import { controlLesson } from '../../../../src/operations/drills/report/conclusions.ts';
-import { testedGuards } from '../../../../src/operations/drills/report/hypothesis.ts';
+import { controlConclusion } from '../../../../src/operations/drills/report/conclusions.ts';
+import { testedGuards } from '../../../../src/operations/drills/report/tables.ts';
 import { cohortCurve, trackOf } from '../../../../src/operations/drills/report/track.ts';
 import { journalOf, STAGED } from '../../../fakes/journal.ts';
 
@@ -35,12 +35,12 @@ test('a ratio of few searches is drawn over several samples, and never over two 
 });
 
 test('a control cohort that wavers by chance lost nothing; one that fell shows that the loss spread', () => {
-  const [same] = controlLesson(
+  const [same] = controlConclusion(
     withControl(() => ({ searches: 3, hitRatio: 0.885 })),
     STAGED,
   );
   assert.match(same?.words ?? '', /did as well as before/);
-  const [fell] = controlLesson(
+  const [fell] = controlConclusion(
     withControl(({ stage }) => ({ searches: 3, hitRatio: stage === 3 ? 0.6 : 0.9 })),
     STAGED,
   );

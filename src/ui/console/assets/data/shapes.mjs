@@ -1,6 +1,6 @@
 /**
  * What the admin API says, by the names the console uses.
- * @typedef {import('../../../../http/admin/operations.ts').DomainLook} DomainLook
+ * @typedef {import('../../../../operations/operations.ts').DomainLook} DomainLook
  * @typedef {import('../../../../operations/meter/figures.ts').Figures} Figures
  * @typedef {import('../../../../search/events.ts').Outcome} Outcome
  * @typedef {import('../../../../operations/drills/drills.ts').DrillSummary} DrillSummary
