@@ -8,7 +8,7 @@ const run = (url: string, ...more: string[]): string[] => {
   return ['drill', 'run', 'canary', '--domain', 'goods', '--reason', 'rehearsal', '--admin', url, ...more];
 };
 const only = async ({ operations }: AdminService) => {
-  const [summary] = await operations.drills.list();
+  const [summary] = (await operations.drills.list()).drills;
   assert.ok(summary !== undefined);
   return summary;
 };

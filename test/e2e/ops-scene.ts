@@ -37,7 +37,7 @@ export function opsScene(name: string, options: { readonly token?: string }, tes
       for (const page of opened.splice(0)) await page.context().close();
       service.dress = dressLook;
       const caller = { by: 'test', reason: 'over' };
-      for (const { id, running } of await service.operations.drills.list()) {
+      for (const { id, running } of (await service.operations.drills.list()).drills) {
         if (running) await service.operations.drills.abort(id, caller);
       }
       await service.operations.drills.lift(caller);

@@ -65,7 +65,7 @@ opsScene('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await says(page, 'dialog', '1 % → 5 % → 25 % → 100 %');
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog', { state: 'detached' });
-    assert.deepEqual(await service().operations.drills.list(), []);
+    assert.deepEqual((await service().operations.drills.list()).drills, []);
     await page.keyboard.press('Enter');
     await tabTo(page, 'dialog button[type=submit]');
     await page.keyboard.press('Enter');
@@ -86,7 +86,7 @@ opsScene('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await says(page, '.banner', 'Aborted, and the cache restored');
     await page.waitForSelector('.strip', { state: 'detached' });
     assert.deepEqual(
-      (await service().operations.drills.list()).filter(({ running }) => running),
+      (await service().operations.drills.list()).drills.filter(({ running }) => running),
       [],
     );
     await page.click('.views a:has-text("Drills")');

@@ -118,8 +118,9 @@ export function createFakeDrills(options: {
       await setHalt(caller);
     },
     lift: () => setHalt(undefined),
-    list: async () =>
-      drills.toReversed().map((drill) => {
+    list: async () => ({
+      unreadable: [],
+      drills: drills.toReversed().map((drill) => {
         const { id, plan, domains, startedAtMs, endedAtMs, verdict } = journalOf(drill);
         const running = isRunning(drill);
         return {
@@ -128,7 +129,7 @@ export function createFakeDrills(options: {
           ...(verdict === undefined ? {} : { verdict }),
         };
       }),
-    unreadable: () => [],
+    }),
     journal: async (id) => journalOf(find(id)),
     page: async (id) => {
       const title = `Drill ${find(id).id}`;

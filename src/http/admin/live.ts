@@ -45,7 +45,7 @@ export function createLive(options: {
   const list = (): Promise<void> => {
     listing ??= operations.drills
       .list()
-      .then((drills) => {
+      .then(({ drills }) => {
         running = drills.filter(({ running: runs, ending }) => runs || ending !== undefined);
       })
       // What cannot be listed now is shown as it was: the stream is what operators look at when something is wrong.

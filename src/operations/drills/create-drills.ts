@@ -1,32 +1,36 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { halt as haltDocument, liftHalt } from '../../control/changes.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
+import type { Runtime } from '../../runtime.ts';
 import { createArchive } from './archive.ts';
 import { createDrillList, createRemoteDrills } from './drill-list.ts';
 import { abortedBy, abortRemotely } from './drill-lock.ts';
-import type { Caller, DrillDomain, Drills } from './drills.ts';
+import type { Caller, DrillDomain, DrillEvent, Drills } from './drills.ts';
 import { applyPatience } from './guards.ts';
 import { type Journal, type ResumePoint, resumePoint } from './journal.ts';
 import { loadReadyPlans } from './plan-file.ts';
 import { cohortsOf, previewStage, type ResolvedRequest, resolveRequest, warningsOf } from './resolve-request.ts';
 import { type Sleep, sleepReally } from './run-domain.ts';
-import { type BeginOptions, beginDrill, type RunningDrill } from './run-drill.ts';
+import { beginDrill, type RunningDrill } from './run-drill.ts';
 
-export interface DrillsOptions extends Pick<BeginOptions, 'processId' | 'clock' | 'random' | 'observe'> {
+export interface DrillsOptions extends Runtime<DrillEvent> {
   readonly domains: readonly DrillDomain[];
-  /** Where reports are kept; absent: in memory, the latest few. */
+  /** Where reports are kept. Absent: the latest few are kept in memory. */
   readonly directory?: string;
-  /** Newest reports kept. */
+  /** Number of newest reports kept. */
   readonly keep: number;
-  /** Draws a report. */
+  /** Renders a report. */
   readonly reportPage: (journal: Journal) => string;
-  /** After so long without a sign of the owner every process ends a drill by itself. */
+  /** Without a renewal by the owner for this time, every process ends a drill by itself. */
   readonly leaseMs?: number;
   readonly tickMs?: number;
   readonly sleep?: Sleep;
 }
 
-/** Reads the ready-made plans. @throws when one of them is damaged */
+const CLOSE_MS = 2000;
+const PROCESS_STOPPED = { kind: 'aborted', detail: 'The process that ran it was stopped.', atOnce: true } as const;
+
+/** Reads the ready-made plans. @throws when one of them is invalid */
 export function createDrills(options: DrillsOptions): Drills {
   const { domains, random, clock, observe, processId, keep, directory } = options;
   const { leaseMs = 3000, tickMs = 500, sleep = sleepReally } = options;
@@ -37,19 +41,19 @@ export function createDrills(options: DrillsOptions): Drills {
     onFault: (id, detail) => observe({ kind: 'drill-unwritten', id, detail }),
   });
   const running = new Map<string, RunningDrill>();
-  const elsewhere = createRemoteDrills({ domains, processId });
-  const list = createDrillList({ running, elsewhere, archive });
-  const beginning = { archive, processId, clock, random, observe, leaseMs, tickMs, sleep };
+  const remote = createRemoteDrills({ domains, processId });
+  const list = createDrillList({ running, remote, archive });
   let closed = false;
 
-  const begin = async (settled: ResolvedRequest, caller: Caller, from?: ResumePoint): Promise<Journal> => {
+  const begin = async (request: ResolvedRequest, caller: Caller, from?: ResumePoint): Promise<Journal> => {
     if (closed) throw new OperationRefused('halted', 'This process is being stopped.');
-    const drill = await beginDrill(settled, caller, from, beginning);
+    const beginOptions = { archive, processId, clock, random, observe, leaseMs, tickMs, sleep };
+    const drill = await beginDrill(request, caller, from, beginOptions);
     const journal = drill.journal();
     running.set(journal.id, drill);
     void drill.over.then(() => running.delete(journal.id));
-    // A process that was told to stop meanwhile does not leave a drill behind.
-    if (closed) await drill.stop(STOPPED);
+    // `close` may have been called while the drill began.
+    if (closed) await drill.stop(PROCESS_STOPPED);
     return journal;
   };
 
@@ -64,12 +68,12 @@ export function createDrills(options: DrillsOptions): Drills {
     throw new OperationRefused('drill-over', `Drill ${id} is over.`, 'id');
   };
 
-  /** Every domain is told, whatever becomes of the others. */
-  const tellAll = async (tell: (domain: DrillDomain) => Promise<unknown>): Promise<void> => {
-    const told = await Promise.allSettled(domains.map(tell));
-    const untold = domains.filter((_, place) => told[place]?.status === 'rejected').map(({ name }) => name);
-    if (untold.length === 0) return;
-    throw new OperationRefused('control-unavailable', `These domains could not be told: ${untold.join(', ')}.`);
+  /** Changes every domain, also when some of them fail. */
+  const changeAll = async (change: (domain: DrillDomain) => Promise<unknown>): Promise<void> => {
+    const changed = await Promise.allSettled(domains.map(change));
+    const failed = domains.filter((_, place) => changed[place]?.status === 'rejected').map(({ name }) => name);
+    if (failed.length === 0) return;
+    throw new OperationRefused('control-unavailable', `These domains could not be told: ${failed.join(', ')}.`);
   };
 
   const halt = async ({ by, reason }: Caller): Promise<void> => {
@@ -77,26 +81,20 @@ export function createDrills(options: DrillsOptions): Drills {
     const detail = `All drills were halted by ${by}: ${reason}.`;
     const stopped = [...running.values()].map((drill) => drill.stop({ kind: 'aborted', detail, atOnce: true }));
     const halted = { reason, by, atMs: clock.wallMs() };
-    await tellAll(({ control }) => control.change((document) => haltDocument(document, halted)));
+    await changeAll(({ control }) => control.change((document) => haltDocument(document, halted)));
     await Promise.all(stopped);
   };
 
   return {
     plans: () => {
       const plans = ready(Math.max(0, ...domains.map(({ nodes }) => nodes().length)));
-      return plans.map((plan) =>
-        applyPatience(
-          plan,
-          domains.map(({ patienceMs }) => patienceMs),
-        ),
-      );
+      return plans.map((plan) => applyPatience(plan, domains));
     },
-    preview: async (ask) => {
-      const settled = resolveRequest(ask, domains, ready);
-      const { plan } = settled;
+    preview: async (request) => {
+      const { plan, domains: chosen } = resolveRequest(request, domains, ready);
       const offset = Math.floor(random() * BUCKETS);
       const previews = await Promise.all(
-        settled.domains.map(async (domain) => {
+        chosen.map(async (domain) => {
           const stages = await Promise.all(plan.stages.map((_, stage) => previewStage(plan, stage, domain, offset)));
           const cohorts = cohortsOf(plan, domain);
           return { domain: domain.name, stages, cohorts, warnings: warningsOf(plan, domain, stages) };
@@ -108,7 +106,7 @@ export function createDrills(options: DrillsOptions): Drills {
         warnings: previews.flatMap(({ warnings }) => warnings),
       };
     },
-    start: async (ask) => begin(resolveRequest(ask, domains, ready), ask),
+    start: async (request) => begin(resolveRequest(request, domains, ready), request),
     resume: async (id, caller) => {
       const journal = await list.find(id);
       const { point, domains: left } = resumePoint(journal);
@@ -116,21 +114,17 @@ export function createDrills(options: DrillsOptions): Drills {
     },
     abort,
     halt,
-    lift: () => tellAll(({ control }) => control.change(liftHalt)),
+    lift: () => changeAll(({ control }) => control.change(liftHalt)),
     list: list.all,
-    unreadable: list.unreadable,
     journal: list.find,
     page: async (id) => options.reportPage(await list.find(id)),
     close: async () => {
       closed = true;
-      elsewhere.close();
+      remote.close();
       const own = [...running.values()];
-      for (const drill of own) void drill.stop(STOPPED);
-      // A store that is away cannot be told, and then every other process ends it by its lease.
+      for (const drill of own) void drill.stop(PROCESS_STOPPED);
+      // While the control store is away a drill cannot be ended; the other processes end it when its lease expires.
       await Promise.race([Promise.all(own.map((drill) => drill.over)), sleepReally(CLOSE_MS)]);
     },
   };
 }
-
-const CLOSE_MS = 2000;
-const STOPPED = { kind: 'aborted', detail: 'The process that ran it was stopped.', atOnce: true } as const;

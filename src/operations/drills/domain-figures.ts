@@ -7,14 +7,15 @@ import { createMetricsWindow, type Readings, shareInFlight } from './metrics-win
 import type { GuardRule, Plan } from './plan.ts';
 import { createResultBuilder, type Recovery, type ResultBuilder, survivalOf } from './result.ts';
 
-/** Everything a drill measures of one domain: readings become figures, guards, the hypothesis and what is learned. */
+/** All measurements of one domain in a drill: the fleet's readings become figures, guard states and the result. */
 interface DomainFigures {
-  /** Asks the fleet. Undefined when it could not be asked. */
+  /** Collects the readings of the fleet. Undefined when the control store did not answer. */
   readonly collect: (during: 'stage' | 'recovery' | 'calm') => Promise<Collected | undefined>;
+  /** Time since the latest readings. */
   readonly blindMs: () => number;
-  /** What has been measured since the baseline began is what everything is compared with. The first stage begins. */
+  /** A stage begins. With the first stage the baseline ends. */
   readonly stageBegins: (stage: number, fromMs: number) => void;
-  /** The cache is restored; from that moment on the hypothesis must hold again. */
+  /** The cache is restored; from `fromMs` on the hypothesis must hold again. */
   readonly afterBegins: (fromMs: number) => void;
   readonly refillMs: (stage: number) => number | undefined;
   readonly recovery: () => Recovery;
@@ -22,84 +23,85 @@ interface DomainFigures {
   readonly cohortSearches: () => number;
   /** In this phase; undefined: nothing was measured. */
   readonly searches: () => number | undefined;
-  /** As much in this stage as guards want to see, some of it just now. */
-  readonly isSearched: () => boolean;
-  /** Of late; and over the baseline. */
+  /** This stage has as many searches as guards need, and some of them are recent. */
+  readonly hasEnoughSearches: () => boolean;
+  /** Processes that report now, and those of the baseline. */
   readonly processes: () => { readonly heard: number; readonly before: number };
-  /** What of the hypothesis does not hold over this phase. */
+  /** The limits of the hypothesis that this phase exceeds. */
   readonly broken: () => readonly string[];
-  readonly learned: (over: boolean) => DomainResult | undefined;
+  readonly result: (isOver: boolean) => DomainResult | undefined;
 }
 
 interface Collected {
   readonly figures: Figures | undefined;
   readonly guards: readonly GuardState[];
-  /** The cohort of this stage has come back just now. */
+  /** The cohort of this stage has come back at this tick. */
   readonly refilled: boolean;
 }
 
 interface DomainFiguresOptions {
   readonly domain: Pick<DrillDomain, 'name' | 'readings'>;
   readonly plan: Plan;
-  readonly circle: CohortLayout;
+  readonly layout: CohortLayout;
   readonly nowMs: () => number;
-  /** The baseline begins. */
+  /** Start of the baseline. */
   readonly fromMs: number;
 }
 
-/** Whoever is silent for so long is not merely late with a report. */
+/** A process without a report for this time is gone and not merely late. */
 const SILENT_MS = 3000;
 
-export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: DomainFiguresOptions): DomainFigures {
-  const lookout = createMetricsWindow();
-  const watch = createGuardWatch(plan.guards);
+export function createDomainFigures({ domain, plan, layout, nowMs, fromMs }: DomainFiguresOptions): DomainFigures {
+  const metrics = createMetricsWindow();
+  const guardWatch = createGuardWatch(plan.guards);
   let measure = createPhaseMeasure(fromMs);
   let phase: 'baseline' | 'stages' | 'after' = 'baseline';
   let baseline: Figures | undefined;
-  let learner: ResultBuilder | undefined;
-  let heardMs = nowMs();
-  let stageFromMs = heardMs;
+  let builder: ResultBuilder | undefined;
+  let collectedMs = nowMs();
+  let stageFromMs = collectedMs;
   const flushed = flushedCohorts(plan);
-  const lately = (atLeastMs: number): Figures | undefined => lookout.over({ atLeastMs });
+  const latest = (atLeastMs: number): Figures | undefined => metrics.over({ atLeastMs });
   return {
     collect: async (during) => {
       const readings = await domain.readings.collect();
       if (readings === undefined) return undefined;
-      heardMs = nowMs();
-      const figures = lookout.add(heardMs, readings);
-      measure.add(heardMs, readings, figures);
-      const guards = watch.look(heardMs, (figure) => guardValue(figure, lookout, baseline));
-      const refilled = during !== 'calm' && learner?.observe(heardMs, lookout, during === 'stage').refilled === true;
+      collectedMs = nowMs();
+      const figures = metrics.add(collectedMs, readings);
+      measure.add(collectedMs, readings, figures);
+      const guards = guardWatch.check(collectedMs, (figure) => guardValue(figure, metrics, baseline));
+      const refilled =
+        during !== 'calm' && builder?.observe(collectedMs, metrics, during === 'stage').refilled === true;
       return { figures, guards, refilled };
     },
-    blindMs: () => nowMs() - heardMs,
-    stageBegins: (stage, seenFromMs) => {
+    blindMs: () => nowMs() - collectedMs,
+    stageBegins: (stage, followedMs) => {
       if (phase === 'baseline') baseline = measure.figures();
       phase = 'stages';
-      stageFromMs = heardMs;
-      if (baseline !== undefined) learner ??= createResultBuilder({ domain: domain.name, plan, circle, baseline });
-      learner?.beginStage(stage, nowMs(), seenFromMs);
+      stageFromMs = collectedMs;
+      if (baseline !== undefined) builder ??= createResultBuilder({ domain: domain.name, plan, layout, baseline });
+      builder?.beginStage(stage, nowMs(), followedMs);
     },
     afterBegins: (afterMs) => {
       phase = 'after';
       measure = createPhaseMeasure(afterMs);
     },
-    refillMs: (stage) => learner?.refillMs(stage),
-    recovery: () => learner?.recovery(lookout) ?? 'unseen',
+    refillMs: (stage) => builder?.refillMs(stage),
+    recovery: () => builder?.recovery(metrics) ?? 'unseen',
     cohortSearches: () => {
       const cohorts = measure.figures()?.cohorts;
       return flushed.reduce((sum, place) => sum + (cohorts?.[place]?.searches ?? 0), 0);
     },
     searches: () => measure.figures()?.searches,
-    isSearched: () =>
-      lookout.over({ ...RECENT, atLeastMs: 0 }, stageFromMs) !== undefined && (lately(WINDOW_MS)?.searches ?? 0) > 0,
+    hasEnoughSearches: () =>
+      metrics.over({ ...RECENT, atLeastMs: 0 }, stageFromMs) !== undefined && (latest(WINDOW_MS)?.searches ?? 0) > 0,
     processes: () => ({
-      heard: (lately(SILENT_MS) ?? measure.figures())?.processes ?? 0,
+      heard: (latest(SILENT_MS) ?? measure.figures())?.processes ?? 0,
       before: baseline?.processes ?? 0,
     }),
     broken: () => measure.broken(plan.guards, baseline),
-    learned: (over) => {
-      if (learner !== undefined) return learner.build(over && phase === 'after' ? measure.figures() : undefined);
+    result: (isOver) => {
+      if (builder !== undefined) return builder.build(isOver && phase === 'after' ? measure.figures() : undefined);
       const measured = baseline ?? measure.figures();
       if (measured === undefined) return undefined;
       const survival = survivalOf({ baseline: measured, worst: undefined, share: 0, saturated: false });
@@ -108,19 +110,19 @@ export function createDomainFigures({ domain, plan, circle, nowMs, fromMs }: Dom
   };
 }
 
-/** One stretch from a moment on, as a whole: the baseline, or the time after the cache was restored. */
+/** Figures of one whole phase: the baseline, or the time after the cache was restored. */
 interface PhaseMeasure {
   readonly add: (nowMs: number, readings: Readings, sinceLast: Figures | undefined) => void;
   readonly figures: () => Figures | undefined;
-  /** What of the steady-state hypothesis does not hold over it, in words. */
+  /** The limits of the steady-state hypothesis that the phase exceeds, in words. */
   readonly broken: (rules: readonly GuardRule[], baseline: Figures | undefined) => readonly string[];
 }
 
 function createPhaseMeasure(fromMs: number): PhaseMeasure {
   let first: Readings | undefined;
   let latest: Readings | undefined;
-  let shares = 0;
-  let looks = 0;
+  let shareSum = 0;
+  let shareCount = 0;
   const figures = (): Figures | undefined =>
     first === undefined || latest === undefined || first === latest ? undefined : figuresBetween(first, latest);
   return {
@@ -128,17 +130,16 @@ function createPhaseMeasure(fromMs: number): PhaseMeasure {
       if (nowMs < fromMs) return;
       latest = readings;
       first ??= readings;
-      if (sinceLast === undefined || first === readings) return;
-      for (const share of shareInFlight(sinceLast)) {
-        shares += share;
-        looks += 1;
-      }
+      const share = sinceLast === undefined || first === readings ? undefined : shareInFlight(sinceLast);
+      if (share === undefined) return;
+      shareSum += share;
+      shareCount += 1;
     },
     figures,
     broken: (rules, baseline) => {
       const measured = figures();
       if (measured === undefined) return [];
-      return brokenHypothesis(rules, measured, looks === 0 ? undefined : shares / looks, baseline);
+      return brokenHypothesis(rules, measured, shareCount === 0 ? undefined : shareSum / shareCount, baseline);
     },
   };
 }

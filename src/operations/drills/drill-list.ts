@@ -1,54 +1,52 @@
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Archive } from './archive.ts';
-import type { DrillDomain, DrillSummary, UnreadableReport } from './drills.ts';
+import type { DrillDomain, DrillSummary, ListedDrills, UnreadableReport } from './drills.ts';
 import { type Journal, type Mark, readJournal } from './journal.ts';
 import { HEAD_REPORT, type RunningDrill } from './run-drill.ts';
 
-/** Every drill that is known of: those that run here, those of other processes, and the reports kept. */
+/** Every known drill: those that run here, those of other processes, and kept reports. */
 interface DrillList {
-  readonly all: () => Promise<readonly DrillSummary[]>;
-  /** What the latest `all` has met. */
-  readonly unreadable: () => readonly UnreadableReport[];
+  readonly all: () => Promise<ListedDrills>;
   /** @throws OperationRefused unknown-drill */
   readonly find: (id: string) => Promise<Journal>;
 }
 
-/** More are not shown: they tell nothing that the first ones do not. */
-const MAX_UNREADABLE = 64;
-
 interface DrillListOptions {
   readonly running: ReadonlyMap<string, RunningDrill>;
-  readonly elsewhere: RemoteDrills;
+  readonly remote: RemoteDrills;
   readonly archive: Archive;
 }
 
-export function createDrillList({ running, elsewhere, archive }: DrillListOptions): DrillList {
-  /** A directory may be shared with the process that runs it; else a journal without an end is of one that died. */
+const MAX_UNREADABLE = 64;
+
+export function createDrillList({ running, remote, archive }: DrillListOptions): DrillList {
+  /** A process that shares the directory may still run the drill; otherwise a journal without an end is an abandoned drill. */
   const settled = (journal: Journal): Journal =>
-    elsewhere.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over')
-      ? journal
-      : asAbandoned(journal);
+    remote.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over') ? journal : asAbandoned(journal);
 
   return {
-    unreadable: () => [...elsewhere.unreadable(), ...archive.unreadable()].slice(0, MAX_UNREADABLE),
     all: async () => {
-      await elsewhere.refresh();
+      await remote.refresh();
       const found = new Map<string, DrillSummary>();
-      for (const journal of elsewhere.heads()) found.set(journal.id, summaryOf(journal, false));
-      for (const journal of await archive.heads()) found.set(journal.id, summaryOf(settled(journal), true));
+      for (const journal of remote.heads()) found.set(journal.id, summaryOf(journal, false));
+      const kept = await archive.heads();
+      for (const journal of kept.journals) found.set(journal.id, summaryOf(settled(journal), true));
       for (const drill of running.values()) {
         const journal = drill.head();
         found.set(journal.id, summaryOf(journal, true));
       }
-      return [...found.values()].sort((a, b) => b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1));
+      return {
+        drills: [...found.values()].sort((a, b) => b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1)),
+        unreadable: [...remote.unreadable(), ...kept.unreadable].slice(0, MAX_UNREADABLE),
+      };
     },
     find: async (id) => {
       const here = running.get(id)?.journal();
       if (here !== undefined) return here;
       const kept = await archive.read(id);
       if (kept?.kind === 'journal') return settled(kept.journal);
-      await elsewhere.refresh();
-      const head = elsewhere.heads().find((journal) => journal.id === id);
+      await remote.refresh();
+      const head = remote.heads().find((journal) => journal.id === id);
       if (head !== undefined) return head;
       if (kept !== undefined) {
         throw new OperationRefused('unknown-drill', `The report of drill ${id} cannot be read: ${kept.why}.`, 'id');
@@ -74,13 +72,13 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
   };
 }
 
-/** Drills of other processes, as their owners tell them through the control store. */
+/** Drills of other processes, as their owners report them through the control store. */
 interface RemoteDrills {
-  /** Heads, without samples; those that ended are remembered a while. */
+  /** Journals without samples. The latest ended drills are remembered. */
   readonly heads: () => readonly Journal[];
-  /** What was reported as a head and is none, one per domain at most. */
+  /** Reports that are no valid journal, at most one per domain. */
   readonly unreadable: () => readonly UnreadableReport[];
-  /** Asks again, where a drill of another process runs. */
+  /** Reads the reports of domains in which a drill of another process runs. */
   readonly refresh: () => Promise<void>;
   readonly close: () => void;
 }
@@ -90,6 +88,7 @@ interface RemoteDrillsOptions {
   readonly processId: string;
   readonly intervalMs?: number;
 }
+
 const MAX_REMEMBERED = 16;
 
 export function createRemoteDrills({ domains, processId, intervalMs = 2000 }: RemoteDrillsOptions): RemoteDrills {
@@ -101,9 +100,9 @@ export function createRemoteDrills({ domains, processId, intervalMs = 2000 }: Re
     const overlay = control.overlay();
     return overlay !== undefined && overlay.owner !== processId ? overlay.drill : undefined;
   };
-  const lookAt = async ({ name, control }: Pick<DrillDomain, 'name' | 'control'>): Promise<void> => {
+  const refreshDomain = async ({ name, control }: Pick<DrillDomain, 'name' | 'control'>): Promise<void> => {
     const isLive = liveIn(control) !== undefined;
-    // Once more after its end: how it ended is told last.
+    // After its end a drill is read once more: its owner reports the verdict last.
     if (!isLive && !watched.has(control)) return;
     const reports = await control.reports();
     if (reports === undefined) return;
@@ -125,10 +124,10 @@ export function createRemoteDrills({ domains, processId, intervalMs = 2000 }: Re
       remembered.delete(id);
     }
   };
-  const look = async (): Promise<void> => {
-    await Promise.all(domains.map(lookAt));
+  const refresh = async (): Promise<void> => {
+    await Promise.all(domains.map(refreshDomain));
   };
-  const timer = setInterval(() => void look().catch(() => undefined), intervalMs).unref();
+  const timer = setInterval(() => void refresh().catch(() => undefined), intervalMs).unref();
 
   return {
     heads: () => {
@@ -136,12 +135,12 @@ export function createRemoteDrills({ domains, processId, intervalMs = 2000 }: Re
       return [...remembered.values()].map((head) => (live.has(head.id) ? head : asAbandoned(head)));
     },
     unreadable: () => [...unreadable.values()],
-    refresh: look,
+    refresh,
     close: () => clearInterval(timer),
   };
 }
 
-/** A journal whose process ended before its drill did: what can still be said of it. */
+/** The journal of a drill whose process ended before the drill, with the verdict `lost`. Unchanged when it is over. */
 function asAbandoned(journal: Journal): Journal {
   if (journal.state.kind === 'over') return journal;
   const { marks, samples, domains, startedAtMs } = journal;

@@ -1,60 +1,62 @@
 import { type Figures, figuresBetween, type MeterReading, searchesBetween } from '../meter/figures.ts';
 
+/** The readings of all processes at one moment, by process id. */
 export type Readings = ReadonlyMap<string, MeterReading>;
 
-/** What the fleet did of late, over whichever stretch somebody asks for. */
+/** The latest readings of the fleet, from which figures over any recent period are computed. */
 export interface MetricsWindow {
-  /** What happened since the reading before; undefined at the first. */
+  /** Figures since the previous readings; undefined for the first readings. */
   readonly add: (nowMs: number, readings: Readings) => Figures | undefined;
   /**
-   * Over the last `stretch.atLeastMs`, or longer until there were enough searches, but nothing before `fromMs`. Undefined
-   * when all that is remembered is not enough.
+   * Figures over the last `atLeastMs`, or over a longer period until there were enough searches. The period never begins
+   * before `fromMs`. Undefined when the readings in the window are not enough.
    */
-  readonly over: (stretch: Lookback, fromMs?: number) => Figures | undefined;
-  /** Engine calls in flight ÷ the fleet's ceiling, on average over the last `ms`. */
+  readonly over: (lookback: Lookback, fromMs?: number) => Figures | undefined;
+  /** Engine calls in flight ÷ the fleet's ceiling: the mean over the last `ms`. */
   readonly inFlightShare: (ms: number) => number | undefined;
 }
 
 export interface Lookback {
   readonly atLeastMs: number;
   readonly atLeastSearches?: number;
-  /** Undefined: as far back as is remembered. */
+  /** Undefined: the whole window. */
   readonly atMostMs?: number;
-  /** By their places: only their searches are counted. */
+  /** Indexes of cohorts: only their searches count for `atLeastSearches`. */
   readonly cohorts?: readonly number[];
 }
 
-interface Kept {
+interface WindowEntry {
   readonly atMs: number;
   readonly readings: Readings;
+  /** Since the entry before. */
   readonly figures: Figures | undefined;
 }
 
-/** At two a second a minute and a half: longer than anything waits for a cohort that is hardly asked for. */
-const MAX_KEPT = 180;
+/** A minute and a half at two readings a second: longer than the longest wait for a cohort with little traffic. */
+const MAX_ENTRIES = 180;
 
-/** A timer comes late more often than early. */
-const TIMER_MS = 50;
+/** Timers fire late more often than early. */
+const TIMER_SLACK_MS = 50;
 
 export function createMetricsWindow(): MetricsWindow {
-  const kept: Kept[] = [];
+  const entries: WindowEntry[] = [];
   return {
     add: (nowMs, readings) => {
-      const before = kept.at(-1);
+      const before = entries.at(-1);
       const figures = before === undefined ? undefined : figuresBetween(before.readings, readings);
-      kept.push({ atMs: nowMs, readings, figures });
-      if (kept.length > MAX_KEPT) kept.shift();
+      entries.push({ atMs: nowMs, readings, figures });
+      if (entries.length > MAX_ENTRIES) entries.shift();
       return figures;
     },
-    over: (stretch, fromMs = Number.NEGATIVE_INFINITY) => {
-      const { atLeastMs, atLeastSearches = 0, atMostMs = Number.POSITIVE_INFINITY, cohorts } = stretch;
-      const latest = kept.at(-1);
+    over: (lookback, fromMs = Number.NEGATIVE_INFINITY) => {
+      const { atLeastMs, atLeastSearches = 0, atMostMs = Number.POSITIVE_INFINITY, cohorts } = lookback;
+      const latest = entries.at(-1);
       if (latest === undefined) return undefined;
-      for (let place = kept.length - 2; place >= 0; place -= 1) {
-        const start = kept[place];
+      for (let place = entries.length - 2; place >= 0; place -= 1) {
+        const start = entries[place];
         if (start === undefined || start.atMs < fromMs || latest.atMs - start.atMs > atMostMs) return undefined;
-        if (latest.atMs - start.atMs < atLeastMs - TIMER_MS) continue;
-        // All figures at every reading that is kept would be most of what a drill costs.
+        if (latest.atMs - start.atMs < atLeastMs - TIMER_SLACK_MS) continue;
+        // Computing all figures for every entry would be most of the cost of a drill, so searches are counted first.
         const isEnough =
           atLeastSearches === 0 || searchesBetween(start.readings, latest.readings, cohorts) >= atLeastSearches;
         if (isEnough) return figuresBetween(start.readings, latest.readings);
@@ -62,15 +64,16 @@ export function createMetricsWindow(): MetricsWindow {
       return undefined;
     },
     inFlightShare: (ms) => {
-      const nowMs = kept.at(-1)?.atMs ?? 0;
-      const shares = kept
+      const nowMs = entries.at(-1)?.atMs ?? 0;
+      const shares = entries
         .filter(({ atMs }) => atMs > nowMs - ms)
-        .flatMap(({ figures }) => (figures === undefined ? [] : shareInFlight(figures)));
+        .flatMap(({ figures }) => (figures === undefined ? [] : (shareInFlight(figures) ?? [])));
       return shares.length === 0 ? undefined : shares.reduce((sum, share) => sum + share, 0) / shares.length;
     },
   };
 }
 
-export function shareInFlight({ engineInFlight, engineCeiling }: Figures): readonly number[] {
-  return engineCeiling > 0 ? [engineInFlight / engineCeiling] : [];
+/** Engine calls in flight ÷ the fleet's ceiling at the end of the figures; undefined while no process reports. */
+export function shareInFlight({ engineInFlight, engineCeiling }: Figures): number | undefined {
+  return engineCeiling > 0 ? engineInFlight / engineCeiling : undefined;
 }

@@ -7,26 +7,26 @@ import { type ReadPlan, readPlan } from './plan-validation.ts';
 const MAX_CHARACTERS = 65_536;
 
 /**
- * A plan as people write it: YAML, durations as `10s`, what is left out by default.
- * @param nodes how many nodes the store has, where that is known: `node: each` is written out to them.
+ * Reads a plan from YAML, with durations as `10s` and defaults for absent members.
+ * @param nodes number of nodes in the store, when known: `node: each` becomes one stage per node.
  */
 export function readPlanFile(text: string, nodes?: number): ReadPlan {
-  if (text.length > MAX_CHARACTERS) return broken(`${text.length} characters`, `at most ${MAX_CHARACTERS}`);
+  if (text.length > MAX_CHARACTERS) return fileFault(`${text.length} characters`, `at most ${MAX_CHARACTERS}`);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [error] = document.errors;
-  if (error !== undefined) return broken(`not YAML (${error.code})`, 'YAML', lines.linePos(error.pos[0]).line);
+  if (error !== undefined) return fileFault(`not YAML (${error.code})`, 'YAML', lines.linePos(error.pos[0]).line);
   let tree: unknown;
   try {
-    // Bounds what nested aliases can grow to.
+    // Bounds the size that nested aliases can expand to.
     tree = document.toJS({ maxAliasCount: 100 });
   } catch {
-    return broken('aliases', 'aliases of known anchors, not nested deep');
+    return fileFault('aliases', 'aliases of known anchors, not nested deep');
   }
   const read = readPlan(tree, { form: 'file', ...(nodes === undefined ? {} : { nodes }) });
   if (read.kind === 'plan') return read;
   const lineOf = (path: PlanFault['path']): number | undefined => {
-    // What is missing has no line; the mapping it is missing from has one.
+    // A missing member has no line; the mapping that lacks it has one.
     for (let length = path.length; length >= 0; length -= 1) {
       const node: unknown = document.getIn(path.slice(0, length), true);
       const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined;
@@ -43,7 +43,7 @@ export function readPlanFile(text: string, nodes?: number): ReadPlan {
   };
 }
 
-/** The same plan as a file, whole: nothing is left to defaults. */
+/** The whole plan as a file: no member is left to its default. */
 export function writePlanFile(plan: Plan): string {
   const { baselineMs, afterMs, stages, guards, recovery, ...rest } = plan;
   return stringify({
@@ -58,22 +58,22 @@ export function writePlanFile(plan: Plan): string {
   });
 }
 
-/** All faults of a plan, one a line. */
+/** All faults of a plan, one per line. */
 export function describeFaults(faults: readonly PlanFault[]): string {
   return faults.map(describeFault).join('\n');
 }
 
-function broken(value: string, allowed: string, line?: number): ReadPlan {
+function fileFault(value: string, allowed: string, line?: number): ReadPlan {
   return { kind: 'faults', faults: [{ path: [], value, allowed, ...(line === undefined ? {} : { line }) }] };
 }
 
-/** The plans that come with the service, for a store of so many nodes. */
+/** The ready-made plans, for a store with `nodes` nodes. */
 export type ReadyPlans = (nodes: number) => readonly Plan[];
 
-/** In the order in which one would rehearse. */
+/** From the mildest rehearsal to the hardest. */
 const ORDER = ['canary', '1-5-25-100', 'full-loss', 'node-by-node', 'domain-by-domain', 'engine-blackout'];
 
-/** Reads them once. */
+/** Reads the files once. @throws when a ready-made plan is invalid */
 export function loadReadyPlans(directory = join(import.meta.dirname, 'plans')): ReadyPlans {
   const texts = readdirSync(directory)
     .filter((name) => name.endsWith('.yaml'))
@@ -82,7 +82,7 @@ export function loadReadyPlans(directory = join(import.meta.dirname, 'plans')): 
   return (nodes) =>
     texts
       .map(({ name, text }): Plan => {
-        // Without a store there is one to be shown; whoever starts it is told.
+        // Without a store the plan is shown for one node; starting it is refused with the reason.
         const read = readPlanFile(text, Math.max(1, nodes));
         if (read.kind === 'plan') return read.plan;
         throw new Error(`${name}: ${describeFaults(read.faults)}`);

@@ -4,16 +4,16 @@ import type { FlushPreview } from '../flush/flush.ts';
 import {
   type CohortForecasts,
   createCohortLayout,
-  ENOUGH_OF_COHORT,
   forecastCohorts,
-  LONGEST_WAIT_MS,
+  MAX_COHORT_WAIT_MS,
+  MIN_COHORT_SEARCHES,
   nodesLostBy,
   stageTitle,
 } from './cohorts.ts';
 import type { DrillDomain, DrillRequest } from './drills.ts';
 import { applyPatience, brokenHypothesis } from './guards.ts';
-import { describeFault, type Plan, pointerOf } from './plan.ts';
-import type { ReadyPlans } from './plan-file.ts';
+import { type Plan, pointerOf } from './plan.ts';
+import { describeFaults, type ReadyPlans } from './plan-file.ts';
 import { readPlan } from './plan-validation.ts';
 
 export interface ResolvedRequest {
@@ -21,11 +21,12 @@ export interface ResolvedRequest {
   readonly domains: readonly [DrillDomain, ...DrillDomain[]];
 }
 
-/** Which plan over which domains somebody means. @throws OperationRefused */
-export function resolveRequest(ask: DrillRequest, all: readonly DrillDomain[], ready: ReadyPlans): ResolvedRequest {
-  const named = ask.domains?.map((name) => domainOf(name, all));
+/** The plan and the domains of a request. @throws OperationRefused when there is no such plan or domain, or they do not fit */
+export function resolveRequest(request: DrillRequest, all: readonly DrillDomain[], ready: ReadyPlans): ResolvedRequest {
+  const named = request.domains?.map((name) => domainOf(name, all));
   const nodes = Math.max(0, ...(named ?? all).map((domain) => domain.nodes().length));
-  const plan = typeof ask.plan === 'string' ? readyPlan(ask.plan, ready(nodes)) : checkedPlan(ask.plan, nodes);
+  const plan =
+    typeof request.plan === 'string' ? readyPlan(request.plan, ready(nodes)) : validPlan(request.plan, nodes);
   const chosen = named ?? (plan.over === 'domains' || all.length === 1 ? all : []);
   const [first, ...others] = [...new Set(chosen)];
   if (first === undefined || (plan.over === 'one' && others.length > 0)) {
@@ -34,14 +35,8 @@ export function resolveRequest(ask: DrillRequest, all: readonly DrillDomain[], r
     throw new OperationRefused('invalid-request', `Plan ${plan.name} ${words} (${known}).`, '/domains');
   }
   const domains = [first, ...others] as const;
-  for (const domain of domains) fit(plan, domain);
-  return {
-    plan: applyPatience(
-      plan,
-      domains.map(({ patienceMs }) => patienceMs),
-    ),
-    domains,
-  };
+  for (const domain of domains) checkFits(plan, domain);
+  return { plan: applyPatience(plan, domains), domains };
 }
 
 function domainOf(name: string, all: readonly DrillDomain[]): DrillDomain {
@@ -58,20 +53,22 @@ function readyPlan(name: string, ready: readonly Plan[]): Plan {
   throw new OperationRefused('unknown-plan', `There is no plan ${name}; ready-made are ${known}.`, '/plan');
 }
 
-/** Whoever sends a plan may have written it by hand. */
-function checkedPlan(given: unknown, nodes: number): Plan {
+/** A plan from outside may be written by hand, so all of it is validated. */
+function validPlan(given: unknown, nodes: number): Plan {
   const read = readPlan(given, { form: 'object', nodes });
   if (read.kind === 'plan') return read.plan;
   const [first] = read.faults;
-  const words = read.faults.map(describeFault).join('\n');
-  throw new OperationRefused('invalid-plan', words, pointerOf(first?.path ?? [], '/plan'));
+  throw new OperationRefused('invalid-plan', describeFaults(read.faults), pointerOf(first?.path ?? [], '/plan'));
 }
 
-/** Whether the domain has what the plan takes away. */
-function fit({ name: planName, stages, mode, eraseBy }: Plan, { name, nodes, hasStore, dedicated }: DrillDomain): void {
+/** The domain must have the store and the nodes that the plan takes away. */
+function checkFits(
+  { name: planName, stages, mode, eraseBy }: Plan,
+  { name, nodes, hasStore, dedicated }: DrillDomain,
+): void {
   const place = stages.findIndex(({ kind }) => kind === 'node');
-  const takesNodes = place >= 0 || (mode === 'erase' && eraseBy === 'flushall');
-  if (takesNodes && !hasStore) {
+  const isFlushall = mode === 'erase' && eraseBy === 'flushall';
+  if ((place >= 0 || isFlushall) && !hasStore) {
     const words = `Domain ${name} has no store, so it has no node to lose; plan ${planName} takes one.`;
     throw new OperationRefused('no-store', words, place < 0 ? '/plan/eraseBy' : `/plan/stages/${place}`);
   }
@@ -81,7 +78,7 @@ function fit({ name: planName, stages, mode, eraseBy }: Plan, { name, nodes, has
     const words = `The store of ${name} has ${count} nodes (counted from 0), fewer than the plan names.`;
     throw new OperationRefused('invalid-plan', words, `/plan/stages/${beyond}/node`);
   }
-  if (mode === 'erase' && eraseBy === 'flushall' && !dedicated) {
+  if (isFlushall && !dedicated) {
     const words = `The store of ${name} is not declared dedicated: FLUSHALL could empty what others keep there.`;
     throw new OperationRefused('not-dedicated', words, '/plan/eraseBy');
   }
@@ -92,7 +89,7 @@ interface StagePreview {
   readonly preview: FlushPreview;
 }
 
-/** What is flushed at the end of a stage, those before it included. @throws OperationRefused */
+/** The keys that are flushed at the end of a stage, earlier stages included. @throws OperationRefused */
 export async function previewStage(
   plan: Plan,
   stage: number,
@@ -100,22 +97,22 @@ export async function previewStage(
   offset: number,
 ): Promise<StagePreview> {
   const nodes = domain.nodes();
-  const circle = createCohortLayout(plan, offset, nodes.length);
-  const ranges = circle.flushedBy(stage);
+  const layout = createCohortLayout(plan, offset, nodes.length);
+  const ranges = layout.flushedBy(stage);
   const buckets = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
   const { mode, eraseBy } = plan;
-  const takesAll = mode === 'erase' && eraseBy === 'flushall';
+  const isFlushall = mode === 'erase' && eraseBy === 'flushall';
   const preview = await domain.flush.preview({
     mode,
-    fraction: takesAll ? 1 : Math.max(1, buckets) / BUCKETS,
+    fraction: isFlushall ? 1 : Math.max(1, buckets) / BUCKETS,
     from: offset,
     ...(mode === 'erase' ? { by: eraseBy } : {}),
   });
   const lost = nodesLostBy(plan.stages, stage, nodes);
   const title = stageTitle(plan, stage);
-  if (buckets === 0) return { title, preview: nothingOf(preview) };
+  if (buckets === 0) return { title, preview: withoutLoss(preview) };
   if (lost === undefined) return { title, preview };
-  const share = circle.shareOf(stage);
+  const share = layout.shareOf(stage);
   const { extraCallsPerSecond, ...engine } = preview.engine;
   const extra = extraCallsPerSecond === undefined ? {} : { extraCallsPerSecond: extraCallsPerSecond * share };
   return {
@@ -129,16 +126,16 @@ export async function previewStage(
   };
 }
 
-/** A blackout flushes nothing; what the engine did of late is worth seeing all the same. */
-function nothingOf({ mode, engine, nodes }: FlushPreview): FlushPreview {
-  const { extraCallsPerSecond: _, ...lately } = engine;
+/** A blackout flushes nothing; its preview still shows the recent figures of the engine. */
+function withoutLoss({ mode, engine, nodes }: FlushPreview): FlushPreview {
+  const { extraCallsPerSecond: _, ...recent } = engine;
   return {
     mode,
     fraction: 0,
     ranges: [],
     nodes: nodes.map(({ node }) => ({ node, keys: 0, bytes: 0, exact: true })),
     memory: { entries: 0, bytes: 0 },
-    engine: lately,
+    engine: recent,
   };
 }
 
@@ -146,7 +143,7 @@ export function cohortsOf(plan: Plan, { nodes, recent }: DrillDomain): CohortFor
   return forecastCohorts(plan, createCohortLayout(plan, 0, nodes().length), recent()?.searchesPerSecond);
 }
 
-/** What speaks against a drill now. */
+/** Reasons against the drill now. */
 export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly StagePreview[]): readonly string[] {
   const { name, recent, nodes, control } = domain;
   const warnings: string[] = [];
@@ -154,17 +151,19 @@ export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly Sta
   const { enoughMs = 0, searchesPerSecond = 0 } = cohortsOf(plan, domain).flushed;
   if (first === undefined || first.preview.engine.searches === 0) {
     warnings.push(`${name}: nothing was searched of late, so a drill would be refused after its baseline.`);
-  } else if (enoughMs > LONGEST_WAIT_MS) {
-    const wait = `${Math.ceil(enoughMs / 1000)} s, and ${LONGEST_WAIT_MS / 1000} s are waited at most`;
+  } else if (enoughMs > MAX_COHORT_WAIT_MS) {
+    const wait = `${Math.ceil(enoughMs / 1000)} s, and ${MAX_COHORT_WAIT_MS / 1000} s are waited at most`;
     const rate = `about ${Number(searchesPerSecond.toPrecision(2))} searches a second are of keys to be flushed`;
-    warnings.push(`${name}: ${rate}; ${ENOUGH_OF_COHORT} of them take ${wait}. It will probably end as not measured.`);
+    warnings.push(
+      `${name}: ${rate}; ${MIN_COHORT_SEARCHES} of them take ${wait}. It will probably end as not measured.`,
+    );
   }
-  const circle = createCohortLayout(plan, 0, nodes().length);
+  const layout = createCohortLayout(plan, 0, nodes().length);
   for (const [place, { title, preview }] of stages.entries()) {
     const { survivable } = preview.engine;
-    // Stages before it have been refilled by then.
+    // Fractions lost in earlier stages have been refilled by then.
     const atOnce =
-      plan.stages[place]?.kind === 'fraction' ? circle.shareOf(place) - circle.shareOf(place - 1) : preview.fraction;
+      plan.stages[place]?.kind === 'fraction' ? layout.shareOf(place) - layout.shareOf(place - 1) : preview.fraction;
     if (survivable === undefined || atOnce <= survivable) continue;
     const words = `loses ${percent(atOnce)} of the keys at once; by its latest figures the engine carries ${percent(survivable)} for sure`;
     warnings.push(`${name}: stage ${place + 1} (${title}) ${words}.`);

@@ -1,6 +1,6 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
-import type { Clock } from '../../runtime.ts';
+import type { Clock, Runtime } from '../../runtime.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import { type Archive, createJournalWriter, type JournalWriter } from './archive.ts';
 import { type CohortLayout, createCohortLayout, nodesLostBy } from './cohorts.ts';
@@ -14,191 +14,22 @@ import { createStopSignal, runDomain, type Sleep, type Stop } from './run-domain
 /** A drill that runs in this process. */
 export interface RunningDrill {
   readonly journal: () => Journal;
-  /** Without its samples. */
+  /** The journal without its samples. */
   readonly head: () => Journal;
   /** Resolves when the cache is restored. */
   readonly stop: (stop: Stop) => Promise<void>;
-  /** Resolves when everything about it is written. */
+  /** Resolves when the whole journal is written. */
   readonly over: Promise<void>;
 }
 
-interface DrillRun {
-  readonly book: JournalWriter;
-  /** In order; the first one's grip is taken already. */
-  readonly parts: readonly DrillPart[];
-  /** Of the first domain; the others begin at their first. */
-  readonly firstStage: number;
-  readonly clock: Clock;
-  readonly tickMs: number;
-  readonly sleep: Sleep;
-  /** The journal has changed in a way worth keeping. */
-  readonly onMark: () => void;
-  readonly onTick: (domain: DrillDomain) => void;
-  readonly onOver: (domain: DrillDomain) => Promise<void>;
-  readonly observe: (event: DrillEvent) => void;
-}
-
-interface DrillPart {
-  readonly domain: DrillDomain;
-  readonly grip: DrillLock;
-  readonly circle: CohortLayout;
-}
-
-function runDrill(run: DrillRun): RunningDrill {
-  const { book, clock, observe } = run;
-  const startedMs = clock.monotonicMs();
-  const { id, plan } = book.read(false);
-  const lever = createStopSignal();
-  const waiting: (() => void)[] = [];
-  let current = run.parts[0];
-
-  const onMark = (mark: Mark): void => {
-    if (mark.kind === 'stage') {
-      observe({ kind: 'drill-stage', id, domain: mark.domain, stage: mark.stage, title: mark.title });
-    }
-    if (mark.kind === 'guard') {
-      const { domain, figure, value, max, then } = mark;
-      observe({ kind: 'drill-guard', id, domain, figure, value, max, then });
-    }
-    if (mark.kind === 'restored') for (const tell of waiting.splice(0)) tell();
-    run.onMark();
-  };
-
-  /** All stages of its domain were through: what is left are the domains that were never drilled. */
-  const onwards = (verdict: Verdict, place: number): Verdict => {
-    const next = run.parts[place + 1];
-    if (verdict.resumable !== undefined || verdict.kind === 'refused' || next === undefined) return verdict;
-    return { ...verdict, resumable: { domain: next.domain.name, stage: 0 } };
-  };
-
-  const drillAll = async (): Promise<Verdict> => {
-    for (const [place, { domain, grip, circle }] of run.parts.entries()) {
-      current = run.parts[place];
-      const firstStage = place === 0 ? run.firstStage : 0;
-      const fail = ({ kind, detail }: Pick<Verdict, 'kind' | 'detail'>, stage: number | undefined): Verdict => ({
-        kind,
-        detail: run.parts.length > 1 ? `${domain.name}: ${detail}` : detail,
-        ...(stage === undefined ? {} : { resumable: { domain: domain.name, stage } }),
-      });
-      const stop = lever.pending();
-      if (place > 0 && stop !== undefined) return fail(stop, firstStage);
-      try {
-        if (place > 0) await grip.acquire();
-        const { tickMs, sleep } = run;
-        const onTick = (): void => run.onTick(domain);
-        const ended = await runDomain({
-          ...{ domain, plan, circle, firstStage, grip, book, clock, startedMs, tickMs, sleep, lever, onMark, onTick },
-        });
-        if (ended.kind !== 'passed') return onwards(fail(ended, ended.stage), place);
-      } catch (error) {
-        await grip.release();
-        const kind = error instanceof OperationRefused && error.code === 'halted' ? 'aborted' : 'failed';
-        return fail({ kind, detail: error instanceof Error ? error.message : String(error) }, firstStage);
-      }
-    }
-    return { kind: 'passed', detail: 'Every stage was survived and the cache came back.' };
-  };
-
-  const finish = async (): Promise<void> => {
-    const verdict = await drillAll();
-    book.end(verdict, book.read(false).startedAtMs + Math.round(clock.monotonicMs() - startedMs));
-    for (const tell of waiting.splice(0)) tell();
-    observe({ kind: 'drill-ended', id, domains: run.parts.map(({ domain }) => domain.name), verdict });
-    if (current !== undefined) await run.onOver(current.domain);
-  };
-  const over = finish();
-
-  return {
-    journal: () => book.read(),
-    head: () => book.read(false),
-    stop: (stop) => {
-      const restored = new Promise<void>((resolve) => waiting.push(resolve));
-      lever.request(stop);
-      // Nothing more is marked by a drill that is over already.
-      return Promise.race([restored, over]);
-    },
-    over,
-  };
-}
-
-/** What an owner's head is reported as: one drill a domain, so one place. */
-export const HEAD_REPORT = 'drill';
-
-interface DrillName {
-  readonly plan: Pick<Plan, 'name'>;
-  readonly domain: string;
-  readonly wallMs: number;
-  readonly random: () => number;
-}
-
-/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
-function drillId({ plan, domain, wallMs, random }: DrillName): string {
-  const [day = '', time = ''] = new Date(wallMs).toISOString().replaceAll(/[-:]/g, '').split('T');
-  const safe = domain
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]/g, '-')
-    .slice(0, 64);
-  // Two processes may start one within a second.
-  const word = Math.floor(random() * 36 ** 4).toString(36);
-  return `${day}-${time.slice(0, 6)}-${safe}-${plan.name}-${word.padStart(4, '0')}`;
-}
-
-const EVERY_MS = 2000;
-
-/** What other processes are told is small. */
-const MAX_TOLD_MARKS = 64;
-
-/** Keeps the journal where it outlives this process, and tells the others how the drill goes: now and then, and at its end. */
-function createPublisher(options: {
-  readonly book: JournalWriter;
+export interface BeginOptions extends Runtime<DrillEvent> {
   readonly archive: Archive;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-}): Pick<DrillRun, 'onMark' | 'onTick' | 'onOver'> {
-  const { book, archive, clock } = options;
-  let unwritten = false;
-  let writtenMs = clock.monotonicMs();
-  let toldMs = Number.NEGATIVE_INFINITY;
-
-  const tell = async ({ control }: DrillDomain): Promise<void> => {
-    const head = book.read(false);
-    // Who cannot be told hears it the next time; the drill goes on.
-    await control.report(HEAD_REPORT, { ...head, marks: head.marks.slice(-MAX_TOLD_MARKS) }).catch(() => undefined);
-  };
-  return {
-    onMark: () => {
-      unwritten = true;
-      toldMs = Number.NEGATIVE_INFINITY;
-    },
-    onTick: (domain) => {
-      const nowMs = clock.monotonicMs();
-      if (nowMs - toldMs >= EVERY_MS) {
-        toldMs = nowMs;
-        void tell(domain);
-      }
-      if (unwritten && nowMs - writtenMs >= EVERY_MS) {
-        unwritten = false;
-        writtenMs = nowMs;
-        void archive.write(book.read());
-      }
-    },
-    onOver: async (domain) => {
-      await Promise.all([tell(domain), archive.write(book.read())]);
-    },
-  };
-}
-
-export interface BeginOptions {
-  readonly archive: Archive;
-  readonly processId: string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly observe: (event: DrillEvent) => void;
   readonly leaseMs: number;
   readonly tickMs: number;
   readonly sleep: Sleep;
 }
 
-/** Takes the first domain and sets the drill going. @throws OperationRefused, and then nothing has changed */
+/** Locks the first domain and starts the drill. @throws OperationRefused; then nothing has changed */
 export async function beginDrill(
   { plan, domains }: ResolvedRequest,
   caller: Caller,
@@ -209,35 +40,32 @@ export async function beginDrill(
   if (caller.reason.trim() === '') {
     throw new OperationRefused('reason-required', 'A drill needs a reason: who reads its report will ask.', '/reason');
   }
-  for (const domain of domains) await refuseNow(domain);
+  for (const domain of domains) await checkFree(domain);
   const offset = from?.offset ?? Math.floor(random() * BUCKETS);
-  const previews = await lastPreviews(plan, domains, offset);
+  const previews = await previewsOfLastStage(plan, domains, offset);
   const [first] = domains;
   const startedAtMs = clock.wallMs();
-  const id = drillId({ plan, domain: first.name, wallMs: startedAtMs, random });
+  const id = drillId({ plan: plan.name, domain: first.name, wallMs: startedAtMs, random });
 
   const parts = domains.map((domain, place): DrillPart => {
     const nodes = domain.nodes();
-    const circle = createCohortLayout(plan, offset, nodes.length);
-    const { cohorts } = circle;
-    const overlay = { drill: id, owner: processId, leaseMs, mode: plan.mode, cohorts };
+    const layout = createCohortLayout(plan, offset, nodes.length);
+    const overlay = { drill: id, owner: processId, leaseMs, mode: plan.mode, cohorts: layout.cohorts };
     const flushed =
       place > 0 || from?.ranges === undefined
         ? undefined
         : { ranges: from.ranges, nodes: nodesLostBy(plan.stages, from.flushedStage ?? 0, nodes) };
-    return {
-      domain,
-      circle,
-      grip: createDrillLock({ control: domain.control, overlay, flushed, nowMs: clock.monotonicMs, sleep }),
-    };
+    const lock = createDrillLock({ control: domain.control, overlay, flushed, nowMs: clock.monotonicMs, sleep });
+    return { domain, layout, lock };
   });
-  await parts[0]?.grip.acquire();
+  await parts[0]?.lock.acquire();
 
+  const names = domains.map(({ name }) => name);
   const firstStage = from?.stage ?? 0;
-  const book = createJournalWriter({
+  const writer = createJournalWriter({
     id,
     plan,
-    domains: domains.map(({ name }) => name),
+    domains: names,
     reason: caller.reason,
     by: caller.by,
     owner: processId,
@@ -247,19 +75,19 @@ export async function beginDrill(
     offset,
     ...(from === undefined ? {} : { resumes: from.id }),
   });
-  observe({ kind: 'drill-started', id, plan: plan.name, domains: domains.map(({ name }) => name), by: caller.by });
-  const news = createPublisher({ book, archive, clock });
-  const drill = runDrill({ book, parts, firstStage, clock, tickMs, sleep, observe, ...news });
-  // Whoever reads the list right after the start finds it, also after a crash.
+  observe({ kind: 'drill-started', id, plan: plan.name, domains: names, by: caller.by });
+  const publisher = createPublisher({ writer, archive, clock });
+  const drill = runDrill({ writer, parts, firstStage, clock, tickMs, sleep, observe, publisher });
+  // The list has the drill as soon as `start` has resolved, also after a crash.
   await archive.write(drill.journal());
   return drill;
 }
 
 /**
- * Told before anything is counted or taken; the document itself is judged once more when it is taken. What speaks against
- * it may have ended elsewhere since this process last looked: so it looks again before it says no.
+ * Refuses before anything is counted or changed; `acquire` checks the document again. The drill or halt that is in the way
+ * may be over since this process last read the document, so the document is read again before the refusal.
  */
-async function refuseNow(domain: DrillDomain): Promise<void> {
+async function checkFree(domain: DrillDomain): Promise<void> {
   if (objectionIn(domain) !== undefined) await domain.control.change((document) => document);
   const objection = objectionIn(domain);
   if (objection !== undefined) throw objection;
@@ -275,8 +103,8 @@ function objectionIn({ name, control }: DrillDomain): OperationRefused | undefin
   return new OperationRefused('drill-running', `Drill ${overlay.drill} runs in ${name}, owned by ${overlay.owner}.`);
 }
 
-/** Of the last stage that flushes. A store that cannot be counted now keeps nobody from rehearsing its loss. */
-async function lastPreviews(
+/** A store whose keys cannot be counted now does not prevent the drill; its domain has no preview then. */
+async function previewsOfLastStage(
   plan: Plan,
   domains: readonly DrillDomain[],
   offset: number,
@@ -293,4 +121,173 @@ async function lastPreviews(
     }),
   );
   return Object.fromEntries(all.flat());
+}
+
+interface DrillName {
+  readonly plan: string;
+  readonly domain: string;
+  readonly wallMs: number;
+  readonly random: () => number;
+}
+
+/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
+function drillId({ plan, domain, wallMs, random }: DrillName): string {
+  const [day = '', time = ''] = new Date(wallMs).toISOString().replaceAll(/[-:]/g, '').split('T');
+  const safe = domain
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]/g, '-')
+    .slice(0, 64);
+  // Two processes may start a drill within the same second.
+  const word = Math.floor(random() * 36 ** 4).toString(36);
+  return `${day}-${time.slice(0, 6)}-${safe}-${plan}-${word.padStart(4, '0')}`;
+}
+
+interface DrillRun {
+  readonly writer: JournalWriter;
+  /** In order. The lock of the first one is acquired already. */
+  readonly parts: readonly DrillPart[];
+  /** In the first domain; the others begin at their first stage. */
+  readonly firstStage: number;
+  readonly clock: Clock;
+  readonly tickMs: number;
+  readonly sleep: Sleep;
+  readonly publisher: Publisher;
+  readonly observe: (event: DrillEvent) => void;
+}
+
+interface DrillPart {
+  readonly domain: DrillDomain;
+  readonly lock: DrillLock;
+  readonly layout: CohortLayout;
+}
+
+/** Runs the plan in each domain, one after another; the first domain that does not pass ends the drill. */
+function runDrill(run: DrillRun): RunningDrill {
+  const { writer, clock, observe, publisher } = run;
+  const startedMs = clock.monotonicMs();
+  const { id, plan } = writer.read(false);
+  const stopSignal = createStopSignal();
+  const onRestored: (() => void)[] = [];
+  let current = run.parts[0];
+
+  const onMark = (mark: Mark): void => {
+    if (mark.kind === 'stage') {
+      observe({ kind: 'drill-stage', id, domain: mark.domain, stage: mark.stage, title: mark.title });
+    }
+    if (mark.kind === 'guard') {
+      const { domain, figure, value, max, then } = mark;
+      observe({ kind: 'drill-guard', id, domain, figure, value, max, then });
+    }
+    if (mark.kind === 'restored') for (const resolve of onRestored.splice(0)) resolve();
+    publisher.marked();
+  };
+
+  /** When all stages of its domain are finished, a drill can still be resumed with the next domain. */
+  const resumableAtNext = (verdict: Verdict, place: number): Verdict => {
+    const next = run.parts[place + 1];
+    if (verdict.resumable !== undefined || verdict.kind === 'refused' || next === undefined) return verdict;
+    return { ...verdict, resumable: { domain: next.domain.name, stage: 0 } };
+  };
+
+  const runAll = async (): Promise<Verdict> => {
+    for (const [place, { domain, lock, layout }] of run.parts.entries()) {
+      current = run.parts[place];
+      const firstStage = place === 0 ? run.firstStage : 0;
+      const fail = ({ kind, detail }: Pick<Verdict, 'kind' | 'detail'>, stage: number | undefined): Verdict => ({
+        kind,
+        detail: run.parts.length > 1 ? `${domain.name}: ${detail}` : detail,
+        ...(stage === undefined ? {} : { resumable: { domain: domain.name, stage } }),
+      });
+      const stop = stopSignal.pending();
+      if (place > 0 && stop !== undefined) return fail(stop, firstStage);
+      try {
+        if (place > 0) await lock.acquire();
+        const { tickMs, sleep } = run;
+        const onTick = (): void => publisher.tick(domain);
+        const ended = await runDomain({
+          ...{ domain, plan, layout, firstStage, lock, writer, clock, startedMs, tickMs, sleep },
+          ...{ stopSignal, onMark, onTick },
+        });
+        if (ended.kind !== 'passed') return resumableAtNext(fail(ended, ended.stage), place);
+      } catch (error) {
+        await lock.release();
+        const kind = error instanceof OperationRefused && error.code === 'halted' ? 'aborted' : 'failed';
+        return fail({ kind, detail: error instanceof Error ? error.message : String(error) }, firstStage);
+      }
+    }
+    return { kind: 'passed', detail: 'Every stage was survived and the cache came back.' };
+  };
+
+  const finish = async (): Promise<void> => {
+    const verdict = await runAll();
+    writer.end(verdict, writer.read(false).startedAtMs + Math.round(clock.monotonicMs() - startedMs));
+    for (const resolve of onRestored.splice(0)) resolve();
+    observe({ kind: 'drill-ended', id, domains: run.parts.map(({ domain }) => domain.name), verdict });
+    if (current !== undefined) await publisher.over(current.domain);
+  };
+  const over = finish();
+
+  return {
+    journal: () => writer.read(),
+    head: () => writer.read(false),
+    stop: (stop) => {
+      const restored = new Promise<void>((resolve) => onRestored.push(resolve));
+      stopSignal.request(stop);
+      // A drill that is over marks nothing more.
+      return Promise.race([restored, over]);
+    },
+    over,
+  };
+}
+
+/** The report of the journal's head in the control store. A domain has one drill, so one name is enough. */
+export const HEAD_REPORT = 'drill';
+const PUBLISH_INTERVAL_MS = 2000;
+/** The latest marks only: the control store takes small reports. */
+const MAX_REPORTED_MARKS = 64;
+
+/** Writes the journal to the archive and reports its head to the other processes, at intervals and at the end. */
+interface Publisher {
+  /** The journal has a new mark. */
+  readonly marked: () => void;
+  readonly tick: (domain: DrillDomain) => void;
+  readonly over: (domain: DrillDomain) => Promise<void>;
+}
+
+function createPublisher(options: {
+  readonly writer: JournalWriter;
+  readonly archive: Archive;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}): Publisher {
+  const { writer, archive, clock } = options;
+  let isUnwritten = false;
+  let writtenMs = clock.monotonicMs();
+  let reportedMs = Number.NEGATIVE_INFINITY;
+
+  const report = async ({ control }: DrillDomain): Promise<void> => {
+    const head = writer.read(false);
+    // A failed report is repeated at the next interval; the drill goes on.
+    await control.report(HEAD_REPORT, { ...head, marks: head.marks.slice(-MAX_REPORTED_MARKS) }).catch(() => undefined);
+  };
+  return {
+    marked: () => {
+      isUnwritten = true;
+      reportedMs = Number.NEGATIVE_INFINITY;
+    },
+    tick: (domain) => {
+      const nowMs = clock.monotonicMs();
+      if (nowMs - reportedMs >= PUBLISH_INTERVAL_MS) {
+        reportedMs = nowMs;
+        void report(domain);
+      }
+      if (isUnwritten && nowMs - writtenMs >= PUBLISH_INTERVAL_MS) {
+        isUnwritten = false;
+        writtenMs = nowMs;
+        void archive.write(writer.read());
+      }
+    },
+    over: async (domain) => {
+      await Promise.all([report(domain), archive.write(writer.read())]);
+    },
+  };
 }

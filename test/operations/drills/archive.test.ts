@@ -22,7 +22,7 @@ test('a report outlives the process that made it', async (t) => {
   await rig.close();
   const next = createRig({ directory });
   t.after(next.close);
-  const [listed] = await next.drills.list();
+  const [listed] = (await next.drills.list()).drills;
   assert.deepEqual([listed?.id, listed?.running, listed?.verdict?.kind], [journal.id, false, 'passed']);
   assert.deepEqual(await next.drills.journal(journal.id), journal);
   assert.equal(await next.drills.page(journal.id), `<p>${journal.id}</p>`);
@@ -53,7 +53,7 @@ test('a journal without an end is that of a lost drill, and can be resumed', asy
   await writeFile(join(directory, `${id}.json`), cut);
   const next = createRig({ directory });
   t.after(next.close);
-  const [listed] = await next.drills.list();
+  const [listed] = (await next.drills.list()).drills;
   assert.equal(listed?.running, false);
   assert.equal(listed?.verdict?.kind, 'lost');
   const lost = await next.drills.journal(id);
@@ -87,8 +87,9 @@ test('files that are no journals, damaged ones and paths are not read, and those
   await writeFile(join(directory, '20260101-000001-goods-x-aaaa.json'), '{"id":"other"}');
   const rig = createRig({ directory });
   t.after(rig.close);
-  assert.deepEqual(await rig.drills.list(), []);
-  const shown = rig.drills.unreadable().map(({ id, where, why }) => [id, where.startsWith(directory), why]);
+  const { drills, unreadable } = await rig.drills.list();
+  assert.deepEqual(drills, []);
+  const shown = unreadable.map(({ id, where, why }) => [id, where.startsWith(directory), why]);
   assert.deepEqual(shown, [
     ['20260101-000001-goods-x-aaaa', true, 'it is no journal of a drill'],
     ['20260101-000000-goods-x-aaaa', true, 'it is no journal of a drill'],
@@ -117,7 +118,7 @@ test('without a directory the latest few reports are kept in memory', async (t) 
     await rig.end((await rig.start(QUICK)).id);
     rig.clock.advance(1000);
   }
-  assert.equal((await rig.drills.list()).length, 8);
+  assert.equal((await rig.drills.list()).drills.length, 8);
 });
 
 test('a journal of an older version is listed, shown and gone on with, and its single figures are not repeated', async (t) => {
@@ -141,7 +142,7 @@ test('a journal of an older version is listed, shown and gone on with, and its s
   const next = createRig({ directory, reportPage });
   t.after(next.close);
   assert.deepEqual(
-    (await next.drills.list()).map(({ verdict }) => verdict?.kind),
+    (await next.drills.list()).drills.map(({ verdict }) => verdict?.kind),
     ['aborted'],
   );
   const page = await next.drills.page(id);

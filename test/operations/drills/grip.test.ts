@@ -41,7 +41,7 @@ test('renewed a moment ago, a drill that is gone was taken by somebody', async (
   await grip.renew();
   clock.advance(LEASE_MS - 200);
   await endElsewhere();
-  assert.deepEqual(grip.lost(), { kind: 'taken' });
+  assert.deepEqual(grip.lost(), { kind: 'removed' });
 });
 
 test('a failed renewal is no sign of life', async (t) => {
@@ -52,7 +52,7 @@ test('a failed renewal is no sign of life', async (t) => {
   await grip.renew();
   clock.advance(200);
   await endElsewhere();
-  assert.deepEqual(grip.lost(), { kind: 'lapsed' });
+  assert.deepEqual(grip.lost(), { kind: 'expired' });
 });
 
 test('a drill that others ended is restored, at the first attempt', async (t) => {

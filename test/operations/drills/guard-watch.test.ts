@@ -11,7 +11,7 @@ const { guards } = planOf({
 /** Looks every half second at what it is told. */
 function looks(values: readonly (number | undefined)[]) {
   const watch = createGuardWatch(guards);
-  return values.map((value, n) => watch.look(n * 500, () => value)[0]);
+  return values.map((value, n) => watch.check(n * 500, () => value)[0]);
 }
 
 test('a guard is breached when it was broken for its whole time', () => {

@@ -55,18 +55,18 @@ test('a head with a mark that is none is shown as unreadable, and the list goes 
   for (const [fields, why] of bad) {
     const planted = Buffer.from(JSON.stringify({ ...head, samples: [], owner: 'somebody', ...fields }));
     await store.report('goods', HEAD_REPORT, planted, TTL_MS, 0);
-    await other.drills.list();
-    const [shown, ...more] = other.drills.unreadable();
+    const [shown, ...more] = (await other.drills.list()).unreadable;
     assert.equal(shown?.where, 'the control store of goods', JSON.stringify(fields).slice(0, 100));
     assert.match(shown?.why ?? '', why);
     assert.ok((shown?.why.length ?? 0) <= 200 && more.length === 0);
   }
   await store.report('goods', HEAD_REPORT, Buffer.from(JSON.stringify({ ...head, samples: [] })), TTL_MS, 0);
+  const { drills, unreadable } = await other.drills.list();
   assert.deepEqual(
-    (await other.drills.list()).map((drill) => drill.id),
+    drills.map((drill) => drill.id),
     [id],
   );
-  assert.deepEqual(other.drills.unreadable(), []);
+  assert.deepEqual(unreadable, []);
 });
 
 test('a file that is no whole journal is shown as unreadable, and the others are listed, read and drawn', async (t) => {
@@ -81,12 +81,13 @@ test('a file that is no whole journal is shown as unreadable, and the others are
   const rig = createRig({ directory, reportPage });
   t.after(rig.close);
   for (let look = 0; look < 2; look += 1) {
+    const { drills, unreadable } = await rig.drills.list();
     assert.deepEqual(
-      (await rig.drills.list()).map(({ id }) => id),
+      drills.map(({ id }) => id),
       [good.id],
     );
     assert.deepEqual(
-      rig.drills.unreadable().map(({ id, why }) => [id, /marks\/0|bytes/.exec(why)?.[0]]),
+      unreadable.map(({ id, why }) => [id, /marks\/0|bytes/.exec(why)?.[0]]),
       [
         [huge, 'bytes'],
         [ID, 'marks/0'],
@@ -105,8 +106,8 @@ test('a journal under the name of another is unreadable, and of very many such f
   for (const name of names) await writeFile(join(directory, `${name}.json`), encodeJournal(good));
   const rig = createRig({ directory, keep: 100 });
   t.after(rig.close);
-  assert.deepEqual(await rig.drills.list(), []);
-  const shown = rig.drills.unreadable();
+  const { drills, unreadable: shown } = await rig.drills.list();
+  assert.deepEqual(drills, []);
   assert.equal(shown.length, 64);
   assert.equal(shown[0]?.why, `it is the journal of ${good.id}`);
 });

@@ -69,7 +69,7 @@ for (const { what, ask, rig: options, code, parameter } of BAD) {
       return true;
     });
     assert.equal(rig.control().document().revision, 0);
-    assert.deepEqual(await rig.drills.list(), []);
+    assert.deepEqual((await rig.drills.list()).drills, []);
     assert.deepEqual(rig.events, []);
   });
 }

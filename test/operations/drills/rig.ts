@@ -95,7 +95,7 @@ export function createRig(options: RigOptions = {}): Rig {
         await turn();
         if (signal?.aborted === true) return;
         clock.advance(ms);
-        const running = (await rig.drills.list()).find(
+        const running = (await rig.drills.list()).drills.find(
           ({ running: runs, ending, here }) => here && (runs || ending !== undefined),
         );
         if (running !== undefined) rig.onTick?.(await rig.drills.journal(running.id));

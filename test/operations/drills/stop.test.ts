@@ -47,16 +47,16 @@ test('a drill reads as running no longer than until its cache is restored', asyn
   const { id } = await rig.start(planOf());
   await inStage(rig, 0);
   assert.deepEqual(
-    (await rig.drills.list()).map(({ running }) => running),
+    (await rig.drills.list()).drills.map(({ running }) => running),
     [true],
   );
   await rig.drills.abort(id, CALLER);
-  const [listed] = await rig.drills.list();
+  const [listed] = (await rig.drills.list()).drills;
   const ended = { kind: 'aborted', detail: 'Aborted by anna: enough.' } as const;
   assert.deepEqual([listed?.running, listed?.verdict, listed?.ending], [false, undefined, { ended }]);
   assert.deepEqual((await rig.drills.journal(id)).state, { kind: 'ending', ended });
   await rig.end(id);
-  assert.equal((await rig.drills.list())[0]?.ending, undefined);
+  assert.equal((await rig.drills.list()).drills[0]?.ending, undefined);
 });
 
 test('aborted twice, it does not wait for the last figures', async (t) => {
@@ -103,7 +103,7 @@ test('another process aborts it, and its owner says who did', async (t) => {
   const { id } = await rig.start(planOf());
   await inStage(rig, 0);
   while (other.control().overlay() === undefined) await sleep(5);
-  const [listed] = await other.drills.list();
+  const [listed] = (await other.drills.list()).drills;
   assert.equal(listed?.id, id);
   assert.equal(listed?.running && !listed.here, true);
   assert.equal((await other.drills.journal(id)).samples.length, 0);

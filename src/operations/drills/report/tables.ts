@@ -2,8 +2,9 @@ import { bytesText, countText, durationText, elapsedText, percentText, perSecond
 import { element, type Markup, said, table } from '../../../report/markup.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
 import type { Figures } from '../../meter/figures.ts';
-import { phaseValue, shareAtEnd } from '../guards.ts';
+import { phaseValue } from '../guards.ts';
 import type { StageResult } from '../journal.ts';
+import { shareInFlight } from '../metrics-window.ts';
 import type { GuardRule, Plan } from '../plan.ts';
 import { type Conclusion, conclusionsOf } from './conclusions.ts';
 import { lastStage, type Segment, samplesOf, segmentsOf, type Track } from './track.ts';
@@ -235,7 +236,7 @@ function tested(track: Track, guard: GuardRule): TestedGuard {
   const values = (phases: readonly string[]): readonly number[] =>
     seen.flatMap(({ phase, value }) => (phases.includes(phase) && isKnown(value) ? [value] : []));
   const over = (figures: Figures, baseline: Figures): number | undefined =>
-    phaseValue(guard.figure, figures, baseline, shareAtEnd(figures));
+    phaseValue(guard.figure, figures, baseline, shareInFlight(figures));
   const during = values(['stage', 'hold', 'recovery']);
   const before = learned === undefined ? values(['baseline']).at(-1) : over(learned.baseline, learned.baseline);
   const after = learned?.after === undefined ? values(['after']).at(-1) : over(learned.after, learned.baseline);

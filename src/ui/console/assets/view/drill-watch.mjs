@@ -198,8 +198,8 @@ function learnedView({ learned, endedAtMs }) {
 
 /**
  * A journal of an older version tells single figures, which are not repeated.
- * @param {import('../../../../operations/drills/resolve-request.ts').Survival | undefined} survival
- * @param {import('../../../../operations/drills/resolve-request.ts').Range | undefined} range
+ * @param {import('../../../../operations/drills/journal.ts').Survival | undefined} survival
+ * @param {import('../../../../operations/drills/journal.ts').Range | undefined} range
  * @param {(value: number) => string} text
  */
 function told(survival, range, text) {

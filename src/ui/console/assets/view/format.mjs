@@ -105,7 +105,7 @@ export function counted(count, one, many = `${one}s`) {
 
 /**
  * Both ends, as the report tells them. An end that cannot be told is `over`; without any, too little was measured.
- * @param {import('../../../../operations/drills/resolve-request.ts').Range | undefined} range
+ * @param {import('../../../../operations/drills/journal.ts').Range | undefined} range
  * @param {(value: number) => string} text
  */
 export function rangeText(range, text) {
