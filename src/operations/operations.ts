@@ -1,11 +1,12 @@
 import type { Control, ControlSummary } from '../control/control.ts';
-import type { QueryCount } from '../popularity/shared.ts';
+import type { MostAsked } from '../popularity/shared.ts';
 import type { DomainStatus } from '../search/status.ts';
 import type { Drills } from './drills/drills.ts';
 import type { Flush, QueryPages } from './flush/flush.ts';
 import type { Figures } from './meter/figures.ts';
 import type { WarmUps } from './warm/warm.ts';
-/** What operators may ask of the service, beyond what `Search` says: the one core under the API, the CLI and the console. */
+
+/** Everything that operators do with the service. The admin API, the CLI and the console use this one interface. */
 export interface Operations {
   /** Configured names, in order. */
   readonly domains: readonly string[];
@@ -13,22 +14,16 @@ export interface Operations {
   readonly domain: (name: string) => DomainOperations;
   readonly drills: Drills;
   readonly warm: WarmUps;
-  /** Now, and what each domain of this process did since the last call of the same watcher. */
+  /** A watcher shows the state now, and the figures of each domain since its previous look. */
   readonly watch: () => Watcher;
 }
 
 export interface DomainOperations {
   readonly control: Control;
   readonly flush: Flush;
-  /** The pages of what a person typed. @throws InvalidSearch */
+  /** The pages of a query as a person types it. @throws InvalidSearch */
   readonly pagesOf: (typed: string) => QueryPages;
-  readonly popular: (n: number) => Promise<Popularities>;
-}
-
-export interface Popularities {
-  /** `process`: there is no counter store, or it is away. */
-  readonly source: 'fleet' | 'process';
-  readonly queries: readonly QueryCount[];
+  readonly popular: (n: number) => Promise<MostAsked>;
 }
 
 export interface Watcher {
@@ -38,7 +33,7 @@ export interface Watcher {
 /** One line of `GET /admin/live` per domain. */
 export interface DomainLook {
   readonly domain: string;
-  /** Of this process, since the look before; undefined at the first. */
+  /** Of this process, since the previous look; undefined at the first one. */
   readonly figures?: Figures;
   readonly status: DomainStatus;
   readonly control: ControlSummary;
