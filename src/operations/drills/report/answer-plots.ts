@@ -17,25 +17,25 @@ import {
   cohortCurve,
   curve,
   highest,
-  LEAST_SEARCHES,
-  LONGEST_MS,
+  MAX_POINT_MS,
+  MIN_POINT_SEARCHES,
   type PlotInput,
   type Stretch,
   samplesOf,
   segmentsOf,
 } from './track.ts';
 
-/** The cohort of the stage that runs against the one that nobody flushed, and each against its own past. */
-export function hitRatioPlot(sheet: PlotInput, plan: Plan, id: string): Panel {
-  const { track } = sheet;
+/** Hit ratio of the current stage's cohort and of the control cohort, each with its own past. */
+export function hitRatioPlot(input: PlotInput, plan: Plan, id: string): Panel {
+  const { track } = input;
   const past = track.learned?.baseline.cohorts ?? [];
   const flushed = cohortCurve(
-    sheet,
+    input,
     ({ figures, stage }) => figures.cohorts[stage + 1],
     ({ stage }) => stage,
   );
   const control = cohortCurve(
-    sheet,
+    input,
     ({ figures }) => figures.cohorts[0],
     () => 0,
   );
@@ -68,7 +68,7 @@ export function hitRatioPlot(sheet: PlotInput, plan: Plan, id: string): Panel {
         : [{ kind: 'line', style: 'control past', name: 'its own past', figure: percentText(controlPast) } as const]),
     ],
     notes: [
-      `Hits are answers from L1 or L2 that were fresh. A point takes samples together until they hold ${LEAST_SEARCHES} searches of the cohort, or for ${durationText(LONGEST_MS)}.`,
+      `Hits are answers from L1 or L2 that were fresh. A point takes samples together until they hold ${MIN_POINT_SEARCHES} searches of the cohort, or for ${durationText(MAX_POINT_MS)}.`,
     ],
     isDetailed: true,
     isEmpty: flushed.length + control.length === 0,
@@ -84,7 +84,7 @@ function lowestFigure(runs: readonly Run[]): string {
   return runs.length === 0 ? 'not measured' : `${percentText(low)} at its lowest`;
 }
 
-/** From the bottom up: the better the answer, the lower. Requests refused as wrong or left by their client are not drawn. */
+/** From the bottom up: the best answers are lowest. Invalid requests and those left by their client are not drawn. */
 const DRAWN_OUTCOMES = [
   'hit-l1',
   'hit-l2',
@@ -98,9 +98,9 @@ const DRAWN_OUTCOMES = [
 
 const LAYERS: readonly Layer[] = DRAWN_OUTCOMES.map((outcome) => ({ name: outcome, style: outcome }));
 
-/** What became of the searches, a second. */
-export function outcomePlot(sheet: PlotInput, id: string): Panel {
-  const { track, columnMs } = sheet;
+/** Searches per second by outcome. */
+export function outcomePlot(input: PlotInput, id: string): Panel {
+  const { track, columnMs } = input;
   const runs = track.runs.map((run) => {
     const columns = Map.groupBy(run, ({ fromMs, toMs }) => Math.floor(((fromMs + toMs) / 2 - track.fromMs) / columnMs));
     return [...columns.values()].flatMap(pileOf);
@@ -130,13 +130,13 @@ export function outcomePlot(sheet: PlotInput, id: string): Panel {
     tickText: perSecondText,
     drawn: stack(frame, runs, LAYERS),
     names: stackNames(frame, runs, LAYERS),
-    // In the order in which they lie on each other, so that an area is found by its place as well.
+    // In the order of the areas, from the top down.
     legend: figures.toReversed().map(({ name, figure }) => ({ kind: 'area', style: name, name, figure })),
     isEmpty: all === 0,
   };
 }
 
-/** Only columns in which time passed have a rate. */
+/** A column without any time has no rate. */
 function pileOf(stretches: readonly Stretch[]): readonly Pile[] {
   const [first, last] = [stretches[0], stretches[stretches.length - 1]];
   const seconds = stretches.reduce((sum, { sample }) => sum + counted(sample.figures.seconds), 0);
@@ -151,12 +151,12 @@ function counted(value: number | undefined): number {
   return value !== undefined && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** How long people waited. */
-export function latencyPlot(sheet: PlotInput, id: string): Panel {
-  const { fromMs, toMs, learned } = sheet.track;
-  // A mean of percentiles is none: what is drawn of several samples is their worst p99 and their middle p50.
-  const p99 = curve(sheet, ({ figures }) => figures.p99Ms, 'worst');
-  const p50 = curve(sheet, ({ figures }) => figures.p50Ms, 'middle');
+/** Duration of answers. */
+export function latencyPlot(input: PlotInput, id: string): Panel {
+  const { fromMs, toMs, learned } = input.track;
+  // Percentiles have no meaningful mean: a point of several samples shows their worst p99 and their median p50.
+  const p99 = curve(input, ({ figures }) => figures.p99Ms, 'worst');
+  const p50 = curve(input, ({ figures }) => figures.p50Ms, 'middle');
   const before = learned?.baseline.p99Ms;
   const frame = createFrame({ fromMs, toMs, max: Math.max(highest(p99, p50), before ?? 0), heightPx: 150 });
   const worst = durationText(p99.length === 0 ? undefined : highest(p99));

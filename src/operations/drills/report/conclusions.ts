@@ -8,19 +8,21 @@ import {
   timesText,
   UNKNOWN,
 } from '../../../report/format.ts';
-import type { CohortFigures } from '../../meter/figures.ts';
+import type { CohortFigures, Figures } from '../../meter/figures.ts';
+import { phaseValue } from '../guards.ts';
 import type { DomainResult, Range } from '../journal.ts';
-import type { Plan } from '../plan.ts';
+import { shareInFlight } from '../metrics-window.ts';
+import type { GuardRule, Plan } from '../plan.ts';
 import { chancePoints } from '../result.ts';
 import { lastStage, samplesOf, type Track } from './track.ts';
-import { shareFlushed, stageTitle } from './words.ts';
+import { shareFlushed, stageHeading } from './words.ts';
 
 export interface Conclusion {
   readonly name: string;
   /** A tooltip. */
   readonly meaning?: string;
   readonly measured: string;
-  /** By the dry run. */
+  /** The value in the dry run. */
   readonly predicted: string;
   readonly words: string;
 }
@@ -48,7 +50,7 @@ export function conclusionsOf(track: Track, plan: Plan): readonly Conclusion[] {
   ];
 }
 
-/** What the three figures mean, as tooltips. */
+/** Explanations of the three figures, for tooltips. */
 export const MEANINGS = {
   headroom:
     'H: what the engine can do ÷ what it was asked, from its places, the time of a call and the number of calls',
@@ -62,7 +64,7 @@ function headroom({ learned, preview }: Track): readonly Conclusion[] {
   const words =
     left === undefined
       ? 'The engine was asked too seldom at the worst moment to say how much it had left.'
-      : (left.high ?? Number.POSITIVE_INFINITY) <= FULL
+      : (left.high ?? Number.POSITIVE_INFINITY) <= FULL_ENGINE_HEADROOM
         ? `At the worst moment the engine was asked for all it can do: ${rangeText(left, timesText)}.`
         : `At the worst moment the engine could have done ${rangeText(left, timesText)} what it was asked; before, ${rangeText(before, timesText)}.`;
   const foretold = preview?.engine.headroom;
@@ -72,7 +74,7 @@ function headroom({ learned, preview }: Track): readonly Conclusion[] {
       meaning: MEANINGS.headroom,
       measured: measuredRange(learned, left, timesText),
       predicted: foretold === undefined ? UNKNOWN : `${timesText(foretold)} before`,
-      words: learned !== undefined && learned.survival === undefined ? OF_OLD : words,
+      words: learned !== undefined && learned.survival === undefined ? OLD_JOURNAL : words,
     },
   ];
 }
@@ -94,7 +96,7 @@ function survival(track: Track, plan: Plan): readonly Conclusion[] {
       meaning: MEANINGS.survivable,
       measured: measuredRange(learned, range, percentText),
       predicted: foretold === undefined ? UNKNOWN : `${percentText(foretold)} at least`,
-      words: learned !== undefined && learned.survival === undefined ? OF_OLD : words,
+      words: learned !== undefined && learned.survival === undefined ? OLD_JOURNAL : words,
     },
   ];
 }
@@ -120,11 +122,11 @@ function amplification({ learned, preview }: Track): readonly Conclusion[] {
   ];
 }
 
-/** Chance makes a full engine look a little less than full. */
-const FULL = 1.1;
-const OF_OLD = 'Its journal is of an older version, which told single figures: they are not repeated here.';
+/** A full engine may be measured as slightly less than full. */
+const FULL_ENGINE_HEADROOM = 1.1;
+const OLD_JOURNAL = 'Its journal is of an older version, which told single figures: they are not repeated here.';
 
-/** What was not measured and what nobody wrote down are two things. */
+/** A journal of an old version has no ranges, which is different from a range that could not be measured. */
 export function measuredRange(
   learned: DomainResult | undefined,
   range: Range | undefined,
@@ -137,7 +139,7 @@ function refill({ learned }: Track, plan: Plan): readonly Conclusion[] {
   const stages = learned?.stages ?? [];
   const slowest = stages.toSorted((a, b) => (b.refillMs ?? -1) - (a.refillMs ?? -1))[0];
   const open = stages.filter((stage) => stage.refillMs === undefined);
-  const title = (one: (typeof stages)[number]): string => stageTitle(plan, one.stage, one.title);
+  const title = (one: (typeof stages)[number]): string => stageHeading(plan, one.stage, one.title);
   const within = pointsText(plan.recovery.withinPoints);
   const words = [
     ...(slowest?.refillMs === undefined
@@ -201,12 +203,12 @@ interface Ratio {
   readonly hitRatio: number;
 }
 
-/** A stage in which the control cohort was asked for less often is told together with the others. */
-const ENOUGH_SEARCHES = 100;
+/** Stages with fewer searches of the control cohort are left out; when none has enough, all stages are judged as one. */
+const MIN_STAGE_SEARCHES = 100;
 
 /**
- * Whether the loss reached keys that nobody flushed. From all samples of a stage: the cohort is small, and its ratio at
- * one moment says little.
+ * Whether the loss reached keys that were not flushed. All samples of a stage are taken together, because the control cohort
+ * is small and its ratio at one moment means little.
  */
 export function controlConclusion(track: Track, plan: Plan): readonly Conclusion[] {
   const past = ratioOf([track.learned?.baseline.cohorts[0]]);
@@ -228,7 +230,7 @@ function lowestStage(track: Track): Ratio | undefined {
   const control = (samples: typeof during): Ratio | undefined =>
     ratioOf(samples.map(({ figures }) => figures.cohorts[0]));
   const stages = [...Map.groupBy(during, ({ stage }) => stage).values()].flatMap((samples) => control(samples) ?? []);
-  const told = stages.filter(({ searches }) => searches >= ENOUGH_SEARCHES);
+  const told = stages.filter(({ searches }) => searches >= MIN_STAGE_SEARCHES);
   return told.length === 0 ? control(during) : told.toSorted((a, b) => a.hitRatio - b.hitRatio)[0];
 }
 
@@ -236,4 +238,59 @@ function ratioOf(cohorts: readonly (CohortFigures | undefined)[]): Ratio | undef
   const searches = cohorts.reduce((sum, cohort) => sum + (cohort?.searches || 0), 0);
   const hits = cohorts.reduce((sum, cohort) => sum + (cohort?.searches || 0) * (cohort?.hitRatio || 0), 0);
   return searches > 0 ? { searches, hitRatio: hits / searches } : undefined;
+}
+
+/** One guard over the whole drill: its value before, at the worst moment, and after. */
+export interface TestedGuard {
+  readonly guard: GuardRule;
+  readonly before?: number;
+  readonly worst?: number;
+  readonly after?: number;
+  /** `passing`: above the limit during the stages, for less time than the guard allows. */
+  readonly held: 'held' | 'passing' | 'broken' | 'failed before' | 'failed after' | 'not tested' | 'not measured';
+  /** When it first broke. */
+  readonly brokenAtMs?: number;
+}
+
+export function testedGuards(track: Track, plan: Plan): readonly TestedGuard[] {
+  return plan.guards.map((guard) => tested(track, guard));
+}
+
+function tested(track: Track, guard: GuardRule): TestedGuard {
+  const { learned } = track;
+  const seen = samplesOf(track).flatMap(({ atMs, phase, guards }) =>
+    guards.filter(({ figure }) => figure === guard.figure).map((one) => ({ ...one, atMs, phase })),
+  );
+  const values = (phases: readonly string[]): readonly number[] =>
+    seen.flatMap(({ phase, value }) => (phases.includes(phase) && isKnown(value) ? [value] : []));
+  const over = (figures: Figures, baseline: Figures): number | undefined =>
+    phaseValue(guard.figure, figures, baseline, shareInFlight(figures));
+  const during = values(['stage', 'hold', 'recovery']);
+  const before = learned === undefined ? values(['baseline']).at(-1) : over(learned.baseline, learned.baseline);
+  const after = learned?.after === undefined ? values(['after']).at(-1) : over(learned.after, learned.baseline);
+  const worst = during.length === 0 ? undefined : Math.max(...during);
+  // Several guards may watch one figure with different limits: a mark names its own.
+  const mark = track.marks.find((one) => one.kind === 'guard' && one.figure === guard.figure && one.max === guard.max);
+  const brokenAtMs = mark?.atMs;
+  const isAbove = (value: number | undefined): boolean => isKnown(value) && value > guard.max;
+  const heldWhere = (): TestedGuard['held'] => {
+    if (mark !== undefined) return 'broken';
+    if (isAbove(before)) return 'failed before';
+    if (isAbove(after)) return 'failed after';
+    if (isAbove(worst)) return 'passing';
+    if (worst !== undefined) return 'held';
+    return lastStage(track) === undefined ? 'not tested' : 'not measured';
+  };
+  return {
+    guard,
+    ...(isKnown(before) && { before }),
+    ...(worst !== undefined && { worst }),
+    ...(isKnown(after) && { after }),
+    held: heldWhere(),
+    ...(brokenAtMs !== undefined && { brokenAtMs }),
+  };
+}
+
+function isKnown(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value);
 }

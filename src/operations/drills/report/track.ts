@@ -3,37 +3,37 @@ import type { FlushPreview } from '../../flush/flush.ts';
 import type { CohortFigures } from '../../meter/figures.ts';
 import type { DomainResult, DrillPhase, Journal, Mark, Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { stageName } from './words.ts';
+import { lossName } from './words.ts';
 
-/** A sample with the stretch of time it stands for. */
+/** A sample with the period that it covers. */
 export interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
   readonly sample: Sample;
 }
 
-/** One domain's part of a journal, in the order of time: what all its tables and plots are drawn from. */
+/** One domain's part of a journal, in order of time. All tables and plots of the domain are drawn from it. */
 export interface Track {
   readonly domain: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Unbroken: between two of them nothing was measured for a while. */
+  /** Samples without a gap; between two runs nothing was measured. */
   readonly runs: readonly (readonly Stretch[])[];
   readonly marks: readonly Mark[];
   readonly learned?: DomainResult;
   readonly preview?: FlushPreview;
 }
 
-/** Samples come twice a second, or farther apart in a long drill; a hole of several of them is a gap. */
+/** A gap is this many times the usual distance of samples: they come twice a second, less often in a long drill. */
 const GAP_FACTOR = 5;
-const LEAST_GAP_MS = 3000;
-/** A drill of which nothing is known yet is drawn as long as this. */
-const LEAST_SPAN_MS = 1000;
+const MIN_GAP_MS = 3000;
+/** Width of the time axis of a drill without samples. */
+const MIN_SPAN_MS = 1000;
 
 export function trackOf(journal: Journal, domain: string): Track {
   const samples = byTime(journal.samples.filter((sample) => sample.domain === domain));
   const marks = byTime(journal.marks.filter((mark) => mark.domain === domain));
-  const gapMs = Math.max(LEAST_GAP_MS, GAP_FACTOR * usualDistanceMs(samples));
+  const gapMs = Math.max(MIN_GAP_MS, GAP_FACTOR * usualDistanceMs(samples));
   const runs: Stretch[][] = [];
   for (const [i, sample] of samples.entries()) {
     const before = samples[i - 1];
@@ -47,9 +47,9 @@ export function trackOf(journal: Journal, domain: string): Track {
   }
   const moments = [...runs.flatMap((run) => run.flatMap(({ fromMs, toMs }) => [fromMs, toMs])), ...marks.map(at)];
   const firstMs = moments.reduce((low, ms) => Math.min(low, ms), moments[0] ?? 0);
-  // A whole second, so that an axis begins with a tick.
+  // A whole second, so that the axis begins with a tick.
   const fromMs = Math.floor(firstMs / 1000) * 1000;
-  const toMs = moments.reduce((high, ms) => Math.max(high, ms), fromMs + LEAST_SPAN_MS);
+  const toMs = moments.reduce((high, ms) => Math.max(high, ms), fromMs + MIN_SPAN_MS);
   const learned = journal.learned.find((one) => one.domain === domain);
   const preview = Object.hasOwn(journal.previews, domain) ? journal.previews[domain] : undefined;
   return {
@@ -63,7 +63,7 @@ export function samplesOf(track: Track): readonly Sample[] {
   return track.runs.flatMap((run) => run.map(({ sample }) => sample));
 }
 
-/** The highest stage whose flush was begun; undefined when nothing was flushed. */
+/** The last stage that began; undefined when nothing was flushed. */
 export function lastStage(track: Track): number | undefined {
   return track.marks.reduce<number | undefined>(
     (last, mark) => (mark.kind === 'stage' ? Math.max(last ?? 0, mark.stage) : last),
@@ -84,7 +84,7 @@ function at({ atMs }: Mark): number {
   return atMs;
 }
 
-/** A stretch of one phase, and of one stage where the phase has stages. */
+/** The samples of one phase, or of one stage when the phase has stages. */
 export interface Segment {
   readonly fromMs: number;
   readonly toMs: number;
@@ -121,7 +121,7 @@ function hasStages(phase: DrillPhase): boolean {
 function nameOf(plan: Plan, phase: DrillPhase, stage: number): string {
   switch (phase) {
     case 'stage':
-      return stageName(plan, stage);
+      return lossName(plan, stage);
     case 'hold':
       return 'on hold';
     case 'baseline':
@@ -131,15 +131,22 @@ function nameOf(plan: Plan, phase: DrillPhase, stage: number): string {
   }
 }
 
-/** Fewer searches make no ratio: of three of them, one more miss is a third. */
-export const LEAST_SEARCHES = 40;
+/** The input of every plot. */
+export interface PlotInput {
+  readonly track: Track;
+  /** Width of a column in time: a line has at most one point per column. */
+  readonly columnMs: number;
+}
 
-/** A cohort that is hardly asked for is still drawn, a point for so long. */
-export const LONGEST_MS = 8000;
+/** With fewer searches a hit ratio means nothing: with three, one more miss is a third. */
+export const MIN_POINT_SEARCHES = 40;
+
+/** A cohort with few searches gets one point per period of this length. */
+export const MAX_POINT_MS = 8000;
 
 /**
- * A cohort's hit ratio over time. Samples are taken together until they hold enough searches, never across what `part`
- * tells apart: each stage has a cohort of its own.
+ * The hit ratio of a cohort over time. Samples are joined until they have enough searches, but never across different values
+ * of `part`: each stage has its own cohort.
  */
 export function cohortCurve(
   { track, columnMs }: PlotInput,
@@ -150,13 +157,13 @@ export function cohortCurve(
     const found: Point[][] = [];
     let [open, current]: [Point[], Point[] | undefined] = [[], undefined];
     let inPart: number | undefined;
-    const take = (): void => {
+    const close = (): void => {
       current?.push(...merged(open, 'mean'));
       open = [];
     };
     for (const { fromMs, toMs, sample } of stretches) {
       if (current === undefined || part(sample) !== inPart) {
-        take();
+        close();
         inPart = part(sample);
         current = [];
         found.push(current);
@@ -165,33 +172,26 @@ export function cohortCurve(
       if (hitRatio === undefined || !Number.isFinite(hitRatio) || !(searches > 0)) continue;
       open.push({ fromMs, toMs, value: hitRatio, low: hitRatio, high: hitRatio, weight: searches });
       const known = open.reduce((sum, point) => sum + point.weight, 0);
-      if (known >= LEAST_SEARCHES || toMs - (open[0]?.fromMs ?? toMs) >= LONGEST_MS) take();
+      if (known >= MIN_POINT_SEARCHES || toMs - (open[0]?.fromMs ?? toMs) >= MAX_POINT_MS) close();
     }
-    take();
-    return found.filter((run) => run.length > 0).map((run) => run.map(even));
+    close();
+    return found.filter((run) => run.length > 0).map((run) => run.map(withoutSpread));
   });
   return condense(runs, track.fromMs, columnMs, 'mean');
 }
 
-/** The ratios of single samples were none: what was taken together has one value. */
-function even(point: Point): Point {
+/** A point without a spread: the ratios of its single samples mean nothing. */
+function withoutSpread(point: Point): Point {
   return { ...point, low: point.value, high: point.value };
 }
 
-/** What a plot is drawn with: the domain's part, and the room it has. */
-export interface PlotInput {
-  readonly track: Track;
-  /** Of a plot's width: no more points than this are drawn along a line. */
-  readonly columnMs: number;
-}
-
-/** One figure over time. A sample that does not have it breaks the line. */
+/** One figure over time. A sample without a value breaks the line. */
 export function curve(
-  sheet: PlotInput,
+  input: PlotInput,
   read: (sample: Sample) => number | undefined,
   combine: Combine,
 ): readonly Run[] {
-  const { track, columnMs } = sheet;
+  const { track, columnMs } = input;
   const runs = track.runs.flatMap((stretches) => {
     const found: Point[][] = [[]];
     for (const { fromMs, toMs, sample } of stretches) {

@@ -3,7 +3,7 @@ import { SIGNS, type VerdictWords } from '../../../report/markup.ts';
 import type { Journal, Verdict } from '../journal.ts';
 import type { GuardFigure, Plan, Stage } from '../plan.ts';
 
-/** How a guard's figure is called and shown. */
+/** Name, unit and number format of a guard's figure. */
 interface GuardWords {
   readonly name: string;
   readonly unit: string;
@@ -19,21 +19,21 @@ export const GUARD_WORDS: Readonly<Record<GuardFigure, GuardWords>> = {
   hitRatioDrop: { name: 'Hit ratio lost by the control cohort', unit: 'points', text: pointsText },
 };
 
-const STILL: Readonly<Record<Journal['state']['kind'], string>> = {
+const STATE_WORDS: Readonly<Record<Journal['state']['kind'], string>> = {
   running: 'Running',
   ending: 'Restored',
   over: 'Over',
 };
 
-/** How a drill ended. */
+/** The verdict of a drill, or its state while it runs. */
 export function verdictWords({ verdict, state, plan, domains }: Journal): VerdictWords {
   if (verdict === undefined && state.kind === 'ending' && state.ended !== undefined) {
     const { kind, detail } = state.ended;
     return { ...endWords(kind), detail: `${detail} The cache is restored; the last figures are being taken.` };
   }
   if (verdict === undefined) {
-    const detail = stillText(state, plan, domains.length > 1);
-    return { word: STILL[state.kind], detail, tone: 'open', sign: SIGNS.wait };
+    const detail = runningText(state, plan, domains.length > 1);
+    return { word: STATE_WORDS[state.kind], detail, tone: 'open', sign: SIGNS.wait };
   }
   return { ...endWords(verdict.kind), detail: verdict.detail };
 }
@@ -55,11 +55,11 @@ function endWords(kind: Verdict['kind']): Omit<VerdictWords, 'detail'> {
   }
 }
 
-function stillText(state: Journal['state'], plan: Journal['plan'], many: boolean): string {
+function runningText(state: Journal['state'], plan: Journal['plan'], many: boolean): string {
   switch (state.kind) {
     case 'running': {
       const where = many ? ` of ${state.domain}` : '';
-      return `It is still going on: ${state.phase === 'stage' ? stageTitle(plan, state.stage) : state.phase}${where}. These are the figures so far.`;
+      return `It is still going on: ${state.phase === 'stage' ? stageHeading(plan, state.stage) : state.phase}${where}. These are the figures so far.`;
     }
     case 'ending':
       return 'The cache is restored already; the last figures are being taken.';
@@ -68,22 +68,22 @@ function stillText(state: Journal['state'], plan: Journal['plan'], many: boolean
   }
 }
 
-/** What a stage loses, short enough for a band of a plot: `25 %`, `node 2`, `blackout`. */
-export function stageName(plan: Plan, stage: number): string {
+/** The loss of a stage, short enough for a band of a plot: `25 %`, `node 2`, `blackout`. */
+export function lossName(plan: Plan, stage: number): string {
   const planned = plan.stages[stage];
   return planned === undefined ? `stage ${stage + 1}` : lossText(planned);
 }
 
-/** `Stage 3: 25 %`, with the plan's own title where it says something else. */
-export function stageTitle(plan: Plan, stage: number, ownTitle?: string): string {
-  const name = stageName(plan, stage);
+/** `Stage 3: 25 %`, with the plan's own title when it differs. */
+export function stageHeading(plan: Plan, stage: number, ownTitle?: string): string {
+  const name = lossName(plan, stage);
   const title = ownTitle ?? plan.stages[stage]?.title;
   const numbered = `Stage ${stage + 1}`;
   if (plan.stages[stage] === undefined) return title === undefined ? numbered : `${numbered}: ${title}`;
   return `${numbered}: ${withLoss(title, name)}`;
 }
 
-/** The largest share of the keys that a stage up to this one has flushed; undefined of nodes and of a blackout. */
+/** The largest share of the keys that a stage up to this one flushed; undefined for nodes and blackouts. */
 export function shareFlushed(plan: Plan, stage: number): number | undefined {
   return plan.stages
     .slice(0, stage + 1)
@@ -104,7 +104,7 @@ function lossText(stage: Stage): string {
   }
 }
 
-/** A title that names the loss already needs no more. */
+/** The title with the loss, unless the title already names it. */
 function withLoss(title: string | undefined, name: string): string {
   if (title === undefined) return name;
   return letters(title).includes(letters(name)) ? title : `${title} (${name})`;

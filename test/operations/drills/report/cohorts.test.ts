@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sample } from '../../../../src/operations/drills/journal.ts';
-import { controlConclusion } from '../../../../src/operations/drills/report/conclusions.ts';
-import { testedGuards } from '../../../../src/operations/drills/report/tables.ts';
+import { controlConclusion, testedGuards } from '../../../../src/operations/drills/report/conclusions.ts';
 import { cohortCurve, trackOf } from '../../../../src/operations/drills/report/track.ts';
 import { journalOf, STAGED } from '../../../fakes/journal.ts';
 
