@@ -3,9 +3,8 @@ import type { DomainLook, DomainOperations, Operations } from '../../src/operati
 import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
 import { InvalidSearch } from '../../src/search/search-error.ts';
-import { createFakeControl, createFakeFlush } from './operations-control.ts';
+import { createFakeControl, createFakeFlush, figuresAt } from './operations-control.ts';
 import { createFakeDrills } from './operations-drills.ts';
-import { figuresAt } from './operations-figures.ts';
 import { createFakeWarmUps } from './operations-warm.ts';
 import { fakeStatus } from './search.ts';
 

@@ -3,6 +3,10 @@ import { element, type Markup } from '../markup.ts';
 /** Width of a drawing in its own units. The drawing is stretched to the width of the page; lines keep their thickness. */
 export const FRAME_WIDTH = 1000;
 
+/** Height of the strip with the bands' names above a drawing, and of the times below it. */
+export const STRIP_PX = 20;
+export const TIMES_PX = 20;
+
 /** The scales of a drawing: time across in units of `FRAME_WIDTH`, values upwards in pixels. */
 export interface Frame {
   readonly x: Scale;
@@ -151,8 +155,3 @@ export function timeTicks(fromMs: number, toMs: number, count: number): readonly
     (atMs) => atMs >= fromMs && atMs <= toMs,
   );
 }
-
-/** Height of the strip with the bands' names above a drawing, and of the times below it. */
-export const STRIP_PX = 20;
-
-export const TIMES_PX = 20;

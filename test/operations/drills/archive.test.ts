@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { encodeJournal } from '../../../src/operations/drills/journal.ts';
 import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
-import { createRig, planOf } from './rig.ts';
+import { createDrillHarness, planOf } from './harness.ts';
 
 const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
 
@@ -17,10 +17,10 @@ async function folder(t: TestContext): Promise<string> {
 
 test('a report outlives the process that made it', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory });
+  const rig = createDrillHarness({ directory });
   const journal = await rig.end((await rig.start(QUICK)).id);
   await rig.close();
-  const next = createRig({ directory });
+  const next = createDrillHarness({ directory });
   t.after(next.close);
   const [listed] = (await next.drills.list()).drills;
   assert.deepEqual([listed?.id, listed?.running, listed?.verdict?.kind], [journal.id, false, 'passed']);
@@ -30,7 +30,7 @@ test('a report outlives the process that made it', async (t) => {
 
 test('a journal is a JSON file of its own, and no draft of it is left', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory });
+  const rig = createDrillHarness({ directory });
   t.after(rig.close);
   const { id } = await rig.start(QUICK);
   assert.deepEqual(await readdir(directory), [`${id}.json`], 'from its start on');
@@ -42,7 +42,7 @@ test('a journal is a JSON file of its own, and no draft of it is left', async (t
 
 test('a journal without an end is that of a lost drill, and can be resumed', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory });
+  const rig = createDrillHarness({ directory });
   const { id } = await rig.start(planOf());
   let cut = '';
   rig.onTick = (journal) => {
@@ -51,7 +51,7 @@ test('a journal without an end is that of a lost drill, and can be resumed', asy
   await rig.end(id);
   await rig.close();
   await writeFile(join(directory, `${id}.json`), cut);
-  const next = createRig({ directory });
+  const next = createDrillHarness({ directory });
   t.after(next.close);
   const [listed] = (await next.drills.list()).drills;
   assert.equal(listed?.running, false);
@@ -65,7 +65,7 @@ test('a journal without an end is that of a lost drill, and can be resumed', asy
 
 test('only the newest reports are kept', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory, keep: 2 });
+  const rig = createDrillHarness({ directory, keep: 2 });
   t.after(rig.close);
   const ids: string[] = [];
   for (let n = 0; n < 4; n += 1) {
@@ -85,7 +85,7 @@ test('files that are no journals, damaged ones and paths are not read, and those
   await writeFile(join(directory, 'notes.json'), '{}');
   await writeFile(join(directory, '20260101-000000-goods-x-aaaa.json'), '{"id":');
   await writeFile(join(directory, '20260101-000001-goods-x-aaaa.json'), '{"id":"other"}');
-  const rig = createRig({ directory });
+  const rig = createDrillHarness({ directory });
   t.after(rig.close);
   const { drills, unreadable } = await rig.drills.list();
   assert.deepEqual(drills, []);
@@ -102,7 +102,7 @@ test('files that are no journals, damaged ones and paths are not read, and those
 test('a directory that cannot be written stops no drill: its report stays in memory, and that is said once', async (t) => {
   const directory = join(await folder(t), 'file');
   await writeFile(directory, '');
-  const rig = createRig({ directory });
+  const rig = createDrillHarness({ directory });
   t.after(rig.close);
   const journal = await rig.end((await rig.start(QUICK)).id);
   await rig.drills.close();
@@ -112,7 +112,7 @@ test('a directory that cannot be written stops no drill: its report stays in mem
 });
 
 test('without a directory the latest few reports are kept in memory', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   for (let n = 0; n < 10; n += 1) {
     await rig.end((await rig.start(QUICK)).id);
@@ -123,7 +123,7 @@ test('without a directory the latest few reports are kept in memory', async (t) 
 
 test('a journal of an older version is listed, shown and gone on with, and its single figures are not repeated', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory });
+  const rig = createDrillHarness({ directory });
   const { id } = await rig.start(planOf());
   rig.onTick = ({ state }) => {
     if (state.kind === 'running' && state.phase === 'stage')
@@ -139,7 +139,7 @@ test('a journal of an older version is listed, shown and gone on with, and its s
     }),
   };
   await writeFile(join(directory, `${id}.json`), encodeJournal(old));
-  const next = createRig({ directory, reportPage });
+  const next = createDrillHarness({ directory, reportPage });
   t.after(next.close);
   assert.deepEqual(
     (await next.drills.list()).drills.map(({ verdict }) => verdict?.kind),

@@ -4,7 +4,7 @@ import type { ControlStore } from '../../../src/control/control-store.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
-import { createRig, planOf } from './rig.ts';
+import { createDrillHarness, planOf } from './harness.ts';
 
 const stagesOf = ({ marks }: Journal): number => marks.filter(({ kind }) => kind === 'stage').length;
 
@@ -15,7 +15,7 @@ const guarded = (action: string) =>
   });
 
 test('a drill that is held does not go on because its figures are unreadable for a while', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   let heldTicks = 0;
   rig.onTick = ({ state }) => {
@@ -31,7 +31,7 @@ test('a drill that is held does not go on because its figures are unreadable for
 });
 
 test('no stage begins while nobody is heard', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   rig.onTick = (journal) => {
     if (stagesOf(journal) === 1) rig.weather().away = (journal.samples.at(-1)?.atMs ?? 0) > 8500;
@@ -43,7 +43,7 @@ test('no stage begins while nobody is heard', async (t) => {
 
 for (const [when, fromMs] of Object.entries({ 'with a stage': 0, 'within a stage': 3000 })) {
   test(`where the searches stop ${when}, it goes no further`, async (t) => {
-    const rig = createRig();
+    const rig = createDrillHarness();
     t.after(rig.close);
     rig.onTick = ({ marks, samples }) => {
       const stage = marks.find(({ kind }) => kind === 'stage');
@@ -63,7 +63,7 @@ for (const [when, fromMs] of Object.entries({ 'with a stage': 0, 'within a stage
 }
 
 test('where little is searched a stage lasts until guards have seen twenty searches of its own', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   rig.onTick = (journal) => {
     if (stagesOf(journal) === 1) rig.weather().searchesPerSecond = 4;
@@ -76,7 +76,7 @@ test('where little is searched a stage lasts until guards have seen twenty searc
 });
 
 test('searches that come back let it go on', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   rig.onTick = ({ marks, samples }) => {
     const sinceMs = (samples.at(-1)?.atMs ?? 0) - (marks.find(({ kind }) => kind === 'stage')?.atMs ?? 1e9);
@@ -93,7 +93,7 @@ for (const [how, words] of [
   ['silent', /could not be measured afterwards: there were only 0 searches/],
 ] as const) {
   test(`a drill does not pass on an end that is ${how}`, async (t) => {
-    const rig = createRig();
+    const rig = createDrillHarness();
     t.after(rig.close);
     rig.onTick = ({ state }) => {
       if (state.kind !== 'ending') return;
@@ -107,7 +107,7 @@ for (const [how, words] of [
 }
 
 test('a cohort that is hardly searched for is waited for in the baseline, and then the drill passes', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   // 0.6 searches a second of 1 % of the keys: twenty in half a minute.
   rig.weather().searchesPerSecond = 60;
@@ -119,7 +119,7 @@ test('a cohort that is hardly searched for is waited for in the baseline, and th
 });
 
 test('a cohort that nobody searches for is not flushed, and the drill is not measured', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   rig.weather().searchesPerSecond = 20;
   const journal = await rig.end((await rig.start('canary')).id);
@@ -131,7 +131,7 @@ test('a cohort that nobody searches for is not flushed, and the drill is not mea
 });
 
 test('where the searches of the flushed keys end, a recovery waits a minute and not for its timeout', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   let recoveryMs = 0;
   rig.onTick = ({ state, marks, samples }) => {
@@ -149,7 +149,7 @@ test('where the searches of the flushed keys end, a recovery waits a minute and 
 
 test('a process that is not heard any more fails the drill, unless it is back at the end', async (t) => {
   const verdictWith = async (atTheEnd: number) => {
-    const rig = createRig();
+    const rig = createDrillHarness();
     t.after(rig.close);
     rig.weather().others = 2;
     rig.onTick = (journal) => {
@@ -171,7 +171,7 @@ test('a stage that the store never takes ends the drill', async (t) => {
     swap: (domain, tag, next, ms) =>
       isDeaf ? Promise.resolve({ kind: 'fault', fault: 'store-down' }) : whole.swap(domain, tag, next, ms),
   };
-  const rig = createRig({ store, clock });
+  const rig = createDrillHarness({ store, clock });
   t.after(rig.close);
   let ticks = 0;
   rig.onTick = () => {

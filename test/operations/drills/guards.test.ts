@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import { createGuardWatch, patienceLimitMs } from '../../../src/operations/drills/guards.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
-import { createRig, planOf, type Rig } from './rig.ts';
+import { figuresBetween } from '../../../src/operations/meter/figures.ts';
+import { createMeter } from '../../../src/operations/meter/meter.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
+import { createDrillHarness, type DrillHarness, planOf } from './harness.ts';
 
 const withGuard = (figure: string, max: number, action: string, forMs = 500, more = {}) =>
   planOf({
@@ -20,7 +25,7 @@ const atMsOf = (journal: Journal, kind: string): number =>
   journal.marks.find((mark) => mark.kind === kind)?.atMs ?? Number.NaN;
 
 /** Changes the weather the given time after the second stage began. */
-function turnWeather(rig: Rig, afterMs: number, change: (rig: Rig) => void): void {
+function turnWeather(rig: DrillHarness, afterMs: number, change: (rig: DrillHarness) => void): void {
   let done = false;
   rig.onTick = (journal) => {
     const stage = journal.marks.find((mark) => mark.kind === 'stage' && mark.stage === 1);
@@ -32,7 +37,7 @@ function turnWeather(rig: Rig, afterMs: number, change: (rig: Rig) => void): voi
 }
 
 test('a guard that breaks rolls the drill back within two seconds of the harm', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   let brokeMs = 0;
   turnWeather(rig, 1000, ({ weather, clock }) => {
@@ -49,7 +54,7 @@ test('a guard that breaks rolls the drill back within two seconds of the harm', 
 });
 
 test('what the cache did after a rollback is in the journal', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   turnWeather(rig, 0, ({ weather }) => {
     weather().p99Ms = 2000;
@@ -60,7 +65,7 @@ test('what the cache did after a rollback is in the journal', async (t) => {
 });
 
 test('a guard that holds the drill keeps it in its stage until it holds again', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   let since = 0;
   turnWeather(rig, 0, ({ weather, clock }) => {
@@ -78,7 +83,7 @@ test('a guard that holds the drill keeps it in its stage until it holds again', 
 });
 
 test('a drill that is held for too long ends', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   turnWeather(rig, 0, ({ weather }) => {
     weather().inFlight = 8;
@@ -89,7 +94,7 @@ test('a drill that is held for too long ends', async (t) => {
 });
 
 test('a guard that is only written down changes nothing', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const journal = await rig.end((await rig.start(withGuard('engineRateFactor', 3, 'continue'))).id);
   assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
@@ -99,7 +104,7 @@ test('a guard that is only written down changes nothing', async (t) => {
 });
 
 test('a guard waits for its time: a shorter break ends nothing', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   turnWeather(rig, 0, ({ weather, clock }) => {
     weather().failing = 0.08;
@@ -113,7 +118,7 @@ test('a guard waits for its time: a shorter break ends nothing', async (t) => {
 });
 
 test('harm to keys that nobody flushed breaks a guard', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const holdout = {
     holdout: 0.1,
@@ -130,7 +135,7 @@ test('harm to keys that nobody flushed breaks a guard', async (t) => {
 });
 
 test('a drill whose figures cannot be read any more is ended: nobody would guard it', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   turnWeather(rig, 0, ({ weather }) => {
     weather().away = true;
@@ -142,7 +147,7 @@ test('a drill whose figures cannot be read any more is ended: nobody would guard
 });
 
 test('a hypothesis that fails already refuses the drill before its first stage', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   rig.weather().failing = 0.05;
   const journal = await rig.end((await rig.start(planOf())).id);
@@ -157,7 +162,7 @@ test('a hypothesis that fails already refuses the drill before its first stage',
 });
 
 test('a drill without traffic teaches nothing and is refused', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   rig.weather().searchesPerSecond = 0;
   const { verdict } = await rig.end((await rig.start(planOf())).id);
@@ -166,7 +171,7 @@ test('a drill without traffic teaches nothing and is refused', async (t) => {
 });
 
 test('a hypothesis that does not hold once the cache is back fails the drill', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   rig.onTick = ({ state }) => {
     if (state.kind === 'ending') rig.weather().failing = 0.08;
@@ -177,7 +182,7 @@ test('a hypothesis that does not hold once the cache is back fails the drill', a
 });
 
 test('a cache that does not refill fails the drill when its time is up, and is given back', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   rig.weather().refillMs = 600_000;
   const plan = planOf({ stages: [{ fraction: 0.5, holdMs: 2000 }], recovery: { withinPoints: 5, timeoutMs: 8000 } });
@@ -189,7 +194,7 @@ test('a cache that does not refill fails the drill when its time is up, and is g
 });
 
 test('what the control cohort lost meanwhile is not held against the flush', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   turnWeather(rig, 3000, ({ weather }) => {
     weather().hitRatio = 0.6;
@@ -201,3 +206,102 @@ test('what the control cohort lost meanwhile is not held against the flush', asy
   const { verdict } = await rig.end((await rig.start(planOf({ stages, guards: [], holdout: 0.2 }))).id);
   assert.equal(verdict?.kind, 'passed', verdict?.detail);
 });
+
+const { guards } = planOf({
+  // biome-ignore lint/suspicious/noThenProperty: a word of the plan, and never awaited.
+  guards: [{ figure: 'errorRate', max: 0.1, forMs: 2000, then: 'hold' }],
+});
+
+/** Looks every half second at what it is told. */
+function looks(values: readonly (number | undefined)[]) {
+  const watch = createGuardWatch(guards);
+  return values.map((value, n) => watch.check(n * 500, () => value)[0]);
+}
+
+test('a guard is breached when it was broken for its whole time', () => {
+  const states = looks([0.5, 0.5, 0.5, 0.5, 0.5]);
+  assert.deepEqual(
+    states.map((state) => state?.breached),
+    [false, false, false, false, true],
+  );
+});
+
+test('two short breaks do not add up', () => {
+  const states = looks([0.5, 0.5, 0.5, 0, 0.5, 0.5, 0.5, 0]);
+  assert.ok(states.every((state) => state?.breached === false && state.turned === undefined));
+});
+
+test('a breached guard holds again when that is seen, not when nothing is', () => {
+  const states = looks([0.5, 0.5, 0.5, 0.5, 0.5, undefined, undefined, 0]).slice(4);
+  assert.deepEqual(
+    states.map((state) => [state?.broken, state?.turned]),
+    [
+      [true, 'breached'],
+      [true, undefined],
+      [true, undefined],
+      [false, 'holds'],
+    ],
+  );
+});
+
+test('what was never told breaks nothing', () => {
+  const states = looks([undefined, 0.5, undefined, undefined, undefined, undefined, undefined]);
+  assert.deepEqual(
+    states.map((state) => state?.broken),
+    [false, true, false, false, false, false, false],
+  );
+});
+
+/** The p99 as guards are told it, of searches that all took that long. */
+function p99Of(durationMs: number): number {
+  const clock = createFakeClock();
+  const levels = { inFlight: 0, queued: 0, maxConcurrent: 1, ceiling: 1, breaker: 'closed' } as const;
+  const meter = createMeter({ buckets: 1, engine: () => levels, clock });
+  const before = new Map([['only', meter.read()]]);
+  for (let n = 0; n < 100; n += 1) meter.noteRequest({ outcome: 'engine', durationMs });
+  clock.advance(1000);
+  return figuresBetween(before, new Map([['only', meter.read()]])).p99Ms ?? Number.NaN;
+}
+
+test('an answer at the end of the patience breaks no guard, and one that is clearly later does', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 100, max: 60_000 }), (patienceMs) => {
+      const max = patienceLimitMs(patienceMs);
+      assert.ok(p99Of(patienceMs) <= max, `${patienceMs} ms is told as ${p99Of(patienceMs)}, the limit is ${max}`);
+      assert.ok(p99Of(patienceMs + 200) <= max);
+      assert.ok(p99Of(max + 1) > max, `${max + 1} ms is told as ${p99Of(max + 1)}`);
+      assert.ok(max <= patienceMs * 1.5 + 600, `${max} for ${patienceMs}`);
+    }),
+  );
+});
+
+test('every ready-made plan guards the slowest answers by the patience of the domain it is run on', async (t) => {
+  const rig = createDrillHarness({ domains: ['goods', 'auto'], patienceMs: { auto: 4000 }, nodes: ['a:1'] });
+  t.after(rig.close);
+  const limits = (plan: { readonly guards: readonly { readonly figure: string; readonly max: number }[] }) =>
+    plan.guards.filter(({ figure }) => figure === 'p99Ms').map(({ max }) => max);
+  for (const { name } of rig.drills.plans()) {
+    assert.deepEqual(limits((await rig.drills.preview({ plan: name, domains: ['goods'] })).plan), [2250], name);
+    assert.deepEqual(limits((await rig.drills.preview({ plan: name, domains: ['auto'] })).plan), [5000], name);
+  }
+  const own = planOf({ guards: [Object.fromEntries([...GUARD, ['max', 'patience']])] });
+  assert.deepEqual(limits((await rig.drills.preview({ plan: own, domains: ['auto'] })).plan), [5000]);
+  const fixed = planOf({ guards: [Object.fromEntries([...GUARD, ['max', 700]])] });
+  assert.deepEqual(limits((await rig.drills.preview({ plan: fixed, domains: ['auto'] })).plan), [700]);
+});
+
+test('of several domains the most patient one counts', async (t) => {
+  const rig = createDrillHarness({ domains: ['goods', 'auto', 'jobs'], patienceMs: { auto: 4000 } });
+  t.after(rig.close);
+  const { plan } = await rig.drills.preview({ plan: 'domain-by-domain' });
+  assert.deepEqual(
+    plan.guards.flatMap(({ figure, max }) => (figure === 'p99Ms' ? [max] : [])),
+    [5000],
+  );
+});
+
+const GUARD = [
+  ['figure', 'p99Ms'],
+  ['forMs', 500],
+  ['then', 'rollback'],
+] as const;

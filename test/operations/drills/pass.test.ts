@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRig, planOf } from './rig.ts';
+import { createDrillHarness, planOf } from './harness.ts';
 
 test('a drill that is survived goes through its stages, recovers, gives the cache back and passes', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const begun = await rig.start('1-5-25-100');
   assert.equal(begun.state.kind, 'running');
@@ -21,7 +21,7 @@ test('a drill that is survived goes through its stages, recovers, gives the cach
 });
 
 test('each stage is compared with its own past, and what it taught is written down', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const { learned, samples } = await rig.end((await rig.start('1-5-25-100')).id);
   const [goods] = learned;
@@ -45,7 +45,7 @@ test('each stage is compared with its own past, and what it taught is written do
 });
 
 test('100 % leaves the holdout alone, wherever the circle begins', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const journal = await rig.end(
     (await rig.start(planOf({ stages: [{ fraction: 1, holdMs: 2000 }], holdout: 0.2 }))).id,
@@ -58,7 +58,7 @@ test('100 % leaves the holdout alone, wherever the circle begins', async (t) => 
 });
 
 test('domains are drilled one after another, and the first that fails ends it', async (t) => {
-  const rig = createRig({ domains: ['goods', 'auto', 'jobs'] });
+  const rig = createDrillHarness({ domains: ['goods', 'auto', 'jobs'] });
   t.after(rig.close);
   rig.weather('auto').failing = 0.05;
   const journal = await rig.end((await rig.start('domain-by-domain')).id);
@@ -71,7 +71,7 @@ test('domains are drilled one after another, and the first that fails ends it', 
 
 test('node by node, all that lived on the nodes lost so far is flushed', async (t) => {
   const nodes = ['a:1', 'b:2', 'c:3'];
-  const rig = createRig({ nodes });
+  const rig = createDrillHarness({ nodes });
   t.after(rig.close);
   const seen = new Set<string>();
   rig.onTick = () => seen.add((rig.control().overlay()?.nodes ?? []).join(' '));
@@ -81,7 +81,7 @@ test('node by node, all that lived on the nodes lost so far is flushed', async (
 });
 
 test('a blackout flushes nothing and forces the breaker open until it ends', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const seen = new Set<string>();
   rig.onTick = ({ state }) => {
@@ -95,7 +95,7 @@ test('a blackout flushes nothing and forces the breaker open until it ends', asy
 });
 
 test('a hit ratio ten points lower, of so few searches that it may be chance, is not measured and no failure', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   rig.weather().searchesPerSecond = 40;
   rig.onTick = ({ state }) => {
@@ -109,7 +109,7 @@ test('a hit ratio ten points lower, of so few searches that it may be chance, is
 
 test('an erasing drill erases what each stage adds, and no stage ends before that is done', async (t) => {
   let finish = (): void => {};
-  const rig = createRig({ nodes: ['a:1'], erasing: () => new Promise((resolve) => (finish = resolve)) });
+  const rig = createDrillHarness({ nodes: ['a:1'], erasing: () => new Promise((resolve) => (finish = resolve)) });
   t.after(rig.close);
   let lastedMs = 0;
   rig.onTick = (journal) => {
@@ -126,7 +126,7 @@ test('an erasing drill erases what each stage adds, and no stage ends before tha
 });
 
 test('a drill that cannot erase fails', async (t) => {
-  const rig = createRig({ nodes: ['a:1'], erasing: () => Promise.reject(new Error('NOPERM')) });
+  const rig = createDrillHarness({ nodes: ['a:1'], erasing: () => Promise.reject(new Error('NOPERM')) });
   t.after(rig.close);
   const { verdict } = await rig.end((await rig.start(planOf({ mode: 'erase' }))).id);
   assert.equal(verdict?.kind, 'failed');
@@ -134,7 +134,7 @@ test('a drill that cannot erase fails', async (t) => {
 });
 
 test('a journal holds no more samples than it may, and still shows the whole drill', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const journal = await rig.end((await rig.start(planOf({ stages: [{ fraction: 0.5, holdMs: 2_400_000 }] }))).id);
   assert.ok(journal.samples.length <= 4000 && journal.samples.length > 2000, `${journal.samples.length} samples`);

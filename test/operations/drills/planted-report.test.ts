@@ -12,8 +12,8 @@ import { OUTCOMES } from '../../../src/search/events.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
-import { SCENES } from '../../fakes/journal-scenes.ts';
-import { createRig, planOf } from './rig.ts';
+import { SCENES } from '../../fakes/journal.ts';
+import { createDrillHarness, planOf } from './harness.ts';
 
 const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
 const ID = '20260101-000000-goods-x-aaaa';
@@ -26,7 +26,7 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 const journalOf = async (t: TestContext): Promise<Journal> => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   return rig.end((await rig.start(QUICK)).id);
 };
@@ -34,8 +34,8 @@ const journalOf = async (t: TestContext): Promise<Journal> => {
 test('a head with a mark that is none is shown as unreadable, and the list goes on', async (t) => {
   const clock = createFakeClock();
   const store = createMemoryControlStore({ clock });
-  const owner = createRig({ clock, store, processId: 'owner' });
-  const other = createRig({ clock, store, processId: 'other' });
+  const owner = createDrillHarness({ clock, store, processId: 'owner' });
+  const other = createDrillHarness({ clock, store, processId: 'other' });
   t.after(owner.close);
   t.after(other.close);
   const { id } = await owner.start(planOf());
@@ -78,7 +78,7 @@ test('a file that is no whole journal is shown as unreadable, and the others are
   const huge = '20260101-000001-goods-x-aaaa';
   await writeFile(join(directory, `${huge}.json`), '');
   await truncate(join(directory, `${huge}.json`), 65 * 2 ** 20);
-  const rig = createRig({ directory, reportPage });
+  const rig = createDrillHarness({ directory, reportPage });
   t.after(rig.close);
   for (let look = 0; look < 2; look += 1) {
     const { drills, unreadable } = await rig.drills.list();
@@ -104,7 +104,7 @@ test('a journal under the name of another is unreadable, and of very many such f
   const good = await journalOf(t);
   const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
   for (const name of names) await writeFile(join(directory, `${name}.json`), encodeJournal(good));
-  const rig = createRig({ directory, keep: 100 });
+  const rig = createDrillHarness({ directory, keep: 100 });
   t.after(rig.close);
   const { drills, unreadable: shown } = await rig.drills.list();
   assert.deepEqual(drills, []);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { OperationRefused } from '../../../src/control/operation-error.ts';
 import type { StartRequest } from '../../../src/operations/drills/drills.ts';
 import { figuresBetween } from '../../../src/operations/meter/figures.ts';
-import { createRig, planOf, previewOf, type RigOptions } from './rig.ts';
+import { createDrillHarness, type DrillHarnessOptions, planOf, previewOf } from './harness.ts';
 
 const ASK: StartRequest = { plan: 'canary', domains: ['goods'], by: 'anna', reason: 'rehearsal' };
 const NODE = { name: 'n', stages: [{ kind: 'node', node: 5, holdMs: 1000 }] };
@@ -11,7 +11,7 @@ const NODE = { name: 'n', stages: [{ kind: 'node', node: 5, holdMs: 1000 }] };
 const BAD: readonly {
   readonly what: string;
   readonly ask: Partial<Record<keyof StartRequest, unknown>>;
-  readonly rig?: RigOptions;
+  readonly rig?: DrillHarnessOptions;
   readonly code: string;
   readonly parameter?: string;
 }[] = [
@@ -59,7 +59,7 @@ const BAD: readonly {
 
 for (const { what, ask, rig: options, code, parameter } of BAD) {
   test(`a drill with ${what} is refused, and nothing has changed`, async (t) => {
-    const rig = createRig({ domains: ['goods', 'auto'], ...options });
+    const rig = createDrillHarness({ domains: ['goods', 'auto'], ...options });
     t.after(rig.close);
     const wrong = { ...ASK, ...ask } as StartRequest;
     await assert.rejects(rig.drills.start(wrong), (error: unknown) => {
@@ -76,7 +76,7 @@ for (const { what, ask, rig: options, code, parameter } of BAD) {
 
 test('a drill whose dry run is refused is refused; one that cannot be counted is not', async (t) => {
   let code: 'not-dedicated' | 'control-unavailable' = 'not-dedicated';
-  const rig = createRig({ preview: () => Promise.reject(new OperationRefused(code, 'no')) });
+  const rig = createDrillHarness({ preview: () => Promise.reject(new OperationRefused(code, 'no')) });
   t.after(rig.close);
   await assert.rejects(rig.start('canary'), { code });
   code = 'control-unavailable';
@@ -85,7 +85,7 @@ test('a drill whose dry run is refused is refused; one that cannot be counted is
 });
 
 test('the dry run shows each stage and what speaks against it', async (t) => {
-  const rig = createRig({
+  const rig = createDrillHarness({
     preview: async ({ mode, fraction }) =>
       previewOf(mode, fraction, { survivable: 0.3, searches: fraction < 1 ? 10 : 0 }),
   });
@@ -103,7 +103,7 @@ test('the dry run shows each stage and what speaks against it', async (t) => {
 
 test('the dry run says what each cohort will be asked, and warns where that tells nothing', async (t) => {
   const searchesPerSecond = 30;
-  const rig = createRig({ recent: () => ({ ...figuresBetween(new Map(), new Map()), searchesPerSecond }) });
+  const rig = createDrillHarness({ recent: () => ({ ...figuresBetween(new Map(), new Map()), searchesPerSecond }) });
   t.after(rig.close);
   const { domains, warnings } = await rig.drills.preview({ plan: 'canary' });
   const cohort = { share: 0.01, searchesPerSecond: 0.3, enoughMs: 66_667 };
@@ -120,7 +120,7 @@ test('the dry run says what each cohort will be asked, and warns where that tell
 });
 
 test('the dry run warns of a domain nobody searches, of a halt and of a drill that runs', async (t) => {
-  const rig = createRig({ preview: async ({ mode, fraction }) => previewOf(mode, fraction, { searches: 0 }) });
+  const rig = createDrillHarness({ preview: async ({ mode, fraction }) => previewOf(mode, fraction, { searches: 0 }) });
   t.after(rig.close);
   const { id } = await rig.start(planOf());
   const during = (await rig.drills.preview({ plan: 'canary' })).warnings;
@@ -133,7 +133,7 @@ test('the dry run warns of a domain nobody searches, of a halt and of a drill th
 
 test('the dry run of a blackout flushes nothing, that of a node the share of that node', async (t) => {
   const nodes = ['a:1', 'b:2'];
-  const rig = createRig({
+  const rig = createDrillHarness({
     nodes,
     preview: async ({ mode, fraction }) => ({
       ...previewOf(mode, fraction, { extraCallsPerSecond: 100 }),

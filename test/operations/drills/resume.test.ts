@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OverlayRange } from '../../../src/control/document.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
-import { createRig, planOf } from './rig.ts';
+import { createDrillHarness, planOf } from './harness.ts';
 
 const CALLER = { by: 'anna', reason: 'again' };
 
@@ -10,7 +10,7 @@ const stageMarks = ({ marks }: Journal) => marks.flatMap((mark) => (mark.kind ==
 const flushedBy = (ranges: readonly OverlayRange[] = []): string => JSON.stringify(ranges);
 
 test('a resumed drill goes on from its unfinished stage, over the same keys, and leaves alone what was refilled', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const { id } = await rig.start(planOf());
   rig.onTick = ({ state }) => {
@@ -34,7 +34,7 @@ test('a resumed drill goes on from its unfinished stage, over the same keys, and
 });
 
 test('a drill that was stopped in its baseline is resumed from its first stage', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const { id } = await rig.start(planOf());
   await rig.drills.abort(id, CALLER);
@@ -47,7 +47,7 @@ test('a drill that was stopped in its baseline is resumed from its first stage',
 });
 
 test('a resumed stage that had not begun is flushed with a floor of its own', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const { id } = await rig.start(planOf({ stages: [1, 2, 3].map((n) => ({ fraction: n / 3, holdMs: 3000 })) }));
   rig.onTick = ({ state }) => {
@@ -69,7 +69,7 @@ test('a resumed stage that had not begun is flushed with a floor of its own', as
 });
 
 test('of a drill over domains the rest is resumed, from the domain that was not finished', async (t) => {
-  const rig = createRig({ domains: ['goods', 'auto', 'jobs'] });
+  const rig = createDrillHarness({ domains: ['goods', 'auto', 'jobs'] });
   t.after(rig.close);
   const { id } = await rig.start('domain-by-domain');
   rig.onTick = ({ state }) => {
@@ -84,7 +84,7 @@ test('of a drill over domains the rest is resumed, from the domain that was not 
 });
 
 test('what runs, what passed and what was refused cannot be resumed', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const { id } = await rig.start(planOf());
   await assert.rejects(rig.drills.resume(id, CALLER), { code: 'drill-running' });

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ControlStore } from '../../../src/control/control-store.ts';
 import { createControl } from '../../../src/control/create-control.ts';
+import { createDrills } from '../../../src/operations/drills/create-drills.ts';
 import { createDrillLock } from '../../../src/operations/drills/drill-lock.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
-import { createRig, planOf, previewOf, type Rig } from './rig.ts';
+import { createDrillHarness, createSimulatedDomain, type DrillHarness, planOf, previewOf } from './harness.ts';
 
 const CALLER = { by: 'anna', reason: 'enough' };
 
 /** Resolves once the drill is in that stage, before its next tick. */
-function inStage(rig: Rig, stage: number): Promise<Journal> {
+function inStage(rig: DrillHarness, stage: number): Promise<Journal> {
   return new Promise((resolve) => {
     rig.onTick = (journal) => {
       const { state } = journal;
@@ -21,7 +23,7 @@ function inStage(rig: Rig, stage: number): Promise<Journal> {
 }
 
 test('aborted at 100 %, everything is served again at once', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const { id } = await rig.start(planOf());
   await inStage(rig, 1);
@@ -42,7 +44,7 @@ test('aborted at 100 %, everything is served again at once', async (t) => {
 });
 
 test('a drill reads as running no longer than until its cache is restored', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const { id } = await rig.start(planOf());
   await inStage(rig, 0);
@@ -60,7 +62,7 @@ test('a drill reads as running no longer than until its cache is restored', asyn
 });
 
 test('aborted twice, it does not wait for the last figures', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const { id } = await rig.start(planOf({ afterMs: 600_000 }));
   await inStage(rig, 0);
@@ -80,7 +82,7 @@ test('a stop while the cache is being restored for another stop does not wait fo
     await onSwap();
     return store.swap(...change);
   };
-  const rig = createRig({ clock, store: { ...store, swap } });
+  const rig = createDrillHarness({ clock, store: { ...store, swap } });
   t.after(rig.close);
   const { id } = await rig.start(planOf({ afterMs: 600_000 }));
   await inStage(rig, 0);
@@ -97,8 +99,8 @@ test('a stop while the cache is being restored for another stop does not wait fo
 });
 
 test('another process aborts it, and its owner says who did', async (t) => {
-  const rig = createRig();
-  const other = createRig({ store: rig.store, clock: rig.clock, processId: 'there' });
+  const rig = createDrillHarness();
+  const other = createDrillHarness({ store: rig.store, clock: rig.clock, processId: 'there' });
   t.after(() => Promise.all([rig.close(), other.close()]));
   const { id } = await rig.start(planOf());
   await inStage(rig, 0);
@@ -114,7 +116,7 @@ test('another process aborts it, and its owner says who did', async (t) => {
 });
 
 test('the halt lever ends every drill and refuses new ones until it is lifted', async (t) => {
-  const rig = createRig({ domains: ['goods', 'auto'] });
+  const rig = createDrillHarness({ domains: ['goods', 'auto'] });
   t.after(rig.close);
   const goods = await rig.start(planOf(), ['goods']);
   await assert.rejects(rig.drills.halt({ by: 'anna', reason: ' ' }), { code: 'reason-required' });
@@ -133,8 +135,8 @@ test('the halt lever ends every drill and refuses new ones until it is lifted', 
 });
 
 test('a halt by another process ends it too', async (t) => {
-  const rig = createRig();
-  const other = createRig({ store: rig.store, clock: rig.clock, processId: 'there' });
+  const rig = createDrillHarness();
+  const other = createDrillHarness({ store: rig.store, clock: rig.clock, processId: 'there' });
   t.after(() => Promise.all([rig.close(), other.close()]));
   const { id } = await rig.start(planOf());
   await inStage(rig, 0);
@@ -145,8 +147,8 @@ test('a halt by another process ends it too', async (t) => {
 });
 
 test('a second drill of the domain is refused, wherever it is started', async (t) => {
-  const rig = createRig();
-  const other = createRig({ store: rig.store, clock: rig.clock, processId: 'there' });
+  const rig = createDrillHarness();
+  const other = createDrillHarness({ store: rig.store, clock: rig.clock, processId: 'there' });
   t.after(() => Promise.all([rig.close(), other.close()]));
   const { id } = await rig.start(planOf());
   await assert.rejects(rig.start('canary'), { code: 'drill-running' });
@@ -158,7 +160,7 @@ test('a second drill of the domain is refused, wherever it is started', async (t
 });
 
 test('a process that is stopped gives the cache back first', async (t) => {
-  const rig = createRig();
+  const rig = createDrillHarness();
   t.after(rig.close);
   const { id } = await rig.start(planOf());
   await inStage(rig, 1);
@@ -172,7 +174,7 @@ test('a process that is stopped gives the cache back first', async (t) => {
 });
 
 test('a drill that was just beginning when its process was stopped is rolled back', async (t) => {
-  const rig: Rig = createRig({
+  const rig: DrillHarness = createDrillHarness({
     preview: async ({ mode, fraction }) => {
       await rig.drills.close();
       return previewOf(mode, fraction);
@@ -220,8 +222,8 @@ test('a follower whose owner died goes back by itself', async (t) => {
 });
 
 test('what was lifted elsewhere a moment ago refuses no start here', async (t) => {
-  const rig = createRig();
-  const other = createRig({ store: rig.store, clock: rig.clock, processId: 'there', intervalMs: 600_000 });
+  const rig = createDrillHarness();
+  const other = createDrillHarness({ store: rig.store, clock: rig.clock, processId: 'there', intervalMs: 600_000 });
   t.after(() => Promise.all([rig.close(), other.close()]));
   await other.drills.halt(CALLER);
   while (rig.control().document().halted === undefined) await sleep(5);
@@ -229,4 +231,69 @@ test('what was lifted elsewhere a moment ago refuses no start here', async (t) =
   assert.notEqual(other.control().document().halted, undefined, 'it has not looked since');
   const { id } = await other.start(planOf());
   await other.drills.abort(id, CALLER);
+});
+
+const LEASE_MS = 300;
+
+test('an owner that is cut off from the control store ends as lost, and leaves nothing behind', async (t) => {
+  const clock = { wallMs: Date.now, monotonicMs: () => performance.now() };
+  const whole = createMemoryControlStore({ clock });
+  let isCut = false;
+  const cut = <Reply>(ask: () => Promise<Reply>): Promise<Reply | { kind: 'fault'; fault: 'store-down' }> =>
+    isCut ? Promise.resolve({ kind: 'fault', fault: 'store-down' }) : ask();
+  const store: ControlStore = {
+    ...whole,
+    read: (domain, known, ms) => cut(() => whole.read(domain, known, ms)),
+    swap: (domain, tag, next, ms) => cut(() => whole.swap(domain, tag, next, ms)),
+    renew: (domain, ms) => cut(() => whole.renew(domain, ms)),
+  };
+  const controlOver = (own: ControlStore) =>
+    createControl({
+      ...{ domain: 'goods', store: own, clock, random: seededRandom(1), shared: true, longestLifeMs: 3_600_000 },
+      ...{ locate: () => undefined, observe: () => {}, intervalMs: 20 },
+    });
+  const [control, follower] = [controlOver(store), controlOver(whole)];
+  const drills = createDrills({
+    domains: [
+      {
+        ...{
+          name: 'goods',
+          control,
+          dedicated: false,
+          patienceMs: 2000,
+          hasStore: false,
+          nodes: () => [],
+          recent: () => undefined,
+        },
+        readings: createSimulatedDomain(createFakeClock(), control).readings,
+        flush: {
+          preview: async ({ mode, fraction }) => previewOf(mode, fraction),
+          erase: () => Promise.reject(new Error('never')),
+        },
+      },
+    ],
+    ...{ clock, random: seededRandom(2), keep: 1, processId: 'cut', leaseMs: LEASE_MS, tickMs: 50 },
+    reportPage: () => '',
+    observe: () => {},
+  });
+  t.after(() => Promise.all([drills.close(), control.close(), follower.close()]));
+
+  const { id } = await drills.start({ plan: planOf(), by: 'test', reason: 'partition' });
+  while (follower.overlay()?.drill !== id) await sleep(5);
+  isCut = true;
+  const sinceMs = performance.now();
+  while (follower.overlay() !== undefined) await sleep(5);
+  assert.ok(performance.now() - sinceMs < LEASE_MS + 1000, 'the others ended it within the lease time and a second');
+  for (;;) {
+    const { state, verdict } = await drills.journal(id);
+    if (state.kind === 'over') {
+      assert.equal(verdict?.kind, 'lost', verdict?.detail);
+      assert.deepEqual(verdict?.resumable, { domain: 'goods', stage: 0 });
+      break;
+    }
+    await sleep(10);
+  }
+  isCut = false;
+  while (control.document().overlay !== undefined && control.overlay() !== undefined) await sleep(10);
+  assert.equal(control.overlay(), undefined, 'it does not come back with the store');
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { keyOf } from '../../../src/search/key.ts';
 import { entryOf } from '../../fakes/entry.ts';
-import { flushScene, pagesOf } from './scene.ts';
+import { flushHarness, pagesOf } from './harness.ts';
 
 test('a flush says how many pages it affects, in memory and in the store', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   const keys = scene.hold(200);
   const inRange = keys.filter(({ bucket }) => bucket < 2500).length;
   for (const mode of ['refresh', 'drop'] as const) {
@@ -17,14 +17,14 @@ test('a flush says how many pages it affects, in memory and in the store', async
 });
 
 test('what an erasure removes from the store is left to the erasure to count', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   scene.hold(20);
   const { affected } = await scene.flush.flush({ mode: 'erase', fraction: 1 });
   assert.deepEqual(affected, { memory: 20, store: 'not-counted' });
 });
 
 test('a node that cannot be counted leaves the store uncounted, and the flush is done all the same', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   scene.hold(20);
   scene.content.refuse('b:1', 'b:1 is away');
   const { affected, after } = await scene.flush.flush({ mode: 'drop', fraction: 1 });
@@ -33,7 +33,7 @@ test('a node that cannot be counted leaves the store uncounted, and the flush is
 });
 
 test('a domain without a store has memory alone to count', async (t) => {
-  const scene = flushScene(t, { store: false });
+  const scene = flushHarness(t, { store: false });
   scene.hold(20);
   const { affected } = await scene.flush.flush({ mode: 'drop', fraction: 1 });
   assert.deepEqual(affected, { memory: 20, store: 'no-store' });
@@ -41,7 +41,7 @@ test('a domain without a store has memory alone to count', async (t) => {
 
 /** Pages of two queries, one of which begins like the other. */
 function held(t: TestContext, holds?: (storeName: string) => Promise<boolean | undefined>) {
-  const scene = flushScene(t, holds === undefined ? { store: false } : { holds });
+  const scene = flushHarness(t, holds === undefined ? { store: false } : { holds });
   for (const canonical of ['goods@p?q=a', 'goods@p?q=a&page=2', 'goods@p?q=a&sort=price', 'goods@p?q=ab']) {
     scene.memory.set(keyOf(canonical, 'goods').key, entryOf(scene.clock, { canonical }));
   }

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeContent } from '../../fakes/content.ts';
-import { bucketOf } from './bucket.ts';
-import { flushScene } from './scene.ts';
+import { bucketOf, flushHarness } from './harness.ts';
 
 const ALL = [{ from: 0, to: 10_000 }];
 const words = (text: RegExp, parameter: string) => ({ code: 'not-dedicated', message: text, parameter });
 
 test('an erasure waits until every process knows the floor, then removes the range and nothing else', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   const keys = scene.hold(400);
   scene.content.put('a:1', 'somebody else’s', Buffer.alloc(1));
   const { ranges } = await scene.flush.flush({ mode: 'erase', fraction: 0.5, from: 2000 });
@@ -38,7 +37,7 @@ test('an erasure waits until every process knows the floor, then removes the ran
 });
 
 test('keys go no faster than the rate, node by node', async (t) => {
-  const scene = flushScene(t, { keysPerSecond: 1000, followMs: 0 });
+  const scene = flushHarness(t, { keysPerSecond: 1000, followMs: 0 });
   scene.hold(6000);
   await scene.flush.flush({ mode: 'erase', fraction: 1 });
   for (const second of [1, 2]) {
@@ -51,7 +50,7 @@ test('keys go no faster than the rate, node by node', async (t) => {
 });
 
 test('a second erasure is refused before anything has changed', async (t) => {
-  const { flush, control, pass } = flushScene(t);
+  const { flush, control, pass } = flushHarness(t);
   await flush.flush({ mode: 'erase', fraction: 1 });
   const before = control.document();
   await assert.rejects(flush.flush({ mode: 'erase', fraction: 1 }), { code: 'erasure-running' });
@@ -65,7 +64,7 @@ test('a second erasure is refused before anything has changed', async (t) => {
 
 test('an erasure whose floor could not be raised does not begin, and is in nobody’s way', async (t) => {
   const refused = new Error('the store is away');
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   scene.hold(10);
   t.mock.method(scene.control, 'change', () => Promise.reject(refused), { times: 1 });
   await assert.rejects(scene.flush.flush({ mode: 'erase', fraction: 1 }), refused);
@@ -77,7 +76,7 @@ test('an erasure whose floor could not be raised does not begin, and is in nobod
 });
 
 test('a node that fails for a while is begun anew and finished', async (t) => {
-  const scene = flushScene(t, { followMs: 0, keysPerSecond: 1000 });
+  const scene = flushHarness(t, { followMs: 0, keysPerSecond: 1000 });
   scene.hold(1000);
   await scene.flush.flush({ mode: 'erase', fraction: 1 });
   await scene.pass(100);
@@ -90,7 +89,7 @@ test('a node that fails for a while is begun anew and finished', async (t) => {
 });
 
 test('a node that keeps failing is given up with its words, and the others are erased', async (t) => {
-  const scene = flushScene(t, { followMs: 0 });
+  const scene = flushHarness(t, { followMs: 0 });
   scene.hold(100);
   scene.content.refuse('a:1', 'a:1 refused SCAN: no permission.');
   await scene.flush.flush({ mode: 'erase', fraction: 1 });
@@ -112,7 +111,7 @@ test('a node that keeps failing is given up with its words, and the others are e
 });
 
 test('closing and a signal stop an erasure at once', async (t) => {
-  const scene = flushScene(t, { followMs: 0, keysPerSecond: 400 });
+  const scene = flushHarness(t, { followMs: 0, keysPerSecond: 400 });
   scene.hold(2000);
   const stop = new AbortController();
   const erasing = scene.flush.erase({ ranges: ALL, by: 'unlink' }, stop.signal);
@@ -132,7 +131,7 @@ test('closing and a signal stop an erasure at once', async (t) => {
 });
 
 test('a drill erases the nodes it names', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   scene.hold(100);
   const erasing = scene.flush.erase({ ranges: ALL, nodes: ['b:1'], by: 'unlink' }, new AbortController().signal);
   await scene.pass(500);
@@ -143,7 +142,7 @@ test('a drill erases the nodes it names', async (t) => {
 test('a node that took over meanwhile is erased as well', async (t) => {
   const nodes = ['a:1'];
   const content = createFakeContent({ domain: 'goods', nodes: ['a:1', 'b:1'] });
-  const scene = flushScene(t, { content: { ...content, nodes: () => nodes }, followMs: 0, bucketOf });
+  const scene = flushHarness(t, { content: { ...content, nodes: () => nodes }, followMs: 0, bucketOf });
   for (const node of ['a:1', 'b:1']) content.put(node, `sc1:goods:{${'k'.repeat(22)}}`, Buffer.alloc(1));
   await scene.flush.flush({ mode: 'erase', fraction: 1 });
   nodes.splice(0, 1, 'b:1');
@@ -159,7 +158,7 @@ test('a node that took over meanwhile is erased as well', async (t) => {
 
 test('whole nodes are emptied only where the store is declared for it, and all of it is asked', async (t) => {
   const ask = { mode: 'erase', fraction: 1, by: 'flushall' } as const;
-  const shared = flushScene(t);
+  const shared = flushHarness(t);
   shared.hold(10);
   await assert.rejects(shared.flush.flush(ask), words(/dedicated: true/, 'by'));
   await assert.rejects(shared.flush.preview(ask), words(/dedicated: true/, 'by'));
@@ -167,11 +166,11 @@ test('whole nodes are emptied only where the store is declared for it, and all o
   assert.equal(shared.control.document().revision, 0);
   t.mock.timers.reset();
 
-  const together = flushScene(t, { dedicated: true });
+  const together = flushHarness(t, { dedicated: true });
   await assert.rejects(together.flush.flush(ask), words(/control:/, 'by'));
   t.mock.timers.reset();
 
-  const scene = flushScene(t, { dedicated: true, controlElsewhere: true });
+  const scene = flushHarness(t, { dedicated: true, controlElsewhere: true });
   scene.hold(10);
   scene.content.put('a:1', 'somebody else’s', Buffer.alloc(1));
   await assert.rejects(scene.flush.flush({ ...ask, fraction: 0.5 }), words(/fraction must be 1/, 'fraction'));
@@ -188,7 +187,7 @@ test('whole nodes are emptied only where the store is declared for it, and all o
 });
 
 test('without a store an erasure is done with its floor', async (t) => {
-  const { flush, control } = flushScene(t, { store: false });
+  const { flush, control } = flushHarness(t, { store: false });
   const { after } = await flush.flush({ mode: 'erase', fraction: 1 });
   assert.equal(after.ranges[0]?.floor, after.generation);
   assert.deepEqual(flush.erasure(), { state: 'done', nodes: [], seconds: 0 });
@@ -197,7 +196,7 @@ test('without a store an erasure is done with its floor', async (t) => {
 });
 
 test('a store whose nodes nobody knows yet is not erased, and no floor rises', async (t) => {
-  const { flush, control } = flushScene(t, { nodes: [] });
+  const { flush, control } = flushHarness(t, { nodes: [] });
   await assert.rejects(flush.flush({ mode: 'erase', fraction: 1 }), { code: 'no-store' });
   assert.equal(control.document().revision, 0);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bucketsIn, MAX_SUPPRESSED } from '../../../src/control/document.ts';
 import { beginOverlay, endOverlay } from '../../../src/control/overlay.ts';
 import { entryOf } from '../../fakes/entry.ts';
-import { type FlushScene, flushScene, pagesOf } from './scene.ts';
+import { type FlushHarness, flushHarness, pagesOf } from './harness.ts';
 
 const OVERLAY = {
   drill: 'd1',
@@ -16,7 +16,7 @@ const OVERLAY = {
 } as const;
 
 /** How an entry of the first generation is judged now, bucket by bucket. */
-const judged = ({ control, clock }: FlushScene, bucket: number, parts = {}): string =>
+const judged = ({ control, clock }: FlushHarness, bucket: number, parts = {}): string =>
   control.rules.judge(entryOf(clock, { generation: 1, ...parts }), {
     storeName: 'sc1:goods:{x}',
     bucket,
@@ -24,7 +24,7 @@ const judged = ({ control, clock }: FlushScene, bucket: number, parts = {}): str
   });
 
 test('a drop makes misses of the range and of nothing else', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   const { ranges, before, after } = await scene.flush.flush({ mode: 'drop', fraction: 0.25, from: 9000 });
   assert.deepEqual(ranges, [
     { from: 0, to: 1500 },
@@ -41,7 +41,7 @@ test('a drop makes misses of the range and of nothing else', async (t) => {
 });
 
 test('a refresh makes the range stale, and tells which index it is for', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   const { after } = await scene.flush.flush({ mode: 'refresh', fraction: 1, indexVersion: 'goods-0042' });
   assert.equal(judged(scene, 77), 'outdated');
   assert.equal(after.indexVersion, 'goods-0042');
@@ -49,13 +49,13 @@ test('a refresh makes the range stale, and tells which index it is for', async (
 
 test('where a flush begins is left to chance', async (t) => {
   const places = [0.1, 0.7];
-  const { flush } = flushScene(t, { random: () => places.shift() ?? 0 });
+  const { flush } = flushHarness(t, { random: () => places.shift() ?? 0 });
   assert.deepEqual((await flush.flush({ mode: 'drop', fraction: 0.01 })).ranges, [{ from: 1000, to: 1100 }]);
   assert.deepEqual((await flush.flush({ mode: 'drop', fraction: 0.01 })).ranges, [{ from: 7000, to: 7100 }]);
 });
 
 test('a flush is refused while a drill runs; a purge and a suppression are not', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   const { flush, control } = scene;
   await control.change((document) => beginOverlay(document, OVERLAY));
   const before = control.document();
@@ -71,7 +71,7 @@ test('a flush is refused while a drill runs; a purge and a suppression are not',
 });
 
 test('a drill whose owner is gone is in no flush’s way', async (t) => {
-  const { flush, control, pass } = flushScene(t);
+  const { flush, control, pass } = flushHarness(t);
   await control.change((document) => beginOverlay(document, OVERLAY));
   await pass(OVERLAY.leaseMs + 100);
   assert.equal(control.overlay(), undefined);
@@ -80,7 +80,7 @@ test('a drill whose owner is gone is in no flush’s way', async (t) => {
 });
 
 test('the bound on ranges refuses one more, and nothing has changed', async (t) => {
-  const { flush, control } = flushScene(t);
+  const { flush, control } = flushHarness(t);
   for (let place = 0; place < 32; place += 1) {
     await flush.flush({ mode: 'drop', fraction: 0.0001, from: 2 * place });
   }
@@ -92,7 +92,7 @@ test('the bound on ranges refuses one more, and nothing has changed', async (t) 
 });
 
 test('a purge concerns every page of its text and no other', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   const { after, ranges } = await scene.flush.purge(pagesOf('кроссовки'));
   assert.equal(judged(scene, 3), 'flushed');
   assert.deepEqual([ranges, after.purges.map(({ text }) => text)], [[], ['кроссовки']]);
@@ -102,7 +102,7 @@ test('a purge concerns every page of its text and no other', async (t) => {
 });
 
 test('a suppressed document hides its pages until it is lifted', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   const { after } = await scene.flush.suppress(['7', '8', '7']);
   assert.deepEqual(
     after.suppressed.map(({ id }) => id),
@@ -119,7 +119,7 @@ test('a suppressed document hides its pages until it is lifted', async (t) => {
 });
 
 test('a list of suppressions that does not fit changes nothing', async (t) => {
-  const { flush, control } = flushScene(t);
+  const { flush, control } = flushHarness(t);
   const ids = Array.from({ length: MAX_SUPPRESSED }, (_, id) => `${id}`);
   await flush.suppress(ids);
   const before = control.document();
@@ -130,7 +130,7 @@ test('a list of suppressions that does not fit changes nothing', async (t) => {
 });
 
 test('ids that are none are refused by their name', async (t) => {
-  const { flush, control } = flushScene(t);
+  const { flush, control } = flushHarness(t);
   const tooMany = Array.from({ length: MAX_SUPPRESSED + 1 }, (_, id) => `${id}`);
   for (const ids of [[], [''], ['x'.repeat(129)], ['\ud800'], tooMany]) {
     await assert.rejects(flush.suppress(ids), { code: 'invalid-request', parameter: 'ids' });
@@ -139,7 +139,7 @@ test('ids that are none are refused by their name', async (t) => {
 });
 
 test('an index version goes with a refresh alone', async (t) => {
-  const { flush, control } = flushScene(t);
+  const { flush, control } = flushHarness(t);
   const wrong = { code: 'invalid-request', parameter: 'indexVersion' };
   await assert.rejects(flush.flush({ mode: 'drop', fraction: 1, indexVersion: 'x' }), wrong);
   await assert.rejects(flush.flush({ mode: 'refresh', fraction: 1, indexVersion: 'x'.repeat(129) }), wrong);

@@ -4,10 +4,10 @@ import { figuresBetween } from '../../../src/operations/meter/figures.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import { createFakeContent } from '../../fakes/content.ts';
 import { entryOf } from '../../fakes/entry.ts';
-import { flushScene } from './scene.ts';
+import { flushHarness } from './harness.ts';
 
 test('a dry run counts what would go, in the store and in memory, and changes nothing', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   const keys = scene.hold(300);
   const before = scene.held();
   const preview = await scene.flush.preview({ mode: 'drop', fraction: 0.3, from: 1000 });
@@ -28,7 +28,7 @@ test('a dry run counts what would go, in the store and in memory, and changes no
 });
 
 test('a large node is told from a sample, and says so', async (t) => {
-  const scene = flushScene(t, { nodes: ['a:1'] });
+  const scene = flushHarness(t, { nodes: ['a:1'] });
   for (let place = 0; place < 60_000; place += 1) {
     // One of two keys is another domain's; values grow from 0 to 99 bytes.
     const name = keyOf(`query ${place}`, place % 2 === 0 ? 'goods' : 'auto').storeName;
@@ -43,7 +43,7 @@ test('a large node is told from a sample, and says so', async (t) => {
 });
 
 test('a node that cannot be asked gives its words, and the others their count', async (t) => {
-  const scene = flushScene(t);
+  const scene = flushHarness(t);
   scene.hold(50);
   scene.content.refuse('a:1', 'a:1 cannot be reached.');
   const { nodes } = await scene.flush.preview({ mode: 'erase', fraction: 1 });
@@ -55,7 +55,7 @@ test('a node that cannot be asked gives its words, and the others their count', 
 
 test('a node that never answers holds a dry run up for three seconds', async (t) => {
   const content = createFakeContent({ domain: 'goods', nodes: ['a:1'] });
-  const scene = flushScene(t, { content: { ...content, scan: () => new Promise(() => {}) } });
+  const scene = flushHarness(t, { content: { ...content, scan: () => new Promise(() => {}) } });
   const looking = scene.flush.preview({ mode: 'drop', fraction: 1 });
   await scene.pass(3000);
   const { nodes } = await looking;
@@ -68,14 +68,14 @@ test('a dry run says what the engine would get', async (t) => {
     ...{ seconds: 60, searches: 6000, searchesPerSecond: 100, hitRatio: 0.9 },
     ...{ engineCallsPerSecond: 10, engineCallMs: 50, engineMax: 1 },
   };
-  const { flush } = flushScene(t, { recent: () => figures });
+  const { flush } = flushHarness(t, { recent: () => figures });
   const { engine } = await flush.preview({ mode: 'drop', fraction: 0.5 });
   assert.deepEqual([engine.headroom, engine.amplification, engine.extraCallsPerSecond], [2, 10, 45]);
   assert.equal(engine.survivable?.toFixed(6), (1 / 9).toFixed(6));
 });
 
 test('a dry run is refused for what the flush would be refused for', async (t) => {
-  const { flush } = flushScene(t);
+  const { flush } = flushHarness(t);
   await assert.rejects(flush.preview({ mode: 'drop', fraction: 0 }), { code: 'invalid-fraction' });
   await assert.rejects(flush.preview({ mode: 'drop', fraction: 1, indexVersion: 'x' }), { code: 'invalid-request' });
 });

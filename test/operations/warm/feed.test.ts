@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { numbered, type WarmScene, warmScene } from './scene.ts';
+import { numbered, type WarmHarness, warmHarness } from './harness.ts';
 
-const start = ({ warmUps }: WarmScene, maxPerSecond = 1000): string =>
+const start = ({ warmUps }: WarmHarness, maxPerSecond = 1000): string =>
   warmUps.start({ domain: 'goods', from: 'queries', maxPerSecond }).id;
 
 test('queries that are fed are taken until the last, then it is done', async (t) => {
-  const scene = warmScene(t);
+  const scene = warmHarness(t);
   const id = start(scene);
   assert.equal(scene.warmUps.feed(id, numbered(10), false).taken, 10);
   await scene.pass(1000);
@@ -19,7 +19,7 @@ test('queries that are fed are taken until the last, then it is done', async (t)
 });
 
 test('it takes what it has room for, and the last is only the last when it was taken', async (t) => {
-  const scene = warmScene(t);
+  const scene = warmHarness(t);
   const id = start(scene);
   const many = numbered(3000);
   assert.equal(scene.warmUps.feed(id, many, true).taken, 2000);
@@ -37,7 +37,7 @@ test('it takes what it has room for, and the last is only the last when it was t
 });
 
 test('nothing is fed after the last, nor to one that is not fed', (t) => {
-  const scene = warmScene(t, numbered(10));
+  const scene = warmHarness(t, numbered(10));
   const id = start(scene);
   scene.warmUps.feed(id, ['one'], true);
   assert.throws(() => scene.warmUps.feed(id, ['two'], true), { code: 'invalid-request' });
@@ -47,7 +47,7 @@ test('nothing is fed after the last, nor to one that is not fed', (t) => {
 });
 
 test('nothing at all but the last is done at once', async (t) => {
-  const scene = warmScene(t);
+  const scene = warmHarness(t);
   const id = start(scene);
   scene.warmUps.feed(id, [], true);
   await scene.pass(50);
@@ -55,7 +55,7 @@ test('nothing at all but the last is done at once', async (t) => {
 });
 
 test('what is no search is counted and asked of nobody', async (t) => {
-  const scene = warmScene(t);
+  const scene = warmHarness(t);
   const id = start(scene);
   scene.warmUps.feed(id, ['one', 'what?', 'x'.repeat(5000), 'two'], true);
   await scene.pass(500);
@@ -65,7 +65,7 @@ test('what is no search is counted and asked of nobody', async (t) => {
 });
 
 test('only what was settled without a gap counts, so that a file can be resumed there', async (t) => {
-  const scene = warmScene(t);
+  const scene = warmHarness(t);
   const id = start(scene);
   scene.answer = (line) => (line === 'query 3' ? 'refused' : 'computed');
   scene.warmUps.feed(id, numbered(20), true);
@@ -78,7 +78,7 @@ test('only what was settled without a gap counts, so that a file can be resumed 
 });
 
 test('what was shed is tried once more later, and then it has failed', async (t) => {
-  const scene = warmScene(t);
+  const scene = warmHarness(t);
   const refusals = new Map([
     ['query 1', 1],
     ['query 2', 9],
@@ -98,7 +98,7 @@ test('what was shed is tried once more later, and then it has failed', async (t)
 });
 
 test('an engine that refuses everything is asked ever less', async (t) => {
-  const scene = warmScene(t);
+  const scene = warmHarness(t);
   scene.answer = () => 'refused';
   const id = start(scene);
   scene.warmUps.feed(id, numbered(500), true);
@@ -114,7 +114,7 @@ test('an engine that refuses everything is asked ever less', async (t) => {
 });
 
 test('one that nobody feeds any more stops by itself after five minutes', async (t) => {
-  const scene = warmScene(t);
+  const scene = warmHarness(t);
   const id = start(scene);
   scene.warmUps.feed(id, numbered(3), false);
   await scene.pass(299_000);
@@ -129,7 +129,7 @@ test('one that nobody feeds any more stops by itself after five minutes', async 
 });
 
 test('one that is slow is not taken for one that nobody feeds', async (t) => {
-  const scene = warmScene(t);
+  const scene = warmHarness(t);
   scene.people = 8;
   const id = start(scene);
   scene.warmUps.feed(id, numbered(3), false);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { numbered, warmScene } from './scene.ts';
+import { numbered, warmHarness } from './harness.ts';
 
 test('what is popular is computed once, most asked first, and then it is done', async (t) => {
-  const scene = warmScene(t, numbered(50));
+  const scene = warmHarness(t, numbered(50));
   const { id, state, taken } = scene.warmUps.start({ domain: 'goods', from: 'popular', maxPerSecond: 100, top: 30 });
   assert.deepEqual([state, taken], ['waiting', 0]);
   await scene.pass(1000);
@@ -24,7 +24,7 @@ test('what is popular is computed once, most asked first, and then it is done', 
 });
 
 test('no more engine calls a second than it was told', async (t) => {
-  const scene = warmScene(t, numbered(1000));
+  const scene = warmHarness(t, numbered(1000));
   scene.engineMs = 1;
   scene.warmUps.start({ domain: 'goods', from: 'popular', maxPerSecond: 40 });
   let before = 0;
@@ -37,7 +37,7 @@ test('no more engine calls a second than it was told', async (t) => {
 });
 
 test('what is in the cache already hardly holds it up, and is no free ride', async (t) => {
-  const scene = warmScene(t, numbered(1000));
+  const scene = warmHarness(t, numbered(1000));
   scene.answer = () => 'cached';
   const { id } = scene.warmUps.start({ domain: 'goods', from: 'popular', maxPerSecond: 20 });
   await scene.pass(1000);
@@ -46,7 +46,7 @@ test('what is in the cache already hardly holds it up, and is no free ride', asy
 });
 
 test('people’s places are left alone, and half of what is idle', async (t) => {
-  const scene = warmScene(t, numbered(1000));
+  const scene = warmHarness(t, numbered(1000));
   scene.people = 8;
   const { id } = scene.warmUps.start({ domain: 'goods', from: 'popular', maxPerSecond: 10_000 });
   await scene.pass(500);
@@ -62,7 +62,7 @@ test('people’s places are left alone, and half of what is idle', async (t) => 
 });
 
 test('one warm-up per domain at a time', (t) => {
-  const { warmUps } = warmScene(t);
+  const { warmUps } = warmHarness(t);
   const { id } = warmUps.start({ domain: 'goods', from: 'queries', maxPerSecond: 10 });
   assert.throws(() => warmUps.start({ domain: 'goods', from: 'popular', maxPerSecond: 10 }), {
     code: 'warm-up-running',
@@ -82,7 +82,7 @@ test('one warm-up per domain at a time', (t) => {
 });
 
 test('what cannot be asked is refused by its name', (t) => {
-  const { warmUps, events } = warmScene(t);
+  const { warmUps, events } = warmHarness(t);
   const ask = { domain: 'goods', from: 'popular', maxPerSecond: 10 } as const;
   assert.throws(() => warmUps.start({ ...ask, domain: 'jobs' }), { code: 'unknown-domain', message: /goods, auto/ });
   for (const maxPerSecond of [0, 0.5, 10_001, Number.NaN]) {
@@ -96,7 +96,7 @@ test('what cannot be asked is refused by its name', (t) => {
 });
 
 test('the latest fifty are remembered, and the running ones whatever comes', (t) => {
-  const { warmUps } = warmScene(t);
+  const { warmUps } = warmHarness(t);
   const { id: first } = warmUps.start({ domain: 'auto', from: 'queries', maxPerSecond: 10 });
   for (let place = 0; place < 60; place += 1) {
     warmUps.stop(warmUps.start({ domain: 'goods', from: 'queries', maxPerSecond: 10 }).id);
@@ -106,7 +106,7 @@ test('the latest fifty are remembered, and the running ones whatever comes', (t)
 });
 
 test('when nobody can say what is popular, it stops and says why', async (t) => {
-  const scene = warmScene(t, new Error('the counters are away'));
+  const scene = warmHarness(t, new Error('the counters are away'));
   const { id } = scene.warmUps.start({ domain: 'goods', from: 'popular', maxPerSecond: 10 });
   await scene.pass(50);
   assert.equal(scene.look(id).state, 'stopped');
@@ -115,7 +115,7 @@ test('when nobody can say what is popular, it stops and says why', async (t) => 
 });
 
 test('closing stops all of them at once, and nothing is asked any more', async (t) => {
-  const scene = warmScene(t, numbered(100));
+  const scene = warmHarness(t, numbered(100));
   const { id } = scene.warmUps.start({ domain: 'goods', from: 'popular', maxPerSecond: 100 });
   await scene.pass(100);
   scene.warmUps.close();

@@ -6,7 +6,7 @@ import { hrefOf, placeFrom } from '../../../src/ui/console/assets/data/place.mjs
 import type { DomainLook } from '../../../src/ui/console/assets/data/shapes.mjs';
 import { CHARTS } from '../../../src/ui/console/assets/plot/charts.mjs';
 import { columnsOf } from '../../../src/ui/console/assets/plot/columns.mjs';
-import { figuresAt } from '../../fakes/operations-figures.ts';
+import { figuresAt } from '../../fakes/operations-control.ts';
 import { fakeStatus } from '../../fakes/search.ts';
 
 const control = {

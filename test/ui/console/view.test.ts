@@ -9,9 +9,8 @@ import { cohortsOf } from '../../../src/ui/console/assets/view/cohorts.mjs';
 import { drillStripView } from '../../../src/ui/console/assets/view/drill-strip.mjs';
 import { drillsView } from '../../../src/ui/console/assets/view/drills.mjs';
 import { ago, bytes, duration, number, percent, rate, times } from '../../../src/ui/console/assets/view/format.mjs';
-import { figuresAt } from '../../fakes/operations-figures.ts';
-import { journalAt } from '../../fakes/operations-journal.ts';
-import { FAKE_PLANS } from '../../fakes/operations-plans.ts';
+import { figuresAt } from '../../fakes/operations-control.ts';
+import { FAKE_PLANS, journalAt } from '../../fakes/operations-drills.ts';
 
 describe('figures in words', () => {
   it('what is not known is a dash in every unit', () => {

@@ -3,8 +3,7 @@ import { after, before, suite, test } from 'node:test';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
 import { startBrowser, type TestBrowser } from '../../../e2e/browser.ts';
 import { assertFits, assertWidensNothing } from '../../../e2e/report-look.ts';
-import { journalOf, STAGED } from '../../../fakes/journal.ts';
-import { SCENES } from '../../../fakes/journal-scenes.ts';
+import { journalOf, SCENES, STAGED } from '../../../fakes/journal.ts';
 
 const PAGES = Object.fromEntries(Object.entries(SCENES).map(([name, scene]) => [name, reportPage(scene())]));
 

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import fc from 'fast-check';
 import { journalText } from '../../../../src/commands/drill/journal-text.ts';
 import { MEANINGS } from '../../../../src/operations/drills/report/conclusions.ts';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
 import { MEANINGS as CONSOLE_MEANINGS } from '../../../../src/ui/console/assets/view/drill-words.mjs';
 import { rangeText as onConsole, plannedPercent, times } from '../../../../src/ui/console/assets/view/format.mjs';
-import { journalOf, STAGED } from '../../../fakes/journal.ts';
-import { SCENES } from '../../../fakes/journal-scenes.ts';
+import { journalOf, SCENES, STAGED } from '../../../fakes/journal.ts';
 import { markupFaults } from '../../../report/well-formed.ts';
+import { anyJournal } from './arbitrary-journal.ts';
 
 const HOSTILE = `</title></style><script>alert(1)</script>" onload="x" '<img src=x>&amp;\u0000\u202e\ud800]]>`;
 
@@ -226,4 +227,16 @@ test('a drill whose guards flap keeps its page small and its end in sight', () =
 
 test('page and console explain the figures in the same words', () => {
   assert.deepEqual(CONSOLE_MEANINGS, MEANINGS);
+});
+
+test('whatever a journal holds, its page is well-formed and shows no number that is none', () => {
+  fc.assert(
+    fc.property(anyJournal, (journal) => {
+      const page = reportPage(journal);
+      assert.deepEqual(markupFaults(page), []);
+      const at = page.search(/NaN|Infinity|undefined|null|\[object/);
+      assert.equal(at, -1, page.slice(Math.max(0, at - 80), at + 60));
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { GuardState } from '../../../src/operations/drills/guards.ts';
 import type { GuardRule } from '../../../src/operations/drills/plan.ts';
 import { decide, type MachineState, type Observation } from '../../../src/operations/drills/state-machine.ts';
-import { planOf } from './rig.ts';
+import { planOf } from './harness.ts';
 
 const PLAN = planOf();
 const NOW_MS = 1_000_000;

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMetricsWindow } from '../../../src/operations/drills/metrics-window.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
-import { createWorld } from './world.ts';
+import { createSimulatedDomain } from './harness.ts';
 
 /** Ten seconds of looking twice a second, at ten searches a second. */
 async function looked() {
   const clock = createFakeClock();
-  const { readings, weather } = createWorld(clock, { overlay: () => undefined });
+  const { readings, weather } = createSimulatedDomain(clock, { overlay: () => undefined });
   weather.searchesPerSecond = 10;
   const lookout = createMetricsWindow();
   for (let ms = 0; ms <= 10_000; ms += 500) {

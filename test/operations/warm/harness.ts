@@ -4,7 +4,7 @@ import { createWarmUps } from '../../../src/operations/warm/warm-ups.ts';
 import { createFakeClock, type FakeClock, seededRandom } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 
-export interface WarmScene {
+export interface WarmHarness {
   readonly warmUps: WarmUps;
   readonly clock: FakeClock;
   readonly events: WarmEvent[];
@@ -26,7 +26,7 @@ export interface WarmScene {
 }
 
 /** Two domains, `goods` and `auto`, on an engine of eight places and 20 ms a call; a line with `?` in it is no search. */
-export function warmScene(t: TestContext, popular: readonly string[] | Error = []): WarmScene {
+export function warmHarness(t: TestContext, popular: readonly string[] | Error = []): WarmHarness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const events: WarmEvent[] = [];
@@ -66,7 +66,7 @@ export function warmScene(t: TestContext, popular: readonly string[] | Error = [
     observe: (event) => events.push(event),
   });
   t.after(warmUps.close);
-  const scene: WarmScene = {
+  const scene: WarmHarness = {
     warmUps,
     clock,
     events,

@@ -3,16 +3,15 @@ import type { Control } from '../../../src/control/control.ts';
 import { createControl } from '../../../src/control/create-control.ts';
 import { createFlush, type FlushOptions } from '../../../src/operations/flush/create-flush.ts';
 import type { Flush, FlushEvent, QueryPages } from '../../../src/operations/flush/flush.ts';
-import { keyOf, type SearchKey } from '../../../src/search/key.ts';
+import { keyOf, type SearchKey, storedNameOf } from '../../../src/search/key.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
 import { createFakeContent, type FakeContent } from '../../fakes/content.ts';
 import { entryOf } from '../../fakes/entry.ts';
 import { idle } from '../../fakes/idle.ts';
-import { bucketOf } from './bucket.ts';
 
-export interface FlushScene {
+export interface FlushHarness {
   readonly flush: Flush;
   readonly control: Control;
   readonly content: FakeContent;
@@ -26,13 +25,13 @@ export interface FlushScene {
   readonly pass: (ms: number) => Promise<void>;
 }
 
-export interface FlushSceneOptions extends Partial<FlushOptions> {
+export interface FlushHarnessOptions extends Partial<FlushOptions> {
   readonly nodes?: readonly string[];
   readonly store?: false;
 }
 
 /** Two nodes of a store, real control over memory, and a clock that the test holds in its hand. */
-export function flushScene(t: TestContext, given: FlushSceneOptions = {}): FlushScene {
+export function flushHarness(t: TestContext, given: FlushHarnessOptions = {}): FlushHarness {
   const { nodes = ['a:1', 'b:1'], store, ...options } = given;
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
@@ -96,3 +95,6 @@ export function pagesOf(text: string): QueryPages {
   const canonicalStart = `goods@p?q=${text}`;
   return { text, canonicalStart, firstStoreName: keyOf(canonicalStart, 'goods').storeName };
 }
+
+/** As whoever composes the room says it. */
+export const bucketOf = (key: string): number => storedNameOf(key, 'goods').bucket;

@@ -2,25 +2,28 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Control } from '../../../src/control/control.ts';
 import type { ControlStore } from '../../../src/control/control-store.ts';
 import { createControl } from '../../../src/control/create-control.ts';
+import type { BucketRange, Overlay } from '../../../src/control/document.ts';
 import { createDrills, type DrillsOptions } from '../../../src/operations/drills/create-drills.ts';
 import type { DrillDomain, DrillEvent, Drills } from '../../../src/operations/drills/drills.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
 import type { Plan } from '../../../src/operations/drills/plan.ts';
 import { readPlan } from '../../../src/operations/drills/plan-validation.ts';
 import type { EraseRequest, FlushPreview } from '../../../src/operations/flush/flush.ts';
+import { DURATION_BOUNDS_MS, type MeterReading } from '../../../src/operations/meter/figures.ts';
+import type { FleetReadings } from '../../../src/operations/meter/meter.ts';
+import { OUTCOMES, type Outcome } from '../../../src/search/events.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, type FakeClock, seededRandom } from '../../fakes/clock.ts';
-import { createWorld, type World } from './world.ts';
 
 /** Drills over the real control room in memory, under a weather that a test makes; time passes as fast as they sleep. */
-export interface Rig {
+export interface DrillHarness {
   readonly drills: Drills;
   readonly clock: FakeClock;
   readonly store: ControlStore;
   readonly events: DrillEvent[];
   readonly erased: EraseRequest[];
   readonly control: (domain?: string) => Control;
-  readonly weather: (domain?: string) => World['weather'];
+  readonly weather: (domain?: string) => SimulatedDomain['weather'];
   /** Called each time the drill has slept, with what it has written so far. */
   onTick: ((journal: Journal) => void) | undefined;
   readonly start: (plan: string | Plan, domains?: readonly string[]) => Promise<Journal>;
@@ -29,7 +32,8 @@ export interface Rig {
   readonly close: () => Promise<void>;
 }
 
-export interface RigOptions extends Partial<Pick<DrillsOptions, 'directory' | 'keep' | 'reportPage' | 'processId'>> {
+export interface DrillHarnessOptions
+  extends Partial<Pick<DrillsOptions, 'directory' | 'keep' | 'reportPage' | 'processId'>> {
   readonly domains?: readonly string[];
   readonly nodes?: readonly string[];
   readonly dedicated?: boolean;
@@ -45,7 +49,7 @@ export interface RigOptions extends Partial<Pick<DrillsOptions, 'directory' | 'k
   readonly erasing?: (ask: EraseRequest) => Promise<void>;
 }
 
-export function createRig(options: RigOptions = {}): Rig {
+export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarness {
   const { domains: names = ['goods'], nodes = [], dedicated = false, clock = createFakeClock() } = options;
   const store = options.store ?? createMemoryControlStore({ clock });
   const random = seededRandom(7);
@@ -67,10 +71,11 @@ export function createRig(options: RigOptions = {}): Rig {
     if (control === undefined) throw new Error(`no domain ${domain}`);
     return control;
   };
-  const worlds = new Map(names.map((domain) => [domain, createWorld(clock, controlOf(domain))]));
-  const worldOf = (domain = names[0] ?? ''): World => worlds.get(domain) ?? createWorld(clock, controlOf());
+  const worlds = new Map(names.map((domain) => [domain, createSimulatedDomain(clock, controlOf(domain))]));
+  const worldOf = (domain = names[0] ?? ''): SimulatedDomain =>
+    worlds.get(domain) ?? createSimulatedDomain(clock, controlOf());
 
-  const rig: Rig = {
+  const rig: DrillHarness = {
     drills: createDrills({
       domains: names.map((name) => ({
         ...{ name, control: controlOf(name), readings: worldOf(name).readings, dedicated },
@@ -151,4 +156,126 @@ export function previewOf(mode: FlushPreview['mode'], fraction: number, engine =
     ...{ mode, fraction, ranges: [], nodes: [], memory: { entries: 10, bytes: 1000 } },
     engine: { seconds: 60, searches, engineCallsPerSecond: 100, ...others },
   };
+}
+
+/** How the domain fares; a test changes it while a drill runs. */
+export interface Load {
+  searchesPerSecond: number;
+  /** Of the searches that miss. */
+  failing: number;
+  shedding: number;
+  /** Of all searches, whatever the cache does. */
+  p99Ms: number;
+  /** Hit ratio of keys nobody flushed. */
+  hitRatio: number;
+  /** Until a flushed key is back. */
+  refillMs: number;
+  inFlight: number;
+  /** Other processes that report, and are asked for nothing. */
+  others: number;
+  /** The control store does not answer. */
+  away: boolean;
+}
+
+/** A domain under steady load, in virtual time: what it counts follows from the overlay and the weather. */
+export interface SimulatedDomain {
+  readonly weather: Load;
+  readonly readings: Pick<FleetReadings, 'collect'>;
+}
+
+const CEILING = 8;
+
+export function createSimulatedDomain(clock: FakeClock, control: Pick<Control, 'overlay'>): SimulatedDomain {
+  const weather: Load = {
+    searchesPerSecond: 1000,
+    failing: 0,
+    shedding: 0,
+    p99Ms: 18,
+    hitRatio: 0.9,
+    refillMs: 3000,
+    inFlight: 1,
+    others: 0,
+    away: false,
+  };
+  const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+  const durations = [...DURATION_BOUNDS_MS, 0].map(() => 0);
+  const engine = { calls: 0, failed: 0, busyMs: 0 };
+  let cohorts: { searches: number; hits: number }[] = [];
+  /** By the floor that took them. */
+  const flushedAtMs = new Map<number, number>();
+  let countedMs = clock.monotonicMs();
+
+  const hitRatioOf = (buckets: readonly BucketRange[], overlay: Overlay | undefined): number => {
+    if (overlay === undefined) return weather.hitRatio;
+    const width = widthOf(buckets);
+    const lost = overlay.ranges.reduce((sum, range) => {
+      const floor = range.floor ?? overlay.floor;
+      const sinceMs = flushedAtMs.get(floor) ?? clock.monotonicMs();
+      flushedAtMs.set(floor, sinceMs);
+      const missing = Math.max(0, 1 - (clock.monotonicMs() - sinceMs) / weather.refillMs);
+      return sum + missing * widthOf(buckets.map((one) => overlap(one, range)));
+    }, 0);
+    return weather.hitRatio * (1 - lost / Math.max(1, width));
+  };
+
+  const count = (): void => {
+    const nowMs = clock.monotonicMs();
+    const searches = ((nowMs - countedMs) * weather.searchesPerSecond) / 1000;
+    countedMs = nowMs;
+    const overlay = control.overlay();
+    const hits = searches * hitRatioOf([{ from: 0, to: 10_000 }], overlay);
+    const misses = overlay?.blackout === true ? 0 : searches - hits;
+    outcomes['hit-l1'] += hits;
+    outcomes.shed += searches * weather.shedding;
+    outcomes.failed += searches * weather.failing;
+    outcomes.engine += Math.max(0, misses - searches * (weather.shedding + weather.failing));
+    engine.calls += misses;
+    engine.busyMs += misses * 5;
+    const place = DURATION_BOUNDS_MS.findIndex((bound) => bound >= weather.p99Ms);
+    durations[place] = (durations[place] ?? 0) + searches;
+    if (overlay === undefined) return;
+    cohorts = overlay.cohorts.map((ranges, at) => {
+      const before = cohorts[at] ?? { searches: 0, hits: 0 };
+      const searched = (searches * widthOf(ranges)) / 10_000;
+      return { searches: before.searches + searched, hits: before.hits + searched * hitRatioOf(ranges, overlay) };
+    });
+  };
+  const read = (): MeterReading => ({
+    atMs: clock.monotonicMs(),
+    outcomes: { ...outcomes },
+    durations: [...durations],
+    engine: {
+      ...engine,
+      ...{ inFlight: weather.inFlight, queued: 0, maxConcurrent: CEILING, ceiling: CEILING, breaker: 'closed' },
+    },
+    cohorts,
+  });
+
+  const idle = (): MeterReading => ({
+    atMs: clock.monotonicMs(),
+    outcomes: Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>,
+    durations: durations.map(() => 0),
+    engine: { ...read().engine, calls: 0, failed: 0, busyMs: 0, inFlight: 0 },
+    cohorts: [],
+  });
+
+  return {
+    weather,
+    readings: {
+      collect: async () => {
+        count();
+        if (weather.away) return undefined;
+        const others = Array.from({ length: weather.others }, (_, n): [string, MeterReading] => [`other-${n}`, idle()]);
+        return new Map([['only', read()], ...others]);
+      },
+    },
+  };
+}
+
+function widthOf(ranges: readonly BucketRange[]): number {
+  return ranges.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0);
+}
+
+function overlap(a: BucketRange, b: BucketRange): BucketRange {
+  return { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
 }
