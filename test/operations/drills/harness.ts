@@ -15,7 +15,7 @@ import { OUTCOMES, type Outcome } from '../../../src/search/events.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, type FakeClock, seededRandom } from '../../fakes/clock.ts';
 
-/** Drills over the real control room in memory, under a weather that a test makes; time passes as fast as they sleep. */
+/** Drills over the real control room in memory, under a load that a test makes; time passes as fast as they sleep. */
 export interface DrillHarness {
   readonly drills: Drills;
   readonly clock: FakeClock;
@@ -23,7 +23,7 @@ export interface DrillHarness {
   readonly events: DrillEvent[];
   readonly erased: EraseRequest[];
   readonly control: (domain?: string) => Control;
-  readonly weather: (domain?: string) => SimulatedDomain['weather'];
+  readonly load: (domain?: string) => SimulatedDomain['load'];
   /** Called each time the drill has slept, with what it has written so far. */
   onTick: ((journal: Journal) => void) | undefined;
   readonly start: (plan: string | Plan, domains?: readonly string[]) => Promise<Journal>;
@@ -75,7 +75,7 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
   const worldOf = (domain = names[0] ?? ''): SimulatedDomain =>
     worlds.get(domain) ?? createSimulatedDomain(clock, controlOf());
 
-  const rig: DrillHarness = {
+  const harness: DrillHarness = {
     drills: createDrills({
       domains: names.map((name) => ({
         ...{ name, control: controlOf(name), readings: worldOf(name).readings, dedicated },
@@ -100,10 +100,10 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
         await turn();
         if (signal?.aborted === true) return;
         clock.advance(ms);
-        const running = (await rig.drills.list()).drills.find(
+        const running = (await harness.drills.list()).drills.find(
           ({ running: runs, ending, here }) => here && (runs || ending !== undefined),
         );
-        if (running !== undefined) rig.onTick?.(await rig.drills.journal(running.id));
+        if (running !== undefined) harness.onTick?.(await harness.drills.journal(running.id));
       },
     }),
     clock,
@@ -111,22 +111,23 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
     events,
     erased,
     control: controlOf,
-    weather: (domain) => worldOf(domain).weather,
+    load: (domain) => worldOf(domain).load,
     onTick: undefined,
-    start: (plan, domains) => rig.drills.start({ plan, by: 'test', reason: 'rehearsal', ...(domains && { domains }) }),
+    start: (plan, domains) =>
+      harness.drills.start({ plan, by: 'test', reason: 'rehearsal', ...(domains && { domains }) }),
     end: async (id) => {
       for (;;) {
-        const journal = await rig.drills.journal(id);
+        const journal = await harness.drills.journal(id);
         if (journal.state.kind === 'over') return journal;
         await turn();
       }
     },
     close: async () => {
-      await rig.drills.close();
+      await harness.drills.close();
       for (const control of controls.values()) await control.close();
     },
   };
-  return rig;
+  return harness;
 }
 
 /** @param changes over a plan of two stages with short times. */
@@ -177,16 +178,16 @@ export interface Load {
   away: boolean;
 }
 
-/** A domain under steady load, in virtual time: what it counts follows from the overlay and the weather. */
+/** A domain under steady load, in virtual time: what it counts follows from the overlay and the load. */
 export interface SimulatedDomain {
-  readonly weather: Load;
+  readonly load: Load;
   readonly readings: Pick<FleetReadings, 'collect'>;
 }
 
 const CEILING = 8;
 
 export function createSimulatedDomain(clock: FakeClock, control: Pick<Control, 'overlay'>): SimulatedDomain {
-  const weather: Load = {
+  const load: Load = {
     searchesPerSecond: 1000,
     failing: 0,
     shedding: 0,
@@ -206,32 +207,32 @@ export function createSimulatedDomain(clock: FakeClock, control: Pick<Control, '
   let countedMs = clock.monotonicMs();
 
   const hitRatioOf = (buckets: readonly BucketRange[], overlay: Overlay | undefined): number => {
-    if (overlay === undefined) return weather.hitRatio;
+    if (overlay === undefined) return load.hitRatio;
     const width = widthOf(buckets);
     const lost = overlay.ranges.reduce((sum, range) => {
       const floor = range.floor ?? overlay.floor;
       const sinceMs = flushedAtMs.get(floor) ?? clock.monotonicMs();
       flushedAtMs.set(floor, sinceMs);
-      const missing = Math.max(0, 1 - (clock.monotonicMs() - sinceMs) / weather.refillMs);
+      const missing = Math.max(0, 1 - (clock.monotonicMs() - sinceMs) / load.refillMs);
       return sum + missing * widthOf(buckets.map((one) => overlap(one, range)));
     }, 0);
-    return weather.hitRatio * (1 - lost / Math.max(1, width));
+    return load.hitRatio * (1 - lost / Math.max(1, width));
   };
 
   const count = (): void => {
     const nowMs = clock.monotonicMs();
-    const searches = ((nowMs - countedMs) * weather.searchesPerSecond) / 1000;
+    const searches = ((nowMs - countedMs) * load.searchesPerSecond) / 1000;
     countedMs = nowMs;
     const overlay = control.overlay();
     const hits = searches * hitRatioOf([{ from: 0, to: 10_000 }], overlay);
     const misses = overlay?.blackout === true ? 0 : searches - hits;
     outcomes['hit-l1'] += hits;
-    outcomes.shed += searches * weather.shedding;
-    outcomes.failed += searches * weather.failing;
-    outcomes.engine += Math.max(0, misses - searches * (weather.shedding + weather.failing));
+    outcomes.shed += searches * load.shedding;
+    outcomes.failed += searches * load.failing;
+    outcomes.engine += Math.max(0, misses - searches * (load.shedding + load.failing));
     engine.calls += misses;
     engine.busyMs += misses * 5;
-    const place = DURATION_BOUNDS_MS.findIndex((bound) => bound >= weather.p99Ms);
+    const place = DURATION_BOUNDS_MS.findIndex((bound) => bound >= load.p99Ms);
     durations[place] = (durations[place] ?? 0) + searches;
     if (overlay === undefined) return;
     cohorts = overlay.cohorts.map((ranges, at) => {
@@ -246,7 +247,7 @@ export function createSimulatedDomain(clock: FakeClock, control: Pick<Control, '
     durations: [...durations],
     engine: {
       ...engine,
-      ...{ inFlight: weather.inFlight, queued: 0, maxConcurrent: CEILING, ceiling: CEILING, breaker: 'closed' },
+      ...{ inFlight: load.inFlight, queued: 0, maxConcurrent: CEILING, ceiling: CEILING, breaker: 'closed' },
     },
     cohorts,
   });
@@ -260,12 +261,12 @@ export function createSimulatedDomain(clock: FakeClock, control: Pick<Control, '
   });
 
   return {
-    weather,
+    load,
     readings: {
       collect: async () => {
         count();
-        if (weather.away) return undefined;
-        const others = Array.from({ length: weather.others }, (_, n): [string, MeterReading] => [`other-${n}`, idle()]);
+        if (load.away) return undefined;
+        const others = Array.from({ length: load.others }, (_, n): [string, MeterReading] => [`other-${n}`, idle()]);
         return new Map([['only', read()], ...others]);
       },
     },

@@ -26,12 +26,12 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 const journalOf = async (t: TestContext): Promise<Journal> => {
-  const rig = createDrillHarness();
-  t.after(rig.close);
-  return rig.end((await rig.start(QUICK)).id);
+  const harness = createDrillHarness();
+  t.after(harness.close);
+  return harness.end((await harness.start(QUICK)).id);
 };
 
-test('a head with a mark that is none is shown as unreadable, and the list goes on', async (t) => {
+test('a head with an invalid mark is listed as unreadable, and the list stays complete', async (t) => {
   const clock = createFakeClock();
   const store = createMemoryControlStore({ clock });
   const owner = createDrillHarness({ clock, store, processId: 'owner' });
@@ -69,7 +69,7 @@ test('a head with a mark that is none is shown as unreadable, and the list goes 
   assert.deepEqual(unreadable, []);
 });
 
-test('a file that is no whole journal is shown as unreadable, and the others are listed, read and drawn', async (t) => {
+test('a damaged file is listed as unreadable, and the others are listed, read and rendered', async (t) => {
   const directory = await folder(t);
   const good = await journalOf(t);
   await writeFile(join(directory, `${good.id}.json`), encodeJournal(good));
@@ -78,10 +78,10 @@ test('a file that is no whole journal is shown as unreadable, and the others are
   const huge = '20260101-000001-goods-x-aaaa';
   await writeFile(join(directory, `${huge}.json`), '');
   await truncate(join(directory, `${huge}.json`), 65 * 2 ** 20);
-  const rig = createDrillHarness({ directory, reportPage });
-  t.after(rig.close);
+  const harness = createDrillHarness({ directory, reportPage });
+  t.after(harness.close);
   for (let look = 0; look < 2; look += 1) {
-    const { drills, unreadable } = await rig.drills.list();
+    const { drills, unreadable } = await harness.drills.list();
     assert.deepEqual(
       drills.map(({ id }) => id),
       [good.id],
@@ -94,25 +94,25 @@ test('a file that is no whole journal is shown as unreadable, and the others are
       ],
     );
   }
-  assert.match(await rig.drills.page(good.id), /<html/);
-  await assert.rejects(rig.drills.page(ID), { code: 'unknown-drill', message: /cannot be read.*marks/ });
-  await assert.rejects(rig.drills.journal(huge), { code: 'unknown-drill', message: /bytes/ });
+  assert.match(await harness.drills.page(good.id), /<html/);
+  await assert.rejects(harness.drills.page(ID), { code: 'unknown-drill', message: /cannot be read.*marks/ });
+  await assert.rejects(harness.drills.journal(huge), { code: 'unknown-drill', message: /bytes/ });
 });
 
-test('a journal under the name of another is unreadable, and of very many such files some are shown', async (t) => {
+test('a journal under the name of another drill is unreadable, and the list of unreadable files is bounded', async (t) => {
   const directory = await folder(t);
   const good = await journalOf(t);
   const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
   for (const name of names) await writeFile(join(directory, `${name}.json`), encodeJournal(good));
-  const rig = createDrillHarness({ directory, keep: 100 });
-  t.after(rig.close);
-  const { drills, unreadable: shown } = await rig.drills.list();
+  const harness = createDrillHarness({ directory, keep: 100 });
+  t.after(harness.close);
+  const { drills, unreadable: shown } = await harness.drills.list();
   assert.deepEqual(drills, []);
   assert.equal(shown.length, 64);
   assert.equal(shown[0]?.why, `it is the journal of ${good.id}`);
 });
 
-test('every journal this version writes is one it reads', () => {
+test('this version reads every journal that it writes', () => {
   for (const scene of Object.values(SCENES)) {
     const journal = scene();
     const read = readJournal(JSON.parse(JSON.stringify(journal)));
@@ -120,7 +120,7 @@ test('every journal this version writes is one it reads', () => {
   }
 });
 
-test('what others report of their counts spoils no journal: what is drawn from any of them is read again', async (t) => {
+test('no readings of other processes make a journal unreadable', async (t) => {
   const good = await journalOf(t);
   const amount = fc.oneof(fc.constantFrom(0, 1e-9, 1, 1e12), fc.double({ min: 0, max: 1e12, noNaN: true }));
   const reading: fc.Arbitrary<MeterReading> = fc.record({
@@ -147,7 +147,7 @@ test('what others report of their counts spoils no journal: what is drawn from a
   );
 });
 
-test('whatever stands in the place of a member, a journal is drawn or said to be unreadable', async (t) => {
+test('with any value in place of any member a journal is rendered or listed as unreadable', async (t) => {
   const good: unknown = JSON.parse(JSON.stringify(await journalOf(t)));
   const places = placesIn(good);
   fc.assert(

@@ -31,7 +31,7 @@ const guard = (action: GuardRule['then'], state: Partial<GuardState> = {}): Guar
   return { rule, value: 0.5, broken: true, breached: true, turned: undefined, ...state };
 };
 
-const next = (course: MachineState, changes: Partial<Observation> = {}) => decide(PLAN, course, 0, seenWith(changes));
+const next = (state: MachineState, changes: Partial<Observation> = {}) => decide(PLAN, state, 0, seenWith(changes));
 
 const LONG_AGO_MS = NOW_MS - 100_000;
 const baseline: MachineState = { kind: 'baseline', sinceMs: LONG_AGO_MS };
@@ -47,30 +47,30 @@ test('a breach in the tick of the recovery still rolls back', () => {
   assert.equal(decision.kind === 'restore' && decision.ended?.kind, 'failed');
 });
 
-test('unheard it begins no stage and no recovery, and holds what it holds', () => {
+test('while the fleet is not heard, no stage and no recovery begins, and a hold stays', () => {
   assert.deepEqual(next(baseline), { kind: 'stage', stage: 0 });
   assert.deepEqual(next(first), { kind: 'stage', stage: 1 });
   assert.deepEqual(next(last), { kind: 'recover' });
   assert.deepEqual(next(held), { kind: 'hold', sinceMs: undefined });
-  for (const course of [baseline, first, last, held]) {
-    assert.deepEqual(next(course, { guards: undefined }), { kind: 'stay' }, course.kind);
+  for (const state of [baseline, first, last, held]) {
+    assert.deepEqual(next(state, { guards: undefined }), { kind: 'stay' }, state.kind);
   }
   assert.deepEqual(next(recovery, { guards: undefined, recovery: 'back' }), { kind: 'stay' });
 });
 
-test('unheard it still ends what cannot be erased, and what takes too long to recover', () => {
+test('while the fleet is not heard, a failed erasure and a recovery timeout still end the drill', () => {
   assert.equal(next(first, { guards: undefined, eraseFailed: 'NOPERM' }).kind, 'restore');
   assert.equal(next({ kind: 'recovery', sinceMs: LONG_AGO_MS }, { guards: undefined }).kind, 'restore');
 });
 
-test('what broke a moment ago and is not breached yet delays the next stage', () => {
+test('a guard that has just broken delays the next stage before it is breached', () => {
   for (const action of ['rollback', 'hold'] as const) {
     assert.deepEqual(next(first, { guards: [guard(action, { breached: false })] }), { kind: 'stay' });
   }
   assert.deepEqual(next(first, { guards: [guard('continue')] }), { kind: 'stage', stage: 1 });
 });
 
-test('where too little is searched it waits for the next stage, for five minutes', () => {
+test('with too few searches the drill waits for five minutes before the next stage', () => {
   const few = { hasEnoughSearches: () => false };
   assert.deepEqual(next(first, few), { kind: 'hold', sinceMs: NOW_MS });
   assert.deepEqual(next(held, few), { kind: 'stay' });
@@ -80,7 +80,7 @@ test('where too little is searched it waits for the next stage, for five minutes
   assert.deepEqual(next(last, few), { kind: 'recover' });
 });
 
-test('it passes with enough searches afterwards, of every process there was', () => {
+test('a drill passes with enough searches afterwards, from as many processes as before', () => {
   const kindOf = (changes: Partial<Observation>) => {
     const decision = next(after, changes);
     return decision.kind === 'end' ? decision.ended.kind : decision.kind;
@@ -92,7 +92,7 @@ test('it passes with enough searches afterwards, of every process there was', ()
   assert.equal(kindOf({ processes: () => ({ heard: 3, before: 2 }) }), 'passed');
 });
 
-test('nothing is flushed that nobody would miss: the baseline waits a minute for searches of its keys', () => {
+test('the baseline waits for a minute for searches of the keys to be flushed, and nothing is flushed without them', () => {
   const few = { cohortSearches: () => 19 };
   assert.deepEqual(next({ kind: 'baseline', sinceMs: NOW_MS - PLAN.baselineMs }, few), { kind: 'stay' });
   const decision = next({ kind: 'baseline', sinceMs: NOW_MS - 60_000 }, few);
@@ -102,7 +102,7 @@ test('nothing is flushed that nobody would miss: the baseline waits a minute for
   assert.deepEqual(next(baseline, { cohortSearches: () => 20 }), { kind: 'stage', stage: 0 });
 });
 
-test('a recovery fails by what was seen alone: what could not be seen is not measured', () => {
+test('a recovery fails only by measured values; without them it ends as not measured', () => {
   const kindAfter = (ms: number, changes: Partial<Observation>) => {
     const decision = next({ kind: 'recovery', sinceMs: NOW_MS - ms }, changes);
     return decision.kind === 'restore' ? decision.ended?.kind : decision.kind;

@@ -34,13 +34,13 @@ export function warmHarness(t: TestContext, popular: readonly string[] | Error =
   let most = 0;
 
   const warm = async (line: string): Promise<'cached' | 'computed'> => {
-    scene.asked.push(line);
-    const answer = scene.answer(line);
+    harness.asked.push(line);
+    const answer = harness.answer(line);
     if (answer === 'cached') return 'cached';
     if (answer === 'refused') throw new Error('shed');
     running += 1;
     most = Math.max(most, running);
-    await new Promise((resolve) => setTimeout(resolve, scene.engineMs));
+    await new Promise((resolve) => setTimeout(resolve, harness.engineMs));
     running -= 1;
     return 'computed';
   };
@@ -50,7 +50,7 @@ export function warmHarness(t: TestContext, popular: readonly string[] | Error =
       return line;
     },
     warm,
-    spare: () => Math.max(0, scene.places - scene.people - running),
+    spare: () => Math.max(0, harness.places - harness.people - running),
     popular: async (n: number) => {
       if (popular instanceof Error) throw popular;
       return popular.slice(0, n);
@@ -66,7 +66,7 @@ export function warmHarness(t: TestContext, popular: readonly string[] | Error =
     observe: (event) => events.push(event),
   });
   t.after(warmUps.close);
-  const scene: WarmHarness = {
+  const harness: WarmHarness = {
     warmUps,
     clock,
     events,
@@ -90,7 +90,7 @@ export function warmHarness(t: TestContext, popular: readonly string[] | Error =
       }
     },
   };
-  return scene;
+  return harness;
 }
 
 export function numbered(count: number, word = 'query'): readonly string[] {

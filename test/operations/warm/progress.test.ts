@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createProgress } from '../../../src/operations/warm/warm.ts';
 
-test('in whatever order queries end, those settled are the first ones, each counted for what became of it', () => {
+test('queries that end in any order are settled in the order of the file, each with its result', () => {
   const settlements = fc.array(fc.constantFrom('cached', 'computed', 'invalid', 'failed'), { maxLength: 40 });
   const orders = settlements.chain((all) =>
     fc.tuple(fc.constant(all), fc.shuffledSubarray([...all.keys()], { minLength: all.length })),

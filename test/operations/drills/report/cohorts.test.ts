@@ -20,7 +20,7 @@ function withControl(change: (sample: Sample) => { readonly searches: number; re
   return trackOf({ ...JOURNAL, samples, learned }, 'goods');
 }
 
-test('a ratio of few searches is drawn over several samples, and never over two stages', () => {
+test('a ratio with few searches is drawn over several samples, but never over two stages', () => {
   const track = withControl(({ stage }) => ({ searches: 5, hitRatio: stage < 2 ? 1 : 0 }));
   const runs = cohortCurve(
     { track, columnMs: 1 },
@@ -33,7 +33,7 @@ test('a ratio of few searches is drawn over several samples, and never over two 
   assert.equal(runs.length, 4);
 });
 
-test('a control cohort that wavers by chance lost nothing; one that fell shows that the loss spread', () => {
+test('a control cohort that varies by chance lost nothing; one that fell shows that the loss spread', () => {
   const [same] = controlConclusion(
     withControl(() => ({ searches: 3, hitRatio: 0.885 })),
     STAGED,
@@ -47,7 +47,7 @@ test('a control cohort that wavers by chance lost nothing; one that fell shows t
   assert.match(fell?.measured ?? '', /^30/);
 });
 
-test('what is above its limit for a moment held; before or after the stages it did not', () => {
+test('a figure above its limit for a moment held; above it before or after the stages it did not', () => {
   const [learned] = JOURNAL.learned;
   assert.ok(learned?.after);
   const guard = { ...STAGED, guards: STAGED.guards.filter(({ figure }) => figure === 'engineRateFactor') };
@@ -58,7 +58,7 @@ test('what is above its limit for a moment held; before or after the stages it d
   assert.equal(held({ after: { ...learned.after, engineCallsPerSecond: 9999 } }), 'failed after');
 });
 
-test('time in which no sample came is a gap of every line', () => {
+test('a time without samples is a gap in every line', () => {
   const samples = JOURNAL.samples.filter(({ atMs }) => atMs < 60_000 || atMs > 90_000);
   const { runs } = trackOf({ ...JOURNAL, samples }, 'goods');
   assert.deepEqual(
