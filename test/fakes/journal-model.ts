@@ -5,14 +5,14 @@ import type { Figures } from '../../src/operations/meter/figures.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 import { seededRandom } from './clock.ts';
 
-/** Traffic on one domain, as a small model: cohorts that lose their entries and refill, an engine with places. */
+/** A small model of traffic on one domain: cohorts that lose their entries and refill, and an engine with slots. */
 export interface TrafficOptions {
   readonly plan: Plan;
   readonly seed: number;
   readonly searchesPerSecond: number;
-  /** What a cohort does when nothing is wrong. */
+  /** Hit ratio of a cohort without a loss. */
   readonly hitRatio: number;
-  /** Until two thirds of a cohort are back. */
+  /** Time until two thirds of a cohort are back. */
   readonly refillMs: number;
   readonly places: number;
   readonly engineCallMs: number;
@@ -24,12 +24,12 @@ export interface Now {
   readonly seconds: number;
   readonly phase: DrillPhase;
   readonly stage: number;
-  /** Per stage, since when it is flushed; nothing of those that are not (any more). */
+  /** Per stage the time of its flush; absent when it is not flushed. */
   readonly flushedForMs: readonly (number | undefined)[];
   readonly isBlackout: boolean;
 }
 
-/** Of one domain; each call is the next sample. */
+/** Samples of one domain; each call returns the next one. */
 export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
   const { plan, searchesPerSecond, hitRatio, refillMs, places, engineCallMs } = options;
   const random = seededRandom(options.seed);
@@ -88,7 +88,7 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
   };
 }
 
-/** The holdout, then what each stage adds. */
+/** Share of the holdout, then of the cohort of each stage. */
 function cohortShares({ stages, holdout }: Plan): readonly number[] {
   let before = 0;
   const added = stages.map((stage) => {
@@ -101,7 +101,7 @@ function cohortShares({ stages, holdout }: Plan): readonly number[] {
   return [holdout, ...added];
 }
 
-/** What the guards saw in the last two seconds. */
+/** The values of guards over the last two seconds. */
 export function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figures | undefined): Sample['guards'] {
   const mean = (of: (figures: Figures) => number | undefined): number | undefined => {
     const known = recent.flatMap((figures) => of(figures) ?? []);
@@ -133,7 +133,7 @@ export interface Traffic {
   readonly refillMs?: number;
   readonly sampleMs?: number;
   readonly idleP99Ms?: number;
-  /** Where it ends before its time. Without a verdict it is still going on. */
+  /** Time of an early end. Without a verdict the drill still runs. */
   readonly end?: { readonly atMs: number; readonly verdict?: Verdict; readonly broken?: GuardRule };
 }
 
@@ -146,7 +146,7 @@ interface DomainPart {
 
 const RECOVERY_MS = 15_000;
 
-/** One domain from its baseline to its after. */
+/** One domain from its baseline to the phase `after`. */
 export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startMs: number, seed: number): DomainPart {
   const { searchesPerSecond = 640, hitRatio = 0.91, places = 24, refillMs = 7000, sampleMs = 500, end } = drilled;
   const traffic = createTraffic({
@@ -225,13 +225,13 @@ export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startM
   return { samples, marks, learned: learn(domain, samples, marks, baseline), toMs: nowMs };
 }
 
-/** Of all keys, after the stage. */
+/** Share of all keys that are flushed after the stage. */
 export function widthOf(plan: Plan, stage: number): number {
   const planned = plan.stages[stage];
   return planned?.kind === 'fraction' ? planned.fraction : 1 - plan.holdout;
 }
 
-/** What a drill would have learned from these samples. */
+/** The result that a drill would build from these samples. */
 export function learn(
   domain: string,
   samples: readonly Sample[],
@@ -274,7 +274,7 @@ export function learn(
   };
 }
 
-/** Over all of them; of levels the last. */
+/** Sums over all samples; levels are those of the last one. */
 export function mean(some: readonly Figures[]): Figures {
   const sum = (of: (figures: Figures) => number | undefined): number =>
     some.reduce((total, one) => total + (of(one) ?? 0), 0);

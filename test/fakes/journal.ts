@@ -35,7 +35,7 @@ export interface Drilled extends Traffic {
 
 const STARTED_AT_MS = Date.parse('2026-11-21T06:43:48.317Z');
 
-/** What a drill would have written: each domain's baseline, stages, recovery and after, one sample after another. */
+/** The journal that a drill would write: baseline, stages, recovery and after of each domain. */
 export function journalOf(drilled: Drilled = {}): Journal {
   const { plan = STAGED, domains = ['goods'], seed = 7, reason = 'rehearsal before the winter sale' } = drilled;
   const samples: Sample[] = [];
@@ -84,7 +84,7 @@ function previewOf(plan: Plan): FlushPreview {
   };
 }
 
-/** One drill of each kind that operators will meet, by name. */
+/** One drill of each kind that operators meet, by name. */
 export const SCENES: Readonly<Record<string, () => Journal>> = {
   passed: () => journalOf(),
   'aborted-at-100': () =>

@@ -8,7 +8,7 @@ import type { Clock } from '../../src/runtime.ts';
 import { OUTCOMES } from '../../src/search/events.ts';
 import { seededRandom } from './clock.ts';
 
-/** One domain's document in this process alone. */
+/** The control document of one domain, in this process only. */
 export function createFakeControl(): Control {
   let document: ControlDocument = {
     revision: 0,
@@ -42,7 +42,7 @@ export function createFakeControl(): Control {
   };
 }
 
-/** Raises floors and keeps lists as the real one does, without anything to flush behind it. */
+/** Raises floors and keeps lists like the real flush, without a cache. */
 export function createFakeFlush(control: Control, clock: Clock): Flush {
   let erasure: Erasure | undefined;
 
@@ -140,13 +140,13 @@ const ENGINE_CALL_MS = 24;
 const REFILL_MS = 4000;
 
 export interface LossNow {
-  /** 0–1 of the keys. */
+  /** Share of the keys, 0–1. */
   readonly fraction: number;
-  /** Since they were lost. */
+  /** Time since the loss. */
   readonly sinceMs: number;
 }
 
-/** What a domain under steady load would show: calm at a hit ratio of 0.89, and refilling exponentially after a loss. */
+/** Figures of a domain under steady load: a hit ratio of 0.89, and an exponential refill after a loss. */
 export function figuresAt(atMs: number, seconds: number, loss: LossNow | undefined, cohorts: number): Figures {
   const random = seededRandom(Math.round(atMs));
   const noise = (value: number, share: number): number => value * (1 + (random() - 0.5) * share);

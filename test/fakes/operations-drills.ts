@@ -8,7 +8,7 @@ import { readPlan } from '../../src/operations/drills/plan-validation.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { figuresAt, type LossNow, previewOf } from './operations-control.ts';
 
-/** Drills that run by the clock alone: what happened so far is calculated whenever somebody asks. */
+/** Drills that follow the clock only: every call computes the journal up to now. */
 export function createFakeDrills(options: {
   readonly controls: ReadonlyMap<string, Control>;
   readonly clock: Clock;
@@ -167,7 +167,7 @@ const plan = (name: string, title: string, stages: readonly Stage[], over: Plan[
   minSearches: 50,
 });
 
-/** Short enough to be watched to the end by whoever tries a console. */
+/** Short enough to watch a drill in a console to its end. */
 export const FAKE_PLANS: readonly Plan[] = [
   plan('canary', 'One key in a hundred', fractions(0.01)),
   plan('1-5-25-100', 'In four stages', fractions(0.01, 0.05, 0.25, 1)),
@@ -202,7 +202,7 @@ interface Step {
 const SAMPLE_MS = 500;
 const RECOVERY_MS = 3000;
 
-/** Everything the drill did until `nowMs` (wall time). */
+/** The journal of the drill up to `nowMs` (wall time). */
 export function journalAt(drill: FakeDrill, nowMs: number): Journal {
   const { plan, startedAtMs, aborted } = drill;
   const steps = stepsOf(drill);

@@ -13,7 +13,7 @@ interface Running {
 
 const MAX_WAITING = 1000;
 
-/** Settles what it was given at its rate, by the clock alone. */
+/** Settles its queries at the requested rate, following the clock only. */
 export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
   const { clock } = options;
   const all: Running[] = [];

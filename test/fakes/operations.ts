@@ -10,7 +10,7 @@ import { fakeStatus } from './search.ts';
 
 const POPULAR = ['q=кроссовки', 'q=iphone+13', 'q=диван&page=2', 'q=велосипед&sort=-price', 'q=коляска'];
 
-/** Operations that remember what they were told and show what a busy service would, without any search behind them. */
+/** Operations that remember requests and show the figures of a busy service, without any search. */
 export function createFakeOperations(options: {
   readonly clock: Clock;
   readonly domains?: readonly string[];

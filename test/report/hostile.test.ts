@@ -9,7 +9,7 @@ import { markupFaults } from './well-formed.ts';
 describe('a hostile value in a report becomes text', () => {
   for (const [name, value] of HOSTILE_VALUES) {
     it(`${name}, as content and as an attribute`, () => {
-      // As it comes: parsed JSON has whatever type somebody claims for it.
+      // Parsed JSON may have any type, whatever its static type says.
       const content = value as Content;
       const { markup } = element('p', { title: value as string }, content, said(value as string), [[content]]);
       assert.deepEqual(

@@ -42,7 +42,7 @@ test('adjacent areas are distinct without red, without green, and without any hu
   for (const side of SIDES) {
     const areas = Object.entries(AREAS);
     for (const [i, [name, ink]] of areas.entries()) {
-      // An outcome that did not occur is no area: the next but one touches it then.
+      // An outcome that did not occur has no area, so areas that are not neighbours in the list may touch.
       for (const [other, next] of areas.slice(i + 1, i + 3)) {
         const isNext = areas[i + 1]?.[0] === other;
         for (const sight of ['usual', 'no red', 'no green', ...(isNext ? (['no hue'] as const) : [])] as const) {

@@ -214,7 +214,7 @@ const { guards } = planOf({
   guards: [{ figure: 'errorRate', max: 0.1, forMs: 2000, then: 'hold' }],
 });
 
-/** Looks every half second at what it is told. */
+/** Checks a guard every half second with the given values. */
 function looks(values: readonly (number | undefined)[]) {
   const watch = createGuardWatch(guards);
   return values.map((value, n) => watch.check(n * 500, () => value)[0]);
@@ -254,7 +254,7 @@ test('a guard without any value is not broken', () => {
   );
 });
 
-/** The p99 as guards are told it, of searches that all took that long. */
+/** The p99 that guards see when all searches have this duration. */
 function p99Of(durationMs: number): number {
   const clock = createFakeClock();
   const levels = { inFlight: 0, queued: 0, maxConcurrent: 1, ceiling: 1, breaker: 'closed' } as const;

@@ -15,7 +15,7 @@ import { OUTCOMES, type Outcome } from '../../../src/search/events.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, type FakeClock, seededRandom } from '../../fakes/clock.ts';
 
-/** Drills over the real control room in memory, under a load that a test makes; time passes as fast as they sleep. */
+/** Drills with the real control room in memory, under a simulated load. Virtual time advances when a drill sleeps. */
 export interface DrillHarness {
   readonly drills: Drills;
   readonly clock: FakeClock;
@@ -24,10 +24,10 @@ export interface DrillHarness {
   readonly erased: EraseRequest[];
   readonly control: (domain?: string) => Control;
   readonly load: (domain?: string) => SimulatedDomain['load'];
-  /** Called each time the drill has slept, with what it has written so far. */
+  /** Called after each sleep of the drill, with its journal so far. */
   onTick: ((journal: Journal) => void) | undefined;
   readonly start: (plan: string | Plan, domains?: readonly string[]) => Promise<Journal>;
-  /** Waits for the drill's end. */
+  /** Resolves at the end of the drill. */
   readonly end: (id: string) => Promise<Journal>;
   readonly close: () => Promise<void>;
 }
@@ -37,15 +37,15 @@ export interface DrillHarnessOptions
   readonly domains?: readonly string[];
   readonly nodes?: readonly string[];
   readonly dedicated?: boolean;
-  /** By domain, where it is another than the usual one. */
+  /** By domain; default 2000. */
   readonly patienceMs?: Readonly<Record<string, number>>;
   readonly store?: ControlStore;
   readonly clock?: FakeClock;
-  /** Between two looks at the control store. */
+  /** Poll interval of the control store. */
   readonly intervalMs?: number;
   readonly preview?: DrillDomain['flush']['preview'];
   readonly recent?: DrillDomain['recent'];
-  /** Until an erasure is done; it fails by rejecting. */
+  /** Replaces the erasure; a rejection is a failed erasure. */
   readonly erasing?: (ask: EraseRequest) => Promise<void>;
 }
 
@@ -130,7 +130,7 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
   return harness;
 }
 
-/** @param changes over a plan of two stages with short times. */
+/** @param changes applied to a plan of two stages with short times. */
 export function planOf(changes: Readonly<Record<string, unknown>> = {}): Plan {
   const stages = [
     { fraction: 0.25, holdMs: 5000 },
@@ -159,26 +159,26 @@ export function previewOf(mode: FlushPreview['mode'], fraction: number, engine =
   };
 }
 
-/** How the domain fares; a test changes it while a drill runs. */
+/** The load on a domain. A test changes it while a drill runs. */
 export interface Load {
   searchesPerSecond: number;
-  /** Of the searches that miss. */
+  /** Share of all searches. */
   failing: number;
   shedding: number;
-  /** Of all searches, whatever the cache does. */
+  /** Duration of every search. */
   p99Ms: number;
-  /** Hit ratio of keys nobody flushed. */
+  /** Hit ratio of keys that are not flushed. */
   hitRatio: number;
-  /** Until a flushed key is back. */
+  /** Time until a flushed key is back. */
   refillMs: number;
   inFlight: number;
-  /** Other processes that report, and are asked for nothing. */
+  /** Number of other processes that report and serve no search. */
   others: number;
   /** The control store does not answer. */
   away: boolean;
 }
 
-/** A domain under steady load, in virtual time: what it counts follows from the overlay and the load. */
+/** A domain under load in virtual time. Its counts follow from the overlay and the load. */
 export interface SimulatedDomain {
   readonly load: Load;
   readonly readings: Pick<FleetReadings, 'collect'>;
@@ -202,7 +202,7 @@ export function createSimulatedDomain(clock: FakeClock, control: Pick<Control, '
   const durations = [...DURATION_BOUNDS_MS, 0].map(() => 0);
   const engine = { calls: 0, failed: 0, busyMs: 0 };
   let cohorts: { searches: number; hits: number }[] = [];
-  /** By the floor that took them. */
+  /** By floor. */
   const flushedAtMs = new Map<number, number>();
   let countedMs = clock.monotonicMs();
 

@@ -4,7 +4,7 @@ import { createMetricsWindow } from '../../../src/operations/drills/metrics-wind
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createSimulatedDomain } from './harness.ts';
 
-/** Ten seconds of looking twice a second, at ten searches a second. */
+/** A window of ten seconds with two readings and ten searches per second. */
 async function filledWindow() {
   const clock = createFakeClock();
   const { readings, load } = createSimulatedDomain(clock, { overlay: () => undefined });

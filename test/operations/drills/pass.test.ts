@@ -33,8 +33,8 @@ test('each stage is compared with its own past, and its result is in the journal
     assert.equal(Math.round((stage.control ?? 0) * 100), 90);
     assert.ok((stage.refillMs ?? 0) >= 2000 && (stage.refillMs ?? 0) <= 5000, `refilled after ${stage.refillMs} ms`);
   }
-  // 74 % of the keys lost at once, 0.9 of whose searches hit: the engine is asked for 0.1 and up to 0.666 more. With all of
-  // them lost that is ten times as much at most, of the sixteen that it can do.
+  // 74 % of the keys lost at once, with a hit ratio of 0.9: engine calls rise from 0.1 by up to 0.666. With all keys
+  // lost they rise at most tenfold; the engine can serve sixteen times as many.
   const { headroom, headroomLeft, amplification, survivable } = goods?.survival ?? {};
   assert.ok((headroom?.low ?? 0) < 16 && (headroom?.high ?? 0) > 16, JSON.stringify(headroom));
   assert.ok((headroomLeft?.low ?? 0) > 2 && (headroomLeft?.high ?? 9) < 4, JSON.stringify(headroomLeft));

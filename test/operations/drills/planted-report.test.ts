@@ -162,7 +162,7 @@ test('with any value in place of any member a journal is rendered or listed as u
 
 type Path = readonly (string | number)[];
 
-/** Of every member, and of the first items of lists. */
+/** The paths of every member, and of the first items of lists. */
 function placesIn(value: unknown, path: Path = []): readonly Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const parts: readonly (readonly [string | number, unknown])[] = Array.isArray(value)

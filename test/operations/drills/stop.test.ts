@@ -12,7 +12,7 @@ import { createDrillHarness, createSimulatedDomain, type DrillHarness, planOf, p
 
 const CALLER = { by: 'anna', reason: 'enough' };
 
-/** Resolves once the drill is in that stage, before its next tick. */
+/** Resolves when the drill is in that stage, before its next tick. */
 function inStage(harness: DrillHarness, stage: number): Promise<Journal> {
   return new Promise((resolve) => {
     harness.onTick = (journal) => {
@@ -31,7 +31,7 @@ test('after an abort at 100 % everything is served again at once', async (t) => 
   assert.ok(flushed > 0);
   const beforeMs = harness.clock.monotonicMs();
   await harness.drills.abort(id, CALLER);
-  assert.ok(harness.clock.monotonicMs() - beforeMs <= 500, 'no more than the tick it was in');
+  assert.ok(harness.clock.monotonicMs() - beforeMs <= 500, 'at most one tick');
   assert.deepEqual(harness.control().overlay()?.ranges, []);
   const journal = await harness.end(id);
   assert.deepEqual(journal.verdict, {
@@ -233,7 +233,7 @@ test('a halt that another process has just lifted refuses no start', async (t) =
   await other.drills.halt(CALLER);
   while (harness.control().document().halted === undefined) await sleep(5);
   await harness.drills.lift(CALLER);
-  assert.notEqual(other.control().document().halted, undefined, 'it has not looked since');
+  assert.notEqual(other.control().document().halted, undefined, 'it has not polled since');
   const { id } = await other.start(planOf());
   await other.drills.abort(id, CALLER);
 });

@@ -5,7 +5,7 @@ import { survivalOf } from '../../../src/operations/drills/result.ts';
 import { type Figures, figuresBetween } from '../../../src/operations/meter/figures.ts';
 
 const nothing = figuresBetween(new Map(), new Map());
-/** 1000 searches a second for 100 s, 100 of them engine calls of 10 ms on 8 places: the engine could do eight times as much. */
+/** 1000 searches per second for 100 s with 100 engine calls of 10 ms and 8 slots: the engine has eight times the capacity. */
 const BASELINE: Figures = {
   ...nothing,
   ...{ seconds: 100, searches: 100_000, searchesPerSecond: 1000, hitRatio: 0.9 },
@@ -15,7 +15,7 @@ const asked = (engineCallsPerSecond: number, seconds = 2): Figures => ({ ...BASE
 const LOST = { baseline: BASELINE, saturated: false };
 
 test('each figure is a range around the counted value, in proportion to the lost share', () => {
-  // Half of the keys made four times as many calls, so all of them would make seven times as many; the engine carries eight.
+  // The loss of half of the keys made four times as many calls, so a loss of all would make seven; the engine serves eight.
   const four = survivalOf({ ...LOST, worst: asked(400), share: 0.5 });
   assert.deepEqual(four, {
     headroom: { low: 7.8, high: 8.2 },

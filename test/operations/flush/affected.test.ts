@@ -39,7 +39,7 @@ test('for a domain without a store only memory is counted', async (t) => {
   assert.deepEqual(affected, { memory: 20, store: 'no-store' });
 });
 
-/** Pages of two queries, one of which begins like the other. */
+/** Pages of two queries; the text of one is a prefix of the other. */
 function held(t: TestContext, holds?: (storeName: string) => Promise<boolean | undefined>) {
   const harness = flushHarness(t, holds === undefined ? { store: false } : { holds });
   for (const canonical of ['goods@p?q=a', 'goods@p?q=a&page=2', 'goods@p?q=a&sort=price', 'goods@p?q=ab']) {

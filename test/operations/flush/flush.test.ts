@@ -15,7 +15,7 @@ const OVERLAY = {
   cohorts: [],
 } as const;
 
-/** How an entry of the first generation is judged now, bucket by bucket. */
+/** The current verdict on an entry of the first generation, bucket by bucket. */
 const judged = ({ control, clock }: FlushHarness, bucket: number, parts = {}): string =>
   control.rules.judge(entryOf(clock, { generation: 1, ...parts }), {
     storeName: 'sc1:goods:{x}',

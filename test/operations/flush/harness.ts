@@ -18,10 +18,10 @@ export interface FlushHarness {
   readonly memory: ReturnType<typeof createMemoryTier>;
   readonly clock: FakeClock;
   readonly events: FlushEvent[];
-  /** Puts so many entries into the store, spread over its nodes, and into L1. */
+  /** Puts `count` entries into the store, spread over its nodes, and into L1. */
   readonly hold: (count: number, nodes?: readonly string[]) => readonly SearchKey[];
   readonly held: () => readonly string[];
-  /** Lets time pass in steps of 50 ms, and everything that is ready happen. */
+  /** Advances time in steps of 50 ms, and lets pending work run. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface FlushHarnessOptions extends Partial<FlushOptions> {
   readonly store?: false;
 }
 
-/** Two nodes of a store, real control over memory, and a clock that the test holds in its hand. */
+/** A store of two nodes, the real control room in memory, and a fake clock. */
 export function flushHarness(t: TestContext, given: FlushHarnessOptions = {}): FlushHarness {
   const { nodes = ['a:1', 'b:1'], store, ...options } = given;
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -90,11 +90,11 @@ export function flushHarness(t: TestContext, given: FlushHarnessOptions = {}): F
   };
 }
 
-/** The pages of one query, as the canonical forms of these tests have them. */
+/** The pages of one query, with the canonical forms of these tests. */
 export function pagesOf(text: string): QueryPages {
   const canonicalStart = `goods@p?q=${text}`;
   return { text, canonicalStart, firstStoreName: keyOf(canonicalStart, 'goods').storeName };
 }
 
-/** As whoever composes the room says it. */
+/** The same as in the composition root. */
 export const bucketOf = (key: string): number => storedNameOf(key, 'goods').bucket;

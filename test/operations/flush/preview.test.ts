@@ -30,7 +30,7 @@ test('a dry run counts the keys in the store and in memory, and changes nothing'
 test('a large node is estimated from a sample, and the preview says so', async (t) => {
   const harness = flushHarness(t, { nodes: ['a:1'] });
   for (let place = 0; place < 60_000; place += 1) {
-    // One of two keys is another domain's; values grow from 0 to 99 bytes.
+    // Every second key belongs to another domain; values grow from 0 to 99 bytes.
     const name = keyOf(`query ${place}`, place % 2 === 0 ? 'goods' : 'auto').storeName;
     harness.content.put('a:1', name, Buffer.alloc(place % 100));
   }

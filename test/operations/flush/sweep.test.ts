@@ -47,7 +47,7 @@ function sweepScene(t: TestContext, entries: number) {
 test('entries that a flush has made useless are removed from memory in slices', async (t) => {
   const harness = sweepScene(t, 2000);
   harness.follow((document) => raiseFloors(document, HALF, 0));
-  assert.ok(harness.held().length > 1700, 'nothing of it at once');
+  assert.ok(harness.held().length > 1700, 'not all at once');
   await harness.swept(1);
   const staying = harness.keys.filter(({ bucket }) => bucket >= 5000).map(({ key }) => key);
   assert.deepEqual(harness.held(), staying.toSorted());

@@ -8,24 +8,24 @@ export interface WarmHarness {
   readonly warmUps: WarmUps;
   readonly clock: FakeClock;
   readonly events: WarmEvent[];
-  /** Searches as they were begun, in order. */
+  /** Searches in the order in which they were begun. */
   readonly asked: string[];
-  /** How long the engine takes, and how many it takes at once. */
+  /** Duration of an engine call, and number of slots. */
   engineMs: number;
   places: number;
-  /** Places that people hold. */
+  /** Slots in use by searches of people. */
   people: number;
-  /** Instead of computing. */
+  /** The answer of the cache and the engine to a line. */
   answer: (line: string) => 'cached' | 'computed' | 'refused';
-  /** The most that ran at once. */
+  /** Maximum of calls that ran at the same time. */
   readonly most: () => number;
   /** The latest state of a warm-up. */
   readonly look: (id: string) => WarmUp;
-  /** Lets time pass in steps of 10 ms, and everything that is ready happen. */
+  /** Advances time in steps of 10 ms, and lets pending work run. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
-/** Two domains, `goods` and `auto`, on an engine of eight places and 20 ms a call; a line with `?` in it is no search. */
+/** Two domains, `goods` and `auto`, with an engine of eight slots and 20 ms per call. A line with `?` is no valid search. */
 export function warmHarness(t: TestContext, popular: readonly string[] | Error = []): WarmHarness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();

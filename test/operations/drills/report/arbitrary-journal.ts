@@ -12,7 +12,7 @@ import { GUARD_FIGURES, type GuardRule, type Plan, type Stage } from '../../../.
 import type { Figures } from '../../../../src/operations/meter/figures.ts';
 import { OUTCOMES } from '../../../../src/search/events.ts';
 
-/** Whatever arithmetic can make of a count or a time, the numbers that are none among them. */
+/** Any number that arithmetic can produce, NaN and infinities included. */
 const number = fc.oneof(
   { weight: 6, arbitrary: fc.double({ min: 0, max: 1e4, noNaN: true }) },
   { weight: 1, arbitrary: fc.constantFrom(0, -1, 1e-9, 1e21, Number.MAX_VALUE, Number.POSITIVE_INFINITY, Number.NaN) },
@@ -21,7 +21,7 @@ const times = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 900_000 }) },
   { weight: 1, arbitrary: number },
 );
-/** Its own words may be anything but what the test looks for. */
+/** Any text without the words that the test searches for. */
 const words = fc
   .string({ unit: 'binary', maxLength: 20 })
   .filter((text) => !/NaN|undefined|Infinity|null|object/.test(text));

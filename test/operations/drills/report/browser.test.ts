@@ -7,7 +7,7 @@ import { journalOf, SCENES, STAGED } from '../../../fakes/journal.ts';
 
 const PAGES = Object.fromEntries(Object.entries(SCENES).map(([name, scene]) => [name, reportPage(scene())]));
 
-// Each in a browser context of its own.
+// Each test has its own browser context.
 suite('the report in a browser', { concurrency: 3 }, () => {
   let browser: TestBrowser;
   before(async () => {

@@ -7,7 +7,7 @@ import { journalOf, STAGED } from '../../../fakes/journal.ts';
 
 const JOURNAL = journalOf();
 
-/** The journal with its control cohort as `change` has it. */
+/** The journal with its control cohort changed by `change`. */
 function withControl(change: (sample: Sample) => { readonly searches: number; readonly hitRatio: number }) {
   const samples = JOURNAL.samples.map((sample) => ({
     ...sample,

@@ -23,7 +23,7 @@ function plain(text: string): string {
   return text.replaceAll(/\s+/g, ' ');
 }
 
-/** What a reader sees, without tags; the spaces within figures are no-break ones. */
+/** The text of the page without tags. Spaces inside figures are no-break spaces. */
 function textOf(page: string): string {
   const body = page.slice(page.indexOf('<body'));
   const spaced = body.replaceAll(/<\/(?:p|td|th|dt|dd|li|h1|h2|h3|h4|caption|text)>/g, ' ').replaceAll(/<[^>]*>/g, '');
