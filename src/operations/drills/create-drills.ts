@@ -10,7 +10,7 @@ import { applyPatience } from './guards.ts';
 import { type Journal, type ResumePoint, resumePoint } from './journal.ts';
 import { loadReadyPlans } from './plan-file.ts';
 import { cohortsOf, previewStage, type ResolvedRequest, resolveRequest, warningsOf } from './resolve-request.ts';
-import { type Sleep, sleepReally } from './run-domain.ts';
+import { type Sleep, timerSleep } from './run-domain.ts';
 import { beginDrill, type RunningDrill } from './run-drill.ts';
 
 export interface DrillsOptions extends Runtime<DrillEvent> {
@@ -33,7 +33,7 @@ const PROCESS_STOPPED = { kind: 'aborted', detail: 'The process that ran it was 
 /** Reads the ready-made plans. @throws when one of them is invalid */
 export function createDrills(options: DrillsOptions): Drills {
   const { domains, random, clock, observe, processId, keep, directory } = options;
-  const { leaseMs = 3000, tickMs = 500, sleep = sleepReally } = options;
+  const { leaseMs = 3000, tickMs = 500, sleep = timerSleep } = options;
   const ready = loadReadyPlans();
   const archive = createArchive({
     ...(directory === undefined ? {} : { directory }),
@@ -124,7 +124,7 @@ export function createDrills(options: DrillsOptions): Drills {
       const own = [...running.values()];
       for (const drill of own) void drill.stop(PROCESS_STOPPED);
       // While the control store is away a drill cannot be ended; the other processes end it when its lease expires.
-      await Promise.race([Promise.all(own.map((drill) => drill.over)), sleepReally(CLOSE_MS)]);
+      await Promise.race([Promise.all(own.map((drill) => drill.over)), timerSleep(CLOSE_MS)]);
     },
   };
 }

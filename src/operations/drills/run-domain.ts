@@ -303,5 +303,5 @@ export function createStopSignal(): StopSignal {
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
 /** Resolves after `ms`, or when the signal is aborted. Does not keep the process alive. */
-export const sleepReally: Sleep = (ms, signal) =>
+export const timerSleep: Sleep = (ms, signal) =>
   timer(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) }).catch(() => undefined);

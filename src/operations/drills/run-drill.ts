@@ -22,7 +22,7 @@ export interface RunningDrill {
   readonly over: Promise<void>;
 }
 
-export interface BeginOptions extends Runtime<DrillEvent> {
+interface BeginOptions extends Runtime<DrillEvent> {
   readonly archive: Archive;
   readonly leaseMs: number;
   readonly tickMs: number;

@@ -147,7 +147,10 @@ export function createErasures(options: ErasuresOptions): Erasures {
       throw new OperationRefused('erasure-running', `an erasure of ${domain} runs in this process: wait for its end`);
     }
     if (content?.nodes().length === 0) {
-      throw new OperationRefused('no-store', `the store of ${domain} has not been reached yet: nobody knows its nodes`);
+      throw new OperationRefused(
+        'no-store',
+        `the store of ${domain} has not been reached yet: its nodes are not known`,
+      );
     }
     isBusy = true;
   };

@@ -100,7 +100,7 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
       const query = queue.take(clock.monotonicMs());
       if (query !== undefined) begin(query);
     }
-    if (isIdle() && clock.monotonicMs() - busyMs >= UNFED_MS) end('stopped', 'nobody sent a query for 5 minutes');
+    if (isIdle() && clock.monotonicMs() - busyMs >= UNFED_MS) end('stopped', 'no query was sent for 5 minutes');
     else next();
   };
 

@@ -61,7 +61,7 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
     try {
       run.take(await domain.popular(top), true);
     } catch (error) {
-      run.stop(`nobody could say what is popular: ${String(error)}`);
+      run.stop(`the popular queries could not be read: ${String(error)}`);
     }
   };
 

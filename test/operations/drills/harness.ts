@@ -71,14 +71,14 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
     if (control === undefined) throw new Error(`no domain ${domain}`);
     return control;
   };
-  const worlds = new Map(names.map((domain) => [domain, createSimulatedDomain(clock, controlOf(domain))]));
-  const worldOf = (domain = names[0] ?? ''): SimulatedDomain =>
-    worlds.get(domain) ?? createSimulatedDomain(clock, controlOf());
+  const simulations = new Map(names.map((domain) => [domain, createSimulatedDomain(clock, controlOf(domain))]));
+  const simulationOf = (domain = names[0] ?? ''): SimulatedDomain =>
+    simulations.get(domain) ?? createSimulatedDomain(clock, controlOf());
 
   const harness: DrillHarness = {
     drills: createDrills({
       domains: names.map((name) => ({
-        ...{ name, control: controlOf(name), readings: worldOf(name).readings, dedicated },
+        ...{ name, control: controlOf(name), readings: simulationOf(name).readings, dedicated },
         nodes: () => nodes,
         hasStore: nodes.length > 0,
         recent: options.recent ?? (() => undefined),
@@ -111,7 +111,7 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
     events,
     erased,
     control: controlOf,
-    load: (domain) => worldOf(domain).load,
+    load: (domain) => simulationOf(domain).load,
     onTick: undefined,
     start: (plan, domains) =>
       harness.drills.start({ plan, by: 'test', reason: 'rehearsal', ...(domains && { domains }) }),
