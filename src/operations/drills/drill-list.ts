@@ -21,7 +21,7 @@ const MAX_UNREADABLE = 64;
 
 export function createDrillList({ running, remote, archive }: DrillListOptions): DrillList {
   /** A process that shares the directory may still run the drill; otherwise a journal without an end is an abandoned drill. */
-  const settled = (journal: Journal): Journal =>
+  const withVerdict = (journal: Journal): Journal =>
     remote.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over') ? journal : asAbandoned(journal);
 
   return {
@@ -30,7 +30,7 @@ export function createDrillList({ running, remote, archive }: DrillListOptions):
       const found = new Map<string, DrillSummary>();
       for (const journal of remote.heads()) found.set(journal.id, summaryOf(journal, false));
       const kept = await archive.heads();
-      for (const journal of kept.journals) found.set(journal.id, summaryOf(settled(journal), true));
+      for (const journal of kept.journals) found.set(journal.id, summaryOf(withVerdict(journal), true));
       for (const drill of running.values()) {
         const journal = drill.head();
         found.set(journal.id, summaryOf(journal, true));
@@ -44,7 +44,7 @@ export function createDrillList({ running, remote, archive }: DrillListOptions):
       const here = running.get(id)?.journal();
       if (here !== undefined) return here;
       const kept = await archive.read(id);
-      if (kept?.kind === 'journal') return settled(kept.journal);
+      if (kept?.kind === 'journal') return withVerdict(kept.journal);
       await remote.refresh();
       const head = remote.heads().find((journal) => journal.id === id);
       if (head !== undefined) return head;

@@ -221,10 +221,10 @@ export function resumePoint(journal: Journal): { readonly point: ResumePoint; re
  * Maximum of counts, rates, sizes and durations. JSON itself has no bound: 1e999 is read as infinity. It is higher than any
  * figure computed from readings that the meter accepts, so a planted reading cannot make the report of a drill unreadable.
  */
-const MOST = 1e30;
-const amount = Type.Number({ minimum: 0, maximum: MOST });
+const MAX_AMOUNT = 1e30;
+const amount = Type.Number({ minimum: 0, maximum: MAX_AMOUNT });
 /** Figures that may be negative. */
-const difference = Type.Number({ minimum: -MOST, maximum: MOST });
+const difference = Type.Number({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
 const ratio = Type.Number({ minimum: 0, maximum: 1 });
 /** Until 2100: a later time would always be first in the list and cannot be shown. */
 const wallMs = Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1) });

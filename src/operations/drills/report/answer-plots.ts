@@ -28,7 +28,7 @@ import {
 /** Hit ratio of the current stage's cohort and of the control cohort, each with its own past. */
 export function hitRatioPlot(input: PlotInput, plan: Plan, id: string): Panel {
   const { track } = input;
-  const past = track.learned?.baseline.cohorts ?? [];
+  const past = track.result?.baseline.cohorts ?? [];
   const flushed = cohortCurve(
     input,
     ({ figures, stage }) => figures.cohorts[stage + 1],
@@ -153,11 +153,11 @@ function counted(value: number | undefined): number {
 
 /** Duration of answers. */
 export function latencyPlot(input: PlotInput, id: string): Panel {
-  const { fromMs, toMs, learned } = input.track;
+  const { fromMs, toMs, result } = input.track;
   // Percentiles have no meaningful mean: a point of several samples shows their worst p99 and their median p50.
   const p99 = curve(input, ({ figures }) => figures.p99Ms, 'worst');
   const p50 = curve(input, ({ figures }) => figures.p50Ms, 'middle');
-  const before = learned?.baseline.p99Ms;
+  const before = result?.baseline.p99Ms;
   const frame = createFrame({ fromMs, toMs, max: Math.max(highest(p99, p50), before ?? 0), heightPx: 150 });
   const worst = durationText(p99.length === 0 ? undefined : highest(p99));
   return {

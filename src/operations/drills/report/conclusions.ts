@@ -59,30 +59,30 @@ export const MEANINGS = {
     'f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once before the engine has more to do than it can',
 } as const;
 
-function headroom({ learned, preview }: Track): readonly Conclusion[] {
-  const { headroom: before, headroomLeft: left } = learned?.survival ?? {};
+function headroom({ result, preview }: Track): readonly Conclusion[] {
+  const { headroom: before, headroomLeft: left } = result?.survival ?? {};
   const words =
     left === undefined
       ? 'The engine was asked too seldom at the worst moment to say how much it had left.'
       : (left.high ?? Number.POSITIVE_INFINITY) <= FULL_ENGINE_HEADROOM
         ? `At the worst moment the engine was asked for all it can do: ${rangeText(left, timesText)}.`
         : `At the worst moment the engine could have done ${rangeText(left, timesText)} what it was asked; before, ${rangeText(before, timesText)}.`;
-  const foretold = preview?.engine.headroom;
+  const predicted = preview?.engine.headroom;
   return [
     {
       name: 'Headroom left (H)',
       meaning: MEANINGS.headroom,
-      measured: measuredRange(learned, left, timesText),
-      predicted: foretold === undefined ? UNKNOWN : `${timesText(foretold)} before`,
-      words: learned !== undefined && learned.survival === undefined ? OLD_JOURNAL : words,
+      measured: measuredRange(result, left, timesText),
+      predicted: predicted === undefined ? UNKNOWN : `${timesText(predicted)} before`,
+      words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
     },
   ];
 }
 
 function survival(track: Track, plan: Plan): readonly Conclusion[] {
-  const { learned, preview } = track;
-  const range = learned?.survival?.survivable;
-  const foretold = preview?.engine.survivable;
+  const { result, preview } = track;
+  const range = result?.survival?.survivable;
+  const predicted = preview?.engine.survivable;
   const stage = lastStage(track);
   const flushed = stage === undefined ? undefined : shareFlushed(plan, stage);
   const lost = flushed === undefined ? '' : ` This drill flushed ${percentText(flushed)}.`;
@@ -94,29 +94,29 @@ function survival(track: Track, plan: Plan): readonly Conclusion[] {
     {
       name: 'Survivable at once (f*)',
       meaning: MEANINGS.survivable,
-      measured: measuredRange(learned, range, percentText),
-      predicted: foretold === undefined ? UNKNOWN : `${percentText(foretold)} at least`,
-      words: learned !== undefined && learned.survival === undefined ? OLD_JOURNAL : words,
+      measured: measuredRange(result, range, percentText),
+      predicted: predicted === undefined ? UNKNOWN : `${percentText(predicted)} at least`,
+      words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
     },
   ];
 }
 
-function amplification({ learned, preview }: Track): readonly Conclusion[] {
-  const peak = learned?.stages.reduce((most, stage) => Math.max(most, stage.peakEngineCallsPerSecond), 0);
-  const before = learned?.baseline.engineCallsPerSecond;
-  const { engineCallsPerSecond, extraCallsPerSecond, amplification: foretold } = preview?.engine ?? {};
+function amplification({ result, preview }: Track): readonly Conclusion[] {
+  const peak = result?.stages.reduce((most, stage) => Math.max(most, stage.peakEngineCallsPerSecond), 0);
+  const before = result?.baseline.engineCallsPerSecond;
+  const { engineCallsPerSecond, extraCallsPerSecond, amplification: predicted } = preview?.engine ?? {};
   const most =
     engineCallsPerSecond === undefined || extraCallsPerSecond === undefined
       ? ''
       : ` The dry run expected ${perSecondText(engineCallsPerSecond + extraCallsPerSecond)} at most.`;
-  const range = learned?.survival?.amplification;
+  const range = result?.survival?.amplification;
   const told = range === undefined ? '' : ` With nothing cached that would be ${rangeText(range, timesText)}.`;
   return [
     {
       name: 'Amplification (A)',
       meaning: MEANINGS.amplification,
-      measured: measuredRange(learned, range, timesText),
-      predicted: foretold === undefined ? UNKNOWN : `${timesText(foretold)} at most`,
+      measured: measuredRange(result, range, timesText),
+      predicted: predicted === undefined ? UNKNOWN : `${timesText(predicted)} at most`,
       words: `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${told}${most}`,
     },
   ];
@@ -128,15 +128,15 @@ const OLD_JOURNAL = 'Its journal is of an older version, which told single figur
 
 /** A journal of an old version has no ranges, which is different from a range that could not be measured. */
 export function measuredRange(
-  learned: DomainResult | undefined,
+  result: DomainResult | undefined,
   range: Range | undefined,
   text: (value: number) => string,
 ): string {
-  return learned?.survival === undefined ? UNKNOWN : rangeText(range, text);
+  return result?.survival === undefined ? UNKNOWN : rangeText(range, text);
 }
 
-function refill({ learned }: Track, plan: Plan): readonly Conclusion[] {
-  const stages = learned?.stages ?? [];
+function refill({ result }: Track, plan: Plan): readonly Conclusion[] {
+  const stages = result?.stages ?? [];
   const slowest = stages.toSorted((a, b) => (b.refillMs ?? -1) - (a.refillMs ?? -1))[0];
   const open = stages.filter((stage) => stage.refillMs === undefined);
   const title = (one: (typeof stages)[number]): string => stageHeading(plan, one.stage, one.title);
@@ -182,8 +182,8 @@ function harm(track: Track): readonly Conclusion[] {
   ];
 }
 
-function afterwards({ learned }: Track): readonly Conclusion[] {
-  const [before, after] = [learned?.baseline.hitRatio, learned?.after?.hitRatio];
+function afterwards({ result }: Track): readonly Conclusion[] {
+  const [before, after] = [result?.baseline.hitRatio, result?.after?.hitRatio];
   if (before === undefined || after === undefined) return [];
   const points = (after - before) * 100;
   const changed =
@@ -211,7 +211,7 @@ const MIN_STAGE_SEARCHES = 100;
  * is small and its ratio at one moment means little.
  */
 export function controlConclusion(track: Track, plan: Plan): readonly Conclusion[] {
-  const past = ratioOf([track.learned?.baseline.cohorts[0]]);
+  const past = ratioOf([track.result?.baseline.cohorts[0]]);
   const lowest = lowestStage(track);
   if (past === undefined || lowest === undefined) return [];
   const lost = Math.max(0, (past.hitRatio - lowest.hitRatio) * 100);
@@ -257,7 +257,7 @@ export function testedGuards(track: Track, plan: Plan): readonly TestedGuard[] {
 }
 
 function tested(track: Track, guard: GuardRule): TestedGuard {
-  const { learned } = track;
+  const { result } = track;
   const seen = samplesOf(track).flatMap(({ atMs, phase, guards }) =>
     guards.filter(({ figure }) => figure === guard.figure).map((one) => ({ ...one, atMs, phase })),
   );
@@ -266,8 +266,8 @@ function tested(track: Track, guard: GuardRule): TestedGuard {
   const over = (figures: Figures, baseline: Figures): number | undefined =>
     phaseValue(guard.figure, figures, baseline, shareInFlight(figures));
   const during = values(['stage', 'hold', 'recovery']);
-  const before = learned === undefined ? values(['baseline']).at(-1) : over(learned.baseline, learned.baseline);
-  const after = learned?.after === undefined ? values(['after']).at(-1) : over(learned.after, learned.baseline);
+  const before = result === undefined ? values(['baseline']).at(-1) : over(result.baseline, result.baseline);
+  const after = result?.after === undefined ? values(['after']).at(-1) : over(result.after, result.baseline);
   const worst = during.length === 0 ? undefined : Math.max(...during);
   // Several guards may watch one figure with different limits: a mark names its own.
   const mark = track.marks.find((one) => one.kind === 'guard' && one.figure === guard.figure && one.max === guard.max);

@@ -8,7 +8,7 @@ import { GUARD_WORDS } from './words.ts';
 
 /** Engine calls per second, with their rate in the baseline. */
 export function engineRatePlot(input: PlotInput, id: string): Panel {
-  const { fromMs, toMs, learned } = input.track;
+  const { fromMs, toMs, result } = input.track;
   const rate = curve(input, ({ figures }) => figures.engineCallsPerSecond, 'mean');
   const failures = curve(
     input,
@@ -16,7 +16,7 @@ export function engineRatePlot(input: PlotInput, id: string): Panel {
     'mean',
   );
   const anyFailed = highest(failures) > 0;
-  const before = finite(learned?.baseline.engineCallsPerSecond);
+  const before = finite(result?.baseline.engineCallsPerSecond);
   const frame = createFrame({ fromMs, toMs, max: Math.max(highest(rate, failures), before ?? 0), heightPx: 150 });
   const peak = perSecondText(highest(rate));
   return {

@@ -18,7 +18,7 @@ import { hitRatioPlot, latencyPlot, outcomePlot } from './answer-plots.ts';
 import { MEANINGS, measuredRange } from './conclusions.ts';
 import { enginePlacesPlot, engineRatePlot, guardPlots } from './engine-plots.ts';
 import { annotationsOf, plotKey } from './plot-annotations.ts';
-import { dryRun, hypothesisTable, learnedTable, limitText, phaseTable, stageTable, timeline } from './tables.ts';
+import { conclusionsTable, dryRun, hypothesisTable, limitText, phaseTable, stageTable, timeline } from './tables.ts';
 import { lastStage, type PlotInput, samplesOf, type Track, trackOf } from './track.ts';
 import { lossName, stageHeading, verdictWords } from './words.ts';
 
@@ -110,19 +110,19 @@ function overview(journal: Journal): Markup | undefined {
         title: 'Headroom left',
         meaning: MEANINGS.headroom,
         isNumber: true,
-        cell: ({ track: { learned } }) => measuredRange(learned, learned?.survival?.headroomLeft, timesText),
+        cell: ({ track: { result } }) => measuredRange(result, result?.survival?.headroomLeft, timesText),
       },
       {
         title: 'Amplification',
         meaning: MEANINGS.amplification,
         isNumber: true,
-        cell: ({ track: { learned } }) => measuredRange(learned, learned?.survival?.amplification, timesText),
+        cell: ({ track: { result } }) => measuredRange(result, result?.survival?.amplification, timesText),
       },
       {
         title: 'f*',
         meaning: MEANINGS.survivable,
         isNumber: true,
-        cell: ({ track: { learned } }) => measuredRange(learned, learned?.survival?.survivable, percentText),
+        cell: ({ track: { result } }) => measuredRange(result, result?.survival?.survivable, percentText),
       },
       { title: 'Longest refill', isNumber: true, cell: ({ track }) => durationText(longestRefillMs(track)) },
       { title: 'Shed, failed', isNumber: true, cell: ({ track }) => countText(refused(track)) },
@@ -138,8 +138,8 @@ function reached({ plan }: Journal, track: Track): string {
   return track.runs.length === 0 ? 'not begun' : 'nothing flushed';
 }
 
-function longestRefillMs({ learned }: Track): number | undefined {
-  return learned?.stages.reduce<number | undefined>(
+function longestRefillMs({ result }: Track): number | undefined {
+  return result?.stages.reduce<number | undefined>(
     (most, { refillMs }) => (refillMs === undefined ? most : Math.max(most ?? 0, refillMs)),
     undefined,
   );
@@ -174,7 +174,7 @@ function domainSection({ plan, ...journal }: Journal, at: number, columns: numbe
     'section',
     { 'aria-labelledby': id },
     element('h2', { id }, journal.domains.length > 1 ? ['Domain ', said(domain)] : 'Result'),
-    learnedTable(track, plan),
+    conclusionsTable(track, plan),
     stageTable(track, plan),
     hypothesisTable(track, plan),
     element('h3', {}, 'Over time'),

@@ -81,7 +81,7 @@ function middle(some: readonly number[]): number | undefined {
 }
 
 /** One row per stage: how far the hit ratio of its cohort fell, and how soon it was back. */
-export function stageTable({ learned, marks }: Track, plan: Plan): Markup | undefined {
+export function stageTable({ result, marks }: Track, plan: Plan): Markup | undefined {
   const begun = (stage: number): string | undefined => {
     const mark = marks.find((one) => one.kind === 'stage' && one.stage === stage);
     return mark?.kind === 'stage' ? mark.title : undefined;
@@ -106,12 +106,12 @@ export function stageTable({ learned, marks }: Track, plan: Plan): Markup | unde
         cell: ({ peakEngineCallsPerSecond }) => perSecondText(peakEngineCallsPerSecond),
       },
     ],
-    rows: learned?.stages ?? [],
+    rows: result?.stages ?? [],
   });
 }
 
 /** The figures that a drill is run for, each with its meaning in words. */
-export function learnedTable(track: Track, plan: Plan): Markup | undefined {
+export function conclusionsTable(track: Track, plan: Plan): Markup | undefined {
   return table<Conclusion>({
     caption: 'What was learned',
     narrow: 'cards',

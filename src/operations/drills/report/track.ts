@@ -20,7 +20,7 @@ export interface Track {
   /** Samples without a gap; between two runs nothing was measured. */
   readonly runs: readonly (readonly Stretch[])[];
   readonly marks: readonly Mark[];
-  readonly learned?: DomainResult;
+  readonly result?: DomainResult;
   readonly preview?: FlushPreview;
 }
 
@@ -50,11 +50,11 @@ export function trackOf(journal: Journal, domain: string): Track {
   // A whole second, so that the axis begins with a tick.
   const fromMs = Math.floor(firstMs / 1000) * 1000;
   const toMs = moments.reduce((high, ms) => Math.max(high, ms), fromMs + MIN_SPAN_MS);
-  const learned = journal.learned.find((one) => one.domain === domain);
+  const result = journal.learned.find((one) => one.domain === domain);
   const preview = Object.hasOwn(journal.previews, domain) ? journal.previews[domain] : undefined;
   return {
     ...{ domain, fromMs, toMs, runs, marks },
-    ...(learned !== undefined && { learned }),
+    ...(result !== undefined && { result }),
     ...(preview !== undefined && { preview }),
   };
 }
