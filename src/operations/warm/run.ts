@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime.ts';
-import { createProgress, type WarmRequest, type WarmUp } from './warm.ts';
+import type { WarmRequest, WarmUp } from './warm.ts';
 
 /** The parts of a domain that a warm-up uses. */
 export interface WarmDomain<Prepared> {
@@ -288,5 +288,42 @@ function createWarmQueue(): WarmQueue {
       nextLine = 0;
       again.length = 0;
     },
+  };
+}
+
+/** The result of one query. */
+type Settlement = 'cached' | 'computed' | 'invalid' | 'failed';
+
+/**
+ * Counts finished queries in the order in which they were taken, although they end in any order. So a query file can be
+ * resumed after `settled` lines without missing one.
+ */
+interface Progress {
+  readonly take: (queries: number) => void;
+  /** @param place 0 … taken − 1, each once. */
+  readonly settle: (place: number, settlement: Settlement) => void;
+  readonly taken: () => number;
+  readonly counts: () => Readonly<Record<'settled' | Settlement, number>>;
+}
+
+export function createProgress(): Progress {
+  const counts = { settled: 0, cached: 0, computed: 0, invalid: 0, failed: 0 };
+  /** Queries that ended before an earlier one. Bounded by the number of taken and unfinished queries. */
+  const ahead = new Map<number, Settlement>();
+  let taken = 0;
+  return {
+    take: (queries) => {
+      taken += queries;
+    },
+    settle: (place, settlement) => {
+      ahead.set(place, settlement);
+      for (let next = ahead.get(counts.settled); next !== undefined; next = ahead.get(counts.settled)) {
+        ahead.delete(counts.settled);
+        counts.settled += 1;
+        counts[next] += 1;
+      }
+    },
+    taken: () => taken,
+    counts: () => ({ ...counts }),
   };
 }

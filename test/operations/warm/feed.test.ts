@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import { createProgress } from '../../../src/operations/warm/run.ts';
 import { numbered, type WarmHarness, warmHarness } from './harness.ts';
 
 const start = ({ warmUps }: WarmHarness, maxPerSecond = 1000): string =>
@@ -138,4 +140,30 @@ test('a slow warm-up is not stopped as one without new queries', async (t) => {
   harness.people = 0;
   await harness.pass(1000);
   assert.equal(harness.look(id).settled, 3);
+});
+
+test('queries that end in any order are settled in the order of the file, each with its result', () => {
+  const settlements = fc.array(fc.constantFrom('cached', 'computed', 'invalid', 'failed'), { maxLength: 40 });
+  const orders = settlements.chain((all) =>
+    fc.tuple(fc.constant(all), fc.shuffledSubarray([...all.keys()], { minLength: all.length })),
+  );
+  fc.assert(
+    fc.property(orders, ([all, order]) => {
+      const progress = createProgress();
+      progress.take(all.length);
+      const ended = new Set<number>();
+      for (const place of order) {
+        progress.settle(place, all[place] ?? 'failed');
+        ended.add(place);
+        let prefix = 0;
+        while (ended.has(prefix)) prefix += 1;
+        const { settled, ...counts } = progress.counts();
+        assert.equal(settled, prefix);
+        for (const kind of ['cached', 'computed', 'invalid', 'failed'] as const) {
+          assert.equal(counts[kind], all.slice(0, prefix).filter((one) => one === kind).length);
+        }
+      }
+      assert.equal(progress.taken(), all.length);
+    }),
+  );
 });
