@@ -33,7 +33,7 @@ export interface Watcher {
 /** One line of `GET /admin/live` per domain. */
 export interface DomainLook {
   readonly domain: string;
-  /** Of this process, since the previous look; undefined at the first one. */
+  /** Figures of this process since the previous look; undefined at the first one. */
   readonly figures?: Figures;
   readonly status: DomainStatus;
   readonly control: ControlSummary;

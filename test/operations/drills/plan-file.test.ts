@@ -69,7 +69,7 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
   ],
   ['a stage without its time', 'name: a\nstages:\n  - { fraction: 1 }\n', /^stages\[0\]\.hold .*\(missing\)/],
   [
-    'a setting nobody knows',
+    'an unknown setting',
     `${head}holdOut: 0.1\n`,
     /^holdOut \(line 4\): 0\.1; allowed: no such setting; known: name,/,
   ],
