@@ -68,11 +68,7 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
     /^stages\[0\]\.kind .*\(missing\); .*fraction, node, blackout/,
   ],
   ['a stage without its time', 'name: a\nstages:\n  - { fraction: 1 }\n', /^stages\[0\]\.hold .*\(missing\)/],
-  [
-    'an unknown setting',
-    `${head}holdOut: 0.1\n`,
-    /^holdOut \(line 4\): 0\.1; allowed: no such setting; known: name,/,
-  ],
+  ['an unknown setting', `${head}holdOut: 0.1\n`, /^holdOut \(line 4\): 0\.1; allowed: no such setting; known: name,/],
   ['a holdout of nothing', `${head}holdout: 0\n`, /^holdout \(line 4\): 0; allowed: a number from 0\.001/],
   ['nodes after fractions', `${head}  - { node: 1, hold: 1s }\n`, /^stages\[1\]\.node .*not both/],
   [
