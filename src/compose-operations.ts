@@ -1,112 +1,88 @@
 import type { ComposedDomain } from './compose-domain.ts';
-import type { ComposedDomainOperations } from './compose-domain-operations.ts';
 import type { Settings } from './config/settings.ts';
-import { summaryOf } from './control/control.ts';
-import { OperationRefused } from './control/operation-error.ts';
-import type { DomainLook, Operations, Watcher } from './http/admin/operations.ts';
-import type { Audit } from './operations/audit/audit.ts';
-import { createDrills } from './operations/drills/create-drills.ts';
-import type { DrillEvent } from './operations/drills/drills.ts';
-import { reportPage } from './operations/drills/report/report-page.ts';
-import { figuresBetween, type MeterReading } from './operations/meter/figures.ts';
-import type { WarmEvent } from './operations/warm/warm.ts';
-import { createWarmUps } from './operations/warm/warm-ups.ts';
-import type { Clock } from './runtime.ts';
+import {
+  type ClosableOperations,
+  createOperations,
+  type OperatedDomain,
+  type OperationsRuntime,
+} from './operations/create-operations.ts';
+import type { PreparedSearch } from './search/key.ts';
+import { prepareSearch, storedNameOf } from './search/key.ts';
+import { searchParametersOf, searchTextOf } from './search/query.ts';
 
-/** Everything operators may do, over all domains: the one core under the API, the CLI and the console. */
-export interface ComposedOperations extends Operations {
-  /** Rolls back the drills of this process, within a second or so, and ends everything else. */
-  readonly close: () => Promise<void>;
+/** Connects the parts of a domain to the operations room. */
+export function composeDomainOperations(
+  part: ComposedDomain,
+  { counters, observeFlush, observePopularity }: DomainOperationsComposition,
+): OperatedDomain<PreparedSearch> {
+  const { domain, settings, store } = part;
+  const { name } = domain;
+  return {
+    name,
+    control: part.control,
+    controlElsewhere: part.controlElsewhere,
+    ...(store === undefined || settings.store.kind === 'none' ? {} : { store: operatedStoreOf(store, settings.store) }),
+    memory: part.memory,
+    storedName: (key) => storedNameOf(key, name),
+    meter: part.meter,
+    status: part.status,
+    patienceMs: settings.patienceMs,
+    pagesOf: (typed) => {
+      const pairs = [
+        ['q', typed],
+        ['domain', name],
+      ] as const;
+      const { request, canonical, storeName } = prepareSearch({ pairs }, [domain]);
+      // A `&` in the text is escaped in the canonical form, so the first `&` ends the text.
+      const [canonicalStart = ''] = canonical.split('&', 1);
+      return { text: request.text, canonicalStart, firstStoreName: storeName };
+    },
+    popularity: part.popularity,
+    searchText: ({ request }) => searchTextOf(request, domain),
+    warm: {
+      prepare: (line) => {
+        const { pairs, header } = searchParametersOf(line);
+        const own = pairs.filter(([parameter]) => parameter !== 'domain');
+        return prepareSearch({ pairs: [...own, ['domain', name]], ...(header === undefined ? {} : { header }) }, [
+          domain,
+        ]);
+      },
+      warm: part.warm,
+      spare: part.spare,
+    },
+    counters,
+    observeFlush,
+    observePopularity,
+  };
 }
 
-export interface OperationsComposition {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly processId: string;
-  readonly audit: Audit;
-  readonly observeDrill: (event: DrillEvent) => void;
-  readonly observeWarm: (event: WarmEvent) => void;
+function operatedStoreOf(
+  store: NonNullable<ComposedDomain['store']>,
+  { deadlineMs, dedicated }: { readonly deadlineMs: number; readonly dedicated: boolean },
+): NonNullable<OperatedDomain<PreparedSearch>['store']> {
+  return {
+    content: store.content,
+    holds: async (storeName) => {
+      const read = await store.read(storeName, deadlineMs);
+      return read.kind === 'fault' ? undefined : read.kind === 'value';
+    },
+    dedicated,
+  };
 }
 
-export interface OperatedDomain {
-  readonly part: ComposedDomain;
-  readonly operations: ComposedDomainOperations;
-}
+type DomainOperationsComposition = Pick<
+  OperatedDomain<PreparedSearch>,
+  'counters' | 'observeFlush' | 'observePopularity'
+>;
 
 export function composeOperations(
-  domains: readonly OperatedDomain[],
-  { directory, keep, leaseMs }: Settings['drills'],
-  { clock, random, processId, audit, observeDrill, observeWarm }: OperationsComposition,
-): ComposedOperations {
-  const byName = new Map(domains.map(({ part, operations }) => [part.domain.name, operations]));
-  const names = [...byName.keys()];
-  const drills = createDrills({
-    domains: domains.map(({ operations }) => operations.drilled),
-    directory,
-    keep,
-    reportPage,
-    leaseMs,
-    processId,
-    clock,
-    random,
-    observe: (event) => {
-      observeDrill(event);
-      // How a drill ended is the doing of nobody who asked for it.
-      if (event.kind !== 'drill-ended') return;
-      const { id, domains: drilled, verdict } = event;
-      audit.record({
-        action: 'drill-ended',
-        ...(drilled.length === 1 && drilled[0] !== undefined ? { domain: drilled[0] } : {}),
-        target: id,
-        by: 'serpcache',
-        result: verdict.kind,
-        after: verdict,
-      });
-    },
-  });
-  const warm = createWarmUps({
-    domains: new Map(domains.map(({ part, operations }) => [part.domain.name, operations.warmed])),
-    clock,
-    random,
-    observe: observeWarm,
-  });
-
-  const watch = (): Watcher => {
-    let before = new Map<string, MeterReading>();
-    return {
-      look: () => {
-        const after = new Map(domains.map(({ part }) => [part.domain.name, part.meter.read()]));
-        const looks = domains.map(({ part }): DomainLook => {
-          const { name } = part.domain;
-          const [then, now] = [before.get(name), after.get(name)];
-          const known = then !== undefined && now !== undefined;
-          return {
-            domain: name,
-            ...(known ? { figures: figuresBetween(new Map([[name, then]]), new Map([[name, now]])) } : {}),
-            status: part.status(),
-            control: summaryOf(part.control),
-          };
-        });
-        before = after;
-        return looks;
-      },
-    };
-  };
-
-  return {
-    domains: names,
-    domain: (name) => {
-      const found = byName.get(name);
-      if (found !== undefined) return found;
-      throw new OperationRefused('unknown-domain', `domain must be one of: ${names.join(', ')}`, '/domain');
-    },
-    drills,
-    warm,
-    watch,
-    close: async () => {
-      warm.close();
-      await drills.close();
-      for (const { operations } of domains) operations.close();
-    },
-  };
+  domains: readonly { readonly operations: OperatedDomain<PreparedSearch> }[],
+  settings: Settings['drills'],
+  runtime: OperationsRuntime,
+): ClosableOperations {
+  return createOperations(
+    domains.map(({ operations }) => operations),
+    settings,
+    runtime,
+  );
 }

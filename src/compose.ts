@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type ComposedDomain, composeDomain } from './compose-domain.ts';
-import { composeDomainOperations } from './compose-domain-operations.ts';
-import { composeOperations } from './compose-operations.ts';
+import { composeDomainOperations, composeOperations } from './compose-operations.ts';
 import { listenFault } from './config/faults.ts';
 import type { Settings } from './config/settings.ts';
 import { summaryOf } from './control/control.ts';

@@ -1,7 +1,7 @@
 import { lightStyle, PLOT_STYLE } from '../../src/report/document.ts';
 import { element, type Markup, styleSheet } from '../../src/report/markup.ts';
-import { backdrop, STRIP_PX, TIMES_PX } from '../../src/report/plot/backdrop.ts';
-import { FRAME_WIDTH, linearScale, valueAxis } from '../../src/report/plot/frame.ts';
+import { backdrop } from '../../src/report/plot/backdrop.ts';
+import { FRAME_WIDTH, linearScale, STRIP_PX, TIMES_PX, valueAxis } from '../../src/report/plot/frame.ts';
 import { type LegendEntry, momentSign, panelDrawing, SWATCH_PX, swatch } from '../../src/report/plot/panel.ts';
 import { isPanel } from './plot.ts';
 import type { ReportOptions } from './report-page.ts';

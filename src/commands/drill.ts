@@ -3,7 +3,7 @@ import type { CohortForecast } from '../operations/drills/cohorts.ts';
 import type { DrillPreview } from '../operations/drills/drills.ts';
 import type { Journal } from '../operations/drills/journal.ts';
 import type { Plan, Stage } from '../operations/drills/plan.ts';
-import { describeFaults, readPlanFile } from '../operations/drills/read-plan.ts';
+import { describeFaults, readPlanFile } from '../operations/drills/plan-file.ts';
 import type { DomainStatus } from '../search/status.ts';
 import { type AdminClient, AdminProblem } from './admin-client.ts';
 import { type ParsedArguments, UsageError } from './arguments.ts';

@@ -32,7 +32,7 @@ interface SharedPopularity {
   readonly close: () => void;
 }
 
-interface MostAsked {
+export interface MostAsked {
   readonly source: 'fleet' | 'process';
   readonly queries: readonly QueryCount[];
 }

@@ -2,17 +2,14 @@ import { createHash } from 'node:crypto';
 import { type Content, element, styleSheet } from './markup.ts';
 import { AREAS, GROUND, type Ink, LINES, readableOn, TEXT } from './palette.ts';
 
-export interface DocumentOptions {
+interface DocumentOptions {
   readonly title: string;
   readonly body: readonly Content[];
-  /** Rules beyond those all reports have: constants of ours. */
+  /** Rules in addition to those of all reports. Not escaped, so only constants. */
   readonly style?: string;
 }
 
-/**
- * One HTML page without scripts and without anything from elsewhere, so that it can be kept, mailed and printed. It is
- * well-formed XML too.
- */
+/** One HTML page without scripts that loads nothing, so that it can be kept, mailed and printed. It is also well-formed XML. */
 export function reportDocument({ title, body, style = '' }: DocumentOptions): string {
   const rules = `${themeStyle()}${TEXT_STYLE}${PLOT_STYLE}${style}`;
   const head = element(
@@ -30,13 +27,13 @@ export function reportDocument({ title, body, style = '' }: DocumentOptions): st
   return `<!DOCTYPE html>\n${element('html', { lang: 'en' }, head, element('body', {}, body)).markup}\n`;
 }
 
-/** Even if something that was measured became markup, it could load and run nothing. */
+/** The policy is a second barrier: text that became markup by mistake could load and run nothing. */
 function policyFor(style: string): string {
   const hash = createHash('sha256').update(style).digest('base64');
   return `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'`;
 }
 
-/** The plots. What is drawn keeps its thickness and its dashes however far it is stretched. */
+/** Style of plots. Lines keep their thickness and their dashes when a plot is stretched. */
 export const PLOT_STYLE = `
 .plot{margin:1.4rem 0;min-width:0}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,28rem),1fr));gap:0 2rem}
@@ -84,8 +81,8 @@ export const PLOT_STYLE = `
 @media print{.wide-only{display:none}.drawing,.defined,.swatch{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;
 
-/** Everything but the plots: quiet paper, hairlines instead of boxes. */
-export const TEXT_STYLE = `
+/** Style of everything but the plots: hairlines instead of boxes. */
+const TEXT_STYLE = `
 *,*::before,*::after{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif;overflow-wrap:anywhere}
@@ -153,8 +150,8 @@ th,td{padding-right:.5rem}
 }
 `;
 
-/** The palette as custom properties: light, dark where the reader prefers it, and light again on paper. */
-export function themeStyle(): string {
+/** The palette as custom properties: light, dark if the reader prefers it, and light on paper. */
+function themeStyle(): string {
   const light = variables('light');
   return [
     `:root{color-scheme:light dark;${light}}`,
@@ -164,7 +161,7 @@ export function themeStyle(): string {
   ].join('\n');
 }
 
-/** For what stands on its own ground wherever it is shown. */
+/** The light palette only, for drawings with their own background. */
 export function lightStyle(): string {
   return [`:root{color-scheme:light;${variables('light')}}`, ...drawnStyle()].join('\n');
 }

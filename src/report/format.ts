@@ -1,7 +1,7 @@
-/** What nobody measured. */
+/** Stands for a value that was not measured. */
 export const UNKNOWN = '–';
 
-/** What was measured, but not under a load that would tell. */
+/** Stands for a value that could not be measured under so little load. */
 export const TOO_LITTLE = 'too little load to say';
 
 /** Keeps a number and its unit on one line. */
@@ -13,7 +13,7 @@ export function countText(value: number | undefined): string {
   return shown(value, (known) => grouped(known, 0));
 }
 
-/** `1,234`, `12.3`, `0.53`: where a title or a sentence names the unit. */
+/** `1,234`, `12.3`, `0.53`: for values whose unit is in a title or in the sentence. */
 export function amountText(value: number | undefined): string {
   return shown(value, significant);
 }
@@ -23,7 +23,7 @@ export function perSecondText(value: number | undefined): string {
   return shown(value, (known) => `${significant(known)}/s`);
 }
 
-/** Of a share 0–1: `12.3 %`, `5 %`, `0.42 %`. Never rounds to nothing lost or nothing left. */
+/** A share 0–1 as `12.3 %`, `5 %`, `0.42 %`. A share near 0 or 1 is never rounded to 0 or 100 %. */
 export function percentText(share: number | undefined): string {
   return shown(share, (known) => {
     const percent = known * 100;
@@ -46,7 +46,7 @@ export function timesText(factor: number | undefined): string {
   return shown(factor, (known) => `${known >= 100 ? grouped(known, 0) : grouped(known, known < 1 ? 2 : 1)}${GAP}×`);
 }
 
-/** `1.3–1.6 ×`: both ends with one unit. An end that cannot be told is `over 20 ×`; without any, too little was measured. */
+/** `1.3–1.6 ×`. Without an upper end `over 20 ×`; undefined is `TOO_LITTLE`. */
 export function rangeText(
   range: { readonly low: number; readonly high?: number } | undefined,
   text: (value: number) => string,
@@ -79,7 +79,7 @@ export function durationText(ms: number | undefined): string {
   });
 }
 
-/** Two digits that mean something, three above ten, all of them above a hundred. */
+/** Two significant digits, three from 10 on, and no decimals from 100 on. */
 function significant(value: number): string {
   const size = Math.abs(value);
   if (size >= 99.95 || size === 0) return grouped(value, 0);
@@ -87,7 +87,7 @@ function significant(value: number): string {
   return size < 0.01 ? '<0.01' : grouped(value, 2);
 }
 
-/** By their decimals. Made once: one for each number takes most of the time of a report. */
+/** By number of decimals. Created once: a new one for each number would take most of the time of a report. */
 const FORMATS = { 0: formatOf(0), 1: formatOf(1), 2: formatOf(2) };
 
 function formatOf(maximumFractionDigits: number): Intl.NumberFormat {
@@ -95,7 +95,7 @@ function formatOf(maximumFractionDigits: number): Intl.NumberFormat {
 }
 
 function grouped(value: number, decimals: keyof typeof FORMATS): string {
-  // A share that is finite may be too many per cent to be a number.
+  // A finite share times 100 may be infinite.
   if (!Number.isFinite(value)) return UNKNOWN;
   if (Math.abs(value) >= HUGE) return value.toExponential(1);
   const text = FORMATS[decimals].format(value).replace('-', '−');
@@ -110,7 +110,7 @@ function two(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** Since the start of the drill: `+0:05.3 min`, `+12:05.3 min`, `+1:02:05.3 h`. */
+/** Time since the start of a drill: `+0:05.3 min`, `+12:05.3 min`, `+1:02:05.3 h`. */
 export function elapsedText(ms: number): string {
   if (!Number.isFinite(ms)) return UNKNOWN;
   const tenths = Math.round(Math.abs(ms) / 100);
@@ -118,7 +118,7 @@ export function elapsedText(ms: number): string {
   return `${ms < 0 && tenths > 0 ? '−' : '+'}${clockText(Math.floor(tenths / 10))}.${tenths % 10}${GAP}${unit}`;
 }
 
-/** `0:05`, `12:05`, `1:02:05`: hours only where there are some. */
+/** `0:05`, `12:05`, `1:02:05`: with hours only when there are any. */
 export function clockText(seconds: number): string {
   const whole = Math.floor(seconds);
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
@@ -126,7 +126,7 @@ export function clockText(seconds: number): string {
   return hours > 0 ? `${hours}:${m.padStart(2, '0')}:${s}` : `${m}:${s}`;
 }
 
-/** Wall time as UTC, `2026-11-21T06:43:48.300Z`: sorts, and can be pasted into any log search. */
+/** Wall time as UTC, `2026-11-21T06:43:48.300Z`: sortable, and suitable for a search in logs. */
 export function utcText(wallMs: number): string {
   const date = new Date(wallMs);
   return Number.isFinite(date.getTime()) ? date.toISOString() : UNKNOWN;

@@ -2,8 +2,8 @@ import { escapeHtml } from '../search/escape-html.ts';
 import { UNKNOWN } from './format.ts';
 
 /**
- * Markup made by `element`: everything in it is escaped already. A private member marks it, so that an object which came
- * as JSON is text, whatever its members are called.
+ * Markup made by `element`: its text is escaped already. A private member marks it, so an object that came as JSON is always
+ * shown as text, whatever members it has.
  */
 export class Markup {
   readonly #text: string;
@@ -20,22 +20,22 @@ export class Markup {
     return typeof value === 'object' && value !== null && #text in value;
   }
 
-  /** @param text escaped already. */
+  /** @param text must be escaped. */
   static readonly of = (text: string): Markup => new Markup(text);
 }
 
-/** Text is escaped, numbers are not content: whoever shows one says how. */
+/** Text is escaped. Numbers are not content, so each one is formatted explicitly. */
 export type Content = string | Markup | undefined | readonly Content[];
 
-/** Numbers are coordinates: two decimals are enough, and one that is not finite leaves its attribute out. */
+/** Numbers are coordinates with two decimals. An attribute whose number is not finite is left out. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Without content these have no end tag in HTML; closed at once they are well-formed XML too. */
+/** Elements without an end tag in HTML. Written as `<meta/>` they are also well-formed XML. */
 const EMPTY = new Set(['meta', 'link', 'path', 'rect', 'line', 'use']);
-/** No document may hold them, and some would reorder the text of a terminal or of the page. */
-const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu;
+/** Characters that a document may not contain, or that reorder text in a terminal or in the page. */
+const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu;
 
-/** Tags and attribute names are ours; every value and every text is escaped. */
+/** Tags and attribute names must be constants; every value and every text is escaped. */
 export function element(tag: string, attributes: Attributes, ...content: readonly Content[]): Markup {
   const written = Object.entries(attributes).flatMap(([name, value]) => {
     const text = typeof value === 'number' ? decimal(value) : value;
@@ -45,17 +45,17 @@ export function element(tag: string, attributes: Attributes, ...content: readonl
   return Markup.of(EMPTY.has(tag) ? `${start}/>` : `${start}>${flat(content)}</${tag}>`);
 }
 
-/** A style sheet, which is not escaped: it holds nothing but constants of ours. */
+/** A style sheet. Not escaped, so only constants. */
 export function styleSheet(rules: string): Markup {
   return Markup.of(`<style>${rules}</style>`);
 }
 
-/** Words of operators and of servers: whatever direction they run in, the sentence around them keeps its own. */
+/** Text of operators and of servers, isolated so that its writing direction does not change the sentence around it. */
 export function said(text: string): Markup {
   return element('bdi', {}, text);
 }
 
-/** Lists in lists: we write a few, and what came as JSON may have a million. */
+/** Maximum of nested lists: our own are a few deep, and a value that came as JSON may be a million deep. */
 const MAX_DEPTH = 32;
 
 function flat(content: Content, depth = 0): string {
@@ -66,23 +66,23 @@ function flat(content: Content, depth = 0): string {
   return clean(textOf(content));
 }
 
-/** Characters of a value that is no text and is shown all the same. */
-const MAX_FOREIGN = 200;
+/** Maximum of characters shown of a value that is no text. */
+const MAX_JSON_CHARACTERS = 200;
 
-/** The types promise text; what another process wrote may be anything, and is shown as the JSON it came as, cut short. */
+/** The static type is text, but a value from another process may be anything: it is shown as JSON, shortened. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return value === null ? '' : String(value);
   try {
     const json = JSON.stringify(value);
-    return json.length > MAX_FOREIGN ? `${json.slice(0, MAX_FOREIGN)}…` : json;
+    return json.length > MAX_JSON_CHARACTERS ? `${json.slice(0, MAX_JSON_CHARACTERS)}…` : json;
   } catch {
     return '…';
   }
 }
 
 function clean(text: string): string {
-  return escapeHtml(text.toWellFormed().replace(UNSEEN, '\ufffd'));
+  return escapeHtml(text.toWellFormed().replace(FORBIDDEN, '\ufffd'));
 }
 
 function decimal(value: number): string | undefined {
@@ -94,23 +94,23 @@ export interface Column<Row> {
   /** A tooltip of the title. */
   readonly meaning?: string;
   readonly cell: (row: Row) => Content;
-  /** Numbers stand at the right, under each other. */
+  /** Aligned to the right. */
   readonly isNumber?: boolean;
-  /** A sentence: needs no title beside it. */
+  /** A sentence: shown without the title of the column on a telephone. */
   readonly isProse?: boolean;
 }
 
-export interface TableOptions<Row> {
+interface TableOptions<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** On a telephone: each row a card with its titles, or the whole table moved sideways in its own frame. */
+  /** Layout on a telephone: each row as a card with titles, or the whole table scrolling sideways in a frame. */
   readonly narrow: 'cards' | 'sideways';
-  /** Said instead of an empty table. */
+  /** Shown instead of an empty table. */
   readonly none?: string;
 }
 
-/** The first cell of a row is its heading. Roles are written out: styled as cards, a table would lose them. */
+/** The first cell of a row is its heading. Roles are explicit, because a table styled as cards loses its implicit ones. */
 export function table<Row>({ caption, columns, rows, narrow, none }: TableOptions<Row>): Markup | undefined {
   if (rows.length === 0) return none === undefined ? undefined : element('p', { class: 'note' }, none);
   const classOf = ({ isNumber, isProse }: Column<Row>, content?: Content): string | undefined => {
@@ -159,13 +159,13 @@ export function table<Row>({ caption, columns, rows, narrow, none }: TableOption
       ),
     ),
   );
-  // What can be scrolled must be reachable by keyboard.
+  // A scrollable element must be reachable by keyboard.
   return isCards
     ? drawn
     : element('div', { class: 'frame', role: 'region', tabindex: '0', 'aria-label': caption }, drawn);
 }
 
-/** Names and what they stand for; an absent one is left out. */
+/** Names with their values; a pair without a value is left out. */
 export function facts(pairs: readonly (readonly [string, Content])[]): Markup {
   return element(
     'dl',
@@ -176,7 +176,7 @@ export function facts(pairs: readonly (readonly [string, Content])[]): Markup {
   );
 }
 
-/** How something ended, in a word, a sentence and a sign: told apart without colours as well. */
+/** A verdict as a word, a sentence and a sign, so that it is also recognised without colours. */
 export interface VerdictWords {
   readonly word: string;
   readonly detail: string;
@@ -198,7 +198,7 @@ export function verdictLine({ word, detail, tone, sign }: VerdictWords): Markup 
   );
 }
 
-/** What verdicts are told by where there are no colours. */
+/** Signs of verdicts, for readers without colours. */
 export const SIGNS = {
   check: 'M5 13l5 5L19 7',
   cross: 'M6 6l12 12M18 6L6 18',

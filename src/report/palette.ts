@@ -1,4 +1,4 @@
-/** One colour for paper, one for a dark screen. */
+/** A colour on a light ground and one on a dark ground. */
 export interface Ink {
   readonly light: string;
   readonly dark: string;
@@ -6,7 +6,7 @@ export interface Ink {
 
 const ink = (light: string, dark: string): Ink => ({ light, dark });
 
-/** What is read: at least 4.5 : 1 on the ground and on the raised ground. */
+/** Text: contrast of at least 4.5 : 1 on the ground and on the raised ground. */
 export const TEXT = {
   ink: ink('#1d1f21', '#e6e4df'),
   soft: ink('#5c5f63', '#a9abad'),
@@ -27,7 +27,7 @@ export const GROUND = {
   hold: ink('#f6e0dc', '#3a2422'),
 } as const satisfies Readonly<Record<string, Ink>>;
 
-/** Areas that lie on each other, from the bottom up. Neighbours differ in lightness, so that they do without their hue. */
+/** Stacked areas, from the bottom up. Neighbours differ in lightness, so that they are distinct without their hue. */
 export const AREAS = {
   'hit-l1': ink('#1b6b3a', '#2f9a5a'),
   'hit-l2': ink('#4a93d1', '#8cc4f4'),
@@ -40,7 +40,7 @@ export const AREAS = {
   unanswered: ink('#3a3d42', '#f4f2ee'),
 } as const satisfies Readonly<Record<string, Ink>>;
 
-/** Lines: at least 3 : 1 on every band they cross. */
+/** Lines: contrast of at least 3 : 1 on every band that they cross. */
 export const LINES = {
   flushed: ink('#a84300', '#ffa95c'),
   control: ink('#1a5fa0', '#7dbdf5'),
@@ -57,7 +57,7 @@ export const LINES = {
   recovered: ink('#17713a', '#5fcf87'),
 } as const satisfies Readonly<Record<string, Ink>>;
 
-/** Black or white, whichever is easier to read on it; one of the two always has 4.5 : 1. */
+/** Black or white, whichever has more contrast; one of the two always has at least 4.5 : 1. */
 export function readableOn(colour: string): string {
   const luminance = luminanceOf(colour);
   return (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) ? '#000000' : '#ffffff';

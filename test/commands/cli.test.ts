@@ -57,7 +57,7 @@ test('Ctrl-C aborts the followed drill, waits for the restored cache, and exits 
   const { code, out, err } = await done;
   assert.equal(code, 2, err);
   assert.match(err, /the cache is restored/);
-  const [drill] = await service.operations.drills.list();
+  const [drill] = (await service.operations.drills.list()).drills;
   assert.equal(drill?.verdict?.kind, 'aborted');
   assert.deepEqual(service.posted(`/admin/drills/${drill?.id}/abort`), [{ reason: 'stopped at the command line' }]);
   assert.equal(JSON.parse(out.trimEnd().split('\n').at(-1) ?? '').kind, 'over');
@@ -70,6 +70,6 @@ test('a drill is aborted when its output is closed', async (t) => {
   await until('"started"');
   child.stdout.destroy();
   assert.equal((await done).code, 2);
-  const [drill] = await service.operations.drills.list();
+  const [drill] = (await service.operations.drills.list()).drills;
   assert.equal(drill?.verdict?.kind, 'aborted');
 });

@@ -2,8 +2,8 @@ import { after, afterEach, before, describe } from 'node:test';
 import pino from 'pino';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createAdminServer } from '../../src/http/admin/admin-server.ts';
-import type { DomainLook, Operations } from '../../src/http/admin/operations.ts';
 import type { RecordedEntry } from '../../src/operations/audit/audit.ts';
+import type { DomainLook, Operations } from '../../src/operations/operations.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { registerOps } from '../../src/ui/console/route.ts';
 import { createFakeAudit } from '../fakes/audit.ts';
@@ -99,7 +99,7 @@ export function describeConsole(
       for (const page of opened.splice(0)) await page.context().close();
       service.changeLook = realisticLook;
       const caller = { by: 'test', reason: 'over' };
-      for (const { id, running } of await service.operations.drills.list()) {
+      for (const { id, running } of (await service.operations.drills.list()).drills) {
         if (running) await service.operations.drills.abort(id, caller);
       }
       await service.operations.drills.lift(caller);

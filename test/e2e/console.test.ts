@@ -63,7 +63,7 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await waitForText(page, 'dialog', '1 % → 5 % → 25 % → 100 %');
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog', { state: 'detached' });
-    assert.deepEqual(await service().operations.drills.list(), []);
+    assert.deepEqual((await service().operations.drills.list()).drills, []);
     await page.keyboard.press('Enter');
     await tabTo(page, 'dialog button[type=submit]');
     await page.keyboard.press('Enter');
@@ -84,7 +84,7 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await waitForText(page, '.banner', 'Aborted, and the cache restored');
     await page.waitForSelector('.strip', { state: 'detached' });
     assert.deepEqual(
-      (await service().operations.drills.list()).filter(({ running }) => running),
+      (await service().operations.drills.list()).drills.filter(({ running }) => running),
       [],
     );
     await page.click('.views a:has-text("Drills")');

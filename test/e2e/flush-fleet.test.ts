@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { BucketRange } from '../../src/control/document.ts';
-import { keyIn } from '../../src/operations/flush/preview.ts';
+import { keyOfStoreName } from '../../src/operations/flush/preview.ts';
 import { storedNameOf } from '../../src/search/key.ts';
 import { namesOf } from '../faults/store-entries.ts';
 import { BROAD, type Fleet, fillCaches, isHit, type Member, missStatuses, startFleet } from './fleet-harness.ts';
@@ -128,7 +128,7 @@ describe('flushes, purges and suppressions of a fleet', { timeout: 120_000 }, ()
     assert.equal(end.code, 0, end.err);
     const ranges = end.lines[0]?.['ranges'] as readonly BucketRange[];
     const isDoomed = (name: string): boolean => {
-      const { bucket } = storedNameOf(keyIn(name), 'goods');
+      const { bucket } = storedNameOf(keyOfStoreName(name), 'goods');
       return ranges.some(({ from, to }) => from <= bucket && bucket < to);
     };
     const doomed = before.filter(isDoomed);

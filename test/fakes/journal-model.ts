@@ -1,17 +1,18 @@
-import type { DrillPhase, Sample } from '../../src/operations/drills/journal.ts';
-import type { Plan } from '../../src/operations/drills/plan.ts';
+import type { DomainResult, DrillPhase, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
+import type { GuardRule, Plan } from '../../src/operations/drills/plan.ts';
+import { survivalOf } from '../../src/operations/drills/result.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/events.ts';
 import { seededRandom } from './clock.ts';
 
-/** Traffic on one domain, as a small model: cohorts that lose their entries and refill, an engine with places. */
+/** A small model of traffic on one domain: cohorts that lose their entries and refill, and an engine with slots. */
 export interface TrafficOptions {
   readonly plan: Plan;
   readonly seed: number;
   readonly searchesPerSecond: number;
-  /** What a cohort does when nothing is wrong. */
+  /** Hit ratio of a cohort without a loss. */
   readonly hitRatio: number;
-  /** Until two thirds of a cohort are back. */
+  /** Time until two thirds of a cohort are back. */
   readonly refillMs: number;
   readonly places: number;
   readonly engineCallMs: number;
@@ -23,12 +24,12 @@ export interface Now {
   readonly seconds: number;
   readonly phase: DrillPhase;
   readonly stage: number;
-  /** Per stage, since when it is flushed; nothing of those that are not (any more). */
+  /** Per stage the time of its flush; absent when it is not flushed. */
   readonly flushedForMs: readonly (number | undefined)[];
   readonly isBlackout: boolean;
 }
 
-/** Of one domain; each call is the next sample. */
+/** Samples of one domain; each call returns the next one. */
 export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
   const { plan, searchesPerSecond, hitRatio, refillMs, places, engineCallMs } = options;
   const random = seededRandom(options.seed);
@@ -87,7 +88,7 @@ export function createTraffic(options: TrafficOptions): (now: Now) => Figures {
   };
 }
 
-/** The holdout, then what each stage adds. */
+/** Share of the holdout, then of the cohort of each stage. */
 function cohortShares({ stages, holdout }: Plan): readonly number[] {
   let before = 0;
   const added = stages.map((stage) => {
@@ -100,7 +101,7 @@ function cohortShares({ stages, holdout }: Plan): readonly number[] {
   return [holdout, ...added];
 }
 
-/** What the guards saw in the last two seconds. */
+/** The values of guards over the last two seconds. */
 export function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figures | undefined): Sample['guards'] {
   const mean = (of: (figures: Figures) => number | undefined): number | undefined => {
     const known = recent.flatMap((figures) => of(figures) ?? []);
@@ -123,4 +124,191 @@ export function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figur
     });
     return { figure, ...(value !== undefined && { value }), broken: value !== undefined && value > max };
   });
+}
+
+export interface Traffic {
+  readonly searchesPerSecond?: number;
+  readonly hitRatio?: number;
+  readonly places?: number;
+  readonly refillMs?: number;
+  readonly sampleMs?: number;
+  readonly idleP99Ms?: number;
+  /** Time of an early end. Without a verdict the drill still runs. */
+  readonly end?: { readonly atMs: number; readonly verdict?: Verdict; readonly broken?: GuardRule };
+}
+
+interface DomainPart {
+  readonly samples: readonly Sample[];
+  readonly marks: readonly Mark[];
+  readonly learned: DomainResult;
+  readonly toMs: number;
+}
+
+const RECOVERY_MS = 15_000;
+
+/** One domain from its baseline to the phase `after`. */
+export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startMs: number, seed: number): DomainPart {
+  const { searchesPerSecond = 640, hitRatio = 0.91, places = 24, refillMs = 7000, sampleMs = 500, end } = drilled;
+  const traffic = createTraffic({
+    plan,
+    seed,
+    searchesPerSecond,
+    hitRatio,
+    refillMs,
+    places,
+    engineCallMs: 45,
+    idleP99Ms: drilled.idleP99Ms ?? 18,
+  });
+  const samples: Sample[] = [];
+  const marks: Mark[] = [];
+  const since: (number | undefined)[] = plan.stages.map(() => undefined);
+  let baseline: Figures | undefined;
+  let nowMs = startMs;
+
+  const phase = (kind: DrillPhase, stage: number, lengthMs: number): void => {
+    const fromMs = nowMs;
+    if (end !== undefined && fromMs >= end.atMs && kind !== 'after') return;
+    marks.push({ atMs: fromMs, domain, kind: 'phase', phase: kind });
+    if (kind === 'stage') {
+      if (plan.stages[stage]?.kind !== 'blackout') since[stage] = fromMs;
+      const ranges = [{ from: 0, to: Math.min(9900, Math.round(widthOf(plan, stage) * 10_000)) }];
+      marks.push({
+        atMs: fromMs,
+        domain,
+        kind: 'stage',
+        stage,
+        ranges,
+        title: plan.stages[stage]?.title ?? `${widthOf(plan, stage) * 100} % of the keys`,
+      });
+    }
+    const untilMs =
+      kind === 'after' ? fromMs + lengthMs : Math.min(fromMs + lengthMs, end?.atMs ?? Number.POSITIVE_INFINITY);
+    while (nowMs + sampleMs <= untilMs) {
+      nowMs += sampleMs;
+      const isBlackout = kind === 'stage' && plan.stages[stage]?.kind === 'blackout';
+      const flushedForMs = since.map((ms) => (ms === undefined ? undefined : nowMs - ms));
+      const figures = traffic({ seconds: sampleMs / 1000, phase: kind, stage, flushedForMs, isBlackout });
+      const recent = [...samples.slice(-3).map((one) => one.figures), figures];
+      samples.push({ atMs: nowMs, domain, phase: kind, stage, figures, guards: guardsOf(plan, recent, baseline) });
+    }
+    nowMs = Math.max(nowMs, Math.min(untilMs, fromMs + lengthMs));
+    if (kind === 'stage' && nowMs - fromMs >= lengthMs)
+      marks.push({
+        atMs: fromMs + lengthMs * 0.6,
+        domain,
+        kind: 'recovered',
+        stage,
+        afterMs: Math.round(lengthMs * 0.6),
+      });
+  };
+
+  phase('baseline', 0, plan.baselineMs);
+  baseline = mean(samples.map(({ figures }) => figures));
+  plan.stages.forEach(({ holdMs }, stage) => {
+    phase('stage', stage, holdMs);
+  });
+  const last = Math.max(
+    0,
+    since.findLastIndex((ms) => ms !== undefined),
+  );
+  phase('recovery', last, RECOVERY_MS);
+  if (end?.broken !== undefined) {
+    const { figure, max, then } = end.broken;
+    marks.push({ atMs: nowMs, domain, kind: 'guard', figure, value: max * 1.4, max, then });
+    nowMs += 400;
+  }
+  if (marks.some((mark) => mark.kind === 'stage'))
+    marks.push({ atMs: nowMs, domain, kind: 'restored', why: end?.verdict?.detail ?? 'The cache has recovered.' });
+  since.fill(undefined);
+  if (since.length > 0 && end?.verdict?.kind !== 'refused' && (end === undefined || end.verdict !== undefined))
+    phase('after', last, plan.afterMs);
+  return { samples, marks, learned: learn(domain, samples, marks, baseline), toMs: nowMs };
+}
+
+/** Share of all keys that are flushed after the stage. */
+export function widthOf(plan: Plan, stage: number): number {
+  const planned = plan.stages[stage];
+  return planned?.kind === 'fraction' ? planned.fraction : 1 - plan.holdout;
+}
+
+/** The result that a drill would build from these samples. */
+export function learn(
+  domain: string,
+  samples: readonly Sample[],
+  marks: readonly Mark[],
+  baseline: Figures,
+): DomainResult {
+  const during = samples.filter(({ phase }) => phase === 'stage' || phase === 'recovery');
+  const stages = marks.flatMap((mark) => {
+    if (mark.kind !== 'stage') return [];
+    const own = during.filter(({ stage }) => stage === mark.stage);
+    const ratios = own.map((_, i) => mean(own.slice(Math.max(0, i - 7), i + 1).map(({ figures }) => figures)).cohorts);
+    const seen = (cohort: number): readonly number[] => ratios.flatMap((cohorts) => cohorts[cohort]?.hitRatio ?? []);
+    const [before, end, control] = [
+      baseline.cohorts[mark.stage + 1]?.hitRatio,
+      seen(mark.stage + 1).at(-1),
+      seen(0).at(-1),
+    ];
+    const back = marks.find((one) => one.kind === 'recovered' && one.stage === mark.stage);
+    return [
+      {
+        ...{ stage: mark.stage, title: mark.title },
+        ...(before !== undefined && { before }),
+        ...(seen(mark.stage + 1).length > 0 && { lowest: Math.min(...seen(mark.stage + 1)) }),
+        ...(end !== undefined && { end }),
+        ...(control !== undefined && { control }),
+        ...(back?.kind === 'recovered' && { refillMs: back.afterMs }),
+        peakEngineCallsPerSecond: Math.max(0, ...own.map(({ figures }) => figures.engineCallsPerSecond)),
+      },
+    ];
+  });
+  const after = samples.filter(({ phase }) => phase === 'after').map(({ figures }) => figures);
+  const [worst] = during
+    .map(({ figures }) => figures)
+    .toSorted((one, other) => other.engineCallsPerSecond - one.engineCallsPerSecond);
+  const saturated = during.some(({ figures }) => figures.engineInFlight >= figures.engineCeiling);
+  return {
+    ...{ domain, baseline, stages },
+    ...(after.length > 0 && { after: mean(after) }),
+    survival: survivalOf({ baseline, worst, share: stages.length > 0 ? 0.75 : 0, saturated }),
+  };
+}
+
+/** Sums over all samples; levels are those of the last one. */
+export function mean(some: readonly Figures[]): Figures {
+  const sum = (of: (figures: Figures) => number | undefined): number =>
+    some.reduce((total, one) => total + (of(one) ?? 0), 0);
+  const [seconds, searches] = [sum((one) => one.seconds), sum((one) => one.searches)];
+  const outcomes = Object.fromEntries(OUTCOMES.map((name) => [name, sum((one) => one.outcomes[name])])) as Record<
+    Outcome,
+    number
+  >;
+  const middle = (of: (figures: Figures) => number | undefined): number | undefined =>
+    some.flatMap((one) => of(one) ?? []).toSorted((a, b) => a - b)[Math.floor(some.length / 2)];
+  const last = some.at(-1);
+  const [p50Ms, p99Ms] = [middle((one) => one.p50Ms), middle((one) => one.p99Ms)];
+  const cohorts = Math.max(0, ...some.map((one) => one.cohorts.length));
+  return {
+    ...{ seconds, processes: last?.processes ?? 0, searches, outcomes },
+    searchesPerSecond: searches / Math.max(1, seconds),
+    ...(searches > 0 && {
+      hitRatio: (outcomes['hit-l1'] + outcomes['hit-l2']) / searches,
+      errorRate: outcomes.failed / searches,
+      shedRate: outcomes.shed / searches,
+    }),
+    ...(p50Ms !== undefined && { p50Ms }),
+    ...(p99Ms !== undefined && { p99Ms }),
+    engineCallsPerSecond: sum((one) => one.engineCallsPerSecond * one.seconds) / Math.max(0.5, seconds),
+    engineFailures: sum((one) => one.engineFailures),
+    engineInFlight: last?.engineInFlight ?? 0,
+    engineQueued: last?.engineQueued ?? 0,
+    engineMax: last?.engineMax ?? 0,
+    engineCeiling: last?.engineCeiling ?? 0,
+    breakersOpen: last?.breakersOpen ?? 0,
+    cohorts: Array.from({ length: cohorts }, (_, at) => {
+      const asked = sum((one) => one.cohorts[at]?.searches);
+      const hits = sum((one) => (one.cohorts[at]?.searches ?? 0) * (one.cohorts[at]?.hitRatio ?? 0));
+      return { searches: asked, ...(asked > 0 && { hitRatio: hits / asked }) };
+    }),
+  };
 }

@@ -1,7 +1,7 @@
-import type { Journal, Learned, Mark, Sample } from '../../src/operations/drills/journal.ts';
+import type { DomainResult, Journal, Mark, Sample } from '../../src/operations/drills/journal.ts';
 import type { GuardRule, Plan, Stage } from '../../src/operations/drills/plan.ts';
 import type { FlushPreview } from '../../src/operations/flush/flush.ts';
-import { drillDomain, type Traffic } from './journal-run.ts';
+import { drillDomain, type Traffic } from './journal-model.ts';
 
 const guard = (figure: GuardRule['figure'], max: number, forMs: number, then: GuardRule['then']): GuardRule => {
   return { figure, max, forMs, then };
@@ -35,12 +35,12 @@ export interface Drilled extends Traffic {
 
 const STARTED_AT_MS = Date.parse('2026-11-21T06:43:48.317Z');
 
-/** What a drill would have written: each domain's baseline, stages, recovery and after, one sample after another. */
+/** The journal that a drill would write: baseline, stages, recovery and after of each domain. */
 export function journalOf(drilled: Drilled = {}): Journal {
   const { plan = STAGED, domains = ['goods'], seed = 7, reason = 'rehearsal before the winter sale' } = drilled;
   const samples: Sample[] = [];
   const marks: Mark[] = [];
-  const learned: Learned[] = [];
+  const learned: DomainResult[] = [];
   let atMs = 0;
   for (const [i, domain] of domains.entries()) {
     if (drilled.end !== undefined && atMs >= drilled.end.atMs) break;
@@ -83,3 +83,86 @@ function previewOf(plan: Plan): FlushPreview {
     },
   };
 }
+
+/** One drill of each kind that operators meet, by name. */
+export const SCENES: Readonly<Record<string, () => Journal>> = {
+  passed: () => journalOf(),
+  'aborted-at-100': () =>
+    journalOf({
+      places: 16,
+      end: {
+        atMs: 156_000,
+        verdict: {
+          kind: 'aborted',
+          detail: 'Aborted by anna@desk-12: enough seen.',
+          resumable: { domain: 'goods', stage: 3 },
+        },
+      },
+    }),
+  'failed-by-guard': () => {
+    const [, broken] = STAGED.guards;
+    const detail = 'Shed searches 7.0 %, above 5 % for 2 s, in the stage of all keys.';
+    return journalOf({
+      ...{ places: 7, refillMs: 16_000 },
+      end: {
+        atMs: 153_500,
+        verdict: { kind: 'failed', detail, resumable: { domain: 'goods', stage: 3 } },
+        ...(broken && { broken }),
+      },
+    });
+  },
+  lost: () =>
+    journalOf({
+      end: {
+        atMs: 96_000,
+        verdict: { kind: 'lost', detail: 'The owner could not renew it; every process gave the cache back by itself.' },
+      },
+    }),
+  refused: () =>
+    journalOf({
+      idleP99Ms: 890,
+      end: {
+        atMs: 30_000,
+        verdict: { kind: 'refused', detail: 'p99Ms is 912, above 800, before anything was flushed.' },
+      },
+    }),
+  'over-domains': () =>
+    journalOf({
+      plan: { ...STAGED, name: 'domain-by-domain', title: 'Every domain, one after another', over: 'domains' },
+      domains: ['goods', 'auto', 'travel', 'books'],
+    }),
+  blackout: () => journalOf({ plan: BLACKOUT }),
+  'node-by-node': () => journalOf({ plan: NODES }),
+  'no-traffic': () => journalOf({ searchesPerSecond: 0, withPreview: false }),
+  'little-traffic': () => journalOf({ searchesPerSecond: 9 }),
+  'one-sample': () => journalOf({ end: { atMs: 500 }, withPreview: false }),
+  'nothing-yet': () => journalOf({ end: { atMs: 0 }, withPreview: false }),
+  running: () => journalOf({ end: { atMs: 118_000 } }),
+  long: () =>
+    journalOf({
+      sampleMs: 1000,
+      refillMs: 90_000,
+      plan: {
+        ...STAGED,
+        baselineMs: 300_000,
+        afterMs: 300_000,
+        stages: STAGED.stages.map((stage) => ({ ...stage, holdMs: 846_250 })),
+      },
+    }),
+};
+
+const BLACKOUT: Plan = {
+  ...STAGED,
+  name: 'engine-blackout',
+  title: 'The engine is away',
+  stages: [{ kind: 'blackout', holdMs: 60_000, title: 'engine away' }],
+};
+
+const NODES: Plan = {
+  ...STAGED,
+  name: 'node-by-node',
+  title: 'The store, node by node',
+  mode: 'erase',
+  eraseBy: 'flushall',
+  stages: [0, 1, 2].map((node) => ({ kind: 'node', node, holdMs: 30_000 })),
+};

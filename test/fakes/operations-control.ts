@@ -2,10 +2,13 @@ import { unflushed } from '../../src/cache/invalidation.ts';
 import type { Change, Changed, Control } from '../../src/control/control.ts';
 import type { BucketRange, ControlDocument } from '../../src/control/document.ts';
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import type { Erasure, Flush, FlushAsk, FlushDone, FlushPreview } from '../../src/operations/flush/flush.ts';
+import type { Erasure, Flush, FlushDone, FlushPreview, FlushRequest } from '../../src/operations/flush/flush.ts';
+import type { Figures } from '../../src/operations/meter/figures.ts';
 import type { Clock } from '../../src/runtime.ts';
+import { OUTCOMES } from '../../src/search/events.ts';
+import { seededRandom } from './clock.ts';
 
-/** One domain's document in this process alone. */
+/** The control document of one domain, in this process only. */
 export function createFakeControl(): Control {
   let document: ControlDocument = {
     revision: 0,
@@ -39,11 +42,11 @@ export function createFakeControl(): Control {
   };
 }
 
-/** Raises floors and keeps lists as the real one does, without anything to flush behind it. */
+/** Raises floors and keeps lists like the real flush, without a cache. */
 export function createFakeFlush(control: Control, clock: Clock): Flush {
   let erasure: Erasure | undefined;
 
-  const rangesOf = ({ fraction, from = 0 }: FlushAsk): readonly BucketRange[] => {
+  const rangesOf = ({ fraction, from = 0 }: FlushRequest): readonly BucketRange[] => {
     if (!(fraction > 0 && fraction <= 1)) {
       throw new OperationRefused('invalid-fraction', 'A fraction is above 0 and at most 1.', '/fraction');
     }
@@ -53,7 +56,7 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
     ...(await control.change((now) => change({ ...now, generation: now.generation + 1 }))),
     ranges,
   });
-  const judge = (ask: FlushAsk): void => {
+  const judge = (ask: FlushRequest): void => {
     if (ask.by === 'flushall') {
       throw new OperationRefused('not-dedicated', 'The store is not declared `dedicated`; use by: unlink.', '/by');
     }
@@ -107,7 +110,7 @@ const ERASED: Erasure = {
   seconds: 3.2,
 };
 
-export function previewOf(mode: FlushAsk['mode'], fraction: number, ranges: readonly BucketRange[]): FlushPreview {
+export function previewOf(mode: FlushRequest['mode'], fraction: number, ranges: readonly BucketRange[]): FlushPreview {
   const keys = Math.round(48_210 * fraction);
   return {
     mode,
@@ -129,5 +132,65 @@ export function previewOf(mode: FlushAsk['mode'], fraction: number, ranges: read
       amplification: 9.1,
       survivable: 0.395,
     },
+  };
+}
+
+const SEARCHES_PER_SECOND = 240;
+const ENGINE_CALL_MS = 24;
+const REFILL_MS = 4000;
+
+export interface LossNow {
+  /** Share of the keys, 0–1. */
+  readonly fraction: number;
+  /** Time since the loss. */
+  readonly sinceMs: number;
+}
+
+/** Figures of a domain under steady load: a hit ratio of 0.89, and an exponential refill after a loss. */
+export function figuresAt(atMs: number, seconds: number, loss: LossNow | undefined, cohorts: number): Figures {
+  const random = seededRandom(Math.round(atMs));
+  const noise = (value: number, share: number): number => value * (1 + (random() - 0.5) * share);
+  const searches = Math.round(noise(SEARCHES_PER_SECOND * seconds, 0.1));
+  const calm = Math.min(0.99, noise(0.89, 0.02));
+  const left = loss === undefined ? 0 : Math.exp(-loss.sinceMs / REFILL_MS);
+  const flushed = calm * (1 - 0.9 * left);
+  const share = loss?.fraction ?? 0;
+  const hitRatio = calm * (1 - share) + flushed * share;
+  const misses = Math.round(searches * (1 - hitRatio));
+  const callsPerSecond = (misses * 0.9) / seconds;
+  const shed = share * left > 0.5 ? Math.round(misses * 0.02) : 0;
+  const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<
+    (typeof OUTCOMES)[number],
+    number
+  >;
+  outcomes['hit-l1'] = Math.round((searches - misses) * 0.8);
+  outcomes['hit-l2'] = searches - misses - outcomes['hit-l1'];
+  outcomes.shed = shed;
+  outcomes.collapsed = Math.round(misses * 0.1);
+  outcomes.engine = Math.max(0, misses - shed - outcomes.collapsed);
+  const inFlight = Math.min(8, Math.ceil((callsPerSecond * ENGINE_CALL_MS) / 1000));
+  return {
+    seconds,
+    processes: 1,
+    searches,
+    searchesPerSecond: searches / seconds,
+    outcomes,
+    hitRatio,
+    errorRate: 0,
+    shedRate: shed / Math.max(1, searches),
+    p50Ms: noise(0.4, 0.2),
+    p99Ms: noise(30 + 120 * share * left, 0.1),
+    engineCallsPerSecond: callsPerSecond,
+    engineCallMs: noise(ENGINE_CALL_MS, 0.1),
+    engineFailures: 0,
+    engineInFlight: inFlight,
+    engineQueued: inFlight === 8 ? 3 : 0,
+    engineMax: 8,
+    engineCeiling: 8,
+    breakersOpen: 0,
+    cohorts: Array.from({ length: cohorts }, (_, i) => ({
+      searches: Math.round(searches * (i === 0 ? 0.01 : share)),
+      hitRatio: i === 0 ? calm : flushed,
+    })),
   };
 }

@@ -1,16 +1,14 @@
 import type { Control } from '../../src/control/control.ts';
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import { createCircle, forecastCohorts } from '../../src/operations/drills/cohorts.ts';
-import type { Caller, DrillAsk, Drills, StartAsk } from '../../src/operations/drills/drills.ts';
-import type { Journal } from '../../src/operations/drills/journal.ts';
-import { describeFault, type Plan, pointerOf } from '../../src/operations/drills/plan.ts';
-import { readPlan } from '../../src/operations/drills/read-plan.ts';
+import { createCohortLayout, forecastCohorts } from '../../src/operations/drills/cohorts.ts';
+import type { Caller, DrillRequest, Drills, StartRequest } from '../../src/operations/drills/drills.ts';
+import type { Journal, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
+import { describeFault, type GuardRule, type Plan, pointerOf, type Stage } from '../../src/operations/drills/plan.ts';
+import { readPlan } from '../../src/operations/drills/plan-validation.ts';
 import type { Clock } from '../../src/runtime.ts';
-import { previewOf } from './operations-control.ts';
-import { type FakeDrill, journalAt } from './operations-journal.ts';
-import { FAKE_PLANS } from './operations-plans.ts';
+import { figuresAt, type LossNow, previewOf } from './operations-control.ts';
 
-/** Drills that run by the clock alone: what happened so far is calculated whenever somebody asks. */
+/** Drills that follow the clock only: every call computes the journal up to now. */
 export function createFakeDrills(options: {
   readonly controls: ReadonlyMap<string, Control>;
   readonly clock: Clock;
@@ -34,7 +32,7 @@ export function createFakeDrills(options: {
     const known = FAKE_PLANS.map(({ name }) => name).join(', ');
     throw new OperationRefused('unknown-plan', `There is no plan ${asked}; there are ${known}.`, '/plan');
   };
-  const domainsOf = ({ domains }: DrillAsk, plan: Plan): readonly string[] => {
+  const domainsOf = ({ domains }: DrillRequest, plan: Plan): readonly string[] => {
     const chosen = domains ?? (plan.over === 'domains' ? [...controls.keys()] : []);
     for (const name of chosen) {
       if (!controls.has(name)) {
@@ -56,7 +54,7 @@ export function createFakeDrills(options: {
   const isRunning = (drill: FakeDrill): boolean => journalOf(drill).state.kind === 'running';
   const isHalted = (): boolean => [...controls.values()].some((control) => control.document().halted !== undefined);
 
-  const start = async (ask: StartAsk, resumes?: string): Promise<Journal> => {
+  const start = async (ask: StartRequest, resumes?: string): Promise<Journal> => {
     const plan = planOf(ask.plan);
     const domains = domainsOf(ask, plan);
     if (ask.reason === '') throw new OperationRefused('reason-required', 'A drill needs a reason.', '/reason');
@@ -95,7 +93,7 @@ export function createFakeDrills(options: {
           const ranges = [{ from: 0, to: Math.round(fraction * 10_000) }];
           return { title: stage.title ?? `stage ${i + 1}`, preview: previewOf(plan.mode, fraction, ranges) };
         }),
-        cohorts: forecastCohorts(plan, createCircle(plan, 0, 2), 240),
+        cohorts: forecastCohorts(plan, createCohortLayout(plan, 0, 2), 240),
       }));
       return { plan, domains, warnings: ['The last stage loses more at once than the engine can carry (f* 39.5 %).'] };
     },
@@ -118,8 +116,9 @@ export function createFakeDrills(options: {
       await setHalt(caller);
     },
     lift: () => setHalt(undefined),
-    list: async () =>
-      drills.toReversed().map((drill) => {
+    list: async () => ({
+      unreadable: [],
+      drills: drills.toReversed().map((drill) => {
         const { id, plan, domains, startedAtMs, endedAtMs, verdict } = journalOf(drill);
         const running = isRunning(drill);
         return {
@@ -128,7 +127,7 @@ export function createFakeDrills(options: {
           ...(verdict === undefined ? {} : { verdict }),
         };
       }),
-    unreadable: () => [],
+    }),
     journal: async (id) => journalOf(find(id)),
     page: async (id) => {
       const title = `Drill ${find(id).id}`;
@@ -136,4 +135,167 @@ export function createFakeDrills(options: {
     },
     close: async () => {},
   };
+}
+
+const guard = (figure: GuardRule['figure'], max: number, then: GuardRule['then']): GuardRule => {
+  return { figure, max, forMs: 2000, then };
+};
+
+const GUARDS: readonly GuardRule[] = [
+  guard('errorRate', 0.01, 'rollback'),
+  guard('shedRate', 0.05, 'rollback'),
+  guard('p99Ms', 800, 'hold'),
+  guard('engineRateFactor', 12, 'continue'),
+  guard('hitRatioDrop', 10, 'rollback'),
+];
+
+const fractions = (...all: readonly number[]): readonly Stage[] =>
+  all.map((fraction) => ({ kind: 'fraction', fraction, holdMs: 5000, title: `${fraction * 100} %` }));
+
+const plan = (name: string, title: string, stages: readonly Stage[], over: Plan['over'] = 'one'): Plan => ({
+  name,
+  title,
+  mode: 'drop',
+  eraseBy: 'unlink',
+  over,
+  baselineMs: 3000,
+  holdout: 0.01,
+  stages,
+  guards: GUARDS,
+  recovery: { withinPoints: 2, timeoutMs: 10_000 },
+  afterMs: 2000,
+  minSearches: 50,
+});
+
+/** Short enough to watch a drill in a console to its end. */
+export const FAKE_PLANS: readonly Plan[] = [
+  plan('canary', 'One key in a hundred', fractions(0.01)),
+  plan('1-5-25-100', 'In four stages', fractions(0.01, 0.05, 0.25, 1)),
+  plan('full-loss', 'Everything at once', fractions(1)),
+  plan('node-by-node', 'One node after another', [
+    { kind: 'node', node: 0, holdMs: 5000, title: 'first node' },
+    { kind: 'node', node: 1, holdMs: 5000, title: 'second node' },
+  ]),
+  plan('domain-by-domain', 'One domain after another', fractions(1), 'domains'),
+  plan('engine-blackout', 'The engine is taken for dead', [{ kind: 'blackout', holdMs: 5000 }]),
+];
+
+export interface FakeDrill {
+  readonly id: string;
+  readonly plan: Plan;
+  readonly domains: readonly string[];
+  readonly startedAtMs: number;
+  readonly reason: string;
+  readonly by: string;
+  readonly resumes?: string;
+  aborted?: { readonly atMs: number; readonly why: string };
+}
+
+interface Step {
+  readonly domain: string;
+  readonly phase: Sample['phase'];
+  readonly stage: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const SAMPLE_MS = 500;
+const RECOVERY_MS = 3000;
+
+/** The journal of the drill up to `nowMs` (wall time). */
+export function journalAt(drill: FakeDrill, nowMs: number): Journal {
+  const { plan, startedAtMs, aborted } = drill;
+  const steps = stepsOf(drill);
+  const lastMs = steps.at(-1)?.toMs ?? 0;
+  const elapsedMs = Math.max(0, Math.min(nowMs, aborted?.atMs ?? nowMs) - startedAtMs);
+  const atMs = Math.min(elapsedMs, lastMs);
+  const isOver = aborted !== undefined || elapsedMs >= lastMs;
+  const current = steps.find(({ toMs }) => toMs > atMs) ?? steps.at(-1);
+  const place = { domain: current?.domain ?? '', stage: current?.stage ?? 0 };
+  const verdict = isOver ? verdictOf(drill, place) : undefined;
+  const samples = Array.from({ length: Math.floor(atMs / SAMPLE_MS) }, (_, i) => sampleAt(drill, steps, i));
+  const [first] = samples;
+  return {
+    id: drill.id,
+    plan,
+    domains: drill.domains,
+    reason: drill.reason,
+    by: drill.by,
+    owner: 'fake-process',
+    startedAtMs,
+    ...(isOver ? { endedAtMs: startedAtMs + atMs } : {}),
+    previews: Object.fromEntries(drill.domains.map((name) => [name, previewOf(plan.mode, 1, [{ from: 0, to: 9900 }])])),
+    samples,
+    marks: [
+      ...steps.filter(({ fromMs }) => fromMs <= atMs).flatMap((step) => marksOf(plan, step)),
+      ...(isOver ? [{ atMs, domain: place.domain, kind: 'restored', why: aborted?.why ?? 'finished' } as const] : []),
+    ],
+    state: isOver ? { kind: 'over' } : { kind: 'running', phase: current?.phase ?? 'baseline', ...place },
+    ...(verdict === undefined ? {} : { verdict }),
+    learned:
+      first === undefined
+        ? []
+        : drill.domains.map((domain) => ({
+            domain,
+            baseline: first.figures,
+            stages: plan.stages.map((stage, i) => ({
+              ...{ stage: i, title: stage.title ?? `stage ${i + 1}`, before: 0.89, lowest: 0.11, end: 0.86 },
+              ...{ control: 0.89, refillMs: 4200, peakEngineCallsPerSecond: 190 },
+            })),
+            survival: {
+              headroom: { low: 4, high: 4.5 },
+              headroomLeft: { low: 1.3, high: 1.5 },
+              amplification: { low: 7.2, high: 8.6 },
+              survivable: { low: 0.39, high: 0.57 },
+            },
+          })),
+    ...(drill.resumes === undefined ? {} : { resumes: drill.resumes }),
+  };
+}
+
+function stepsOf({ plan, domains }: FakeDrill): readonly Step[] {
+  const steps: Step[] = [];
+  const add = (domain: string, phase: Sample['phase'], stage: number, ms: number): void => {
+    const fromMs = steps.at(-1)?.toMs ?? 0;
+    steps.push({ domain, phase, stage, fromMs, toMs: fromMs + ms });
+  };
+  for (const domain of domains) {
+    add(domain, 'baseline', 0, plan.baselineMs);
+    plan.stages.forEach(({ holdMs }, stage) => {
+      add(domain, 'stage', stage, holdMs);
+    });
+    add(domain, 'recovery', plan.stages.length - 1, RECOVERY_MS);
+    add(domain, 'after', plan.stages.length - 1, plan.afterMs);
+  }
+  return steps;
+}
+
+function sampleAt({ plan }: FakeDrill, steps: readonly Step[], i: number): Sample {
+  const atMs = (i + 1) * SAMPLE_MS;
+  const step = steps.find(({ toMs }) => toMs >= atMs) ?? steps[0];
+  const { domain = '', phase = 'baseline', stage = 0, fromMs = 0 } = step ?? {};
+  const isLost = phase === 'stage' || phase === 'hold' || phase === 'recovery';
+  const planned = plan.stages[stage];
+  const fraction = planned?.kind === 'fraction' ? planned.fraction : 0.5;
+  const loss: LossNow | undefined = isLost ? { fraction, sinceMs: atMs - fromMs } : undefined;
+  const figures = figuresAt(atMs, SAMPLE_MS / 1000, loss, stage + 2);
+  const { errorRate = 0, shedRate = 0, p99Ms = 0 } = figures;
+  const values: Readonly<Record<string, number>> = { errorRate, shedRate, p99Ms };
+  const guards = plan.guards.map(({ figure, max }) => {
+    const value = values[figure];
+    return { figure, ...(value === undefined ? {} : { value }), broken: value !== undefined && value > max };
+  });
+  return { atMs, domain, phase, stage, figures, guards };
+}
+
+function marksOf({ stages }: Plan, { domain, phase, stage, fromMs }: Step): readonly Mark[] {
+  const mark: Mark = { atMs: fromMs, domain, kind: 'phase', phase };
+  if (phase !== 'stage') return [mark];
+  const title = stages[stage]?.title ?? `stage ${stage + 1}`;
+  return [mark, { atMs: fromMs, domain, kind: 'stage', stage, ranges: [{ from: 0, to: 100 * (stage + 1) }], title }];
+}
+
+function verdictOf({ aborted }: FakeDrill, resumable: { readonly domain: string; readonly stage: number }): Verdict {
+  if (aborted === undefined) return { kind: 'passed', detail: 'Every stage held and the cache came back.' };
+  return { kind: 'aborted', detail: `It was ${aborted.why}.`, resumable };
 }

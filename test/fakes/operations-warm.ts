@@ -1,10 +1,10 @@
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import type { WarmAsk, WarmUp, WarmUps } from '../../src/operations/warm/warm.ts';
+import type { WarmRequest, WarmUp, WarmUps } from '../../src/operations/warm/warm.ts';
 import type { Clock } from '../../src/runtime.ts';
 
 interface Running {
   readonly id: string;
-  readonly ask: WarmAsk;
+  readonly ask: WarmRequest;
   readonly startedMs: number;
   taken: number;
   stoppedMs: number | undefined;
@@ -13,7 +13,7 @@ interface Running {
 
 const MAX_WAITING = 1000;
 
-/** Settles what it was given at its rate, by the clock alone. */
+/** Settles its queries at the requested rate, following the clock only. */
 export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
   const { clock } = options;
   const all: Running[] = [];

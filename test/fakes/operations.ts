@@ -1,17 +1,16 @@
 import { OperationRefused } from '../../src/control/operation-error.ts';
-import type { DomainLook, DomainOperations, Operations } from '../../src/http/admin/operations.ts';
+import type { DomainLook, DomainOperations, Operations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
 import { InvalidSearch } from '../../src/search/search-error.ts';
-import { createFakeControl, createFakeFlush } from './operations-control.ts';
+import { createFakeControl, createFakeFlush, figuresAt } from './operations-control.ts';
 import { createFakeDrills } from './operations-drills.ts';
-import { figuresAt } from './operations-figures.ts';
 import { createFakeWarmUps } from './operations-warm.ts';
 import { fakeStatus } from './search.ts';
 
 const POPULAR = ['q=кроссовки', 'q=iphone+13', 'q=диван&page=2', 'q=велосипед&sort=-price', 'q=коляска'];
 
-/** Operations that remember what they were told and show what a busy service would, without any search behind them. */
+/** Operations that remember requests and show the figures of a busy service, without any search. */
 export function createFakeOperations(options: {
   readonly clock: Clock;
   readonly domains?: readonly string[];

@@ -8,7 +8,7 @@ export function contrastOf(a: string, b: string): number {
 
 export type Sight = 'usual' | 'no red' | 'no green' | 'no hue';
 
-/** Linear RGB as seen without the long or the middle cones (Viénot, Brettel, Mollon 1999), or without any hue. */
+/** Linear RGB for a person without long or middle cones (Viénot, Brettel, Mollon 1999), or without any hue. */
 const SEEN: Readonly<Record<Sight, readonly (readonly [number, number, number])[]>> = {
   usual: [
     [1, 0, 0],
@@ -32,7 +32,7 @@ const SEEN: Readonly<Record<Sight, readonly (readonly [number, number, number])[
   ],
 };
 
-/** CIE76 distance in L*a*b*: 2 is just seen side by side, 10 at a glance. */
+/** CIE76 distance in L*a*b*: 2 is just visible side by side, 10 at a glance. */
 export function distanceOf(a: string, b: string, sight: Sight): number {
   const [from, to] = [labOf(a, sight), labOf(b, sight)];
   return Math.hypot(...from.map((value, i) => value - (to[i] ?? 0)));

@@ -9,7 +9,7 @@ import { markupFaults } from './well-formed.ts';
 describe('a hostile value in a report becomes text', () => {
   for (const [name, value] of HOSTILE_VALUES) {
     it(`${name}, as content and as an attribute`, () => {
-      // As it comes: parsed JSON has whatever type somebody claims for it.
+      // Parsed JSON may have any type, whatever its static type says.
       const content = value as Content;
       const { markup } = element('p', { title: value as string }, content, said(value as string), [[content]]);
       assert.deepEqual(
@@ -19,12 +19,12 @@ describe('a hostile value in a report becomes text', () => {
     });
   }
 
-  it('and nothing but what `element` made is taken for markup', () => {
+  it('and only objects made by `element` are markup', () => {
     assert.equal(Markup.is(element('p', {})), true);
     for (const [, value] of HOSTILE_VALUES) assert.equal(Markup.is(value), false);
   });
 
-  it('and lists in lists, however deep they are, too', () => {
+  it('and so do nested lists of any depth', () => {
     const deep = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) as Content;
     assert.match(element('p', {}, deep).markup, /^<p>[[\]…]*<\/p>$/);
   });

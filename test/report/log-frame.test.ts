@@ -5,7 +5,7 @@ import { createLogFrame, logTicks } from '../../src/report/plot/frame.ts';
 
 const span = { fromMs: 0, toMs: 100, heightPx: 300 };
 
-test('every factor of ten is as high as the next', () => {
+test('every factor of ten has the same height', () => {
   const { y, ticks } = createLogFrame({ ...span, min: 0.1, max: 100 });
   assert.deepEqual(ticks, [0.1, 1, 10, 100]);
   assert.deepEqual(ticks.map(y.at).map(Math.round), [300, 200, 100, 0]);
@@ -27,7 +27,7 @@ test('ticks are round, ascend, reach the highest value, and the lowest unless it
   assert.deepEqual(logTicks(1, 1), [1, 2]);
 });
 
-test('nothing, or what is no number, is drawn on the floor', () => {
+test('zero, and a value that is no number, is drawn on the floor', () => {
   const { y } = createLogFrame({ ...span, min: 0, max: 0 });
   assert.deepEqual([0, -3, Number.NaN, 1e300].map(y.at), [300, 300, 300, 0]);
 });

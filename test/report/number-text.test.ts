@@ -5,7 +5,7 @@ import { clockText, elapsedText, utcText } from '../../src/report/format.ts';
 
 const plain = (shown: string): string => shown.replaceAll('\u00a0', ' ');
 
-test('numbers are written for people', () => {
+test('numbers are formatted for people', () => {
   const cases: readonly (readonly [string, string])[] = [
     [text.countText(1234.4), '1,234'],
     [text.amountText(1234.4), '1,234'],
@@ -32,7 +32,7 @@ test('numbers are written for people', () => {
   for (const [shown, expected] of cases) assert.equal(plain(shown), expected);
 });
 
-test('no rounding makes a loss nothing, or leaves nothing of it', () => {
+test('a share near 0 or 1 is never rounded to 0 or 100 %', () => {
   assert.equal(plain(text.percentText(0.000_01)), '<0.01 %');
   assert.equal(plain(text.percentText(0.999_9)), '>99.9 %');
   assert.equal(plain(text.percentText(1)), '100 %');
@@ -45,13 +45,13 @@ test('a unit never changes in the middle of a number: 59.97 s are a minute', () 
   assert.equal(plain(text.durationText(3_599_700)), '1 h 00 min');
 });
 
-test('a range has its unit once, and one end where both are told alike', () => {
+test('a range has its unit once, and one value when both ends read the same', () => {
   assert.equal(plain(text.rangeText({ low: 1.3, high: 1.6 }, text.timesText)), '1.3–1.6 ×');
   assert.equal(plain(text.rangeText({ low: 1, high: 1 }, text.percentText)), '100 %');
   assert.equal(plain(text.rangeText({ low: 20 }, text.timesText)), 'over 20 ×');
 });
 
-test('what was not measured is a dash', () => {
+test('a value that was not measured is a dash', () => {
   const { rangeText, elapsedText, clockText, utcText, ...numbers } = text;
   assert.equal(rangeText(undefined, text.timesText), 'too little load to say');
   for (const show of Object.values(numbers).filter((one) => typeof one === 'function')) {

@@ -5,7 +5,7 @@ import { contrastOf, distanceOf } from './contrast-of.ts';
 
 const SIDES = ['light', 'dark'] as const;
 
-test('every text can be read on every ground of the page and of the plots', () => {
+test('every text is readable on every ground of the page and of the plots', () => {
   for (const side of SIDES) {
     for (const [name, ink] of Object.entries(TEXT)) {
       const grounds = name === 'ink' ? Object.keys(GROUND) : ['ground', 'raised'];
@@ -38,11 +38,11 @@ test('every area stands out from the page, and its name can be read on it', () =
   }
 });
 
-test('areas that touch are told apart without red, without green, and without any hue', () => {
+test('adjacent areas are distinct without red, without green, and without any hue', () => {
   for (const side of SIDES) {
     const areas = Object.entries(AREAS);
     for (const [i, [name, ink]] of areas.entries()) {
-      // An outcome that did not occur is no area: the next but one touches it then.
+      // An outcome that did not occur has no area, so areas that are not neighbours in the list may touch.
       for (const [other, next] of areas.slice(i + 1, i + 3)) {
         const isNext = areas[i + 1]?.[0] === other;
         for (const sight of ['usual', 'no red', 'no green', ...(isNext ? (['no hue'] as const) : [])] as const) {

@@ -17,7 +17,7 @@ function pointsOf(values: readonly number[], stepMs = 10): readonly Point[] {
 
 const frame = createFrame({ fromMs: 0, toMs: 100, max: 10, heightPx: 100 });
 
-test('a condensed line has a point per column and keeps what was lowest and highest', () => {
+test('a condensed line has a point per column and keeps the lowest and the highest value', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 1000 }), { minLength: 1, maxLength: 300 }),
@@ -34,7 +34,7 @@ test('a condensed line has a point per column and keeps what was lowest and high
   );
 });
 
-test('of several percentiles the worst is drawn, of limits the middle one', () => {
+test('several percentiles are drawn as their highest, and limits as their median', () => {
   const [worst] = condense([pointsOf([3, 90, 5])], 0, 1000, 'worst');
   const [middle] = condense([pointsOf([3, 90, 5])], 0, 1000, 'middle');
   assert.deepEqual([worst?.[0]?.value, middle?.[0]?.value], [90, 5]);
@@ -55,7 +55,7 @@ test('ticks are round, begin at 0 and reach the highest value', () => {
   assert.deepEqual(roundTicks(24, 4, true), [0, 10, 20, 30]);
 });
 
-test('times are ticked where people count, inside of the span, and never without end', () => {
+test('ticks of times are round, inside the span, and bounded in number', () => {
   assert.deepEqual(timeTicks(0, 225_000, 12), [0, 30_000, 60_000, 90_000, 120_000, 150_000, 180_000, 210_000]);
   fc.assert(
     fc.property(
@@ -69,7 +69,7 @@ test('times are ticked where people count, inside of the span, and never without
   );
 });
 
-test('a scale never leaves the drawing, whatever the value', () => {
+test('a scale never leaves the drawing, at any value', () => {
   const scale = linearScale(0, 10, 100, 0);
   assert.deepEqual(
     [-5, 0, 5, 10, 1e300, Number.NaN, Number.POSITIVE_INFINITY].map(scale.at),
@@ -78,20 +78,20 @@ test('a scale never leaves the drawing, whatever the value', () => {
   assert.equal(linearScale(7, 7, 0, 1000).at(7), 0);
 });
 
-test('steps of a path do not add up their rounding', () => {
+test('rounding errors of a path do not add up', () => {
   const places = Array.from({ length: 1000 }, (_, i) => [i * 0.333, 50] as const);
   const across = [...pathData(places).matchAll(/h(-?[\d.]+)/g)].reduce((sum, [, step]) => sum + Number(step), 0);
   assert.ok(Math.abs(across - 999 * 0.333) < 0.06, String(across));
 });
 
-test('a line is broken where nothing was measured, and one point is drawn as long as its time', () => {
+test('a line has a gap where nothing was measured, and a single point is drawn over its period', () => {
   const [a = [], b = []] = [pointsOf([1, 2, 3]), pointsOf([5]).map((point) => ({ ...point, fromMs: 80, toMs: 100 }))];
   assert.equal(line(frame, [a, b], 'x').markup.match(/M/g)?.length, 2);
   assert.match(line(frame, [b], 'x').markup, /d="M800 50h200"/);
   assert.equal(spread(frame, [a], 'x'), undefined);
 });
 
-test('areas lie on each other, an outcome that did not occur is none, and names stand only where there is room', () => {
+test('areas are stacked, an outcome that did not occur has no area, and names are drawn only where they fit', () => {
   const layers = [
     { name: 'hit-l1', style: 'a' },
     { name: 'shed', style: 'b' },

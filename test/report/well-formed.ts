@@ -1,4 +1,4 @@
-/** Everything that is not well-formed XML in it, as the names of what is wrong; the page has no CDATA and no comments. */
+/** The errors that make a page no well-formed XML, by name. Pages have no CDATA and no comments. */
 export function markupFaults(page: string): readonly string[] {
   const faults: string[] = [];
   const open: string[] = [];

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import type { DrillSummary, UnreadableReport } from '../../operations/drills/drills.ts';
 import {
+  type DomainResult,
   type DrillPhase,
   type Journal,
-  type Learned,
   MAX_SAMPLES,
   type Mark,
+  type Survival,
 } from '../../operations/drills/journal.ts';
 import type { GuardFigure, Plan } from '../../operations/drills/plan.ts';
-import type { Survival } from '../../operations/drills/resolve-request.ts';
 import { percentText, rangeText, timesText } from '../../report/format.ts';
 import type { AdminClient } from '../admin-client.ts';
 import { UsageError } from '../arguments.ts';
@@ -163,7 +163,7 @@ function survivalTexts(survival: Survival | undefined): readonly string[] {
   ];
 }
 
-function resultText({ domain, baseline, after, stages, survival }: Learned): string {
+function resultText({ domain, baseline, after, stages, survival }: DomainResult): string {
   const head = ['', 'hits before', 'lowest', 'at the end', 'control', 'refilled in', 'engine peak'];
   const rows = stages.map(({ title, before, lowest, end, control, refillMs, peakEngineCallsPerSecond }) => [
     title,

@@ -90,8 +90,8 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
       answer: Type.Object({ drills: Type.Array(DrillSummaryBody), unreadable: Type.Array(UnreadableReportBody) }),
     }),
     handler: async (_request, reply) => {
-      const listed = await drills.list();
-      return reply.send({ drills: listed, unreadable: drills.unreadable() });
+      const { drills: listed, unreadable } = await drills.list();
+      return reply.send({ drills: listed, unreadable });
     },
   });
 

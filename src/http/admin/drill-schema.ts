@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import type { DrillAsk } from '../../operations/drills/drills.ts';
+import type { DrillRequest } from '../../operations/drills/drills.ts';
 import { OUTCOMES } from '../../search/events.ts';
 import { choice } from '../search-api/openapi.ts';
 import { By, FlushPreviewBody, Mode } from './flush-schema.ts';
@@ -133,7 +133,7 @@ const required = {
 export const PlanBody = Type.Object({ ...required, ...defaulted });
 
 /** The plan in a request. The drills room checks a plan that is written out, and names all its faults at once. */
-export const PlanChoice = Type.Unsafe<DrillAsk['plan']>({
+export const PlanChoice = Type.Unsafe<DrillRequest['plan']>({
   type: ['string', 'object'],
   minLength: 1,
   maxLength: 64,

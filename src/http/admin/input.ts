@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { DomainOperations, Operations } from '../../operations/operations.ts';
 import { namingParameter, unknownField } from '../problems.ts';
 import { PROBLEM_ANSWERS } from '../search-api/openapi.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { parseQueryString } from '../transport/request-target.ts';
-import type { DomainOperations, Operations } from './operations.ts';
 
 /** The OpenAPI description of one route of the operators' API. */
 interface Described {

@@ -3,12 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
 import type { DrillSummary } from '../../operations/drills/drills.ts';
+import type { Operations, Watcher } from '../../operations/operations.ts';
 import type { Clock } from '../../runtime.ts';
 import { choice } from '../search-api/openapi.ts';
 import { EVERY_ANSWER, Refusal } from '../transport/problem.ts';
 import { DrillSummaryBody, FiguresBody } from './drill-schema.ts';
 import { AtMs, Domain, described, queriedDomain, queryOf } from './input.ts';
-import type { AdminContext, Operations, Watcher } from './operations.ts';
+import type { AdminContext } from './operations.ts';
 
 const MAX_POPULAR = 1000;
 
@@ -191,7 +192,7 @@ export function createLive(options: {
   const list = (): Promise<void> => {
     listing ??= operations.drills
       .list()
-      .then((drills) => {
+      .then(({ drills }) => {
         running = drills.filter(({ running: runs, ending }) => runs || ending !== undefined);
       })
       // On an error the previous list is shown: operators need the stream most when something is wrong.

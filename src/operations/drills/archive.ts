@@ -1,14 +1,17 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Figures } from '../meter/figures.ts';
 import type { UnreadableReport } from './drills.ts';
+import type { GuardState } from './guards.ts';
 import {
+  type DomainResult,
   DRILL_ID,
+  type DrillPhase,
   type DrillState,
   decodeJournal,
   decodeJournalHead,
   encodeJournal,
   type Journal,
-  type Learned,
   MAX_SAMPLES,
   type Mark,
   type ReadJournal,
@@ -16,37 +19,37 @@ import {
   type Verdict,
 } from './journal.ts';
 
-/** Where journals outlive the process. */
+/** The journals of drills, kept beyond the end of the process. */
 export interface Archive {
-  /** Never rejects: a drill goes on when its report cannot be kept. The latest of several waiting writes wins. */
+  /** Never rejects: a drill goes on when its journal cannot be written. The latest of several waiting writes wins. */
   readonly write: (journal: Journal) => Promise<void>;
-  /** Without samples, newest first. */
-  readonly heads: () => Promise<readonly Journal[]>;
-  /** Files that the latest `heads` found to be no journals. */
-  readonly unreadable: () => readonly UnreadableReport[];
-  /** Undefined: there is none. */
+  /** Journals without samples, newest first, and files that are no valid journal. */
+  readonly heads: () => Promise<{
+    readonly journals: readonly Journal[];
+    readonly unreadable: readonly UnreadableReport[];
+  }>;
+  /** Undefined: there is no such journal. */
   readonly read: (id: string) => Promise<ReadJournal | undefined>;
 }
 
-export interface ArchiveOptions {
-  /** Absent: kept in memory, until the process ends. */
+interface ArchiveOptions {
+  /** Absent: journals are kept in memory, until the process ends. */
   readonly directory?: string;
-  /** Newest journals kept. */
+  /** Number of newest journals kept. */
   readonly keep: number;
   readonly onFault: (id: string, detail: string) => void;
 }
 
-/** Of those that no directory keeps: a journal may hold megabytes. */
+/** Journals kept in memory: one may have megabytes. */
 const MAX_IN_MEMORY = 8;
-/** Several times what a journal with every sample takes. */
+/** Several times the size of a journal with the maximum of samples. */
 const MAX_FILE_BYTES = 64 * 2 ** 20;
-const ENDING = '.json';
+const SUFFIX = '.json';
 
-/** One file per drill, replaced atomically: whoever reads it finds a whole one. */
+/** One file per drill, replaced atomically, so that a reader always finds a whole journal. */
 export function createArchive({ directory, keep, onFault }: ArchiveOptions): Archive {
   const inMemory = new Map<string, Journal>();
-  const known = new Map<string, { readonly stamp: string; readonly read: ReadJournal }>();
-  let unreadable: readonly UnreadableReport[] = [];
+  const heads = new Map<string, { readonly stamp: string; readonly read: ReadJournal }>();
   const waiting = new Map<string, Journal>();
   let writing = Promise.resolve();
 
@@ -60,7 +63,7 @@ export function createArchive({ directory, keep, onFault }: ArchiveOptions): Arc
   };
 
   const store = async (folder: string, journal: Journal): Promise<void> => {
-    const file = join(folder, `${journal.id}.json`);
+    const file = fileOf(folder, journal.id);
     const draft = `${file}.part`;
     try {
       await mkdir(folder, { recursive: true });
@@ -83,23 +86,24 @@ export function createArchive({ directory, keep, onFault }: ArchiveOptions): Arc
 
   const prune = async (folder: string): Promise<void> => {
     for (const id of (await idsIn(folder)).slice(keep)) {
-      known.delete(id);
-      await rm(join(folder, `${id}.json`), { force: true });
-      // Of a process that was killed while it wrote.
-      await rm(join(folder, `${id}.json.part`), { force: true });
+      heads.delete(id);
+      await rm(fileOf(folder, id), { force: true });
+      // Left by a process that was killed during a write.
+      await rm(`${fileOf(folder, id)}.part`, { force: true });
     }
   };
 
-  /** Undefined: there is no such file, or it is gone by now. */
+  /** Undefined: there is no such file, or it was removed meanwhile. */
   const headOf = async (folder: string, id: string): Promise<ReadJournal | undefined> => {
-    const file = join(folder, `${id}.json`);
+    const file = fileOf(folder, id);
     try {
       const { mtimeMs, size } = await stat(file);
       const stamp = `${mtimeMs}-${size}`;
-      const before = known.get(id);
+      const before = heads.get(id);
       if (before?.stamp === stamp) return before.read;
-      const read = size > MAX_FILE_BYTES ? tooLarge(size) : named(id, decodeJournalHead(await readFile(file, 'utf8')));
-      known.set(id, { stamp, read });
+      const read =
+        size > MAX_FILE_BYTES ? tooLarge(size) : withOwnId(id, decodeJournalHead(await readFile(file, 'utf8')));
+      heads.set(id, { stamp, read });
       return read;
     } catch {
       return undefined;
@@ -124,27 +128,24 @@ export function createArchive({ directory, keep, onFault }: ArchiveOptions): Arc
     },
     heads: async () => {
       const kept: Journal[] = [];
-      const found: UnreadableReport[] = [];
+      const unreadable: UnreadableReport[] = [];
       if (directory !== undefined) {
         for (const id of (await idsIn(directory)).slice(0, keep)) {
           const read = await headOf(directory, id);
           if (read?.kind === 'journal') kept.push(read.journal);
-          if (read?.kind === 'unreadable') found.push({ id, where: join(directory, `${id}.json`), why: read.why });
+          if (read?.kind === 'unreadable') unreadable.push({ id, where: fileOf(directory, id), why: read.why });
         }
       }
-      unreadable = found;
       const unwritten = [...inMemory.values()].map((journal) => ({ ...journal, samples: [] }));
-      return [...unwritten, ...kept.filter(({ id }) => !inMemory.has(id))].sort(
-        (a, b) => b.startedAtMs - a.startedAtMs,
-      );
+      const journals = [...unwritten, ...kept.filter(({ id }) => !inMemory.has(id))];
+      return { journals: journals.sort((a, b) => b.startedAtMs - a.startedAtMs), unreadable };
     },
-    unreadable: () => unreadable,
     read: async (id) => {
       const here = inMemory.get(id);
-      // The id came from a caller: nothing but a name of ours becomes a path.
       if (here !== undefined) return { kind: 'journal', journal: here };
+      // The id comes from a caller: only a valid id becomes a part of a path.
       if (directory === undefined || !DRILL_ID.test(id)) return undefined;
-      const file = join(directory, `${id}${ENDING}`);
+      const file = fileOf(directory, id);
       const size = await stat(file).then(
         (found) => found.size,
         () => undefined,
@@ -152,18 +153,22 @@ export function createArchive({ directory, keep, onFault }: ArchiveOptions): Arc
       if (size === undefined) return undefined;
       if (size > MAX_FILE_BYTES) return tooLarge(size);
       const text = await readFile(file, 'utf8').catch(() => undefined);
-      return text === undefined ? undefined : named(id, decodeJournal(text));
+      return text === undefined ? undefined : withOwnId(id, decodeJournal(text));
     },
   };
 }
 
+function fileOf(folder: string, id: string): string {
+  return join(folder, `${id}${SUFFIX}`);
+}
+
 function idOf(file: string): string | undefined {
-  const id = file.endsWith(ENDING) ? file.slice(0, -ENDING.length) : '';
+  const id = file.endsWith(SUFFIX) ? file.slice(0, -SUFFIX.length) : '';
   return DRILL_ID.test(id) ? id : undefined;
 }
 
-/** A journal under another name than its own is somebody's copy. */
-function named(id: string, read: ReadJournal): ReadJournal {
+/** A journal in a file with the name of another drill is a copy and is not accepted. */
+function withOwnId(id: string, read: ReadJournal): ReadJournal {
   if (read.kind === 'unreadable' || read.journal.id === id) return read;
   return { kind: 'unreadable', why: `it is the journal of ${read.journal.id}` };
 }
@@ -172,49 +177,49 @@ function tooLarge(size: number): ReadJournal {
   return { kind: 'unreadable', why: `${size} bytes are more than the ${MAX_FILE_BYTES} that a journal may have` };
 }
 
-/** The journal of a drill that runs, as it is being written. */
-export interface JournalBook {
-  /** As it stands. `withSamples` false: the head alone, to be told to other processes. */
+/** Writes the journal of a running drill, in memory. */
+export interface JournalWriter {
+  /** The journal so far. `withSamples` false: its head, for other processes. */
   readonly read: (withSamples?: boolean) => Journal;
   readonly sample: (sample: Sample) => void;
   readonly mark: (mark: Mark) => void;
   readonly state: (state: DrillState) => void;
-  /** Takes the place of what was learned of the domain before. */
-  readonly learned: (learned: Learned) => void;
+  /** Replaces the previous result of the domain. */
+  readonly result: (result: DomainResult) => void;
   readonly end: (verdict: Verdict, endedAtMs: number) => void;
 }
 
-/** A guard that breaks and holds every other second would fill any journal. */
+/** A guard that breaks and holds again every other second would fill any journal. */
 const MAX_GUARD_MARKS = 400;
 
-export function createJournalBook(begun: Omit<Journal, 'samples' | 'marks' | 'learned'>): JournalBook {
+export function createJournalWriter(begun: Omit<Journal, 'samples' | 'marks' | 'learned'>): JournalWriter {
   let head: Omit<Journal, 'samples' | 'marks' | 'learned'> = begun;
   let samples: Sample[] = [];
   const marks: Mark[] = [];
-  const learned = new Map<string, Learned>();
+  const results = new Map<string, DomainResult>();
   let guardMarks = 0;
   return {
     read: (withSamples = true) => ({
       ...head,
       samples: withSamples ? [...samples] : [],
       marks: [...marks],
-      learned: [...learned.values()],
+      learned: [...results.values()],
     }),
     sample: (sample) => {
       if (samples.length >= MAX_SAMPLES) samples = samples.filter((_, place) => place % 2 === 0);
       samples.push(sample);
     },
     mark: (mark) => {
-      const isOfGuard = mark.kind === 'guard' || mark.kind === 'guard-holds';
-      if (isOfGuard && guardMarks >= MAX_GUARD_MARKS) return;
-      if (isOfGuard) guardMarks += 1;
+      const isGuardMark = mark.kind === 'guard' || mark.kind === 'guard-holds';
+      if (isGuardMark && guardMarks >= MAX_GUARD_MARKS) return;
+      if (isGuardMark) guardMarks += 1;
       marks.push(mark);
     },
     state: (state) => {
       head = { ...head, state };
     },
-    learned: (one) => {
-      learned.set(one.domain, one);
+    result: (result) => {
+      results.set(result.domain, result);
     },
     end: (verdict, endedAtMs) => {
       head = { ...head, state: { kind: 'over' }, verdict, endedAtMs };
@@ -222,21 +227,49 @@ export function createJournalBook(begun: Omit<Journal, 'samples' | 'marks' | 'le
   };
 }
 
-/** A journal whose process ended before its drill did: what can still be said of it. */
-export function asLost(journal: Journal): Journal {
-  if (journal.state.kind === 'over') return journal;
-  const { marks, samples, domains, startedAtMs } = journal;
-  const last = marks.findLast((mark): mark is Extract<Mark, { kind: 'stage' }> => mark.kind === 'stage');
-  const domain = marks.at(-1)?.domain ?? domains[0] ?? '';
-  const stage = last?.domain === domain ? last.stage : 0;
+/** Writes samples and marks of one domain, with their time and the domain. */
+interface DomainRecorder {
+  readonly mark: (details: MarkDetails) => void;
+  /** Also marks guards that have broken, or hold again, at this tick. */
+  readonly sample: (at: SamplePosition, figures: Figures | undefined, guards: readonly GuardState[]) => void;
+}
+
+interface SamplePosition {
+  readonly phase: DrillPhase;
+  readonly stage: number;
+}
+
+/** A mark without `atMs` and `domain`. */
+type MarkDetails = Mark extends infer One ? (One extends Mark ? Omit<One, 'atMs' | 'domain'> : never) : never;
+
+interface DomainRecorderOptions {
+  readonly domain: string;
+  readonly writer: Pick<JournalWriter, 'mark' | 'sample'>;
+  /** Time since the journal began. */
+  readonly elapsedMs: () => number;
+  readonly onMark: (mark: Mark) => void;
+}
+
+export function createDomainRecorder({ domain, writer, elapsedMs, onMark }: DomainRecorderOptions): DomainRecorder {
+  const mark = (details: MarkDetails): void => {
+    const written = { atMs: Math.round(elapsedMs()), domain, ...details } as Mark;
+    writer.mark(written);
+    onMark(written);
+  };
   return {
-    ...journal,
-    endedAtMs: startedAtMs + Math.max(0, marks.at(-1)?.atMs ?? 0, samples.at(-1)?.atMs ?? 0),
-    state: { kind: 'over' },
-    verdict: {
-      kind: 'lost',
-      detail: 'The process that ran it ended; every other one restored the cache by itself.',
-      resumable: { domain, stage },
+    mark,
+    sample: (at, figures, guards) => {
+      if (figures !== undefined) {
+        const states = guards.map(({ rule, value, broken }) => {
+          return { figure: rule.figure, ...(value === undefined ? {} : { value }), broken };
+        });
+        writer.sample({ atMs: Math.round(elapsedMs()), domain, ...at, figures, guards: states });
+      }
+      for (const { rule, value = 0, turned } of guards) {
+        const { figure, max, then } = rule;
+        if (turned === 'breached') mark({ kind: 'guard', figure, value, max, then });
+        if (turned === 'holds') mark({ kind: 'guard-holds', figure });
+      }
     },
   };
 }

@@ -2,7 +2,7 @@ import { BUCKETS } from '../../cache/invalidation.ts';
 import { arc, type BucketRange } from '../../control/document.ts';
 import type { Plan, Stage } from './plan.ts';
 
-/** How far a fraction reaches: the holdout is never touched. */
+/** Number of buckets that a fraction flushes: never those of the holdout. */
 export function widthOfFraction(fraction: number, holdout: number): number {
   const wanted = Math.max(1, Math.round(fraction * BUCKETS));
   return Math.min(wanted, BUCKETS - widthOfHoldout(holdout));
@@ -12,27 +12,31 @@ function widthOfHoldout(holdout: number): number {
   return Math.max(1, Math.round(holdout * BUCKETS));
 }
 
-/** How a drill divides the circle of buckets: stages from the offset on, the holdout last. */
-export interface Circle {
-  /** What the stage flushes, all that stages before it flushed included. Empty for a blackout before any other stage. */
+/** How a drill divides the ring of buckets: the stages from the offset on, the holdout last. */
+export interface CohortLayout {
+  /** Ranges that are flushed after the stage, earlier stages included. Empty for a blackout before any other stage. */
   readonly flushedBy: (stage: number) => readonly BucketRange[];
-  /** The control cohort, then the cohort of each stage: what no stage before it touched. */
+  /** The control cohort, then the cohort of each stage: the keys that no earlier stage touched. */
   readonly cohorts: readonly (readonly BucketRange[])[];
-  /** The share of the keys that the stage flushes, 0–1; for a node its share of the store. */
+  /** Share of the keys that the stage flushes, 0–1; for a node its share of the store. */
   readonly shareOf: (stage: number) => number;
-  /** The share of the keys in the stage's own cohort, 0–1. */
+  /** Share of the keys in the stage's own cohort, 0–1. */
   readonly cohortShareOf: (stage: number) => number;
 }
 
-export function createCircle(plan: Pick<Plan, 'stages' | 'holdout'>, offset: number, nodes: number): Circle {
+export function createCohortLayout(
+  plan: Pick<Plan, 'stages' | 'holdout'>,
+  offset: number,
+  nodes: number,
+): CohortLayout {
   const { stages, holdout } = plan;
-  const kept = widthOfHoldout(holdout);
+  const holdoutWidth = widthOfHoldout(holdout);
   const widthAfter = (stage: Stage, before: number): number => {
     switch (stage.kind) {
       case 'fraction':
         return widthOfFraction(stage.fraction, holdout);
       case 'node':
-        return BUCKETS - kept;
+        return BUCKETS - holdoutWidth;
       case 'blackout':
         return before;
     }
@@ -40,24 +44,24 @@ export function createCircle(plan: Pick<Plan, 'stages' | 'holdout'>, offset: num
   const widths: number[] = [];
   for (const stage of stages) widths.push(widthAfter(stage, widths.at(-1) ?? 0));
   const cohortOf = (stage: Stage, place: number): readonly BucketRange[] => {
-    if (stage.kind !== 'fraction') return arc(offset, BUCKETS - kept);
+    if (stage.kind !== 'fraction') return arc(offset, BUCKETS - holdoutWidth);
     const before = widths[place - 1] ?? 0;
     return arc(offset + before, (widths[place] ?? 0) - before);
   };
-  const cohorts = [arc(offset + BUCKETS - kept, kept), ...stages.map(cohortOf)];
+  const cohorts = [arc(offset + BUCKETS - holdoutWidth, holdoutWidth), ...stages.map(cohortOf)];
   return {
     flushedBy: (stage) => arc(offset, widths[stage] ?? 0),
     cohorts,
     cohortShareOf: (stage) => (cohorts[stage + 1] ?? []).reduce((sum, { from, to }) => sum + to - from, 0) / BUCKETS,
     shareOf: (place) => {
       const lost = stages.slice(0, place + 1).filter(({ kind }) => kind === 'node').length;
-      const ofNodes = lost > 0 && nodes > 0 ? Math.min(1, lost / nodes) : 1;
-      return ((widths[place] ?? 0) / BUCKETS) * ofNodes;
+      const nodeShare = lost > 0 && nodes > 0 ? Math.min(1, lost / nodes) : 1;
+      return ((widths[place] ?? 0) / BUCKETS) * nodeShare;
     },
   };
 }
 
-/** The nodes whose keys the stage flushes, those of stages before it included; undefined: of all. */
+/** The nodes whose keys are flushed after the stage, earlier stages included. Undefined: all nodes. */
 export function nodesLostBy(
   stages: readonly Stage[],
   place: number,
@@ -85,46 +89,46 @@ export function stageTitle(plan: Pick<Plan, 'stages'>, place: number): string {
   }
 }
 
-/** With fewer searches a cohort has no hit ratio to speak of: of three, one more miss is a third. */
-export const ENOUGH_OF_COHORT = 20;
-/** A baseline waits no longer for that many searches, and neither does a recovery: the rest cannot be expected. */
-export const LONGEST_WAIT_MS = 60_000;
+/** With fewer searches the hit ratio of a cohort means nothing: with three, one more miss is a third. */
+export const MIN_COHORT_SEARCHES = 20;
+/** How long a baseline or a recovery waits for these searches. */
+export const MAX_COHORT_WAIT_MS = 60_000;
 
-/** The expected traffic of a cohort: a mean over all cohorts that could be drawn. The one that is drawn may get less. */
+/** Expected traffic of a cohort: the mean over all cohorts that could be drawn. The drawn cohort may get less. */
 export interface CohortForecast {
-  /** The cohort's share of the keys, 0–1. */
+  /** Share of the keys, 0–1. */
   readonly share: number;
   /** Undefined without any traffic. */
   readonly searchesPerSecond?: number;
-  /** Until there are `ENOUGH_OF_COHORT`. */
+  /** Time until there are `MIN_COHORT_SEARCHES`. */
   readonly enoughMs?: number;
 }
 
 export interface CohortForecasts {
   readonly control: CohortForecast;
-  /** By stage. */
+  /** One per stage. */
   readonly stages: readonly CohortForecast[];
-  /** Every stage together: the verdict rests on them. */
+  /** All stages together: the verdict is based on them. */
   readonly flushed: CohortForecast;
 }
 
 export function forecastCohorts(
   { stages, holdout }: Pick<Plan, 'stages' | 'holdout'>,
-  circle: Pick<Circle, 'cohortShareOf'>,
+  layout: Pick<CohortLayout, 'cohortShareOf'>,
   searchesPerSecond: number | undefined,
 ): CohortForecasts {
-  const of = (share: number): CohortForecast => {
+  const forecast = (share: number): CohortForecast => {
     const rate = (searchesPerSecond ?? 0) * share;
     if (rate <= 0) return { share };
-    return { share, searchesPerSecond: rate, enoughMs: Math.ceil((ENOUGH_OF_COHORT * 1000) / rate) };
+    return { share, searchesPerSecond: rate, enoughMs: Math.ceil((MIN_COHORT_SEARCHES * 1000) / rate) };
   };
-  const shares = stages.map((_, place) => circle.cohortShareOf(place));
-  const isOfFractions = stages.some(({ kind }) => kind === 'fraction');
-  const flushed = isOfFractions ? shares.reduce((sum, share) => sum + share, 0) : (shares.at(-1) ?? 0);
-  return { control: of(holdout), stages: shares.map(of), flushed: of(flushed) };
+  const shares = stages.map((_, place) => layout.cohortShareOf(place));
+  const hasFractions = stages.some(({ kind }) => kind === 'fraction');
+  const flushed = hasFractions ? shares.reduce((sum, share) => sum + share, 0) : (shares.at(-1) ?? 0);
+  return { control: forecast(holdout), stages: shares.map(forecast), flushed: forecast(flushed) };
 }
 
-/** The cohorts that the verdict rests on, by their places: nodes and blackouts have one for all their stages. */
+/** Indexes of the cohorts that the verdict is based on. Stages of nodes and blackouts share one cohort. */
 export function flushedCohorts({ stages }: Pick<Plan, 'stages'>): readonly number[] {
   const fractions = stages.flatMap(({ kind }, place) => (kind === 'fraction' ? [place + 1] : []));
   return fractions.length > 0 ? fractions : [stages.length];

@@ -1,39 +1,39 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { halt as haltDocument, liftHalt } from '../../control/changes.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
-import type { Clock } from '../../runtime.ts';
-import type { FlushPreview } from '../flush/flush.ts';
-import { type Archive, createArchive, createJournalBook } from './archive.ts';
-import { createCircle, nodesLostBy } from './cohorts.ts';
-import { createDrillList, createElsewhere } from './drill-list.ts';
-import { createGrip } from './drill-lock.ts';
-import { type Caller, createDrillNews, type DrillDomain, type DrillEvent, type Drills, drillId } from './drills.ts';
-import { fitPatience } from './guards.ts';
+import type { Runtime } from '../../runtime.ts';
+import { createArchive } from './archive.ts';
+import { createDrillList, createRemoteDrills } from './drill-list.ts';
+import { abortedBy, abortRemotely } from './drill-lock.ts';
+import type { Caller, DrillDomain, DrillEvent, Drills } from './drills.ts';
+import { applyPatience } from './guards.ts';
 import { type Journal, type ResumePoint, resumePoint } from './journal.ts';
-import type { Plan } from './plan.ts';
-import { loadReadyPlans } from './read-plan.ts';
-import { cohortsOf, previewStage, type Settled, settleAsk, warningsOf } from './resolve-request.ts';
-import { type Sleep, sleepReally } from './run-domain.ts';
-import { abortElsewhere, abortedBy, type DrillPart, type RunningDrill, runDrill } from './run-drill.ts';
+import { loadReadyPlans } from './plan-file.ts';
+import { cohortsOf, previewStage, type ResolvedRequest, resolveRequest, warningsOf } from './resolve-request.ts';
+import { type Sleep, timerSleep } from './run-domain.ts';
+import { beginDrill, type RunningDrill } from './run-drill.ts';
 
-export interface DrillsOptions extends Pick<BeginOptions, 'processId' | 'clock' | 'random' | 'observe'> {
+export interface DrillsOptions extends Runtime<DrillEvent> {
   readonly domains: readonly DrillDomain[];
-  /** Where reports are kept; absent: in memory, the latest few. */
+  /** Where reports are kept. Absent: the latest few are kept in memory. */
   readonly directory?: string;
-  /** Newest reports kept. */
+  /** Number of newest reports kept. */
   readonly keep: number;
-  /** Draws a report. */
+  /** Renders a report. */
   readonly reportPage: (journal: Journal) => string;
-  /** After so long without a sign of the owner every process ends a drill by itself. */
+  /** Without a renewal by the owner for this time, every process ends a drill by itself. */
   readonly leaseMs?: number;
   readonly tickMs?: number;
   readonly sleep?: Sleep;
 }
 
-/** Reads the ready-made plans. @throws when one of them is damaged */
+const CLOSE_MS = 2000;
+const PROCESS_STOPPED = { kind: 'aborted', detail: 'The process that ran it was stopped.', atOnce: true } as const;
+
+/** Reads the ready-made plans. @throws when one of them is invalid */
 export function createDrills(options: DrillsOptions): Drills {
   const { domains, random, clock, observe, processId, keep, directory } = options;
-  const { leaseMs = 3000, tickMs = 500, sleep = sleepReally } = options;
+  const { leaseMs = 3000, tickMs = 500, sleep = timerSleep } = options;
   const ready = loadReadyPlans();
   const archive = createArchive({
     ...(directory === undefined ? {} : { directory }),
@@ -41,19 +41,19 @@ export function createDrills(options: DrillsOptions): Drills {
     onFault: (id, detail) => observe({ kind: 'drill-unwritten', id, detail }),
   });
   const running = new Map<string, RunningDrill>();
-  const elsewhere = createElsewhere({ domains, processId });
-  const list = createDrillList({ running, elsewhere, archive });
-  const beginning = { archive, processId, clock, random, observe, leaseMs, tickMs, sleep };
+  const remote = createRemoteDrills({ domains, processId });
+  const list = createDrillList({ running, remote, archive });
   let closed = false;
 
-  const begin = async (settled: Settled, caller: Caller, from?: ResumePoint): Promise<Journal> => {
+  const begin = async (request: ResolvedRequest, caller: Caller, from?: ResumePoint): Promise<Journal> => {
     if (closed) throw new OperationRefused('halted', 'This process is being stopped.');
-    const drill = await beginDrill(settled, caller, from, beginning);
+    const beginOptions = { archive, processId, clock, random, observe, leaseMs, tickMs, sleep };
+    const drill = await beginDrill(request, caller, from, beginOptions);
     const journal = drill.journal();
     running.set(journal.id, drill);
     void drill.over.then(() => running.delete(journal.id));
-    // A process that was told to stop meanwhile does not leave a drill behind.
-    if (closed) await drill.stop(STOPPED);
+    // `close` may have been called while the drill began.
+    if (closed) await drill.stop(PROCESS_STOPPED);
     return journal;
   };
 
@@ -63,17 +63,17 @@ export function createDrills(options: DrillsOptions): Drills {
       return own.stop({ kind: 'aborted', detail: abortedBy(caller), atOnce: false });
     }
     const owner = domains.find(({ control }) => control.overlay()?.drill === id);
-    if (owner !== undefined) return abortElsewhere(owner.control, id, caller);
+    if (owner !== undefined) return abortRemotely(owner.control, id, caller);
     await list.find(id);
     throw new OperationRefused('drill-over', `Drill ${id} is over.`, 'id');
   };
 
-  /** Every domain is told, whatever becomes of the others. */
-  const tellAll = async (tell: (domain: DrillDomain) => Promise<unknown>): Promise<void> => {
-    const told = await Promise.allSettled(domains.map(tell));
-    const untold = domains.filter((_, place) => told[place]?.status === 'rejected').map(({ name }) => name);
-    if (untold.length === 0) return;
-    throw new OperationRefused('control-unavailable', `These domains could not be told: ${untold.join(', ')}.`);
+  /** Changes every domain, also when some of them fail. */
+  const changeAll = async (change: (domain: DrillDomain) => Promise<unknown>): Promise<void> => {
+    const changed = await Promise.allSettled(domains.map(change));
+    const failed = domains.filter((_, place) => changed[place]?.status === 'rejected').map(({ name }) => name);
+    if (failed.length === 0) return;
+    throw new OperationRefused('control-unavailable', `These domains could not be told: ${failed.join(', ')}.`);
   };
 
   const halt = async ({ by, reason }: Caller): Promise<void> => {
@@ -81,26 +81,20 @@ export function createDrills(options: DrillsOptions): Drills {
     const detail = `All drills were halted by ${by}: ${reason}.`;
     const stopped = [...running.values()].map((drill) => drill.stop({ kind: 'aborted', detail, atOnce: true }));
     const halted = { reason, by, atMs: clock.wallMs() };
-    await tellAll(({ control }) => control.change((document) => haltDocument(document, halted)));
+    await changeAll(({ control }) => control.change((document) => haltDocument(document, halted)));
     await Promise.all(stopped);
   };
 
   return {
     plans: () => {
       const plans = ready(Math.max(0, ...domains.map(({ nodes }) => nodes().length)));
-      return plans.map((plan) =>
-        fitPatience(
-          plan,
-          domains.map(({ patienceMs }) => patienceMs),
-        ),
-      );
+      return plans.map((plan) => applyPatience(plan, domains));
     },
-    preview: async (ask) => {
-      const settled = settleAsk(ask, domains, ready);
-      const { plan } = settled;
+    preview: async (request) => {
+      const { plan, domains: chosen } = resolveRequest(request, domains, ready);
       const offset = Math.floor(random() * BUCKETS);
       const previews = await Promise.all(
-        settled.domains.map(async (domain) => {
+        chosen.map(async (domain) => {
           const stages = await Promise.all(plan.stages.map((_, stage) => previewStage(plan, stage, domain, offset)));
           const cohorts = cohortsOf(plan, domain);
           return { domain: domain.name, stages, cohorts, warnings: warningsOf(plan, domain, stages) };
@@ -112,137 +106,25 @@ export function createDrills(options: DrillsOptions): Drills {
         warnings: previews.flatMap(({ warnings }) => warnings),
       };
     },
-    start: async (ask) => begin(settleAsk(ask, domains, ready), ask),
+    start: async (request) => begin(resolveRequest(request, domains, ready), request),
     resume: async (id, caller) => {
       const journal = await list.find(id);
       const { point, domains: left } = resumePoint(journal);
-      return begin(settleAsk({ plan: journal.plan, domains: left }, domains, ready), caller, point);
+      return begin(resolveRequest({ plan: journal.plan, domains: left }, domains, ready), caller, point);
     },
     abort,
     halt,
-    lift: () => tellAll(({ control }) => control.change(liftHalt)),
+    lift: () => changeAll(({ control }) => control.change(liftHalt)),
     list: list.all,
-    unreadable: list.unreadable,
     journal: list.find,
     page: async (id) => options.reportPage(await list.find(id)),
     close: async () => {
       closed = true;
-      elsewhere.close();
+      remote.close();
       const own = [...running.values()];
-      for (const drill of own) void drill.stop(STOPPED);
-      // A store that is away cannot be told, and then every other process ends it by its lease.
-      await Promise.race([Promise.all(own.map((drill) => drill.over)), sleepReally(CLOSE_MS)]);
+      for (const drill of own) void drill.stop(PROCESS_STOPPED);
+      // While the control store is away a drill cannot be ended; the other processes end it when its lease expires.
+      await Promise.race([Promise.all(own.map((drill) => drill.over)), timerSleep(CLOSE_MS)]);
     },
   };
-}
-
-const CLOSE_MS = 2000;
-const STOPPED = { kind: 'aborted', detail: 'The process that ran it was stopped.', atOnce: true } as const;
-
-export interface BeginOptions {
-  readonly archive: Archive;
-  readonly processId: string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly observe: (event: DrillEvent) => void;
-  readonly leaseMs: number;
-  readonly tickMs: number;
-  readonly sleep: Sleep;
-}
-
-/** Takes the first domain and sets the drill going. @throws OperationRefused, and then nothing has changed */
-export async function beginDrill(
-  { plan, domains }: Settled,
-  caller: Caller,
-  from: ResumePoint | undefined,
-  options: BeginOptions,
-): Promise<RunningDrill> {
-  const { archive, processId, clock, random, observe, leaseMs, tickMs, sleep } = options;
-  if (caller.reason.trim() === '') {
-    throw new OperationRefused('reason-required', 'A drill needs a reason: who reads its report will ask.', '/reason');
-  }
-  for (const domain of domains) await refuseNow(domain);
-  const offset = from?.offset ?? Math.floor(random() * BUCKETS);
-  const previews = await lastPreviews(plan, domains, offset);
-  const [first] = domains;
-  const startedAtMs = clock.wallMs();
-  const id = drillId({ plan, domain: first.name, wallMs: startedAtMs, random });
-
-  const parts = domains.map((domain, place): DrillPart => {
-    const nodes = domain.nodes();
-    const circle = createCircle(plan, offset, nodes.length);
-    const { cohorts } = circle;
-    const overlay = { drill: id, owner: processId, leaseMs, mode: plan.mode, cohorts };
-    const flushed =
-      place > 0 || from?.ranges === undefined
-        ? undefined
-        : { ranges: from.ranges, nodes: nodesLostBy(plan.stages, from.flushedStage ?? 0, nodes) };
-    return {
-      domain,
-      circle,
-      grip: createGrip({ control: domain.control, overlay, flushed, nowMs: clock.monotonicMs, sleep }),
-    };
-  });
-  await parts[0]?.grip.take();
-
-  const firstStage = from?.stage ?? 0;
-  const book = createJournalBook({
-    id,
-    plan,
-    domains: domains.map(({ name }) => name),
-    reason: caller.reason,
-    by: caller.by,
-    owner: processId,
-    startedAtMs,
-    previews,
-    state: { kind: 'running', phase: 'baseline', domain: first.name, stage: firstStage },
-    offset,
-    ...(from === undefined ? {} : { resumes: from.id }),
-  });
-  observe({ kind: 'drill-started', id, plan: plan.name, domains: domains.map(({ name }) => name), by: caller.by });
-  const news = createDrillNews({ book, archive, clock });
-  const drill = runDrill({ book, parts, firstStage, clock, tickMs, sleep, observe, ...news });
-  // Whoever reads the list right after the start finds it, also after a crash.
-  await archive.write(drill.journal());
-  return drill;
-}
-
-/**
- * Told before anything is counted or taken; the document itself is judged once more when it is taken. What speaks against
- * it may have ended elsewhere since this process last looked: so it looks again before it says no.
- */
-async function refuseNow(domain: DrillDomain): Promise<void> {
-  if (objectionIn(domain) !== undefined) await domain.control.change((document) => document);
-  const objection = objectionIn(domain);
-  if (objection !== undefined) throw objection;
-}
-
-function objectionIn({ name, control }: DrillDomain): OperationRefused | undefined {
-  const { halted } = control.document();
-  if (halted !== undefined) {
-    return new OperationRefused('halted', `Drills are halted by ${halted.by}: ${halted.reason}. Lift the halt first.`);
-  }
-  const overlay = control.overlay();
-  if (overlay === undefined) return undefined;
-  return new OperationRefused('drill-running', `Drill ${overlay.drill} runs in ${name}, owned by ${overlay.owner}.`);
-}
-
-/** Of the last stage that flushes. A store that cannot be counted now keeps nobody from rehearsing its loss. */
-async function lastPreviews(
-  plan: Plan,
-  domains: readonly DrillDomain[],
-  offset: number,
-): Promise<Readonly<Record<string, FlushPreview>>> {
-  const stage = plan.stages.length - 1;
-  const all = await Promise.all(
-    domains.map(async (domain): Promise<readonly [string, FlushPreview][]> => {
-      try {
-        return [[domain.name, (await previewStage(plan, stage, domain, offset)).preview]];
-      } catch (error) {
-        if (error instanceof OperationRefused && error.code !== 'control-unavailable') throw error;
-        return [];
-      }
-    }),
-  );
-  return Object.fromEntries(all.flat());
 }

@@ -1,52 +1,52 @@
 import { OperationRefused } from '../../control/operation-error.ts';
-import { type Archive, asLost } from './archive.ts';
-import type { DrillDomain, DrillSummary, UnreadableReport } from './drills.ts';
-import { type Journal, readJournal } from './journal.ts';
-import type { RunningDrill } from './run-drill.ts';
+import type { Archive } from './archive.ts';
+import type { DrillDomain, DrillSummary, ListedDrills, UnreadableReport } from './drills.ts';
+import { type Journal, type Mark, readJournal } from './journal.ts';
+import { HEAD_REPORT, type RunningDrill } from './run-drill.ts';
 
-/** Every drill that is known of: those that run here, those of other processes, and the reports kept. */
-export interface DrillList {
-  readonly all: () => Promise<readonly DrillSummary[]>;
-  /** What the latest `all` has met. */
-  readonly unreadable: () => readonly UnreadableReport[];
+/** Every known drill: those that run here, those of other processes, and kept reports. */
+interface DrillList {
+  readonly all: () => Promise<ListedDrills>;
   /** @throws OperationRefused unknown-drill */
   readonly find: (id: string) => Promise<Journal>;
 }
 
-/** More are not shown: they tell nothing that the first ones do not. */
-const MAX_UNREADABLE = 64;
-
-export interface DrillListOptions {
+interface DrillListOptions {
   readonly running: ReadonlyMap<string, RunningDrill>;
-  readonly elsewhere: Elsewhere;
+  readonly remote: RemoteDrills;
   readonly archive: Archive;
 }
 
-export function createDrillList({ running, elsewhere, archive }: DrillListOptions): DrillList {
-  /** A directory may be shared with the process that runs it; else a journal without an end is of one that died. */
-  const settled = (journal: Journal): Journal =>
-    elsewhere.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over') ? journal : asLost(journal);
+const MAX_UNREADABLE = 64;
+
+export function createDrillList({ running, remote, archive }: DrillListOptions): DrillList {
+  /** A process that shares the directory may still run the drill; otherwise a journal without an end is an abandoned drill. */
+  const withVerdict = (journal: Journal): Journal =>
+    remote.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over') ? journal : asAbandoned(journal);
 
   return {
-    unreadable: () => [...elsewhere.unreadable(), ...archive.unreadable()].slice(0, MAX_UNREADABLE),
     all: async () => {
-      await elsewhere.look();
+      await remote.refresh();
       const found = new Map<string, DrillSummary>();
-      for (const journal of elsewhere.heads()) found.set(journal.id, summaryOf(journal, false));
-      for (const journal of await archive.heads()) found.set(journal.id, summaryOf(settled(journal), true));
+      for (const journal of remote.heads()) found.set(journal.id, summaryOf(journal, false));
+      const kept = await archive.heads();
+      for (const journal of kept.journals) found.set(journal.id, summaryOf(withVerdict(journal), true));
       for (const drill of running.values()) {
         const journal = drill.head();
         found.set(journal.id, summaryOf(journal, true));
       }
-      return [...found.values()].sort((a, b) => b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1));
+      return {
+        drills: [...found.values()].sort((a, b) => b.startedAtMs - a.startedAtMs || (a.id < b.id ? 1 : -1)),
+        unreadable: [...remote.unreadable(), ...kept.unreadable].slice(0, MAX_UNREADABLE),
+      };
     },
     find: async (id) => {
       const here = running.get(id)?.journal();
       if (here !== undefined) return here;
       const kept = await archive.read(id);
-      if (kept?.kind === 'journal') return settled(kept.journal);
-      await elsewhere.look();
-      const head = elsewhere.heads().find((journal) => journal.id === id);
+      if (kept?.kind === 'journal') return withVerdict(kept.journal);
+      await remote.refresh();
+      const head = remote.heads().find((journal) => journal.id === id);
       if (head !== undefined) return head;
       if (kept !== undefined) {
         throw new OperationRefused('unknown-drill', `The report of drill ${id} cannot be read: ${kept.why}.`, 'id');
@@ -72,28 +72,26 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
   };
 }
 
-/** Drills of other processes, as their owners tell them through the control store. */
-export interface Elsewhere {
-  /** Heads, without samples; those that ended are remembered a while. */
+/** Drills of other processes, as their owners report them through the control store. */
+interface RemoteDrills {
+  /** Journals without samples. The latest ended drills are remembered. */
   readonly heads: () => readonly Journal[];
-  /** What was reported as a head and is none, one per domain at most. */
+  /** Reports that are no valid journal, at most one per domain. */
   readonly unreadable: () => readonly UnreadableReport[];
-  /** Asks again, where a drill of another process runs. */
-  readonly look: () => Promise<void>;
+  /** Reads the reports of domains in which a drill of another process runs. */
+  readonly refresh: () => Promise<void>;
   readonly close: () => void;
 }
 
-export interface ElsewhereOptions {
+interface RemoteDrillsOptions {
   readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
   readonly processId: string;
   readonly intervalMs?: number;
 }
 
-/** What an owner's head is reported as: one drill a domain, so one place. */
-export const HEAD_REPORT = 'drill';
 const MAX_REMEMBERED = 16;
 
-export function createElsewhere({ domains, processId, intervalMs = 2000 }: ElsewhereOptions): Elsewhere {
+export function createRemoteDrills({ domains, processId, intervalMs = 2000 }: RemoteDrillsOptions): RemoteDrills {
   const remembered = new Map<string, Journal>();
   const watched = new Set<DrillDomain['control']>();
   const unreadable = new Map<string, UnreadableReport>();
@@ -102,9 +100,9 @@ export function createElsewhere({ domains, processId, intervalMs = 2000 }: Elsew
     const overlay = control.overlay();
     return overlay !== undefined && overlay.owner !== processId ? overlay.drill : undefined;
   };
-  const lookAt = async ({ name, control }: Pick<DrillDomain, 'name' | 'control'>): Promise<void> => {
+  const refreshDomain = async ({ name, control }: Pick<DrillDomain, 'name' | 'control'>): Promise<void> => {
     const isLive = liveIn(control) !== undefined;
-    // Once more after its end: how it ended is told last.
+    // After its end a drill is read once more: its owner reports the verdict last.
     if (!isLive && !watched.has(control)) return;
     const reports = await control.reports();
     if (reports === undefined) return;
@@ -126,18 +124,37 @@ export function createElsewhere({ domains, processId, intervalMs = 2000 }: Elsew
       remembered.delete(id);
     }
   };
-  const look = async (): Promise<void> => {
-    await Promise.all(domains.map(lookAt));
+  const refresh = async (): Promise<void> => {
+    await Promise.all(domains.map(refreshDomain));
   };
-  const timer = setInterval(() => void look().catch(() => undefined), intervalMs).unref();
+  const timer = setInterval(() => void refresh().catch(() => undefined), intervalMs).unref();
 
   return {
     heads: () => {
       const live = new Set(domains.map(({ control }) => liveIn(control)));
-      return [...remembered.values()].map((head) => (live.has(head.id) ? head : asLost(head)));
+      return [...remembered.values()].map((head) => (live.has(head.id) ? head : asAbandoned(head)));
     },
     unreadable: () => [...unreadable.values()],
-    look,
+    refresh,
     close: () => clearInterval(timer),
+  };
+}
+
+/** The journal of a drill whose process ended before the drill, with the verdict `lost`. Unchanged when it is over. */
+function asAbandoned(journal: Journal): Journal {
+  if (journal.state.kind === 'over') return journal;
+  const { marks, samples, domains, startedAtMs } = journal;
+  const last = marks.findLast((mark): mark is Extract<Mark, { kind: 'stage' }> => mark.kind === 'stage');
+  const domain = marks.at(-1)?.domain ?? domains[0] ?? '';
+  const stage = last?.domain === domain ? last.stage : 0;
+  return {
+    ...journal,
+    endedAtMs: startedAtMs + Math.max(0, marks.at(-1)?.atMs ?? 0, samples.at(-1)?.atMs ?? 0),
+    state: { kind: 'over' },
+    verdict: {
+      kind: 'lost',
+      detail: 'The process that ran it ended; every other one restored the cache by itself.',
+      resumable: { domain, stage },
+    },
   };
 }

@@ -2,35 +2,36 @@ import type { Control } from '../../control/control.ts';
 import type { Overlay, OverlayRange } from '../../control/document.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
 import { beginOverlay, changeOverlay, endOverlay } from '../../control/overlay.ts';
+import type { Caller } from './drills.ts';
 
-/** A drill's hold on one domain: the overlay, and nothing else of the document. */
-export interface Grip {
-  /** Before the first stage: nothing is flushed yet. @throws OperationRefused drill-running, halted, control-unavailable */
-  readonly take: () => Promise<void>;
+/** The lock of a drill on one domain: the overlay of its control document. */
+export interface DrillLock {
+  /** Before the first stage, without flushing. @throws OperationRefused drill-running, halted, control-unavailable */
+  readonly acquire: () => Promise<void>;
   /** @throws OperationRefused drill-over, control-unavailable */
   readonly flush: (stage: StageOverlay) => Promise<readonly OverlayRange[]>;
-  /** Serves everything again and keeps the domain, so that all processes report on. False: it could not be told. */
+  /** Restores the cache and keeps the lock, so that all processes go on reporting. False: the control store took no change. */
   readonly restore: () => Promise<boolean>;
-  /** Gives the domain back. False: it could not be told; it ends by itself within the lease time. */
+  /** False: the control store took no change; the overlay ends by itself when its lease expires. */
   readonly release: () => Promise<boolean>;
-  /** The owner lives. */
+  /** Tells the other processes that the owner lives. */
   readonly renew: () => Promise<void>;
-  /** Why it is lost; undefined while it holds. */
-  readonly lost: () => Loss | undefined;
+  /** Why the lock is lost; undefined while it is held. */
+  readonly lost: () => LockLoss | undefined;
 }
 
-/** `taken`: somebody removed it from the document. `lapsed`: the store could not be told in time that the owner lives. */
-export type Loss =
-  | { readonly kind: 'taken' }
+/** `removed`: another process removed the overlay. `expired`: the store did not take a renewal in time. */
+export type LockLoss =
+  | { readonly kind: 'removed' }
   | { readonly kind: 'halted'; readonly by: string; readonly reason: string }
-  | { readonly kind: 'lapsed' };
+  | { readonly kind: 'expired' };
 
 export type StageOverlay = Pick<Overlay, 'ranges' | 'blackout'> & { readonly nodes: readonly string[] | undefined };
 
-export interface GripOptions {
+interface DrillLockOptions {
   readonly control: Pick<Control, 'change' | 'overlay' | 'document' | 'renew'>;
   readonly overlay: Pick<Overlay, 'drill' | 'owner' | 'leaseMs' | 'mode' | 'cohorts'>;
-  /** What the drill that this one goes on with had flushed, with its floors: what was refilled since stays refilled. */
+  /** Ranges, with floors, that the resumed drill had flushed: entries that were refilled since stay valid. */
   readonly flushed:
     | { readonly ranges: readonly OverlayRange[]; readonly nodes: readonly string[] | undefined }
     | undefined;
@@ -38,36 +39,36 @@ export interface GripOptions {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** The control room waits for its store as long as is useful in one attempt; these are for a store that fails over. */
+/** One attempt waits for the store as long as is useful; more attempts are for a store that fails over. */
 const ATTEMPTS = 3;
-const BETWEEN_MS = 150;
-/** Clocks of two processes, and the way to the store. */
-const SLACK_MS = 100;
+const RETRY_DELAY_MS = 150;
+/** For different clocks of two processes, and for the way to the store. */
+const LEASE_SLACK_MS = 100;
 
-export function createGrip({ control, overlay: asked, flushed, nowMs, sleep }: GripOptions): Grip {
-  const { drill, leaseMs } = asked;
+export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep }: DrillLockOptions): DrillLock {
+  const { drill, leaseMs } = ours;
   let floors = flushed;
   let renewedMs = nowMs();
 
-  const attempt = async (change: Parameters<Control['change']>[0]): Promise<boolean> => {
-    for (let tried = 1; ; tried += 1) {
+  const tryChange = async (change: Parameters<Control['change']>[0]): Promise<boolean> => {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         await control.change(change);
         return true;
       } catch (error) {
-        // Somebody else ended it meanwhile: then it is as it should be.
+        // Another process has ended the drill already.
         if (error instanceof OperationRefused && error.code === 'drill-over') return true;
-        if (!(error instanceof OperationRefused) || tried >= ATTEMPTS) return false;
-        await sleep(BETWEEN_MS);
+        if (!(error instanceof OperationRefused) || attempt >= ATTEMPTS) return false;
+        await sleep(RETRY_DELAY_MS);
       }
     }
   };
 
   return {
-    take: async () => {
+    acquire: async () => {
       await control.change((document) => {
-        const begun = beginOverlay(document, { ...asked, ranges: [], blackout: false });
-        // Generations that were never given out here are those of a document that was lost, with its entries.
+        const begun = beginOverlay(document, { ...ours, ranges: [], blackout: false });
+        // A floor above the document's generation belongs to a document that was lost, and its entries with it.
         if (floors?.ranges.some((range) => (range.floor ?? 1) > document.generation)) floors = undefined;
         if (begun.overlay === undefined || floors === undefined) return begun;
         const floor = Math.min(begun.overlay.floor, ...floors.ranges.map((range) => range.floor ?? 1));
@@ -78,7 +79,7 @@ export function createGrip({ control, overlay: asked, flushed, nowMs, sleep }: G
     flush: async ({ nodes, ...stage }) => {
       const { after } = await control.change((document) => {
         const { overlay } = document;
-        const refilled =
+        const resumed =
           overlay?.drill !== drill || floors === undefined
             ? document
             : {
@@ -89,26 +90,47 @@ export function createGrip({ control, overlay: asked, flushed, nowMs, sleep }: G
                   ...(floors.nodes === undefined ? {} : { nodes: floors.nodes }),
                 },
               };
-        return changeOverlay(refilled, drill, { ...stage, nodes });
+        return changeOverlay(resumed, drill, { ...stage, nodes });
       });
       floors = undefined;
       return after.overlay?.ranges ?? [];
     },
     restore: () =>
-      attempt((document) => changeOverlay(document, drill, { ranges: [], nodes: undefined, blackout: false })),
-    release: () => attempt((document) => endOverlay(document, drill)),
+      tryChange((document) => changeOverlay(document, drill, { ranges: [], nodes: undefined, blackout: false })),
+    release: () => tryChange((document) => endOverlay(document, drill)),
     renew: async () => {
       const sentMs = nowMs();
-      // Too late is not renewed: whoever was stopped for a while still reaches the store.
+      // A process that was suspended reaches the store again after its lease expired; that is no renewal.
       if ((await control.renew()) && control.overlay()?.drill === drill) renewedMs = sentMs;
     },
     lost: () => {
       if (control.overlay()?.drill === drill) return undefined;
       const { overlay, halted } = control.document();
       if (halted !== undefined) return { kind: 'halted', by: halted.by, reason: halted.reason };
-      // Whoever changes the document leaves a void drill out of it, so its absence alone does not tell.
-      const isSilent = nowMs() - renewedMs >= leaseMs - SLACK_MS;
-      return overlay?.drill === drill || isSilent ? { kind: 'lapsed' } : { kind: 'taken' };
+      // Every change of the document drops an expired overlay, so an absent overlay does not mean that it was removed.
+      const isExpired = nowMs() - renewedMs >= leaseMs - LEASE_SLACK_MS;
+      return overlay?.drill === drill || isExpired ? { kind: 'expired' } : { kind: 'removed' };
     },
   };
+}
+
+/** The report in which the process that aborts a drill tells the owner the caller and the reason. */
+const ABORT_REPORT = 'drill-abort';
+
+export function abortedBy({ by, reason }: Caller): string {
+  return reason === '' ? `Aborted by ${by}.` : `Aborted by ${by}: ${reason}.`;
+}
+
+/** Ends a drill that another process owns. @throws OperationRefused control-unavailable */
+export async function abortRemotely(control: Control, drill: string, caller: Caller): Promise<void> {
+  await control.report(ABORT_REPORT, { drill, detail: abortedBy(caller) });
+  await control.change((document) => endOverlay(document, drill));
+}
+
+/** Why another process aborted the drill; undefined when it left no report. */
+export async function abortReason(control: Pick<Control, 'reports'>, drill: string): Promise<string | undefined> {
+  const report: unknown = (await control.reports())?.get(ABORT_REPORT);
+  if (typeof report !== 'object' || report === null) return undefined;
+  const { drill: reported, detail } = report as { readonly drill?: unknown; readonly detail?: unknown };
+  return reported === drill && typeof detail === 'string' ? detail.slice(0, 2000) : undefined;
 }

@@ -1,41 +1,37 @@
 import type { Control } from '../../control/control.ts';
-import type { Clock } from '../../runtime.ts';
 import type { Flush, FlushPreview } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { FleetReadings } from '../meter/meter.ts';
-import type { Archive, JournalBook } from './archive.ts';
 import type { CohortForecasts } from './cohorts.ts';
-import { HEAD_REPORT } from './drill-list.ts';
 import type { Journal, Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
-import type { DrillRun } from './run-drill.ts';
 
-/** Staged, guarded, reversible cache losses: what the admin API, the CLI and the console ask. One per domain at a time. */
+/**
+ * Staged, guarded and reversible cache losses. The admin API, the CLI and the console use this interface. A domain has at
+ * most one drill at a time, in the whole fleet.
+ */
 export interface Drills {
   readonly plans: () => readonly Plan[];
-  /** The dry run of each stage's end, per domain: what it would flush and cost. @throws OperationRefused */
-  readonly preview: (ask: DrillAsk) => Promise<DrillPreview>;
+  /** The dry run: what the end of each stage would flush and cost, per domain. @throws OperationRefused */
+  readonly preview: (request: DrillRequest) => Promise<DrillPreview>;
   /**
-   * Takes the domain, and begins with the baseline. Resolves when the drill has begun; it goes on by itself.
+   * Locks the first domain and begins the baseline. Resolves when the drill has begun; the drill goes on in the background.
    * @throws OperationRefused: drill-running, halted, invalid-plan, reason-required, not-dedicated, control-unavailable …
    */
-  readonly start: (ask: StartAsk) => Promise<Journal>;
-  /** Goes on with a stopped drill from the stage that was not finished. @throws OperationRefused drill-over, … */
+  readonly start: (request: StartRequest) => Promise<Journal>;
+  /** Continues a stopped drill at its first unfinished stage. @throws OperationRefused drill-over, … */
   readonly resume: (id: string, caller: Caller) => Promise<Journal>;
-  /** Restores the cache at once, whoever owns the drill, and resolves when that is done. @throws OperationRefused */
+  /** Restores the cache, also of a drill that another process owns. Resolves when that is done. @throws OperationRefused */
   readonly abort: (id: string, caller: Caller) => Promise<void>;
-  /** Stops every drill of every domain and refuses new ones. @throws OperationRefused when some could not be told (which). */
+  /** Stops every drill of every domain and refuses new ones. @throws OperationRefused that names the domains it could not reach */
   readonly halt: (caller: Caller) => Promise<void>;
   readonly lift: (caller: Caller) => Promise<void>;
-  /** Newest first: running here or elsewhere, and reports kept. */
-  readonly list: () => Promise<readonly DrillSummary[]>;
-  /** What the latest `list` has met that is no report of a drill; the others stand. At most 64. */
-  readonly unreadable: () => readonly UnreadableReport[];
+  readonly list: () => Promise<ListedDrills>;
   /** @throws OperationRefused unknown-drill */
   readonly journal: (id: string) => Promise<Journal>;
-  /** The report, one HTML page without anything from elsewhere. @throws OperationRefused unknown-drill */
+  /** The report: one HTML page that loads nothing. @throws OperationRefused unknown-drill */
   readonly page: (id: string) => Promise<string>;
-  /** Rolls back what this process runs, within a second or so. */
+  /** Rolls back the drills of this process, within about a second. */
   readonly close: () => Promise<void>;
 }
 
@@ -44,34 +40,41 @@ export interface Caller {
   readonly reason: string;
 }
 
-export interface DrillAsk {
-  /** The name of a ready-made plan, or one's own. */
+export interface DrillRequest {
+  /** The name of a ready-made plan, or a plan. */
   readonly plan: string | Plan;
   /** Absent with a plan over domains: all of them. */
   readonly domains?: readonly string[];
 }
 
-export interface StartAsk extends DrillAsk, Caller {}
+export interface StartRequest extends DrillRequest, Caller {}
 
 export interface DrillPreview {
   readonly plan: Plan;
   readonly domains: readonly {
     readonly domain: string;
     readonly stages: readonly { readonly title: string; readonly preview: FlushPreview }[];
-    /** From the searches of this process: what each cohort will be asked, and how long it takes to tell anything. */
+    /** Expected traffic of each cohort, estimated from the searches of this process. */
     readonly cohorts: CohortForecasts;
   }[];
-  /** What speaks against it: more than f* at once, too little traffic, a hypothesis that fails already. */
+  /** Reasons against the drill: a loss above f* at once, too little traffic, a hypothesis that fails already. */
   readonly warnings: readonly string[];
 }
 
-/** A report that cannot be believed, in words for people. */
+export interface ListedDrills {
+  /** Newest first: drills that run here, drills of other processes, and kept reports. */
+  readonly drills: readonly DrillSummary[];
+  /** Reports that could not be read; the other reports are listed all the same. At most 64. */
+  readonly unreadable: readonly UnreadableReport[];
+}
+
+/** A report that failed validation. */
 export interface UnreadableReport {
-  /** As the place names it; absent in the control store, where the report itself would say it. */
+  /** From the file name; absent for a report in the control store, where only the report itself has the id. */
   readonly id?: string;
-  /** The file, or the domain whose control store held it. */
+  /** The file, or the domain whose control store held the report. */
   readonly where: string;
-  /** The first member that is wrong; bounded. */
+  /** The first invalid member, in words for people; bounded. */
   readonly why: string;
 }
 
@@ -84,14 +87,14 @@ export interface DrillSummary {
   readonly endedAtMs?: number;
   /** False as soon as the cache is restored. */
   readonly running: boolean;
-  /** The cache is restored and the last figures are being taken. With what they change nothing of. */
+  /** The cache is restored and the last figures are being taken. `ended` is a result that these figures do not change. */
   readonly ending?: { readonly ended?: Pick<Verdict, 'kind' | 'detail'> };
-  /** False: another process runs it; its report is kept there. */
+  /** False: another process runs the drill and keeps its report. */
   readonly here: boolean;
   readonly verdict?: Verdict;
 }
 
-/** What the drills room says happened; the audit and the log read it. */
+/** Events of drills, for the audit and the log. */
 export type DrillEvent =
   | {
       readonly kind: 'drill-started';
@@ -122,84 +125,22 @@ export type DrillEvent =
       readonly domains: readonly string[];
       readonly verdict: Verdict;
     }
-  /** Its report could not be kept; it is known until this process ends. */
+  /** The report could not be written to its directory; this process keeps it in memory. */
   | { readonly kind: 'drill-unwritten'; readonly id: string; readonly detail: string };
 
-/** What a drill may touch of one domain. */
+/** The parts of one domain that a drill uses. */
 export interface DrillDomain {
   readonly name: string;
   readonly control: Control;
   readonly flush: Pick<Flush, 'preview' | 'erase'>;
   readonly readings: Pick<FleetReadings, 'collect'>;
-  /** What this process did in the last minute or so: what a dry run is told from. */
+  /** Figures of this process over the last minute: the basis of a dry run. */
   readonly recent: () => Figures | undefined;
-  /** Of the store (`host:port`), in its order; empty without one. */
+  /** Nodes of the store (`host:port`), in its order; empty without a store. */
   readonly nodes: () => readonly string[];
-  /** Nothing else lives in the store: whole nodes may be emptied. */
+  /** No other application uses the store, so whole nodes may be emptied. */
   readonly dedicated: boolean;
   readonly hasStore: boolean;
-  /** The longest that a client waits for an answer. Guards over durations follow it. */
+  /** The longest time that a client waits for an answer. Guards on durations follow it. */
   readonly patienceMs: number;
-}
-
-export interface DrillName {
-  readonly plan: Pick<Plan, 'name'>;
-  readonly domain: string;
-  readonly wallMs: number;
-  readonly random: () => number;
-}
-
-/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
-export function drillId({ plan, domain, wallMs, random }: DrillName): string {
-  const [day = '', time = ''] = new Date(wallMs).toISOString().replaceAll(/[-:]/g, '').split('T');
-  const safe = domain
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]/g, '-')
-    .slice(0, 64);
-  // Two processes may start one within a second.
-  const word = Math.floor(random() * 36 ** 4).toString(36);
-  return `${day}-${time.slice(0, 6)}-${safe}-${plan.name}-${word.padStart(4, '0')}`;
-}
-
-const EVERY_MS = 2000;
-/** What other processes are told is small. */
-const MAX_TOLD_MARKS = 64;
-
-/** Keeps the journal where it outlives this process, and tells the others how the drill goes: now and then, and at its end. */
-export function createDrillNews(options: {
-  readonly book: JournalBook;
-  readonly archive: Archive;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-}): Pick<DrillRun, 'onMark' | 'onTick' | 'onOver'> {
-  const { book, archive, clock } = options;
-  let unwritten = false;
-  let writtenMs = clock.monotonicMs();
-  let toldMs = Number.NEGATIVE_INFINITY;
-
-  const tell = async ({ control }: DrillDomain): Promise<void> => {
-    const head = book.read(false);
-    // Who cannot be told hears it the next time; the drill goes on.
-    await control.report(HEAD_REPORT, { ...head, marks: head.marks.slice(-MAX_TOLD_MARKS) }).catch(() => undefined);
-  };
-  return {
-    onMark: () => {
-      unwritten = true;
-      toldMs = Number.NEGATIVE_INFINITY;
-    },
-    onTick: (domain) => {
-      const nowMs = clock.monotonicMs();
-      if (nowMs - toldMs >= EVERY_MS) {
-        toldMs = nowMs;
-        void tell(domain);
-      }
-      if (unwritten && nowMs - writtenMs >= EVERY_MS) {
-        unwritten = false;
-        writtenMs = nowMs;
-        void archive.write(book.read());
-      }
-    },
-    onOver: async (domain) => {
-      await Promise.all([tell(domain), archive.write(book.read())]);
-    },
-  };
 }

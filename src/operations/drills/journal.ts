@@ -6,19 +6,17 @@ import { OperationRefused } from '../../control/operation-error.ts';
 import { OUTCOMES } from '../../search/events.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
-
 import { GUARD_FIGURES, type GuardFigure, type Plan } from './plan.ts';
-import type { Survival } from './resolve-request.ts';
 
-/** Of every drill, whoever started it: what is no such word becomes no file name and is no journal's. */
+/** The id of a drill. A word that does not match is never used as a file name. */
 export const DRILL_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
 
-/** Everything a drill did and saw, in the order it happened: the report is drawn from it and from nothing else. */
+/** Everything a drill did and measured, in order. The report is rendered from it alone. */
 export interface Journal {
   /** `20261121-064348-goods-canary-x7`: sorts by time, safe as a file name. */
   readonly id: string;
   readonly plan: Plan;
-  /** In the order in which they are drilled; one, unless the plan goes over domains. */
+  /** In the order in which they are drilled; one domain, unless the plan is over domains. */
   readonly domains: readonly string[];
   readonly reason: string;
   readonly by: string;
@@ -28,16 +26,16 @@ export interface Journal {
   readonly endedAtMs?: number;
   /** The dry run of the last stage, per domain, as shown before the start. */
   readonly previews: Readonly<Record<string, FlushPreview>>;
-  /** About two a second; at most `MAX_SAMPLES`, then every second one is left out. */
+  /** About two per second; with `MAX_SAMPLES` samples every second one is dropped. */
   readonly samples: readonly Sample[];
   readonly marks: readonly Mark[];
   readonly state: DrillState;
   readonly verdict?: Verdict;
-  /** Per domain that was drilled. */
-  readonly learned: readonly Learned[];
-  /** The drill this one goes on with. */
+  /** One result per drilled domain. */
+  readonly learned: readonly DomainResult[];
+  /** The drill that this one continues. */
   readonly resumes?: string;
-  /** The bucket where its stages begin: a resumed drill begins at the same. */
+  /** The bucket where its stages begin; the same for a resumed drill. */
   readonly offset?: number;
 }
 
@@ -47,35 +45,35 @@ export type DrillPhase = 'baseline' | 'stage' | 'hold' | 'recovery' | 'after';
 
 export type DrillState =
   | { readonly kind: 'running'; readonly phase: DrillPhase; readonly domain: string; readonly stage: number }
-  /** The cache is restored already; the last figures are being taken. `ended`: what they change nothing of. */
+  /** The cache is restored and the last figures are being taken. `ended`: a result that these figures do not change. */
   | { readonly kind: 'ending'; readonly ended?: Pick<Verdict, 'kind' | 'detail'> }
   | { readonly kind: 'over' };
 
 export const VERDICTS = ['passed', 'failed', 'not-measured', 'refused', 'aborted', 'lost'] as const;
 
 /**
- * `passed`: every stage, no guard broken, recovered. `failed`: it ended by a guard, or did not recover, or the hypothesis
- * did not hold afterwards. `not-measured`: too little was seen for either. `refused`: the hypothesis failed before the first
- * stage; nothing was flushed. `aborted`: by an operator, the halt lever or SIGTERM. `lost`: the owner could not renew it, so
- * every process ended it by itself.
+ * `passed`: every stage finished, no guard broke, the cache recovered. `failed`: a guard ended it, the cache did not recover,
+ * or the hypothesis did not hold afterwards. `not-measured`: too few searches for either. `refused`: the hypothesis failed
+ * before the first stage; nothing was flushed. `aborted`: by an operator, a halt or SIGTERM. `lost`: the owner could not
+ * renew it, so every process ended it by itself.
  */
 export interface Verdict {
   readonly kind: (typeof VERDICTS)[number];
   /** One sentence for people. */
   readonly detail: string;
-  /** Where a resumed drill begins: the stage that was not finished. Absent when there is nothing to go on with. */
+  /** The first unfinished stage. Absent: there is nothing to resume. */
   readonly resumable?: { readonly domain: string; readonly stage: number };
 }
 
 export interface Sample {
-  /** Since the start. */
+  /** Time since the start. */
   readonly atMs: number;
   readonly domain: string;
   readonly phase: DrillPhase;
   readonly stage: number;
-  /** Of the time since the sample before, about half a second. */
+  /** Over the time since the previous sample, about half a second. */
   readonly figures: Figures;
-  /** Over the last two seconds or so: what guards look at. */
+  /** Over the last two seconds or more: the values that guards check. */
   readonly guards: readonly { readonly figure: GuardFigure; readonly value?: number; readonly broken: boolean }[];
 }
 
@@ -84,7 +82,7 @@ export type Mark = { readonly atMs: number; readonly domain: string } & (
   | {
       readonly kind: 'stage';
       readonly stage: number;
-      /** Each with the generation below which its entries were flushed. */
+      /** Each with its floor: entries of a lower generation were flushed. */
       readonly ranges: readonly OverlayRange[];
       readonly title: string;
     }
@@ -100,41 +98,60 @@ export type Mark = { readonly atMs: number; readonly domain: string } & (
   | { readonly kind: 'restored'; readonly why: string }
 );
 
-export interface Learned {
+/** The result of a drill for one domain. */
+export interface DomainResult {
   readonly domain: string;
   /** Before the first stage. */
   readonly baseline: Figures;
   /** After the cache was restored. */
   readonly after?: Figures;
-  readonly stages: readonly StageLearned[];
-  /** Absent in journals of versions that told single figures. */
+  readonly stages: readonly StageResult[];
+  /** Absent in journals of old versions, which had single figures instead of ranges. */
   readonly survival?: Survival;
 }
 
-export interface StageLearned {
+export interface StageResult {
   readonly stage: number;
   readonly title: string;
-  /** Of the cohort of this stage: before the drill, at its lowest, at the end of the stage. 0–1. */
+  /** Hit ratio of the cohort of this stage: before the drill, at its lowest, at the end of the stage. 0–1. */
   readonly before?: number;
   readonly lowest?: number;
   readonly end?: number;
   /** The control cohort at the same time. */
   readonly control?: number;
-  /** Until the cohort was back within the plan's points of its own past; absent when it was not. */
+  /** Time until the cohort was back within the plan's points of its own past; absent when it was not. */
   readonly refillMs?: number;
   readonly peakEngineCallsPerSecond: number;
 }
 
-/** Raw line ends are in no JSON text, so the samples are found without parsing them. */
+/** A figure with its error: twice the standard error of the counted events. `high` absent: there is no upper bound. */
+export interface Range {
+  readonly low: number;
+  readonly high?: number;
+}
+
+/** What a drill measured about the loss of the cache. A figure is absent when the load was too small. */
+export interface Survival {
+  /** H: capacity of the engine ÷ its calls in the baseline. */
+  readonly headroom?: Range;
+  /** The same at the worst moment. */
+  readonly headroomLeft?: Range;
+  /** A: engine calls with nothing cached ÷ those of the baseline. */
+  readonly amplification?: Range;
+  /** f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once, 0–1. */
+  readonly survivable?: Range;
+}
+
+/** JSON strings contain no raw line end, so the samples are found without parsing. */
 const SAMPLES = ',"samples":[\n';
-const MAX_REASON = 200;
+const MAX_WHY_CHARACTERS = 200;
 
 export type ReadJournal =
   | { readonly kind: 'journal'; readonly journal: Journal }
-  /** `why`: for people, of bounded length. */
+  /** `why`: in words for people, bounded. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** JSON with a sample per line, the samples last: the rest can be read without them. */
+/** JSON with one sample per line and the samples last, so that the head can be read without them. */
 export function encodeJournal({ samples, ...head }: Journal): string {
   const lines = samples.map((sample) => JSON.stringify(sample)).join(',\n');
   return `${JSON.stringify(head).slice(0, -1)}${SAMPLES}${lines}\n]}\n`;
@@ -148,38 +165,38 @@ export function decodeJournal(text: string): ReadJournal {
   }
 }
 
-/** The same without samples. */
+/** Decodes a journal without its samples. */
 export function decodeJournalHead(text: string): ReadJournal {
   const end = text.indexOf(SAMPLES);
   if (end < 0) return { kind: 'unreadable', why: 'it is no journal of a drill' };
   return decodeJournal(`${text.slice(0, end)},"samples":[]}`);
 }
 
-/** Whoever wrote it, every member is checked before anything is believed. Never throws. */
+/** Validates every member, because another version or anyone with access to the store may have written it. Never throws. */
 export function readJournal(value: unknown): ReadJournal {
   if (isJournal(value)) return { kind: 'journal', journal: value };
   const [first] = schema.Errors(value);
   if (first === undefined) return { kind: 'unreadable', why: 'it is no journal of a drill' };
   const where = first.instancePath === '' ? 'the journal' : first.instancePath;
-  return { kind: 'unreadable', why: `${where} ${first.message}`.slice(0, MAX_REASON) };
+  return { kind: 'unreadable', why: `${where} ${first.message}`.slice(0, MAX_WHY_CHARACTERS) };
 }
 
 function isJournal(value: unknown): value is Journal {
   return schema.Check(value);
 }
 
-/** Where a stopped drill is taken up again. */
+/** Where a stopped drill continues. */
 export interface ResumePoint {
   readonly id: string;
   readonly stage: number;
   readonly offset: number | undefined;
-  /** What it had flushed of its domain, each range with its floor; undefined: nothing yet. */
+  /** The flushed ranges of the domain, each with its floor; undefined: nothing was flushed. */
   readonly ranges: readonly OverlayRange[] | undefined;
   /** The last stage that began. */
   readonly flushedStage: number | undefined;
 }
 
-/** Also the domains still to be drilled. @throws OperationRefused drill-running, drill-over */
+/** The resume point, and the domains still to be drilled. @throws OperationRefused drill-running, drill-over */
 export function resumePoint(journal: Journal): { readonly point: ResumePoint; readonly domains: readonly string[] } {
   const { id, verdict, state, marks, domains, offset } = journal;
   if (state.kind !== 'over') throw new OperationRefused('drill-running', `Drill ${id} still runs.`);
@@ -195,21 +212,21 @@ export function resumePoint(journal: Journal): { readonly point: ResumePoint; re
   };
 }
 
-/**
- * The shape of a journal, member by member, with the bounds that keep every reader from failing. Members that another
- * version adds are let through; figures that older versions did not have are optional.
+/*
+ * The schema of a journal, with bounds that every reader relies on. Members that another version adds are accepted; figures
+ * that older versions did not have are optional.
  */
 
 /**
- * Counts, rates, sizes and durations. JSON has no other bound than that of a double, and 1e999 is read as infinite. Above
- * what is computed from any readings that `meter/fleet.ts` lets in: or whoever plants one spoils the report of a drill.
+ * Maximum of counts, rates, sizes and durations. JSON itself has no bound: 1e999 is read as infinity. It is higher than any
+ * figure computed from readings that the meter accepts, so a planted reading cannot make the report of a drill unreadable.
  */
-const MOST = 1e30;
-const amount = Type.Number({ minimum: 0, maximum: MOST });
-/** What may be a difference. */
-const difference = Type.Number({ minimum: -MOST, maximum: MOST });
+const MAX_AMOUNT = 1e30;
+const amount = Type.Number({ minimum: 0, maximum: MAX_AMOUNT });
+/** Figures that may be negative. */
+const difference = Type.Number({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
 const ratio = Type.Number({ minimum: 0, maximum: 1 });
-/** Until 2100: a later time sorts before everything and cannot be shown. */
+/** Until 2100: a later time would always be first in the list and cannot be shown. */
 const wallMs = Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1) });
 const place = Type.Integer({ minimum: 0, maximum: 255 });
 const name = Type.String({ maxLength: 300 });
@@ -217,7 +234,7 @@ const words = Type.String({ maxLength: 4000 });
 const oneOf = (values: readonly string[]) => Type.Enum([...values]);
 const optional = (properties: TProperties): TProperties => Type.Partial(Type.Object(properties)).properties;
 const listOf = (item: TSchema, maxItems: number) => Type.Array(item, { maxItems });
-const MAX_PARTS = 1024;
+const MAX_ITEMS = 1024;
 
 const range = Type.Object({
   from: Type.Integer({ minimum: 0, maximum: BUCKETS }),
@@ -233,7 +250,7 @@ const figures = Type.Object({
   ...optional({ p50Ms: amount, p99Ms: amount, engineCallMs: amount }),
   ...{ engineCallsPerSecond: amount, engineFailures: amount, engineInFlight: amount, engineQueued: amount },
   ...{ engineMax: amount, engineCeiling: amount, breakersOpen: amount },
-  cohorts: listOf(Type.Object({ searches: amount, ...optional({ hitRatio: ratio }) }), MAX_PARTS),
+  cohorts: listOf(Type.Object({ searches: amount, ...optional({ hitRatio: ratio }) }), MAX_ITEMS),
 });
 
 const stage = {
@@ -270,10 +287,10 @@ const plan = Type.Object({
 const preview = Type.Object({
   mode: oneOf(FLUSH_MODES),
   fraction: ratio,
-  ranges: listOf(range, MAX_PARTS),
+  ranges: listOf(range, MAX_ITEMS),
   nodes: listOf(
     Type.Object({ node: name, keys: amount, bytes: amount, exact: Type.Boolean(), ...optional({ detail: words }) }),
-    MAX_PARTS,
+    MAX_ITEMS,
   ),
   memory: Type.Object({ entries: amount, bytes: amount }),
   engine: Type.Object({
@@ -296,7 +313,7 @@ const sample = Type.Object({
 
 const mark = Type.Union([
   Type.Object({ ...at, kind: Type.Literal('phase'), phase }),
-  Type.Object({ ...at, kind: Type.Literal('stage'), stage: place, ranges: listOf(range, MAX_PARTS), title: words }),
+  Type.Object({ ...at, kind: Type.Literal('stage'), stage: place, ranges: listOf(range, MAX_ITEMS), title: words }),
   Type.Object({
     ...{ ...at, kind: Type.Literal('guard'), figure: guardFigure, value: difference, max: amount },
     // biome-ignore lint/suspicious/noThenProperty: the journal's own word; a schema is never awaited.
@@ -328,7 +345,7 @@ const learned = Type.Object({
 
 const ending = { kind: oneOf(VERDICTS), detail: words };
 
-export const JOURNAL = Type.Object({
+const JOURNAL = Type.Object({
   id: Type.String({ pattern: DRILL_ID.source }),
   plan,
   domains: Type.Array(name, { minItems: 1, maxItems: 256 }),

@@ -1,7 +1,7 @@
 import type { FlushMode } from '../../control/document.ts';
 import type { EraseBy } from '../flush/flush.ts';
 
-/** A drill as it is written down: stages, what must hold, and what happens when it does not. */
+/** A drill as it is written down: its stages, the limits that must hold, and what happens when one is exceeded. */
 export interface Plan {
   /** 1–64 characters: a lower-case letter or digit, then these and `-`. */
   readonly name: string;
@@ -9,26 +9,26 @@ export interface Plan {
   readonly mode: FlushMode;
   /** With `erase`. */
   readonly eraseBy: EraseBy;
-  /** `domain`: the stages are run for each domain named, one after another. */
+  /** `domain`: the stages run for each named domain, one domain after another. */
   readonly over: 'one' | 'domains';
-  /** Measured before the first stage, and up to a minute longer where little is searched: what cohorts are compared with. */
+  /** Measured before the first stage, and up to a minute longer with little traffic. Cohorts are compared with it. */
   readonly baselineMs: number;
   /** Share of the keys that no stage touches: the control cohort. 0.001–0.5. */
   readonly holdout: number;
-  /** At least one; at most 16. */
+  /** 1–16 stages. */
   readonly stages: readonly Stage[];
   readonly guards: readonly GuardRule[];
-  /** After the last stage: the flushed cohort is back within so many points of its own past, or it has not recovered. */
+  /** After the last stage the flushed cohort must come back to within this many points of its own past. */
   readonly recovery: { readonly withinPoints: number; readonly timeoutMs: number };
   /** Measured after the cache is restored: the hypothesis must hold again. */
   readonly afterMs: number;
-  /** With fewer searches in the baseline nothing can be learned, and the drill is refused. */
+  /** With fewer searches in the baseline the drill is refused, because nothing could be concluded. */
   readonly minSearches: number;
 }
 
 export type Stage = { readonly holdMs: number; readonly title?: string } & (
-  | { readonly kind: 'fraction' /** 0–1, above 0, rising from stage to stage. */; readonly fraction: number }
-  /** Everything that lives on the node of that place in the store's order; `next` is the one after the stage before. */
+  | { readonly kind: 'fraction' /** Above 0, at most 1, rising from stage to stage. */; readonly fraction: number }
+  /** Every key on one node, given by its place in the store's order from 0. */
   | { readonly kind: 'node'; readonly node: number }
   | { readonly kind: 'blackout' }
 );
@@ -44,29 +44,29 @@ export const GUARD_FIGURES = [
 
 /**
  * `errorRate`, `shedRate`: 0–1. `p99Ms`. `engineInFlightShare`: in flight ÷ the fleet's ceiling. `engineRateFactor`: engine
- * calls a second ÷ those of the baseline. `hitRatioDrop`: points (0–100) the control cohort has lost to its own past: harm
- * that reaches keys nobody flushed.
+ * calls per second ÷ those of the baseline. `hitRatioDrop`: points (0–100) that the control cohort has lost to its own past,
+ * which is harm to keys that the drill did not flush.
  */
 export type GuardFigure = (typeof GUARD_FIGURES)[number];
 
 export interface GuardRule {
   readonly figure: GuardFigure;
-  /** The steady-state hypothesis: never above it. Checked before the first stage, all the while, and after. */
+  /** The steady-state hypothesis: the figure is never above it. Checked before the first stage, during the drill and after. */
   readonly max: number;
-  /** `max` is the domain's patience and some slack (`max: patience` in a plan): told anew for the domains it is run on. */
+  /** `max` is the domain's patience plus some slack (`max: patience` in a plan): computed anew for the domains of a drill. */
   readonly follows?: 'patience';
-  /** For so long without a break. */
+  /** How long `max` must be exceeded without a break. */
   readonly forMs: number;
-  /** `rollback`: ends the drill. `hold`: no further stage until it holds again. `continue`: written down. */
+  /** `rollback`: ends the drill. `hold`: no further stage until it holds again. `continue`: only recorded. */
   readonly then: 'rollback' | 'hold' | 'continue';
 }
 
-/** One thing wrong with a plan. */
+/** One error in a plan. */
 export interface PlanFault {
   readonly path: readonly (string | number)[];
   /** As given, shortened. */
   readonly value: string;
-  /** What would have been accepted. */
+  /** The values that would be accepted. */
   readonly allowed: string;
   /** Line in the file, from 1. */
   readonly line?: number;
@@ -82,20 +82,12 @@ export function describeFault({ path, value, allowed, line }: PlanFault): string
   return `${where === '' ? 'the plan' : where}${at}: ${value}; allowed: ${allowed}`;
 }
 
-/** RFC 6901, below `base`. */
+/** A JSON pointer (RFC 6901) below `base`. */
 export function pointerOf(path: PlanFault['path'], base: string): string {
   return [base, ...path.map((step) => String(step).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
 }
 
-export function showValue(value: unknown): string {
-  if (value === undefined || value === null) return '(missing)';
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === 'object') return 'a mapping';
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
-}
-
-/** Largest first, so that a value is shown in the largest unit that holds it whole. */
+/** Largest unit first: a value is shown in the largest unit that divides it. */
 const UNITS: readonly (readonly [suffix: string, ms: number])[] = [
   ['h', 3_600_000],
   ['m', 60_000],

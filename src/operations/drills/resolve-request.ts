@@ -1,32 +1,32 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { FlushPreview } from '../flush/flush.ts';
-import { ENOUGH_CALLS, MOST_HEADROOM, survivable } from '../flush/survival.ts';
-import type { Figures } from '../meter/figures.ts';
 import {
   type CohortForecasts,
-  createCircle,
-  ENOUGH_OF_COHORT,
+  createCohortLayout,
   forecastCohorts,
-  LONGEST_WAIT_MS,
+  MAX_COHORT_WAIT_MS,
+  MIN_COHORT_SEARCHES,
   nodesLostBy,
   stageTitle,
 } from './cohorts.ts';
-import type { DrillAsk, DrillDomain } from './drills.ts';
-import { brokenHypothesis, fitPatience } from './guards.ts';
-import { describeFault, type Plan, pointerOf } from './plan.ts';
-import { type ReadyPlans, readPlan } from './read-plan.ts';
+import type { DrillDomain, DrillRequest } from './drills.ts';
+import { applyPatience, brokenHypothesis } from './guards.ts';
+import { type Plan, pointerOf } from './plan.ts';
+import { describeFaults, type ReadyPlans } from './plan-file.ts';
+import { readPlan } from './plan-validation.ts';
 
-export interface Settled {
+export interface ResolvedRequest {
   readonly plan: Plan;
   readonly domains: readonly [DrillDomain, ...DrillDomain[]];
 }
 
-/** Which plan over which domains somebody means. @throws OperationRefused */
-export function settleAsk(ask: DrillAsk, all: readonly DrillDomain[], ready: ReadyPlans): Settled {
-  const named = ask.domains?.map((name) => domainOf(name, all));
+/** The plan and the domains of a request. @throws OperationRefused when there is no such plan or domain, or they do not fit */
+export function resolveRequest(request: DrillRequest, all: readonly DrillDomain[], ready: ReadyPlans): ResolvedRequest {
+  const named = request.domains?.map((name) => domainOf(name, all));
   const nodes = Math.max(0, ...(named ?? all).map((domain) => domain.nodes().length));
-  const plan = typeof ask.plan === 'string' ? readyPlan(ask.plan, ready(nodes)) : checkedPlan(ask.plan, nodes);
+  const plan =
+    typeof request.plan === 'string' ? readyPlan(request.plan, ready(nodes)) : validPlan(request.plan, nodes);
   const chosen = named ?? (plan.over === 'domains' || all.length === 1 ? all : []);
   const [first, ...others] = [...new Set(chosen)];
   if (first === undefined || (plan.over === 'one' && others.length > 0)) {
@@ -35,14 +35,8 @@ export function settleAsk(ask: DrillAsk, all: readonly DrillDomain[], ready: Rea
     throw new OperationRefused('invalid-request', `Plan ${plan.name} ${words} (${known}).`, '/domains');
   }
   const domains = [first, ...others] as const;
-  for (const domain of domains) fit(plan, domain);
-  return {
-    plan: fitPatience(
-      plan,
-      domains.map(({ patienceMs }) => patienceMs),
-    ),
-    domains,
-  };
+  for (const domain of domains) checkFits(plan, domain);
+  return { plan: applyPatience(plan, domains), domains };
 }
 
 function domainOf(name: string, all: readonly DrillDomain[]): DrillDomain {
@@ -59,20 +53,22 @@ function readyPlan(name: string, ready: readonly Plan[]): Plan {
   throw new OperationRefused('unknown-plan', `There is no plan ${name}; ready-made are ${known}.`, '/plan');
 }
 
-/** Whoever sends a plan may have written it by hand. */
-function checkedPlan(given: unknown, nodes: number): Plan {
+/** A plan from outside may be written by hand, so all of it is validated. */
+function validPlan(given: unknown, nodes: number): Plan {
   const read = readPlan(given, { form: 'object', nodes });
   if (read.kind === 'plan') return read.plan;
   const [first] = read.faults;
-  const words = read.faults.map(describeFault).join('\n');
-  throw new OperationRefused('invalid-plan', words, pointerOf(first?.path ?? [], '/plan'));
+  throw new OperationRefused('invalid-plan', describeFaults(read.faults), pointerOf(first?.path ?? [], '/plan'));
 }
 
-/** Whether the domain has what the plan takes away. */
-function fit({ name: planName, stages, mode, eraseBy }: Plan, { name, nodes, hasStore, dedicated }: DrillDomain): void {
+/** The domain must have the store and the nodes that the plan takes away. */
+function checkFits(
+  { name: planName, stages, mode, eraseBy }: Plan,
+  { name, nodes, hasStore, dedicated }: DrillDomain,
+): void {
   const place = stages.findIndex(({ kind }) => kind === 'node');
-  const takesNodes = place >= 0 || (mode === 'erase' && eraseBy === 'flushall');
-  if (takesNodes && !hasStore) {
+  const isFlushall = mode === 'erase' && eraseBy === 'flushall';
+  if ((place >= 0 || isFlushall) && !hasStore) {
     const words = `Domain ${name} has no store, so it has no node to lose; plan ${planName} takes one.`;
     throw new OperationRefused('no-store', words, place < 0 ? '/plan/eraseBy' : `/plan/stages/${place}`);
   }
@@ -82,111 +78,18 @@ function fit({ name: planName, stages, mode, eraseBy }: Plan, { name, nodes, has
     const words = `The store of ${name} has ${count} nodes (counted from 0), fewer than the plan names.`;
     throw new OperationRefused('invalid-plan', words, `/plan/stages/${beyond}/node`);
   }
-  if (mode === 'erase' && eraseBy === 'flushall' && !dedicated) {
+  if (isFlushall && !dedicated) {
     const words = `The store of ${name} is not declared dedicated: FLUSHALL could empty what others keep there.`;
     throw new OperationRefused('not-dedicated', words, '/plan/eraseBy');
   }
 }
 
-/** What a figure lies between, by twice the standard error of what was counted. `high` absent: more than can be told. */
-export interface Range {
-  readonly low: number;
-  readonly high?: number;
-}
-
-/** What a drill tells about losing the cache. A figure is absent where there was too little load to say. */
-export interface Survival {
-  /** H: what the engine can do ÷ what it was asked in the baseline. */
-  readonly headroom?: Range;
-  /** The same at the worst moment. */
-  readonly headroomLeft?: Range;
-  /** A: engine calls with nothing cached ÷ those of the baseline. */
-  readonly amplification?: Range;
-  /** f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once, 0–1. */
-  readonly survivable?: Range;
-}
-
-export interface Measured {
-  readonly baseline: Figures;
-  /** While the engine was asked most, with `share` of the keys lost at once. */
-  readonly worst: Figures | undefined;
-  readonly share: number;
-  /** The engine had no place left: it would have been asked more. */
-  readonly saturated: boolean;
-}
-
-/** From less than that nothing is concluded about losing everything: chance would be multiplied with it. */
-const LEAST_SHARE = 0.1;
-
-export function survivalOf({ baseline, worst, share, saturated }: Measured): Survival {
-  const headroom = headroomOf(baseline);
-  const headroomLeft = worst && headroomOf(worst);
-  const amplification = worst && share >= LEAST_SHARE ? amplificationOf(baseline, worst, share, saturated) : undefined;
-  const told = headroom === undefined || amplification === undefined ? undefined : shareOf(headroom, amplification);
-  return {
-    ...(headroom && { headroom: rounded(headroom, toFactor) }),
-    ...(headroomLeft && { headroomLeft: rounded(headroomLeft, toFactor) }),
-    ...(amplification && { amplification: rounded(amplification, toFactor) }),
-    ...(told && { survivable: rounded(told, 100) }),
-  };
-}
-
-function headroomOf(figures: Figures): Range | undefined {
-  const { engineCallMs, engineMax } = figures;
-  const asked = callsPerSecond(figures);
-  if (asked === undefined || engineCallMs === undefined || engineCallMs <= 0 || engineMax <= 0) return undefined;
-  const capacity = (engineMax * 1000) / engineCallMs;
-  const [low, high] = [capacity / asked.high, capacity / asked.low];
-  return high > MOST_HEADROOM ? { low: Math.min(low, MOST_HEADROOM) } : { low, high };
-}
-
-/** In proportion to what was lost. Undefined where the loss cannot be told from chance. */
-function amplificationOf(
-  baseline: Figures,
-  worst: Figures,
-  share: number,
-  saturated: boolean,
-): Required<Range> | undefined {
-  const [before, during] = [callsPerSecond(baseline), callsPerSecond(worst)];
-  if (before === undefined || during === undefined) return undefined;
-  const whole = (factor: number): number => 1 + (factor - 1) / share;
-  const [low, high] = [whole(during.low / before.high), whole(during.high / before.low)];
-  if (low <= 1) return undefined;
-  // Every hit of the baseline an engine call: the most there can be, before coalescing.
-  const most = (before.high + (baseline.hitRatio ?? 0) * baseline.searchesPerSecond) / before.high;
-  return saturated ? { low, high: Math.max(low, most) } : { low: Math.min(low, most), high: Math.min(high, most) };
-}
-
-function shareOf(headroom: Range, amplification: Required<Range>): Range {
-  const low = survivable(headroom.low, amplification.high);
-  return { low, high: headroom.high === undefined ? 1 : survivable(headroom.high, amplification.low) };
-}
-
-/** Calls come by chance, so their number is known to twice its root. */
-function callsPerSecond({ engineCallsPerSecond, seconds }: Figures): Required<Range> | undefined {
-  const calls = engineCallsPerSecond * seconds;
-  if (!(calls >= ENOUGH_CALLS)) return undefined;
-  const error = (2 * Math.sqrt(calls)) / seconds;
-  return { low: engineCallsPerSecond - error, high: engineCallsPerSecond + error };
-}
-
-/** Outwards, to as many steps as are shown: every page, console and terminal says the same. */
-function rounded({ low, high }: Range, steps: number | ((value: number) => number)): Range {
-  const of = (value: number): number => (typeof steps === 'number' ? steps : steps(value));
-  const down = Math.floor(low * of(low) + 1e-9) / of(low);
-  return { low: down, ...(high === undefined ? {} : { high: Math.ceil(high * of(high) - 1e-9) / of(high) }) };
-}
-
-function toFactor(value: number): number {
-  return value < 10 ? 10 : 1;
-}
-
-export interface StagePreview {
+interface StagePreview {
   readonly title: string;
   readonly preview: FlushPreview;
 }
 
-/** What is flushed at the end of a stage, those before it included. @throws OperationRefused */
+/** The keys that are flushed at the end of a stage, earlier stages included. @throws OperationRefused */
 export async function previewStage(
   plan: Plan,
   stage: number,
@@ -194,22 +97,22 @@ export async function previewStage(
   offset: number,
 ): Promise<StagePreview> {
   const nodes = domain.nodes();
-  const circle = createCircle(plan, offset, nodes.length);
-  const ranges = circle.flushedBy(stage);
+  const layout = createCohortLayout(plan, offset, nodes.length);
+  const ranges = layout.flushedBy(stage);
   const buckets = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
   const { mode, eraseBy } = plan;
-  const takesAll = mode === 'erase' && eraseBy === 'flushall';
+  const isFlushall = mode === 'erase' && eraseBy === 'flushall';
   const preview = await domain.flush.preview({
     mode,
-    fraction: takesAll ? 1 : Math.max(1, buckets) / BUCKETS,
+    fraction: isFlushall ? 1 : Math.max(1, buckets) / BUCKETS,
     from: offset,
     ...(mode === 'erase' ? { by: eraseBy } : {}),
   });
   const lost = nodesLostBy(plan.stages, stage, nodes);
   const title = stageTitle(plan, stage);
-  if (buckets === 0) return { title, preview: nothingOf(preview) };
+  if (buckets === 0) return { title, preview: withoutLoss(preview) };
   if (lost === undefined) return { title, preview };
-  const share = circle.shareOf(stage);
+  const share = layout.shareOf(stage);
   const { extraCallsPerSecond, ...engine } = preview.engine;
   const extra = extraCallsPerSecond === undefined ? {} : { extraCallsPerSecond: extraCallsPerSecond * share };
   return {
@@ -223,24 +126,24 @@ export async function previewStage(
   };
 }
 
-/** A blackout flushes nothing; what the engine did of late is worth seeing all the same. */
-function nothingOf({ mode, engine, nodes }: FlushPreview): FlushPreview {
-  const { extraCallsPerSecond: _, ...lately } = engine;
+/** A blackout flushes nothing; its preview still shows the recent figures of the engine. */
+function withoutLoss({ mode, engine, nodes }: FlushPreview): FlushPreview {
+  const { extraCallsPerSecond: _, ...recent } = engine;
   return {
     mode,
     fraction: 0,
     ranges: [],
     nodes: nodes.map(({ node }) => ({ node, keys: 0, bytes: 0, exact: true })),
     memory: { entries: 0, bytes: 0 },
-    engine: lately,
+    engine: recent,
   };
 }
 
 export function cohortsOf(plan: Plan, { nodes, recent }: DrillDomain): CohortForecasts {
-  return forecastCohorts(plan, createCircle(plan, 0, nodes().length), recent()?.searchesPerSecond);
+  return forecastCohorts(plan, createCohortLayout(plan, 0, nodes().length), recent()?.searchesPerSecond);
 }
 
-/** What speaks against a drill now. */
+/** Reasons against the drill now. */
 export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly StagePreview[]): readonly string[] {
   const { name, recent, nodes, control } = domain;
   const warnings: string[] = [];
@@ -248,17 +151,19 @@ export function warningsOf(plan: Plan, domain: DrillDomain, stages: readonly Sta
   const { enoughMs = 0, searchesPerSecond = 0 } = cohortsOf(plan, domain).flushed;
   if (first === undefined || first.preview.engine.searches === 0) {
     warnings.push(`${name}: nothing was searched of late, so a drill would be refused after its baseline.`);
-  } else if (enoughMs > LONGEST_WAIT_MS) {
-    const wait = `${Math.ceil(enoughMs / 1000)} s, and ${LONGEST_WAIT_MS / 1000} s are waited at most`;
+  } else if (enoughMs > MAX_COHORT_WAIT_MS) {
+    const wait = `${Math.ceil(enoughMs / 1000)} s, and ${MAX_COHORT_WAIT_MS / 1000} s are waited at most`;
     const rate = `about ${Number(searchesPerSecond.toPrecision(2))} searches a second are of keys to be flushed`;
-    warnings.push(`${name}: ${rate}; ${ENOUGH_OF_COHORT} of them take ${wait}. It will probably end as not measured.`);
+    warnings.push(
+      `${name}: ${rate}; ${MIN_COHORT_SEARCHES} of them take ${wait}. It will probably end as not measured.`,
+    );
   }
-  const circle = createCircle(plan, 0, nodes().length);
+  const layout = createCohortLayout(plan, 0, nodes().length);
   for (const [place, { title, preview }] of stages.entries()) {
     const { survivable } = preview.engine;
-    // Stages before it have been refilled by then.
+    // Fractions lost in earlier stages have been refilled by then.
     const atOnce =
-      plan.stages[place]?.kind === 'fraction' ? circle.shareOf(place) - circle.shareOf(place - 1) : preview.fraction;
+      plan.stages[place]?.kind === 'fraction' ? layout.shareOf(place) - layout.shareOf(place - 1) : preview.fraction;
     if (survivable === undefined || atOnce <= survivable) continue;
     const words = `loses ${percent(atOnce)} of the keys at once; by its latest figures the engine carries ${percent(survivable)} for sure`;
     warnings.push(`${name}: stage ${place + 1} (${title}) ${words}.`);

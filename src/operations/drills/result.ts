@@ -1,31 +1,31 @@
+import { ENOUGH_CALLS, MOST_HEADROOM, survivable } from '../flush/preview.ts';
 import type { CohortFigures, Figures } from '../meter/figures.ts';
-import { type Circle, ENOUGH_OF_COHORT, flushedCohorts, stageTitle } from './cohorts.ts';
+import { type CohortLayout, flushedCohorts, MIN_COHORT_SEARCHES, stageTitle } from './cohorts.ts';
 import { WINDOW_MS } from './guards.ts';
-import type { Learned, StageLearned } from './journal.ts';
-import { type Lookout, type Stretch, shareInFlight } from './metrics-window.ts';
+import type { DomainResult, Range, StageResult, Survival } from './journal.ts';
+import { type Lookback, type MetricsWindow, shareInFlight } from './metrics-window.ts';
 import type { Plan } from './plan.ts';
-import { survivalOf } from './resolve-request.ts';
 
-/** What the figures of a drill teach about one domain. */
-export interface Learner {
-  /** The stage begins: its figures count from `fromMs` on, when every process follows. */
-  readonly begin: (stage: number, startedMs: number, fromMs: number) => void;
-  /** At every tick of a stage and of the recovery. Which stage's cohort has come back just now. */
-  readonly note: (nowMs: number, lookout: Lookout, inStage: boolean) => { readonly refilled: boolean };
-  /** How long the stage's cohort took. */
+/** Builds the result of one domain from the figures of the drill. */
+export interface ResultBuilder {
+  /** The stage begins. Its figures count from `fromMs`, when every process follows the change. */
+  readonly beginStage: (stage: number, startedMs: number, fromMs: number) => void;
+  /** At every tick of a stage and of the recovery. `refilled`: the cohort of the latest stage has come back at this tick. */
+  readonly observe: (nowMs: number, metrics: MetricsWindow, inStage: boolean) => { readonly refilled: boolean };
+  /** Time until the cohort of the stage was back. */
   readonly refillMs: (stage: number) => number | undefined;
-  /** Whether all flushed cohorts together are back, as far as the control cohort is. */
-  readonly recovery: (lookout: Lookout) => Recovery;
-  readonly learned: (after?: Figures) => Learned;
+  /** Whether all flushed cohorts together are back, relative to the control cohort. */
+  readonly recovery: (metrics: MetricsWindow) => Recovery;
+  readonly build: (after?: Figures) => DomainResult;
 }
 
-/** `unseen`: not searched for enough. `unclear`: not back, by less than chance explains. */
+/** `unseen`: too few searches. `unclear`: not back, but the difference may be chance. */
 export type Recovery = 'back' | 'away' | 'unclear' | 'unseen';
 
-export interface LearnerOptions {
+interface ResultBuilderOptions {
   readonly domain: string;
   readonly plan: Plan;
-  readonly circle: Circle;
+  readonly layout: CohortLayout;
   readonly baseline: Figures;
 }
 
@@ -37,71 +37,78 @@ interface Draft {
   end?: number;
   control?: number;
   refillMs?: number;
-  /** While the engine was asked most. */
+  /** While the engine got the most calls. */
   worst?: Figures;
 }
 
-export function createLearner({ domain, plan, circle, baseline }: LearnerOptions): Learner {
+/** The period of the lowest hit ratio. */
+const LOWEST_PERIOD_MS = 500;
+/** A cohort is reported as not back only after this longer look. */
+const NOT_BACK_PERIOD_MS = 20_000;
+/** From this share of its ceiling on the engine is full: how many more calls it would have got cannot be measured. */
+const SATURATED = 0.95;
+
+export function createResultBuilder({ domain, plan, layout, baseline }: ResultBuilderOptions): ResultBuilder {
   const drafts: Draft[] = [];
   let mostInFlight = 0;
   const { withinPoints } = plan.recovery;
+  const flushed = flushedCohorts(plan);
 
-  /** Points below its own past. What everybody lost, the keys that nobody flushed included, is not the flush's doing. */
+  /** Points below its own past. A loss that the control cohort shares is not an effect of the flush. */
   const pointsAway = (ratio: number | undefined, past: number | undefined, now: Figures): number | undefined => {
     if (ratio === undefined || past === undefined) return undefined;
     const control = now.cohorts[0];
     const before = baseline.cohorts[0];
-    const isTold = (control?.searches ?? 0) >= 100 && (before?.searches ?? 0) >= 50;
-    const moved = isTold ? Math.min(0, (control?.hitRatio ?? 0) - (before?.hitRatio ?? 0)) : 0;
+    const isControlMeasured = (control?.searches ?? 0) >= 100 && (before?.searches ?? 0) >= 50;
+    const moved = isControlMeasured ? Math.min(0, (control?.hitRatio ?? 0) - (before?.hitRatio ?? 0)) : 0;
     return (past + moved - ratio) * 100;
   };
   const isBack = (points: number | undefined): boolean => points !== undefined && points <= withinPoints;
-  const stretchOf = (atLeastMs: number, cohorts: readonly number[]): Stretch => {
-    return { atLeastMs, atLeastSearches: ENOUGH_OF_COHORT, cohorts };
+  const lookback = (atLeastMs: number, cohorts: readonly number[]): Lookback => {
+    return { atLeastMs, atLeastSearches: MIN_COHORT_SEARCHES, cohorts };
   };
-  const flushed = flushedCohorts(plan);
 
   return {
-    begin: (stage, startedMs, fromMs) => {
+    beginStage: (stage, startedMs, fromMs) => {
       drafts.push({ stage, startedMs, fromMs });
     },
-    note: (nowMs, lookout, inStage) => {
+    observe: (nowMs, metrics, inStage) => {
       const draft = drafts.at(-1);
       if (draft === undefined) return { refilled: false };
-      const recent = lookout.over({ atLeastMs: WINDOW_MS });
+      const recent = metrics.over({ atLeastMs: WINDOW_MS });
       if (recent !== undefined) {
         if (recent.engineCallsPerSecond > (draft.worst?.engineCallsPerSecond ?? 0)) draft.worst = recent;
-        mostInFlight = Math.max(mostInFlight, ...shareInFlight(recent));
+        mostInFlight = Math.max(mostInFlight, shareInFlight(recent) ?? 0);
       }
-      const place = draft.stage + 1;
+      const cohort = draft.stage + 1;
       if (inStage) {
-        // The worst comes first, before every process is heard to follow.
-        const moment = lookout.over(stretchOf(MOMENT_MS, [place]), draft.startedMs)?.cohorts[place]?.hitRatio;
-        if (moment !== undefined) draft.lowest = Math.min(draft.lowest ?? 1, moment);
+        // The lowest ratio comes first, before every process is known to follow the change.
+        const ratio = metrics.over(lookback(LOWEST_PERIOD_MS, [cohort]), draft.startedMs)?.cohorts[cohort]?.hitRatio;
+        if (ratio !== undefined) draft.lowest = Math.min(draft.lowest ?? 1, ratio);
       }
-      const now = lookout.over(stretchOf(WINDOW_MS / 2, [place]), draft.fromMs);
-      const ratio = now?.cohorts[place]?.hitRatio;
+      const now = metrics.over(lookback(WINDOW_MS / 2, [cohort]), draft.fromMs);
+      const ratio = now?.cohorts[cohort]?.hitRatio;
       if (now === undefined || ratio === undefined) return { refilled: false };
       if (inStage) {
         draft.end = ratio;
-        // No stage touches it, so it may be looked at as far back as a handful of searches lie.
-        const control = lookout.over(stretchOf(WINDOW_MS / 2, [0]))?.cohorts[0]?.hitRatio;
+        // No stage touches the control cohort, so its ratio may be measured over the whole window.
+        const control = metrics.over(lookback(WINDOW_MS / 2, [0]))?.cohorts[0]?.hitRatio;
         if (control !== undefined) draft.control = control;
       }
       const refilled =
-        draft.refillMs === undefined && isBack(pointsAway(ratio, baseline.cohorts[place]?.hitRatio, now));
+        draft.refillMs === undefined && isBack(pointsAway(ratio, baseline.cohorts[cohort]?.hitRatio, now));
       if (refilled) draft.refillMs = Math.round(nowMs - draft.startedMs);
       return { refilled };
     },
     refillMs: (stage) => drafts.find((draft) => draft.stage === stage)?.refillMs,
-    recovery: (lookout) => {
-      const latest = lookout.over(stretchOf(WINDOW_MS, flushed), drafts.at(-1)?.fromMs);
+    recovery: (metrics) => {
+      const latest = metrics.over(lookback(WINDOW_MS, flushed), drafts.at(-1)?.fromMs);
       if (latest === undefined) return 'unseen';
       const past = ratioOf(baseline, flushed);
       if (isBack(pointsAway(ratioOf(latest, flushed), past, latest))) return 'back';
       if (past === undefined) return 'unseen';
-      // A handful of searches is enough to see that it is back, and not enough to say that it is not.
-      const long = lookout.over({ atLeastMs: JUDGED_MS }, drafts.at(-1)?.fromMs) ?? latest;
+      // A few searches are enough to see that it is back, and too few to say that it is not.
+      const long = metrics.over({ atLeastMs: NOT_BACK_PERIOD_MS }, drafts.at(-1)?.fromMs) ?? latest;
       const hitRatio = ratioOf(long, flushed) ?? 0;
       const chance = chancePoints(
         { searches: searchesOf(baseline, flushed), hitRatio: past },
@@ -109,44 +116,37 @@ export function createLearner({ domain, plan, circle, baseline }: LearnerOptions
       );
       return (pointsAway(hitRatio, past, long) ?? 0) - withinPoints > chance ? 'away' : 'unclear';
     },
-    learned: (after) => {
-      // What stages before it lost has been refilled by then; nodes stay lost.
+    build: (after) => {
+      // Fractions lost in earlier stages have been refilled by then; nodes stay lost.
       const lostAtOnce = (stage: number): number =>
-        circle.shareOf(stage) - (plan.stages[stage]?.kind === 'fraction' ? circle.shareOf(stage - 1) : 0);
-      const most = drafts.reduce<Draft | undefined>(
+        layout.shareOf(stage) - (plan.stages[stage]?.kind === 'fraction' ? layout.shareOf(stage - 1) : 0);
+      const largest = drafts.reduce<Draft | undefined>(
         (best, draft) => (best !== undefined && lostAtOnce(best.stage) >= lostAtOnce(draft.stage) ? best : draft),
         undefined,
       );
-      const saturated = mostInFlight >= SATURATED;
       return {
         domain,
         baseline,
         ...(after === undefined ? {} : { after }),
-        stages: drafts.map((draft): StageLearned => {
-          const { stage, worst, startedMs: _, fromMs: __, ...seen } = draft;
+        stages: drafts.map((draft): StageResult => {
+          const { stage, worst, startedMs: _, fromMs: __, ...measured } = draft;
           const before = baseline.cohorts[stage + 1]?.hitRatio;
           const title = stageTitle(plan, stage);
           const peakEngineCallsPerSecond = worst?.engineCallsPerSecond ?? 0;
-          return { stage, title, ...(before === undefined ? {} : { before }), ...seen, peakEngineCallsPerSecond };
+          return { stage, title, ...(before === undefined ? {} : { before }), ...measured, peakEngineCallsPerSecond };
         }),
         survival: survivalOf({
           baseline,
-          worst: most?.worst,
-          share: most === undefined ? 0 : lostAtOnce(most.stage),
-          saturated,
+          worst: largest?.worst,
+          share: largest === undefined ? 0 : lostAtOnce(largest.stage),
+          saturated: mostInFlight >= SATURATED,
         }),
       };
     },
   };
 }
 
-const MOMENT_MS = 500;
-/** What is said not to be back is looked at for longer. */
-const JUDGED_MS = 20_000;
-/** The engine was asked as much as it may be: how much it would have been asked cannot be seen any more. */
-const SATURATED = 0.95;
-
-/** Twice the standard error of the difference of two hit ratios, in points: less may be chance. */
+/** Twice the standard error of the difference of two hit ratios, in points: a smaller difference may be chance. */
 export function chancePoints(one: Required<CohortFigures>, other: Required<CohortFigures>): number {
   const searches = one.searches + other.searches;
   if (one.searches <= 0 || other.searches <= 0) return Number.POSITIVE_INFINITY;
@@ -165,4 +165,79 @@ function ratioOf(figures: Figures, places: readonly number[]): number | undefine
     return sum + (cohort?.searches ?? 0) * (cohort?.hitRatio ?? 0);
   }, 0);
   return searches === 0 ? undefined : hits / searches;
+}
+
+interface SurvivalInput {
+  readonly baseline: Figures;
+  /** While the engine got the most calls, with `share` of the keys lost at once. */
+  readonly worst: Figures | undefined;
+  readonly share: number;
+  /** The engine was full: it would have got more calls. */
+  readonly saturated: boolean;
+}
+
+/** A smaller loss is not extrapolated to a loss of everything: its random error would be multiplied. */
+const MIN_SHARE = 0.1;
+
+export function survivalOf({ baseline, worst, share, saturated }: SurvivalInput): Survival {
+  const headroom = headroomOf(baseline);
+  const headroomLeft = worst && headroomOf(worst);
+  const amplification = worst && share >= MIN_SHARE ? amplificationOf(baseline, worst, share, saturated) : undefined;
+  const lossRange =
+    headroom === undefined || amplification === undefined ? undefined : survivableRange(headroom, amplification);
+  return {
+    ...(headroom && { headroom: rounded(headroom, factorSteps) }),
+    ...(headroomLeft && { headroomLeft: rounded(headroomLeft, factorSteps) }),
+    ...(amplification && { amplification: rounded(amplification, factorSteps) }),
+    ...(lossRange && { survivable: rounded(lossRange, () => 100) }),
+  };
+}
+
+function headroomOf(figures: Figures): Range | undefined {
+  const { engineCallMs, engineMax } = figures;
+  const calls = callsPerSecond(figures);
+  if (calls === undefined || engineCallMs === undefined || engineCallMs <= 0 || engineMax <= 0) return undefined;
+  const capacity = (engineMax * 1000) / engineCallMs;
+  const [low, high] = [capacity / calls.high, capacity / calls.low];
+  return high > MOST_HEADROOM ? { low: Math.min(low, MOST_HEADROOM) } : { low, high };
+}
+
+/** Extrapolated in proportion to the lost share. Undefined when the effect of the loss may be chance. */
+function amplificationOf(
+  baseline: Figures,
+  worst: Figures,
+  share: number,
+  saturated: boolean,
+): Required<Range> | undefined {
+  const [before, during] = [callsPerSecond(baseline), callsPerSecond(worst)];
+  if (before === undefined || during === undefined) return undefined;
+  const whole = (factor: number): number => 1 + (factor - 1) / share;
+  const [low, high] = [whole(during.low / before.high), whole(during.high / before.low)];
+  if (low <= 1) return undefined;
+  // The maximum, before coalescing: every hit of the baseline becomes an engine call.
+  const most = (before.high + (baseline.hitRatio ?? 0) * baseline.searchesPerSecond) / before.high;
+  return saturated ? { low, high: Math.max(low, most) } : { low: Math.min(low, most), high: Math.min(high, most) };
+}
+
+function survivableRange(headroom: Range, amplification: Required<Range>): Range {
+  const low = survivable(headroom.low, amplification.high);
+  return { low, high: headroom.high === undefined ? 1 : survivable(headroom.high, amplification.low) };
+}
+
+/** The standard error of a number of random calls is its square root; the range is twice that. */
+function callsPerSecond({ engineCallsPerSecond, seconds }: Figures): Required<Range> | undefined {
+  const calls = engineCallsPerSecond * seconds;
+  if (!(calls >= ENOUGH_CALLS)) return undefined;
+  const error = (2 * Math.sqrt(calls)) / seconds;
+  return { low: engineCallsPerSecond - error, high: engineCallsPerSecond + error };
+}
+
+/** Rounds outwards, to the steps that are shown: the report, the console and the CLI show the same numbers. */
+function rounded({ low, high }: Range, stepsOf: (value: number) => number): Range {
+  const down = Math.floor(low * stepsOf(low) + 1e-9) / stepsOf(low);
+  return { low: down, ...(high === undefined ? {} : { high: Math.ceil(high * stepsOf(high) - 1e-9) / stepsOf(high) }) };
+}
+
+function factorSteps(value: number): number {
+  return value < 10 ? 10 : 1;
 }

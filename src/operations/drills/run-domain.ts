@@ -1,141 +1,143 @@
+import { setTimeout as timer } from 'node:timers/promises';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import type { BucketRange } from '../../control/document.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Flush } from '../flush/flush.ts';
-import type { JournalBook } from './archive.ts';
-import { type Circle, nodesLostBy, stageTitle } from './cohorts.ts';
-import type { Grip, Loss, StageOverlay } from './drill-lock.ts';
+import { createDomainRecorder, type JournalWriter } from './archive.ts';
+import { type CohortLayout, nodesLostBy, stageTitle } from './cohorts.ts';
+import { createDomainFigures } from './domain-figures.ts';
+import { abortReason, type DrillLock, type LockLoss, type StageOverlay } from './drill-lock.ts';
 import type { DrillDomain } from './drills.ts';
 import type { GuardState } from './guards.ts';
 import type { DrillPhase, Mark } from './journal.ts';
-import { createDomainFigures, createDomainLog } from './metrics-window.ts';
 import type { Plan } from './plan.ts';
-import { abortNote, type StopLever } from './run-drill.ts';
-import { type Course, type Decision, decide, type Ending, type Seen } from './state-machine.ts';
+import { type Decision, decide, type Ending, type MachineState, type Observation } from './state-machine.ts';
 
-export interface DomainRun {
+interface DomainRun {
   readonly domain: DrillDomain;
   readonly plan: Plan;
-  readonly circle: Circle;
+  readonly layout: CohortLayout;
   readonly firstStage: number;
-  /** Taken already. */
-  readonly grip: Grip;
-  readonly book: JournalBook;
+  /** Acquired already. */
+  readonly lock: DrillLock;
+  readonly writer: JournalWriter;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Monotonic time at which the journal began. */
   readonly startedMs: number;
   readonly tickMs: number;
   readonly sleep: Sleep;
-  readonly lever: StopLever;
+  readonly stopSignal: StopSignal;
   readonly onMark: (mark: Mark) => void;
   readonly onTick: () => void;
 }
 
-export interface DomainEnd extends Ending {
-  /** The one that was not finished; undefined when all were. */
+interface DomainEnd extends Ending {
+  /** The first unfinished stage; undefined: there is nothing to resume. */
   readonly stage: number | undefined;
 }
 
 /** Until every process follows the document and has reported since: half a second for each, and a little. */
-export const SETTLE_MS = 1500;
-/** Attempts at a stage that the store did not take. */
+const SETTLE_MS = 1500;
+/** Attempts at a stage that the control store did not take. */
 const MAX_ATTEMPTS = 10;
 
-/** Drills one domain from its baseline to its end. Whatever happens, the overlay is gone when it resolves, or void soon. */
+/** Drills one domain, from its baseline to its end. When it resolves, the overlay is removed or will expire soon. */
 export async function runDomain(run: DomainRun): Promise<DomainEnd> {
-  const { domain, plan, circle, grip, book, firstStage, lever } = run;
+  const { domain, plan, layout, lock, writer, firstStage, stopSignal } = run;
   const nowMs = run.clock.monotonicMs;
-  const { mark, sample } = createDomainLog({
+  const { mark, sample } = createDomainRecorder({
     domain: domain.name,
-    book,
+    writer,
     elapsedMs: () => nowMs() - run.startedMs,
     onMark: run.onMark,
   });
-  const erasing = createErasing(domain.flush, plan);
+  const erasure = createStageErasure(domain.flush, plan);
   const baselineMs = nowMs() + SETTLE_MS;
-  const figures = createDomainFigures({ domain, plan, circle, nowMs, fromMs: baselineMs });
-  let course: Course = { kind: 'baseline', sinceMs: baselineMs };
+  const figures = createDomainFigures({ domain, plan, layout, nowMs, fromMs: baselineMs });
+  let state: MachineState = { kind: 'baseline', sinceMs: baselineMs };
   let stage = firstStage;
   let isFlushed = false;
 
-  const phase = (): DrillPhase => (course.kind === 'stage' && course.heldSinceMs !== undefined ? 'hold' : course.kind);
-  const enter = (next: Course): void => {
+  const phase = (): DrillPhase => (state.kind === 'stage' && state.heldSinceMs !== undefined ? 'hold' : state.kind);
+  const enter = (next: MachineState): void => {
     const before = phase();
-    course = next;
+    state = next;
     if (phase() !== before) mark({ kind: 'phase', phase: phase() });
-    tellState();
+    writeState();
   };
-  const tellState = (): void => {
-    const running = { kind: 'running', phase: phase(), domain: domain.name, stage } as const;
-    if (course.kind !== 'after') book.state(running);
-    else book.state({ kind: 'ending', ...(course.ended === undefined ? {} : { ended: course.ended }) });
+  const writeState = (): void => {
+    if (state.kind === 'after') {
+      writer.state({ kind: 'ending', ...(state.ended === undefined ? {} : { ended: state.ended }) });
+    } else {
+      writer.state({ kind: 'running', phase: phase(), domain: domain.name, stage });
+    }
   };
-  const restored = (why: string): void => {
+  const markRestored = (why: string): void => {
     if (isFlushed) mark({ kind: 'restored', why });
     isFlushed = false;
   };
-  const learn = (over: boolean): void => {
-    const learned = figures.learned(over);
-    if (learned !== undefined) book.learned(learned);
+  const writeResult = (isOver: boolean): void => {
+    const result = figures.result(isOver);
+    if (result !== undefined) writer.result(result);
   };
 
-  /** Undefined: the fleet was not heard, which says nothing about any guard. */
-  const look = async (): Promise<readonly GuardState[] | undefined> => {
-    const during = course.kind === 'stage' || course.kind === 'recovery' ? course.kind : 'calm';
-    const heard = await figures.hear(during);
-    if (heard === undefined) return undefined;
-    sample({ phase: phase(), stage }, heard.figures, heard.guards);
-    if (heard.refilled) mark({ kind: 'recovered', stage, afterMs: Math.round(figures.refillMs(stage) ?? 0) });
-    learn(false);
-    return heard.guards;
+  /** Undefined: the fleet was not heard, so no guard is known to hold or to be broken. */
+  const measure = async (): Promise<readonly GuardState[] | undefined> => {
+    const during = state.kind === 'stage' || state.kind === 'recovery' ? state.kind : 'calm';
+    const collected = await figures.collect(during);
+    if (collected === undefined) return undefined;
+    sample({ phase: phase(), stage }, collected.figures, collected.guards);
+    if (collected.refilled) mark({ kind: 'recovered', stage, afterMs: Math.round(figures.refillMs(stage) ?? 0) });
+    writeResult(false);
+    return collected.guards;
   };
 
   const isBlackout = (place: number): boolean => plan.stages[place]?.kind === 'blackout';
   const overlayOf = (place: number, blackout: boolean): StageOverlay => {
-    return { ranges: circle.flushedBy(place), nodes: nodesLostBy(plan.stages, place, domain.nodes()), blackout };
+    return { ranges: layout.flushedBy(place), nodes: nodesLostBy(plan.stages, place, domain.nodes()), blackout };
   };
 
-  const begin = async (place: number): Promise<void> => {
+  const beginStage = async (place: number): Promise<void> => {
     const overlay = overlayOf(place, isBlackout(place));
-    const ranges = await grip.flush(overlay);
+    const ranges = await lock.flush(overlay);
     const atMs = nowMs();
     isFlushed = true;
     stage = place;
     figures.stageBegins(place, atMs + SETTLE_MS);
     mark({ kind: 'stage', stage, ranges, title: stageTitle(plan, stage) });
     enter({ kind: 'stage', stage, sinceMs: atMs });
-    erasing.begin(place, circle, overlay.nodes);
+    erasure.begin(place, layout, overlay.nodes);
   };
 
   const restore = async (ended: Ending | undefined): Promise<Ending | undefined> => {
-    erasing.stop();
-    if (!(await grip.restore())) return ended ?? STORE_AWAY;
-    restored(ended?.detail ?? 'The cache has recovered.');
+    erasure.stop();
+    if (!(await lock.restore())) return ended ?? STORE_AWAY;
+    markRestored(ended?.detail ?? 'The cache has recovered.');
     const sinceMs = nowMs() + SETTLE_MS;
     figures.afterBegins(sinceMs);
     enter({ kind: 'after', sinceMs, ...(ended === undefined ? {} : { ended }) });
     return undefined;
   };
 
-  /** Undefined: it goes on. */
+  /** Undefined: the drill goes on. */
   const act = async (decision: Decision): Promise<Ending | undefined> => {
     switch (decision.kind) {
       case 'hold':
-        if (course.kind !== 'stage') return undefined;
+        if (state.kind !== 'stage') return undefined;
         enter({
           kind: 'stage',
           stage,
-          sinceMs: course.sinceMs,
+          sinceMs: state.sinceMs,
           ...(decision.sinceMs === undefined ? {} : { heldSinceMs: decision.sinceMs }),
         });
         return undefined;
       case 'stage':
-        await begin(decision.stage);
+        await beginStage(decision.stage);
         return undefined;
       case 'recover':
-        // Without the engine nothing would come back.
-        if (isBlackout(stage)) await grip.flush(overlayOf(stage, false));
+        // The cache cannot be refilled without the engine.
+        if (isBlackout(stage)) await lock.flush(overlayOf(stage, false));
         enter({ kind: 'recovery', sinceMs: nowMs() });
         return undefined;
       case 'restore':
@@ -148,52 +150,53 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
   };
 
   const finish = async ({ kind, detail }: Ending): Promise<DomainEnd> => {
-    erasing.stop();
-    learn(true);
-    const told = await grip.release();
-    const why = detail === ELSEWHERE ? ((await abortNote(domain.control, book.read(false).id)) ?? detail) : detail;
-    restored(why);
-    const isUnbegun = kind === 'not-measured' && course.kind === 'baseline';
-    const isThrough = course.kind === 'after' && course.ended === undefined;
+    erasure.stop();
+    writeResult(true);
+    const released = await lock.release();
+    const why =
+      detail === ENDED_REMOTELY ? ((await abortReason(domain.control, writer.read(false).id)) ?? detail) : detail;
+    markRestored(why);
+    const isUnbegun = kind === 'not-measured' && state.kind === 'baseline';
+    const isThrough = state.kind === 'after' && state.ended === undefined;
     return {
       kind,
-      detail: told ? why : `${why} ${UNTOLD}`,
+      detail: released ? why : `${why} ${NOT_RELEASED}`,
       stage: kind === 'refused' || isUnbegun || isThrough ? undefined : stage,
     };
   };
 
-  const seen = (guards: Seen['guards'], stop: Seen['stop']): Seen => ({
+  const observation = (guards: Observation['guards'], stop: Observation['stop']): Observation => ({
     nowMs: nowMs(),
     guards,
     broken: figures.broken,
     searches: figures.searches(),
-    searched: figures.isSearched,
+    hasEnoughSearches: figures.hasEnoughSearches,
     processes: figures.processes,
     cohortSearches: figures.cohortSearches,
-    recovery: course.kind === 'recovery' ? figures.recovery() : 'unseen',
-    erasing: erasing.isRunning(),
-    eraseFailed: erasing.failure(),
-    gone: endingOf(grip.lost()),
+    recovery: state.kind === 'recovery' ? figures.recovery() : 'unseen',
+    erasing: erasure.isRunning(),
+    eraseFailed: erasure.failure(),
+    lockLost: endingOf(lock.lost()),
     stop,
     blindMs: figures.blindMs(),
   });
 
   mark({ kind: 'phase', phase: 'baseline' });
-  tellState();
+  writeState();
   for (let failures = 0; ; ) {
-    await run.sleep(run.tickMs, lever.signal());
-    const stop = lever.pulled();
+    await run.sleep(run.tickMs, stopSignal.signal());
+    const stop = stopSignal.pending();
     try {
-      // The person who stops it waits for the cache, not for figures.
-      const [guards] = stop === undefined ? await Promise.all([look(), grip.renew()]) : [undefined];
-      const ended = await act(decide(plan, course, firstStage, seen(guards, stop)));
-      if (stop !== undefined) lever.settle(stop);
+      // A person who stops a drill waits for the cache, so figures are not collected then.
+      const [guards] = stop === undefined ? await Promise.all([measure(), lock.renew()]) : [undefined];
+      const ended = await act(decide(plan, state, firstStage, observation(guards, stop)));
+      if (stop !== undefined) stopSignal.acknowledge(stop);
       if (ended !== undefined) return await finish(ended);
       failures = 0;
     } catch (error) {
       failures += 1;
       if (!(error instanceof OperationRefused)) return await finish({ kind: 'failed', detail: `${error}.` });
-      // Ended by somebody else between two looks: the next one tells by whom.
+      // `drill-over`: another process has ended the drill since the last tick; the next tick finds the reason.
       const mayPass = error.code === 'control-unavailable' || error.code === 'drill-over';
       if (!mayPass) return await finish({ kind: 'failed', detail: `The stage could not begin: ${error.message}.` });
       if (failures >= MAX_ATTEMPTS) return await finish(STORE_AWAY);
@@ -202,37 +205,37 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
   }
 }
 
-const ELSEWHERE = 'Another process ended it.';
-const UNTOLD = 'The control store could not be told: every process ends it by itself within the lease time.';
+const ENDED_REMOTELY = 'Another process ended it.';
+const NOT_RELEASED = 'The control store could not be told: every process ends it by itself within the lease time.';
 const STORE_AWAY: Ending = { kind: 'lost', detail: 'The control store took no change.' };
 
-function endingOf(loss: Loss | undefined): Ending | undefined {
+function endingOf(loss: LockLoss | undefined): Ending | undefined {
   switch (loss?.kind) {
     case undefined:
       return undefined;
-    case 'taken':
-      return { kind: 'aborted', detail: ELSEWHERE };
+    case 'removed':
+      return { kind: 'aborted', detail: ENDED_REMOTELY };
     case 'halted':
       return { kind: 'aborted', detail: `All drills were halted by ${loss.by}: ${loss.reason}.` };
-    case 'lapsed':
+    case 'expired':
       return { kind: 'lost', detail: 'It could not be renewed in time, so every process ended it by itself.' };
   }
 }
 
-/** The physical part of a drill that erases, behind its stages. */
-export interface Erasing {
-  /** What the stage adds to those before it. */
-  readonly begin: (stage: number, circle: Circle, nodes: readonly string[] | undefined) => void;
+/** The physical erasure of a drill in mode `erase`. It runs in the background of its stages. */
+interface StageErasure {
+  /** Erases the cohort of the stage. */
+  readonly begin: (stage: number, layout: CohortLayout, nodes: readonly string[] | undefined) => void;
   readonly isRunning: () => boolean;
   /** Why not everything was erased. */
   readonly failure: () => string | undefined;
   readonly stop: () => void;
 }
 
-export function createErasing(
+function createStageErasure(
   flush: Pick<Flush, 'erase'>,
   { mode, eraseBy, stages }: Pick<Plan, 'mode' | 'eraseBy' | 'stages'>,
-): Erasing {
+): StageErasure {
   const stopping = new AbortController();
   let running = 0;
   let failure: string | undefined;
@@ -240,8 +243,8 @@ export function createErasing(
   const erase = async (ranges: readonly BucketRange[], nodes: readonly string[] | undefined): Promise<void> => {
     running += 1;
     try {
-      const ask = { ranges, by: eraseBy, ...(nodes === undefined ? {} : { nodes }) };
-      const { state, nodes: erased } = await flush.erase(ask, stopping.signal);
+      const request = { ranges, by: eraseBy, ...(nodes === undefined ? {} : { nodes }) };
+      const { state, nodes: erased } = await flush.erase(request, stopping.signal);
       const failed = erased.find((node) => node.state === 'failed');
       if (state === 'failed') failure ??= `${failed?.node ?? 'a node'}: ${failed?.detail ?? 'it did not answer'}`;
     } catch (error) {
@@ -252,10 +255,10 @@ export function createErasing(
   };
 
   return {
-    begin: (stage, circle, nodes) => {
+    begin: (stage, layout, nodes) => {
       if (mode !== 'erase' || stages[stage]?.kind === 'blackout') return;
-      // FLUSHALL asks nobody which bucket a key is in: the holdout goes with the rest.
-      const ranges = eraseBy === 'flushall' ? [{ from: 0, to: BUCKETS }] : (circle.cohorts[stage + 1] ?? []);
+      // FLUSHALL removes every key, the holdout included.
+      const ranges = eraseBy === 'flushall' ? [{ from: 0, to: BUCKETS }] : (layout.cohorts[stage + 1] ?? []);
       void erase(ranges, nodes);
     },
     isRunning: () => running > 0,
@@ -264,21 +267,41 @@ export function createErasing(
   };
 }
 
-/** Time as drills wait for it; tests bring their own. */
+export type Stop = NonNullable<Observation['stop']>;
+
+/** Passes a request to stop to the loop of a drill at once, without waiting for the next tick. */
+interface StopSignal {
+  readonly request: (stop: Stop) => void;
+  /** The request that the loop has not acted upon yet. */
+  readonly pending: () => Stop | undefined;
+  /** The loop has acted upon this request and ticks on, unless there is another request. */
+  readonly acknowledge: (done: Stop) => void;
+  /** Aborted while a request is pending. */
+  readonly signal: () => AbortSignal;
+}
+
+export function createStopSignal(): StopSignal {
+  let controller = new AbortController();
+  let stop: Stop | undefined;
+  return {
+    request: (next) => {
+      // A stop that ends the drill at once is not replaced by a milder one.
+      if (stop?.atOnce !== true) stop = next;
+      controller.abort();
+    },
+    pending: () => stop,
+    acknowledge: (done) => {
+      if (stop !== done) return;
+      stop = undefined;
+      controller = new AbortController();
+    },
+    signal: () => controller.signal,
+  };
+}
+
+/** How drills wait; tests pass their own. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
 
-/** Resolves after `ms`, or at once when the signal is aborted. Keeps no process alive. */
-export const sleepReally: Sleep = (ms, signal) =>
-  new Promise((resolve) => {
-    if (signal?.aborted === true) {
-      resolve();
-      return;
-    }
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms).unref();
-    signal?.addEventListener('abort', end, { once: true });
-  });
+/** Resolves after `ms`, or when the signal is aborted. Does not keep the process alive. */
+export const timerSleep: Sleep = (ms, signal) =>
+  timer(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) }).catch(() => undefined);

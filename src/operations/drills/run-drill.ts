@@ -1,54 +1,173 @@
-import type { Control } from '../../control/control.ts';
+import { BUCKETS } from '../../cache/invalidation.ts';
 import { OperationRefused } from '../../control/operation-error.ts';
-import { endOverlay } from '../../control/overlay.ts';
-import type { Clock } from '../../runtime.ts';
-import type { JournalBook } from './archive.ts';
-import type { Circle } from './cohorts.ts';
-import type { Grip } from './drill-lock.ts';
+import type { Clock, Runtime } from '../../runtime.ts';
+import type { FlushPreview } from '../flush/flush.ts';
+import { type Archive, createJournalWriter, type JournalWriter } from './archive.ts';
+import { type CohortLayout, createCohortLayout, nodesLostBy } from './cohorts.ts';
+import { createDrillLock, type DrillLock } from './drill-lock.ts';
 import type { Caller, DrillDomain, DrillEvent } from './drills.ts';
-import type { Journal, Mark, Verdict } from './journal.ts';
-import { runDomain, type Sleep } from './run-domain.ts';
-import type { Seen } from './state-machine.ts';
+import type { Journal, Mark, ResumePoint, Verdict } from './journal.ts';
+import type { Plan } from './plan.ts';
+import { previewStage, type ResolvedRequest } from './resolve-request.ts';
+import { createStopSignal, runDomain, type Sleep, type Stop } from './run-domain.ts';
 
 /** A drill that runs in this process. */
 export interface RunningDrill {
   readonly journal: () => Journal;
-  /** Without its samples. */
+  /** The journal without its samples. */
   readonly head: () => Journal;
   /** Resolves when the cache is restored. */
   readonly stop: (stop: Stop) => Promise<void>;
-  /** Resolves when everything about it is written. */
+  /** Resolves when the whole journal is written. */
   readonly over: Promise<void>;
 }
 
-export interface DrillRun {
-  readonly book: JournalBook;
-  /** In order; the first one's grip is taken already. */
+interface BeginOptions extends Runtime<DrillEvent> {
+  readonly archive: Archive;
+  readonly leaseMs: number;
+  readonly tickMs: number;
+  readonly sleep: Sleep;
+}
+
+/** Locks the first domain and starts the drill. @throws OperationRefused; then nothing has changed */
+export async function beginDrill(
+  { plan, domains }: ResolvedRequest,
+  caller: Caller,
+  from: ResumePoint | undefined,
+  options: BeginOptions,
+): Promise<RunningDrill> {
+  const { archive, processId, clock, random, observe, leaseMs, tickMs, sleep } = options;
+  if (caller.reason.trim() === '') {
+    throw new OperationRefused('reason-required', 'A drill needs a reason: who reads its report will ask.', '/reason');
+  }
+  for (const domain of domains) await checkFree(domain);
+  const offset = from?.offset ?? Math.floor(random() * BUCKETS);
+  const previews = await previewsOfLastStage(plan, domains, offset);
+  const [first] = domains;
+  const startedAtMs = clock.wallMs();
+  const id = drillId({ plan: plan.name, domain: first.name, wallMs: startedAtMs, random });
+
+  const parts = domains.map((domain, place): DrillPart => {
+    const nodes = domain.nodes();
+    const layout = createCohortLayout(plan, offset, nodes.length);
+    const overlay = { drill: id, owner: processId, leaseMs, mode: plan.mode, cohorts: layout.cohorts };
+    const flushed =
+      place > 0 || from?.ranges === undefined
+        ? undefined
+        : { ranges: from.ranges, nodes: nodesLostBy(plan.stages, from.flushedStage ?? 0, nodes) };
+    const lock = createDrillLock({ control: domain.control, overlay, flushed, nowMs: clock.monotonicMs, sleep });
+    return { domain, layout, lock };
+  });
+  await parts[0]?.lock.acquire();
+
+  const names = domains.map(({ name }) => name);
+  const firstStage = from?.stage ?? 0;
+  const writer = createJournalWriter({
+    id,
+    plan,
+    domains: names,
+    reason: caller.reason,
+    by: caller.by,
+    owner: processId,
+    startedAtMs,
+    previews,
+    state: { kind: 'running', phase: 'baseline', domain: first.name, stage: firstStage },
+    offset,
+    ...(from === undefined ? {} : { resumes: from.id }),
+  });
+  observe({ kind: 'drill-started', id, plan: plan.name, domains: names, by: caller.by });
+  const publisher = createPublisher({ writer, archive, clock });
+  const drill = runDrill({ writer, parts, firstStage, clock, tickMs, sleep, observe, publisher });
+  // The list has the drill as soon as `start` has resolved, also after a crash.
+  await archive.write(drill.journal());
+  return drill;
+}
+
+/**
+ * Refuses before anything is counted or changed; `acquire` checks the document again. The drill or halt that is in the way
+ * may be over since this process last read the document, so the document is read again before the refusal.
+ */
+async function checkFree(domain: DrillDomain): Promise<void> {
+  if (objectionIn(domain) !== undefined) await domain.control.change((document) => document);
+  const objection = objectionIn(domain);
+  if (objection !== undefined) throw objection;
+}
+
+function objectionIn({ name, control }: DrillDomain): OperationRefused | undefined {
+  const { halted } = control.document();
+  if (halted !== undefined) {
+    return new OperationRefused('halted', `Drills are halted by ${halted.by}: ${halted.reason}. Lift the halt first.`);
+  }
+  const overlay = control.overlay();
+  if (overlay === undefined) return undefined;
+  return new OperationRefused('drill-running', `Drill ${overlay.drill} runs in ${name}, owned by ${overlay.owner}.`);
+}
+
+/** A store whose keys cannot be counted now does not prevent the drill; its domain has no preview then. */
+async function previewsOfLastStage(
+  plan: Plan,
+  domains: readonly DrillDomain[],
+  offset: number,
+): Promise<Readonly<Record<string, FlushPreview>>> {
+  const stage = plan.stages.length - 1;
+  const all = await Promise.all(
+    domains.map(async (domain): Promise<readonly [string, FlushPreview][]> => {
+      try {
+        return [[domain.name, (await previewStage(plan, stage, domain, offset)).preview]];
+      } catch (error) {
+        if (error instanceof OperationRefused && error.code !== 'control-unavailable') throw error;
+        return [];
+      }
+    }),
+  );
+  return Object.fromEntries(all.flat());
+}
+
+interface DrillName {
+  readonly plan: string;
+  readonly domain: string;
+  readonly wallMs: number;
+  readonly random: () => number;
+}
+
+/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
+function drillId({ plan, domain, wallMs, random }: DrillName): string {
+  const [day = '', time = ''] = new Date(wallMs).toISOString().replaceAll(/[-:]/g, '').split('T');
+  const safe = domain
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]/g, '-')
+    .slice(0, 64);
+  // Two processes may start a drill within the same second.
+  const word = Math.floor(random() * 36 ** 4).toString(36);
+  return `${day}-${time.slice(0, 6)}-${safe}-${plan}-${word.padStart(4, '0')}`;
+}
+
+interface DrillRun {
+  readonly writer: JournalWriter;
+  /** In order. The lock of the first one is acquired already. */
   readonly parts: readonly DrillPart[];
-  /** Of the first domain; the others begin at their first. */
+  /** In the first domain; the others begin at their first stage. */
   readonly firstStage: number;
   readonly clock: Clock;
   readonly tickMs: number;
   readonly sleep: Sleep;
-  /** The journal has changed in a way worth keeping. */
-  readonly onMark: () => void;
-  readonly onTick: (domain: DrillDomain) => void;
-  readonly onOver: (domain: DrillDomain) => Promise<void>;
+  readonly publisher: Publisher;
   readonly observe: (event: DrillEvent) => void;
 }
 
-export interface DrillPart {
+interface DrillPart {
   readonly domain: DrillDomain;
-  readonly grip: Grip;
-  readonly circle: Circle;
+  readonly lock: DrillLock;
+  readonly layout: CohortLayout;
 }
 
-export function runDrill(run: DrillRun): RunningDrill {
-  const { book, clock, observe } = run;
+/** Runs the plan in each domain, one after another; the first domain that does not pass ends the drill. */
+function runDrill(run: DrillRun): RunningDrill {
+  const { writer, clock, observe, publisher } = run;
   const startedMs = clock.monotonicMs();
-  const { id, plan } = book.read(false);
-  const lever = createStopLever();
-  const waiting: (() => void)[] = [];
+  const { id, plan } = writer.read(false);
+  const stopSignal = createStopSignal();
+  const onRestored: (() => void)[] = [];
   let current = run.parts[0];
 
   const onMark = (mark: Mark): void => {
@@ -59,19 +178,19 @@ export function runDrill(run: DrillRun): RunningDrill {
       const { domain, figure, value, max, then } = mark;
       observe({ kind: 'drill-guard', id, domain, figure, value, max, then });
     }
-    if (mark.kind === 'restored') for (const tell of waiting.splice(0)) tell();
-    run.onMark();
+    if (mark.kind === 'restored') for (const resolve of onRestored.splice(0)) resolve();
+    publisher.marked();
   };
 
-  /** All stages of its domain were through: what is left are the domains that were never drilled. */
-  const onwards = (verdict: Verdict, place: number): Verdict => {
+  /** When all stages of its domain are finished, a drill can still be resumed with the next domain. */
+  const resumableAtNext = (verdict: Verdict, place: number): Verdict => {
     const next = run.parts[place + 1];
     if (verdict.resumable !== undefined || verdict.kind === 'refused' || next === undefined) return verdict;
     return { ...verdict, resumable: { domain: next.domain.name, stage: 0 } };
   };
 
-  const drillAll = async (): Promise<Verdict> => {
-    for (const [place, { domain, grip, circle }] of run.parts.entries()) {
+  const runAll = async (): Promise<Verdict> => {
+    for (const [place, { domain, lock, layout }] of run.parts.entries()) {
       current = run.parts[place];
       const firstStage = place === 0 ? run.firstStage : 0;
       const fail = ({ kind, detail }: Pick<Verdict, 'kind' | 'detail'>, stage: number | undefined): Verdict => ({
@@ -79,18 +198,19 @@ export function runDrill(run: DrillRun): RunningDrill {
         detail: run.parts.length > 1 ? `${domain.name}: ${detail}` : detail,
         ...(stage === undefined ? {} : { resumable: { domain: domain.name, stage } }),
       });
-      const stop = lever.pulled();
+      const stop = stopSignal.pending();
       if (place > 0 && stop !== undefined) return fail(stop, firstStage);
       try {
-        if (place > 0) await grip.take();
+        if (place > 0) await lock.acquire();
         const { tickMs, sleep } = run;
-        const onTick = (): void => run.onTick(domain);
+        const onTick = (): void => publisher.tick(domain);
         const ended = await runDomain({
-          ...{ domain, plan, circle, firstStage, grip, book, clock, startedMs, tickMs, sleep, lever, onMark, onTick },
+          ...{ domain, plan, layout, firstStage, lock, writer, clock, startedMs, tickMs, sleep },
+          ...{ stopSignal, onMark, onTick },
         });
-        if (ended.kind !== 'passed') return onwards(fail(ended, ended.stage), place);
+        if (ended.kind !== 'passed') return resumableAtNext(fail(ended, ended.stage), place);
       } catch (error) {
-        await grip.release();
+        await lock.release();
         const kind = error instanceof OperationRefused && error.code === 'halted' ? 'aborted' : 'failed';
         return fail({ kind, detail: error instanceof Error ? error.message : String(error) }, firstStage);
       }
@@ -99,75 +219,75 @@ export function runDrill(run: DrillRun): RunningDrill {
   };
 
   const finish = async (): Promise<void> => {
-    const verdict = await drillAll();
-    book.end(verdict, book.read(false).startedAtMs + Math.round(clock.monotonicMs() - startedMs));
-    for (const tell of waiting.splice(0)) tell();
+    const verdict = await runAll();
+    writer.end(verdict, writer.read(false).startedAtMs + Math.round(clock.monotonicMs() - startedMs));
+    for (const resolve of onRestored.splice(0)) resolve();
     observe({ kind: 'drill-ended', id, domains: run.parts.map(({ domain }) => domain.name), verdict });
-    if (current !== undefined) await run.onOver(current.domain);
+    if (current !== undefined) await publisher.over(current.domain);
   };
   const over = finish();
 
   return {
-    journal: () => book.read(),
-    head: () => book.read(false),
+    journal: () => writer.read(),
+    head: () => writer.read(false),
     stop: (stop) => {
-      const restored = new Promise<void>((resolve) => waiting.push(resolve));
-      lever.pull(stop);
-      // Nothing more is marked by a drill that is over already.
+      const restored = new Promise<void>((resolve) => onRestored.push(resolve));
+      stopSignal.request(stop);
+      // A drill that is over marks nothing more.
       return Promise.race([restored, over]);
     },
     over,
   };
 }
 
-export type Stop = NonNullable<Seen['stop']>;
+/** The report of the journal's head in the control store. A domain has one drill, so one name is enough. */
+export const HEAD_REPORT = 'drill';
+const PUBLISH_INTERVAL_MS = 2000;
+/** The latest marks only: the control store takes small reports. */
+const MAX_REPORTED_MARKS = 64;
 
-/** How whoever aborts reaches the loop of a drill: at once, not at its next tick. */
-export interface StopLever {
-  readonly pull: (stop: Stop) => void;
-  /** Pulled and not yet acted upon. */
-  readonly pulled: () => Stop | undefined;
-  /** This one was acted upon: the loop ticks on, unless somebody has pulled again meanwhile. */
-  readonly settle: (done: Stop) => void;
-  /** Aborted while pulled. */
-  readonly signal: () => AbortSignal;
+/** Writes the journal to the archive and reports its head to the other processes, at intervals and at the end. */
+interface Publisher {
+  /** The journal has a new mark. */
+  readonly marked: () => void;
+  readonly tick: (domain: DrillDomain) => void;
+  readonly over: (domain: DrillDomain) => Promise<void>;
 }
 
-export function createStopLever(): StopLever {
-  let controller = new AbortController();
-  let stop: Stop | undefined;
-  return {
-    pull: (next) => {
-      // A stop that ends the drill at once is not replaced by a milder one.
-      if (stop?.atOnce !== true) stop = next;
-      controller.abort();
-    },
-    pulled: () => stop,
-    settle: (done) => {
-      if (stop !== done) return;
-      stop = undefined;
-      controller = new AbortController();
-    },
-    signal: () => controller.signal,
+function createPublisher(options: {
+  readonly writer: JournalWriter;
+  readonly archive: Archive;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}): Publisher {
+  const { writer, archive, clock } = options;
+  let isUnwritten = false;
+  let writtenMs = clock.monotonicMs();
+  let reportedMs = Number.NEGATIVE_INFINITY;
+
+  const report = async ({ control }: DrillDomain): Promise<void> => {
+    const head = writer.read(false);
+    // A failed report is repeated at the next interval; the drill goes on.
+    await control.report(HEAD_REPORT, { ...head, marks: head.marks.slice(-MAX_REPORTED_MARKS) }).catch(() => undefined);
   };
-}
-
-/** Where the one who aborts a drill of another process tells its owner who it was. */
-const ABORT_REPORT = 'drill-abort';
-
-export function abortedBy({ by, reason }: Caller): string {
-  return reason === '' ? `Aborted by ${by}.` : `Aborted by ${by}: ${reason}.`;
-}
-
-/** Ends a drill that another process owns. @throws OperationRefused control-unavailable */
-export async function abortElsewhere(control: Control, drill: string, caller: Caller): Promise<void> {
-  await control.report(ABORT_REPORT, { drill, detail: abortedBy(caller) });
-  await control.change((document) => endOverlay(document, drill));
-}
-
-export async function abortNote(control: Pick<Control, 'reports'>, drill: string): Promise<string | undefined> {
-  const note: unknown = (await control.reports())?.get(ABORT_REPORT);
-  if (typeof note !== 'object' || note === null) return undefined;
-  const { drill: about, detail } = note as { readonly drill?: unknown; readonly detail?: unknown };
-  return about === drill && typeof detail === 'string' ? detail.slice(0, 2000) : undefined;
+  return {
+    marked: () => {
+      isUnwritten = true;
+      reportedMs = Number.NEGATIVE_INFINITY;
+    },
+    tick: (domain) => {
+      const nowMs = clock.monotonicMs();
+      if (nowMs - reportedMs >= PUBLISH_INTERVAL_MS) {
+        reportedMs = nowMs;
+        void report(domain);
+      }
+      if (isUnwritten && nowMs - writtenMs >= PUBLISH_INTERVAL_MS) {
+        isUnwritten = false;
+        writtenMs = nowMs;
+        void archive.write(writer.read());
+      }
+    },
+    over: async (domain) => {
+      await Promise.all([report(domain), archive.write(writer.read())]);
+    },
+  };
 }

@@ -1,100 +1,95 @@
-import { type Figures, figuresBetween } from '../meter/figures.ts';
-import { ENOUGH_OF_COHORT, LONGEST_WAIT_MS } from './cohorts.ts';
-import { brokenHypothesis, type GuardState, shown } from './guards.ts';
+import { MAX_COHORT_WAIT_MS, MIN_COHORT_SEARCHES } from './cohorts.ts';
+import { figureText, type GuardState } from './guards.ts';
 import type { Verdict } from './journal.ts';
-import { type Readings, shareInFlight } from './metrics-window.ts';
-import type { GuardRule, Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Recovery } from './result.ts';
 
-/** Where a drill of one domain is. Times are of the monotonic clock. */
-export type Course =
+/** The state of a drill of one domain. Times are of the monotonic clock. */
+export type MachineState =
   | { readonly kind: 'baseline'; readonly sinceMs: number }
   | { readonly kind: 'stage'; readonly stage: number; readonly sinceMs: number; readonly heldSinceMs?: number }
   | { readonly kind: 'recovery'; readonly sinceMs: number }
-  /** The cache is restored. `ended`: what the drill came to already; otherwise that is still to be told. */
+  /** The cache is restored. `ended`: the result, when it is known already. */
   | { readonly kind: 'after'; readonly sinceMs: number; readonly ended?: Ending };
 
 export type Ending = Pick<Verdict, 'kind' | 'detail'>;
 
-/** All that decides how it goes on. */
-export interface Seen {
+/** The input of one decision. */
+export interface Observation {
   readonly nowMs: number;
-  /** Undefined: the fleet was not heard just now, so nobody knows whether they hold. */
+  /** Undefined: the fleet was not heard at this tick, so no guard is known to hold. */
   readonly guards: readonly GuardState[] | undefined;
-  /** What does not hold of the hypothesis over the baseline, or afterwards. */
+  /** The limits of the hypothesis that the baseline, or the time afterwards, exceeds. */
   readonly broken: () => readonly string[];
   /** In the baseline so far, or afterwards; undefined: nothing was measured. */
   readonly searches: number | undefined;
-  /** Enough is searched in this stage, and still is, for guards to see what it does. */
-  readonly searched: () => boolean;
-  /** Heard of late; and over the baseline. */
+  /** This stage has, and still gets, enough searches for its guards. */
+  readonly hasEnoughSearches: () => boolean;
+  /** Processes that report now, and those of the baseline. */
   readonly processes: () => { readonly heard: number; readonly before: number };
   /** Searches of the cohorts that stages flush, in this phase. */
   readonly cohortSearches: () => number;
   /** Whether the flushed cohorts are back. */
   readonly recovery: Recovery;
-  /** What it erases is not erased yet; or could not be. */
+  /** An erasure is still running. */
   readonly erasing: boolean;
+  /** Why an erasure failed. */
   readonly eraseFailed: string | undefined;
-  /** The overlay is not this drill's any more, or void. */
-  readonly gone: Ending | undefined;
-  /** Somebody wants it ended. `atOnce`: nothing is measured afterwards. */
+  /** The drill has lost its lock: another process took the overlay away, or the lease expired. */
+  readonly lockLost: Ending | undefined;
+  /** A request to end the drill. `atOnce`: without a measurement afterwards. */
   readonly stop: (Ending & { readonly atOnce: boolean }) | undefined;
-  /** Since the fleet's figures were last heard. */
+  /** Time since the latest readings of the fleet. */
   readonly blindMs: number;
 }
 
 export type Decision =
   | { readonly kind: 'stay' }
-  /** `since` undefined: it goes on. */
+  /** `sinceMs` undefined: the hold is over. */
   | { readonly kind: 'hold'; readonly sinceMs: number | undefined }
   | { readonly kind: 'stage'; readonly stage: number }
   | { readonly kind: 'recover' }
-  /** Gives the cache back and measures on. */
+  /** Restores the cache and goes on measuring. */
   | { readonly kind: 'restore'; readonly ended?: Ending }
   | { readonly kind: 'end'; readonly ended: Ending };
 
-/** A guard that does not hold again by then will not. */
+/** A guard that does not hold again within this time ends the drill. */
 const MAX_HOLD_MS = 300_000;
-/** Without figures nobody guards anything. */
-export const MAX_BLIND_MS = 5000;
-/** One search more or less says nothing about the time afterwards. */
-const ENOUGH_AFTERWARDS = 20;
+/** Without readings no guard works, so the drill ends after this time. */
+const MAX_BLIND_MS = 5000;
+/** Fewer searches say nothing about the time afterwards. */
+const MIN_SEARCHES_AFTERWARDS = 20;
 
 const STAY: Decision = { kind: 'stay' };
 
-/** What a drill does next: without effects, so that every turn of it can be tested. */
-export function decide(plan: Plan, course: Course, firstStage: number, seen: Seen): Decision {
-  const { nowMs, guards, stop } = seen;
-  if (seen.gone !== undefined) {
-    return { kind: 'end', ended: (course.kind === 'after' ? course.ended : undefined) ?? seen.gone };
-  }
+/** The next step of a drill. Free of side effects, so that every transition can be tested. */
+export function decide(plan: Plan, state: MachineState, firstStage: number, observed: Observation): Decision {
+  const { nowMs, guards, stop } = observed;
+  const known = state.kind === 'after' ? state.ended : undefined;
+  if (observed.lockLost !== undefined) return { kind: 'end', ended: known ?? observed.lockLost };
   if (stop !== undefined) {
-    const ended = (course.kind === 'after' ? course.ended : undefined) ?? { kind: stop.kind, detail: stop.detail };
-    // Before anything was flushed, and when it is restored already, there is nothing to measure.
-    return stop.atOnce || course.kind === 'after' || course.kind === 'baseline'
+    const ended = known ?? { kind: stop.kind, detail: stop.detail };
+    // Before anything was flushed, and when the cache is restored already, there is nothing to measure.
+    return stop.atOnce || state.kind === 'after' || state.kind === 'baseline'
       ? { kind: 'end', ended }
       : { kind: 'restore', ended };
   }
-  if (seen.blindMs >= MAX_BLIND_MS) {
-    const ended: Ending = {
-      kind: 'not-measured',
-      detail: 'The figures of the fleet could not be read, so nothing was guarded.',
-    };
-    return { kind: 'end', ended: (course.kind === 'after' ? course.ended : undefined) ?? ended };
+  if (observed.blindMs >= MAX_BLIND_MS) {
+    const ended = notMeasured('The figures of the fleet could not be read, so nothing was guarded.');
+    return { kind: 'end', ended: known ?? ended };
   }
-  switch (course.kind) {
+  switch (state.kind) {
     case 'baseline':
-      if (guards === undefined || nowMs - course.sinceMs < plan.baselineMs) return STAY;
-      return afterBaseline(plan, course, firstStage, seen);
+      if (guards === undefined || nowMs - state.sinceMs < plan.baselineMs) return STAY;
+      return afterBaseline(plan, state, firstStage, observed);
     case 'stage':
-      return breach(seen) ?? (guards === undefined ? STAY : inStage(plan, course, guards, seen));
+      return rollback(observed) ?? (guards === undefined ? STAY : inStage(plan, state, guards, observed));
     case 'recovery':
-      if (seen.recovery === 'back' && guards !== undefined) return breach(seen) ?? { kind: 'restore' };
-      return breach(seen) ?? inRecovery(plan, course, seen);
+      if (observed.recovery === 'back' && guards !== undefined) return rollback(observed) ?? { kind: 'restore' };
+      return rollback(observed) ?? inRecovery(plan, state, observed);
     case 'after':
-      if (nowMs - course.sinceMs < plan.afterMs) return STAY;
-      return { kind: 'end', ended: course.ended ?? judged(plan, seen) };
+      if (nowMs - state.sinceMs < plan.afterMs) return STAY;
+      return { kind: 'end', ended: state.ended ?? finalEnding(plan, observed) };
   }
 }
 
@@ -102,32 +97,29 @@ function afterBaseline(
   plan: Plan,
   { sinceMs }: { readonly sinceMs: number },
   firstStage: number,
-  seen: Seen,
+  observed: Observation,
 ): Decision {
   const refused = (detail: string): Decision => ({ kind: 'end', ended: { kind: 'refused', detail } });
-  const { searches = 0 } = seen;
+  const { searches = 0 } = observed;
   if (searches < plan.minSearches) {
     return refused(`Only ${searches} searches in the baseline; the plan wants ${plan.minSearches}.`);
   }
-  const broken = seen.broken();
+  const broken = observed.broken();
   if (broken.length > 0) return refused(`The hypothesis fails before the first stage: ${broken.join('; ')}.`);
-  const ofCohorts = seen.cohortSearches();
-  if (ofCohorts >= ENOUGH_OF_COHORT) return { kind: 'stage', stage: firstStage };
-  // What nobody asks for has no hit ratio to lose: that is known before anything is flushed.
-  if (seen.nowMs - sinceMs < LONGEST_WAIT_MS) return STAY;
-  return { kind: 'end', ended: notMeasured(`${tooFew(ofCohorts, seen.nowMs - sinceMs)} Nothing was flushed.`) };
+  const cohortSearches = observed.cohortSearches();
+  if (cohortSearches >= MIN_COHORT_SEARCHES) return { kind: 'stage', stage: firstStage };
+  // Keys without searches have no hit ratio to lose. That is known before anything is flushed.
+  const waitedMs = observed.nowMs - sinceMs;
+  if (waitedMs < MAX_COHORT_WAIT_MS) return STAY;
+  const detail = `The keys to be flushed were searched for ${Math.round(cohortSearches)} times in ${Math.round(waitedMs / 1000)} s; ${MIN_COHORT_SEARCHES} are needed. A larger share or more traffic would tell. Nothing was flushed.`;
+  return { kind: 'end', ended: notMeasured(detail) };
 }
 
 function notMeasured(detail: string): Ending {
   return { kind: 'not-measured', detail };
 }
 
-function tooFew(searches: number, ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return `The keys to be flushed were searched for ${Math.round(searches)} times in ${seconds} s; ${ENOUGH_OF_COHORT} are needed. A larger share or more traffic would tell.`;
-}
-
-function breach({ guards, eraseFailed }: Seen): Decision | undefined {
+function rollback({ guards, eraseFailed }: Observation): Decision | undefined {
   if (eraseFailed !== undefined) {
     return { kind: 'restore', ended: { kind: 'failed', detail: `Not everything could be erased: ${eraseFailed}.` } };
   }
@@ -136,25 +128,25 @@ function breach({ guards, eraseFailed }: Seen): Decision | undefined {
   const { figure, max } = broken.rule;
   return {
     kind: 'restore',
-    ended: { kind: 'failed', detail: `A guard broke: ${figure} was ${shown(broken.value ?? max)}, above ${max}.` },
+    ended: { kind: 'failed', detail: `A guard broke: ${figure} was ${figureText(broken.value ?? max)}, above ${max}.` },
   };
 }
 
 function inStage(
   plan: Plan,
-  course: Extract<Course, { kind: 'stage' }>,
+  state: Extract<MachineState, { kind: 'stage' }>,
   guards: readonly GuardState[],
-  seen: Seen,
+  observed: Observation,
 ): Decision {
-  const { stage, sinceMs, heldSinceMs } = course;
-  const { nowMs } = seen;
+  const { stage, sinceMs, heldSinceMs } = state;
+  const { nowMs } = observed;
   const isLast = stage + 1 >= plan.stages.length;
   const holding = guards.filter(({ rule }) => rule.then === 'hold');
   if (heldSinceMs === undefined) {
     if (holding.some(({ breached }) => breached)) return { kind: 'hold', sinceMs: nowMs };
   } else {
     const broken = holding.find((guard) => guard.broken);
-    if (broken === undefined && (seen.searched() || isLast)) return { kind: 'hold', sinceMs: undefined };
+    if (broken === undefined && (observed.hasEnoughSearches() || isLast)) return { kind: 'hold', sinceMs: undefined };
     if (nowMs - heldSinceMs < MAX_HOLD_MS) return STAY;
     const minutes = `${MAX_HOLD_MS / 60_000} minutes`;
     const ended: Ending =
@@ -163,17 +155,17 @@ function inStage(
         : { kind: 'failed', detail: `${broken.rule.figure} did not hold again within ${minutes}.` };
     return { kind: 'restore', ended };
   }
-  if (seen.erasing || nowMs - sinceMs < (plan.stages[stage]?.holdMs ?? 0)) return STAY;
+  if (observed.erasing || nowMs - sinceMs < (plan.stages[stage]?.holdMs ?? 0)) return STAY;
   if (isLast) return { kind: 'recover' };
-  // Before it goes further it waits for what has just broken to hold again, or to be breached.
+  // A guard that has just broken must hold again, or be breached, before the next stage.
   if (guards.some(({ broken, rule }) => broken && rule.then !== 'continue')) return STAY;
-  // What nobody searches harms nobody: that a stage was survived is not seen without.
-  return seen.searched() ? { kind: 'stage', stage: stage + 1 } : { kind: 'hold', sinceMs: nowMs };
+  // Without searches of the flushed keys a stage cannot be seen to be survived.
+  return observed.hasEnoughSearches() ? { kind: 'stage', stage: stage + 1 } : { kind: 'hold', sinceMs: nowMs };
 }
 
-function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { nowMs, recovery }: Seen): Decision {
+function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { nowMs, recovery }: Observation): Decision {
   const { withinPoints, timeoutMs } = plan.recovery;
-  const waitMs = recovery === 'unseen' ? Math.min(LONGEST_WAIT_MS, timeoutMs) : timeoutMs;
+  const waitMs = recovery === 'unseen' ? Math.min(MAX_COHORT_WAIT_MS, timeoutMs) : timeoutMs;
   if (nowMs - sinceMs < waitMs) return STAY;
   const seconds = waitMs / 1000;
   switch (recovery) {
@@ -192,51 +184,16 @@ function inRecovery(plan: Plan, { sinceMs }: { readonly sinceMs: number }, { now
   }
 }
 
-function judged(plan: Plan, seen: Seen): Ending {
+function finalEnding(plan: Plan, observed: Observation): Ending {
   const failed = (detail: string): Ending => ({ kind: 'failed', detail });
-  const { searches } = seen;
+  const { searches } = observed;
   if (searches === undefined) return notMeasured('It could not be measured afterwards: the fleet was not heard.');
-  if (searches < Math.min(ENOUGH_AFTERWARDS, plan.minSearches)) {
+  if (searches < Math.min(MIN_SEARCHES_AFTERWARDS, plan.minSearches)) {
     return notMeasured(`It could not be measured afterwards: there were only ${searches} searches.`);
   }
-  const broken = seen.broken();
+  const broken = observed.broken();
   if (broken.length > 0) return failed(`The hypothesis does not hold afterwards: ${broken.join('; ')}.`);
-  const { heard, before } = seen.processes();
+  const { heard, before } = observed.processes();
   if (heard < before) return failed(`Only ${heard} of ${before} processes were heard at the end.`);
   return { kind: 'passed', detail: 'Every stage was survived and the cache came back.' };
-}
-
-/** One stretch from a moment on, as a whole: the baseline, or the time after the cache was restored. */
-export interface PhaseMeasure {
-  readonly add: (nowMs: number, readings: Readings, sinceLast: Figures | undefined) => void;
-  readonly figures: () => Figures | undefined;
-  /** What of the steady-state hypothesis does not hold over it, in words. */
-  readonly broken: (rules: readonly GuardRule[], baseline: Figures | undefined) => readonly string[];
-}
-
-export function createPhaseMeasure(fromMs: number): PhaseMeasure {
-  let first: Readings | undefined;
-  let latest: Readings | undefined;
-  let shares = 0;
-  let looks = 0;
-  const figures = (): Figures | undefined =>
-    first === undefined || latest === undefined || first === latest ? undefined : figuresBetween(first, latest);
-  return {
-    add: (nowMs, readings, sinceLast) => {
-      if (nowMs < fromMs) return;
-      latest = readings;
-      first ??= readings;
-      if (sinceLast === undefined || first === readings) return;
-      for (const share of shareInFlight(sinceLast)) {
-        shares += share;
-        looks += 1;
-      }
-    },
-    figures,
-    broken: (rules, baseline) => {
-      const measured = figures();
-      if (measured === undefined) return [];
-      return brokenHypothesis(rules, measured, looks === 0 ? undefined : shares / looks, baseline);
-    },
-  };
 }

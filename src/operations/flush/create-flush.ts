@@ -8,52 +8,56 @@ import type { Clock } from '../../runtime.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { StoreContent } from './content.ts';
 import { createErasures } from './erasure.ts';
-import type { EraseBy, Flush, FlushAsk, FlushDone, FlushEvent } from './flush.ts';
+import type { EraseBy, Flush, FlushDone, FlushEvent, FlushRequest } from './flush.ts';
 import { countInMemory, countInStore, countPurged, previewFlush } from './preview.ts';
 
 export interface FlushOptions {
   readonly domain: string;
   readonly control: Pick<Control, 'document' | 'overlay' | 'change'>;
-  /** Absent: the domain has no store, and all there is to flush is L1. */
+  /** Absent: the domain has no store, and only L1 is flushed. */
   readonly content?: StoreContent;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
   readonly bucketOf: (key: string) => number;
-  /** Whether the store holds a name; undefined when it cannot be told. Absent as `content` is. */
+  /** Whether the store holds a name; undefined when the store did not answer. Absent without a store. */
   readonly holds?: (storeName: string) => Promise<boolean | undefined>;
-  /** Nothing else lives on the servers of the store. */
+  /** No other application uses the servers of the store. */
   readonly dedicated: boolean;
-  /** The control document is not kept in this store. */
+  /** The control document is kept in another store. */
   readonly controlElsewhere: boolean;
-  /** What this process did in the last minute or so. */
+  /** Figures of this process over the last minute. */
   readonly recent: () => Figures | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: (event: FlushEvent) => void;
-  /** Keys an erasure removes a second, of each node. */
+  /** Keys that an erasure removes per second, on each node. */
   readonly keysPerSecond?: number;
-  /** After so long every process follows a change: two polls. */
+  /** Time until every process follows a change: two polls. */
   readonly followMs?: number;
 }
 
 export function createFlush(options: FlushOptions): Flush {
   const { domain, control, content, dedicated, controlElsewhere, clock, random, observe } = options;
   const { keysPerSecond = 5000, followMs = 1000 } = options;
-  const declared = { domain, hasStore: content !== undefined, dedicated, controlElsewhere };
+  const declaration = { domain, hasStore: content !== undefined, dedicated, controlElsewhere };
   const erasures = createErasures({ ...options, keysPerSecond });
 
-  /** @throws OperationRefused for whatever is wrong with it before anything is asked of anybody */
-  const judge = (ask: FlushAsk): readonly BucketRange[] => {
-    const ranges = rangesOf(ask, random);
-    if (ask.mode === 'erase') checkErase(ask.by ?? 'unlink', ranges, declared);
-    checkIndexVersion(ask);
+  /** The ranges of a valid request. @throws OperationRefused */
+  const validRanges = (request: FlushRequest): readonly BucketRange[] => {
+    const ranges = rangesOf(request, random);
+    if (request.mode === 'erase') checkErase(request.by ?? 'unlink', ranges, declaration);
+    checkIndexVersion(request);
     return ranges;
   };
 
-  const raise = (document: ControlDocument, ask: FlushAsk, ranges: readonly BucketRange[]): ControlDocument => {
+  const withRaisedFloors = (
+    document: ControlDocument,
+    request: FlushRequest,
+    ranges: readonly BucketRange[],
+  ): ControlDocument => {
     refuseDuringDrill(document);
-    switch (ask.mode) {
+    switch (request.mode) {
       case 'refresh':
-        return raiseFreshFloors(document, ranges, clock.wallMs(), ask.indexVersion);
+        return raiseFreshFloors(document, ranges, clock.wallMs(), request.indexVersion);
       case 'drop':
       case 'erase':
         return raiseFloors(document, ranges, clock.wallMs());
@@ -61,35 +65,36 @@ export function createFlush(options: FlushOptions): Flush {
   };
 
   /**
-   * What is flushed for good during a drill would be lost in its figures, and its end would not bring it back. A drill
-   * whose owner is gone, as this process sees it, is in nobody's way.
+   * A permanent flush would distort the figures of a drill, and the end of the drill would not restore the entries. An
+   * overlay that has expired, as this process sees it, does not count.
    */
   const refuseDuringDrill = ({ overlay }: ControlDocument): void => {
     if (overlay === undefined) return;
-    const isVoid = control.document().overlay?.drill === overlay.drill && control.overlay() === undefined;
-    if (isVoid) return;
+    const isExpired = control.document().overlay?.drill === overlay.drill && control.overlay() === undefined;
+    if (isExpired) return;
     const words = `drill ${overlay.drill} runs in ${domain}: abort it or wait for its end; a purge or a suppression is possible all the same`;
     throw new OperationRefused('drill-running', words);
   };
 
-  const raiseAll = async (ask: FlushAsk, ranges: readonly BucketRange[]): ReturnType<Flush['flush']> => {
+  const raise = async (request: FlushRequest, ranges: readonly BucketRange[]): ReturnType<Flush['flush']> => {
+    const { mode } = request;
     const memory = await countInMemory(ranges, options);
-    const changed = await control.change((document) => raise(document, ask, ranges));
+    const changed = await control.change((document) => withRaisedFloors(document, request, ranges));
     const { generation } = changed.after;
-    observe({ kind: 'flushed', domain, mode: ask.mode, buckets: bucketsIn(ranges), generation });
-    // The floor is up: what the store still holds is flushed, and counting it delays nobody but the operator.
-    return { ...changed, ranges, affected: { memory, store: await countInStore(ask.mode, ranges, options) } };
+    observe({ kind: 'flushed', domain, mode, buckets: bucketsIn(ranges), generation });
+    // The flush is done when the floor is raised; counting the store delays only the answer to the operator.
+    return { ...changed, ranges, affected: { memory, store: await countInStore(mode, ranges, options) } };
   };
 
-  const everywhere = (changed: Changed): FlushDone => ({ ...changed, ranges: [] });
+  const withoutRanges = (changed: Changed): FlushDone => ({ ...changed, ranges: [] });
 
   return {
-    preview: async (ask) => previewFlush(ask, judge(ask), options),
-    flush: async (ask) => {
-      const ranges = judge(ask);
-      if (ask.mode !== 'erase') return raiseAll(ask, ranges);
-      const erase = { ranges, by: ask.by ?? 'unlink' };
-      return erasures.after(erase, followMs, () => raiseAll(ask, ranges));
+    preview: async (request) => previewFlush(request, validRanges(request), options),
+    flush: async (request) => {
+      const ranges = validRanges(request);
+      if (request.mode !== 'erase') return raise(request, ranges);
+      const erase = { ranges, by: request.by ?? 'unlink' };
+      return erasures.after(erase, followMs, () => raise(request, ranges));
     },
     purge: async (query) => {
       const { text } = query;
@@ -98,7 +103,7 @@ export function createFlush(options: FlushOptions): Flush {
       const affected = await countPurged(query, before?.generation ?? 0, options);
       const changed = await control.change((document) => purge(document, text, clock.wallMs()));
       observe({ kind: 'purged', domain, generation: changed.after.generation });
-      return { ...everywhere(changed), affected };
+      return { ...withoutRanges(changed), affected };
     },
     suppress: async (ids, lifted = false) => {
       checkIds(ids);
@@ -106,30 +111,25 @@ export function createFlush(options: FlushOptions): Flush {
         lifted ? lift(document, ids) : suppress(document, ids, clock.wallMs()),
       );
       observe({ kind: 'suppressed', domain, ids: new Set(ids).size, lifted });
-      return everywhere(changed);
+      return withoutRanges(changed);
     },
     erasure: erasures.latest,
-    erase: async (ask, signal) => {
-      checkErase(ask.by, ask.ranges, declared);
-      return erasures.now(ask, signal);
+    erase: async (request, signal) => {
+      checkErase(request.by, request.ranges, declaration);
+      return erasures.now(request, signal);
     },
     close: erasures.close,
   };
 }
 
-export interface StoreDeclared {
-  readonly domain: string;
+interface StoreDeclaration extends Pick<FlushOptions, 'domain' | 'dedicated' | 'controlElsewhere'> {
   readonly hasStore: boolean;
-  /** Nothing else lives on these servers. */
-  readonly dedicated: boolean;
-  /** The control document is not kept in this store. */
-  readonly controlElsewhere: boolean;
 }
 
-/** @throws OperationRefused no-store, not-dedicated: what would have to be declared, or asked, for it. */
-export function checkErase(by: EraseBy, ranges: readonly BucketRange[], declared: StoreDeclared): void {
+/** @throws OperationRefused no-store, not-dedicated: the message says what to declare or to request. */
+function checkErase(by: EraseBy, ranges: readonly BucketRange[], declaration: StoreDeclaration): void {
   if (by === 'unlink') return;
-  const { domain, hasStore, dedicated, controlElsewhere } = declared;
+  const { domain, hasStore, dedicated, controlElsewhere } = declaration;
   const refuse = (words: string, parameter?: string): OperationRefused =>
     new OperationRefused(
       'not-dedicated',
@@ -160,7 +160,7 @@ const MAX_ID_CHARACTERS = 128;
 const MAX_VERSION_CHARACTERS = 128;
 
 /** @throws OperationRefused invalid-request */
-export function checkIds(ids: readonly string[]): void {
+function checkIds(ids: readonly string[]): void {
   const distinct = new Set(ids);
   if (distinct.size < 1 || distinct.size > MAX_SUPPRESSED) {
     throw invalid(`ids names 1 to ${MAX_SUPPRESSED} documents; ${distinct.size} are named`, 'ids');
@@ -172,12 +172,12 @@ export function checkIds(ids: readonly string[]): void {
 }
 
 /** @throws OperationRefused invalid-request */
-export function checkText(text: string): void {
+function checkText(text: string): void {
   if (text.trim() === '') throw invalid('a purge names the text of a query; it is empty', 'q');
 }
 
 /** @throws OperationRefused invalid-request */
-export function checkIndexVersion({ mode, indexVersion }: FlushAsk): void {
+function checkIndexVersion({ mode, indexVersion }: FlushRequest): void {
   if (indexVersion === undefined) return;
   if (mode !== 'refresh') throw invalid(`indexVersion goes with refresh, not with ${mode}`, 'indexVersion');
   if (indexVersion.length < 1 || indexVersion.length > MAX_VERSION_CHARACTERS || !indexVersion.isWellFormed()) {
@@ -189,19 +189,19 @@ function invalid(words: string, parameter: string): OperationRefused {
   return new OperationRefused('invalid-request', words, parameter);
 }
 
-/** 0.07 × 10 000 is a little more than 700 in floating point, and must not be 701 buckets. */
+/** 0.07 × 10 000 is slightly more than 700 in floating point, and must not become 701 buckets. */
 const ROUNDING = 1e-6;
 
 /**
- * The share of all buckets, rounded up, as one range or, past the last bucket, two; in rising order. It begins at `from`,
- * or at random: otherwise it would be the same keys that are lost at every rehearsal.
+ * The share of all buckets, rounded up, in rising order: one range, or two when it continues past the last bucket. It begins
+ * at `from`, or at random, so that not every rehearsal loses the same keys.
  * @throws OperationRefused invalid-fraction; invalid-request for `from`
  */
 export function rangesOf(
   { fraction, from }: { readonly fraction: number; readonly from?: number },
   random: () => number,
 ): readonly BucketRange[] {
-  // Written so that NaN fails too.
+  // Negated, so that NaN is refused too.
   if (!(fraction > 0 && fraction <= 1)) {
     const words = `fraction is the share of the keys: a number above 0 and at most 1; it is ${fraction}`;
     throw new OperationRefused('invalid-fraction', words, 'fraction');
@@ -212,8 +212,4 @@ export function rangesOf(
   }
   const count = Math.max(1, Math.ceil(fraction * BUCKETS - ROUNDING));
   return arc(from ?? Math.floor(random() * BUCKETS), count);
-}
-
-export function holdsBucket(ranges: readonly BucketRange[], bucket: number): boolean {
-  return ranges.some(({ from, to }) => from <= bucket && bucket < to);
 }

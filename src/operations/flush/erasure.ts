@@ -1,64 +1,63 @@
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
-import { holdsBucket } from './create-flush.ts';
-import type { EraseAsk, Erasure, FlushEvent } from './flush.ts';
-import { keyIn } from './preview.ts';
+import type { EraseRequest, Erasure, FlushEvent } from './flush.ts';
+import { includesBucket, keyOfStoreName } from './preview.ts';
 
-/** One erasure, from its start to its end. */
-export interface ErasureRun {
+/** One erasure. */
+interface ErasureRun {
   readonly status: () => Erasure;
   /** Never rejects. */
   readonly finished: Promise<Erasure>;
 }
 
-export interface ErasureOptions {
+interface ErasureOptions {
   readonly content: StoreContent;
   readonly bucketOf: (key: string) => number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Keys removed a second, of each node. */
+  /** Keys removed per second, on each node. */
   readonly keysPerSecond: number;
-  /** Before the first key goes: until every process knows that it is flushed. */
+  /** Before the first key is removed: until every process knows that it is flushed. */
   readonly delayMs: number;
 }
 
-/** Nodes that are unlinked at one time. */
-const SIDE_BY_SIDE = 8;
-/** A node that took over during an erasure has what its predecessor had; a store that changes for ever is given up. */
+/** Nodes that are unlinked in parallel. */
+const MAX_PARALLEL_NODES = 8;
+/** A node that took over during the erasure has the keys of its predecessor, so it is erased in another round. */
 const MAX_ROUNDS = 3;
 
 interface NodeErasure {
   node: string;
-  by: EraseAsk['by'];
+  by: EraseRequest['by'];
   state: Erasure['nodes'][number]['state'];
   scanned: number;
   removed: number;
   detail?: string;
 }
 
-export function startErasure(ask: EraseAsk, options: ErasureOptions, signal: AbortSignal): ErasureRun {
+function startErasure(request: EraseRequest, options: ErasureOptions, signal: AbortSignal): ErasureRun {
   const { content, bucketOf, clock, keysPerSecond, delayMs } = options;
-  const { ranges, by } = ask;
+  const { ranges, by } = request;
   const startedMs = clock.monotonicMs();
   const nodes: NodeErasure[] = [];
   let endedMs: number | undefined;
 
-  /** Those that came since are among them. */
+  /** Includes nodes that joined since the last call. */
   const waiting = (): readonly NodeErasure[] => {
     const known = new Set(nodes.map(({ node }) => node));
-    for (const node of ask.nodes ?? content.nodes()) {
+    for (const node of request.nodes ?? content.nodes()) {
       if (!known.has(node)) nodes.push({ node, by, state: 'waiting', scanned: 0, removed: 0 });
     }
     return nodes.filter(({ state }) => state === 'waiting');
   };
 
-  const doomed = (storeName: string): boolean => holdsBucket(ranges, bucketOf(keyIn(storeName)));
+  const isErased = (storeName: string): boolean => includesBucket(ranges, bucketOf(keyOfStoreName(storeName)));
   const eraseNode = async (one: NodeErasure): Promise<void> => {
     if (signal.aborted) return;
     one.state = 'running';
     try {
       if (by === 'flushall') await flushNode(one, content);
-      else await unlinkOnNode(one.node, one, { content, doomed, clock, keysPerSecond }, signal);
+      else await unlinkOnNode(one.node, one, { content, isErased, clock, keysPerSecond }, signal);
       one.state = signal.aborted && by === 'unlink' ? 'stopped' : 'done';
     } catch (error) {
       one.state = 'failed';
@@ -69,8 +68,8 @@ export function startErasure(ask: EraseAsk, options: ErasureOptions, signal: Abo
   const run = async (): Promise<Erasure> => {
     await pause(delayMs, signal);
     for (let round = 0, next = waiting(); next.length > 0 && round < MAX_ROUNDS && !signal.aborted; round += 1) {
-      // Whole nodes go one after another: each leaves the others time to be refilled from.
-      await inTurns(next, by === 'flushall' ? 1 : SIDE_BY_SIDE, eraseNode);
+      // FLUSHALL empties one node at a time.
+      await forEachParallel(next, by === 'flushall' ? 1 : MAX_PARALLEL_NODES, eraseNode);
       next = waiting();
     }
     for (const one of nodes) if (one.state === 'waiting') one.state = 'stopped';
@@ -100,28 +99,32 @@ async function flushNode(one: NodeErasure, content: StoreContent): Promise<void>
   one.removed = keys;
 }
 
-async function inTurns<T>(items: readonly T[], maxAtOnce: number, act: (item: T) => Promise<void>): Promise<void> {
+async function forEachParallel<T>(
+  items: readonly T[],
+  maxParallel: number,
+  act: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = items.values();
   const worker = async (): Promise<void> => {
     for (const item of queue) await act(item);
   };
-  await Promise.all(Array.from({ length: Math.min(maxAtOnce, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(maxParallel, items.length) }, worker));
 }
 
-/** The erasures of one domain in this process, one at a time: two would be twice the rate that nodes were promised. */
-export interface Erasures {
+/** The erasures of one domain in this process. One at a time: two would double the rate on each node. */
+interface Erasures {
   readonly latest: () => Erasure | undefined;
-  /** Until it is over. @throws OperationRefused erasure-running, no-store */
-  readonly now: (ask: EraseAsk, signal: AbortSignal) => Promise<Erasure>;
+  /** Resolves at the end of the erasure. @throws OperationRefused erasure-running, no-store */
+  readonly now: (request: EraseRequest, signal: AbortSignal) => Promise<Erasure>;
   /**
-   * Begins `delayMs` after `raise` is done, behind the caller's back; not at all when that throws.
-   * @throws OperationRefused erasure-running, no-store; then `raise` was not called. What `raise` throws.
+   * Calls `raise`, and begins the erasure in the background `delayMs` after it has resolved. No erasure when it rejects.
+   * @throws OperationRefused erasure-running, no-store, before `raise` is called; and the errors of `raise`
    */
-  readonly after: <Result>(ask: EraseAsk, delayMs: number, raise: () => Promise<Result>) => Promise<Result>;
+  readonly after: <Result>(request: EraseRequest, delayMs: number, raise: () => Promise<Result>) => Promise<Result>;
   readonly close: () => void;
 }
 
-export interface ErasuresOptions {
+interface ErasuresOptions {
   readonly domain: string;
   readonly content?: StoreContent;
   readonly bucketOf: (key: string) => number;
@@ -136,34 +139,37 @@ export function createErasures(options: ErasuresOptions): Erasures {
   const { domain, content, bucketOf, keysPerSecond, clock, observe } = options;
   const closing = new AbortController();
   let latest: (() => Erasure) | undefined;
-  /** Taken before the floor is raised, so that of two that come together the second changes nothing. */
-  let taken = false;
+  /** Set before the floor is raised, so that the second of two concurrent requests changes nothing. */
+  let isBusy = false;
 
-  const take = (): void => {
-    if (taken) {
+  const acquire = (): void => {
+    if (isBusy) {
       throw new OperationRefused('erasure-running', `an erasure of ${domain} runs in this process: wait for its end`);
     }
     if (content?.nodes().length === 0) {
-      throw new OperationRefused('no-store', `the store of ${domain} has not been reached yet: nobody knows its nodes`);
+      throw new OperationRefused(
+        'no-store',
+        `the store of ${domain} has not been reached yet: its nodes are not known`,
+      );
     }
-    taken = true;
+    isBusy = true;
   };
 
-  const start = async (ask: EraseAsk, delayMs: number, signal: AbortSignal): Promise<Erasure> => {
+  const start = async (request: EraseRequest, delayMs: number, signal: AbortSignal): Promise<Erasure> => {
     if (content === undefined) {
       latest = () => NOTHING_TO_ERASE;
-      taken = false;
+      isBusy = false;
       return NOTHING_TO_ERASE;
     }
-    const run: ErasureRun = startErasure(ask, { content, bucketOf, clock, keysPerSecond, delayMs }, signal);
+    const run: ErasureRun = startErasure(request, { content, bucketOf, clock, keysPerSecond, delayMs }, signal);
     latest = run.status;
-    const over = await run.finished;
-    taken = false;
-    say(over);
-    return over;
+    const ended = await run.finished;
+    isBusy = false;
+    report(ended);
+    return ended;
   };
 
-  const say = ({ state, nodes, seconds }: Erasure): void => {
+  const report = ({ state, nodes, seconds }: Erasure): void => {
     if (state === 'running') return;
     const removed = nodes.reduce((sum, node) => sum + node.removed, 0);
     const detail = nodes.flatMap((node) => node.detail ?? []).join(' ');
@@ -173,18 +179,18 @@ export function createErasures(options: ErasuresOptions): Erasures {
 
   return {
     latest: () => latest?.(),
-    now: async (ask, signal) => {
-      take();
-      return start(ask, 0, AbortSignal.any([signal, closing.signal]));
+    now: async (request, signal) => {
+      acquire();
+      return start(request, 0, AbortSignal.any([signal, closing.signal]));
     },
-    after: async (ask, delayMs, raise) => {
-      take();
+    after: async (request, delayMs, raise) => {
+      acquire();
       try {
         const result = await raise();
-        void start(ask, delayMs, closing.signal);
+        void start(request, delayMs, closing.signal);
         return result;
       } catch (error) {
-        taken = false;
+        isBusy = false;
         throw error;
       }
     },
@@ -192,38 +198,37 @@ export function createErasures(options: ErasuresOptions): Erasures {
   };
 }
 
-export interface EraseNodeOptions {
+interface EraseNodeOptions {
   readonly content: StoreContent;
-  readonly doomed: (storeName: string) => boolean;
+  readonly isErased: (storeName: string) => boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Removed a second. */
   readonly keysPerSecond: number;
 }
 
-/** Names of this domain that were looked at, and those that were removed. */
-export interface EraseProgress {
+/** Numbers of scanned and of removed keys of this domain. */
+interface EraseProgress {
   scanned: number;
   removed: number;
 }
 
-/** At most so many in one step, so that people's reads find their way in between. */
+/** Maximum of keys per step, so that reads of searches are served between the steps. */
 const STEP_KEYS = 500;
-/** SCAN may name more than it was asked for. */
+/** Maximum of keys per UNLINK: SCAN may return more than its count. */
 const MAX_UNLINK = 512;
-/** Looking costs a tenth of removing, or less: a small fraction of a large store does not take hours. */
+/** Scanning a key costs at most a tenth of removing it, so erasing a small fraction of a large store does not take hours. */
 const SCANNED_PER_REMOVED = 10;
-/** A node that fails now and then is asked again after 0.5, 1, 2, 4 s. */
+/** A step that failed is retried after 0.5, 1, 2, 4 s. */
 const MAX_FAILURES = 5;
 const FIRST_WAIT_MS = 500;
 
 /**
- * SCAN and UNLINK, step by step, paced from the start of each step. Ends early when the signal says so.
+ * SCAN and UNLINK in steps, paced from the start of each step, until the end or until the signal is aborted.
  * @throws StoreUnreachable when the node fails too often
  */
-export async function unlinkOnNode(
+async function unlinkOnNode(
   node: string,
   progress: EraseProgress,
-  { content, doomed, clock, keysPerSecond }: EraseNodeOptions,
+  { content, isErased, clock, keysPerSecond }: EraseNodeOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const stepKeys = Math.max(1, Math.min(STEP_KEYS, Math.floor(keysPerSecond / 4)));
@@ -231,11 +236,11 @@ export async function unlinkOnNode(
     const beganMs = clock.monotonicMs();
     const { cursor: next, names } = await content.scan(node, cursor, stepKeys);
     progress.scanned += names.length;
-    const going = names.filter(doomed);
-    for (let at = 0; at < going.length && !signal.aborted; at += MAX_UNLINK) {
-      progress.removed += await content.unlink(node, going.slice(at, at + MAX_UNLINK));
+    const erased = names.filter(isErased);
+    for (let at = 0; at < erased.length && !signal.aborted; at += MAX_UNLINK) {
+      progress.removed += await content.unlink(node, erased.slice(at, at + MAX_UNLINK));
     }
-    const cost = Math.max(going.length, stepKeys / SCANNED_PER_REMOVED);
+    const cost = Math.max(erased.length, stepKeys / SCANNED_PER_REMOVED);
     await pause((cost * 1000) / keysPerSecond - (clock.monotonicMs() - beganMs), signal);
     return next;
   };
@@ -248,15 +253,15 @@ export async function unlinkOnNode(
     } catch (error) {
       failures += 1;
       if (!(error instanceof StoreUnreachable) || failures === MAX_FAILURES) throw error;
-      // Perhaps it was started anew, and a cursor means nothing to another table: from the beginning.
+      // The node may have been restarted, which makes the cursor invalid: the scan begins again.
       cursor = '0';
       await pause(FIRST_WAIT_MS * 2 ** (failures - 1), signal);
     }
   }
 }
 
-/** Resolves after so long, or when the signal says stop. Keeps no process alive. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after `ms`, or when the signal is aborted. Does not keep the process alive. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const end = (): void => {

@@ -1,43 +1,43 @@
 import type { BucketRange, ControlDocument, FlushMode } from '../../control/document.ts';
 
-/** The ways to flush one domain for good. A drill flushes by its overlay instead, and takes it back. */
+/** Permanent flushes of one domain. A drill flushes by its overlay instead, which it removes at its end. */
 export interface Flush {
-  /** What it would do, without doing it. @throws OperationRefused */
-  readonly preview: (ask: FlushAsk) => Promise<FlushPreview>;
+  /** The effects of the flush, without the flush. @throws OperationRefused */
+  readonly preview: (request: FlushRequest) => Promise<FlushPreview>;
   /**
-   * Raises the floor of the ranges (`refresh`: the fresh floor) and, to `erase`, removes what lies below it. Resolves
-   * when the floor is raised; an erasure goes on behind it, see `erasure`.
+   * Raises the floor of the ranges (`refresh`: the fresh floor) and, with `erase`, removes the entries below it. Resolves
+   * when the floor is raised; the erasure goes on in the background, see `erasure`.
    * @throws OperationRefused: invalid-fraction, control-full, not-dedicated, drill-running, control-unavailable …
    */
-  readonly flush: (ask: FlushAsk) => Promise<FlushDone & { readonly affected: Affected }>;
-  /** Every page of one query. @throws OperationRefused control-full, invalid-request */
+  readonly flush: (request: FlushRequest) => Promise<FlushDone & { readonly affected: Affected }>;
+  /** Flushes every page of one query. @throws OperationRefused control-full, invalid-request */
   readonly purge: (query: QueryPages) => Promise<FlushDone & { readonly affected: PurgedPages }>;
-  /** Documents that vanish from every page at once; `lift`: may be seen again. @throws OperationRefused control-full */
+  /** Hides documents from every page at once; `lift`: shows them again. @throws OperationRefused control-full */
   readonly suppress: (ids: readonly string[], lift?: boolean) => Promise<FlushDone>;
-  /** The latest erasure of this process, running or over. */
+  /** The latest erasure of this process, running or ended. */
   readonly erasure: () => Erasure | undefined;
   /**
-   * Physically removes what lies in the ranges (and on the nodes, when named). The floor must have been raised before. For
-   * drills, and for `flush`. @throws OperationRefused not-dedicated
+   * Physically removes the entries in the ranges (and on the nodes, when named). The floor must have been raised before.
+   * For drills, and for `flush`. @throws OperationRefused not-dedicated
    */
-  readonly erase: (ask: EraseAsk, signal: AbortSignal) => Promise<Erasure>;
+  readonly erase: (request: EraseRequest, signal: AbortSignal) => Promise<Erasure>;
   readonly close: () => void;
 }
 
-export interface FlushAsk {
+export interface FlushRequest {
   readonly mode: FlushMode;
-  /** 0–1, above 0. Which buckets is chosen at random each time, unless `from` says where the range begins. */
+  /** Above 0, at most 1. The buckets are chosen at random each time, unless `from` is the first one. */
   readonly fraction: number;
   readonly from?: number;
-  /** With `refresh`: what the indexing job calls its new index. */
+  /** With `refresh`: the name of the new index. */
   readonly indexVersion?: string;
-  /** With `erase`; `unlink` unless said. */
+  /** With `erase`; default `unlink`. */
   readonly by?: EraseBy;
 }
 
 /**
- * `unlink`: SCAN and UNLINK of this domain's entries, at a bounded rate. `flushall`: whole nodes, which the store must be
- * declared `dedicated` for; it takes the fraction 1 and a control document that is kept elsewhere.
+ * `unlink`: SCAN and UNLINK of this domain's entries, at a bounded rate. `flushall`: empties whole nodes. It requires a
+ * store that is declared `dedicated`, the fraction 1, and a control document in another store.
  */
 export type EraseBy = 'unlink' | 'flushall';
 
@@ -47,20 +47,20 @@ export interface FlushDone {
   readonly ranges: readonly BucketRange[];
 }
 
-/** Pages held when the flush was asked for. */
+/** Cached pages at the time of the flush. */
 export interface Affected {
   /** In this process. */
   readonly memory: number;
   readonly store: { readonly pages: number; readonly exact: boolean } | 'not-counted' | 'no-store';
 }
 
-/** How the pages of one query are told from others. */
+/** Identifies the pages of one query. */
 export interface QueryPages {
-  /** Canonical. */
+  /** The canonical text of the query. */
   readonly text: string;
-  /** The canonical form of each of its pages is this, or goes on after it with `&`. */
+  /** The canonical form of each page is equal to this, or continues it with `&`. */
   readonly canonicalStart: string;
-  /** The name of its first page, without filters, in a store. */
+  /** The name in a store of its first page, without filters. */
   readonly firstStoreName: string;
 }
 
@@ -71,7 +71,7 @@ export interface PurgedPages {
   readonly firstInStore: 'held' | 'absent' | 'unknown' | 'no-store';
 }
 
-export interface EraseAsk {
+export interface EraseRequest {
   readonly ranges: readonly BucketRange[];
   readonly nodes?: readonly string[];
   readonly by: EraseBy;
@@ -79,7 +79,7 @@ export interface EraseAsk {
 
 export interface Erasure {
   readonly state: 'running' | 'done' | 'failed' | 'stopped';
-  /** How each node was erased. */
+
   readonly nodes: readonly {
     readonly node: string;
     readonly by: EraseBy;
@@ -91,7 +91,7 @@ export interface Erasure {
   readonly seconds: number;
 }
 
-/** What a flush would cost. Estimates say what they rest on. */
+/** The effects of a flush before it is done, partly estimated. */
 export interface FlushPreview {
   readonly mode: FlushMode;
   readonly fraction: number;
@@ -99,10 +99,10 @@ export interface FlushPreview {
   /** Per node of the store; empty without one. */
   readonly nodes: readonly {
     readonly node: string;
-    /** Of this domain, in the ranges. */
+    /** Keys of this domain in the ranges. */
     readonly keys: number;
     readonly bytes: number;
-    /** False: told from a sample of the node's keys. */
+    /** False: estimated from a sample of the node's keys. */
     readonly exact: boolean;
     readonly detail?: string;
   }[];
@@ -112,48 +112,48 @@ export interface FlushPreview {
 }
 
 /**
- * What the engine would get. From the searches of the last minute or so of this process (`seconds`, `searches`): with a
- * share f of the keys lost, misses rise from m to m + f·h searches; the engine carries that while f ≤ f* = (H − 1)/(A − 1).
+ * The load on the engine, estimated from the searches of this process over the last minute (`seconds`, `searches`): with a
+ * share f of the keys lost, misses rise from m to m + f·h searches. The engine can serve that while f ≤ f* = (H − 1)/(A − 1).
  */
 export interface SurvivalEstimate {
   readonly seconds: number;
   readonly searches: number;
   /** Undefined without traffic. */
   readonly hitRatio?: number;
-  /** Mean cost of a miss. */
+  /** Mean duration of a call. */
   readonly engineCallMs?: number;
   readonly engineCallsPerSecond: number;
-  /** More of them right after the flush, at most (before coalescing). */
+  /** Maximum of additional calls right after the flush (before coalescing). */
   readonly extraCallsPerSecond?: number;
-  /** H, at least: what the engine can do ÷ what it does; measured by its limit and the cost of a call. */
+  /** H, a lower bound: capacity of the engine ÷ its calls now. The capacity follows from its limit and the mean duration. */
   readonly headroom?: number;
-  /** A, at most: engine calls with nothing cached ÷ engine calls now. */
+  /** A, an upper bound: engine calls with nothing cached ÷ engine calls now. */
   readonly amplification?: number;
-  /** f*, at least: 0–1, the share of the keys that may be lost at once. */
+  /** f*, a lower bound: the share of the keys that may be lost at once, 0–1. */
   readonly survivable?: number;
 }
 
-/** What the flush room says happened, once; metrics, logs and tests read it. */
+/** Events of flushes, for the log. */
 export type FlushEvent =
   | {
       readonly kind: 'flushed';
       readonly domain: string;
       readonly mode: FlushMode;
-      /** Buckets of 10 000. */
+      /** Number of buckets, of 10 000. */
       readonly buckets: number;
       readonly generation: number;
     }
   | { readonly kind: 'purged'; readonly domain: string; readonly generation: number }
   | { readonly kind: 'suppressed'; readonly domain: string; readonly ids: number; readonly lifted: boolean }
-  /** An erasure is over. */
+  /** An erasure has ended. */
   | {
       readonly kind: 'erasure';
       readonly domain: string;
       readonly state: Exclude<Erasure['state'], 'running'>;
       readonly removed: number;
       readonly durationMs: number;
-      /** What the nodes that failed said. */
+      /** The messages of the nodes that failed. */
       readonly detail?: string;
     }
-  /** Entries that can never be served again have left L1. */
+  /** Entries that can never be served again were removed from L1. */
   | { readonly kind: 'swept'; readonly domain: string; readonly looked: number; readonly removed: number };

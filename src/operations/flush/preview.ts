@@ -5,11 +5,9 @@ import type { BucketRange, FlushMode } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Figures } from '../meter/figures.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
-import { holdsBucket } from './create-flush.ts';
-import type { Affected, FlushAsk, FlushPreview, PurgedPages, QueryPages } from './flush.ts';
-import { estimateSurvival } from './survival.ts';
+import type { Affected, FlushPreview, FlushRequest, PurgedPages, QueryPages, SurvivalEstimate } from './flush.ts';
 
-export interface PreviewOptions {
+interface PreviewOptions {
   readonly content?: StoreContent;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
   readonly bucketOf: (key: string) => number;
@@ -17,23 +15,22 @@ export interface PreviewOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** An operator waits for it, and drills look at the cost of each stage before they start. */
+/** Bounded, because an operator waits for the preview, and a drill previews each stage before it starts. */
 const PREVIEW_MS = 3000;
 
-/** What a flush of these ranges would take away, and what the engine would get. All nodes are asked side by side. */
+/** The keys that a flush of these ranges would remove, and the load on the engine. All nodes are scanned in parallel. */
 export async function previewFlush(
-  { mode, fraction }: FlushAsk,
+  { mode, fraction }: FlushRequest,
   ranges: readonly BucketRange[],
   { content, memory, bucketOf, recent, clock }: PreviewOptions,
 ): Promise<FlushPreview> {
   const untilMs = clock.monotonicMs() + PREVIEW_MS;
-  const concerns = (key: string): boolean => holdsBucket(ranges, bucketOf(key));
-  const ofMemory = async (): Promise<FlushPreview['memory']> => {
+  const previewMemory = async (): Promise<FlushPreview['memory']> => {
     const sum = { entries: 0, bytes: 0 };
-    await walkMemory(
+    await forEachInMemory(
       memory,
       (key, entry) => {
-        if (!concerns(key)) return;
+        if (!includesBucket(ranges, bucketOf(key))) return;
         sum.entries += 1;
         sum.bytes += entry.encoded.length;
       },
@@ -41,12 +38,15 @@ export async function previewFlush(
     );
     return sum;
   };
-  const [nodes, held] = await Promise.all([previewNodes(ranges, { content, bucketOf, clock, untilMs }), ofMemory()]);
-  return { mode, fraction, ranges, nodes, memory: held, engine: estimateSurvival(recent(), fraction) };
+  const [nodes, inMemory] = await Promise.all([
+    previewNodes(ranges, { content, bucketOf, clock, untilMs }),
+    previewMemory(),
+  ]);
+  return { mode, fraction, ranges, nodes, memory: inMemory, engine: estimateSurvival(recent(), fraction) };
 }
 
-/** The keys of the ranges on each node of the store, as far as they are known by `untilMs`. Empty without a store. */
-export async function previewNodes(
+/** The keys of the ranges on each node of the store, as far as they are counted by `untilMs`. Empty without a store. */
+async function previewNodes(
   ranges: readonly BucketRange[],
   {
     content,
@@ -60,65 +60,64 @@ export async function previewNodes(
   },
 ): Promise<readonly NodePreview[]> {
   if (content === undefined) return [];
-  const concerns = (name: string): boolean => holdsBucket(ranges, bucketOf(keyIn(name)));
-  return Promise.all(content.nodes().map((node) => previewNode(node, { content, clock, untilMs, concerns })));
+  const isFlushed = (name: string): boolean => includesBucket(ranges, bucketOf(keyOfStoreName(name)));
+  return Promise.all(content.nodes().map((node) => previewNode(node, { content, clock, untilMs, isFlushed })));
 }
 
-export type NodePreview = FlushPreview['nodes'][number];
+type NodePreview = FlushPreview['nodes'][number];
 
-export interface NodePreviewOptions {
+interface NodePreviewOptions {
   readonly content: StoreContent;
-  /** Whether a name would be flushed. */
-  readonly concerns: (storeName: string) => boolean;
+  readonly isFlushed: (storeName: string) => boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** On the monotonic clock: what is known by then is told. */
+  /** On the monotonic clock: the keys counted by then are reported. */
   readonly untilMs: number;
 }
 
-/** On a node with at most so many keys all are looked at. */
+/** Up to this number of keys on a node all of them are scanned. */
 const EXACT_KEYS = 20_000;
-/** Else so many: of a tenth of the keys that gives their number within 8 % or so, 19 times of 20. */
+/** Above it a sample is scanned. For a tenth of the keys its estimate is within about 8 % in 19 of 20 cases. */
 const SAMPLE_KEYS = 5000;
 const SCAN_COUNT = 1000;
 const SIZED_NAMES = 300;
 
-/** Counts what one node would lose. Never rejects: what the node did not say is in `detail`. */
-export async function previewNode(node: string, options: NodePreviewOptions): Promise<NodePreview> {
-  const { content, concerns, clock, untilMs } = options;
+/** Counts the keys that one node would lose. An unreachable node does not reject: `detail` has the reason. */
+async function previewNode(node: string, options: NodePreviewOptions): Promise<NodePreview> {
+  const { content, isFlushed, clock, untilMs } = options;
   const found = new Set<string>();
   let total = 0;
   let scanned = 0;
   let exact = false;
   let meanBytes = 0;
 
-  const look = async (): Promise<void> => {
+  const scan = async (): Promise<void> => {
     total = await content.count(node);
     const wanted = total <= EXACT_KEYS ? Number.POSITIVE_INFINITY : SAMPLE_KEYS;
-    for (let cursor = '0'; scanned < wanted && isTime(); ) {
+    for (let cursor = '0'; scanned < wanted && isInTime(); ) {
       const step = await content.scan(node, cursor, SCAN_COUNT);
-      for (const name of step.names) if (concerns(name)) found.add(name);
+      for (const name of step.names) if (isFlushed(name)) found.add(name);
       scanned += SCAN_COUNT;
       cursor = step.cursor;
       exact = cursor === '0';
       if (exact) break;
     }
-    if (!isTime()) throw new StoreUnreachable(`${node} did not answer in time.`);
-    const sized = evenly([...found], SIZED_NAMES);
+    if (!isInTime()) throw new StoreUnreachable(`${node} did not answer in time.`);
+    const sized = evenSample([...found], SIZED_NAMES);
     if (sized.length === 0) return;
     const bytes = await content.sizes(node, sized);
     meanBytes = bytes.reduce((sum, one) => sum + one, 0) / sized.length;
   };
-  const isTime = (): boolean => clock.monotonicMs() < untilMs;
+  const isInTime = (): boolean => clock.monotonicMs() < untilMs;
 
-  const detail = await within(look(), untilMs - clock.monotonicMs(), `${node} did not answer in time.`);
-  // SCAN names about as many keys a step as it is told to look at, others' included.
+  const detail = await failureWithin(scan(), untilMs - clock.monotonicMs(), `${node} did not answer in time.`);
+  // A step of SCAN covers about as many keys as its count, those of other applications included.
   const share = exact ? 1 : Math.max(1, total / Math.max(1, scanned));
   const keys = Math.round(found.size * share);
   return { node, keys, bytes: Math.round(keys * meanBytes), exact, ...(detail !== undefined && { detail }) };
 }
 
-/** Why it was not done, in words. @throws what is no StoreUnreachable */
-async function within(work: Promise<void>, ms: number, late: string): Promise<string | undefined> {
+/** Why the work failed or was late, in words; undefined when it was done. @throws errors other than StoreUnreachable */
+async function failureWithin(work: Promise<void>, ms: number, late: string): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<string>((resolve) => {
     timer = setTimeout(resolve, Math.max(0, ms), late);
@@ -137,28 +136,28 @@ async function within(work: Promise<void>, ms: number, late: string): Promise<st
   }
 }
 
-function evenly(names: readonly string[], most: number): readonly string[] {
-  const step = Math.max(1, names.length / most);
-  return Array.from({ length: Math.min(names.length, most) }, (_, place) => names[Math.floor(place * step)] ?? '');
+function evenSample(names: readonly string[], maximum: number): readonly string[] {
+  const step = Math.max(1, names.length / maximum);
+  return Array.from({ length: Math.min(names.length, maximum) }, (_, place) => names[Math.floor(place * step)] ?? '');
 }
 
-export interface AffectedOptions extends Pick<PreviewOptions, 'content' | 'memory' | 'bucketOf' | 'clock'> {
-  /** Whether the store holds a name; undefined when it cannot be told. Absent: the domain has no store. */
+interface AffectedOptions extends Pick<PreviewOptions, 'content' | 'memory' | 'bucketOf' | 'clock'> {
+  /** Whether the store holds a name; undefined when the store did not answer. Absent: the domain has no store. */
   readonly holds?: (storeName: string) => Promise<boolean | undefined>;
 }
 
-/** An operator waits for the answer; a node that is not counted by then is reported as not counted. */
+/** Bounded, because an operator waits for the answer; a node that takes longer is reported as not counted. */
 const COUNT_MS = 1000;
 
-/** Pages in the memory of this process that a flush of these ranges takes away. Asked before the floor rises. */
+/** Pages in the memory of this process that a flush of these ranges removes. Called before the floor is raised. */
 export function countInMemory(
   ranges: readonly BucketRange[],
   { memory, bucketOf }: AffectedOptions,
 ): Promise<Affected['memory']> {
-  return countEntries(memory, (key) => holdsBucket(ranges, bucketOf(key)));
+  return countEntries(memory, (key) => includesBucket(ranges, bucketOf(key)));
 }
 
-/** Pages in the store, as a preview counts them. An erasure counts what it removes itself. */
+/** Pages in the store, counted as in a preview. An erasure counts its removed keys itself. */
 export async function countInStore(
   mode: FlushMode,
   ranges: readonly BucketRange[],
@@ -173,53 +172,53 @@ export async function countInStore(
 }
 
 /**
- * Pages of one query. Names in a store are hashes, so its pages can be counted only by reading all of them; the first
- * page, without filters, is looked up.
- * @param purgedBelow of this query: pages of a lower generation are misses already, memory holds them all the same
+ * Pages of one query. Names in a store are hashes, so counting the pages there would need a read of every entry; only the
+ * first page, without filters, is looked up.
+ * @param purgedBelow pages of a lower generation were purged before: they are misses already, although memory holds them
  */
 export async function countPurged(
   query: QueryPages,
   purgedBelow: number,
   { memory, holds }: AffectedOptions,
 ): Promise<PurgedPages> {
-  const isOfQuery = (_key: string, entry: Entry): boolean => {
+  const isPageOfQuery = (_key: string, entry: Entry): boolean => {
     if (entry.generation < purgedBelow) return false;
     const canonical = canonicalIn(entry);
     return canonical === query.canonicalStart || canonical.startsWith(`${query.canonicalStart}&`);
   };
-  const [inMemory, held] = await Promise.all([countEntries(memory, isOfQuery), holds?.(query.firstStoreName)]);
+  const [inMemory, held] = await Promise.all([countEntries(memory, isPageOfQuery), holds?.(query.firstStoreName)]);
   if (holds === undefined) return { memory: inMemory, firstInStore: 'no-store' };
   return { memory: inMemory, firstInStore: held === undefined ? 'unknown' : held ? 'held' : 'absent' };
 }
 
 async function countEntries(
   memory: AffectedOptions['memory'],
-  concerns: (key: string, entry: Entry) => boolean,
+  isCounted: (key: string, entry: Entry) => boolean,
 ): Promise<number> {
   let count = 0;
-  await walkMemory(
+  await forEachInMemory(
     memory,
     (key, entry) => {
-      if (concerns(key, entry)) count += 1;
+      if (isCounted(key, entry)) count += 1;
     },
     () => false,
   );
   return count;
 }
 
-/** Keys looked at in one turn of the event loop: about a quarter of a millisecond. */
+/** Keys visited in one turn of the event loop: about a quarter of a millisecond. */
 const SLICE_KEYS = 256;
 
-/** Every entry of L1, whatever its age, in slices between which whatever else is ready goes first. */
-export async function walkMemory(
+/** Visits every entry of L1, expired ones included, in slices that give other work a turn. */
+export async function forEachInMemory(
   memory: Pick<MemoryTier, 'keys' | 'peek'>,
   visit: (key: string, entry: Entry) => void,
   stopped: () => boolean,
 ): Promise<void> {
-  let looked = 0;
+  let visited = 0;
   for (const key of memory.keys()) {
-    looked += 1;
-    if (looked % SLICE_KEYS === 0) await new Promise((resolve) => setImmediate(resolve));
+    visited += 1;
+    if (visited % SLICE_KEYS === 0) await new Promise((resolve) => setImmediate(resolve));
     if (stopped()) return;
     const entry = memory.peek(key);
     if (entry !== undefined) visit(key, entry);
@@ -229,6 +228,63 @@ export async function walkMemory(
 const KEY_CHARACTERS = 22;
 
 /** `sc1:<domain>:{<key>}` → the key. */
-export function keyIn(storeName: string): string {
+export function keyOfStoreName(storeName: string): string {
   return storeName.slice(-KEY_CHARACTERS - 1, -1);
+}
+
+export function includesBucket(ranges: readonly BucketRange[], bucket: number): boolean {
+  return ranges.some(({ from, to }) => from <= bucket && bucket < to);
+}
+
+/**
+ * Whether the engine could serve the loss of a share f of the keys. Keys are chosen by hash, so a share f of all hits is
+ * lost, and at worst each lost hit is an engine call until its entry is back: calls rise from e to e + f·h, which is
+ * e·(1 + f·(A − 1)) with A = (e + h) ÷ e. The engine can serve H·e calls, so f* = (H − 1)/(A − 1). When every miss costs one
+ * call, A is 1/(1 − hit ratio). Coalescing lowers A: in a model of a Zipf stream from 9.2 to 6.1.
+ *
+ * The capacity of the engine is its concurrency limit ÷ the mean duration of a call. An idle engine may be faster, and one
+ * whose calls slow each other down is slower. So no headroom above `MOST_HEADROOM` is reported, and all three figures are
+ * bounds: lower bounds of H and f*, an upper bound of A.
+ */
+export function estimateSurvival(figures: Figures | undefined, fraction: number): SurvivalEstimate {
+  if (figures === undefined) return { seconds: 0, searches: 0, engineCallsPerSecond: 0 };
+  const { seconds, searches, searchesPerSecond, hitRatio, engineCallMs, engineCallsPerSecond, engineMax } = figures;
+  const hitsPerSecond = hitRatio === undefined ? undefined : hitRatio * searchesPerSecond;
+  const capacity = engineCallMs === undefined ? undefined : (engineMax * 1000) / engineCallMs;
+  // A few calls give neither a rate nor a mean duration.
+  const hasEnoughCalls = engineCallsPerSecond * seconds >= ENOUGH_CALLS;
+  const measured = hasEnoughCalls ? quotient(capacity, engineCallsPerSecond) : undefined;
+  const headroom = measured === undefined ? undefined : Math.min(MOST_HEADROOM, measured);
+  const amplification =
+    hitsPerSecond === undefined || !hasEnoughCalls
+      ? undefined
+      : quotient(engineCallsPerSecond + hitsPerSecond, engineCallsPerSecond);
+  return {
+    seconds,
+    searches,
+    engineCallsPerSecond,
+    ...(hitRatio !== undefined && { hitRatio }),
+    ...(engineCallMs !== undefined && { engineCallMs }),
+    ...(hitsPerSecond !== undefined && { extraCallsPerSecond: fraction * hitsPerSecond }),
+    ...(headroom !== undefined && { headroom }),
+    ...(amplification !== undefined && { amplification }),
+    ...(headroom !== undefined && amplification !== undefined && { survivable: survivable(headroom, amplification) }),
+  };
+}
+
+/** With fewer calls their rate has an error of about a half. */
+export const ENOUGH_CALLS = 20;
+/** The behaviour of an engine at more than twenty times its load cannot be measured now. */
+export const MOST_HEADROOM = 20;
+
+/** f*, 0–1. When no search is served from the cache, all of it may be lost, unless the engine is overloaded already. */
+export function survivable(headroom: number, amplification: number): number {
+  if (headroom < 1) return 0;
+  if (amplification <= 1) return 1;
+  return Math.min(1, (headroom - 1) / (amplification - 1));
+}
+
+function quotient(part: number | undefined, whole: number): number | undefined {
+  const result = part === undefined ? Number.NaN : part / whole;
+  return Number.isFinite(result) ? result : undefined;
 }

@@ -3,19 +3,19 @@ import type { MemoryTier } from '../../cache/memory.ts';
 import type { ControlDocument } from '../../control/document.ts';
 import { compileRules } from '../../control/entry-rules.ts';
 import type { FlushEvent } from './flush.ts';
-import { walkMemory } from './preview.ts';
+import { forEachInMemory } from './preview.ts';
 
 /**
- * Takes entries out of L1 that a permanent flush has made useless, so that their memory serves others. What only a drill
- * flushes stays: its end must find it again.
+ * Removes entries from L1 that a permanent flush has made useless, to free their memory. Entries that only a drill flushes
+ * stay, because the end of the drill restores them.
  */
-export interface Sweeper {
-  /** Whenever another document is followed. Cheap unless a floor has risen. */
+interface Sweeper {
+  /** Call it when the control document may have changed. Cheap unless a floor has risen. */
   readonly documentChanged: () => void;
   readonly close: () => void;
 }
 
-export interface SweeperOptions {
+interface SweeperOptions {
   readonly domain: string;
   readonly document: () => ControlDocument;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek' | 'delete'>;
@@ -24,19 +24,19 @@ export interface SweeperOptions {
 }
 
 export function createSweeper({ domain, document, memory, nameOf, observe }: SweeperOptions): Sweeper {
-  /** Generations only grow, so a floor above all that were swept is a new flush, wherever it is. */
+  /** Generations only grow, so a floor above this one is a new flush, in whichever range. */
   let sweptFloor = 1;
   let sweeping = false;
   let closed = false;
 
   const sweep = async (): Promise<void> => {
-    // A floor that rises meanwhile is found at the end, and everything is walked once more.
+    // A floor that rises during a sweep is found at its end, and starts another sweep.
     for (let floor = highestFloor(document()); floor > sweptFloor && !closed; floor = highestFloor(document())) {
       sweptFloor = floor;
       const rules = compileRules(document(), undefined, () => undefined);
       let looked = 0;
       let removed = 0;
-      await walkMemory(
+      await forEachInMemory(
         memory,
         (key, entry) => {
           looked += 1;

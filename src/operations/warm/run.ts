@@ -1,48 +1,48 @@
 import type { Clock } from '../../runtime.ts';
-import { createProgress, type WarmAsk, type WarmUp } from './warm.ts';
+import type { WarmRequest, WarmUp } from './warm.ts';
 
-/** What a warm-up needs of its domain. */
+/** The parts of a domain that a warm-up uses. */
 export interface WarmDomain<Prepared> {
-  /** One line: a plain text, or a query string that begins with `q=`. Throws where it is no search. */
+  /** Parses one line: a plain text, or a query string that begins with `q=`. Throws when it is no valid search. */
   readonly prepare: (line: string) => Prepared;
-  /** After everybody else, and only what is not fresh in the cache. Rejects when shed or failed. */
+  /** Computes the page, unless it is fresh in the cache, with the lowest priority. Rejects when shed or failed. */
   readonly warm: (prepared: Prepared) => Promise<'cached' | 'computed'>;
-  /** Places of the engine that nobody uses or waits for; 0 while it is in trouble. */
+  /** Free concurrency slots of the engine, without waiting searches; 0 while the engine is in trouble. */
   readonly spare: () => number;
 }
 
 /** One warm-up. */
 export interface WarmRun {
   readonly look: () => WarmUp;
-  /** As many as there is room for; how many. `last`: no more will come, once all of these are taken. */
+  /** Takes as many lines as fit and returns their number. `last`: no more lines follow when all of these are taken. */
   readonly take: (lines: readonly string[], last: boolean) => number;
   readonly takesMore: () => boolean;
   readonly isOver: () => boolean;
   readonly stop: (detail?: string) => void;
 }
 
-export interface WarmRunOptions<Prepared> {
+interface WarmRunOptions<Prepared> {
   readonly id: string;
-  readonly ask: WarmAsk;
+  readonly request: WarmRequest;
   readonly domain: WarmDomain<Prepared>;
-  /** Queries taken and not settled, at most. */
+  /** Maximum of taken and unfinished queries. */
   readonly maxWaiting: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly onEnd: (warmUp: WarmUp, detail?: string) => void;
 }
 
-/** What was shed or failed is tried once more after so long. */
+/** A query that was shed or failed is tried once more after this time. */
 const RETRY_MS = 2000;
-/** How often the engine's spare places are looked at while there are none. */
-const LOOK_MS = 50;
-/** Nobody has fed it for so long, and it has nothing to do: whoever did is gone. */
+/** Interval of checks for free slots while there are none. */
+const CHECK_MS = 50;
+/** An idle warm-up without new queries for this time is stopped: its client is gone. */
 const UNFED_MS = 300_000;
-/** Begun in one turn of the event loop. */
+/** Maximum of queries begun in one turn of the event loop. */
 const SLICE = 32;
 
 export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): WarmRun {
-  const { id, ask, domain, maxWaiting, clock, onEnd } = options;
-  const pace = createPace(ask.maxPerSecond, clock);
+  const { id, request, domain, maxWaiting, clock, onEnd } = options;
+  const pace = createPace(request.maxPerSecond, clock);
   const progress = createProgress();
   const queue = createWarmQueue();
   const startedMs = clock.monotonicMs();
@@ -54,8 +54,8 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
 
   const dueInMs = (): number | undefined => queue.dueInMs(clock.monotonicMs());
   const isIdle = (): boolean => inFlight === 0 && dueInMs() === undefined;
-  /** What runs is no longer spare: so it takes half of what is idle, and whoever comes finds a place at once. */
-  const hasPlace = (): boolean => inFlight < (pace.isProbing() ? Math.min(1, domain.spare()) : domain.spare());
+  /** Running queries reduce `spare`, so a warm-up uses half of the free slots, and a search still finds one at once. */
+  const hasSlot = (): boolean => inFlight < (pace.isProbing() ? Math.min(1, domain.spare()) : domain.spare());
 
   const end = (state: 'done' | 'stopped', detail?: string): void => {
     if (ended !== undefined) return;
@@ -95,23 +95,23 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
     void attempt(query, prepared);
   };
 
-  const turn = (): void => {
-    for (let begun = 0; begun < SLICE && dueInMs() === 0 && hasPlace() && pace.pass(); begun += 1) {
+  const beginDue = (): void => {
+    for (let begun = 0; begun < SLICE && dueInMs() === 0 && hasSlot() && pace.pass(); begun += 1) {
       const query = queue.take(clock.monotonicMs());
       if (query !== undefined) begin(query);
     }
-    if (isIdle() && clock.monotonicMs() - busyMs >= UNFED_MS) end('stopped', 'nobody sent a query for 5 minutes');
+    if (isIdle() && clock.monotonicMs() - busyMs >= UNFED_MS) end('stopped', 'no query was sent for 5 minutes');
     else next();
   };
 
   const waitMs = (): number => {
     const dueMs = dueInMs();
-    if (dueMs === 0) return hasPlace() ? pace.waitMs() : LOOK_MS;
+    if (dueMs === 0) return hasSlot() ? pace.waitMs() : CHECK_MS;
     if (dueMs !== undefined) return dueMs;
-    return inFlight > 0 ? LOOK_MS : busyMs + UNFED_MS - clock.monotonicMs();
+    return inFlight > 0 ? CHECK_MS : busyMs + UNFED_MS - clock.monotonicMs();
   };
 
-  /** Ends it, or says when to look again. */
+  /** Ends the warm-up, or schedules the next queries. */
   const next = (): void => {
     if (ended !== undefined) return;
     if (isIdle() && isLast) {
@@ -120,19 +120,19 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
     }
     if (!isIdle()) busyMs = clock.monotonicMs();
     clearTimeout(timer);
-    timer = setTimeout(turn, Math.max(1, Math.ceil(waitMs()))).unref();
+    timer = setTimeout(beginDue, Math.max(1, Math.ceil(waitMs()))).unref();
   };
 
   const stateNow = (): WarmUp['state'] => {
     if (ended !== undefined) return ended.state;
     if (inFlight > 0) return 'running';
-    return dueInMs() === 0 && hasPlace() && !pace.isPausing() ? 'running' : 'waiting';
+    return dueInMs() === 0 && hasSlot() && !pace.isPausing() ? 'running' : 'waiting';
   };
 
   const look = (): WarmUp => ({
     id,
-    domain: ask.domain,
-    from: ask.from,
+    domain: request.domain,
+    from: request.from,
     state: stateNow(),
     taken: progress.taken(),
     ...progress.counts(),
@@ -159,42 +159,42 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
   };
 }
 
-/** When the next query may be begun: never faster than the rate, and not at all for a while after the engine refused. */
-export interface Pace {
-  /** Whether one may begin now; then it is counted. */
+/** A token bucket with a back-off: never faster than the rate, and paused after the engine refused a query. */
+interface Pace {
+  /** Takes a token when a query may begin now. */
   readonly pass: () => boolean;
-  /** It was in the cache: the engine has not been asked, and most of its turn is given back. */
+  /** The page was in the cache, so the engine was not called: most of the token is given back. */
   readonly refund: () => void;
-  /** It was computed: the engine is well. */
+  /** The page was computed: the engine works. */
   readonly succeeded: () => void;
-  /** It was shed, or failed. */
+  /** The query was shed, or failed. */
   readonly refused: () => void;
-  /** Until one may begin, as far as it is known now; 0: at once. */
+  /** Time until a query may begin; 0: now. */
   readonly waitMs: () => number;
-  /** Held up by refusals. */
+  /** Paused after a refusal. */
   readonly isPausing: () => boolean;
-  /** Refused since the last that was computed: one at a time is enough to find out when it is well again. */
+  /** Refused since the last computed page: queries go one at a time until the engine works again. */
   readonly isProbing: () => boolean;
 }
 
-/** What may begin at once after a quiet time, as a share of a second's. */
+/** The burst that is allowed after an idle time. */
 const BURST_SECONDS = 0.05;
-/** Finding a page in the cache costs a look at the store, so it is no faster than ten times the rate. */
+/** Finding a page in the cache costs a read of the store, so it is limited to ten times the rate. */
 const CACHED_COST = 0.1;
-/** Doubles with each refusal in a row. */
+/** Doubles with each consecutive refusal. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 8000;
 
-export function createPace(maxPerSecond: number, clock: Pick<Clock, 'monotonicMs'>): Pace {
-  const most = Math.max(1, maxPerSecond * BURST_SECONDS);
-  let turns = 1;
+function createPace(maxPerSecond: number, clock: Pick<Clock, 'monotonicMs'>): Pace {
+  const burst = Math.max(1, maxPerSecond * BURST_SECONDS);
+  let tokens = 1;
   let filledMs = clock.monotonicMs();
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   let pauseMs = FIRST_PAUSE_MS;
 
   const fill = (): void => {
     const nowMs = clock.monotonicMs();
-    turns = Math.min(most, turns + ((nowMs - filledMs) * maxPerSecond) / 1000);
+    tokens = Math.min(burst, tokens + ((nowMs - filledMs) * maxPerSecond) / 1000);
     filledMs = nowMs;
   };
   const isPausing = (): boolean => clock.monotonicMs() < pausedUntilMs;
@@ -204,57 +204,57 @@ export function createPace(maxPerSecond: number, clock: Pick<Clock, 'monotonicMs
     isProbing: () => pauseMs > FIRST_PAUSE_MS,
     pass: () => {
       fill();
-      if (turns < 1 || isPausing()) return false;
-      turns -= 1;
+      if (tokens < 1 || isPausing()) return false;
+      tokens -= 1;
       return true;
     },
     refund: () => {
-      turns = Math.min(most, turns + 1 - CACHED_COST);
+      tokens = Math.min(burst, tokens + 1 - CACHED_COST);
     },
     succeeded: () => {
       pauseMs = FIRST_PAUSE_MS;
     },
     refused: () => {
-      // Several that were under way together are one refusal.
+      // Refusals of queries that ran at the same time count as one.
       if (isPausing()) return;
       pausedUntilMs = clock.monotonicMs() + pauseMs;
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
     },
     waitMs: () => {
       fill();
-      const turnMs = ((1 - turns) * 1000) / maxPerSecond;
-      return Math.max(0, turnMs, pausedUntilMs - clock.monotonicMs());
+      const tokenMs = ((1 - tokens) * 1000) / maxPerSecond;
+      return Math.max(0, tokenMs, pausedUntilMs - clock.monotonicMs());
     },
   };
 }
 
-/** The queries of one warm-up that are not begun yet. Bounded by whoever adds. */
-export interface WarmQueue {
+/** The queries of one warm-up that have not begun. The caller bounds their number. */
+interface WarmQueue {
   readonly add: (lines: readonly string[]) => void;
-  /** Once more, but not before then. */
+  /** Adds a query for its second attempt, not before `dueMs`. */
   readonly addAgain: (query: Query, dueMs: number) => void;
   readonly take: (nowMs: number) => Query | undefined;
-  /** Until one can be taken; undefined: there is none. */
+  /** Time until a query can be taken; undefined: there is none. */
   readonly dueInMs: (nowMs: number) => number | undefined;
   readonly clear: () => void;
 }
 
-export interface Query {
-  /** Of all the warm-up was given: 0, 1, … */
+interface Query {
+  /** Its number among all queries of the warm-up, from 0. */
   readonly place: number;
-  /** Undefined: too long for a search. */
+  /** Undefined: the line was too long for a search. */
   readonly line: string | undefined;
   readonly isSecond: boolean;
 }
 
-/** Longer than any search may be, so that the bound on queries is one on bytes too. */
+/** Longer than any search may be. With the bound on queries it also bounds the memory. */
 const MAX_LINE_CHARACTERS = 4096;
 
-export function createWarmQueue(): WarmQueue {
+function createWarmQueue(): WarmQueue {
   const lines: (string | undefined)[] = [];
   let nextLine = 0;
   let nextPlace = 0;
-  /** All wait equally long, so the first is due first. */
+  /** All wait for the same time, so the first one is due first. */
   const again: { readonly query: Query; readonly dueMs: number }[] = [];
 
   const takeLine = (): Query => {
@@ -288,5 +288,42 @@ export function createWarmQueue(): WarmQueue {
       nextLine = 0;
       again.length = 0;
     },
+  };
+}
+
+/** The result of one query. */
+type Settlement = 'cached' | 'computed' | 'invalid' | 'failed';
+
+/**
+ * Counts finished queries in the order in which they were taken, although they end in any order. So a query file can be
+ * resumed after `settled` lines without missing one.
+ */
+interface Progress {
+  readonly take: (queries: number) => void;
+  /** @param place 0 … taken − 1, each once. */
+  readonly settle: (place: number, settlement: Settlement) => void;
+  readonly taken: () => number;
+  readonly counts: () => Readonly<Record<'settled' | Settlement, number>>;
+}
+
+export function createProgress(): Progress {
+  const counts = { settled: 0, cached: 0, computed: 0, invalid: 0, failed: 0 };
+  /** Queries that ended before an earlier one. Bounded by the number of taken and unfinished queries. */
+  const ahead = new Map<number, Settlement>();
+  let taken = 0;
+  return {
+    take: (queries) => {
+      taken += queries;
+    },
+    settle: (place, settlement) => {
+      ahead.set(place, settlement);
+      for (let next = ahead.get(counts.settled); next !== undefined; next = ahead.get(counts.settled)) {
+        ahead.delete(counts.settled);
+        counts.settled += 1;
+        counts[next] += 1;
+      }
+    },
+    taken: () => taken,
+    counts: () => ({ ...counts }),
   };
 }

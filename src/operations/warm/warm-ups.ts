@@ -1,9 +1,9 @@
 import { OperationRefused } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { createWarmRun, type WarmDomain, type WarmRun } from './run.ts';
-import type { WarmAsk, WarmEvent, WarmUp, WarmUps } from './warm.ts';
+import type { WarmEvent, WarmRequest, WarmUp, WarmUps } from './warm.ts';
 
-export interface WarmUpsOptions<Prepared> {
+interface WarmUpsOptions<Prepared> {
   /** By name. */
   readonly domains: ReadonlyMap<string, WarmUpDomain<Prepared>>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -12,22 +12,22 @@ export interface WarmUpsOptions<Prepared> {
 }
 
 export interface WarmUpDomain<Prepared> extends WarmDomain<Prepared> {
-  /** The `n` searches asked most, most first, as lines `prepare` reads. */
+  /** The `n` most popular searches, most popular first, as lines for `prepare`. */
   readonly popular: (n: number) => Promise<readonly string[]>;
 }
 
-/** Taken from whoever feeds and not settled: he keeps the rest. */
+/** Maximum of taken and unfinished queries; the client keeps the rest. */
 const MAX_WAITING = 2000;
 const MAX_TOP = 10_000;
 const DEFAULT_TOP = 1000;
 const MAX_PER_SECOND = 10_000;
-/** The running ones, at most one per domain, and the latest of those that are over. */
+/** Warm-ups that are listed: the running ones and the latest ended ones. */
 const REMEMBERED = 50;
 
 export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): WarmUps {
   const { domains, clock, random, observe } = options;
   /** In the order of their start. */
-  const runs = new Map<string, { readonly ask: WarmAsk; readonly run: WarmRun }>();
+  const runs = new Map<string, StartedRun>();
 
   const domainOf = (name: string): WarmUpDomain<Prepared> => {
     const domain = domains.get(name);
@@ -35,7 +35,7 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
     const known = [...domains.keys()].join(', ');
     throw new OperationRefused('unknown-domain', `domain must be one of: ${known}; it is "${name}"`, 'domain');
   };
-  const find = (id: string): { readonly ask: WarmAsk; readonly run: WarmRun } => {
+  const find = (id: string): StartedRun => {
     const found = runs.get(id);
     if (found !== undefined) return found;
     throw new OperationRefused('unknown-warm-up', `there is no warm-up "${id}" in this process`);
@@ -49,8 +49,8 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
     }
   };
 
-  const remember = (id: string, ask: WarmAsk, run: WarmRun): void => {
-    runs.set(id, { ask, run });
+  const remember = (id: string, request: WarmRequest, run: WarmRun): void => {
+    runs.set(id, { request, run });
     for (const [old, { run: oldRun }] of runs) {
       if (runs.size <= REMEMBERED) return;
       if (oldRun.isOver()) runs.delete(old);
@@ -61,38 +61,40 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
     try {
       run.take(await domain.popular(top), true);
     } catch (error) {
-      run.stop(`nobody could say what is popular: ${String(error)}`);
+      run.stop(`the popular queries could not be read: ${String(error)}`);
     }
   };
 
   return {
-    start: (ask) => {
-      const domain = domainOf(ask.domain);
-      check(ask);
-      const running = [...runs.values()].find(({ ask: { domain: name }, run }) => name === ask.domain && !run.isOver());
+    start: (request) => {
+      const domain = domainOf(request.domain);
+      validate(request);
+      const running = [...runs.values()].find(
+        ({ request: { domain: name }, run }) => name === request.domain && !run.isOver(),
+      );
       if (running !== undefined) {
         const { id } = running.run.look();
         throw new OperationRefused(
           'warm-up-running',
-          `warm-up ${id} of ${ask.domain} runs: stop it or wait for its end`,
+          `warm-up ${id} of ${request.domain} runs: stop it or wait for its end`,
         );
       }
-      const id = newId(ask.domain);
-      const { top = DEFAULT_TOP } = ask;
-      const isPopular = ask.from === 'popular';
+      const id = newId(request.domain);
+      const { top = DEFAULT_TOP } = request;
+      const fromPopular = request.from === 'popular';
       const run = createWarmRun({
-        ...{ id, ask, domain, clock },
-        maxWaiting: isPopular ? top : MAX_WAITING,
+        ...{ id, request, domain, clock },
+        maxWaiting: fromPopular ? top : MAX_WAITING,
         onEnd: (warmUp, detail) => observe({ kind: 'warm-up-ended', warmUp, ...(detail !== undefined && { detail }) }),
       });
-      remember(id, ask, run);
+      remember(id, request, run);
       observe({ kind: 'warm-up-started', warmUp: run.look() });
-      if (isPopular) void fill(run, domain, top);
+      if (fromPopular) void fill(run, domain, top);
       return run.look();
     },
     feed: (id, queries, last) => {
-      const { ask, run } = find(id);
-      if (ask.from !== 'queries') {
+      const { request, run } = find(id);
+      if (request.from !== 'queries') {
         throw new OperationRefused('invalid-request', `warm-up ${id} takes what is popular, and no queries`);
       }
       if (!run.isOver() && !run.takesMore() && queries.length > 0) {
@@ -112,8 +114,13 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
   };
 }
 
+interface StartedRun {
+  readonly request: WarmRequest;
+  readonly run: WarmRun;
+}
+
 /** @throws OperationRefused invalid-request */
-function check({ maxPerSecond, from, top }: WarmAsk): void {
+function validate({ maxPerSecond, from, top }: WarmRequest): void {
   if (!(maxPerSecond >= 1 && maxPerSecond <= MAX_PER_SECOND)) {
     const words = `maxPerSecond is a number from 1 to ${MAX_PER_SECOND}; it is ${maxPerSecond}`;
     throw new OperationRefused('invalid-request', words, 'maxPerSecond');

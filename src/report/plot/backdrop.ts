@@ -1,9 +1,9 @@
 import { clockText } from '../format.ts';
 import { element, type Markup } from '../markup.ts';
-import { FRAME_WIDTH, percentAcross, type Scale, timeTicks } from './frame.ts';
+import { FRAME_WIDTH, percentAcross, type Scale, STRIP_PX, timeTicks } from './frame.ts';
 
-/** What all plots of a domain have in common: written once in the page, and drawn in each of them by its name. */
-export interface BackdropOptions {
+/** The parts that all plots of a domain share: written once into the page, and drawn in each plot by reference. */
+interface BackdropOptions {
   /** Unique in the page. */
   readonly id: string;
   readonly x: Scale;
@@ -11,16 +11,12 @@ export interface BackdropOptions {
   readonly moments: readonly Moment[];
 }
 
-/** Height of the strip with the bands' names above a drawing, and of the times below it. */
-export const STRIP_PX = 20;
-export const TIMES_PX = 20;
-
 const LETTER_PX = 6.8;
-/** How wide a plot is at least: on a desk, and on a telephone or where two stand side by side. */
+/** Minimum width of a plot: on a large screen, and on a telephone or with two plots side by side. */
 const [WIDE_PX, NARROW_PX] = [960, 290];
 const [TIMES_WIDE, TIMES_NARROW] = [12, 6];
 
-/** Parts of the backdrop by their name; `half` for plots that are narrow everywhere. */
+/** Ids of the parts of the backdrop; `half` is for plots that are narrow on every screen. */
 export function backdropParts(id: string): Readonly<Record<'bands' | 'names' | 'half' | 'marks' | 'all', string>> {
   return { bands: `${id}-b`, names: `${id}-n`, half: `${id}-h`, marks: `${id}-m`, all: `${id}-a` };
 }
@@ -66,7 +62,7 @@ function bandRect(x: Scale, { fromMs, toMs, style }: Band): Markup {
   });
 }
 
-/** Names that would not fit are left out: all of them on a telephone, some on a desk. */
+/** Names that do not fit are left out, on a telephone or on every screen. */
 function strip(x: Scale, bands: readonly Band[], roomPx: number): readonly Markup[] {
   const grounds = bands.map(({ fromMs, toMs, style }) =>
     element('rect', { class: style, x: percentAcross(x, fromMs), width: width(x, fromMs, toMs), height: STRIP_PX }),
@@ -94,7 +90,7 @@ function across(x: Scale, { atMs, style, shape }: Moment): Markup {
 function times(x: Scale, count: number): readonly Markup[] {
   return timeTicks(x.from, x.to, count).flatMap((atMs, i) => {
     const at = percentAcross(x, atMs);
-    // Those at the edges stay inside, so that nothing sticks out of the page.
+    // Times at the edges are aligned inwards, so that nothing extends beyond the page.
     const share = x.at(atMs) / FRAME_WIDTH;
     const edge = share < 0.02 ? ' at-start' : share > 0.97 ? ' at-end' : '';
     const only = count === TIMES_WIDE && i % 2 === 1 ? ' wide-only' : '';
@@ -109,7 +105,7 @@ function width(x: Scale, fromMs: number, toMs: number): string {
   return `${Math.round(((x.at(toMs) - x.at(fromMs)) / FRAME_WIDTH) * 10_000) / 100}%`;
 }
 
-/** A stretch of time with a name, behind everything that is drawn. */
+/** A period with a name, drawn behind the curves. */
 export interface Band {
   readonly fromMs: number;
   readonly toMs: number;
@@ -117,7 +113,7 @@ export interface Band {
   readonly style: string;
 }
 
-/** A moment, drawn across everything. `shape` tells it from others without its colour. */
+/** A moment, drawn across the curves. Its `shape` is distinct without the colour. */
 export interface Moment {
   readonly atMs: number;
   readonly style: string;

@@ -1,10 +1,13 @@
 import { element, type Markup } from '../markup.ts';
-import { STRIP_PX, TIMES_PX } from './backdrop.ts';
 
-/** Width of the drawing's own units: it is stretched to whatever room the page has, lines keep their thickness. */
+/** Width of a drawing in its own units. The drawing is stretched to the width of the page; lines keep their thickness. */
 export const FRAME_WIDTH = 1000;
 
-/** Where things are drawn: time across in units of `FRAME_WIDTH`, values upwards in pixels. */
+/** Height of the strip with the bands' names above a drawing, and of the times below it. */
+export const STRIP_PX = 20;
+export const TIMES_PX = 20;
+
+/** The scales of a drawing: time across in units of `FRAME_WIDTH`, values upwards in pixels. */
 export interface Frame {
   readonly x: Scale;
   readonly y: Scale;
@@ -12,14 +15,14 @@ export interface Frame {
   readonly ticks: readonly number[];
 }
 
-export interface FrameOptions {
+interface FrameOptions {
   readonly fromMs: number;
   readonly toMs: number;
-  /** The highest value that is shown. */
+  /** The highest value shown. */
   readonly max: number;
   readonly heightPx: number;
   readonly tickCount?: number;
-  /** What is counted has no halves. */
+  /** Whole numbers on the axis only. */
   readonly isWhole?: boolean;
 }
 
@@ -33,27 +36,27 @@ export function createFrame({ fromMs, toMs, max, heightPx, tickCount = 4, isWhol
   };
 }
 
-/** For what is not stretched: a place as a share of the width. */
+/** A position as a share of the width, for elements that are not stretched. */
 export function percentAcross(x: Scale, atMs: number): string {
   return `${Math.round((x.at(atMs) / FRAME_WIDTH) * 10_000) / 100}%`;
 }
 
-export interface LogFrameOptions {
+interface LogFrameOptions {
   readonly fromMs: number;
   readonly toMs: number;
-  /** The lowest and the highest value that are shown, both above 0. */
+  /** The lowest and the highest value shown, both above 0. */
   readonly min: number;
   readonly max: number;
   readonly heightPx: number;
 }
 
-/** More powers of ten than this and single ones cannot be told apart: the lowest are drawn along the floor. */
-const MOST_POWERS = 7;
+/** With more powers of ten the distance of two is too small; lower values are drawn on the floor. */
+const MAX_POWERS = 7;
 const ROUND = [1, 2, 5] as const;
-/** Up to so many there is room for 2 and 5 between the powers of ten. */
-const FEW_TICKS = 7;
+/** Up to this number of ticks 2 and 5 are shown between the powers of ten. */
+const MAX_FINE_TICKS = 7;
 
-/** For values of very different size: every factor of ten is as high as the next. Whatever is lower lies on the floor. */
+/** A frame with a logarithmic axis of values. Values below its lowest tick are drawn on the floor. */
 export function createLogFrame({ fromMs, toMs, min, max, heightPx }: LogFrameOptions): Frame {
   const ticks = logTicks(min, max);
   const [from, to] = [ticks[0] ?? 1, ticks[ticks.length - 1] ?? 10];
@@ -62,11 +65,11 @@ export function createLogFrame({ fromMs, toMs, min, max, heightPx }: LogFrameOpt
   return { x: linearScale(fromMs, toMs, 0, FRAME_WIDTH), y, heightPx, ticks };
 }
 
-/** Round values from below the lowest to above the highest: powers of ten, or 1, 2 and 5 where there are few of them. */
+/** Round values from below the lowest to above the highest: powers of ten, with 2 and 5 between them if they are few. */
 export function logTicks(min: number, max: number): readonly number[] {
   const high = Number.isFinite(max) && max > 0 ? Math.min(max, 1e300) : 1;
   const low = Number.isFinite(min) && min > 0 ? Math.min(min, high) : high;
-  const lowest = Math.max(low, high / 10 ** MOST_POWERS);
+  const lowest = Math.max(low, high / 10 ** MAX_POWERS);
   const [first, last] = [Math.floor(Math.log10(lowest) - 1), Math.ceil(Math.log10(high) + 1)];
   const all = Array.from({ length: (last - first) * 3 + 1 }, (_, i) =>
     rounded((ROUND[i % 3] ?? 1) * 10 ** (first + Math.floor(i / 3))),
@@ -77,7 +80,7 @@ export function logTicks(min: number, max: number): readonly number[] {
     from + 1,
   );
   const ticks = all.slice(from, to + 1);
-  if (ticks.length <= FEW_TICKS) return ticks;
+  if (ticks.length <= MAX_FINE_TICKS) return ticks;
   return ticks.filter((tick, i) => i === 0 || i === ticks.length - 1 || isPower(tick));
 }
 
@@ -89,7 +92,7 @@ function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** The column left of a drawing: the values' ticks, and what the times below are counted in. */
+/** The column left of a drawing: the ticks of the values, and the unit of the times below. */
 export function valueAxis(frame: Frame, text: (value: number) => string): Markup {
   const heightPx = STRIP_PX + frame.heightPx + TIMES_PX;
   return element(
@@ -107,14 +110,14 @@ export function gridLines(frame: Frame): readonly Markup[] {
   });
 }
 
-/** From values to places on a drawing. Never leaves the drawing, whatever it is given. */
+/** Maps values to positions in a drawing. The result is always inside the drawing. */
 export interface Scale {
   readonly from: number;
   readonly to: number;
   readonly at: (value: number) => number;
 }
 
-/** An empty or reversed span is taken as one of length 1. */
+/** An empty or reversed span is treated as a span of length 1. */
 export function linearScale(from: number, to: number, start: number, end: number): Scale {
   const length = to > from ? to - from : 1;
   const at = (value: number): number => {
@@ -129,20 +132,20 @@ const TIME_STEPS_MS = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
 ].map((seconds) => seconds * 1000);
 
-/** Round values from 0 to the first one at or above `max`, about `count` of them. `isWhole`: of things that are counted. */
+/** About `count` round values, from 0 to the first one at or above `max`. `isWhole`: whole numbers only. */
 export function roundTicks(max: number, count: number, isWhole = false): readonly number[] {
   const top = Number.isFinite(max) && max > 0 ? Math.min(max, 1e300) : 1;
   const power = 10 ** Math.floor(Math.log10(top / count));
   const round = power * (STEPS.find((one) => one * power * count >= top) ?? 10);
   const step = isWhole ? Math.max(1, Math.ceil(round)) : round;
   const ticks = [0];
-  // Counted, since far from zero a step may be too small to move a number.
+  // The loop counts steps, since far from zero one step may be too small to change a number.
   for (let i = 1; i <= count + 1 && (i - 1) * step < top * (1 - 1e-9); i++)
     ticks.push(Number((i * step).toPrecision(12)));
   return ticks;
 }
 
-/** Moments that people count in, within the span; at most `count` and one. */
+/** Round times within the span, at most `count` + 1. */
 export function timeTicks(fromMs: number, toMs: number, count: number): readonly number[] {
   const longest = TIME_STEPS_MS[TIME_STEPS_MS.length - 1] ?? 1;
   const neededMs = (toMs - fromMs) / count;

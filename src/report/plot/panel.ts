@@ -1,31 +1,31 @@
 import { type Attributes, type Content, element, type Markup } from '../markup.ts';
-import { backdropParts, SHAPES, type Shape, STRIP_PX, TIMES_PX } from './backdrop.ts';
-import { FRAME_WIDTH, type Frame, gridLines, valueAxis } from './frame.ts';
+import { backdropParts, SHAPES, type Shape } from './backdrop.ts';
+import { FRAME_WIDTH, type Frame, gridLines, STRIP_PX, TIMES_PX, valueAxis } from './frame.ts';
 
 export interface Panel {
   /** Unique in the page. */
   readonly id: string;
-  /** With the unit of its values. */
+  /** Includes the unit of the values. */
   readonly title: string;
-  /** The plot in words, for who cannot see it. */
+  /** The plot in words, for screen readers. */
   readonly words: string;
   readonly frame: Frame;
   readonly tickText: (value: number) => string;
-  /** In the frame's units, stretched with it. */
+  /** In the units of the frame, and stretched with it. */
   readonly drawn: readonly (Markup | undefined)[];
-  /** Names inside the drawing: placed by percent and pixels, never stretched. */
+  /** Names inside the drawing: placed by percent and pixels, not stretched. */
   readonly names?: readonly Markup[];
   readonly legend: readonly LegendEntry[];
   readonly notes?: readonly string[];
-  /** Nothing was measured: said instead of drawn. */
+  /** Nothing was measured; a text says so. */
   readonly isEmpty: boolean;
-  /** Whether each stage's recovery is shown as well. */
+  /** Also shows the recovery of each stage. */
   readonly isDetailed?: boolean;
 }
 
 /**
- * A plot with its axes, as wide as there is room and readable at any width: only the curves are stretched, no text.
- * @param backdropId what all plots of a domain have in common, see `backdrop`. @param isHalf two stand side by side.
+ * A plot with its axes, as wide as the page. Only the curves are stretched, so text is readable at any width.
+ * @param backdropId the shared parts of a domain's plots, see `backdrop`. @param isHalf for two plots side by side.
  */
 export function panelFigure(panel: Panel, backdropId: string, isHalf = false): Markup {
   const { frame, isEmpty } = panel;
@@ -43,7 +43,7 @@ export function panelFigure(panel: Panel, backdropId: string, isHalf = false): M
   );
 }
 
-/** The drawing alone, without its axis of values: as wide as `place` says. */
+/** The drawing without its axis of values. `place` has its position and width. */
 export function panelDrawing(panel: Panel, backdropId: string, place: Attributes, isHalf = false): Markup {
   const { id, frame, isEmpty } = panel;
   const parts = backdropParts(backdropId);
@@ -87,15 +87,15 @@ function nothing(frame: Frame): Markup {
 }
 
 export interface LegendEntry {
-  /** `line`: as it is drawn, with its dashes; `area`: a filled square; `spread`: a tint. */
+  /** `line`: a line with its dashes; `area`: a filled square; `spread`: a tint. */
   readonly kind: 'line' | 'area' | 'spread';
   readonly style: string;
   readonly name: string;
-  /** A figure that belongs to it. */
+  /** Shown after the name. */
   readonly figure?: string;
 }
 
-export function legend(entries: readonly LegendEntry[]): Markup | undefined {
+function legend(entries: readonly LegendEntry[]): Markup | undefined {
   if (entries.length === 0) return undefined;
   return element(
     'ul',
@@ -111,10 +111,10 @@ export function legend(entries: readonly LegendEntry[]): Markup | undefined {
   );
 }
 
-/** How wide the sample before a name is. */
+/** Width of the sample before a name. */
 export const SWATCH_PX: Readonly<Record<LegendEntry['kind'], number>> = { line: 30, area: 14, spread: 14 };
 
-/** What a name stands for, as it is drawn. */
+/** The sample before a name, in the style of its curve. */
 export function swatch(kind: LegendEntry['kind'], style: string, place: Attributes = {}): Markup {
   const drawn =
     kind === 'line'
@@ -127,7 +127,7 @@ export function swatch(kind: LegendEntry['kind'], style: string, place: Attribut
   );
 }
 
-/** The sign of a moment by itself. */
+/** The sign of a moment, for a legend. */
 export function momentSign(style: string, shape: Shape): Markup {
   const sign = element('svg', { x: 8, y: 8, overflow: 'visible' }, element('path', { d: SHAPES[shape] }));
   const drawn = element('g', { class: `moment ${style}` }, sign);

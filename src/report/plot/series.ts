@@ -1,7 +1,7 @@
 import { element, type Markup } from '../markup.ts';
 import { FRAME_WIDTH, type Frame } from './frame.ts';
 
-/** What lies on top of each other in one stretch of time: a value per layer, from the bottom up. */
+/** The stacked values of one period: one value per layer, from the bottom up. */
 export interface Pile {
   readonly fromMs: number;
   readonly toMs: number;
@@ -13,13 +13,13 @@ export interface Layer {
   readonly style: string;
 }
 
-/** Below this a name would not fit between the edges of its area. */
+/** Minimum height of an area that gets a name. */
 const NAME_HEIGHT_PX = 16;
 const LETTER_PX = 7;
-/** Of a telephone's plot: a name that fits there fits everywhere. */
+/** Width of a plot on a telephone: a name that fits there fits everywhere. */
 const NARROW_PX = 300;
 
-/** Stacked areas. Each run of piles is drawn by itself, a gap stays empty. */
+/** Stacked areas. Each run of piles is drawn separately, so gaps stay empty. */
 export function stack(frame: Frame, runs: readonly (readonly Pile[])[], layers: readonly Layer[]): readonly Markup[] {
   return layers.flatMap(({ style }, at) => {
     if (runs.every((run) => run.every(({ values }) => (values[at] ?? 0) <= 0))) return [];
@@ -32,7 +32,7 @@ export function stack(frame: Frame, runs: readonly (readonly Pile[])[], layers: 
   });
 }
 
-/** Each area's name, where the area has most room for it; an area that is thin everywhere has none. */
+/** The name of each area, at its highest place. An area without enough height has no name. */
 export function stackNames(
   frame: Frame,
   runs: readonly (readonly Pile[])[],
@@ -57,7 +57,7 @@ interface Room {
   readonly bottom: number;
 }
 
-/** What stays within the area from the first pile on, for so far; nothing where the run ends before. */
+/** The room inside the area over `width` from the first pile; empty when the run ends before. */
 function roomFrom(frame: Frame, piles: readonly Pile[], at: number, width: number): readonly Room[] {
   const start = frame.x.at(piles[0]?.fromMs ?? 0);
   let [top, bottom] = [0, frame.heightPx];
@@ -74,7 +74,7 @@ function heightOf({ top, bottom }: Room): number {
   return bottom - top;
 }
 
-/** Flat over the pile's own time: a sum of a stretch is no slope. */
+/** Flat over the period of the pile, because its value is a sum over the period. */
 function edge(frame: Frame, pile: Pile, layers: number): readonly Place[] {
   const y = edgeOf(frame, pile, layers);
   return [
@@ -87,7 +87,7 @@ function edgeOf(frame: Frame, pile: Pile, layers: number): number {
   return frame.y.at(pile.values.slice(0, layers).reduce((sum, value) => sum + value, 0));
 }
 
-/** One line per run; a run of one point is drawn as long as the time it stands for. */
+/** One line per run. A run of one point is drawn over the period of the point. */
 export function line(frame: Frame, runs: readonly Run[], style: string): Markup {
   const data = runs.map((run) => {
     const [first] = run;
@@ -98,7 +98,7 @@ export function line(frame: Frame, runs: readonly Run[], style: string): Markup 
   return element('path', { class: `line ${style}`, d: data.join('') });
 }
 
-/** Between the lowest and the highest of each point; nothing where they are the same all along. */
+/** The area between the lowest and the highest value of each point; undefined when they are equal everywhere. */
 export function spread(frame: Frame, runs: readonly Run[], style: string): Markup | undefined {
   const data = runs.flatMap((run) => {
     if (run.every((point) => point.low === point.high)) return [];
@@ -110,7 +110,7 @@ export function spread(frame: Frame, runs: readonly Run[], style: string): Marku
   return data.length === 0 ? undefined : element('path', { class: `spread ${style}`, d: data.join('') });
 }
 
-/** The same value from one moment to another. */
+/** A horizontal line. */
 export function level(frame: Frame, fromMs: number, toMs: number, value: number, style: string): Markup {
   const data = pathData([fromMs, toMs].map((ms) => placeOf(frame, ms, value)));
   return element('path', { class: `line ${style}`, d: data });
@@ -124,10 +124,10 @@ function placeOf(frame: Frame, atMs: number, value: number): Place {
   return [frame.x.at(atMs), frame.y.at(value)];
 }
 
-/** Several points in one: their weighted mean, the worst of them, or the one in the middle. */
+/** How several points become one: their weighted mean, their highest value, or their median. */
 export type Combine = 'mean' | 'worst' | 'middle';
 
-/** At most one point per column of the span. What was lowest and highest in a column is kept. */
+/** At most one point per column. The lowest and the highest value of the column are kept. */
 export function condense(runs: readonly Run[], fromMs: number, columnMs: number, combine: Combine): readonly Run[] {
   return runs.map((run) => {
     const columns = Map.groupBy(run, (point) => Math.floor(((point.fromMs + point.toMs) / 2 - fromMs) / columnMs));
@@ -135,7 +135,7 @@ export function condense(runs: readonly Run[], fromMs: number, columnMs: number,
   });
 }
 
-/** One point for all of them; none for none. */
+/** Joins points into one; no point for none. */
 export function merged(points: Run, combine: Combine): readonly Point[] {
   const [first] = points;
   const last = points[points.length - 1];
@@ -171,12 +171,12 @@ function combined(points: Run, combine: Combine): number {
 /** [x, y] in units of the frame. */
 export type Place = readonly [number, number];
 
-/** A polyline as SVG path data, in steps relative to the place before: half as long as absolute ones. */
+/** A polyline as SVG path data in relative steps, which are half as long as absolute ones. */
 export function pathData(places: readonly Place[]): string {
   let [atX, atY] = [0, 0];
   return places
     .map(([x, y], i) => {
-      // Steps of rounded places, so that rounding does not add up along the line.
+      // Steps between rounded positions, so that rounding errors do not add up.
       const [toX, toY] = [Math.round(x * 10), Math.round(y * 10)];
       const [dx, dy] = [toX - atX, toY - atY];
       [atX, atY] = [toX, toY];
@@ -187,17 +187,17 @@ export function pathData(places: readonly Place[]): string {
     .join('');
 }
 
-/** One value of a stretch of time: as measured, or what several measured values come to. */
+/** A value of one period: measured, or joined from several measured values. */
 export interface Point {
   readonly fromMs: number;
   readonly toMs: number;
   readonly value: number;
-  /** The lowest and the highest of what it stands for. */
+  /** The lowest and the highest of the joined values. */
   readonly low: number;
   readonly high: number;
-  /** How much it counts for beside others: searches, or seconds. */
+  /** Weight in a mean: searches, or seconds. */
   readonly weight: number;
 }
 
-/** Points that follow each other without a gap: a line is never drawn over time in which nothing was measured. */
+/** Consecutive points without a gap. No line is drawn over a time without measurements. */
 export type Run = readonly Point[];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { PROBLEMS } from '../../../src/http/transport/problem.ts';
-import { loadReadyPlans } from '../../../src/operations/drills/read-plan.ts';
+import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { type AdminHarness, adminHarness, type Reply } from './harness.ts';
 

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { fitPlan } from '../../../loadtest/k6/kit/drill-fit.ts';
 import { drillRoom, drillRooms } from '../../../loadtest/k6/kit/drill-room.ts';
 import { holdOf, inTurn } from '../../../loadtest/k6/kit/step.ts';
-import { loadReadyPlans, readPlan } from '../../../src/operations/drills/read-plan.ts';
+import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
+import { readPlan } from '../../../src/operations/drills/plan-validation.ts';
 
 const PLANS = loadReadyPlans()(3);
 /** What a drill spends beside what its plan says: until all have heard of it, and its two looks a second. */

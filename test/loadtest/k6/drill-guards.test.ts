@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withSheds } from '../../../loadtest/k6/kit/drill-guards.ts';
-import { loadReadyPlans } from '../../../src/operations/drills/read-plan.ts';
+import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 
 test('more may be refused than the plan says, and nothing else is let through', () => {
   const plan = loadReadyPlans()(1).find(({ name }) => name === '1-5-25-100');

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { loadReadyPlans } from '../../../src/operations/drills/read-plan.ts';
+import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 
 /** An admin API that has the drills of a test: it answers as the service does, and flushes nothing. */
 export interface DrillService {

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { type FittedPlan, fitPlan } from '../../../loadtest/k6/kit/drill-fit.ts';
 import { BREAK_SECONDS, type Step } from '../../../loadtest/k6/kit/step.ts';
 import type { Plan } from '../../../src/operations/drills/plan.ts';
-import { loadReadyPlans } from '../../../src/operations/drills/read-plan.ts';
+import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 import { environment, inspect, type K6Scenario, SCRIPTS_FOLDER, secondsOf } from './k6-inspect.ts';
 
 const SCRIPTS = readdirSync(SCRIPTS_FOLDER).flatMap((name) => (name.endsWith('.ts') ? [name.slice(0, -3)] : []));

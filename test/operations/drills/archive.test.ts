@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { encodeJournal } from '../../../src/operations/drills/journal.ts';
 import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
-import { createRig, planOf } from './rig.ts';
+import { createDrillHarness, planOf } from './harness.ts';
 
 const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
 
@@ -17,43 +17,43 @@ async function folder(t: TestContext): Promise<string> {
 
 test('a report outlives the process that made it', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory });
-  const journal = await rig.end((await rig.start(QUICK)).id);
-  await rig.close();
-  const next = createRig({ directory });
+  const harness = createDrillHarness({ directory });
+  const journal = await harness.end((await harness.start(QUICK)).id);
+  await harness.close();
+  const next = createDrillHarness({ directory });
   t.after(next.close);
-  const [listed] = await next.drills.list();
+  const [listed] = (await next.drills.list()).drills;
   assert.deepEqual([listed?.id, listed?.running, listed?.verdict?.kind], [journal.id, false, 'passed']);
   assert.deepEqual(await next.drills.journal(journal.id), journal);
   assert.equal(await next.drills.page(journal.id), `<p>${journal.id}</p>`);
 });
 
-test('a journal is a JSON file of its own, and no draft of it is left', async (t) => {
+test('each journal is one JSON file, and no draft is left', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory });
-  t.after(rig.close);
-  const { id } = await rig.start(QUICK);
+  const harness = createDrillHarness({ directory });
+  t.after(harness.close);
+  const { id } = await harness.start(QUICK);
   assert.deepEqual(await readdir(directory), [`${id}.json`], 'from its start on');
-  const journal = await rig.end(id);
-  await rig.drills.close();
+  const journal = await harness.end(id);
+  await harness.drills.close();
   const text = await readFile(join(directory, `${id}.json`), 'utf8');
   assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(journal)));
 });
 
-test('a journal without an end is that of a lost drill, and can be resumed', async (t) => {
+test('a journal without an end is an abandoned drill, with the verdict lost, and can be resumed', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory });
-  const { id } = await rig.start(planOf());
+  const harness = createDrillHarness({ directory });
+  const { id } = await harness.start(planOf());
   let cut = '';
-  rig.onTick = (journal) => {
+  harness.onTick = (journal) => {
     if (journal.state.kind === 'running' && journal.state.stage === 1) cut = encodeJournal(journal);
   };
-  await rig.end(id);
-  await rig.close();
+  await harness.end(id);
+  await harness.close();
   await writeFile(join(directory, `${id}.json`), cut);
-  const next = createRig({ directory });
+  const next = createDrillHarness({ directory });
   t.after(next.close);
-  const [listed] = await next.drills.list();
+  const [listed] = (await next.drills.list()).drills;
   assert.equal(listed?.running, false);
   assert.equal(listed?.verdict?.kind, 'lost');
   const lost = await next.drills.journal(id);
@@ -65,14 +65,14 @@ test('a journal without an end is that of a lost drill, and can be resumed', asy
 
 test('only the newest reports are kept', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory, keep: 2 });
-  t.after(rig.close);
+  const harness = createDrillHarness({ directory, keep: 2 });
+  t.after(harness.close);
   const ids: string[] = [];
   for (let n = 0; n < 4; n += 1) {
-    ids.push((await rig.end((await rig.start(QUICK)).id)).id);
-    rig.clock.advance(1000);
+    ids.push((await harness.end((await harness.start(QUICK)).id)).id);
+    harness.clock.advance(1000);
   }
-  await rig.drills.close();
+  await harness.drills.close();
   const kept = (await readdir(directory)).sort();
   assert.deepEqual(
     kept,
@@ -80,56 +80,57 @@ test('only the newest reports are kept', async (t) => {
   );
 });
 
-test('files that are no journals, damaged ones and paths are not read, and those under a name of ours are shown', async (t) => {
+test('damaged files and other paths are not read; damaged files with the name of a journal are listed as unreadable', async (t) => {
   const directory = await folder(t);
   await writeFile(join(directory, 'notes.json'), '{}');
   await writeFile(join(directory, '20260101-000000-goods-x-aaaa.json'), '{"id":');
   await writeFile(join(directory, '20260101-000001-goods-x-aaaa.json'), '{"id":"other"}');
-  const rig = createRig({ directory });
-  t.after(rig.close);
-  assert.deepEqual(await rig.drills.list(), []);
-  const shown = rig.drills.unreadable().map(({ id, where, why }) => [id, where.startsWith(directory), why]);
+  const harness = createDrillHarness({ directory });
+  t.after(harness.close);
+  const { drills, unreadable } = await harness.drills.list();
+  assert.deepEqual(drills, []);
+  const shown = unreadable.map(({ id, where, why }) => [id, where.startsWith(directory), why]);
   assert.deepEqual(shown, [
     ['20260101-000001-goods-x-aaaa', true, 'it is no journal of a drill'],
     ['20260101-000000-goods-x-aaaa', true, 'it is no journal of a drill'],
   ]);
   for (const id of ['20260101-000000-goods-x-aaaa', '../notes', 'notes', '', `${directory}/notes`]) {
-    await assert.rejects(rig.drills.journal(id), { code: 'unknown-drill' }, id);
+    await assert.rejects(harness.drills.journal(id), { code: 'unknown-drill' }, id);
   }
 });
 
-test('a directory that cannot be written stops no drill: its report stays in memory, and that is said once', async (t) => {
+test('when the directory cannot be written, the drill goes on, its report stays in memory, and one event says so', async (t) => {
   const directory = join(await folder(t), 'file');
   await writeFile(directory, '');
-  const rig = createRig({ directory });
-  t.after(rig.close);
-  const journal = await rig.end((await rig.start(QUICK)).id);
-  await rig.drills.close();
+  const harness = createDrillHarness({ directory });
+  t.after(harness.close);
+  const journal = await harness.end((await harness.start(QUICK)).id);
+  await harness.drills.close();
   assert.equal(journal.verdict?.kind, 'passed');
-  assert.equal((await rig.drills.journal(journal.id)).samples.length, journal.samples.length);
-  assert.equal(rig.events.filter(({ kind }) => kind === 'drill-unwritten').length, 1);
+  assert.equal((await harness.drills.journal(journal.id)).samples.length, journal.samples.length);
+  assert.equal(harness.events.filter(({ kind }) => kind === 'drill-unwritten').length, 1);
 });
 
 test('without a directory the latest few reports are kept in memory', async (t) => {
-  const rig = createRig();
-  t.after(rig.close);
+  const harness = createDrillHarness();
+  t.after(harness.close);
   for (let n = 0; n < 10; n += 1) {
-    await rig.end((await rig.start(QUICK)).id);
-    rig.clock.advance(1000);
+    await harness.end((await harness.start(QUICK)).id);
+    harness.clock.advance(1000);
   }
-  assert.equal((await rig.drills.list()).length, 8);
+  assert.equal((await harness.drills.list()).drills.length, 8);
 });
 
-test('a journal of an older version is listed, shown and gone on with, and its single figures are not repeated', async (t) => {
+test('a journal of an older version is listed, shown and resumed, without its single figures', async (t) => {
   const directory = await folder(t);
-  const rig = createRig({ directory });
-  const { id } = await rig.start(planOf());
-  rig.onTick = ({ state }) => {
+  const harness = createDrillHarness({ directory });
+  const { id } = await harness.start(planOf());
+  harness.onTick = ({ state }) => {
     if (state.kind === 'running' && state.phase === 'stage')
-      void rig.drills.abort(id, { by: 'anna', reason: 'enough' });
+      void harness.drills.abort(id, { by: 'anna', reason: 'enough' });
   };
-  const { learned, plan, ...journal } = await rig.end(id);
-  await rig.close();
+  const { learned, plan, ...journal } = await harness.end(id);
+  await harness.close();
   const old = {
     ...journal,
     plan: { ...plan, guards: plan.guards.map(({ follows: _, ...guard }) => guard) },
@@ -138,10 +139,10 @@ test('a journal of an older version is listed, shown and gone on with, and its s
     }),
   };
   await writeFile(join(directory, `${id}.json`), encodeJournal(old));
-  const next = createRig({ directory, reportPage });
+  const next = createDrillHarness({ directory, reportPage });
   t.after(next.close);
   assert.deepEqual(
-    (await next.drills.list()).map(({ verdict }) => verdict?.kind),
+    (await next.drills.list()).drills.map(({ verdict }) => verdict?.kind),
     ['aborted'],
   );
   const page = await next.drills.page(id);

@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRig, planOf } from './rig.ts';
+import { createDrillHarness, planOf } from './harness.ts';
 
-test('a drill that is survived goes through its stages, recovers, gives the cache back and passes', async (t) => {
-  const rig = createRig();
-  t.after(rig.close);
-  const begun = await rig.start('1-5-25-100');
+test('a drill without harm runs its stages, recovers, restores the cache and passes', async (t) => {
+  const harness = createDrillHarness();
+  t.after(harness.close);
+  const begun = await harness.start('1-5-25-100');
   assert.equal(begun.state.kind, 'running');
   assert.match(begun.id, /^20261120-120000-goods-1-5-25-100-[a-z0-9]{4}$/);
-  const journal = await rig.end(begun.id);
+  const journal = await harness.end(begun.id);
   assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
   assert.deepEqual(
     journal.marks.flatMap((mark) => (mark.kind === 'stage' ? [mark.title] : [])),
     ['1 % of the keys', '5 % of the keys', '25 % of the keys', 'all but the holdout'],
   );
-  assert.equal(rig.control().document().overlay, undefined);
-  assert.equal(rig.control().document().ranges.length, 0);
-  const kinds = rig.events.map(({ kind }) => kind);
+  assert.equal(harness.control().document().overlay, undefined);
+  assert.equal(harness.control().document().ranges.length, 0);
+  const kinds = harness.events.map(({ kind }) => kind);
   assert.deepEqual(kinds, ['drill-started', ...Array.from({ length: 4 }, () => 'drill-stage'), 'drill-ended']);
 });
 
-test('each stage is compared with its own past, and what it taught is written down', async (t) => {
-  const rig = createRig();
-  t.after(rig.close);
-  const { learned, samples } = await rig.end((await rig.start('1-5-25-100')).id);
+test('each stage is compared with its own past, and its result is in the journal', async (t) => {
+  const harness = createDrillHarness();
+  t.after(harness.close);
+  const { learned, samples } = await harness.end((await harness.start('1-5-25-100')).id);
   const [goods] = learned;
   assert.equal(goods?.stages.length, 4);
   for (const stage of goods?.stages ?? []) {
@@ -33,8 +33,8 @@ test('each stage is compared with its own past, and what it taught is written do
     assert.equal(Math.round((stage.control ?? 0) * 100), 90);
     assert.ok((stage.refillMs ?? 0) >= 2000 && (stage.refillMs ?? 0) <= 5000, `refilled after ${stage.refillMs} ms`);
   }
-  // 74 % of the keys lost at once, 0.9 of whose searches hit: the engine is asked for 0.1 and up to 0.666 more. With all of
-  // them lost that is ten times as much at most, of the sixteen that it can do.
+  // 74 % of the keys lost at once, with a hit ratio of 0.9: engine calls rise from 0.1 by up to 0.666. With all keys
+  // lost they rise at most tenfold; the engine can serve sixteen times as many.
   const { headroom, headroomLeft, amplification, survivable } = goods?.survival ?? {};
   assert.ok((headroom?.low ?? 0) < 16 && (headroom?.high ?? 0) > 16, JSON.stringify(headroom));
   assert.ok((headroomLeft?.low ?? 0) > 2 && (headroomLeft?.high ?? 9) < 4, JSON.stringify(headroomLeft));
@@ -44,11 +44,11 @@ test('each stage is compared with its own past, and what it taught is written do
   assert.ok(samples.every(({ figures }) => figures.cohorts.length === 5));
 });
 
-test('100 % leaves the holdout alone, wherever the circle begins', async (t) => {
-  const rig = createRig();
-  t.after(rig.close);
-  const journal = await rig.end(
-    (await rig.start(planOf({ stages: [{ fraction: 1, holdMs: 2000 }], holdout: 0.2 }))).id,
+test('a stage of 100 % does not flush the holdout, whatever the offset', async (t) => {
+  const harness = createDrillHarness();
+  t.after(harness.close);
+  const journal = await harness.end(
+    (await harness.start(planOf({ stages: [{ fraction: 1, holdMs: 2000 }], holdout: 0.2 }))).id,
   );
   const mark = journal.marks.find((one) => one.kind === 'stage');
   const flushed = mark?.kind === 'stage' ? mark.ranges.reduce((sum, { from, to }) => sum + to - from, 0) : 0;
@@ -57,86 +57,88 @@ test('100 % leaves the holdout alone, wherever the circle begins', async (t) => 
   assert.ok(Math.abs((control?.hitRatio ?? 0) - 0.9) < 0.01);
 });
 
-test('domains are drilled one after another, and the first that fails ends it', async (t) => {
-  const rig = createRig({ domains: ['goods', 'auto', 'jobs'] });
-  t.after(rig.close);
-  rig.weather('auto').failing = 0.05;
-  const journal = await rig.end((await rig.start('domain-by-domain')).id);
+test('domains are drilled one after another, and the first one that fails ends the drill', async (t) => {
+  const harness = createDrillHarness({ domains: ['goods', 'auto', 'jobs'] });
+  t.after(harness.close);
+  harness.load('auto').failing = 0.05;
+  const journal = await harness.end((await harness.start('domain-by-domain')).id);
   assert.deepEqual(journal.domains, ['goods', 'auto', 'jobs']);
   assert.equal(journal.verdict?.kind, 'refused');
   assert.match(journal.verdict?.detail ?? '', /^auto: The hypothesis fails before the first stage: errorRate is 0\.05/);
   assert.deepEqual([...new Set(journal.samples.map(({ domain }) => domain))], ['goods', 'auto']);
-  for (const name of journal.domains) assert.equal(rig.control(name).document().overlay, undefined);
+  for (const name of journal.domains) assert.equal(harness.control(name).document().overlay, undefined);
 });
 
-test('node by node, all that lived on the nodes lost so far is flushed', async (t) => {
+test('in a drill node by node, all keys of the nodes lost so far are flushed', async (t) => {
   const nodes = ['a:1', 'b:2', 'c:3'];
-  const rig = createRig({ nodes });
-  t.after(rig.close);
+  const harness = createDrillHarness({ nodes });
+  t.after(harness.close);
   const seen = new Set<string>();
-  rig.onTick = () => seen.add((rig.control().overlay()?.nodes ?? []).join(' '));
-  const journal = await rig.end((await rig.start('node-by-node')).id);
+  harness.onTick = () => seen.add((harness.control().overlay()?.nodes ?? []).join(' '));
+  const journal = await harness.end((await harness.start('node-by-node')).id);
   assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
   assert.deepEqual([...seen], ['', 'a:1', 'a:1 b:2', 'a:1 b:2 c:3']);
 });
 
 test('a blackout flushes nothing and forces the breaker open until it ends', async (t) => {
-  const rig = createRig();
-  t.after(rig.close);
+  const harness = createDrillHarness();
+  t.after(harness.close);
   const seen = new Set<string>();
-  rig.onTick = ({ state }) => {
+  harness.onTick = ({ state }) => {
     const phase = state.kind === 'running' ? state.phase : state.kind;
-    const { blackout, ranges } = rig.control().overlay() ?? { ranges: [] };
+    const { blackout, ranges } = harness.control().overlay() ?? { ranges: [] };
     seen.add(`${phase} ${blackout} ${ranges.length}`);
   };
-  const journal = await rig.end((await rig.start('engine-blackout')).id);
+  const journal = await harness.end((await harness.start('engine-blackout')).id);
   assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
   assert.deepEqual([...seen], ['baseline false 0', 'stage true 0', 'recovery false 0', 'ending false 0']);
 });
 
-test('a hit ratio ten points lower, of so few searches that it may be chance, is not measured and no failure', async (t) => {
-  const rig = createRig();
-  t.after(rig.close);
-  rig.weather().searchesPerSecond = 40;
-  rig.onTick = ({ state }) => {
-    if (state.kind === 'running' && state.phase !== 'baseline') rig.weather().hitRatio = 0.8;
+test('a lower hit ratio that may be chance ends as not measured and not as failed', async (t) => {
+  const harness = createDrillHarness();
+  t.after(harness.close);
+  harness.load().searchesPerSecond = 40;
+  harness.onTick = ({ state }) => {
+    if (state.kind === 'running' && state.phase !== 'baseline') harness.load().hitRatio = 0.8;
   };
   const stages = [{ fraction: 0.05, holdMs: 5000 }];
-  const { verdict } = await rig.end((await rig.start(planOf({ stages, guards: [], minSearches: 50 }))).id);
+  const { verdict } = await harness.end((await harness.start(planOf({ stages, guards: [], minSearches: 50 }))).id);
   assert.equal(verdict?.kind, 'not-measured', verdict?.detail);
   assert.match(verdict?.detail ?? '', /too few searches of the flushed keys to tell a lower hit ratio from chance/);
 });
 
-test('an erasing drill erases what each stage adds, and no stage ends before that is done', async (t) => {
+test('in mode erase each stage erases its own cohort, and does not end before the erasure', async (t) => {
   let finish = (): void => {};
-  const rig = createRig({ nodes: ['a:1'], erasing: () => new Promise((resolve) => (finish = resolve)) });
-  t.after(rig.close);
+  const harness = createDrillHarness({ nodes: ['a:1'], erasing: () => new Promise((resolve) => (finish = resolve)) });
+  t.after(harness.close);
   let lastedMs = 0;
-  rig.onTick = (journal) => {
+  harness.onTick = (journal) => {
     const first = journal.marks.find(({ kind }) => kind === 'stage');
     lastedMs = (journal.samples.at(-1)?.atMs ?? 0) - (first?.atMs ?? Number.POSITIVE_INFINITY);
     if (lastedMs > 20_000) finish();
   };
-  const journal = await rig.end((await rig.start(planOf({ mode: 'erase' }))).id);
+  const journal = await harness.end((await harness.start(planOf({ mode: 'erase' }))).id);
   assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail);
   const [first, second] = journal.marks.filter(({ kind }) => kind === 'stage');
   assert.ok((second?.atMs ?? 0) - (first?.atMs ?? 0) > 20_000, 'five seconds were planned');
-  const widths = rig.erased.map(({ ranges }) => ranges.reduce((sum, { from, to }) => sum + to - from, 0));
+  const widths = harness.erased.map(({ ranges }) => ranges.reduce((sum, { from, to }) => sum + to - from, 0));
   assert.deepEqual(widths, [2500, 7400]);
 });
 
-test('a drill that cannot erase fails', async (t) => {
-  const rig = createRig({ nodes: ['a:1'], erasing: () => Promise.reject(new Error('NOPERM')) });
-  t.after(rig.close);
-  const { verdict } = await rig.end((await rig.start(planOf({ mode: 'erase' }))).id);
+test('a drill whose erasure fails has failed', async (t) => {
+  const harness = createDrillHarness({ nodes: ['a:1'], erasing: () => Promise.reject(new Error('NOPERM')) });
+  t.after(harness.close);
+  const { verdict } = await harness.end((await harness.start(planOf({ mode: 'erase' }))).id);
   assert.equal(verdict?.kind, 'failed');
   assert.equal(verdict?.detail, 'Not everything could be erased: NOPERM.');
 });
 
-test('a journal holds no more samples than it may, and still shows the whole drill', async (t) => {
-  const rig = createRig();
-  t.after(rig.close);
-  const journal = await rig.end((await rig.start(planOf({ stages: [{ fraction: 0.5, holdMs: 2_400_000 }] }))).id);
+test('a journal has a bounded number of samples, spread over the whole drill', async (t) => {
+  const harness = createDrillHarness();
+  t.after(harness.close);
+  const journal = await harness.end(
+    (await harness.start(planOf({ stages: [{ fraction: 0.5, holdMs: 2_400_000 }] }))).id,
+  );
   assert.ok(journal.samples.length <= 4000 && journal.samples.length > 2000, `${journal.samples.length} samples`);
   assert.ok((journal.samples[0]?.atMs ?? 0) < 5000);
 });

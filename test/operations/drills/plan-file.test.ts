@@ -7,7 +7,7 @@ import {
   loadReadyPlans,
   readPlanFile,
   writePlanFile,
-} from '../../../src/operations/drills/read-plan.ts';
+} from '../../../src/operations/drills/plan-file.ts';
 
 const planOf = (text: string, nodes?: number) => {
   const read = readPlanFile(text, nodes);
@@ -19,7 +19,7 @@ const faultsOf = (text: string, nodes?: number): string => {
   return read.kind === 'faults' ? describeFaults(read.faults) : 'no fault';
 };
 
-test('a plan of a name and one stage has everything else by default', () => {
+test('a plan needs only a name and one stage; everything else has a default', () => {
   const plan = planOf('name: mine\nstages:\n  - { fraction: 0.5, hold: 10s }\n');
   assert.deepEqual(plan.stages, [{ kind: 'fraction', fraction: 0.5, holdMs: 10_000 }]);
   assert.equal(plan.title, 'mine');
@@ -68,11 +68,7 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
     /^stages\[0\]\.kind .*\(missing\); .*fraction, node, blackout/,
   ],
   ['a stage without its time', 'name: a\nstages:\n  - { fraction: 1 }\n', /^stages\[0\]\.hold .*\(missing\)/],
-  [
-    'a setting nobody knows',
-    `${head}holdOut: 0.1\n`,
-    /^holdOut \(line 4\): 0\.1; allowed: no such setting; known: name,/,
-  ],
+  ['an unknown setting', `${head}holdOut: 0.1\n`, /^holdOut \(line 4\): 0\.1; allowed: no such setting; known: name,/],
   ['a holdout of nothing', `${head}holdout: 0\n`, /^holdout \(line 4\): 0; allowed: a number from 0\.001/],
   ['nodes after fractions', `${head}  - { node: 1, hold: 1s }\n`, /^stages\[1\]\.node .*not both/],
   [
@@ -110,12 +106,12 @@ const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
 ];
 
 for (const [what, text, fault] of BAD) {
-  test(`a plan file with ${what} is refused by its place, its value and what is allowed`, () => {
+  test(`a plan file with ${what} is refused with the place, the value and the allowed values`, () => {
     assert.match(faultsOf(text), fault);
   });
 }
 
-test('all faults are told at once', () => {
+test('all faults are reported at once', () => {
   const faults = faultsOf('name: A\nmode: burn\nstages:\n  - { fraction: 7, hold: x }\n').split('\n');
   assert.deepEqual(
     faults.map((fault) => fault.split(' ')[0]),
@@ -123,7 +119,7 @@ test('all faults are told at once', () => {
   );
 });
 
-test('a bomb of aliases is refused', () => {
+test('a file whose aliases expand without limit is refused', () => {
   const lines = ['a: &a [1,1,1,1,1,1,1,1,1]'];
   for (const [from, to] of ['ab', 'bc', 'cd', 'de', 'ef'].map((pair) => [...pair])) {
     lines.push(`${to}: &${to} [${`*${from},`.repeat(9).slice(0, -1)}]`);
@@ -131,7 +127,7 @@ test('a bomb of aliases is refused', () => {
   assert.match(faultsOf(lines.join('\n')), /aliases/);
 });
 
-test('the ready-made plans are whole, in the order of a rehearsal', () => {
+test('the ready-made plans are valid, and in the order of a rehearsal', () => {
   const plans = loadReadyPlans()(3);
   assert.deepEqual(
     plans.map(({ name }) => name),
@@ -144,7 +140,7 @@ test('the ready-made plans are whole, in the order of a rehearsal', () => {
   );
 });
 
-test('a guard of a ready-made plan that rolls back does so within half a second of its break', () => {
+test('guards of ready-made plans that roll back wait for at most half a second', () => {
   for (const plan of loadReadyPlans()(1)) {
     const slow = plan.guards.filter(
       ({ then, forMs, figure }) => then === 'rollback' && figure !== 'hitRatioDrop' && forMs > 500,

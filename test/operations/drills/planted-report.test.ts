@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { HEAD_REPORT } from '../../../src/operations/drills/drill-list.ts';
 import { encodeJournal, type Journal, readJournal } from '../../../src/operations/drills/journal.ts';
 import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
+import { HEAD_REPORT } from '../../../src/operations/drills/run-drill.ts';
 import { DURATION_BOUNDS_MS, figuresBetween, type MeterReading } from '../../../src/operations/meter/figures.ts';
 import { OUTCOMES } from '../../../src/search/events.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
-import { SCENES } from '../../fakes/journal-scenes.ts';
-import { createRig, planOf } from './rig.ts';
+import { SCENES } from '../../fakes/journal.ts';
+import { createDrillHarness, planOf } from './harness.ts';
 
 const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
 const ID = '20260101-000000-goods-x-aaaa';
@@ -26,16 +26,16 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 const journalOf = async (t: TestContext): Promise<Journal> => {
-  const rig = createRig();
-  t.after(rig.close);
-  return rig.end((await rig.start(QUICK)).id);
+  const harness = createDrillHarness();
+  t.after(harness.close);
+  return harness.end((await harness.start(QUICK)).id);
 };
 
-test('a head with a mark that is none is shown as unreadable, and the list goes on', async (t) => {
+test('a head with an invalid mark is listed as unreadable, and the list stays complete', async (t) => {
   const clock = createFakeClock();
   const store = createMemoryControlStore({ clock });
-  const owner = createRig({ clock, store, processId: 'owner' });
-  const other = createRig({ clock, store, processId: 'other' });
+  const owner = createDrillHarness({ clock, store, processId: 'owner' });
+  const other = createDrillHarness({ clock, store, processId: 'other' });
   t.after(owner.close);
   t.after(other.close);
   const { id } = await owner.start(planOf());
@@ -55,21 +55,21 @@ test('a head with a mark that is none is shown as unreadable, and the list goes 
   for (const [fields, why] of bad) {
     const planted = Buffer.from(JSON.stringify({ ...head, samples: [], owner: 'somebody', ...fields }));
     await store.report('goods', HEAD_REPORT, planted, TTL_MS, 0);
-    await other.drills.list();
-    const [shown, ...more] = other.drills.unreadable();
+    const [shown, ...more] = (await other.drills.list()).unreadable;
     assert.equal(shown?.where, 'the control store of goods', JSON.stringify(fields).slice(0, 100));
     assert.match(shown?.why ?? '', why);
     assert.ok((shown?.why.length ?? 0) <= 200 && more.length === 0);
   }
   await store.report('goods', HEAD_REPORT, Buffer.from(JSON.stringify({ ...head, samples: [] })), TTL_MS, 0);
+  const { drills, unreadable } = await other.drills.list();
   assert.deepEqual(
-    (await other.drills.list()).map((drill) => drill.id),
+    drills.map((drill) => drill.id),
     [id],
   );
-  assert.deepEqual(other.drills.unreadable(), []);
+  assert.deepEqual(unreadable, []);
 });
 
-test('a file that is no whole journal is shown as unreadable, and the others are listed, read and drawn', async (t) => {
+test('a damaged file is listed as unreadable, and the others are listed, read and rendered', async (t) => {
   const directory = await folder(t);
   const good = await journalOf(t);
   await writeFile(join(directory, `${good.id}.json`), encodeJournal(good));
@@ -78,40 +78,41 @@ test('a file that is no whole journal is shown as unreadable, and the others are
   const huge = '20260101-000001-goods-x-aaaa';
   await writeFile(join(directory, `${huge}.json`), '');
   await truncate(join(directory, `${huge}.json`), 65 * 2 ** 20);
-  const rig = createRig({ directory, reportPage });
-  t.after(rig.close);
+  const harness = createDrillHarness({ directory, reportPage });
+  t.after(harness.close);
   for (let look = 0; look < 2; look += 1) {
+    const { drills, unreadable } = await harness.drills.list();
     assert.deepEqual(
-      (await rig.drills.list()).map(({ id }) => id),
+      drills.map(({ id }) => id),
       [good.id],
     );
     assert.deepEqual(
-      rig.drills.unreadable().map(({ id, why }) => [id, /marks\/0|bytes/.exec(why)?.[0]]),
+      unreadable.map(({ id, why }) => [id, /marks\/0|bytes/.exec(why)?.[0]]),
       [
         [huge, 'bytes'],
         [ID, 'marks/0'],
       ],
     );
   }
-  assert.match(await rig.drills.page(good.id), /<html/);
-  await assert.rejects(rig.drills.page(ID), { code: 'unknown-drill', message: /cannot be read.*marks/ });
-  await assert.rejects(rig.drills.journal(huge), { code: 'unknown-drill', message: /bytes/ });
+  assert.match(await harness.drills.page(good.id), /<html/);
+  await assert.rejects(harness.drills.page(ID), { code: 'unknown-drill', message: /cannot be read.*marks/ });
+  await assert.rejects(harness.drills.journal(huge), { code: 'unknown-drill', message: /bytes/ });
 });
 
-test('a journal under the name of another is unreadable, and of very many such files some are shown', async (t) => {
+test('a journal under the name of another drill is unreadable, and the list of unreadable files is bounded', async (t) => {
   const directory = await folder(t);
   const good = await journalOf(t);
   const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
   for (const name of names) await writeFile(join(directory, `${name}.json`), encodeJournal(good));
-  const rig = createRig({ directory, keep: 100 });
-  t.after(rig.close);
-  assert.deepEqual(await rig.drills.list(), []);
-  const shown = rig.drills.unreadable();
+  const harness = createDrillHarness({ directory, keep: 100 });
+  t.after(harness.close);
+  const { drills, unreadable: shown } = await harness.drills.list();
+  assert.deepEqual(drills, []);
   assert.equal(shown.length, 64);
   assert.equal(shown[0]?.why, `it is the journal of ${good.id}`);
 });
 
-test('every journal this version writes is one it reads', () => {
+test('this version reads every journal that it writes', () => {
   for (const scene of Object.values(SCENES)) {
     const journal = scene();
     const read = readJournal(JSON.parse(JSON.stringify(journal)));
@@ -119,7 +120,7 @@ test('every journal this version writes is one it reads', () => {
   }
 });
 
-test('what others report of their counts spoils no journal: what is drawn from any of them is read again', async (t) => {
+test('no readings of other processes make a journal unreadable', async (t) => {
   const good = await journalOf(t);
   const amount = fc.oneof(fc.constantFrom(0, 1e-9, 1, 1e12), fc.double({ min: 0, max: 1e12, noNaN: true }));
   const reading: fc.Arbitrary<MeterReading> = fc.record({
@@ -146,7 +147,7 @@ test('what others report of their counts spoils no journal: what is drawn from a
   );
 });
 
-test('whatever stands in the place of a member, a journal is drawn or said to be unreadable', async (t) => {
+test('with any value in place of any member a journal is rendered or listed as unreadable', async (t) => {
   const good: unknown = JSON.parse(JSON.stringify(await journalOf(t)));
   const places = placesIn(good);
   fc.assert(
@@ -161,7 +162,7 @@ test('whatever stands in the place of a member, a journal is drawn or said to be
 
 type Path = readonly (string | number)[];
 
-/** Of every member, and of the first items of lists. */
+/** The paths of every member, and of the first items of lists. */
 function placesIn(value: unknown, path: Path = []): readonly Path[] {
   if (typeof value !== 'object' || value === null) return [path];
   const parts: readonly (readonly [string | number, unknown])[] = Array.isArray(value)

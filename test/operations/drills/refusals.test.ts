@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OperationRefused } from '../../../src/control/operation-error.ts';
-import type { StartAsk } from '../../../src/operations/drills/drills.ts';
+import type { StartRequest } from '../../../src/operations/drills/drills.ts';
 import { figuresBetween } from '../../../src/operations/meter/figures.ts';
-import { createRig, planOf, previewOf, type RigOptions } from './rig.ts';
+import { createDrillHarness, type DrillHarnessOptions, planOf, previewOf } from './harness.ts';
 
-const ASK: StartAsk = { plan: 'canary', domains: ['goods'], by: 'anna', reason: 'rehearsal' };
+const ASK: StartRequest = { plan: 'canary', domains: ['goods'], by: 'anna', reason: 'rehearsal' };
 const NODE = { name: 'n', stages: [{ kind: 'node', node: 5, holdMs: 1000 }] };
 
 const BAD: readonly {
   readonly what: string;
-  readonly ask: Partial<Record<keyof StartAsk, unknown>>;
-  readonly rig?: RigOptions;
+  readonly ask: Partial<Record<keyof StartRequest, unknown>>;
+  readonly harness?: DrillHarnessOptions;
   readonly code: string;
   readonly parameter?: string;
 }[] = [
@@ -44,53 +44,53 @@ const BAD: readonly {
   {
     what: 'a node the store does not have',
     ask: { plan: NODE },
-    rig: { nodes: ['a:1'] },
+    harness: { nodes: ['a:1'] },
     code: 'invalid-plan',
     parameter: '/plan/stages/0/node',
   },
   {
     what: 'FLUSHALL on a store that is not dedicated',
     ask: { plan: { name: 'x', mode: 'erase', eraseBy: 'flushall', stages: [{ fraction: 1, holdMs: 1000 }] } },
-    rig: { nodes: ['a:1'] },
+    harness: { nodes: ['a:1'] },
     code: 'not-dedicated',
     parameter: '/plan/eraseBy',
   },
 ];
 
-for (const { what, ask, rig: options, code, parameter } of BAD) {
-  test(`a drill with ${what} is refused, and nothing has changed`, async (t) => {
-    const rig = createRig({ domains: ['goods', 'auto'], ...options });
-    t.after(rig.close);
-    const wrong = { ...ASK, ...ask } as StartAsk;
-    await assert.rejects(rig.drills.start(wrong), (error: unknown) => {
+for (const { what, ask, harness: options, code, parameter } of BAD) {
+  test(`a drill with ${what} is refused, and nothing changes`, async (t) => {
+    const harness = createDrillHarness({ domains: ['goods', 'auto'], ...options });
+    t.after(harness.close);
+    const wrong = { ...ASK, ...ask } as StartRequest;
+    await assert.rejects(harness.drills.start(wrong), (error: unknown) => {
       assert.ok(error instanceof OperationRefused);
       assert.equal(error.code, code, error.message);
       if (parameter !== undefined) assert.equal(error.parameter, parameter);
       return true;
     });
-    assert.equal(rig.control().document().revision, 0);
-    assert.deepEqual(await rig.drills.list(), []);
-    assert.deepEqual(rig.events, []);
+    assert.equal(harness.control().document().revision, 0);
+    assert.deepEqual((await harness.drills.list()).drills, []);
+    assert.deepEqual(harness.events, []);
   });
 }
 
-test('a drill whose dry run is refused is refused; one that cannot be counted is not', async (t) => {
+test('a drill whose preview is refused is refused; a drill whose keys cannot be counted is not', async (t) => {
   let code: 'not-dedicated' | 'control-unavailable' = 'not-dedicated';
-  const rig = createRig({ preview: () => Promise.reject(new OperationRefused(code, 'no')) });
-  t.after(rig.close);
-  await assert.rejects(rig.start('canary'), { code });
+  const harness = createDrillHarness({ preview: () => Promise.reject(new OperationRefused(code, 'no')) });
+  t.after(harness.close);
+  await assert.rejects(harness.start('canary'), { code });
   code = 'control-unavailable';
-  const { previews } = await rig.start('canary');
+  const { previews } = await harness.start('canary');
   assert.deepEqual(previews, {});
 });
 
-test('the dry run shows each stage and what speaks against it', async (t) => {
-  const rig = createRig({
+test('the dry run shows each stage and the reasons against it', async (t) => {
+  const harness = createDrillHarness({
     preview: async ({ mode, fraction }) =>
       previewOf(mode, fraction, { survivable: 0.3, searches: fraction < 1 ? 10 : 0 }),
   });
-  t.after(rig.close);
-  const { domains, warnings, plan } = await rig.drills.preview({ plan: '1-5-25-100' });
+  t.after(harness.close);
+  const { domains, warnings, plan } = await harness.drills.preview({ plan: '1-5-25-100' });
   assert.equal(plan.name, '1-5-25-100');
   assert.deepEqual(
     domains[0]?.stages.map(({ preview }) => preview.fraction),
@@ -101,17 +101,19 @@ test('the dry run shows each stage and what speaks against it', async (t) => {
   ]);
 });
 
-test('the dry run says what each cohort will be asked, and warns where that tells nothing', async (t) => {
+test('the dry run shows the expected searches of each cohort, and warns of too few', async (t) => {
   const searchesPerSecond = 30;
-  const rig = createRig({ recent: () => ({ ...figuresBetween(new Map(), new Map()), searchesPerSecond }) });
-  t.after(rig.close);
-  const { domains, warnings } = await rig.drills.preview({ plan: 'canary' });
+  const harness = createDrillHarness({
+    recent: () => ({ ...figuresBetween(new Map(), new Map()), searchesPerSecond }),
+  });
+  t.after(harness.close);
+  const { domains, warnings } = await harness.drills.preview({ plan: 'canary' });
   const cohort = { share: 0.01, searchesPerSecond: 0.3, enoughMs: 66_667 };
   assert.deepEqual(domains[0]?.cohorts, { control: cohort, stages: [cohort], flushed: cohort });
   assert.deepEqual(warnings, [
     'goods: about 0.3 searches a second are of keys to be flushed; 20 of them take 67 s, and 60 s are waited at most. It will probably end as not measured.',
   ]);
-  const whole = await rig.drills.preview({ plan: '1-5-25-100' });
+  const whole = await harness.drills.preview({ plan: '1-5-25-100' });
   assert.deepEqual(
     whole.domains[0]?.cohorts.stages.map(({ share }) => share),
     [0.01, 0.04, 0.2, 0.74],
@@ -119,32 +121,34 @@ test('the dry run says what each cohort will be asked, and warns where that tell
   assert.deepEqual([whole.domains[0]?.cohorts.flushed.share, whole.warnings], [0.99, []]);
 });
 
-test('the dry run warns of a domain nobody searches, of a halt and of a drill that runs', async (t) => {
-  const rig = createRig({ preview: async ({ mode, fraction }) => previewOf(mode, fraction, { searches: 0 }) });
-  t.after(rig.close);
-  const { id } = await rig.start(planOf());
-  const during = (await rig.drills.preview({ plan: 'canary' })).warnings;
+test('the dry run warns of a domain without searches, of a halt and of a running drill', async (t) => {
+  const harness = createDrillHarness({
+    preview: async ({ mode, fraction }) => previewOf(mode, fraction, { searches: 0 }),
+  });
+  t.after(harness.close);
+  const { id } = await harness.start(planOf());
+  const during = (await harness.drills.preview({ plan: 'canary' })).warnings;
   assert.ok(during.some((warning) => warning.includes('nothing was searched of late')));
   assert.ok(during.some((warning) => warning.includes(`drill ${id} runs there`)));
-  await rig.drills.halt({ by: 'anna', reason: 'fire' });
-  const halted = (await rig.drills.preview({ plan: 'canary' })).warnings;
+  await harness.drills.halt({ by: 'anna', reason: 'fire' });
+  const halted = (await harness.drills.preview({ plan: 'canary' })).warnings;
   assert.ok(halted.some((warning) => warning.includes('halted by anna: fire')));
 });
 
-test('the dry run of a blackout flushes nothing, that of a node the share of that node', async (t) => {
+test('the dry run of a blackout shows no loss, and that of a node the share of the node', async (t) => {
   const nodes = ['a:1', 'b:2'];
-  const rig = createRig({
+  const harness = createDrillHarness({
     nodes,
     preview: async ({ mode, fraction }) => ({
       ...previewOf(mode, fraction, { extraCallsPerSecond: 100 }),
       nodes: nodes.map((node) => ({ node, keys: 5, bytes: 50, exact: true })),
     }),
   });
-  t.after(rig.close);
-  const blackout = await rig.drills.preview({ plan: 'engine-blackout' });
+  t.after(harness.close);
+  const blackout = await harness.drills.preview({ plan: 'engine-blackout' });
   const dark = blackout.domains[0]?.stages[0]?.preview;
   assert.deepEqual([dark?.fraction, dark?.memory.entries, dark?.nodes[0]?.keys], [0, 0, 0]);
-  const byNode = await rig.drills.preview({ plan: 'node-by-node' });
+  const byNode = await harness.drills.preview({ plan: 'node-by-node' });
   const [first] = byNode.domains[0]?.stages ?? [];
   assert.deepEqual(
     first?.preview.nodes.map(({ node }) => node),

@@ -1,25 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeContent } from '../../fakes/content.ts';
-import { bucketOf } from './bucket.ts';
-import { flushScene } from './scene.ts';
+import { bucketOf, flushHarness } from './harness.ts';
 
 const ALL = [{ from: 0, to: 10_000 }];
 const words = (text: RegExp, parameter: string) => ({ code: 'not-dedicated', message: text, parameter });
 
 test('an erasure waits until every process knows the floor, then removes the range and nothing else', async (t) => {
-  const scene = flushScene(t);
-  const keys = scene.hold(400);
-  scene.content.put('a:1', 'somebody else’s', Buffer.alloc(1));
-  const { ranges } = await scene.flush.flush({ mode: 'erase', fraction: 0.5, from: 2000 });
-  assert.equal(scene.flush.erasure()?.state, 'running');
-  await scene.pass(950);
-  assert.equal(scene.held().length, 401);
-  await scene.pass(400);
+  const harness = flushHarness(t);
+  const keys = harness.hold(400);
+  harness.content.put('a:1', 'somebody else’s', Buffer.alloc(1));
+  const { ranges } = await harness.flush.flush({ mode: 'erase', fraction: 0.5, from: 2000 });
+  assert.equal(harness.flush.erasure()?.state, 'running');
+  await harness.pass(950);
+  assert.equal(harness.held().length, 401);
+  await harness.pass(400);
   const staying = keys.filter(({ bucket }) => bucket < 2000 || bucket >= 7000).map(({ storeName }) => storeName);
-  assert.deepEqual(scene.held().toSorted(), [...staying, 'somebody else’s'].toSorted());
+  assert.deepEqual(harness.held().toSorted(), [...staying, 'somebody else’s'].toSorted());
   assert.deepEqual(ranges, [{ from: 2000, to: 7000 }]);
-  const over = scene.flush.erasure();
+  const over = harness.flush.erasure();
   assert.equal(over?.state, 'done');
   assert.deepEqual(
     over?.nodes.map(({ node, by, state, scanned }) => ({ node, by, state, scanned })),
@@ -33,25 +32,25 @@ test('an erasure waits until every process knows the floor, then removes the ran
     over?.nodes.reduce((sum, node) => sum + node.removed, 0),
     removed,
   );
-  const said = scene.events.find((event) => event.kind === 'erasure');
+  const said = harness.events.find((event) => event.kind === 'erasure');
   assert.deepEqual([said?.state, said?.removed], ['done', removed]);
 });
 
-test('keys go no faster than the rate, node by node', async (t) => {
-  const scene = flushScene(t, { keysPerSecond: 1000, followMs: 0 });
-  scene.hold(6000);
-  await scene.flush.flush({ mode: 'erase', fraction: 1 });
+test('keys are removed no faster than the rate, on each node', async (t) => {
+  const harness = flushHarness(t, { keysPerSecond: 1000, followMs: 0 });
+  harness.hold(6000);
+  await harness.flush.flush({ mode: 'erase', fraction: 1 });
   for (const second of [1, 2]) {
-    await scene.pass(1000);
-    const gone = 6000 - scene.held().length;
+    await harness.pass(1000);
+    const gone = 6000 - harness.held().length;
     assert.ok(gone <= 2 * (1000 * second + 250) && gone >= 2 * (1000 * second - 250), `${gone} after ${second} s`);
   }
-  await scene.pass(1500);
-  assert.deepEqual([scene.flush.erasure()?.state, scene.held().length], ['done', 0]);
+  await harness.pass(1500);
+  assert.deepEqual([harness.flush.erasure()?.state, harness.held().length], ['done', 0]);
 });
 
 test('a second erasure is refused before anything has changed', async (t) => {
-  const { flush, control, pass } = flushScene(t);
+  const { flush, control, pass } = flushHarness(t);
   await flush.flush({ mode: 'erase', fraction: 1 });
   const before = control.document();
   await assert.rejects(flush.flush({ mode: 'erase', fraction: 1 }), { code: 'erasure-running' });
@@ -63,39 +62,39 @@ test('a second erasure is refused before anything has changed', async (t) => {
   await flush.flush({ mode: 'erase', fraction: 1 });
 });
 
-test('an erasure whose floor could not be raised does not begin, and is in nobody’s way', async (t) => {
+test('an erasure whose floor could not be raised does not begin, and does not block the next one', async (t) => {
   const refused = new Error('the store is away');
-  const scene = flushScene(t);
-  scene.hold(10);
-  t.mock.method(scene.control, 'change', () => Promise.reject(refused), { times: 1 });
-  await assert.rejects(scene.flush.flush({ mode: 'erase', fraction: 1 }), refused);
-  await scene.pass(1500);
-  assert.equal(scene.held().length, 10);
-  await scene.flush.flush({ mode: 'erase', fraction: 1 });
-  await scene.pass(1500);
-  assert.equal(scene.held().length, 0);
+  const harness = flushHarness(t);
+  harness.hold(10);
+  t.mock.method(harness.control, 'change', () => Promise.reject(refused), { times: 1 });
+  await assert.rejects(harness.flush.flush({ mode: 'erase', fraction: 1 }), refused);
+  await harness.pass(1500);
+  assert.equal(harness.held().length, 10);
+  await harness.flush.flush({ mode: 'erase', fraction: 1 });
+  await harness.pass(1500);
+  assert.equal(harness.held().length, 0);
 });
 
-test('a node that fails for a while is begun anew and finished', async (t) => {
-  const scene = flushScene(t, { followMs: 0, keysPerSecond: 1000 });
-  scene.hold(1000);
-  await scene.flush.flush({ mode: 'erase', fraction: 1 });
-  await scene.pass(100);
-  scene.content.refuse('b:1', 'b:1 did not answer.');
-  await scene.pass(1000);
-  assert.equal(scene.flush.erasure()?.nodes[1]?.state, 'running');
-  scene.content.refuse('b:1', undefined);
-  await scene.pass(3000);
-  assert.deepEqual([scene.flush.erasure()?.state, scene.held().length], ['done', 0]);
+test('a node that fails for a while is scanned again from the beginning, and finished', async (t) => {
+  const harness = flushHarness(t, { followMs: 0, keysPerSecond: 1000 });
+  harness.hold(1000);
+  await harness.flush.flush({ mode: 'erase', fraction: 1 });
+  await harness.pass(100);
+  harness.content.refuse('b:1', 'b:1 did not answer.');
+  await harness.pass(1000);
+  assert.equal(harness.flush.erasure()?.nodes[1]?.state, 'running');
+  harness.content.refuse('b:1', undefined);
+  await harness.pass(3000);
+  assert.deepEqual([harness.flush.erasure()?.state, harness.held().length], ['done', 0]);
 });
 
-test('a node that keeps failing is given up with its words, and the others are erased', async (t) => {
-  const scene = flushScene(t, { followMs: 0 });
-  scene.hold(100);
-  scene.content.refuse('a:1', 'a:1 refused SCAN: no permission.');
-  await scene.flush.flush({ mode: 'erase', fraction: 1 });
-  await scene.pass(10_000);
-  const { state, nodes = [] } = scene.flush.erasure() ?? {};
+test('a node that keeps failing is reported with its message, and the others are erased', async (t) => {
+  const harness = flushHarness(t, { followMs: 0 });
+  harness.hold(100);
+  harness.content.refuse('a:1', 'a:1 refused SCAN: no permission.');
+  await harness.flush.flush({ mode: 'erase', fraction: 1 });
+  await harness.pass(10_000);
+  const { state, nodes = [] } = harness.flush.erasure() ?? {};
   assert.deepEqual(
     [state, nodes.map((node) => [node.state, node.detail])],
     [
@@ -106,50 +105,50 @@ test('a node that keeps failing is given up with its words, and the others are e
       ],
     ],
   );
-  assert.deepEqual([scene.content.held('a:1').length, scene.content.held('b:1').length], [50, 0]);
-  const said = scene.events.find((event) => event.kind === 'erasure');
+  assert.deepEqual([harness.content.held('a:1').length, harness.content.held('b:1').length], [50, 0]);
+  const said = harness.events.find((event) => event.kind === 'erasure');
   assert.deepEqual([said?.state, said?.removed, said?.detail], ['failed', 50, 'a:1 refused SCAN: no permission.']);
 });
 
 test('closing and a signal stop an erasure at once', async (t) => {
-  const scene = flushScene(t, { followMs: 0, keysPerSecond: 400 });
-  scene.hold(2000);
+  const harness = flushHarness(t, { followMs: 0, keysPerSecond: 400 });
+  harness.hold(2000);
   const stop = new AbortController();
-  const erasing = scene.flush.erase({ ranges: ALL, by: 'unlink' }, stop.signal);
-  await scene.pass(500);
+  const erasing = harness.flush.erase({ ranges: ALL, by: 'unlink' }, stop.signal);
+  await harness.pass(500);
   stop.abort();
   const { state, nodes } = await erasing;
   assert.deepEqual([state, nodes.map((node) => node.state)], ['stopped', ['stopped', 'stopped']]);
-  const left = scene.held().length;
+  const left = harness.held().length;
   assert.ok(left > 1000 && left < 2000);
-  await scene.flush.flush({ mode: 'erase', fraction: 1 });
-  await scene.pass(500);
-  scene.flush.close();
-  await scene.pass(50);
-  const atEnd = scene.held().length;
-  await scene.pass(2000);
-  assert.deepEqual([scene.flush.erasure()?.state, scene.held().length], ['stopped', atEnd]);
+  await harness.flush.flush({ mode: 'erase', fraction: 1 });
+  await harness.pass(500);
+  harness.flush.close();
+  await harness.pass(50);
+  const atEnd = harness.held().length;
+  await harness.pass(2000);
+  assert.deepEqual([harness.flush.erasure()?.state, harness.held().length], ['stopped', atEnd]);
 });
 
 test('a drill erases the nodes it names', async (t) => {
-  const scene = flushScene(t);
-  scene.hold(100);
-  const erasing = scene.flush.erase({ ranges: ALL, nodes: ['b:1'], by: 'unlink' }, new AbortController().signal);
-  await scene.pass(500);
+  const harness = flushHarness(t);
+  harness.hold(100);
+  const erasing = harness.flush.erase({ ranges: ALL, nodes: ['b:1'], by: 'unlink' }, new AbortController().signal);
+  await harness.pass(500);
   assert.equal((await erasing).state, 'done');
-  assert.deepEqual([scene.content.held('a:1').length, scene.content.held('b:1').length], [50, 0]);
+  assert.deepEqual([harness.content.held('a:1').length, harness.content.held('b:1').length], [50, 0]);
 });
 
-test('a node that took over meanwhile is erased as well', async (t) => {
+test('a node that took over during the erasure is erased as well', async (t) => {
   const nodes = ['a:1'];
   const content = createFakeContent({ domain: 'goods', nodes: ['a:1', 'b:1'] });
-  const scene = flushScene(t, { content: { ...content, nodes: () => nodes }, followMs: 0, bucketOf });
+  const harness = flushHarness(t, { content: { ...content, nodes: () => nodes }, followMs: 0, bucketOf });
   for (const node of ['a:1', 'b:1']) content.put(node, `sc1:goods:{${'k'.repeat(22)}}`, Buffer.alloc(1));
-  await scene.flush.flush({ mode: 'erase', fraction: 1 });
+  await harness.flush.flush({ mode: 'erase', fraction: 1 });
   nodes.splice(0, 1, 'b:1');
-  await scene.pass(500);
+  await harness.pass(500);
   assert.deepEqual(
-    scene.flush.erasure()?.nodes.map(({ node, removed }) => [node, removed]),
+    harness.flush.erasure()?.nodes.map(({ node, removed }) => [node, removed]),
     [
       ['a:1', 1],
       ['b:1', 1],
@@ -157,9 +156,9 @@ test('a node that took over meanwhile is erased as well', async (t) => {
   );
 });
 
-test('whole nodes are emptied only where the store is declared for it, and all of it is asked', async (t) => {
+test('whole nodes are emptied only with a dedicated store and the fraction 1', async (t) => {
   const ask = { mode: 'erase', fraction: 1, by: 'flushall' } as const;
-  const shared = flushScene(t);
+  const shared = flushHarness(t);
   shared.hold(10);
   await assert.rejects(shared.flush.flush(ask), words(/dedicated: true/, 'by'));
   await assert.rejects(shared.flush.preview(ask), words(/dedicated: true/, 'by'));
@@ -167,19 +166,19 @@ test('whole nodes are emptied only where the store is declared for it, and all o
   assert.equal(shared.control.document().revision, 0);
   t.mock.timers.reset();
 
-  const together = flushScene(t, { dedicated: true });
+  const together = flushHarness(t, { dedicated: true });
   await assert.rejects(together.flush.flush(ask), words(/control:/, 'by'));
   t.mock.timers.reset();
 
-  const scene = flushScene(t, { dedicated: true, controlElsewhere: true });
-  scene.hold(10);
-  scene.content.put('a:1', 'somebody else’s', Buffer.alloc(1));
-  await assert.rejects(scene.flush.flush({ ...ask, fraction: 0.5 }), words(/fraction must be 1/, 'fraction'));
-  await scene.flush.flush(ask);
-  await scene.pass(1100);
-  assert.deepEqual(scene.held(), []);
+  const harness = flushHarness(t, { dedicated: true, controlElsewhere: true });
+  harness.hold(10);
+  harness.content.put('a:1', 'somebody else’s', Buffer.alloc(1));
+  await assert.rejects(harness.flush.flush({ ...ask, fraction: 0.5 }), words(/fraction must be 1/, 'fraction'));
+  await harness.flush.flush(ask);
+  await harness.pass(1100);
+  assert.deepEqual(harness.held(), []);
   assert.deepEqual(
-    scene.flush.erasure()?.nodes.map(({ by, removed }) => [by, removed]),
+    harness.flush.erasure()?.nodes.map(({ by, removed }) => [by, removed]),
     [
       ['flushall', 6],
       ['flushall', 5],
@@ -187,8 +186,8 @@ test('whole nodes are emptied only where the store is declared for it, and all o
   );
 });
 
-test('without a store an erasure is done with its floor', async (t) => {
-  const { flush, control } = flushScene(t, { store: false });
+test('without a store an erasure is done when its floor is raised', async (t) => {
+  const { flush, control } = flushHarness(t, { store: false });
   const { after } = await flush.flush({ mode: 'erase', fraction: 1 });
   assert.equal(after.ranges[0]?.floor, after.generation);
   assert.deepEqual(flush.erasure(), { state: 'done', nodes: [], seconds: 0 });
@@ -196,8 +195,8 @@ test('without a store an erasure is done with its floor', async (t) => {
   assert.equal(control.document().revision, 1);
 });
 
-test('a store whose nodes nobody knows yet is not erased, and no floor rises', async (t) => {
-  const { flush, control } = flushScene(t, { nodes: [] });
+test('a store whose nodes are not known yet is not erased, and no floor rises', async (t) => {
+  const { flush, control } = flushHarness(t, { nodes: [] });
   await assert.rejects(flush.flush({ mode: 'erase', fraction: 1 }), { code: 'no-store' });
   assert.equal(control.document().revision, 0);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { bucketsIn, MAX_SUPPRESSED } from '../../../src/control/document.ts';
 import { beginOverlay, endOverlay } from '../../../src/control/overlay.ts';
 import { entryOf } from '../../fakes/entry.ts';
-import { type FlushScene, flushScene, pagesOf } from './scene.ts';
+import { type FlushHarness, flushHarness, pagesOf } from './harness.ts';
 
 const OVERLAY = {
   drill: 'd1',
@@ -15,17 +15,17 @@ const OVERLAY = {
   cohorts: [],
 } as const;
 
-/** How an entry of the first generation is judged now, bucket by bucket. */
-const judged = ({ control, clock }: FlushScene, bucket: number, parts = {}): string =>
+/** The current verdict on an entry of the first generation, bucket by bucket. */
+const judged = ({ control, clock }: FlushHarness, bucket: number, parts = {}): string =>
   control.rules.judge(entryOf(clock, { generation: 1, ...parts }), {
     storeName: 'sc1:goods:{x}',
     bucket,
     request: { text: 'кроссовки' },
   });
 
-test('a drop makes misses of the range and of nothing else', async (t) => {
-  const scene = flushScene(t);
-  const { ranges, before, after } = await scene.flush.flush({ mode: 'drop', fraction: 0.25, from: 9000 });
+test('after a drop the range is a miss, and nothing else is', async (t) => {
+  const harness = flushHarness(t);
+  const { ranges, before, after } = await harness.flush.flush({ mode: 'drop', fraction: 0.25, from: 9000 });
   assert.deepEqual(ranges, [
     { from: 0, to: 1500 },
     { from: 9000, to: 10_000 },
@@ -33,45 +33,45 @@ test('a drop makes misses of the range and of nothing else', async (t) => {
   const { generation } = after;
   assert.equal(before.generation, 1);
   assert.deepEqual(
-    [0, 1499, 1500, 8999, 9000].map((bucket) => judged(scene, bucket)),
+    [0, 1499, 1500, 8999, 9000].map((bucket) => judged(harness, bucket)),
     ['flushed', 'flushed', 'whole', 'whole', 'flushed'],
   );
-  assert.equal(judged(scene, 0, { generation }), 'whole');
-  assert.deepEqual(scene.events, [{ kind: 'flushed', domain: 'goods', mode: 'drop', buckets: 2500, generation }]);
+  assert.equal(judged(harness, 0, { generation }), 'whole');
+  assert.deepEqual(harness.events, [{ kind: 'flushed', domain: 'goods', mode: 'drop', buckets: 2500, generation }]);
 });
 
-test('a refresh makes the range stale, and tells which index it is for', async (t) => {
-  const scene = flushScene(t);
-  const { after } = await scene.flush.flush({ mode: 'refresh', fraction: 1, indexVersion: 'goods-0042' });
-  assert.equal(judged(scene, 77), 'outdated');
+test('after a refresh the range is stale, and the document has the index version', async (t) => {
+  const harness = flushHarness(t);
+  const { after } = await harness.flush.flush({ mode: 'refresh', fraction: 1, indexVersion: 'goods-0042' });
+  assert.equal(judged(harness, 77), 'outdated');
   assert.equal(after.indexVersion, 'goods-0042');
 });
 
-test('where a flush begins is left to chance', async (t) => {
+test('a flush begins at a random bucket', async (t) => {
   const places = [0.1, 0.7];
-  const { flush } = flushScene(t, { random: () => places.shift() ?? 0 });
+  const { flush } = flushHarness(t, { random: () => places.shift() ?? 0 });
   assert.deepEqual((await flush.flush({ mode: 'drop', fraction: 0.01 })).ranges, [{ from: 1000, to: 1100 }]);
   assert.deepEqual((await flush.flush({ mode: 'drop', fraction: 0.01 })).ranges, [{ from: 7000, to: 7100 }]);
 });
 
 test('a flush is refused while a drill runs; a purge and a suppression are not', async (t) => {
-  const scene = flushScene(t);
-  const { flush, control } = scene;
+  const harness = flushHarness(t);
+  const { flush, control } = harness;
   await control.change((document) => beginOverlay(document, OVERLAY));
   const before = control.document();
   for (const mode of ['refresh', 'drop', 'erase'] as const) {
     await assert.rejects(flush.flush({ mode, fraction: 1 }), { code: 'drill-running', message: /d1 runs in goods/ });
   }
-  assert.deepEqual([control.document(), flush.erasure(), scene.events], [before, undefined, []]);
+  assert.deepEqual([control.document(), flush.erasure(), harness.events], [before, undefined, []]);
   await flush.purge(pagesOf('кроссовки'));
   await flush.suppress(['1']);
-  assert.equal(judged(scene, 5), 'flushed');
+  assert.equal(judged(harness, 5), 'flushed');
   await control.change((document) => endOverlay(document, 'd1'));
   await flush.flush({ mode: 'drop', fraction: 1 });
 });
 
-test('a drill whose owner is gone is in no flush’s way', async (t) => {
-  const { flush, control, pass } = flushScene(t);
+test('an expired drill does not block a flush', async (t) => {
+  const { flush, control, pass } = flushHarness(t);
   await control.change((document) => beginOverlay(document, OVERLAY));
   await pass(OVERLAY.leaseMs + 100);
   assert.equal(control.overlay(), undefined);
@@ -79,8 +79,8 @@ test('a drill whose owner is gone is in no flush’s way', async (t) => {
   assert.equal(bucketsIn(after.ranges), 10_000);
 });
 
-test('the bound on ranges refuses one more, and nothing has changed', async (t) => {
-  const { flush, control } = flushScene(t);
+test('a flush above the maximum of ranges is refused, and nothing changes', async (t) => {
+  const { flush, control } = flushHarness(t);
   for (let place = 0; place < 32; place += 1) {
     await flush.flush({ mode: 'drop', fraction: 0.0001, from: 2 * place });
   }
@@ -91,35 +91,35 @@ test('the bound on ranges refuses one more, and nothing has changed', async (t) 
   assert.equal(control.document().ranges.length, 1);
 });
 
-test('a purge concerns every page of its text and no other', async (t) => {
-  const scene = flushScene(t);
-  const { after, ranges } = await scene.flush.purge(pagesOf('кроссовки'));
-  assert.equal(judged(scene, 3), 'flushed');
+test('a purge flushes every page of its text and no other', async (t) => {
+  const harness = flushHarness(t);
+  const { after, ranges } = await harness.flush.purge(pagesOf('кроссовки'));
+  assert.equal(judged(harness, 3), 'flushed');
   assert.deepEqual([ranges, after.purges.map(({ text }) => text)], [[], ['кроссовки']]);
-  await scene.flush.purge(pagesOf('кроссовки'));
-  assert.equal(scene.control.document().purges.length, 1);
-  await assert.rejects(scene.flush.purge(pagesOf('  ')), { code: 'invalid-request', parameter: 'q' });
+  await harness.flush.purge(pagesOf('кроссовки'));
+  assert.equal(harness.control.document().purges.length, 1);
+  await assert.rejects(harness.flush.purge(pagesOf('  ')), { code: 'invalid-request', parameter: 'q' });
 });
 
 test('a suppressed document hides its pages until it is lifted', async (t) => {
-  const scene = flushScene(t);
-  const { after } = await scene.flush.suppress(['7', '8', '7']);
+  const harness = flushHarness(t);
+  const { after } = await harness.flush.suppress(['7', '8', '7']);
   assert.deepEqual(
     after.suppressed.map(({ id }) => id),
     ['7', '8'],
   );
-  assert.equal(judged(scene, 3, { resultIds: ['6', '7'] }), 'suppressed');
-  assert.equal(scene.control.rules.hides()?.('8'), true);
-  await scene.flush.suppress(['7', '8', 'unknown'], true);
-  assert.equal(scene.control.rules.hides(), undefined);
-  assert.deepEqual(scene.events, [
+  assert.equal(judged(harness, 3, { resultIds: ['6', '7'] }), 'suppressed');
+  assert.equal(harness.control.rules.hides()?.('8'), true);
+  await harness.flush.suppress(['7', '8', 'unknown'], true);
+  assert.equal(harness.control.rules.hides(), undefined);
+  assert.deepEqual(harness.events, [
     { kind: 'suppressed', domain: 'goods', ids: 2, lifted: false },
     { kind: 'suppressed', domain: 'goods', ids: 3, lifted: true },
   ]);
 });
 
 test('a list of suppressions that does not fit changes nothing', async (t) => {
-  const { flush, control } = flushScene(t);
+  const { flush, control } = flushHarness(t);
   const ids = Array.from({ length: MAX_SUPPRESSED }, (_, id) => `${id}`);
   await flush.suppress(ids);
   const before = control.document();
@@ -129,8 +129,8 @@ test('a list of suppressions that does not fit changes nothing', async (t) => {
   assert.equal(control.document().suppressed.length, MAX_SUPPRESSED);
 });
 
-test('ids that are none are refused by their name', async (t) => {
-  const { flush, control } = flushScene(t);
+test('invalid ids are refused with the parameter', async (t) => {
+  const { flush, control } = flushHarness(t);
   const tooMany = Array.from({ length: MAX_SUPPRESSED + 1 }, (_, id) => `${id}`);
   for (const ids of [[], [''], ['x'.repeat(129)], ['\ud800'], tooMany]) {
     await assert.rejects(flush.suppress(ids), { code: 'invalid-request', parameter: 'ids' });
@@ -138,8 +138,8 @@ test('ids that are none are refused by their name', async (t) => {
   assert.equal(control.document().revision, 0);
 });
 
-test('an index version goes with a refresh alone', async (t) => {
-  const { flush, control } = flushScene(t);
+test('an index version is accepted with refresh only', async (t) => {
+  const { flush, control } = flushHarness(t);
   const wrong = { code: 'invalid-request', parameter: 'indexVersion' };
   await assert.rejects(flush.flush({ mode: 'drop', fraction: 1, indexVersion: 'x' }), wrong);
   await assert.rejects(flush.flush({ mode: 'refresh', fraction: 1, indexVersion: 'x'.repeat(129) }), wrong);

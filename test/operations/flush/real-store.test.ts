@@ -9,7 +9,7 @@ import { createMemoryControlStore } from '../../../src/stores/memory/control-sto
 import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
 import { createRedisStore } from '../../../src/stores/redis/store.ts';
 import { connected, standaloneOf } from '../../stores/redis/harness.ts';
-import { bucketOf } from './bucket.ts';
+import { bucketOf } from './harness.ts';
 
 test('a real store is counted before it is erased, and only what was named is gone', async (t) => {
   const stack = await startStandalone({ flavour: 'redis' });

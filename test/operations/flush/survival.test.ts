@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { estimateSurvival, survivable } from '../../../src/operations/flush/survival.ts';
+import { estimateSurvival, survivable } from '../../../src/operations/flush/preview.ts';
 import { type Figures, figuresBetween } from '../../../src/operations/meter/figures.ts';
 
 const nothing = figuresBetween(new Map(), new Map());
@@ -9,7 +9,7 @@ const figures = (parts: Partial<Figures>): Figures => ({ ...nothing, seconds: 60
 
 test('an engine with half as much again to give carries a tenth of the keys at an amplification of six', () => {
   const { headroom, amplification, survivable, extraCallsPerSecond } = estimateSurvival(
-    // 1 000 searches a second, five of six from the cache; 250 calls a second is what 5 places of 20 ms can do.
+    // 1 000 searches per second, five of six from the cache; 5 slots with calls of 20 ms serve 250 calls per second.
     figures({
       searchesPerSecond: 1000,
       hitRatio: 5 / 6,
@@ -38,7 +38,7 @@ test('where every search that is no hit costs one call, the amplification is 1/(
 
 test('losing f* of the keys at once asks the engine for what it can do, and no more', () => {
   const positive = fc.double({ min: 0.1, max: 10_000, noNaN: true });
-  // Of an engine that does less than a twentieth of what it can, a twentieth is taken for what it does.
+  // Below a twentieth of its capacity the headroom is cut to twenty.
   const busy = fc.double({ min: 40, max: 10_000, noNaN: true });
   fc.assert(
     fc.property(positive, busy, fc.double({ min: 0.01, max: 1, noNaN: true }), (searches, calls, hitRatio) => {

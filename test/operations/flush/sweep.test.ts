@@ -44,54 +44,54 @@ function sweepScene(t: TestContext, entries: number) {
   };
 }
 
-test('what a flush has made useless leaves memory, a slice at a time', async (t) => {
-  const scene = sweepScene(t, 2000);
-  scene.follow((document) => raiseFloors(document, HALF, 0));
-  assert.ok(scene.held().length > 1700, 'nothing of it at once');
-  await scene.swept(1);
-  const staying = scene.keys.filter(({ bucket }) => bucket >= 5000).map(({ key }) => key);
-  assert.deepEqual(scene.held(), staying.toSorted());
-  assert.deepEqual(scene.events, [{ kind: 'swept', domain: 'goods', looked: 2000, removed: 2000 - staying.length }]);
+test('entries that a flush has made useless are removed from memory in slices', async (t) => {
+  const harness = sweepScene(t, 2000);
+  harness.follow((document) => raiseFloors(document, HALF, 0));
+  assert.ok(harness.held().length > 1700, 'not all at once');
+  await harness.swept(1);
+  const staying = harness.keys.filter(({ bucket }) => bucket >= 5000).map(({ key }) => key);
+  assert.deepEqual(harness.held(), staying.toSorted());
+  assert.deepEqual(harness.events, [{ kind: 'swept', domain: 'goods', looked: 2000, removed: 2000 - staying.length }]);
 });
 
-test('what a drill flushes stays in memory for its end', async (t) => {
-  const scene = sweepScene(t, 300);
+test('entries that a drill flushes stay in memory', async (t) => {
+  const harness = sweepScene(t, 300);
   const asked = { owner: 'p1', leaseMs: 3000, mode: 'drop', ranges: [], blackout: false, cohorts: [] } as const;
-  scene.follow((document) => beginOverlay(document, { drill: 'd1', ...asked }));
-  scene.follow((document) => changeOverlay(document, 'd1', { ranges: HALF }));
+  harness.follow((document) => beginOverlay(document, { drill: 'd1', ...asked }));
+  harness.follow((document) => changeOverlay(document, 'd1', { ranges: HALF }));
   // A flush of one bucket in the middle of the drill sweeps that bucket alone.
-  const [first] = scene.keys;
+  const [first] = harness.keys;
   assert.ok(first);
-  scene.follow((document) => raiseFloors(document, [{ from: first.bucket, to: first.bucket + 1 }], 0));
-  await scene.swept(1);
-  assert.equal(scene.memory.peek(first.key), undefined);
-  assert.ok(scene.held().length >= 298);
+  harness.follow((document) => raiseFloors(document, [{ from: first.bucket, to: first.bucket + 1 }], 0));
+  await harness.swept(1);
+  assert.equal(harness.memory.peek(first.key), undefined);
+  assert.ok(harness.held().length >= 298);
 });
 
-test('what is stale or suppressed stays, and nobody walks for it', async (t) => {
-  const scene = sweepScene(t, 300);
-  scene.follow((document) => raiseFreshFloors(document, HALF, 0));
-  scene.follow((document) => suppress(document, ['1'], 0));
+test('stale and suppressed entries stay, without a walk through memory', async (t) => {
+  const harness = sweepScene(t, 300);
+  harness.follow((document) => raiseFreshFloors(document, HALF, 0));
+  harness.follow((document) => suppress(document, ['1'], 0));
   await idle();
-  assert.deepEqual([scene.events, scene.held().length], [[], 300]);
+  assert.deepEqual([harness.events, harness.held().length], [[], 300]);
 });
 
-test('a flush that comes during a walk is walked for as well', async (t) => {
-  const scene = sweepScene(t, 1000);
-  scene.follow((document) => raiseFloors(document, HALF, 0));
-  scene.follow((document) => raiseFloors(document, [{ from: 5000, to: 10_000 }], 0));
-  await scene.swept(2);
-  assert.deepEqual(scene.held(), []);
-  scene.sweeper.documentChanged();
+test('a flush during a walk causes another walk', async (t) => {
+  const harness = sweepScene(t, 1000);
+  harness.follow((document) => raiseFloors(document, HALF, 0));
+  harness.follow((document) => raiseFloors(document, [{ from: 5000, to: 10_000 }], 0));
+  await harness.swept(2);
+  assert.deepEqual(harness.held(), []);
+  harness.sweeper.documentChanged();
   await idle();
-  assert.equal(scene.events.length, 2);
+  assert.equal(harness.events.length, 2);
 });
 
-test('what was computed after the flush stays', async (t) => {
-  const scene = sweepScene(t, 10);
+test('entries that were computed after the flush stay', async (t) => {
+  const harness = sweepScene(t, 10);
   const { key } = keyOf('new', 'goods');
-  scene.memory.set(key, entryOf(scene.clock, { generation: 2 }));
-  scene.follow((document) => raiseFloors(document, [{ from: 0, to: 10_000 }], 0));
-  await scene.swept(1);
-  assert.deepEqual(scene.held(), [key]);
+  harness.memory.set(key, entryOf(harness.clock, { generation: 2 }));
+  harness.follow((document) => raiseFloors(document, [{ from: 0, to: 10_000 }], 0));
+  await harness.swept(1);
+  assert.deepEqual(harness.held(), [key]);
 });

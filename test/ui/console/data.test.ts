@@ -4,7 +4,7 @@ import type { DomainLook } from '../../../src/ui/console/assets/api.mjs';
 import { linesOf } from '../../../src/ui/console/assets/feeds.mjs';
 import { addressFrom, hrefOf } from '../../../src/ui/console/assets/model.mjs';
 import { CHARTS, columnsOf, createHistory } from '../../../src/ui/console/assets/plot/charts.mjs';
-import { figuresAt } from '../../fakes/operations-figures.ts';
+import { figuresAt } from '../../fakes/operations-control.ts';
 import { fakeStatus } from '../../fakes/search.ts';
 
 const control = {

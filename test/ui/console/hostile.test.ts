@@ -32,7 +32,7 @@ async function fullModel(isOver: boolean): Promise<Model> {
   const erasure = await operations
     .domain('goods')
     .flush.erase({ ranges: [], by: 'unlink' }, new AbortController().signal);
-  const list = await drills.list();
+  const { drills: list } = await drills.list();
   const feed = <T>(value: T) => ({ path: '/x', value, receivedMs: 0 });
   return {
     address: { domain: 'goods', view: 'live' },

@@ -7,9 +7,8 @@ import { drillsView } from '../../../src/ui/console/assets/view/drills.mjs';
 import { ago, bytes, duration, number, percent, rate, times } from '../../../src/ui/console/assets/view/format.mjs';
 import { cohortsOf } from '../../../src/ui/console/assets/view/journal.mjs';
 import { announcementsOf, changesBetween, drillStripView } from '../../../src/ui/console/assets/view/page.mjs';
-import { figuresAt } from '../../fakes/operations-figures.ts';
-import { journalAt } from '../../fakes/operations-journal.ts';
-import { FAKE_PLANS } from '../../fakes/operations-plans.ts';
+import { figuresAt } from '../../fakes/operations-control.ts';
+import { FAKE_PLANS, journalAt } from '../../fakes/operations-drills.ts';
 
 describe('formatted figures', () => {
   it('an unknown value is a dash in every unit', () => {

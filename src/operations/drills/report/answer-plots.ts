@@ -2,36 +2,40 @@ import { countText, durationText, percentText, perSecondText } from '../../../re
 import { createFrame } from '../../../report/plot/frame.ts';
 import type { Panel } from '../../../report/plot/panel.ts';
 import {
-  type Combine,
-  condense,
   type Layer,
   level,
   line,
-  merged,
   type Pile,
-  type Point,
   type Run,
   spread,
   stack,
   stackNames,
 } from '../../../report/plot/series.ts';
 import type { Outcome } from '../../../search/events.ts';
-import type { CohortFigures } from '../../meter/figures.ts';
-import type { Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { type Stretch, samplesOf, segmentsOf, type Track } from './track.ts';
+import {
+  cohortCurve,
+  curve,
+  highest,
+  MAX_POINT_MS,
+  MIN_POINT_SEARCHES,
+  type PlotInput,
+  type Stretch,
+  samplesOf,
+  segmentsOf,
+} from './track.ts';
 
-/** The cohort of the stage that runs against the one that nobody flushed, and each against its own past. */
-export function hitRatioPlot(sheet: Sheet, plan: Plan, id: string): Panel {
-  const { track } = sheet;
-  const past = track.learned?.baseline.cohorts ?? [];
+/** Hit ratio of the current stage's cohort and of the control cohort, each with its own past. */
+export function hitRatioPlot(input: PlotInput, plan: Plan, id: string): Panel {
+  const { track } = input;
+  const past = track.result?.baseline.cohorts ?? [];
   const flushed = cohortCurve(
-    sheet,
+    input,
     ({ figures, stage }) => figures.cohorts[stage + 1],
     ({ stage }) => stage,
   );
   const control = cohortCurve(
-    sheet,
+    input,
     ({ figures }) => figures.cohorts[0],
     () => 0,
   );
@@ -64,7 +68,7 @@ export function hitRatioPlot(sheet: Sheet, plan: Plan, id: string): Panel {
         : [{ kind: 'line', style: 'control past', name: 'its own past', figure: percentText(controlPast) } as const]),
     ],
     notes: [
-      `Hits are answers from L1 or L2 that were fresh. A point takes samples together until they hold ${LEAST_SEARCHES} searches of the cohort, or for ${durationText(LONGEST_MS)}.`,
+      `Hits are answers from L1 or L2 that were fresh. A point takes samples together until they hold ${MIN_POINT_SEARCHES} searches of the cohort, or for ${durationText(MAX_POINT_MS)}.`,
     ],
     isDetailed: true,
     isEmpty: flushed.length + control.length === 0,
@@ -80,7 +84,7 @@ function lowestFigure(runs: readonly Run[]): string {
   return runs.length === 0 ? 'not measured' : `${percentText(low)} at its lowest`;
 }
 
-/** From the bottom up: the better the answer, the lower. Requests refused as wrong or left by their client are not drawn. */
+/** From the bottom up: the best answers are lowest. Invalid requests and those left by their client are not drawn. */
 const DRAWN_OUTCOMES = [
   'hit-l1',
   'hit-l2',
@@ -94,9 +98,9 @@ const DRAWN_OUTCOMES = [
 
 const LAYERS: readonly Layer[] = DRAWN_OUTCOMES.map((outcome) => ({ name: outcome, style: outcome }));
 
-/** What became of the searches, a second. */
-export function outcomePlot(sheet: Sheet, id: string): Panel {
-  const { track, columnMs } = sheet;
+/** Searches per second by outcome. */
+export function outcomePlot(input: PlotInput, id: string): Panel {
+  const { track, columnMs } = input;
   const runs = track.runs.map((run) => {
     const columns = Map.groupBy(run, ({ fromMs, toMs }) => Math.floor(((fromMs + toMs) / 2 - track.fromMs) / columnMs));
     return [...columns.values()].flatMap(pileOf);
@@ -126,13 +130,13 @@ export function outcomePlot(sheet: Sheet, id: string): Panel {
     tickText: perSecondText,
     drawn: stack(frame, runs, LAYERS),
     names: stackNames(frame, runs, LAYERS),
-    // In the order in which they lie on each other, so that an area is found by its place as well.
+    // In the order of the areas, from the top down.
     legend: figures.toReversed().map(({ name, figure }) => ({ kind: 'area', style: name, name, figure })),
     isEmpty: all === 0,
   };
 }
 
-/** Only columns in which time passed have a rate. */
+/** A column without any time has no rate. */
 function pileOf(stretches: readonly Stretch[]): readonly Pile[] {
   const [first, last] = [stretches[0], stretches[stretches.length - 1]];
   const seconds = stretches.reduce((sum, { sample }) => sum + counted(sample.figures.seconds), 0);
@@ -147,13 +151,13 @@ function counted(value: number | undefined): number {
   return value !== undefined && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** How long people waited. */
-export function latencyPlot(sheet: Sheet, id: string): Panel {
-  const { fromMs, toMs, learned } = sheet.track;
-  // A mean of percentiles is none: what is drawn of several samples is their worst p99 and their middle p50.
-  const p99 = curve(sheet, ({ figures }) => figures.p99Ms, 'worst');
-  const p50 = curve(sheet, ({ figures }) => figures.p50Ms, 'middle');
-  const before = learned?.baseline.p99Ms;
+/** Duration of answers. */
+export function latencyPlot(input: PlotInput, id: string): Panel {
+  const { fromMs, toMs, result } = input.track;
+  // Percentiles have no meaningful mean: a point of several samples shows their worst p99 and their median p50.
+  const p99 = curve(input, ({ figures }) => figures.p99Ms, 'worst');
+  const p50 = curve(input, ({ figures }) => figures.p50Ms, 'middle');
+  const before = result?.baseline.p99Ms;
   const frame = createFrame({ fromMs, toMs, max: Math.max(highest(p99, p50), before ?? 0), heightPx: 150 });
   const worst = durationText(p99.length === 0 ? undefined : highest(p99));
   return {
@@ -180,76 +184,4 @@ export function latencyPlot(sheet: Sheet, id: string): Panel {
     ],
     isEmpty: p99.length + p50.length === 0,
   };
-}
-
-/** Fewer searches make no ratio: of three of them, one more miss is a third. */
-export const LEAST_SEARCHES = 40;
-/** A cohort that is hardly asked for is still drawn, a point for so long. */
-export const LONGEST_MS = 8000;
-
-/**
- * A cohort's hit ratio over time. Samples are taken together until they hold enough searches, never across what `part`
- * tells apart: each stage has a cohort of its own.
- */
-export function cohortCurve(
-  { track, columnMs }: Sheet,
-  cohort: (sample: Sample) => CohortFigures | undefined,
-  part: (sample: Sample) => number,
-): readonly Run[] {
-  const runs = track.runs.flatMap((stretches) => {
-    const found: Point[][] = [];
-    let [open, current]: [Point[], Point[] | undefined] = [[], undefined];
-    let inPart: number | undefined;
-    const take = (): void => {
-      current?.push(...merged(open, 'mean'));
-      open = [];
-    };
-    for (const { fromMs, toMs, sample } of stretches) {
-      if (current === undefined || part(sample) !== inPart) {
-        take();
-        inPart = part(sample);
-        current = [];
-        found.push(current);
-      }
-      const { searches = 0, hitRatio } = cohort(sample) ?? {};
-      if (hitRatio === undefined || !Number.isFinite(hitRatio) || !(searches > 0)) continue;
-      open.push({ fromMs, toMs, value: hitRatio, low: hitRatio, high: hitRatio, weight: searches });
-      const known = open.reduce((sum, point) => sum + point.weight, 0);
-      if (known >= LEAST_SEARCHES || toMs - (open[0]?.fromMs ?? toMs) >= LONGEST_MS) take();
-    }
-    take();
-    return found.filter((run) => run.length > 0).map((run) => run.map(even));
-  });
-  return condense(runs, track.fromMs, columnMs, 'mean');
-}
-
-/** The ratios of single samples were none: what was taken together has one value. */
-function even(point: Point): Point {
-  return { ...point, low: point.value, high: point.value };
-}
-
-/** What a plot is drawn with: the domain's part, and the room it has. */
-export interface Sheet {
-  readonly track: Track;
-  /** Of a plot's width: no more points than this are drawn along a line. */
-  readonly columnMs: number;
-}
-
-/** One figure over time. A sample that does not have it breaks the line. */
-export function curve(sheet: Sheet, read: (sample: Sample) => number | undefined, combine: Combine): readonly Run[] {
-  const { track, columnMs } = sheet;
-  const runs = track.runs.flatMap((stretches) => {
-    const found: Point[][] = [[]];
-    for (const { fromMs, toMs, sample } of stretches) {
-      const value = read(sample);
-      if (value === undefined || !Number.isFinite(value)) found.push([]);
-      else found[found.length - 1]?.push({ fromMs, toMs, value, low: value, high: value, weight: toMs - fromMs });
-    }
-    return found.filter((run) => run.length > 0);
-  });
-  return condense(runs, track.fromMs, columnMs, combine);
-}
-
-export function highest(...some: readonly (readonly Run[])[]): number {
-  return some.flat(2).reduce((most, point) => Math.max(most, point.high), 0);
 }

@@ -8,32 +8,33 @@ import {
   timesText,
   UNKNOWN,
 } from '../../../report/format.ts';
-import type { CohortFigures } from '../../meter/figures.ts';
-import type { Learned } from '../journal.ts';
-import type { Plan } from '../plan.ts';
-import type { Range } from '../resolve-request.ts';
+import type { CohortFigures, Figures } from '../../meter/figures.ts';
+import { phaseValue } from '../guards.ts';
+import type { DomainResult, Range } from '../journal.ts';
+import { shareInFlight } from '../metrics-window.ts';
+import type { GuardRule, Plan } from '../plan.ts';
 import { chancePoints } from '../result.ts';
-import { shareFlushed, stageTitle } from './hypothesis.ts';
 import { lastStage, samplesOf, type Track } from './track.ts';
+import { shareFlushed, stageHeading } from './words.ts';
 
-export interface Lesson {
+export interface Conclusion {
   readonly name: string;
   /** A tooltip. */
   readonly meaning?: string;
   readonly measured: string;
-  /** By the dry run. */
-  readonly foretold: string;
+  /** The value in the dry run. */
+  readonly predicted: string;
   readonly words: string;
 }
 
-export function lessonsOf(track: Track, plan: Plan): readonly Lesson[] {
+export function conclusionsOf(track: Track, plan: Plan): readonly Conclusion[] {
   if (lastStage(track) === undefined) {
     return [
       ...survival(track, plan),
       {
         name: 'Flushed',
         measured: 'nothing',
-        foretold: UNKNOWN,
+        predicted: UNKNOWN,
         words: 'No stage was begun: the cache was never touched.',
       },
     ];
@@ -44,12 +45,12 @@ export function lessonsOf(track: Track, plan: Plan): readonly Lesson[] {
     ...amplification(track),
     ...refill(track, plan),
     ...harm(track),
-    ...controlLesson(track, plan),
+    ...controlConclusion(track, plan),
     ...afterwards(track),
   ];
 }
 
-/** What the three figures mean, as tooltips. */
+/** Explanations of the three figures, for tooltips. */
 export const MEANINGS = {
   headroom:
     'H: what the engine can do ÷ what it was asked, from its places, the time of a call and the number of calls',
@@ -58,30 +59,30 @@ export const MEANINGS = {
     'f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once before the engine has more to do than it can',
 } as const;
 
-function headroom({ learned, preview }: Track): readonly Lesson[] {
-  const { headroom: before, headroomLeft: left } = learned?.survival ?? {};
+function headroom({ result, preview }: Track): readonly Conclusion[] {
+  const { headroom: before, headroomLeft: left } = result?.survival ?? {};
   const words =
     left === undefined
       ? 'The engine was asked too seldom at the worst moment to say how much it had left.'
-      : (left.high ?? Number.POSITIVE_INFINITY) <= FULL
+      : (left.high ?? Number.POSITIVE_INFINITY) <= FULL_ENGINE_HEADROOM
         ? `At the worst moment the engine was asked for all it can do: ${rangeText(left, timesText)}.`
         : `At the worst moment the engine could have done ${rangeText(left, timesText)} what it was asked; before, ${rangeText(before, timesText)}.`;
-  const foretold = preview?.engine.headroom;
+  const predicted = preview?.engine.headroom;
   return [
     {
       name: 'Headroom left (H)',
       meaning: MEANINGS.headroom,
-      measured: toldText(learned, left, timesText),
-      foretold: foretold === undefined ? UNKNOWN : `${timesText(foretold)} before`,
-      words: learned !== undefined && learned.survival === undefined ? OF_OLD : words,
+      measured: measuredRange(result, left, timesText),
+      predicted: predicted === undefined ? UNKNOWN : `${timesText(predicted)} before`,
+      words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
     },
   ];
 }
 
-function survival(track: Track, plan: Plan): readonly Lesson[] {
-  const { learned, preview } = track;
-  const range = learned?.survival?.survivable;
-  const foretold = preview?.engine.survivable;
+function survival(track: Track, plan: Plan): readonly Conclusion[] {
+  const { result, preview } = track;
+  const range = result?.survival?.survivable;
+  const predicted = preview?.engine.survivable;
   const stage = lastStage(track);
   const flushed = stage === undefined ? undefined : shareFlushed(plan, stage);
   const lost = flushed === undefined ? '' : ` This drill flushed ${percentText(flushed)}.`;
@@ -93,52 +94,52 @@ function survival(track: Track, plan: Plan): readonly Lesson[] {
     {
       name: 'Survivable at once (f*)',
       meaning: MEANINGS.survivable,
-      measured: toldText(learned, range, percentText),
-      foretold: foretold === undefined ? UNKNOWN : `${percentText(foretold)} at least`,
-      words: learned !== undefined && learned.survival === undefined ? OF_OLD : words,
+      measured: measuredRange(result, range, percentText),
+      predicted: predicted === undefined ? UNKNOWN : `${percentText(predicted)} at least`,
+      words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
     },
   ];
 }
 
-function amplification({ learned, preview }: Track): readonly Lesson[] {
-  const peak = learned?.stages.reduce((most, stage) => Math.max(most, stage.peakEngineCallsPerSecond), 0);
-  const before = learned?.baseline.engineCallsPerSecond;
-  const { engineCallsPerSecond, extraCallsPerSecond, amplification: foretold } = preview?.engine ?? {};
+function amplification({ result, preview }: Track): readonly Conclusion[] {
+  const peak = result?.stages.reduce((most, stage) => Math.max(most, stage.peakEngineCallsPerSecond), 0);
+  const before = result?.baseline.engineCallsPerSecond;
+  const { engineCallsPerSecond, extraCallsPerSecond, amplification: predicted } = preview?.engine ?? {};
   const most =
     engineCallsPerSecond === undefined || extraCallsPerSecond === undefined
       ? ''
       : ` The dry run expected ${perSecondText(engineCallsPerSecond + extraCallsPerSecond)} at most.`;
-  const range = learned?.survival?.amplification;
+  const range = result?.survival?.amplification;
   const told = range === undefined ? '' : ` With nothing cached that would be ${rangeText(range, timesText)}.`;
   return [
     {
       name: 'Amplification (A)',
       meaning: MEANINGS.amplification,
-      measured: toldText(learned, range, timesText),
-      foretold: foretold === undefined ? UNKNOWN : `${timesText(foretold)} at most`,
+      measured: measuredRange(result, range, timesText),
+      predicted: predicted === undefined ? UNKNOWN : `${timesText(predicted)} at most`,
       words: `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${told}${most}`,
     },
   ];
 }
 
-/** Chance makes a full engine look a little less than full. */
-const FULL = 1.1;
-const OF_OLD = 'Its journal is of an older version, which told single figures: they are not repeated here.';
+/** A full engine may be measured as slightly less than full. */
+const FULL_ENGINE_HEADROOM = 1.1;
+const OLD_JOURNAL = 'Its journal is of an older version, which told single figures: they are not repeated here.';
 
-/** What was not measured and what nobody wrote down are two things. */
-export function toldText(
-  learned: Learned | undefined,
+/** A journal of an old version has no ranges, which is different from a range that could not be measured. */
+export function measuredRange(
+  result: DomainResult | undefined,
   range: Range | undefined,
   text: (value: number) => string,
 ): string {
-  return learned?.survival === undefined ? UNKNOWN : rangeText(range, text);
+  return result?.survival === undefined ? UNKNOWN : rangeText(range, text);
 }
 
-function refill({ learned }: Track, plan: Plan): readonly Lesson[] {
-  const stages = learned?.stages ?? [];
+function refill({ result }: Track, plan: Plan): readonly Conclusion[] {
+  const stages = result?.stages ?? [];
   const slowest = stages.toSorted((a, b) => (b.refillMs ?? -1) - (a.refillMs ?? -1))[0];
   const open = stages.filter((stage) => stage.refillMs === undefined);
-  const title = (one: (typeof stages)[number]): string => stageTitle(plan, one.stage, one.title);
+  const title = (one: (typeof stages)[number]): string => stageHeading(plan, one.stage, one.title);
   const within = pointsText(plan.recovery.withinPoints);
   const words = [
     ...(slowest?.refillMs === undefined
@@ -150,13 +151,13 @@ function refill({ learned }: Track, plan: Plan): readonly Lesson[] {
     {
       name: 'Longest refill',
       measured: durationText(slowest?.refillMs),
-      foretold: UNKNOWN,
+      predicted: UNKNOWN,
       words: words === '' ? 'No stage was measured.' : words,
     },
   ];
 }
 
-function harm(track: Track): readonly Lesson[] {
+function harm(track: Track): readonly Conclusion[] {
   const sum = { searches: 0, shed: 0, failed: 0 };
   for (const { figures, phase } of samplesOf(track)) {
     if (phase === 'baseline' || phase === 'after') continue;
@@ -175,14 +176,14 @@ function harm(track: Track): readonly Lesson[] {
     {
       name: 'Searches refused',
       measured: percentText(sum.searches > 0 ? refused / sum.searches : undefined),
-      foretold: UNKNOWN,
+      predicted: UNKNOWN,
       words,
     },
   ];
 }
 
-function afterwards({ learned }: Track): readonly Lesson[] {
-  const [before, after] = [learned?.baseline.hitRatio, learned?.after?.hitRatio];
+function afterwards({ result }: Track): readonly Conclusion[] {
+  const [before, after] = [result?.baseline.hitRatio, result?.after?.hitRatio];
   if (before === undefined || after === undefined) return [];
   const points = (after - before) * 100;
   const changed =
@@ -191,7 +192,7 @@ function afterwards({ learned }: Track): readonly Lesson[] {
     {
       name: 'Hit ratio afterwards',
       measured: percentText(after),
-      foretold: UNKNOWN,
+      predicted: UNKNOWN,
       words: `Once the cache was restored: ${changed} the baseline's ${percentText(before)}.`,
     },
   ];
@@ -202,15 +203,15 @@ interface Ratio {
   readonly hitRatio: number;
 }
 
-/** A stage in which the control cohort was asked for less often is told together with the others. */
-const ENOUGH_SEARCHES = 100;
+/** Stages with fewer searches of the control cohort are left out; when none has enough, all stages are judged as one. */
+const MIN_STAGE_SEARCHES = 100;
 
 /**
- * Whether the loss reached keys that nobody flushed. From all samples of a stage: the cohort is small, and its ratio at
- * one moment says little.
+ * Whether the loss reached keys that were not flushed. All samples of a stage are taken together, because the control cohort
+ * is small and its ratio at one moment means little.
  */
-export function controlLesson(track: Track, plan: Plan): readonly Lesson[] {
-  const past = ratioOf([track.learned?.baseline.cohorts[0]]);
+export function controlConclusion(track: Track, plan: Plan): readonly Conclusion[] {
+  const past = ratioOf([track.result?.baseline.cohorts[0]]);
   const lowest = lowestStage(track);
   if (past === undefined || lowest === undefined) return [];
   const lost = Math.max(0, (past.hitRatio - lowest.hitRatio) * 100);
@@ -221,7 +222,7 @@ export function controlLesson(track: Track, plan: Plan): readonly Lesson[] {
     lost <= Math.max(withinPoints, chance)
       ? `The control cohort, which nobody flushed, did as well as before${asFar}: the loss stayed where it was made.`
       : 'The control cohort, which nobody flushed, lost hits too: the loss reached keys outside of the stages.';
-  return [{ name: 'Lost by the control cohort', measured: pointsText(lost), foretold: UNKNOWN, words }];
+  return [{ name: 'Lost by the control cohort', measured: pointsText(lost), predicted: UNKNOWN, words }];
 }
 
 function lowestStage(track: Track): Ratio | undefined {
@@ -229,7 +230,7 @@ function lowestStage(track: Track): Ratio | undefined {
   const control = (samples: typeof during): Ratio | undefined =>
     ratioOf(samples.map(({ figures }) => figures.cohorts[0]));
   const stages = [...Map.groupBy(during, ({ stage }) => stage).values()].flatMap((samples) => control(samples) ?? []);
-  const told = stages.filter(({ searches }) => searches >= ENOUGH_SEARCHES);
+  const told = stages.filter(({ searches }) => searches >= MIN_STAGE_SEARCHES);
   return told.length === 0 ? control(during) : told.toSorted((a, b) => a.hitRatio - b.hitRatio)[0];
 }
 
@@ -237,4 +238,59 @@ function ratioOf(cohorts: readonly (CohortFigures | undefined)[]): Ratio | undef
   const searches = cohorts.reduce((sum, cohort) => sum + (cohort?.searches || 0), 0);
   const hits = cohorts.reduce((sum, cohort) => sum + (cohort?.searches || 0) * (cohort?.hitRatio || 0), 0);
   return searches > 0 ? { searches, hitRatio: hits / searches } : undefined;
+}
+
+/** One guard over the whole drill: its value before, at the worst moment, and after. */
+export interface TestedGuard {
+  readonly guard: GuardRule;
+  readonly before?: number;
+  readonly worst?: number;
+  readonly after?: number;
+  /** `passing`: above the limit during the stages, for less time than the guard allows. */
+  readonly held: 'held' | 'passing' | 'broken' | 'failed before' | 'failed after' | 'not tested' | 'not measured';
+  /** When it first broke. */
+  readonly brokenAtMs?: number;
+}
+
+export function testedGuards(track: Track, plan: Plan): readonly TestedGuard[] {
+  return plan.guards.map((guard) => tested(track, guard));
+}
+
+function tested(track: Track, guard: GuardRule): TestedGuard {
+  const { result } = track;
+  const seen = samplesOf(track).flatMap(({ atMs, phase, guards }) =>
+    guards.filter(({ figure }) => figure === guard.figure).map((one) => ({ ...one, atMs, phase })),
+  );
+  const values = (phases: readonly string[]): readonly number[] =>
+    seen.flatMap(({ phase, value }) => (phases.includes(phase) && isKnown(value) ? [value] : []));
+  const over = (figures: Figures, baseline: Figures): number | undefined =>
+    phaseValue(guard.figure, figures, baseline, shareInFlight(figures));
+  const during = values(['stage', 'hold', 'recovery']);
+  const before = result === undefined ? values(['baseline']).at(-1) : over(result.baseline, result.baseline);
+  const after = result?.after === undefined ? values(['after']).at(-1) : over(result.after, result.baseline);
+  const worst = during.length === 0 ? undefined : Math.max(...during);
+  // Several guards may watch one figure with different limits: a mark names its own.
+  const mark = track.marks.find((one) => one.kind === 'guard' && one.figure === guard.figure && one.max === guard.max);
+  const brokenAtMs = mark?.atMs;
+  const isAbove = (value: number | undefined): boolean => isKnown(value) && value > guard.max;
+  const heldWhere = (): TestedGuard['held'] => {
+    if (mark !== undefined) return 'broken';
+    if (isAbove(before)) return 'failed before';
+    if (isAbove(after)) return 'failed after';
+    if (isAbove(worst)) return 'passing';
+    if (worst !== undefined) return 'held';
+    return lastStage(track) === undefined ? 'not tested' : 'not measured';
+  };
+  return {
+    guard,
+    ...(isKnown(before) && { before }),
+    ...(worst !== undefined && { worst }),
+    ...(isKnown(after) && { after }),
+    held: heldWhere(),
+    ...(brokenAtMs !== undefined && { brokenAtMs }),
+  };
+}
+
+function isKnown(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value);
 }

@@ -1,21 +1,22 @@
-import { countText, durationText, percentText, perSecondText, pointsText, timesText } from '../../../report/format.ts';
+import { countText, perSecondText } from '../../../report/format.ts';
 import { createFrame } from '../../../report/plot/frame.ts';
 import type { LegendEntry, Panel } from '../../../report/plot/panel.ts';
 import { level, line, spread } from '../../../report/plot/series.ts';
 import { GUARD_FIGURES, type GuardFigure, type Plan } from '../plan.ts';
-import { curve, highest, type Sheet } from './answer-plots.ts';
+import { curve, highest, type PlotInput } from './track.ts';
+import { GUARD_WORDS } from './words.ts';
 
-/** Engine calls a second, beside what they were before. */
-export function engineRatePlot(sheet: Sheet, id: string): Panel {
-  const { fromMs, toMs, learned } = sheet.track;
-  const rate = curve(sheet, ({ figures }) => figures.engineCallsPerSecond, 'mean');
+/** Engine calls per second, with their rate in the baseline. */
+export function engineRatePlot(input: PlotInput, id: string): Panel {
+  const { fromMs, toMs, result } = input.track;
+  const rate = curve(input, ({ figures }) => figures.engineCallsPerSecond, 'mean');
   const failures = curve(
-    sheet,
+    input,
     ({ figures }) => (figures.seconds > 0 ? figures.engineFailures / figures.seconds : undefined),
     'mean',
   );
   const anyFailed = highest(failures) > 0;
-  const before = finite(learned?.baseline.engineCallsPerSecond);
+  const before = finite(result?.baseline.engineCallsPerSecond);
   const frame = createFrame({ fromMs, toMs, max: Math.max(highest(rate, failures), before ?? 0), heightPx: 150 });
   const peak = perSecondText(highest(rate));
   return {
@@ -50,14 +51,14 @@ export function engineRatePlot(sheet: Sheet, id: string): Panel {
   };
 }
 
-/** How much of the engine was taken, of what it may be asked at once. */
-export function enginePlacesPlot(sheet: Sheet, id: string): Panel {
-  const { fromMs, toMs } = sheet.track;
-  const inFlight = curve(sheet, ({ figures }) => figures.engineInFlight, 'worst');
-  const queued = curve(sheet, ({ figures }) => figures.engineQueued, 'worst');
-  const limit = curve(sheet, ({ figures }) => figures.engineMax, 'middle');
-  const ceiling = curve(sheet, ({ figures }) => figures.engineCeiling, 'middle');
-  const open = curve(sheet, ({ figures }) => (figures.breakersOpen > 0 ? figures.breakersOpen : undefined), 'worst');
+/** Engine calls in flight, with the concurrency limit and the ceiling. */
+export function enginePlacesPlot(input: PlotInput, id: string): Panel {
+  const { fromMs, toMs } = input.track;
+  const inFlight = curve(input, ({ figures }) => figures.engineInFlight, 'worst');
+  const queued = curve(input, ({ figures }) => figures.engineQueued, 'worst');
+  const limit = curve(input, ({ figures }) => figures.engineMax, 'middle');
+  const ceiling = curve(input, ({ figures }) => figures.engineCeiling, 'middle');
+  const open = curve(input, ({ figures }) => (figures.breakersOpen > 0 ? figures.breakersOpen : undefined), 'worst');
   const anyQueued = highest(queued) > 0;
   const frame = createFrame({
     fromMs,
@@ -74,7 +75,7 @@ export function enginePlacesPlot(sheet: Sheet, id: string): Panel {
     frame,
     tickText: countText,
     drawn: [
-      // A broad bar along the floor, so that it hides nothing.
+      // A broad bar along the time axis, so that it hides no line.
       line(
         frame,
         open.map((run) => run.map((point) => ({ ...point, value: 0 }))),
@@ -103,18 +104,18 @@ function finite(value: number | undefined): number | undefined {
   return value !== undefined && Number.isFinite(value) ? value : undefined;
 }
 
-/** Each guarded figure against its limits. */
-export function guardPlots(sheet: Sheet, plan: Plan, id: string): readonly Panel[] {
+/** Each guarded figure with its limits. */
+export function guardPlots(input: PlotInput, plan: Plan, id: string): readonly Panel[] {
   return GUARD_FIGURES.filter((figure) => plan.guards.some((guard) => guard.figure === figure)).map((figure) =>
-    guardPlot(sheet, plan, figure, `${id}-${figure}`),
+    guardPlot(input, plan, figure, `${id}-${figure}`),
   );
 }
 
-function guardPlot(sheet: Sheet, plan: Plan, figure: GuardFigure, id: string): Panel {
-  const { track } = sheet;
+function guardPlot(input: PlotInput, plan: Plan, figure: GuardFigure, id: string): Panel {
+  const { track } = input;
   const { name, unit, text } = GUARD_WORDS[figure];
   const rules = plan.guards.filter((guard) => guard.figure === figure && Number.isFinite(guard.max));
-  const values = curve(sheet, ({ guards }) => guards.find((guard) => guard.figure === figure)?.value, 'worst');
+  const values = curve(input, ({ guards }) => guards.find((guard) => guard.figure === figure)?.value, 'worst');
   const limits = [...new Set(rules.map(({ max }) => max))];
   const worst = values.length === 0 ? 'not measured' : `${text(highest(values))} at most`;
   const frame = createFrame({
@@ -145,19 +146,3 @@ function guardPlot(sheet: Sheet, plan: Plan, figure: GuardFigure, id: string): P
     isEmpty: values.length === 0,
   };
 }
-
-/** How a guard's figure is called and shown. */
-export interface GuardWords {
-  readonly name: string;
-  readonly unit: string;
-  readonly text: (value: number | undefined) => string;
-}
-
-export const GUARD_WORDS: Readonly<Record<GuardFigure, GuardWords>> = {
-  errorRate: { name: 'Failed searches', unit: '% of searches', text: percentText },
-  shedRate: { name: 'Shed searches', unit: '% of searches', text: percentText },
-  p99Ms: { name: 'p99 of searches', unit: 'time', text: durationText },
-  engineInFlightShare: { name: 'Engine places taken', unit: "% of the fleet's places", text: percentText },
-  engineRateFactor: { name: 'Engine calls', unit: 'times the baseline', text: timesText },
-  hitRatioDrop: { name: 'Hit ratio lost by the control cohort', unit: 'points', text: pointsText },
-};

@@ -4,29 +4,28 @@ import type { Band, Moment } from '../../../report/plot/backdrop.ts';
 import { momentSign } from '../../../report/plot/panel.ts';
 import type { DrillPhase, Mark } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { curve, type Sheet } from './answer-plots.ts';
-import { samplesOf, segmentsOf, type Track } from './track.ts';
+import { curve, type PlotInput, samplesOf, segmentsOf, type Track } from './track.ts';
 
-/** What every plot of a domain has behind and across it: the phases, and the moments that count. */
-export interface Scenery {
+/** The bands of phases behind the curves of a domain, and the markers of important moments. */
+interface PlotAnnotations {
   readonly bands: readonly Band[];
   readonly moments: readonly Moment[];
 }
 
-/** A guard that breaks every second would hide the curves; the timeline has them all. */
+/** A guard that breaks every second would hide the curves. The timeline has all marks. */
 const MAX_MOMENTS = 40;
 
-export function sceneryOf(track: Track, plan: Plan): Scenery {
+export function annotationsOf(track: Track, plan: Plan): PlotAnnotations {
   const bands = segmentsOf(track, plan).map((segment): Band => {
     const { fromMs, toMs, name, phase, stage } = segment;
     return { fromMs, toMs, name, style: bandStyle(phase, stage) };
   });
   const moments = track.marks.flatMap(momentOf);
-  // What ended the drill comes last and must be among them.
+  // The latest moments are kept: they include the end of the drill.
   return { bands, moments: moments.length > MAX_MOMENTS ? moments.slice(-MAX_MOMENTS) : moments };
 }
 
-/** Neighbouring stages differ in tint. */
+/** Neighbouring stages have different tints. */
 function bandStyle(phase: DrillPhase, stage: number): string {
   return phase === 'stage' ? `phase-stage-${stage % 2 === 0 ? 'even' : 'odd'}` : `phase-${phase}`;
 }
@@ -53,8 +52,8 @@ const SIGNS = [
   { style: 'restored', shape: 'diamond', words: 'the cache was restored' },
 ] as const;
 
-/** How the plots are read, and how much each of their points stands for. */
-export function plotKey(sheet: Sheet, { moments }: Scenery): Markup {
+/** Explains how to read the plots, and the period of each point. */
+export function plotKey(input: PlotInput, { moments }: PlotAnnotations): Markup {
   const used = SIGNS.filter(({ style }) => moments.some((moment) => moment.style === style));
   return element(
     'div',
@@ -73,15 +72,15 @@ export function plotKey(sheet: Sheet, { moments }: Scenery): Markup {
             element('li', {}, momentSign(style, shape), element('span', {}, words)),
           ),
         ),
-    element('p', { class: 'note' }, pointsText(sheet)),
+    element('p', { class: 'note' }, pointsText(input)),
   );
 }
 
-function pointsText(sheet: Sheet): string {
-  const samples = samplesOf(sheet.track).length;
+function pointsText(input: PlotInput): string {
+  const samples = samplesOf(input.track).length;
   if (samples === 0) return 'No samples were taken.';
-  const points = curve(sheet, () => 0, 'mean').flat().length;
+  const points = curve(input, () => 0, 'mean').flat().length;
   if (samples === 1) return 'The only sample is drawn as long as the time it stands for.';
   if (points >= samples) return `Every one of ${countText(samples)} samples is drawn.`;
-  return `${countText(samples)} samples on ${countText(points)} points, ${durationText(sheet.columnMs)} each: lines are their mean (p99, places and guards: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
+  return `${countText(samples)} samples on ${countText(points)} points, ${durationText(input.columnMs)} each: lines are their mean (p99, places and guards: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
 }

@@ -14,19 +14,19 @@ import { FRAME_WIDTH, linearScale } from '../../../report/plot/frame.ts';
 import { panelFigure } from '../../../report/plot/panel.ts';
 import type { Journal, Mark } from '../journal.ts';
 import type { Plan, Stage } from '../plan.ts';
-import { hitRatioPlot, latencyPlot, outcomePlot, type Sheet } from './answer-plots.ts';
-import { MEANINGS, toldText } from './conclusions.ts';
+import { hitRatioPlot, latencyPlot, outcomePlot } from './answer-plots.ts';
+import { MEANINGS, measuredRange } from './conclusions.ts';
 import { enginePlacesPlot, engineRatePlot, guardPlots } from './engine-plots.ts';
-import { stageName, stageTitle, verdictWords } from './hypothesis.ts';
-import { plotKey, sceneryOf } from './plot-annotations.ts';
-import { dryRun, hypothesisTable, learnedTable, limitText, phaseTable, stageTable } from './tables.ts';
-import { lastStage, samplesOf, type Track, timeline, trackOf } from './track.ts';
+import { annotationsOf, plotKey } from './plot-annotations.ts';
+import { conclusionsTable, dryRun, hypothesisTable, limitText, phaseTable, stageTable, timeline } from './tables.ts';
+import { lastStage, type PlotInput, samplesOf, type Track, trackOf } from './track.ts';
+import { lossName, stageHeading, verdictWords } from './words.ts';
 
-/** Along a plot, for all domains together: what keeps the page under 300 KB however long the drill was. */
+/** Points along a plot, for all domains together: they keep the page under 300 KB, also for a long drill. */
 const COLUMNS = 400;
 const [MOST_COLUMNS, LEAST_COLUMNS] = [360, 24];
 
-/** The report of a drill, drawn from the journal alone, at any state of it. */
+/** The report of a drill as one HTML page. Rendered from the journal alone, also while the drill runs. */
 export function reportPage(journal: Journal): string {
   const columns = Math.floor(COLUMNS / Math.max(1, journal.domains.length));
   const perDomain = Math.min(MOST_COLUMNS, Math.max(LEAST_COLUMNS, columns));
@@ -51,8 +51,8 @@ export function reportPage(journal: Journal): string {
   });
 }
 
-/** Who drilled what and why, and how it ended. */
-export function heading(journal: Journal): Markup {
+/** Title, verdict, and the facts of the drill. */
+function heading(journal: Journal): Markup {
   const { plan, verdict, endedAtMs } = journal;
   const resumable = verdict?.resumable;
   return element(
@@ -73,7 +73,7 @@ export function heading(journal: Journal): Markup {
         'Can be resumed',
         resumable === undefined
           ? undefined
-          : ['with ', stageTitle(plan, resumable.stage), ' of ', said(resumable.domain)],
+          : ['with ', stageHeading(plan, resumable.stage), ' of ', said(resumable.domain)],
       ],
       ['Run by', said(journal.owner)],
       ['Drill', element('code', {}, said(journal.id))],
@@ -81,7 +81,7 @@ export function heading(journal: Journal): Markup {
   );
 }
 
-/** When the cache was given back and, where a guard did it, how soon. */
+/** When the cache was restored, and how long after the guard broke. */
 function restoredText(marks: readonly Mark[]): string | undefined {
   const restored = marks.findLast(({ kind }) => kind === 'restored');
   if (restored === undefined) return undefined;
@@ -97,8 +97,8 @@ interface Row {
   readonly track: Track;
 }
 
-/** A drill over domains at a glance; one domain needs none. */
-export function overview(journal: Journal): Markup | undefined {
+/** One row per domain; absent for a drill of one domain. */
+function overview(journal: Journal): Markup | undefined {
   if (journal.domains.length < 2) return undefined;
   return table<Row>({
     caption: 'Domain by domain',
@@ -110,19 +110,19 @@ export function overview(journal: Journal): Markup | undefined {
         title: 'Headroom left',
         meaning: MEANINGS.headroom,
         isNumber: true,
-        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.headroomLeft, timesText),
+        cell: ({ track: { result } }) => measuredRange(result, result?.survival?.headroomLeft, timesText),
       },
       {
         title: 'Amplification',
         meaning: MEANINGS.amplification,
         isNumber: true,
-        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.amplification, timesText),
+        cell: ({ track: { result } }) => measuredRange(result, result?.survival?.amplification, timesText),
       },
       {
         title: 'f*',
         meaning: MEANINGS.survivable,
         isNumber: true,
-        cell: ({ track: { learned } }) => toldText(learned, learned?.survival?.survivable, percentText),
+        cell: ({ track: { result } }) => measuredRange(result, result?.survival?.survivable, percentText),
       },
       { title: 'Longest refill', isNumber: true, cell: ({ track }) => durationText(longestRefillMs(track)) },
       { title: 'Shed, failed', isNumber: true, cell: ({ track }) => countText(refused(track)) },
@@ -134,12 +134,12 @@ export function overview(journal: Journal): Markup | undefined {
 
 function reached({ plan }: Journal, track: Track): string {
   const stage = lastStage(track);
-  if (stage !== undefined) return stageName(plan, stage);
+  if (stage !== undefined) return lossName(plan, stage);
   return track.runs.length === 0 ? 'not begun' : 'nothing flushed';
 }
 
-function longestRefillMs({ learned }: Track): number | undefined {
-  return learned?.stages.reduce<number | undefined>(
+function longestRefillMs({ result }: Track): number | undefined {
+  return result?.stages.reduce<number | undefined>(
     (most, { refillMs }) => (refillMs === undefined ? most : Math.max(most ?? 0, refillMs)),
     undefined,
   );
@@ -155,31 +155,31 @@ function isBreak({ kind }: Mark): boolean {
   return kind === 'guard';
 }
 
-/** What one domain went through: first what it means, then the plots, then the same in figures. */
-export function domainSection({ plan, ...journal }: Journal, at: number, columns: number): Markup {
+/** The section of one domain: conclusions, plots, and the figures of the plots. */
+function domainSection({ plan, ...journal }: Journal, at: number, columns: number): Markup {
   const domain = journal.domains[at] ?? '';
   const track = trackOf({ plan, ...journal }, domain);
-  const sheet: Sheet = { track, columnMs: (track.toMs - track.fromMs) / columns };
-  const scenery = sceneryOf(track, plan);
+  const input: PlotInput = { track, columnMs: (track.toMs - track.fromMs) / columns };
+  const annotations = annotationsOf(track, plan);
   const id = `domain-${at + 1}`;
   const panels = [
-    hitRatioPlot(sheet, plan, `${id}-hits`),
-    engineRatePlot(sheet, `${id}-engine`),
-    enginePlacesPlot(sheet, `${id}-places`),
-    latencyPlot(sheet, `${id}-time`),
-    outcomePlot(sheet, `${id}-outcomes`),
+    hitRatioPlot(input, plan, `${id}-hits`),
+    engineRatePlot(input, `${id}-engine`),
+    enginePlacesPlot(input, `${id}-places`),
+    latencyPlot(input, `${id}-time`),
+    outcomePlot(input, `${id}-outcomes`),
   ];
-  const guards = guardPlots(sheet, plan, `${id}-guard`);
+  const guards = guardPlots(input, plan, `${id}-guard`);
   return element(
     'section',
     { 'aria-labelledby': id },
     element('h2', { id }, journal.domains.length > 1 ? ['Domain ', said(domain)] : 'Result'),
-    learnedTable(track, plan),
+    conclusionsTable(track, plan),
     stageTable(track, plan),
     hypothesisTable(track, plan),
     element('h3', {}, 'Over time'),
-    plotKey(sheet, scenery),
-    backdrop({ id, x: linearScale(track.fromMs, track.toMs, 0, FRAME_WIDTH), ...scenery }),
+    plotKey(input, annotations),
+    backdrop({ id, x: linearScale(track.fromMs, track.toMs, 0, FRAME_WIDTH), ...annotations }),
     panels.map((panel) => panelFigure(panel, id)),
     guards.length === 0
       ? undefined
@@ -203,8 +203,8 @@ const MODES: Readonly<Record<Plan['mode'], string>> = {
   erase: 'erase: what was cached is physically removed and does not come back',
 };
 
-/** The plan as it was run, whatever it says today. */
-export function planSection({ plan, domains }: Journal): Markup {
+/** The plan at the time of the drill. */
+function planSection({ plan, domains }: Journal): Markup {
   const numbered = plan.stages.map((stage, at) => ({ stage, at }));
   return element(
     'section',
@@ -226,7 +226,7 @@ export function planSection({ plan, domains }: Journal): Markup {
       caption: 'Stages',
       narrow: 'cards',
       columns: [
-        { title: 'Stage', cell: ({ at }) => said(stageTitle(plan, at)) },
+        { title: 'Stage', cell: ({ at }) => said(stageHeading(plan, at)) },
         { title: 'Held for', isNumber: true, cell: ({ stage }) => durationText(stage.holdMs) },
         { title: 'Loses', cell: ({ stage }) => losesText(stage, plan) },
       ],

@@ -1,14 +1,23 @@
-import { bytesText, countText, durationText, elapsedText, percentText, perSecondText } from '../../../report/format.ts';
-import { element, type Markup, said, table } from '../../../report/markup.ts';
+import { BUCKETS } from '../../../cache/invalidation.ts';
+import {
+  bytesText,
+  countText,
+  durationText,
+  elapsedText,
+  percentText,
+  perSecondText,
+  utcText,
+} from '../../../report/format.ts';
+import { type Content, element, type Markup, said, table } from '../../../report/markup.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
-import type { StageLearned } from '../journal.ts';
+import type { Figures } from '../../meter/figures.ts';
+import type { Journal, Mark, StageResult } from '../journal.ts';
 import type { GuardRule, Plan } from '../plan.ts';
-import { type Lesson, lessonsOf } from './conclusions.ts';
-import { GUARD_WORDS } from './engine-plots.ts';
-import { stageTitle, type Tested, testedGuards } from './hypothesis.ts';
+import { type Conclusion, conclusionsOf, type TestedGuard, testedGuards } from './conclusions.ts';
 import { type Segment, segmentsOf, type Track } from './track.ts';
+import { GUARD_WORDS, stageHeading } from './words.ts';
 
-/** The plots as figures, phase by phase. */
+/** The figures of the plots, one row per phase. */
 export function phaseTable(track: Track, plan: Plan): Markup | undefined {
   return table<Segment>({
     caption: 'The plots in figures, phase by phase',
@@ -40,8 +49,6 @@ export function phaseTable(track: Track, plan: Plan): Markup | undefined {
   });
 }
 
-type Figures = Segment['stretches'][number]['sample']['figures'];
-
 function values({ stretches }: Segment, of: (figures: Figures) => number | undefined): readonly number[] {
   return stretches.flatMap(({ sample }) => {
     const value = of(sample.figures);
@@ -59,7 +66,7 @@ function share(segment: Segment, outcomes: readonly (keyof Figures['outcomes'])[
   return searches > 0 ? found / searches : undefined;
 }
 
-/** Each sample counts for as long as it lasted. */
+/** Weighted by the duration of each sample. */
 function meanRate(segment: Segment): number | undefined {
   const seconds = sum(segment, (figures) => figures.seconds);
   return seconds > 0 ? sum(segment, (figures) => figures.engineCallsPerSecond * figures.seconds) / seconds : undefined;
@@ -73,17 +80,17 @@ function middle(some: readonly number[]): number | undefined {
   return some.toSorted((a, b) => a - b)[Math.floor(some.length / 2)];
 }
 
-/** Stage by stage: how far its cohort fell and how soon it was back. */
-export function stageTable({ learned, marks }: Track, plan: Plan): Markup | undefined {
+/** One row per stage: how far the hit ratio of its cohort fell, and how soon it was back. */
+export function stageTable({ result, marks }: Track, plan: Plan): Markup | undefined {
   const begun = (stage: number): string | undefined => {
     const mark = marks.find((one) => one.kind === 'stage' && one.stage === stage);
     return mark?.kind === 'stage' ? mark.title : undefined;
   };
-  return table<StageLearned>({
+  return table<StageResult>({
     caption: 'Stage by stage: hit ratio of its cohort, and what the engine was asked',
     narrow: 'cards',
     columns: [
-      { title: 'Stage', cell: ({ stage, title }) => stageTitle(plan, stage, begun(stage) ?? title) },
+      { title: 'Stage', cell: ({ stage, title }) => stageHeading(plan, stage, begun(stage) ?? title) },
       { title: 'Before', isNumber: true, cell: ({ before }) => percentText(before) },
       { title: 'Lowest', isNumber: true, cell: ({ lowest }) => percentText(lowest) },
       { title: 'At its end', isNumber: true, cell: ({ end }) => percentText(end) },
@@ -99,13 +106,13 @@ export function stageTable({ learned, marks }: Track, plan: Plan): Markup | unde
         cell: ({ peakEngineCallsPerSecond }) => perSecondText(peakEngineCallsPerSecond),
       },
     ],
-    rows: learned?.stages ?? [],
+    rows: result?.stages ?? [],
   });
 }
 
-/** The few figures a drill is made for, and what each of them says. */
-export function learnedTable(track: Track, plan: Plan): Markup | undefined {
-  return table<Lesson>({
+/** The figures that a drill is run for, each with its meaning in words. */
+export function conclusionsTable(track: Track, plan: Plan): Markup | undefined {
+  return table<Conclusion>({
     caption: 'What was learned',
     narrow: 'cards',
     columns: [
@@ -114,20 +121,20 @@ export function learnedTable(track: Track, plan: Plan): Markup | undefined {
         cell: ({ name, meaning }) => (meaning === undefined ? name : element('abbr', { title: meaning }, name)),
       },
       { title: 'Measured', isNumber: true, cell: ({ measured }) => measured },
-      { title: 'Dry run said', isNumber: true, cell: ({ foretold }) => foretold },
+      { title: 'Dry run said', isNumber: true, cell: ({ predicted: foretold }) => foretold },
       { title: 'In plain words', isProse: true, cell: ({ words }) => words },
     ],
-    rows: lessonsOf(track, plan),
+    rows: conclusionsOf(track, plan),
   });
 }
 
-/** The steady-state hypothesis: what had to hold before, all the while, and after. */
+/** The steady-state hypothesis: the limits that had to hold before, during and after the drill. */
 export function hypothesisTable(track: Track, plan: Plan): Markup | undefined {
-  const value = (row: Tested, of: number | undefined): Markup | string => {
+  const value = (row: TestedGuard, of: number | undefined): Markup | string => {
     const text = GUARD_WORDS[row.guard.figure].text(of);
     return of !== undefined && of > row.guard.max ? element('strong', { class: 'word bad' }, text) : text;
   };
-  return table<Tested>({
+  return table<TestedGuard>({
     caption: 'The hypothesis: did it hold?',
     narrow: 'cards',
     columns: [
@@ -149,7 +156,7 @@ export function limitText({ figure, max, forMs }: GuardRule): string {
   return `${name}: ${text(max)}${forMs > 0 ? `, for ${durationText(forMs)}` : ''}`;
 }
 
-function heldText({ held, brokenAtMs }: Tested): Markup {
+function heldText({ held, brokenAtMs }: TestedGuard): Markup {
   switch (held) {
     case 'held':
       return element('span', { class: 'word good' }, '✓ held');
@@ -173,7 +180,7 @@ function heldText({ held, brokenAtMs }: Tested): Markup {
 
 type Node = FlushPreview['nodes'][number];
 
-/** What was shown before the start. */
+/** The preview that was shown before the start. */
 export function dryRun({ preview }: Track): Markup | undefined {
   if (preview === undefined) return undefined;
   const { engine, memory, nodes } = preview;
@@ -210,4 +217,90 @@ function keysText(nodes: readonly Node[], memory: FlushPreview['memory']): strin
   ];
   const about = nodes.every(({ exact }) => exact) ? '' : 'about ';
   return `${about}${countText(keys)} keys (${bytesText(bytes)}) in the store and ${own}`;
+}
+
+/** Rows in the page: a drill whose guards flap has more marks than a person reads. */
+const MAX_ROWS = 300;
+
+const PHASES: Readonly<Record<Extract<Mark, { kind: 'phase' }>['phase'], string>> = {
+  baseline: 'Baseline: nothing is flushed yet',
+  stage: 'The stage goes on',
+  hold: 'On hold: no further stage until the guard holds again',
+  recovery: 'Recovery: waits until the cohort is back at its own past',
+  after: 'After: the cache is restored, the hypothesis must hold again',
+};
+
+/** Everything the drill did, in order. */
+export function timeline(journal: Journal): Markup {
+  const marks = journal.marks.toSorted((a, b) => a.atMs - b.atMs).filter((mark, _, all) => !isRedundant(mark, all));
+  // The first and the last marks are the most useful ones.
+  const half = MAX_ROWS / 2;
+  const shown = marks.length > MAX_ROWS ? [...marks.slice(0, half), ...marks.slice(-half)] : marks;
+  const many = journal.domains.length > 1;
+  const drawn = table<Mark>({
+    caption: 'What happened, and when',
+    narrow: 'cards',
+    columns: [
+      { title: 'Elapsed', cell: ({ atMs }) => elapsedText(atMs) },
+      {
+        title: 'UTC',
+        cell: ({ atMs }) => element('span', { class: 'moment-text' }, utcText(journal.startedAtMs + atMs)),
+      },
+      ...(many ? [{ title: 'Domain', cell: ({ domain }: Mark) => said(domain) }] : []),
+      { title: 'What', isProse: true, cell: (mark) => markText(journal, mark) },
+    ],
+    rows: shown,
+    none: 'Nothing is written down yet.',
+  });
+  const left = marks.length - shown.length;
+  return element(
+    'section',
+    { 'aria-labelledby': 'timeline' },
+    element('h2', { id: 'timeline' }, 'Timeline'),
+    drawn,
+    left === 0
+      ? undefined
+      : element(
+          'p',
+          { class: 'note' },
+          `${countText(left)} marks in the middle are not shown; the JSON journal has them all.`,
+        ),
+  );
+}
+
+/** The phase `stage` begins with a stage that has its own mark at the same moment. */
+function isRedundant(mark: Mark, all: readonly Mark[]): boolean {
+  if (mark.kind !== 'phase' || mark.phase !== 'stage') return false;
+  return all.some(
+    ({ kind, domain, atMs }) => kind === 'stage' && domain === mark.domain && Math.abs(atMs - mark.atMs) < 500,
+  );
+}
+
+function markText({ plan }: Journal, mark: Mark): Content {
+  switch (mark.kind) {
+    case 'phase':
+      return PHASES[mark.phase];
+    case 'stage': {
+      const buckets = mark.ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+      const reach = buckets > 0 ? `, ${countText(buckets)} of ${countText(BUCKETS)} buckets` : '';
+      return [element('strong', {}, said(stageHeading(plan, mark.stage, mark.title))), reach];
+    }
+    case 'guard': {
+      const { name, text } = GUARD_WORDS[mark.figure];
+      return [
+        element('span', { class: 'word bad' }, '✕ Guard broken'),
+        ` ${name}: ${text(mark.value)}, limit ${text(mark.max)}; then `,
+        said(mark.then),
+      ];
+    }
+    case 'guard-holds':
+      return [element('span', { class: 'word good' }, '✓ Guard holds again'), ` ${GUARD_WORDS[mark.figure].name}`];
+    case 'recovered':
+      return [
+        element('span', { class: 'word good' }, '● Recovered'),
+        ` ${stageHeading(plan, mark.stage)}, after ${durationText(mark.afterMs)}`,
+      ];
+    case 'restored':
+      return [element('span', { class: 'word' }, '◆ Cache restored'), ': ', said(mark.why)];
+  }
 }

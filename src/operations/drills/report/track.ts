@@ -1,40 +1,39 @@
-import { countText, durationText, elapsedText, utcText } from '../../../report/format.ts';
-import { type Content, element, type Markup, said, table } from '../../../report/markup.ts';
+import { type Combine, condense, merged, type Point, type Run } from '../../../report/plot/series.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
-import type { DrillPhase, Journal, Learned, Mark, Sample } from '../journal.ts';
+import type { CohortFigures } from '../../meter/figures.ts';
+import type { DomainResult, DrillPhase, Journal, Mark, Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { GUARD_WORDS } from './engine-plots.ts';
-import { stageName, stageTitle } from './hypothesis.ts';
+import { lossName } from './words.ts';
 
-/** A sample with the stretch of time it stands for. */
+/** A sample with the period that it covers. */
 export interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
   readonly sample: Sample;
 }
 
-/** One domain's part of a journal, in the order of time: what all its tables and plots are drawn from. */
+/** One domain's part of a journal, in order of time. All tables and plots of the domain are drawn from it. */
 export interface Track {
   readonly domain: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Unbroken: between two of them nothing was measured for a while. */
+  /** Samples without a gap; between two runs nothing was measured. */
   readonly runs: readonly (readonly Stretch[])[];
   readonly marks: readonly Mark[];
-  readonly learned?: Learned;
+  readonly result?: DomainResult;
   readonly preview?: FlushPreview;
 }
 
-/** Samples come twice a second, or farther apart in a long drill; a hole of several of them is a gap. */
+/** A gap is this many times the usual distance of samples: they come twice a second, less often in a long drill. */
 const GAP_FACTOR = 5;
-const LEAST_GAP_MS = 3000;
-/** A drill of which nothing is known yet is drawn as long as this. */
-const LEAST_SPAN_MS = 1000;
+const MIN_GAP_MS = 3000;
+/** Width of the time axis of a drill without samples. */
+const MIN_SPAN_MS = 1000;
 
 export function trackOf(journal: Journal, domain: string): Track {
   const samples = byTime(journal.samples.filter((sample) => sample.domain === domain));
   const marks = byTime(journal.marks.filter((mark) => mark.domain === domain));
-  const gapMs = Math.max(LEAST_GAP_MS, GAP_FACTOR * usualDistanceMs(samples));
+  const gapMs = Math.max(MIN_GAP_MS, GAP_FACTOR * usualDistanceMs(samples));
   const runs: Stretch[][] = [];
   for (const [i, sample] of samples.entries()) {
     const before = samples[i - 1];
@@ -48,14 +47,14 @@ export function trackOf(journal: Journal, domain: string): Track {
   }
   const moments = [...runs.flatMap((run) => run.flatMap(({ fromMs, toMs }) => [fromMs, toMs])), ...marks.map(at)];
   const firstMs = moments.reduce((low, ms) => Math.min(low, ms), moments[0] ?? 0);
-  // A whole second, so that an axis begins with a tick.
+  // A whole second, so that the axis begins with a tick.
   const fromMs = Math.floor(firstMs / 1000) * 1000;
-  const toMs = moments.reduce((high, ms) => Math.max(high, ms), fromMs + LEAST_SPAN_MS);
-  const learned = journal.learned.find((one) => one.domain === domain);
+  const toMs = moments.reduce((high, ms) => Math.max(high, ms), fromMs + MIN_SPAN_MS);
+  const result = journal.learned.find((one) => one.domain === domain);
   const preview = Object.hasOwn(journal.previews, domain) ? journal.previews[domain] : undefined;
   return {
     ...{ domain, fromMs, toMs, runs, marks },
-    ...(learned !== undefined && { learned }),
+    ...(result !== undefined && { result }),
     ...(preview !== undefined && { preview }),
   };
 }
@@ -64,7 +63,7 @@ export function samplesOf(track: Track): readonly Sample[] {
   return track.runs.flatMap((run) => run.map(({ sample }) => sample));
 }
 
-/** The highest stage whose flush was begun; undefined when nothing was flushed. */
+/** The last stage that began; undefined when nothing was flushed. */
 export function lastStage(track: Track): number | undefined {
   return track.marks.reduce<number | undefined>(
     (last, mark) => (mark.kind === 'stage' ? Math.max(last ?? 0, mark.stage) : last),
@@ -85,7 +84,7 @@ function at({ atMs }: Mark): number {
   return atMs;
 }
 
-/** A stretch of one phase, and of one stage where the phase has stages. */
+/** The samples of one phase, or of one stage when the phase has stages. */
 export interface Segment {
   readonly fromMs: number;
   readonly toMs: number;
@@ -122,7 +121,7 @@ function hasStages(phase: DrillPhase): boolean {
 function nameOf(plan: Plan, phase: DrillPhase, stage: number): string {
   switch (phase) {
     case 'stage':
-      return stageName(plan, stage);
+      return lossName(plan, stage);
     case 'hold':
       return 'on hold';
     case 'baseline':
@@ -132,88 +131,79 @@ function nameOf(plan: Plan, phase: DrillPhase, stage: number): string {
   }
 }
 
-/** What stands in the page; a drill whose guards flap writes more than anybody reads. */
-const MAX_ROWS = 300;
-const BUCKETS = 10_000;
-const PHASES: Readonly<Record<Extract<Mark, { kind: 'phase' }>['phase'], string>> = {
-  baseline: 'Baseline: nothing is flushed yet',
-  stage: 'The stage goes on',
-  hold: 'On hold: no further stage until the guard holds again',
-  recovery: 'Recovery: waits until the cohort is back at its own past',
-  after: 'After: the cache is restored, the hypothesis must hold again',
-};
+/** The input of every plot. */
+export interface PlotInput {
+  readonly track: Track;
+  /** Width of a column in time: a line has at most one point per column. */
+  readonly columnMs: number;
+}
 
-/** Everything the drill did, in order. */
-export function timeline(journal: Journal): Markup {
-  const marks = journal.marks.toSorted((a, b) => a.atMs - b.atMs).filter((mark, _, all) => !saysNothing(mark, all));
-  // The beginning and the end say most.
-  const half = MAX_ROWS / 2;
-  const shown = marks.length > MAX_ROWS ? [...marks.slice(0, half), ...marks.slice(-half)] : marks;
-  const many = journal.domains.length > 1;
-  const drawn = table<Mark>({
-    caption: 'What happened, and when',
-    narrow: 'cards',
-    columns: [
-      { title: 'Elapsed', cell: ({ atMs }) => elapsedText(atMs) },
-      {
-        title: 'UTC',
-        cell: ({ atMs }) => element('span', { class: 'moment-text' }, utcText(journal.startedAtMs + atMs)),
-      },
-      ...(many ? [{ title: 'Domain', cell: ({ domain }: Mark) => said(domain) }] : []),
-      { title: 'What', isProse: true, cell: (mark) => whatText(journal, mark) },
-    ],
-    rows: shown,
-    none: 'Nothing is written down yet.',
+/** With fewer searches a hit ratio means nothing: with three, one more miss is a third. */
+export const MIN_POINT_SEARCHES = 40;
+
+/** A cohort with few searches gets one point per period of this length. */
+export const MAX_POINT_MS = 8000;
+
+/**
+ * The hit ratio of a cohort over time. Samples are joined until they have enough searches, but never across different values
+ * of `part`: each stage has its own cohort.
+ */
+export function cohortCurve(
+  { track, columnMs }: PlotInput,
+  cohort: (sample: Sample) => CohortFigures | undefined,
+  part: (sample: Sample) => number,
+): readonly Run[] {
+  const runs = track.runs.flatMap((stretches) => {
+    const found: Point[][] = [];
+    let [open, current]: [Point[], Point[] | undefined] = [[], undefined];
+    let inPart: number | undefined;
+    const close = (): void => {
+      current?.push(...merged(open, 'mean'));
+      open = [];
+    };
+    for (const { fromMs, toMs, sample } of stretches) {
+      if (current === undefined || part(sample) !== inPart) {
+        close();
+        inPart = part(sample);
+        current = [];
+        found.push(current);
+      }
+      const { searches = 0, hitRatio } = cohort(sample) ?? {};
+      if (hitRatio === undefined || !Number.isFinite(hitRatio) || !(searches > 0)) continue;
+      open.push({ fromMs, toMs, value: hitRatio, low: hitRatio, high: hitRatio, weight: searches });
+      const known = open.reduce((sum, point) => sum + point.weight, 0);
+      if (known >= MIN_POINT_SEARCHES || toMs - (open[0]?.fromMs ?? toMs) >= MAX_POINT_MS) close();
+    }
+    close();
+    return found.filter((run) => run.length > 0).map((run) => run.map(withoutSpread));
   });
-  const left = marks.length - shown.length;
-  return element(
-    'section',
-    { 'aria-labelledby': 'timeline' },
-    element('h2', { id: 'timeline' }, 'Timeline'),
-    drawn,
-    left === 0
-      ? undefined
-      : element(
-          'p',
-          { class: 'note' },
-          `${countText(left)} marks in the middle are not shown; the JSON journal has them all.`,
-        ),
-  );
+  return condense(runs, track.fromMs, columnMs, 'mean');
 }
 
-/** That stages begin is said by the first of them, at the same moment. */
-function saysNothing(mark: Mark, all: readonly Mark[]): boolean {
-  if (mark.kind !== 'phase' || mark.phase !== 'stage') return false;
-  return all.some(
-    ({ kind, domain, atMs }) => kind === 'stage' && domain === mark.domain && Math.abs(atMs - mark.atMs) < 500,
-  );
+/** A point without a spread: the ratios of its single samples mean nothing. */
+function withoutSpread(point: Point): Point {
+  return { ...point, low: point.value, high: point.value };
 }
 
-function whatText({ plan }: Journal, mark: Mark): Content {
-  switch (mark.kind) {
-    case 'phase':
-      return PHASES[mark.phase];
-    case 'stage': {
-      const buckets = mark.ranges.reduce((sum, { from, to }) => sum + to - from, 0);
-      const reach = buckets > 0 ? `, ${countText(buckets)} of ${countText(BUCKETS)} buckets` : '';
-      return [element('strong', {}, said(stageTitle(plan, mark.stage, mark.title))), reach];
+/** One figure over time. A sample without a value breaks the line. */
+export function curve(
+  input: PlotInput,
+  read: (sample: Sample) => number | undefined,
+  combine: Combine,
+): readonly Run[] {
+  const { track, columnMs } = input;
+  const runs = track.runs.flatMap((stretches) => {
+    const found: Point[][] = [[]];
+    for (const { fromMs, toMs, sample } of stretches) {
+      const value = read(sample);
+      if (value === undefined || !Number.isFinite(value)) found.push([]);
+      else found[found.length - 1]?.push({ fromMs, toMs, value, low: value, high: value, weight: toMs - fromMs });
     }
-    case 'guard': {
-      const { name, text } = GUARD_WORDS[mark.figure];
-      return [
-        element('span', { class: 'word bad' }, '✕ Guard broken'),
-        ` ${name}: ${text(mark.value)}, limit ${text(mark.max)}; then `,
-        said(mark.then),
-      ];
-    }
-    case 'guard-holds':
-      return [element('span', { class: 'word good' }, '✓ Guard holds again'), ` ${GUARD_WORDS[mark.figure].name}`];
-    case 'recovered':
-      return [
-        element('span', { class: 'word good' }, '● Recovered'),
-        ` ${stageTitle(plan, mark.stage)}, after ${durationText(mark.afterMs)}`,
-      ];
-    case 'restored':
-      return [element('span', { class: 'word' }, '◆ Cache restored'), ': ', said(mark.why)];
-  }
+    return found.filter((run) => run.length > 0);
+  });
+  return condense(runs, track.fromMs, columnMs, combine);
+}
+
+export function highest(...some: readonly (readonly Run[])[]): number {
+  return some.flat(2).reduce((most, point) => Math.max(most, point.high), 0);
 }

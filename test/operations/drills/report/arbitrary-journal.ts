@@ -1,17 +1,18 @@
 import fc from 'fast-check';
 import {
+  type DomainResult,
   type Journal,
-  type Learned,
   type Mark,
+  type Range,
   type Sample,
+  type Survival,
   VERDICTS,
 } from '../../../../src/operations/drills/journal.ts';
 import { GUARD_FIGURES, type GuardRule, type Plan, type Stage } from '../../../../src/operations/drills/plan.ts';
-import type { Range, Survival } from '../../../../src/operations/drills/resolve-request.ts';
 import type { Figures } from '../../../../src/operations/meter/figures.ts';
 import { OUTCOMES } from '../../../../src/search/events.ts';
 
-/** Whatever arithmetic can make of a count or a time, the numbers that are none among them. */
+/** Any number that arithmetic can produce, NaN and infinities included. */
 const number = fc.oneof(
   { weight: 6, arbitrary: fc.double({ min: 0, max: 1e4, noNaN: true }) },
   { weight: 1, arbitrary: fc.constantFrom(0, -1, 1e-9, 1e21, Number.MAX_VALUE, Number.POSITIVE_INFINITY, Number.NaN) },
@@ -20,7 +21,7 @@ const times = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 900_000 }) },
   { weight: 1, arbitrary: number },
 );
-/** Its own words may be anything but what the test looks for. */
+/** Any text without the words that the test searches for. */
 const words = fc
   .string({ unit: 'binary', maxLength: 20 })
   .filter((text) => !/NaN|undefined|Infinity|null|object/.test(text));
@@ -71,7 +72,7 @@ const mark = fc.oneof(
   fc.record({ ...at, kind: fc.constant('restored'), why: words }),
 ) as fc.Arbitrary<Mark>;
 
-const stageLearned = shape<Learned['stages'][number]>(
+const stageLearned = shape<DomainResult['stages'][number]>(
   {
     ...{ stage: stageNumber, title: words, before: number, lowest: number, end: number, control: number },
     ...{ refillMs: number, peakEngineCallsPerSecond: number },
@@ -80,7 +81,7 @@ const stageLearned = shape<Learned['stages'][number]>(
 );
 const range = shape<Range>({ low: number, high: number }, ['low']);
 const survival = shape<Survival>({ headroom: range, headroomLeft: range, amplification: range, survivable: range }, []);
-const learned = shape<Learned>(
+const learned = shape<DomainResult>(
   {
     ...{ domain, baseline: figures, after: figures, stages: some(stageLearned) },
     survival,

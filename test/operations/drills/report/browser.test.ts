@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
 import { assertFits, assertWidensNothing, startBrowser, type TestBrowser } from '../../../e2e/browser.ts';
-import { journalOf, STAGED } from '../../../fakes/journal.ts';
-import { SCENES } from '../../../fakes/journal-scenes.ts';
+import { journalOf, SCENES, STAGED } from '../../../fakes/journal.ts';
 
 const PAGES = Object.fromEntries(Object.entries(SCENES).map(([name, scene]) => [name, reportPage(scene())]));
 
-// Each in a browser context of its own.
+// Each test has its own browser context.
 suite('the report in a browser', { concurrency: 3 }, () => {
   let browser: TestBrowser;
   before(async () => {
@@ -21,7 +20,7 @@ suite('the report in a browser', { concurrency: 3 }, () => {
     });
   }
 
-  test('endless words of operators widen nothing', async () => {
+  test('endless words of operators do not widen the page', async () => {
     const word = 'x'.repeat(400);
     const plan = { ...STAGED, title: word, stages: STAGED.stages.map((stage) => ({ ...stage, title: word })) };
     const verdict = { kind: 'aborted', detail: word } as const;
@@ -29,7 +28,7 @@ suite('the report in a browser', { concurrency: 3 }, () => {
     await assertWidensNothing(browser, html);
   });
 
-  test('the browser takes it for well-formed XML as well', async () => {
+  test('the browser also accepts the page as XML', async () => {
     const { page } = await browser.open();
     const fault = `(text) => new DOMParser().parseFromString(text, 'application/xml').querySelector('parsererror')?.textContent ?? ''`;
     for (const html of Object.values(PAGES)) {
@@ -51,7 +50,7 @@ suite('the report in a browser', { concurrency: 3 }, () => {
     await page.context().close();
   });
 
-  test('on paper the colours are those of paper, whatever the screen prefers', async () => {
+  test('printed pages have the light colours, also with a dark screen', async () => {
     const { page } = await browser.open({ colorScheme: 'dark', viewport: { width: 700, height: 900 } });
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     await page.setContent(PAGES['passed'] ?? assert.fail());

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sample } from '../../../../src/operations/drills/journal.ts';
-import { cohortCurve } from '../../../../src/operations/drills/report/answer-plots.ts';
-import { controlLesson } from '../../../../src/operations/drills/report/conclusions.ts';
-import { testedGuards } from '../../../../src/operations/drills/report/hypothesis.ts';
-import { trackOf } from '../../../../src/operations/drills/report/track.ts';
+import { controlConclusion, testedGuards } from '../../../../src/operations/drills/report/conclusions.ts';
+import { cohortCurve, trackOf } from '../../../../src/operations/drills/report/track.ts';
 import { journalOf, STAGED } from '../../../fakes/journal.ts';
 
 const JOURNAL = journalOf();
 
-/** The journal with its control cohort as `change` has it. */
+/** The journal with its control cohort changed by `change`. */
 function withControl(change: (sample: Sample) => { readonly searches: number; readonly hitRatio: number }) {
   const samples = JOURNAL.samples.map((sample) => ({
     ...sample,
@@ -22,7 +20,7 @@ function withControl(change: (sample: Sample) => { readonly searches: number; re
   return trackOf({ ...JOURNAL, samples, learned }, 'goods');
 }
 
-test('a ratio of few searches is drawn over several samples, and never over two stages', () => {
+test('a ratio with few searches is drawn over several samples, but never over two stages', () => {
   const track = withControl(({ stage }) => ({ searches: 5, hitRatio: stage < 2 ? 1 : 0 }));
   const runs = cohortCurve(
     { track, columnMs: 1 },
@@ -35,13 +33,13 @@ test('a ratio of few searches is drawn over several samples, and never over two 
   assert.equal(runs.length, 4);
 });
 
-test('a control cohort that wavers by chance lost nothing; one that fell shows that the loss spread', () => {
-  const [same] = controlLesson(
+test('a control cohort that varies by chance lost nothing; one that fell shows that the loss spread', () => {
+  const [same] = controlConclusion(
     withControl(() => ({ searches: 3, hitRatio: 0.885 })),
     STAGED,
   );
   assert.match(same?.words ?? '', /did as well as before/);
-  const [fell] = controlLesson(
+  const [fell] = controlConclusion(
     withControl(({ stage }) => ({ searches: 3, hitRatio: stage === 3 ? 0.6 : 0.9 })),
     STAGED,
   );
@@ -49,7 +47,7 @@ test('a control cohort that wavers by chance lost nothing; one that fell shows t
   assert.match(fell?.measured ?? '', /^30/);
 });
 
-test('what is above its limit for a moment held; before or after the stages it did not', () => {
+test('a figure above its limit for a moment held; above it before or after the stages it did not', () => {
   const [learned] = JOURNAL.learned;
   assert.ok(learned?.after);
   const guard = { ...STAGED, guards: STAGED.guards.filter(({ figure }) => figure === 'engineRateFactor') };
@@ -60,7 +58,7 @@ test('what is above its limit for a moment held; before or after the stages it d
   assert.equal(held({ after: { ...learned.after, engineCallsPerSecond: 9999 } }), 'failed after');
 });
 
-test('time in which no sample came is a gap of every line', () => {
+test('a time without samples is a gap in every line', () => {
   const samples = JOURNAL.samples.filter(({ atMs }) => atMs < 60_000 || atMs > 90_000);
   const { runs } = trackOf({ ...JOURNAL, samples }, 'goods');
   assert.deepEqual(

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import fc from 'fast-check';
 import { journalText } from '../../../../src/commands/drill/inspect.ts';
 import { MEANINGS } from '../../../../src/operations/drills/report/conclusions.ts';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
 import { rangeText as onConsole, plannedPercent, times } from '../../../../src/ui/console/assets/view/format.mjs';
 import { MEANINGS as CONSOLE_MEANINGS } from '../../../../src/ui/console/assets/view/journal.mjs';
-import { journalOf, STAGED } from '../../../fakes/journal.ts';
-import { SCENES } from '../../../fakes/journal-scenes.ts';
+import { journalOf, SCENES, STAGED } from '../../../fakes/journal.ts';
 import { markupFaults } from '../../../report/well-formed.ts';
+import { anyJournal } from './arbitrary-journal.ts';
 
 const HOSTILE = `</title></style><script>alert(1)</script>" onload="x" '<img src=x>&amp;\u0000\u202e\ud800]]>`;
 
@@ -22,7 +23,7 @@ function plain(text: string): string {
   return text.replaceAll(/\s+/g, ' ');
 }
 
-/** What a reader sees, without tags; the spaces within figures are no-break ones. */
+/** The text of the page without tags. Spaces inside figures are no-break spaces. */
 function textOf(page: string): string {
   const body = page.slice(page.indexOf('<body'));
   const spaced = body.replaceAll(/<\/(?:p|td|th|dt|dd|li|h1|h2|h3|h4|caption|text)>/g, ' ').replaceAll(/<[^>]*>/g, '');
@@ -47,7 +48,7 @@ suite('the report of any drill', () => {
       );
     });
 
-    test(`${name}: shows no number that is none`, () => {
+    test(`${name}: shows no NaN, no infinity and no undefined`, () => {
       assert.doesNotMatch(page, /NaN|Infinity|undefined|null|\[object/);
     });
 
@@ -64,7 +65,7 @@ test('every stage is named, in the tables and in the strips of the plots', () =>
   }
 });
 
-test('outcomes are drawn as searches a second, whatever the distance of the samples', () => {
+test('outcomes are drawn as searches per second, at any distance of the samples', () => {
   const words =
     /searches per second<\/title>.*?<text[^>]*>nothing|Outcomes, searches per second<\/h4>.*?<svg class="values"[^>]*>(.*?)<\/svg>/;
   const axis = words
@@ -75,7 +76,7 @@ test('outcomes are drawn as searches a second, whatever the distance of the samp
   assert.deepEqual(axis, ['0/s', '200/s', '400/s', '600/s', '800/s', 'min:s']);
 });
 
-test('the plots are told in figures too, a row for each phase and stage', () => {
+test('the plots are also given as figures, with a row for each phase and stage', () => {
   const text = textOf(reportPage(journalOf()));
   const rows = text.slice(text.indexOf('In flight, most'), text.indexOf('What the dry run said'));
   const phases = [
@@ -101,7 +102,7 @@ test('the verdict is a word and a sentence, not a colour alone', () => {
   );
 });
 
-test('what was learned is there with its figures, beside what the dry run said', () => {
+test('the conclusions are shown with their figures, beside those of the dry run', () => {
   const journal = journalOf();
   const [learned] = journal.learned;
   const text = textOf(
@@ -124,7 +125,7 @@ test('what was learned is there with its figures, beside what the dry run said',
   );
 });
 
-test('the page, the console and the terminal tell the same figures, each with its meaning', () => {
+test('the page, the console and the terminal show the same figures, each with its meaning', () => {
   const journal = journalOf();
   const [first] = journal.learned;
   const learned = first === undefined ? [] : [{ ...first, survival: SURVIVAL }];
@@ -145,7 +146,7 @@ test('the page, the console and the terminal tell the same figures, each with it
   for (const meaning of [/title="H: /, /title="A: /, /title="f\* = /]) assert.match(html, meaning);
 });
 
-test('where too little was measured, sentence and table say so, and a journal of old is still drawn', () => {
+test('when too little was measured, sentence and table say so, and an old journal is still rendered', () => {
   const journal = journalOf();
   const learnedWith = (survival: object) => journal.learned.map(({ survival: _, ...one }) => ({ ...one, ...survival }));
   const little = textOf(reportPage({ ...journal, learned: learnedWith({ survival: {} }) }));
@@ -159,7 +160,7 @@ test('where too little was measured, sentence and table say so, and a journal of
   assert.doesNotMatch(page, /24\.3/);
 });
 
-test('a drill that is rolled back does not read as running', () => {
+test('a drill that is rolled back is not shown as running', () => {
   const { verdict: _, ...journal } = journalOf();
   const ended = { kind: 'aborted', detail: 'Aborted by ana: enough.' } as const;
   const page = textOf(reportPage({ ...journal, state: { kind: 'ending', ended } }));
@@ -167,7 +168,7 @@ test('a drill that is rolled back does not read as running', () => {
   assert.doesNotMatch(page, /Running/);
 });
 
-test('a guard that ended the drill is told with its time, and how soon the cache was back', () => {
+test('a guard that ended the drill is shown with its time, and with the time until the cache was restored', () => {
   const text = textOf(reportPage(SCENES['failed-by-guard']?.() ?? journalOf()));
   assert.match(text, /Shed searches: 5 %, for 2 s 0 % 19\.\d % 0 % rollback ✕ broken at \+2:33\.5/);
   assert.match(text, /Restored \+2:33\.9 min, 400 ms after the guard broke/);
@@ -180,7 +181,7 @@ test('a drill refused at its baseline says which guard did not hold', () => {
   assert.match(text, /nothing – No stage was begun: the cache was never touched/);
 });
 
-test('the words of operators and of the plan stay words', () => {
+test('texts of operators and of the plan are shown as text', () => {
   const plan = {
     ...STAGED,
     name: HOSTILE,
@@ -199,12 +200,12 @@ test('the words of operators and of the plan stay words', () => {
   assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'));
 });
 
-test('of many samples fewer points are drawn, and the page says so', () => {
+test('many samples are drawn as fewer points, and the page says so', () => {
   assert.match(textOf(reportPage(journalOf())), /450 samples on \d+ points, 625 ms each/);
   assert.match(textOf(reportPage(journalOf({ end: { atMs: 60_000 } }))), /Every one of 120 samples is drawn/);
 });
 
-test('a drill whose guards flap keeps its page small and its end in sight', () => {
+test('the page of a drill with flapping guards stays small and shows its end', () => {
   const journal = journalOf();
   const then = 'hold';
   const flaps = Array.from({ length: 3000 }, (_, i) => {
@@ -226,4 +227,16 @@ test('a drill whose guards flap keeps its page small and its end in sight', () =
 
 test('page and console explain the figures in the same words', () => {
   assert.deepEqual(CONSOLE_MEANINGS, MEANINGS);
+});
+
+test('the page of any valid journal is well-formed and shows no NaN, no infinity and no undefined', () => {
+  fc.assert(
+    fc.property(anyJournal, (journal) => {
+      const page = reportPage(journal);
+      assert.deepEqual(markupFaults(page), []);
+      const at = page.search(/NaN|Infinity|undefined|null|\[object/);
+      assert.equal(at, -1, page.slice(Math.max(0, at - 80), at + 60));
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -294,8 +294,8 @@ function learnedView({ learned, endedAtMs }) {
 
 /**
  * A journal of an older version has single figures instead of ranges; they are not shown.
- * @param {import('../../../../operations/drills/resolve-request.ts').Survival | undefined} survival
- * @param {import('../../../../operations/drills/resolve-request.ts').Range | undefined} range
+ * @param {import('../../../../operations/drills/journal.ts').Survival | undefined} survival
+ * @param {import('../../../../operations/drills/journal.ts').Range | undefined} range
  * @param {(value: number) => string} text
  */
 function survivalText(survival, range, text) {

@@ -96,7 +96,7 @@ export function counted(count, one, many = `${one}s`) {
 
 /**
  * Both ends, as in the report. Without an upper end it is `over` the lower one; without a range, too little was measured.
- * @param {import('../../../../operations/drills/resolve-request.ts').Range | undefined} range
+ * @param {import('../../../../operations/drills/journal.ts').Range | undefined} range
  * @param {(value: number) => string} text
  */
 export function rangeText(range, text) {

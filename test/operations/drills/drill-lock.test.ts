@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createControl } from '../../../src/control/create-control.ts';
 import { endOverlay } from '../../../src/control/overlay.ts';
-import { createGrip } from '../../../src/operations/drills/drill-lock.ts';
+import { createDrillLock } from '../../../src/operations/drills/drill-lock.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
 
 const LEASE_MS = 3000;
 
-async function gripped() {
+async function acquiredLock() {
   const clock = createFakeClock();
   const control = createControl({
     ...{ domain: 'goods', store: createMemoryControlStore({ clock }), clock, random: seededRandom(1), shared: true },
     ...{ longestLifeMs: 3_600_000, locate: () => undefined, observe: () => {} },
   });
   const told = { renewals: true, changes: 0 };
-  const grip = createGrip({
+  const lock = createDrillLock({
     control: {
       ...control,
       renew: async () => told.renewals,
@@ -29,38 +29,38 @@ async function gripped() {
     nowMs: clock.monotonicMs,
     sleep: async () => {},
   });
-  await grip.take();
+  await lock.acquire();
   const endElsewhere = () => control.change((document) => endOverlay(document, 'd1'));
-  return { grip, clock, told, endElsewhere, close: control.close };
+  return { lock, clock, told, endElsewhere, close: control.close };
 }
 
-test('renewed a moment ago, a drill that is gone was taken by somebody', async (t) => {
-  const { grip, clock, endElsewhere, close } = await gripped();
+test('when the overlay of a recently renewed drill is gone, another process removed it', async (t) => {
+  const { lock, clock, endElsewhere, close } = await acquiredLock();
   t.after(close);
   clock.advance(LEASE_MS - 200);
-  await grip.renew();
+  await lock.renew();
   clock.advance(LEASE_MS - 200);
   await endElsewhere();
-  assert.deepEqual(grip.lost(), { kind: 'taken' });
+  assert.deepEqual(lock.lost(), { kind: 'removed' });
 });
 
-test('a failed renewal is no sign of life', async (t) => {
-  const { grip, clock, told, endElsewhere, close } = await gripped();
+test('after a failed renewal the lease expires', async (t) => {
+  const { lock, clock, told, endElsewhere, close } = await acquiredLock();
   t.after(close);
   clock.advance(LEASE_MS - 200);
   told.renewals = false;
-  await grip.renew();
+  await lock.renew();
   clock.advance(200);
   await endElsewhere();
-  assert.deepEqual(grip.lost(), { kind: 'lapsed' });
+  assert.deepEqual(lock.lost(), { kind: 'expired' });
 });
 
-test('a drill that others ended is restored, at the first attempt', async (t) => {
-  const { grip, told, endElsewhere, close } = await gripped();
+test('restoring a drill that another process has ended succeeds at the first attempt', async (t) => {
+  const { lock, told, endElsewhere, close } = await acquiredLock();
   t.after(close);
   await endElsewhere();
   told.changes = 0;
-  assert.equal(await grip.restore(), true);
-  assert.equal(await grip.release(), true);
+  assert.equal(await lock.restore(), true);
+  assert.equal(await lock.release(), true);
   assert.equal(told.changes, 2);
 });

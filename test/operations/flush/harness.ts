@@ -3,36 +3,35 @@ import type { Control } from '../../../src/control/control.ts';
 import { createControl } from '../../../src/control/create-control.ts';
 import { createFlush, type FlushOptions } from '../../../src/operations/flush/create-flush.ts';
 import type { Flush, FlushEvent, QueryPages } from '../../../src/operations/flush/flush.ts';
-import { keyOf, type SearchKey } from '../../../src/search/key.ts';
+import { keyOf, type SearchKey, storedNameOf } from '../../../src/search/key.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
 import { createFakeContent, type FakeContent } from '../../fakes/content.ts';
 import { entryOf } from '../../fakes/entry.ts';
 import { idle } from '../../fakes/idle.ts';
-import { bucketOf } from './bucket.ts';
 
-export interface FlushScene {
+export interface FlushHarness {
   readonly flush: Flush;
   readonly control: Control;
   readonly content: FakeContent;
   readonly memory: ReturnType<typeof createMemoryTier>;
   readonly clock: FakeClock;
   readonly events: FlushEvent[];
-  /** Puts so many entries into the store, spread over its nodes, and into L1. */
+  /** Puts `count` entries into the store, spread over its nodes, and into L1. */
   readonly hold: (count: number, nodes?: readonly string[]) => readonly SearchKey[];
   readonly held: () => readonly string[];
-  /** Lets time pass in steps of 50 ms, and everything that is ready happen. */
+  /** Advances time in steps of 50 ms, and lets pending work run. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
-export interface FlushSceneOptions extends Partial<FlushOptions> {
+export interface FlushHarnessOptions extends Partial<FlushOptions> {
   readonly nodes?: readonly string[];
   readonly store?: false;
 }
 
-/** Two nodes of a store, real control over memory, and a clock that the test holds in its hand. */
-export function flushScene(t: TestContext, given: FlushSceneOptions = {}): FlushScene {
+/** A store of two nodes, the real control room in memory, and a fake clock. */
+export function flushHarness(t: TestContext, given: FlushHarnessOptions = {}): FlushHarness {
   const { nodes = ['a:1', 'b:1'], store, ...options } = given;
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
@@ -91,8 +90,11 @@ export function flushScene(t: TestContext, given: FlushSceneOptions = {}): Flush
   };
 }
 
-/** The pages of one query, as the canonical forms of these tests have them. */
+/** The pages of one query, with the canonical forms of these tests. */
 export function pagesOf(text: string): QueryPages {
   const canonicalStart = `goods@p?q=${text}`;
   return { text, canonicalStart, firstStoreName: keyOf(canonicalStart, 'goods').storeName };
 }
+
+/** The same as in the composition root. */
+export const bucketOf = (key: string): number => storedNameOf(key, 'goods').bucket;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { survivalOf } from '../../../src/operations/drills/resolve-request.ts';
+import { survivalOf } from '../../../src/operations/drills/result.ts';
 import { type Figures, figuresBetween } from '../../../src/operations/meter/figures.ts';
 
 const nothing = figuresBetween(new Map(), new Map());
-/** 1000 searches a second for 100 s, 100 of them engine calls of 10 ms on 8 places: the engine could do eight times as much. */
+/** 1000 searches per second for 100 s with 100 engine calls of 10 ms and 8 slots: the engine has eight times the capacity. */
 const BASELINE: Figures = {
   ...nothing,
   ...{ seconds: 100, searches: 100_000, searchesPerSecond: 1000, hitRatio: 0.9 },
@@ -14,8 +14,8 @@ const BASELINE: Figures = {
 const asked = (engineCallsPerSecond: number, seconds = 2): Figures => ({ ...BASELINE, seconds, engineCallsPerSecond });
 const LOST = { baseline: BASELINE, saturated: false };
 
-test('each figure is a range around what was counted, in proportion to what was lost', () => {
-  // Half of the keys made four times as many calls, so all of them would make seven times as many; the engine carries eight.
+test('each figure is a range around the counted value, in proportion to the lost share', () => {
+  // The loss of half of the keys made four times as many calls, so a loss of all would make seven; the engine serves eight.
   const four = survivalOf({ ...LOST, worst: asked(400), share: 0.5 });
   assert.deepEqual(four, {
     headroom: { low: 7.8, high: 8.2 },
@@ -27,34 +27,34 @@ test('each figure is a range around what was counted, in proportion to what was 
   assert.deepEqual(survivable, { low: 0.82, high: 1 });
 });
 
-test('after losing 1 % nothing is said about losing everything', () => {
+test('a loss of 1 % gives no figures for a loss of everything', () => {
   const { amplification, survivable, headroom } = survivalOf({ ...LOST, worst: asked(130), share: 0.01 });
   assert.deepEqual([amplification, survivable], [undefined, undefined]);
   assert.ok(headroom !== undefined);
 });
 
-test('a loss that cannot be told from chance says nothing', () => {
+test('a loss whose effect may be chance gives no figures', () => {
   assert.equal(survivalOf({ ...LOST, worst: asked(110), share: 0.5 }).survivable, undefined);
   assert.ok(survivalOf({ ...LOST, worst: asked(110, 60), share: 0.5 }).survivable !== undefined);
 });
 
-test('of a handful of engine calls nothing is said', () => {
+test('a few engine calls give no figures', () => {
   const few = { ...BASELINE, engineCallsPerSecond: 0.19 };
   assert.deepEqual(survivalOf({ baseline: few, worst: asked(1), share: 1, saturated: false }), {});
   assert.deepEqual(survivalOf({ baseline: nothing, worst: undefined, share: 0, saturated: false }), {});
 });
 
-test('no more headroom is told than twenty times what was asked', () => {
+test('no headroom above twenty times the calls is reported', () => {
   const idle = { ...BASELINE, engineCallMs: 0.1 };
   assert.deepEqual(survivalOf({ baseline: idle, worst: undefined, share: 0, saturated: false }).headroom, { low: 20 });
 });
 
-test('of an engine that had no place left the most that could be asked of it is taken', () => {
+test('for a full engine the amplification reaches up to its maximum', () => {
   const { amplification } = survivalOf({ ...LOST, worst: asked(200), share: 0.5, saturated: true });
   assert.ok((amplification?.high ?? 0) >= 9.8, JSON.stringify(amplification));
 });
 
-test('whatever was counted, a range has its ends in order, and f* is a share', () => {
+test('for any counts a range has its ends in order, and f* is a share', () => {
   const number = fc.double({ min: 0, max: 1e6, noNaN: true });
   const ratio = fc.double({ min: 0, max: 1, noNaN: true });
   const figures = fc

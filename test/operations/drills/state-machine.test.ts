@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GuardState } from '../../../src/operations/drills/guards.ts';
 import type { GuardRule } from '../../../src/operations/drills/plan.ts';
-import { type Course, decide, type Seen } from '../../../src/operations/drills/state-machine.ts';
-import { planOf } from './rig.ts';
+import { decide, type MachineState, type Observation } from '../../../src/operations/drills/state-machine.ts';
+import { planOf } from './harness.ts';
 
 const PLAN = planOf();
 const NOW_MS = 1_000_000;
 
-const seenWith = (changes: Partial<Seen> = {}): Seen => ({
+const seenWith = (changes: Partial<Observation> = {}): Observation => ({
   nowMs: NOW_MS,
   guards: [],
   broken: () => [],
   searches: 1000,
-  searched: () => true,
+  hasEnoughSearches: () => true,
   processes: () => ({ heard: 1, before: 1 }),
   cohortSearches: () => 1000,
   recovery: 'away',
   erasing: false,
   eraseFailed: undefined,
-  gone: undefined,
+  lockLost: undefined,
   stop: undefined,
   blindMs: 0,
   ...changes,
@@ -31,15 +31,15 @@ const guard = (action: GuardRule['then'], state: Partial<GuardState> = {}): Guar
   return { rule, value: 0.5, broken: true, breached: true, turned: undefined, ...state };
 };
 
-const next = (course: Course, changes: Partial<Seen> = {}) => decide(PLAN, course, 0, seenWith(changes));
+const next = (state: MachineState, changes: Partial<Observation> = {}) => decide(PLAN, state, 0, seenWith(changes));
 
 const LONG_AGO_MS = NOW_MS - 100_000;
-const baseline: Course = { kind: 'baseline', sinceMs: LONG_AGO_MS };
-const first: Course = { kind: 'stage', stage: 0, sinceMs: LONG_AGO_MS };
-const last: Course = { kind: 'stage', stage: 1, sinceMs: LONG_AGO_MS };
-const held: Course = { ...first, heldSinceMs: NOW_MS - 1000 };
-const recovery: Course = { kind: 'recovery', sinceMs: NOW_MS - 1000 };
-const after: Course = { kind: 'after', sinceMs: LONG_AGO_MS };
+const baseline: MachineState = { kind: 'baseline', sinceMs: LONG_AGO_MS };
+const first: MachineState = { kind: 'stage', stage: 0, sinceMs: LONG_AGO_MS };
+const last: MachineState = { kind: 'stage', stage: 1, sinceMs: LONG_AGO_MS };
+const held: MachineState = { ...first, heldSinceMs: NOW_MS - 1000 };
+const recovery: MachineState = { kind: 'recovery', sinceMs: NOW_MS - 1000 };
+const after: MachineState = { kind: 'after', sinceMs: LONG_AGO_MS };
 
 test('a breach in the tick of the recovery still rolls back', () => {
   assert.deepEqual(next(recovery, { recovery: 'back' }), { kind: 'restore' });
@@ -47,31 +47,31 @@ test('a breach in the tick of the recovery still rolls back', () => {
   assert.equal(decision.kind === 'restore' && decision.ended?.kind, 'failed');
 });
 
-test('unheard it begins no stage and no recovery, and holds what it holds', () => {
+test('while the fleet is not heard, no stage and no recovery begins, and a hold stays', () => {
   assert.deepEqual(next(baseline), { kind: 'stage', stage: 0 });
   assert.deepEqual(next(first), { kind: 'stage', stage: 1 });
   assert.deepEqual(next(last), { kind: 'recover' });
   assert.deepEqual(next(held), { kind: 'hold', sinceMs: undefined });
-  for (const course of [baseline, first, last, held]) {
-    assert.deepEqual(next(course, { guards: undefined }), { kind: 'stay' }, course.kind);
+  for (const state of [baseline, first, last, held]) {
+    assert.deepEqual(next(state, { guards: undefined }), { kind: 'stay' }, state.kind);
   }
   assert.deepEqual(next(recovery, { guards: undefined, recovery: 'back' }), { kind: 'stay' });
 });
 
-test('unheard it still ends what cannot be erased, and what takes too long to recover', () => {
+test('while the fleet is not heard, a failed erasure and a recovery timeout still end the drill', () => {
   assert.equal(next(first, { guards: undefined, eraseFailed: 'NOPERM' }).kind, 'restore');
   assert.equal(next({ kind: 'recovery', sinceMs: LONG_AGO_MS }, { guards: undefined }).kind, 'restore');
 });
 
-test('what broke a moment ago and is not breached yet delays the next stage', () => {
+test('a guard that has just broken delays the next stage before it is breached', () => {
   for (const action of ['rollback', 'hold'] as const) {
     assert.deepEqual(next(first, { guards: [guard(action, { breached: false })] }), { kind: 'stay' });
   }
   assert.deepEqual(next(first, { guards: [guard('continue')] }), { kind: 'stage', stage: 1 });
 });
 
-test('where too little is searched it waits for the next stage, for five minutes', () => {
-  const few = { searched: () => false };
+test('with too few searches the drill waits for five minutes before the next stage', () => {
+  const few = { hasEnoughSearches: () => false };
   assert.deepEqual(next(first, few), { kind: 'hold', sinceMs: NOW_MS });
   assert.deepEqual(next(held, few), { kind: 'stay' });
   const decision = next({ ...first, heldSinceMs: NOW_MS - 300_000 }, few);
@@ -80,8 +80,8 @@ test('where too little is searched it waits for the next stage, for five minutes
   assert.deepEqual(next(last, few), { kind: 'recover' });
 });
 
-test('it passes with enough searches afterwards, of every process there was', () => {
-  const kindOf = (changes: Partial<Seen>) => {
+test('a drill passes with enough searches afterwards, from as many processes as before', () => {
+  const kindOf = (changes: Partial<Observation>) => {
     const decision = next(after, changes);
     return decision.kind === 'end' ? decision.ended.kind : decision.kind;
   };
@@ -92,7 +92,7 @@ test('it passes with enough searches afterwards, of every process there was', ()
   assert.equal(kindOf({ processes: () => ({ heard: 3, before: 2 }) }), 'passed');
 });
 
-test('nothing is flushed that nobody would miss: the baseline waits a minute for searches of its keys', () => {
+test('the baseline waits for a minute for searches of the keys to be flushed, and nothing is flushed without them', () => {
   const few = { cohortSearches: () => 19 };
   assert.deepEqual(next({ kind: 'baseline', sinceMs: NOW_MS - PLAN.baselineMs }, few), { kind: 'stay' });
   const decision = next({ kind: 'baseline', sinceMs: NOW_MS - 60_000 }, few);
@@ -102,8 +102,8 @@ test('nothing is flushed that nobody would miss: the baseline waits a minute for
   assert.deepEqual(next(baseline, { cohortSearches: () => 20 }), { kind: 'stage', stage: 0 });
 });
 
-test('a recovery fails by what was seen alone: what could not be seen is not measured', () => {
-  const kindAfter = (ms: number, changes: Partial<Seen>) => {
+test('a recovery fails only by measured values; without them it ends as not measured', () => {
+  const kindAfter = (ms: number, changes: Partial<Observation>) => {
     const decision = next({ kind: 'recovery', sinceMs: NOW_MS - ms }, changes);
     return decision.kind === 'restore' ? decision.ended?.kind : decision.kind;
   };

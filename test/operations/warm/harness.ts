@@ -4,29 +4,29 @@ import { createWarmUps } from '../../../src/operations/warm/warm-ups.ts';
 import { createFakeClock, type FakeClock, seededRandom } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 
-export interface WarmScene {
+export interface WarmHarness {
   readonly warmUps: WarmUps;
   readonly clock: FakeClock;
   readonly events: WarmEvent[];
-  /** Searches as they were begun, in order. */
+  /** Searches in the order in which they were begun. */
   readonly asked: string[];
-  /** How long the engine takes, and how many it takes at once. */
+  /** Duration of an engine call, and number of slots. */
   engineMs: number;
   places: number;
-  /** Places that people hold. */
+  /** Slots in use by searches of people. */
   people: number;
-  /** Instead of computing. */
+  /** The answer of the cache and the engine to a line. */
   answer: (line: string) => 'cached' | 'computed' | 'refused';
-  /** The most that ran at once. */
+  /** Maximum of calls that ran at the same time. */
   readonly most: () => number;
   /** The latest state of a warm-up. */
   readonly look: (id: string) => WarmUp;
-  /** Lets time pass in steps of 10 ms, and everything that is ready happen. */
+  /** Advances time in steps of 10 ms, and lets pending work run. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
-/** Two domains, `goods` and `auto`, on an engine of eight places and 20 ms a call; a line with `?` in it is no search. */
-export function warmScene(t: TestContext, popular: readonly string[] | Error = []): WarmScene {
+/** Two domains, `goods` and `auto`, with an engine of eight slots and 20 ms per call. A line with `?` is no valid search. */
+export function warmHarness(t: TestContext, popular: readonly string[] | Error = []): WarmHarness {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const events: WarmEvent[] = [];
@@ -34,13 +34,13 @@ export function warmScene(t: TestContext, popular: readonly string[] | Error = [
   let most = 0;
 
   const warm = async (line: string): Promise<'cached' | 'computed'> => {
-    scene.asked.push(line);
-    const answer = scene.answer(line);
+    harness.asked.push(line);
+    const answer = harness.answer(line);
     if (answer === 'cached') return 'cached';
     if (answer === 'refused') throw new Error('shed');
     running += 1;
     most = Math.max(most, running);
-    await new Promise((resolve) => setTimeout(resolve, scene.engineMs));
+    await new Promise((resolve) => setTimeout(resolve, harness.engineMs));
     running -= 1;
     return 'computed';
   };
@@ -50,7 +50,7 @@ export function warmScene(t: TestContext, popular: readonly string[] | Error = [
       return line;
     },
     warm,
-    spare: () => Math.max(0, scene.places - scene.people - running),
+    spare: () => Math.max(0, harness.places - harness.people - running),
     popular: async (n: number) => {
       if (popular instanceof Error) throw popular;
       return popular.slice(0, n);
@@ -66,7 +66,7 @@ export function warmScene(t: TestContext, popular: readonly string[] | Error = [
     observe: (event) => events.push(event),
   });
   t.after(warmUps.close);
-  const scene: WarmScene = {
+  const harness: WarmHarness = {
     warmUps,
     clock,
     events,
@@ -90,7 +90,7 @@ export function warmScene(t: TestContext, popular: readonly string[] | Error = [
       }
     },
   };
-  return scene;
+  return harness;
 }
 
 export function numbered(count: number, word = 'query'): readonly string[] {

@@ -1,0 +1,222 @@
+import type { RuledName } from '../cache/invalidation.ts';
+import type { MemoryTier } from '../cache/memory.ts';
+import { type Control, summaryOf } from '../control/control.ts';
+import { OperationRefused } from '../control/operation-error.ts';
+import type { Popularity } from '../popularity/popularity.ts';
+import { type CounterStore, createSharedPopularity, type PopularityEvent } from '../popularity/shared.ts';
+import type { Runtime } from '../runtime.ts';
+import type { DomainStatus } from '../search/status.ts';
+import type { Audit } from './audit/audit.ts';
+import { createDrills } from './drills/create-drills.ts';
+import type { DrillDomain, DrillEvent } from './drills/drills.ts';
+import { reportPage } from './drills/report/report-page.ts';
+import type { StoreContent } from './flush/content.ts';
+import { createFlush } from './flush/create-flush.ts';
+import type { FlushEvent, QueryPages } from './flush/flush.ts';
+import { createSweeper } from './flush/sweep.ts';
+import { figuresBetween, type MeterReading } from './meter/figures.ts';
+import { createFleetReadings, createRecent, type Meter } from './meter/meter.ts';
+import type { DomainLook, DomainOperations, Operations, Watcher } from './operations.ts';
+import type { WarmEvent } from './warm/warm.ts';
+import { createWarmUps, type WarmUpDomain } from './warm/warm-ups.ts';
+
+/** The parts of one domain that operations use. `Prepared` is a search that was parsed and has its key. */
+export interface OperatedDomain<Prepared> {
+  readonly name: string;
+  readonly control: Control;
+  /** The control document is kept in another store than the entries. */
+  readonly controlElsewhere: boolean;
+  /** Absent: the domain has no store. */
+  readonly store?: {
+    readonly content: StoreContent;
+    /** Whether the store holds a name; undefined when it did not answer. */
+    readonly holds: (storeName: string) => Promise<boolean | undefined>;
+    /** No other application uses its servers. */
+    readonly dedicated: boolean;
+  };
+  readonly memory: Pick<MemoryTier, 'keys' | 'peek' | 'delete'>;
+  readonly storedName: (key: string) => RuledName;
+  readonly meter: Pick<Meter, 'read'>;
+  readonly status: () => DomainStatus;
+  readonly patienceMs: number;
+  readonly pagesOf: (typed: string) => QueryPages;
+  readonly popularity: Popularity<Prepared>;
+  /** The search as a query string; undefined: it cannot be written as one. */
+  readonly searchText: (prepared: Prepared) => string | undefined;
+  readonly warm: Pick<WarmUpDomain<Prepared>, 'prepare' | 'warm' | 'spare'>;
+  /** Absent: popularity is counted per process. */
+  readonly counters: CounterStore | undefined;
+  readonly observeFlush: (event: FlushEvent) => void;
+  readonly observePopularity: (event: PopularityEvent) => void;
+}
+
+interface DrillSettings {
+  /** Where reports are kept. */
+  readonly directory: string;
+  /** Number of newest reports kept. */
+  readonly keep: number;
+  readonly leaseMs: number;
+}
+
+export interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'processId'> {
+  readonly audit: Pick<Audit, 'record'>;
+  readonly observeDrill: (event: DrillEvent) => void;
+  readonly observeWarm: (event: WarmEvent) => void;
+}
+
+export interface ClosableOperations extends Operations {
+  /** Rolls back the drills of this process, within about a second, and closes everything else. */
+  readonly close: () => Promise<void>;
+}
+
+/** @throws when a ready-made plan is invalid */
+export function createOperations<Prepared>(
+  domains: readonly OperatedDomain<Prepared>[],
+  { directory, keep, leaseMs }: DrillSettings,
+  runtime: OperationsRuntime,
+): ClosableOperations {
+  const { clock, random, processId, audit, observeDrill, observeWarm } = runtime;
+  // Disposed in reverse order: warm-ups and drills end before the parts they use.
+  const stack = new AsyncDisposableStack();
+  const byName = new Map(domains.map((domain) => [domain.name, createDomainOperations(domain, runtime, stack)]));
+  const parts = [...byName.values()];
+  const drills = createDrills({
+    domains: parts.map(({ drilled }) => drilled),
+    directory,
+    keep,
+    reportPage,
+    leaseMs,
+    processId,
+    clock,
+    random,
+    observe: (event) => {
+      observeDrill(event);
+      // The end of a drill is no request of an operator, so no admin route records it.
+      if (event.kind !== 'drill-ended') return;
+      const { id, domains: drilled, verdict } = event;
+      audit.record({
+        action: 'drill-ended',
+        ...(drilled.length === 1 && drilled[0] !== undefined ? { domain: drilled[0] } : {}),
+        target: id,
+        by: 'serpcache',
+        result: verdict.kind,
+        after: verdict,
+      });
+    },
+  });
+  stack.defer(drills.close);
+  const warm = createWarmUps({
+    domains: new Map([...byName].map(([name, { warmed }]) => [name, warmed])),
+    clock,
+    random,
+    observe: observeWarm,
+  });
+  stack.defer(warm.close);
+
+  return {
+    domains: [...byName.keys()],
+    domain: (name) => {
+      const found = byName.get(name);
+      if (found !== undefined) return found.operations;
+      const known = [...byName.keys()].join(', ');
+      throw new OperationRefused('unknown-domain', `domain must be one of: ${known}`, '/domain');
+    },
+    drills,
+    warm,
+    watch: () => createWatcher(domains),
+    close: () => stack.disposeAsync(),
+  };
+}
+
+interface DomainParts<Prepared> {
+  readonly operations: DomainOperations;
+  readonly drilled: DrillDomain;
+  readonly warmed: WarmUpDomain<Prepared>;
+}
+
+/** Interval of checks for a raised floor: entries that a flush made useless stay in memory for at most this time. */
+const SWEEP_INTERVAL_MS = 1000;
+
+function createDomainOperations<Prepared>(
+  domain: OperatedDomain<Prepared>,
+  { clock, random, processId }: OperationsRuntime,
+  stack: AsyncDisposableStack,
+): DomainParts<Prepared> {
+  const { name, control, controlElsewhere, store, memory, storedName, meter, popularity, patienceMs } = domain;
+  const { counters, observeFlush, observePopularity } = domain;
+  const dedicated = store?.dedicated ?? false;
+  const recent = createRecent({ meter });
+  stack.defer(recent.close);
+  const readings = createFleetReadings({ control, meter, processId });
+  stack.defer(readings.close);
+  const shared = createSharedPopularity({
+    domain: name,
+    local: popularity,
+    searchOf: domain.searchText,
+    ...(counters === undefined ? {} : { counters }),
+    random,
+    observe: observePopularity,
+  });
+  stack.defer(shared.close);
+  const flush = createFlush({
+    domain: name,
+    control,
+    ...(store === undefined ? {} : { content: store.content, holds: store.holds }),
+    memory,
+    bucketOf: (key) => storedName(key).bucket,
+    dedicated,
+    controlElsewhere,
+    recent: recent.figures,
+    clock,
+    random,
+    observe: observeFlush,
+  });
+  stack.defer(flush.close);
+  const sweeper = createSweeper({
+    domain: name,
+    document: control.document,
+    memory,
+    nameOf: storedName,
+    observe: observeFlush,
+  });
+  stack.defer(sweeper.close);
+  const sweeping = setInterval(sweeper.documentChanged, SWEEP_INTERVAL_MS).unref();
+  stack.defer(() => clearInterval(sweeping));
+  return {
+    operations: { control, flush, pagesOf: domain.pagesOf, popular: shared.top },
+    drilled: {
+      name,
+      control,
+      flush,
+      readings,
+      recent: recent.figures,
+      nodes: () => store?.content.nodes() ?? [],
+      dedicated,
+      hasStore: store !== undefined,
+      patienceMs,
+    },
+    warmed: {
+      ...domain.warm,
+      popular: async (n) => (await shared.top(n)).queries.map(({ search }) => search),
+    },
+  };
+}
+
+function createWatcher(
+  domains: readonly Pick<OperatedDomain<unknown>, 'name' | 'meter' | 'status' | 'control'>[],
+): Watcher {
+  const before = new Map<string, MeterReading>();
+  return {
+    look: () =>
+      domains.map(({ name, meter, status, control }): DomainLook => {
+        const [then, now] = [before.get(name), meter.read()];
+        before.set(name, now);
+        return {
+          domain: name,
+          ...(then === undefined ? {} : { figures: figuresBetween(new Map([[name, then]]), new Map([[name, now]])) }),
+          status: status(),
+          control: summaryOf(control),
+        };
+      }),
+  };
+}

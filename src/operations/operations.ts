@@ -1,0 +1,40 @@
+import type { Control, ControlSummary } from '../control/control.ts';
+import type { MostAsked } from '../popularity/shared.ts';
+import type { DomainStatus } from '../search/status.ts';
+import type { Drills } from './drills/drills.ts';
+import type { Flush, QueryPages } from './flush/flush.ts';
+import type { Figures } from './meter/figures.ts';
+import type { WarmUps } from './warm/warm.ts';
+
+/** Everything that operators do with the service. The admin API, the CLI and the console use this one interface. */
+export interface Operations {
+  /** Configured names, in order. */
+  readonly domains: readonly string[];
+  /** @throws OperationRefused unknown-domain, naming the known ones. */
+  readonly domain: (name: string) => DomainOperations;
+  readonly drills: Drills;
+  readonly warm: WarmUps;
+  /** A watcher shows the state now, and the figures of each domain since its previous look. */
+  readonly watch: () => Watcher;
+}
+
+export interface DomainOperations {
+  readonly control: Control;
+  readonly flush: Flush;
+  /** The pages of a query as a person types it. @throws InvalidSearch */
+  readonly pagesOf: (typed: string) => QueryPages;
+  readonly popular: (n: number) => Promise<MostAsked>;
+}
+
+export interface Watcher {
+  readonly look: () => readonly DomainLook[];
+}
+
+/** One line of `GET /admin/live` per domain. */
+export interface DomainLook {
+  readonly domain: string;
+  /** Figures of this process since the previous look; undefined at the first one. */
+  readonly figures?: Figures;
+  readonly status: DomainStatus;
+  readonly control: ControlSummary;
+}
