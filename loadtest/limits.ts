@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
 import { durationText, percentText } from '../src/report/format.ts';
 import { createAimdLimit, createFixedLimit, createGradientLimit } from '../src/resilience/adaptive-limit.ts';
-import { seededRandom } from '../test/fakes/clock.ts';
+import { seededRandom } from '../src/runtime.ts';
 import type { Column, FindingRecord, FindingTable, Lesson, Row } from './finding/finding.ts';
 import { originOf } from './finding/machine-words.ts';
 import { printFinding } from './finding/print-finding.ts';

@@ -1,6 +1,6 @@
+import { createService } from './app.ts';
 import { EXIT, type Program, projectVersion, runProgram } from './commands/arguments.ts';
 import { makeDemoIndexes } from './commands/index-catalogue.ts';
-import { compose } from './compose.ts';
 import { loadSettings, warningsOf } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
 import { systemClock } from './runtime.ts';
@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   const log = createLogger({ level: settings.log.level });
   for (const warning of warningsOf(settings)) log.warn(warning);
   const version = projectVersion();
-  const service = await compose({ settings, log, clock: systemClock, random: Math.random, version });
+  const service = await createService({ settings, log, clock: systemClock, random: Math.random, version });
   try {
     const { publicUrl, adminUrl } = await service.listen();
     log.info({ publicUrl, adminUrl, version, pid: process.pid }, 'listening');

@@ -19,7 +19,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   search: ['cache', 'resilience'],
   control: ['cache'],
   catalogue: ['search'],
-  // The embedded default is the demo catalogue; a starter configuration describes the columns of a catalogue.
+  // The embedded default is the demo catalogue.
   config: ['cache', 'search', 'catalogue'],
   report: ['search'],
   'operations/audit': [],
@@ -34,11 +34,24 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'engines/sphinx': ['search', 'resilience', 'config'],
   'engines/sqlite': ['search'],
   engines: ['search', 'resilience', 'config', 'engines/*'],
-  'http/transport': [],
-  'http/search-api': ['cache', 'search', 'http/transport'],
-  'http/admin': ['control', 'search', 'popularity', 'operations', 'operations/*', 'http/transport', 'http/search-api'],
-  'ui/page': ['cache', 'search', 'http/transport', 'http/search-api'],
-  'ui/console': ['http/transport', 'ui/page'],
+  // Content codings are those of stored entries.
+  'http/transport': ['cache'],
+  http: ['cache', 'config', 'control', 'search', 'http/transport'],
+  'http/search-api': ['cache', 'search', 'http', 'http/transport'],
+  'http/admin': [
+    'cache',
+    'control',
+    'search',
+    'popularity',
+    'operations',
+    'operations/*',
+    'http',
+    'http/transport',
+    'http/search-api',
+  ],
+  'ui/shared': ['search'],
+  'ui/page': ['cache', 'catalogue', 'config', 'search', 'http', 'http/transport', 'http/search-api', 'ui/shared'],
+  'ui/console': ['http/transport', 'ui/shared'],
   // It reads the events of every room.
   metrics: [
     'cache',
@@ -47,9 +60,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'control',
     'popularity',
     'config',
+    'engines',
     'engines/*',
-    'operations',
     'operations/*',
+    'http',
     'http/transport',
   ],
   commands: [
@@ -67,7 +81,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 /** They connect the rooms, and no room imports them; together they stay short. */
 const ROOTS = ['main.ts', 'cli.ts', 'app.ts'];
-const MAX_ROOT_LINES = 360;
+const MAX_ROOT_LINES = 400;
 /** A chapter is comfortable at 80 to 300 lines. */
 const MAX_LINES = 400;
 const SHORT_LINES = 60;
@@ -75,11 +89,11 @@ const MAX_SHORT = 20;
 
 /** The rooms of `loadtest`, the lowest first: each may import those before it, and any room of `src` but its roots. */
 const LOADTEST_ROOMS = [
-  'record.ts',
   'stack',
   'traffic',
   'k6',
   'sample',
+  'record.ts',
   'proxy',
   'judge',
   'finding',
@@ -157,7 +171,8 @@ function isAllowed({ file, target = '' }: Arrow): boolean {
     const [own, other] = [LOADTEST_ROOMS.indexOf(from), LOADTEST_ROOMS.indexOf(to)];
     return own >= 0 && other >= 0 && other < own;
   }
-  if (!target.startsWith('src/') || ROOTS.includes(to)) return false;
+  if (!target.startsWith('src/')) return false;
+  if (ROOTS.includes(to)) return from === 'main.ts' && to === 'app.ts';
   return ROOTS.includes(from) || to === 'runtime.ts' || mayImport(from, to);
 }
 

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { seededRandom, seedOf } from '../src/catalogue/demo/ad.ts';
+import { createRandom, seedOf } from '../src/catalogue/demo/ad.ts';
 import { DEMO_DOMAINS, demoDocuments } from '../src/catalogue/demo.ts';
 import type { Attribute, AttributeType, Document } from '../src/search/domain.ts';
 import { optional } from './optional.ts';
@@ -90,7 +90,7 @@ export function evenly<T>(list: readonly T[], count: number): readonly T[] {
  * documents give the same searches, each once.
  */
 export function searchesOf(documents: readonly Document[], count: number): readonly string[] {
-  const random = seededRandom(seedOf('searches', count));
+  const random = createRandom(seedOf('searches', count));
   const searches = new Set<string>();
   for (const { title } of evenly(documents, 2 * count)) {
     const words = title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../src/catalogue/demo/ad.ts';
 import type { Finding } from '../finding/finding.ts';
 import type { Experiment } from '../lab/experiment.ts';
 import type { Lab, LabStore } from '../lab/lab.ts';
@@ -65,7 +65,7 @@ async function run(lab: Lab): Promise<Omit<Finding, 'name'>> {
 }
 
 async function fill(lab: Lab, store: LabStore): Promise<void> {
-  const { between } = seededRandom(1);
+  const { between } = createRandom(1);
   const page = Buffer.alloc(MOST_PAGE_BYTES, 'x');
   const commands = Array.from({ length: LOAD.keys }, (_, at) => [
     'SET',

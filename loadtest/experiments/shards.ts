@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../src/catalogue/demo/ad.ts';
 import { bytesText, countText } from '../../src/report/format.ts';
 import { driven } from '../lab/driven.ts';
 import type { DrivePlan } from '../lab/driver/plan.ts';
@@ -96,7 +96,7 @@ async function startSide(lab: Lab, count: number): Promise<Side> {
   // used last has steps of a second, and a small shard is filled within one.
   await Promise.all(
     stores.map((store, shard) =>
-      massImport(settledCommands(mixOf(count), seededRandom(shard + 1).next), {
+      massImport(settledCommands(mixOf(count), createRandom(shard + 1).next), {
         ...store,
         cores: lab.cores.generator,
         signal: lab.signal,

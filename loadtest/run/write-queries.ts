@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Random, seededRandom, seedOf } from '../../src/catalogue/demo/ad.ts';
+import { createRandom, type Random, seedOf } from '../../src/catalogue/demo/ad.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { type ParameterChoice, parameterChoiceOf } from './query-parameters.ts';
 import { textsOf } from './query-texts.ts';
@@ -42,7 +42,7 @@ export async function writeQueries(options: WriteQueriesOptions): Promise<void> 
   for (const domain of domains) {
     const share = domains.length === 1 ? 1 : domain === main ? MAIN_SHARE : rest;
     const sample = await evenly(documents(domain, corpora), MAX_SAMPLE);
-    const random = seededRandom(seedOf('load queries', domain.name));
+    const random = createRandom(seedOf('load queries', domain.name));
     const wanted = Math.ceil(count * share) + 1;
     const texts = await textsOf({ domain: domain.name, corpora, sample, count: wanted, random });
     sources.push({ domain, share, texts, choice: parameterChoiceOf(domain, sample), random, given: 0 });

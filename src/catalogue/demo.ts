@@ -1,5 +1,5 @@
 import type { Attribute, AttributeType, Document, SearchDomain } from '../search/domain.ts';
-import { type Draft, dateOf, type Random, seededRandom, seedOf } from './demo/ad.ts';
+import { createRandom, type Draft, dateOf, type Random, seedOf } from './demo/ad.ts';
 import { autoAd } from './demo/auto/auto.ts';
 import { goodsAd } from './demo/goods/goods.ts';
 import { jobsAd } from './demo/jobs/jobs.ts';
@@ -44,7 +44,7 @@ export function* demoDocuments(name: string): Generator<Document, void, undefine
   const first = firstOrdinal(name);
   const texts = new Set<string>();
   for (let index = 0; index < SIZES[name]; index += 1) {
-    const random = seededRandom(seedOf(name, index));
+    const random = createRandom(seedOf(name, index));
     let draft = WRITERS[name](random);
     // A repeated text would look like a fault of the search; a few attempts find another text.
     for (let attempt = 0; attempt < MAX_ATTEMPTS && texts.has(textOf(draft)); attempt += 1)
@@ -94,3 +94,12 @@ function domain(name: DemoDomain, table: string) {
   });
   return { name, attributes, context: [] };
 }
+
+/** Searches that show each domain of the demo catalogue. */
+export const DEMO_SEARCHES = [
+  { domain: 'goods', query: 'кроссовки' },
+  { domain: 'goods', query: 'iphone 13' },
+  { domain: 'auto', query: 'ваз 2107' },
+  { domain: 'realty', query: 'двушка' },
+  { domain: 'jobs', query: 'курьер' },
+];

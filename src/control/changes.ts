@@ -15,7 +15,7 @@ import {
   piecesOf,
   secondsSince2020,
 } from './document.ts';
-import { OperationRefused } from './operation-error.ts';
+import { OperationError } from './operation-error.ts';
 
 /** Clocks that are wrong by any amount leave this many generations for changes. */
 const SPARE_GENERATIONS = 1 << 24;
@@ -42,13 +42,13 @@ export function withInitialGeneration(document: ControlDocument, wallMs: number)
   return { ...document, generation };
 }
 
-/** The generation that a change takes: the first one that no entry has. @throws OperationRefused control-full */
+/** The generation that a change takes: the first one that no entry has. @throws OperationError control-full */
 export function nextGeneration({ generation }: ControlDocument): number {
   if (generation < MAX_GENERATION) return generation + 1;
-  throw new OperationRefused('control-full', `all ${MAX_GENERATION} generations of the domain are used up`);
+  throw new OperationError('control-full', `all ${MAX_GENERATION} generations of the domain are used up`);
 }
 
-/** Flushes the ranges: entries computed before are misses. @throws OperationRefused control-full, invalid-request */
+/** Flushes the ranges: entries computed before are misses. @throws OperationError control-full, invalid-request */
 export function raiseFloors(document: ControlDocument, ranges: readonly BucketRange[], atMs: number): ControlDocument {
   const next = raise(document, ranges, (_, generation) => ({ floor: generation, freshFloor: generation, atMs }));
   // A purge below the lowest floor has no effect any more.
@@ -61,7 +61,7 @@ export function raiseFloors(document: ControlDocument, ranges: readonly BucketRa
 
 /**
  * Makes entries computed before stale. An indexing job calls it after it rotated in an index, with the version of that index.
- * @throws OperationRefused control-full, invalid-request
+ * @throws OperationError control-full, invalid-request
  */
 export function raiseFreshFloors(
   document: ControlDocument,
@@ -88,7 +88,7 @@ function raise(
   });
   const kept = joined(next, joinEqual);
   if (kept.length > MAX_RANGES) {
-    throw new OperationRefused(
+    throw new OperationError(
       'control-full',
       `this would make ${kept.length} ranges with floors of their own, at most ${MAX_RANGES} are kept; a flush of the whole domain makes them one`,
     );
@@ -102,12 +102,12 @@ export function joinEqual(left: FlushRange, right: FlushRange): FlushRange | und
   return { ...left, to: right.to, atMs: Math.max(left.atMs, right.atMs) };
 }
 
-/** Makes every page of one canonical text that was computed before a miss. @throws OperationRefused control-full */
+/** Makes every page of one canonical text that was computed before a miss. @throws OperationError control-full */
 export function purge(document: ControlDocument, text: string, atMs: number): ControlDocument {
   const generation = nextGeneration(document);
   const others = document.purges.filter((one) => one.text !== text);
   if (others.length >= MAX_PURGES) {
-    throw new OperationRefused(
+    throw new OperationError(
       'control-full',
       `${MAX_PURGES} purges are in force, which is the maximum; a flush of the whole domain replaces all of them; otherwise each is removed when all entries it affects have expired, by the longest lifetimes that were in force`,
     );
@@ -117,14 +117,14 @@ export function purge(document: ControlDocument, text: string, atMs: number): Co
 
 /**
  * Results that must not be shown. Cached pages that hold one are misses; pages computed from now on leave it out.
- * @throws OperationRefused control-full
+ * @throws OperationError control-full
  */
 export function suppress(document: ControlDocument, ids: readonly string[], atMs: number): ControlDocument {
   if (ids.length === 0) return document;
   const named = new Set(ids);
   const others = document.suppressed.filter(({ id }) => !named.has(id));
   if (others.length + named.size > MAX_SUPPRESSED) {
-    throw new OperationRefused(
+    throw new OperationError(
       'control-full',
       `${others.length} other documents are suppressed, ${named.size} more would be over the bound of ${MAX_SUPPRESSED}; lift some that the index no longer holds`,
     );

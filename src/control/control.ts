@@ -14,7 +14,7 @@ export interface Control {
    * Compare-and-set: `change` gets the newest document and returns the next one (`revision` and `stamp` are set here), or
    * the same one when there is nothing to do. It is called again after a conflict with another writer. The change applies
    * here at once and elsewhere within one poll interval.
-   * @throws what `change` throws; OperationRefused `control-unavailable` when it is unknown whether the change was made.
+   * @throws what `change` throws; OperationError `control-unavailable` when it is unknown whether the change was made.
    */
   readonly change: (change: Change) => Promise<Changed>;
   /** Renews the lease of the running drill. False: the store could not be told. */

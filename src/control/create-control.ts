@@ -9,7 +9,7 @@ import { countLimit, decodeDocument, encodeDocument } from './document-codec.ts'
 import { compileRules, type Locate } from './entry-rules.ts';
 import { createFollower, type Follower, pause, type StoreView } from './follower.ts';
 import { descendant } from './merge.ts';
-import { OperationRefused } from './operation-error.ts';
+import { OperationError } from './operation-error.ts';
 import { createOverlayLease } from './overlay.ts';
 
 interface ControlOptions extends Pick<Runtime<ControlEvent>, 'clock' | 'random' | 'observe'> {
@@ -124,7 +124,7 @@ export function createControl(options: ControlOptions): PollingControl {
       standing: follower.standing(),
     }),
     change: async (change) => {
-      if (waiting > MAX_WAITING) throw new OperationRefused('control-unavailable', 'too many changes at once');
+      if (waiting > MAX_WAITING) throw new OperationError('control-unavailable', 'too many changes at once');
       return enqueue(() =>
         changeDocument(change, { domain, follower, wallMs: clock.wallMs, random, stamp, longestLifeMs }),
       );
@@ -183,7 +183,7 @@ const MAX_CONFLICTS = 64;
 const MAX_ABSENCES = 3;
 const MAX_PAUSE_MS = 50;
 
-/** Compare-and-set on the newest document, until the change is made or its result is unknown. @throws OperationRefused */
+/** Compare-and-set on the newest document, until the change is made or its result is unknown. @throws OperationError */
 export async function changeDocument(change: Change, options: ChangeOptions): Promise<Changed> {
   const { domain, follower, wallMs, random, stamp, longestLifeMs } = options;
   let absences = 0;
@@ -223,20 +223,20 @@ export async function changeDocument(change: Change, options: ChangeOptions): Pr
   throw unavailable(`${MAX_CONFLICTS} others who changed ${domain} were faster; nothing was changed`);
 }
 
-/** Refuses a document that no process could read. @throws OperationRefused invalid-request, control-full */
+/** Refuses a document that no process could read. @throws OperationError invalid-request, control-full */
 function check(document: ControlDocument, nowMs: number): void {
   const limit = countLimit(nowMs);
   if (Math.max(document.revision, document.generation) > limit) {
-    throw new OperationRefused(
+    throw new OperationError(
       'control-full',
       `revision ${document.revision} or generation ${document.generation} is above ${limit}, the most by this process's clock; it rises by one a second: try again, or correct the clock`,
     );
   }
   const decoded = decodeDocument(encodeDocument(document), nowMs);
-  if (decoded.kind === 'fault') throw new OperationRefused('invalid-request', decoded.detail);
+  if (decoded.kind === 'fault') throw new OperationError('invalid-request', decoded.detail);
 }
 
-function refusedView(domain: string, { kind, detail }: Exclude<StoreView, { kind: 'valid' }>): OperationRefused {
+function refusedView(domain: string, { kind, detail }: Exclude<StoreView, { kind: 'valid' }>): OperationError {
   return unavailable(
     kind === 'corrupt'
       ? `the control document of ${domain} cannot be believed (${detail}) and is not written over here; once its key is deleted, processes that know one write it back`
@@ -244,6 +244,6 @@ function refusedView(domain: string, { kind, detail }: Exclude<StoreView, { kind
   );
 }
 
-function unavailable(message: string): OperationRefused {
-  return new OperationRefused('control-unavailable', message);
+function unavailable(message: string): OperationError {
+  return new OperationError('control-unavailable', message);
 }

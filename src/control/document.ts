@@ -1,5 +1,5 @@
 import { BUCKETS } from '../cache/invalidation.ts';
-import { OperationRefused } from './operation-error.ts';
+import { OperationError } from './operation-error.ts';
 
 /**
  * The control document of a domain: all decisions of operators about its cache. Every process of the fleet follows it, and
@@ -180,12 +180,12 @@ export function joined<Range extends BucketRange>(
   return out;
 }
 
-/** @throws OperationRefused invalid-request when there is no range, or one that is empty or outside the buckets. */
+/** @throws OperationError invalid-request when there is no range, or one that is empty or outside the buckets. */
 export function checkRanges(ranges: readonly BucketRange[]): void {
   const isWrong = ({ from, to }: BucketRange): boolean =>
     !Number.isInteger(from) || !Number.isInteger(to) || from < 0 || from >= to || to > BUCKETS;
   if (ranges.length === 0 || ranges.some(isWrong)) {
-    throw new OperationRefused('invalid-request', `ranges of buckets lie within 0 … ${BUCKETS} and hold at least one`);
+    throw new OperationError('invalid-request', `ranges of buckets lie within 0 … ${BUCKETS} and hold at least one`);
   }
 }
 

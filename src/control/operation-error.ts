@@ -1,5 +1,5 @@
 /** Why an operator's change was refused. Nothing was changed. */
-export type RefusalCode =
+export type OperationErrorCode =
   | 'unknown-domain'
   | 'unknown-plan'
   | 'unknown-drill'
@@ -22,13 +22,13 @@ export type RefusalCode =
   | 'control-unavailable';
 
 /** An operation that was refused: a wrong request, or a state that does not allow it. The message is for the operator. */
-export class OperationRefused extends Error {
-  override readonly name = 'OperationRefused';
-  readonly code: RefusalCode;
+export class OperationError extends Error {
+  override readonly name = 'OperationError';
+  readonly code: OperationErrorCode;
   /** The field of the request that is wrong, as a JSON pointer or as the name of an option. */
   readonly parameter: string | undefined;
 
-  constructor(code: RefusalCode, message: string, parameter?: string) {
+  constructor(code: OperationErrorCode, message: string, parameter?: string) {
     super(message);
     this.code = code;
     this.parameter = parameter;

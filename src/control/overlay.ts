@@ -10,7 +10,7 @@ import {
   type OverlayRange,
   piecesOf,
 } from './document.ts';
-import { OperationRefused } from './operation-error.ts';
+import { OperationError } from './operation-error.ts';
 
 /**
  * The lease of a drill on this process's own clock: the count of renewals must rise within the lease time. A process that
@@ -130,17 +130,14 @@ interface OverlayChange extends Partial<Pick<Overlay, 'ranges' | 'mode' | 'black
   readonly nodes?: readonly string[] | undefined;
 }
 
-/** Begins a drill; there is one per domain at most. @throws OperationRefused halted, drill-running */
+/** Begins a drill; there is one per domain at most. @throws OperationError halted, drill-running */
 export function beginOverlay(document: ControlDocument, request: OverlayRequest): ControlDocument {
   const { halted, overlay } = document;
   if (halted !== undefined) {
-    throw new OperationRefused('halted', `drills are halted by ${halted.by}: ${halted.reason}`);
+    throw new OperationError('halted', `drills are halted by ${halted.by}: ${halted.reason}`);
   }
   if (overlay !== undefined) {
-    throw new OperationRefused(
-      'drill-running',
-      `drill ${overlay.drill} runs in this domain, owned by ${overlay.owner}`,
-    );
+    throw new OperationError('drill-running', `drill ${overlay.drill} runs in this domain, owned by ${overlay.owner}`);
   }
   const generation = nextGeneration(document);
   const ranges = withFloors(request.ranges, [], generation, generation);
@@ -150,12 +147,12 @@ export function beginOverlay(document: ControlDocument, request: OverlayRequest)
 /**
  * The next stage of a drill, for its owner. Buckets that are new in this stage get a new floor, so that entries computed
  * since the drill began are flushed there too. Buckets of earlier stages keep their floor, so that refilled entries stay.
- * When the nodes change, all buckets get a new floor. @throws OperationRefused drill-over, control-full
+ * When the nodes change, all buckets get a new floor. @throws OperationError drill-over, control-full
  */
 export function changeOverlay(document: ControlDocument, drill: string, change: OverlayChange): ControlDocument {
   const { overlay } = document;
   if (overlay?.drill !== drill) {
-    throw new OperationRefused('drill-over', `drill ${drill} no longer runs in this domain`);
+    throw new OperationError('drill-over', `drill ${drill} no longer runs in this domain`);
   }
   const { nodes: nodesBefore, ...others } = overlay;
   const { nodes: _nodes, ...changed } = change;
@@ -185,7 +182,7 @@ function withFloors(
   );
   const ranges = joined(pieces, (a, b) => (a.floor === b.floor ? { ...a, to: b.to } : undefined));
   if (ranges.length > MAX_RANGES) {
-    throw new OperationRefused('control-full', `a drill has at most ${MAX_RANGES} ranges, this makes ${ranges.length}`);
+    throw new OperationError('control-full', `a drill has at most ${MAX_RANGES} ranges, this makes ${ranges.length}`);
   }
   return ranges;
 }

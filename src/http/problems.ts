@@ -1,5 +1,5 @@
 import { nearest } from '../config/faults.ts';
-import { OperationRefused } from '../control/operation-error.ts';
+import { OperationError } from '../control/operation-error.ts';
 import { InvalidSearch, SearchError } from '../search/search-error.ts';
 import { type Problem, Refusal } from './transport/problem.ts';
 
@@ -17,7 +17,7 @@ export function problemOf(error: unknown): Problem {
     const detail = error.code === 'over-budget' ? OVER_BUDGET : error.message;
     return { code: error.code, detail, retryAfterMs: error.retryAfterMs };
   }
-  if (error instanceof OperationRefused) return refusedOperation(error);
+  if (error instanceof OperationError) return refusedOperation(error);
   if (error instanceof Refusal) return error.problem;
   return { code: 'internal', detail: 'The service failed to answer; the fault is ours and is logged.' };
 }
@@ -27,12 +27,12 @@ export function namingParameter<Value>(parameter: string, ask: () => Value): Val
   try {
     return ask();
   } catch (error) {
-    if (!(error instanceof InvalidSearch || error instanceof OperationRefused)) throw error;
+    if (!(error instanceof InvalidSearch || error instanceof OperationError)) throw error;
     throw new Refusal({ code: error.code, detail: error.message, parameter });
   }
 }
 
-function refusedOperation({ code, message, parameter }: OperationRefused): Problem {
+function refusedOperation({ code, message, parameter }: OperationError): Problem {
   return {
     code,
     detail: message,

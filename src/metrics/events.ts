@@ -28,3 +28,20 @@ export type ServiceEvent =
   | { readonly kind: 'flush'; readonly event: FlushEvent }
   | { readonly kind: 'warm'; readonly event: WarmEvent }
   | { readonly kind: 'drill'; readonly event: DrillEvent };
+
+type EventOf<Kind extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: Kind; event: unknown }>['event'];
+
+/** One callback for the events of each room, which adds their source. */
+export function reportersOf(observe: (event: ServiceEvent) => void) {
+  return {
+    observeSearch: (event: EventOf<'search'>) => observe({ kind: 'search', event }),
+    observeStore: (domain: string, event: EventOf<'store'>) => observe({ kind: 'store', domain, event }),
+    observeEngine: (domain: string, event: EventOf<'engine'>) => observe({ kind: 'engine', domain, event }),
+    observeGuard: (domain: string, event: EventOf<'guard'>) => observe({ kind: 'guard', domain, event }),
+    observeControl: (event: EventOf<'control'>) => observe({ kind: 'control', event }),
+    observePopularity: (event: EventOf<'popularity'>) => observe({ kind: 'popularity', event }),
+    observeFlush: (event: EventOf<'flush'>) => observe({ kind: 'flush', event }),
+    observeWarm: (event: EventOf<'warm'>) => observe({ kind: 'warm', event }),
+    observeDrill: (event: EventOf<'drill'>) => observe({ kind: 'drill', event }),
+  };
+}

@@ -1,7 +1,7 @@
 import type { RuledName } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import { type Control, summaryOf } from '../control/control.ts';
-import { OperationRefused } from '../control/operation-error.ts';
+import { OperationError } from '../control/operation-error.ts';
 import type { Popularity } from '../popularity/popularity.ts';
 import { type CounterStore, createSharedPopularity, type PopularityEvent } from '../popularity/shared.ts';
 import type { Runtime } from '../runtime.ts';
@@ -119,7 +119,7 @@ export function createOperations<Prepared>(
       const found = byName.get(name);
       if (found !== undefined) return found.operations;
       const known = [...byName.keys()].join(', ');
-      throw new OperationRefused('unknown-domain', `domain must be one of: ${known}`, '/domain');
+      throw new OperationError('unknown-domain', `domain must be one of: ${known}`, '/domain');
     },
     drills,
     warm,

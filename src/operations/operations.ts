@@ -10,7 +10,7 @@ import type { WarmUps } from './warm/warm.ts';
 export interface Operations {
   /** Configured names, in order. */
   readonly domains: readonly string[];
-  /** @throws OperationRefused unknown-domain, naming the known ones. */
+  /** @throws OperationError unknown-domain, naming the known ones. */
   readonly domain: (name: string) => DomainOperations;
   readonly drills: Drills;
   readonly warm: WarmUps;

@@ -18,6 +18,18 @@ export interface EngineGuard extends Guard {
   readonly ceiling: () => number;
   /** How many times the breaker of an endpoint has closed again. A refresh that failed before may succeed after it. */
   readonly revivals: () => number;
+  /** The current levels. A refusal from outside, such as a drill's, counts as an open breaker. */
+  readonly levels: () => GuardLevels;
+}
+
+export interface GuardLevels {
+  /** Calls that run, and searches that wait for a slot. */
+  readonly inFlight: number;
+  readonly queued: number;
+  /** The limit at present, and the most that it may be in this process. */
+  readonly maxConcurrent: number;
+  readonly ceiling: number;
+  readonly breaker: BreakerState;
 }
 
 interface GuardSettings {
@@ -128,12 +140,13 @@ export function createGuard(
     clock,
     shedding: has('shedding'),
   });
+  const refusal = ports.refusal ?? (() => undefined);
   const guard = guardWith({
     target,
     balancer,
     limiter,
     limit,
-    refusal: ports.refusal ?? (() => undefined),
+    refusal,
     isOverload: (error) => ports.faultOf(error) === 'overloaded',
     isStarting: () => startFactor() < 1,
     deadlineMs,
@@ -142,7 +155,18 @@ export function createGuard(
     clock,
     observe,
   });
-  return { ...guard, ceiling, revivals: () => revivals };
+  return {
+    ...guard,
+    ceiling,
+    revivals: () => revivals,
+    levels: () => ({
+      inFlight: limiter.inFlight(),
+      queued: limiter.queued(),
+      maxConcurrent: limiter.max(),
+      ceiling: ceiling(),
+      breaker: refusal() === 'breaker-open' ? 'open' : balancer.state(),
+    }),
+  };
 }
 
 function limitOf(

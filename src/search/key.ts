@@ -3,7 +3,7 @@ import { ENTRY_VERSION } from '../cache/codec.ts';
 import { BUCKETS } from '../cache/invalidation.ts';
 import { canonicalForm } from './canonical.ts';
 import type { Attribute, SearchDomain, SearchRequest } from './domain.ts';
-import { parseRequest, type SearchParameters } from './query.ts';
+import { parseRequest, type SearchParameters, searchParametersOf, searchTextOf } from './query.ts';
 import { InvalidSearch } from './search-error.ts';
 
 /** A validated search with the text that identifies its answer. Cheap to keep: http remembers it per URL. */
@@ -41,6 +41,44 @@ export function prepareSearch(parameters: SearchParameters, domains: readonly Se
   const request = parseRequest(parameters, domain);
   const canonical = canonicalForm(request, domain);
   return { request, canonical, ...keyOf(canonical, domain.name) };
+}
+
+/** Searches of one domain as operators and files write them. */
+export interface SearchTexts {
+  /** All pages of a typed query: its canonical text, the start of their canonical forms, the store name of the first page. */
+  readonly pagesOf: (typed: string) => {
+    readonly text: string;
+    readonly canonicalStart: string;
+    readonly firstStoreName: string;
+  };
+  /** A line such as `q=…&sort=-price`, or plain words. The domain it names is ignored. @throws InvalidSearch */
+  readonly parse: (line: string) => PreparedSearch;
+  /** A line that `parse` reads; undefined where none gives that key again. */
+  readonly format: (prepared: PreparedSearch) => string | undefined;
+}
+
+export function createSearchTexts(domain: SearchDomain): SearchTexts {
+  const { name } = domain;
+  return {
+    pagesOf: (typed) => {
+      const pairs = [
+        ['q', typed],
+        ['domain', name],
+      ] as const;
+      const { request, canonical, storeName } = prepareSearch({ pairs }, [domain]);
+      // A `&` in the text is escaped in the canonical form, so the first `&` ends the text.
+      const [canonicalStart = ''] = canonical.split('&', 1);
+      return { text: request.text, canonicalStart, firstStoreName: storeName };
+    },
+    parse: (line) => {
+      const { pairs, header } = searchParametersOf(line);
+      const own = pairs.filter(([parameter]) => parameter !== 'domain');
+      return prepareSearch({ pairs: [...own, ['domain', name]], ...(header === undefined ? {} : { header }) }, [
+        domain,
+      ]);
+    },
+    format: ({ request }) => searchTextOf(request, domain),
+  };
 }
 
 /** The domain named, or the first configured. @throws InvalidSearch naming the known ones. */

@@ -15,16 +15,19 @@ interface ControlPlace {
   readonly elsewhere: boolean;
 }
 
-/** The stores of the process that belong to no domain. */
+/** The stores of one process. */
 export interface ProcessStores {
+  /** Opens the store of a domain, which closes it; undefined where none is configured. */
+  readonly open: (domain: string, settings: StoreSettings) => RedisStore | undefined;
   /** @param own the domain's store, if it has one. */
   readonly controlOf: (own: RedisStore | undefined) => ControlPlace;
   readonly counters: CounterStore | undefined;
+  /** Closes the control store and the counter store. */
   readonly close: () => Promise<void>;
 }
 
 interface StoresRuntime extends Pick<Runtime<StoreEvent>, 'clock' | 'random'> {
-  /** `name`: `control` or `counters`. */
+  /** `name`: of a domain, `control` or `counters`. */
   readonly observeStore: (name: string, event: StoreEvent) => void;
 }
 
@@ -44,6 +47,7 @@ export function createStores(
   const counterStore = open('counters', counters);
   const memory = createMemoryControlStore({ clock });
   return {
+    open,
     controlOf: (own) => {
       if (controlStore !== undefined) return { store: controlStore.control, shared: true, elsewhere: true };
       if (own !== undefined) return { store: own.control, shared: true, elsewhere: false };

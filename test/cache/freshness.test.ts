@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshnessOf, lifetimesOf, remainingMs, storedForMs } from '../../src/cache/entry.ts';
-import { createFakeClock, seededRandom } from '../fakes/clock.ts';
+import { seededRandom } from '../../src/runtime.ts';
+import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
 const policy = {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { OperationRefused } from '../../src/control/operation-error.ts';
+import { OperationError } from '../../src/control/operation-error.ts';
 import { type AdminService, adminService, callCli } from './harness.ts';
 
 const run = (url: string, ...more: string[]): string[] => {
@@ -167,7 +167,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     const service = await adminService(t);
     const { drills } = service.operations;
     const start = t.mock.method(drills, 'start', async () => {
-      throw new OperationRefused('hypothesis-failed', 'p99Ms is 900, above 800.');
+      throw new OperationError('hypothesis-failed', 'p99Ms is 900, above 800.');
     });
     const { code, err } = await callCli(run(service.url, '--yes'));
     assert.equal(code, 3);
@@ -182,7 +182,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     let refusals = 2;
     t.mock.method(drills, 'abort', async (...asked: Parameters<typeof abort>) => {
       refusals -= 1;
-      if (refusals >= 0) throw new OperationRefused('control-unavailable', 'The control store is away.');
+      if (refusals >= 0) throw new OperationError('control-unavailable', 'The control store is away.');
       return abort(...asked);
     });
     const stop = new AbortController();

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { suppress } from '../../src/control/changes.ts';
 import { MAX_SUPPRESSED } from '../../src/control/document.ts';
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
-import { OperationRefused } from '../../src/control/operation-error.ts';
+import { OperationError } from '../../src/control/operation-error.ts';
 import { beginOverlay, endOverlay } from '../../src/control/overlay.ts';
-import { seededRandom } from '../fakes/clock.ts';
+import { seededRandom } from '../../src/runtime.ts';
 import { createHarness, type StoreCondition } from './harness.ts';
 
 test('hundreds of concurrent changes by many processes are each made once', async (t) => {
@@ -49,7 +49,7 @@ test('with an unreliable store a confirmed change is made, a refused one may be,
         await control.change((one) => suppress(one, [id], 1));
         confirmed.push(id);
       } catch (error) {
-        assert.ok(error instanceof OperationRefused && error.code === 'control-unavailable', String(error));
+        assert.ok(error instanceof OperationError && error.code === 'control-unavailable', String(error));
       }
     });
     await harness.settle(Promise.all(all));

@@ -4,8 +4,9 @@ import type { ControlEvent } from '../../src/control/control.ts';
 import type { ControlStore, ControlValue } from '../../src/control/control-store.ts';
 import { createControl, type PollingControl } from '../../src/control/create-control.ts';
 import { beginOverlay } from '../../src/control/overlay.ts';
+import { seededRandom } from '../../src/runtime.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
-import { createFakeClock, seededRandom } from '../fakes/clock.ts';
+import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { idle } from '../fakes/idle.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { halt, lift, liftHalt, purge, raiseFloors, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
 import { type BucketRange, type ControlDocument, emptyDocument } from '../../src/control/document.ts';
 import { descendant } from '../../src/control/merge.ts';
-import { OperationRefused } from '../../src/control/operation-error.ts';
+import { OperationError } from '../../src/control/operation-error.ts';
 import { beginOverlay, changeOverlay, endOverlay } from '../../src/control/overlay.ts';
 
 export type Step = (document: ControlDocument) => ControlDocument;
@@ -84,7 +84,7 @@ export function after(steps: readonly Step[], start: ControlDocument = emptyDocu
       const next = step(document);
       return next === document ? document : descendant(next, document, `${line}${index}`);
     } catch (error) {
-      if (error instanceof OperationRefused) return document;
+      if (error instanceof OperationError) return document;
       throw error;
     }
   }, start);

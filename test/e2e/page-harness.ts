@@ -48,10 +48,9 @@ export async function startFakePageService(
     lameDuckMs: 0,
     hitSample: 0,
     version: 'test',
-    pages: (app, { admission, ...context }) =>
+    pages: (app, context) =>
       registerPage(app, {
         ...context,
-        door: admission,
         examples: [
           { domain: 'goods', query: 'кроссовки' },
           { domain: 'goods', query: 'iphone 13' },

@@ -1,12 +1,11 @@
 import { unflushed } from '../../src/cache/invalidation.ts';
 import type { Change, Changed, Control } from '../../src/control/control.ts';
 import type { BucketRange, ControlDocument } from '../../src/control/document.ts';
-import { OperationRefused } from '../../src/control/operation-error.ts';
+import { OperationError } from '../../src/control/operation-error.ts';
 import type { Erasure, Flush, FlushDone, FlushPreview, FlushRequest } from '../../src/operations/flush/flush.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
-import type { Clock } from '../../src/runtime.ts';
+import { type Clock, seededRandom } from '../../src/runtime.ts';
 import { OUTCOMES } from '../../src/search/events.ts';
-import { seededRandom } from './clock.ts';
 
 /** The control document of one domain, in this process only. */
 export function createFakeControl(): Control {
@@ -48,7 +47,7 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
 
   const rangesOf = ({ fraction, from = 0 }: FlushRequest): readonly BucketRange[] => {
     if (!(fraction > 0 && fraction <= 1)) {
-      throw new OperationRefused('invalid-fraction', 'A fraction is above 0 and at most 1.', '/fraction');
+      throw new OperationError('invalid-fraction', 'A fraction is above 0 and at most 1.', '/fraction');
     }
     return [{ from, to: Math.min(10_000, from + Math.round(fraction * 10_000)) }];
   };
@@ -58,10 +57,10 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
   });
   const judge = (ask: FlushRequest): void => {
     if (ask.by === 'flushall') {
-      throw new OperationRefused('not-dedicated', 'The store is not declared `dedicated`; use by: unlink.', '/by');
+      throw new OperationError('not-dedicated', 'The store is not declared `dedicated`; use by: unlink.', '/by');
     }
     if (control.overlay() !== undefined) {
-      throw new OperationRefused('drill-running', `Drill ${control.overlay()?.drill} runs; abort it first.`);
+      throw new OperationError('drill-running', `Drill ${control.overlay()?.drill} runs; abort it first.`);
     }
   };
 
@@ -71,7 +70,7 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
       const ranges = rangesOf(ask);
       judge(ask);
       const done = await raised(ranges, (now) => {
-        if (now.ranges.length >= 32) throw new OperationRefused('control-full', 'The list of ranges is full (32).');
+        if (now.ranges.length >= 32) throw new OperationError('control-full', 'The list of ranges is full (32).');
         const { generation } = now;
         const floor = ask.mode === 'refresh' ? 1 : generation;
         const range = { from: 0, to: 10_000, ...ranges[0], floor, freshFloor: generation, atMs: clock.wallMs() };
@@ -83,7 +82,7 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
     },
     purge: async ({ text }) => {
       const done = await raised([], (now) => {
-        if (now.purges.length >= 256) throw new OperationRefused('control-full', 'The list of purges is full (256).');
+        if (now.purges.length >= 256) throw new OperationError('control-full', 'The list of purges is full (256).');
         return { ...now, purges: [...now.purges, { text, generation: now.generation, atMs: clock.wallMs() }] };
       });
       return { ...done, affected: { memory: 2, firstInStore: 'held' } };
@@ -94,7 +93,7 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
         const added = lift ? [] : ids.map((id) => ({ id, generation: now.generation, atMs: clock.wallMs() }));
         const suppressed = [...others, ...added];
         if (suppressed.length <= 1024) return { ...now, suppressed };
-        throw new OperationRefused('control-full', `The list of suppressed documents is full (1024).`, '/ids');
+        throw new OperationError('control-full', `The list of suppressed documents is full (1024).`, '/ids');
       }),
     erasure: () => erasure,
     erase: async () => ERASED,

@@ -1,5 +1,5 @@
 import type { Control } from '../../src/control/control.ts';
-import { OperationRefused } from '../../src/control/operation-error.ts';
+import { OperationError } from '../../src/control/operation-error.ts';
 import { createCohortLayout, forecastCohorts } from '../../src/operations/drills/cohorts.ts';
 import type { Caller, DrillRequest, Drills, StartRequest } from '../../src/operations/drills/drills.ts';
 import type { Journal, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
@@ -21,7 +21,7 @@ export function createFakeDrills(options: {
       const read = readPlan(asked, { form: 'object', nodes: 2 });
       if (read.kind === 'plan') return read.plan;
       const [first] = read.faults;
-      throw new OperationRefused(
+      throw new OperationError(
         'invalid-plan',
         read.faults.map(describeFault).join('\n'),
         pointerOf(first?.path ?? [], '/plan'),
@@ -30,24 +30,24 @@ export function createFakeDrills(options: {
     const plan = FAKE_PLANS.find(({ name }) => name === asked);
     if (plan !== undefined) return plan;
     const known = FAKE_PLANS.map(({ name }) => name).join(', ');
-    throw new OperationRefused('unknown-plan', `There is no plan ${asked}; there are ${known}.`, '/plan');
+    throw new OperationError('unknown-plan', `There is no plan ${asked}; there are ${known}.`, '/plan');
   };
   const domainsOf = ({ domains }: DrillRequest, plan: Plan): readonly string[] => {
     const chosen = domains ?? (plan.over === 'domains' ? [...controls.keys()] : []);
     for (const name of chosen) {
       if (!controls.has(name)) {
         const known = [...controls.keys()].join(', ');
-        throw new OperationRefused('unknown-domain', `There is no domain ${name}; there are ${known}.`, '/domains');
+        throw new OperationError('unknown-domain', `There is no domain ${name}; there are ${known}.`, '/domains');
       }
     }
     if (plan.over === 'one' && chosen.length !== 1) {
-      throw new OperationRefused('invalid-request', 'This plan drills one domain: name it.', '/domains');
+      throw new OperationError('invalid-request', 'This plan drills one domain: name it.', '/domains');
     }
     return chosen;
   };
   const find = (id: string): FakeDrill => {
     const drill = drills.find((each) => each.id === id);
-    if (drill === undefined) throw new OperationRefused('unknown-drill', `There is no drill ${id}.`);
+    if (drill === undefined) throw new OperationError('unknown-drill', `There is no drill ${id}.`);
     return drill;
   };
   const journalOf = (drill: FakeDrill): Journal => journalAt(drill, clock.wallMs());
@@ -57,10 +57,10 @@ export function createFakeDrills(options: {
   const start = async (ask: StartRequest, resumes?: string): Promise<Journal> => {
     const plan = planOf(ask.plan);
     const domains = domainsOf(ask, plan);
-    if (ask.reason === '') throw new OperationRefused('reason-required', 'A drill needs a reason.', '/reason');
-    if (isHalted()) throw new OperationRefused('halted', 'Drills are halted; lift the halt first.');
+    if (ask.reason === '') throw new OperationError('reason-required', 'A drill needs a reason.', '/reason');
+    if (isHalted()) throw new OperationError('halted', 'Drills are halted; lift the halt first.');
     const other = drills.find((each) => isRunning(each) && each.domains.some((name) => domains.includes(name)));
-    if (other !== undefined) throw new OperationRefused('drill-running', `Drill ${other.id} runs on that domain.`);
+    if (other !== undefined) throw new OperationError('drill-running', `Drill ${other.id} runs on that domain.`);
     const startedAtMs = clock.wallMs();
     const stamp = new Date(startedAtMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
     const id = `${stamp}-${domains[0]}-${plan.name}-x${drills.length}`;
@@ -100,15 +100,15 @@ export function createFakeDrills(options: {
     start: (ask) => start(ask),
     resume: async (id, caller) => {
       const drill = find(id);
-      if (isRunning(drill)) throw new OperationRefused('drill-running', `Drill ${id} still runs.`);
+      if (isRunning(drill)) throw new OperationError('drill-running', `Drill ${id} still runs.`);
       if (journalOf(drill).verdict?.resumable === undefined) {
-        throw new OperationRefused('drill-over', `Drill ${id} ended with nothing left to go on with.`);
+        throw new OperationError('drill-over', `Drill ${id} ended with nothing left to go on with.`);
       }
       return start({ plan: drill.plan, domains: drill.domains, ...caller }, id);
     },
     abort: async (id, { by }) => {
       const drill = find(id);
-      if (!isRunning(drill)) throw new OperationRefused('drill-over', `Drill ${id} is over.`);
+      if (!isRunning(drill)) throw new OperationError('drill-over', `Drill ${id} is over.`);
       stop(drill, `aborted by ${by}`);
     },
     halt: async (caller) => {

@@ -1,4 +1,4 @@
-import { OperationRefused } from '../../src/control/operation-error.ts';
+import { OperationError } from '../../src/control/operation-error.ts';
 import type { WarmRequest, WarmUp, WarmUps } from '../../src/operations/warm/warm.ts';
 import type { Clock } from '../../src/runtime.ts';
 
@@ -32,7 +32,7 @@ export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
   };
   const find = (id: string): Running => {
     const warmUp = all.find((each) => each.id === id);
-    if (warmUp === undefined) throw new OperationRefused('unknown-warm-up', `There is no warm-up ${id}.`);
+    if (warmUp === undefined) throw new OperationError('unknown-warm-up', `There is no warm-up ${id}.`);
     return warmUp;
   };
 
@@ -40,7 +40,7 @@ export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
     start: (ask) => {
       const isOn = ({ state }: WarmUp): boolean => state === 'running' || state === 'waiting';
       const other = all.map(look).find((each) => each.domain === ask.domain && isOn(each));
-      if (other !== undefined) throw new OperationRefused('warm-up-running', `Warm-up ${other.id} runs there already.`);
+      if (other !== undefined) throw new OperationError('warm-up-running', `Warm-up ${other.id} runs there already.`);
       const isPopular = ask.from === 'popular';
       const started: Running = {
         ...{ id: `warm-${all.length + 1}`, ask, startedMs: clock.monotonicMs(), stoppedMs: undefined },
@@ -52,7 +52,7 @@ export function createFakeWarmUps(options: { readonly clock: Clock }): WarmUps {
     feed: (id, queries, last) => {
       const warmUp = find(id);
       if (warmUp.ask.from !== 'queries' || warmUp.last) {
-        throw new OperationRefused('invalid-request', 'This warm-up takes no queries.');
+        throw new OperationError('invalid-request', 'This warm-up takes no queries.');
       }
       const { settled } = look(warmUp);
       const taken = Math.min(queries.length, MAX_WAITING - (warmUp.taken - settled));

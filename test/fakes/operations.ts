@@ -1,4 +1,4 @@
-import { OperationRefused } from '../../src/control/operation-error.ts';
+import { OperationError } from '../../src/control/operation-error.ts';
 import type { DomainLook, DomainOperations, Operations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
@@ -60,7 +60,7 @@ export function createFakeOperations(options: {
       const found = byName.get(name);
       if (found !== undefined) return found;
       const known = domains.join(', ');
-      throw new OperationRefused('unknown-domain', `There is no domain ${name}; there are ${known}.`, '/domain');
+      throw new OperationError('unknown-domain', `There is no domain ${name}; there are ${known}.`, '/domain');
     },
     drills,
     warm: createFakeWarmUps({ clock }),

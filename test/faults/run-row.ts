@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../loadtest/traffic/client.ts';
 import { startStream } from '../../loadtest/traffic/stream.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
-import { seededRandom } from '../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../src/catalogue/demo/ad.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 import { type Bed, personOf, targetOf } from './bed.ts';
 import { BUSY_MS, HUNG_MS } from './configuration.ts';
@@ -43,7 +43,7 @@ export async function runRow(bed: Bed, row: Row, seed: number): Promise<Report> 
   let arrivals = 0;
   const sentAt: number[] = [];
 
-  const random = seededRandom(seed).next;
+  const random = createRandom(seed).next;
   const rank = createZipf({ size: bed.queries.repeated.length, exponent: 1 });
   const ask = async (who: 'subject' | 'control', arrival: number, text: string, known: boolean): Promise<void> => {
     const sentMs = clock.monotonicMs();

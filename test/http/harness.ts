@@ -58,7 +58,7 @@ export function publicServer(context: TestContext, { fake, page, ...options }: O
     lameDuckMs: 0,
     hitSample: 0,
     version: '0.0.0',
-    pages: (app, { admission, ...rest }) => registerPage(app, { ...rest, ...page, door: admission }),
+    pages: (app, context) => registerPage(app, { ...context, ...page }),
     ...options,
   });
   context.after(() => server.close());

@@ -9,7 +9,8 @@ import {
   type Limit,
   type LimitSample,
 } from '../../src/resilience/adaptive-limit.ts';
-import { createFakeClock, type FakeClock, seededRandom } from '../fakes/clock.ts';
+import { seededRandom } from '../../src/runtime.ts';
+import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 
 interface Harness {
   readonly limit: Limit;

@@ -121,6 +121,7 @@ function startProcess(
         ...guard,
         revivals: () => guarded.filter((event) => event.kind === 'breaker' && event.state === 'closed').length,
         ceiling: () => maxConcurrent,
+        levels: () => ({ inFlight: 0, queued: 0, maxConcurrent, ceiling: maxConcurrent, breaker: 'closed' }),
       },
       health: { reachable: () => [true], failing: () => false, note: () => {}, breakerIs: () => {}, close: () => {} },
     },

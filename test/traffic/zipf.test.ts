@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createZipf, type ZipfOptions } from '../../loadtest/traffic/zipf.ts';
-import { seededRandom } from '../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../src/catalogue/demo/ad.ts';
 
 const DRAWS = 200_000;
 const EXPONENTS: readonly Omit<ZipfOptions, 'size'>[] = [
@@ -66,7 +66,7 @@ test('what no distribution has is refused with what is allowed', () => {
 
 function drawn(options: ZipfOptions): Float64Array {
   const draw = createZipf(options);
-  const random = seededRandom(7).next;
+  const random = createRandom(7).next;
   const counts = new Float64Array(options.size);
   for (let n = 0; n < DRAWS; n += 1) {
     const rank = draw(random);

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
 import { fillCommand, fillCommands, PUBLISHED_MIX } from '../../lab/mix.ts';
@@ -22,7 +22,7 @@ export async function storePages(lab: Lab, store: LabStore): Promise<void> {
 
 function* pages(): Iterable<readonly (string | Buffer)[]> {
   let at = 0;
-  for (const [set = '', , value = ''] of fillCommands(PUBLISHED_MIX, seededRandom(1).next)) {
+  for (const [set = '', , value = ''] of fillCommands(PUBLISHED_MIX, createRandom(1).next)) {
     yield [set, `page:${String(at).padStart(12, '0')}`, value];
     // Small numbers are shorter where nothing is put in front: those pages have a second name.
     if (String(at).length < DRIVEN_PAGE_DIGITS) yield [set, DRIVEN_PAGE.replace('__rand_int__', String(at)), value];

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { createRedisStore } from '../../../src/stores/redis/store.ts';
 import type { ReaderPlan, ReaderSaid } from './reader-plan.ts';
@@ -10,7 +10,7 @@ import { countReads } from './reads.ts';
 
 const plan: ReaderPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { hosts, port, deadlineMs } = plan;
-const random = seededRandom(plan.seed).next;
+const random = createRandom(plan.seed).next;
 const nowMs = (): number => performance.now();
 const say = (said: ReaderSaid): void => {
   process.send?.(said);

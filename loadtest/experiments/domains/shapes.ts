@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { processorMs } from '../../bench/processor.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
@@ -97,7 +97,7 @@ export function pageFill(prefix: string, port: number): string {
 }
 
 function* pages(prefix: string, seed: number): Iterable<readonly (string | Buffer)[]> {
-  const random = seededRandom(seed).next;
+  const random = createRandom(seed).next;
   const bytes = Buffer.from(Array.from({ length: MOST_PAGE_BYTES }, () => 97 + Math.floor(random() * 26)));
   for (let page = 0; page < PAGES; page += 1) {
     const size = LEAST_PAGE_BYTES + Math.floor(random() * (MOST_PAGE_BYTES - LEAST_PAGE_BYTES + 1));

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Limit } from '../../finding/finding.ts';
 import { benchmark } from '../../lab/benchmark.ts';
 import { driven } from '../../lab/driven.ts';
@@ -77,12 +77,12 @@ export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThr
 
 export async function fillMix(lab: Lab, store: LabStore): Promise<void> {
   const options = { ...store, cores: lab.cores.generator, signal: lab.signal };
-  await massImport(fillCommands(PUBLISHED_MIX, seededRandom(1).next), options);
+  await massImport(fillCommands(PUBLISHED_MIX, createRandom(1).next), options);
 }
 
 export async function fillReads(lab: Lab, store: LabStore): Promise<void> {
   const options = { ...store, cores: lab.cores.generator, signal: lab.signal };
-  await massImport(readable(seededRandom(1).next), options);
+  await massImport(readable(createRandom(1).next), options);
 }
 
 function* readable(random: () => number): Iterable<readonly (string | Buffer)[]> {

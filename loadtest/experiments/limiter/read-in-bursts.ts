@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { createRedisStore, type RedisStore } from '../../../src/stores/redis/store.ts';
 
@@ -47,7 +47,7 @@ const CONNECT_WITHIN_MS = 5000;
 
 /** Bursts at random distances (Poisson), whatever was answered. @throws when the store cannot be reached at first. */
 export async function readInBursts(plan: BurstPlan): Promise<BurstReads> {
-  const random = seededRandom(plan.seed).next;
+  const random = createRandom(plan.seed).next;
   const clients = Array.from({ length: plan.clients }, (_, at) => openClient(plan, at));
   try {
     await connected(clients);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Target } from '../../lab/driver/plan.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
@@ -61,7 +61,7 @@ export async function startWideStore(lab: Lab, options: { readonly tls?: true } 
 }
 
 function* everyKey(): Iterable<readonly (string | Buffer)[]> {
-  const random = seededRandom(1).next;
+  const random = createRandom(1).next;
   yield* fillCommands(PUBLISHED_MIX, random);
   const bytes = Buffer.alloc(PUBLISHED_MIX.mostBytes, 'x');
   for (let at = 0; at < BENCHMARK_KEYS; at += 1) {

@@ -2,7 +2,7 @@ import { linkSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { driven } from '../../lab/driven.ts';
 import type { Lab, LabStore } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
@@ -28,7 +28,7 @@ const LAST = 19;
 export async function settledSnapshot(lab: Lab): Promise<string> {
   const store = await lab.startStore({ config: [`maxmemory ${MEMORY_BYTES}`] });
   const cores = lab.cores.generator;
-  await massImport(settledCommands(PUBLISHED_MIX, seededRandom(OWN_SEED).next), {
+  await massImport(settledCommands(PUBLISHED_MIX, createRandom(OWN_SEED).next), {
     ...store,
     cores,
     signal: lab.signal,

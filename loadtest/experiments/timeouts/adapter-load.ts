@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreFault } from '../../../src/cache/events.ts';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { createRedisStore, type RedisStore } from '../../../src/stores/redis/store.ts';
 import { processorMs } from '../../bench/processor.ts';
@@ -20,7 +20,7 @@ const ERRORS: Readonly<Partial<Record<StoreFault, keyof Errors>>> = { 'store-slo
 
 const plan: AdapterPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { connections, seconds, ratePerSecond, mix, deadlineMs, watched } = plan;
-const random = seededRandom(plan.seed).next;
+const random = createRandom(plan.seed).next;
 const nowMs = (): number => performance.now();
 const value = Buffer.alloc(mix.mostBytes, 'x');
 let connects = 0;

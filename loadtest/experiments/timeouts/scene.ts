@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { driven, type LabDriven } from '../../lab/driven.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { massImport } from '../../lab/mass-import.ts';
@@ -45,7 +45,7 @@ export async function playScene(lab: Lab, scene: Scene): Promise<SceneRan> {
   const { isTls, ratePerSecond, connections } = scene;
   const kind = isTls ? 'TLS' : 'plain';
   const store = await lab.startStore(isTls ? { tls: true } : {});
-  await massImport(fillCommands(PUBLISHED_MIX, seededRandom(1).next), {
+  await massImport(fillCommands(PUBLISHED_MIX, createRandom(1).next), {
     ...store,
     cores: lab.cores.generator,
     signal: lab.signal,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { processorMs } from '../../bench/processor.ts';
 import { atRate } from './at-rate.ts';
 import { closedLoop } from './closed-loop.ts';
@@ -16,7 +16,7 @@ const SWEEP_EVERY_MS = 5;
 export async function drive(plan: DrivePlan): Promise<Driven> {
   const { targets, seconds, pipeline = 1, deadline, ca } = plan;
   const nowMs = (): number => performance.now();
-  const next = nextCommand(plan.commands, seededRandom(plan.seed).next);
+  const next = nextCommand(plan.commands, createRandom(plan.seed).next);
   let [received, sent, connects] = [0, 0, 0];
   let tally: Tally = createTally(nowMs(), nowMs);
   const counted: Tally = {

@@ -154,7 +154,7 @@ export interface Random {
   readonly weighted: <T extends { readonly weight: number }>(list: readonly T[]) => T;
 }
 
-export function seededRandom(seed: number): Random {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
     // mulberry32: random enough for this purpose, and its state of one word makes a seed per ad cheap.

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { MissReason } from '../../cache/events.ts';
-import type { Clock } from '../../runtime.ts';
-import { createThrottle } from '../../runtime.ts';
+import { type Clock, createThrottle } from '../../runtime.ts';
 import type { Outcome } from '../../search/events.ts';
 import type { Search } from '../../search/search.ts';
 import type { RequestEvent } from '../events.ts';
@@ -67,7 +66,7 @@ export function createRequestCounter(options: {
 }
 
 /** nginx's number for a client that closed the connection before the answer; never sent. */
-export const CLIENT_CLOSED = 499;
+const CLIENT_CLOSED = 499;
 export const ABORTED = { outcome: 'aborted', status: CLIENT_CLOSED } as const satisfies Ending;
 
 /** The ending of a search that was answered with a problem. */

@@ -64,7 +64,6 @@ export interface PageContext {
   /** Shared with `/search`, so that a page is inflated once. */
   readonly identityBodies: IdentityBodies;
   readonly count: CountRequest;
-  readonly observe: (event: RequestEvent) => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly maxUrlBytes: number;
@@ -156,7 +155,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     });
     registerHealth(routes);
     registerReadiness(routes, { search, draining, pressure });
-    options.pages?.(routes, { search, admission, identityBodies, count, observe, clock, random, maxUrlBytes });
+    options.pages?.(routes, { search, admission, identityBodies, count, clock, random, maxUrlBytes });
   });
 
   return {

@@ -1,6 +1,6 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { halt as haltDocument, liftHalt } from '../../control/changes.ts';
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import type { Runtime } from '../../runtime.ts';
 import { createArchive } from './archive.ts';
 import { createDrillList, createRemoteDrills } from './drill-list.ts';
@@ -46,7 +46,7 @@ export function createDrills(options: DrillsOptions): Drills {
   let closed = false;
 
   const begin = async (request: ResolvedRequest, caller: Caller, from?: ResumePoint): Promise<Journal> => {
-    if (closed) throw new OperationRefused('halted', 'This process is being stopped.');
+    if (closed) throw new OperationError('halted', 'This process is being stopped.');
     const beginOptions = { archive, processId, clock, random, observe, leaseMs, tickMs, sleep };
     const drill = await beginDrill(request, caller, from, beginOptions);
     const journal = drill.journal();
@@ -65,7 +65,7 @@ export function createDrills(options: DrillsOptions): Drills {
     const owner = domains.find(({ control }) => control.overlay()?.drill === id);
     if (owner !== undefined) return abortRemotely(owner.control, id, caller);
     await list.find(id);
-    throw new OperationRefused('drill-over', `Drill ${id} is over.`, 'id');
+    throw new OperationError('drill-over', `Drill ${id} is over.`, 'id');
   };
 
   /** Changes every domain, also when some of them fail. */
@@ -73,11 +73,11 @@ export function createDrills(options: DrillsOptions): Drills {
     const changed = await Promise.allSettled(domains.map(change));
     const failed = domains.filter((_, place) => changed[place]?.status === 'rejected').map(({ name }) => name);
     if (failed.length === 0) return;
-    throw new OperationRefused('control-unavailable', `These domains could not be told: ${failed.join(', ')}.`);
+    throw new OperationError('control-unavailable', `These domains could not be told: ${failed.join(', ')}.`);
   };
 
   const halt = async ({ by, reason }: Caller): Promise<void> => {
-    if (reason.trim() === '') throw new OperationRefused('reason-required', 'A halt needs a reason.', '/reason');
+    if (reason.trim() === '') throw new OperationError('reason-required', 'A halt needs a reason.', '/reason');
     const detail = `All drills were halted by ${by}: ${reason}.`;
     const stopped = [...running.values()].map((drill) => drill.stop({ kind: 'aborted', detail, atOnce: true }));
     const halted = { reason, by, atMs: clock.wallMs() };

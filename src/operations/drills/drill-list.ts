@@ -1,4 +1,4 @@
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import type { Archive } from './archive.ts';
 import type { DrillDomain, DrillSummary, ListedDrills, UnreadableReport } from './drills.ts';
 import { type Journal, type Mark, readJournal } from './journal.ts';
@@ -7,7 +7,7 @@ import { HEAD_REPORT, type RunningDrill } from './run-drill.ts';
 /** Every known drill: those that run here, those of other processes, and kept reports. */
 interface DrillList {
   readonly all: () => Promise<ListedDrills>;
-  /** @throws OperationRefused unknown-drill */
+  /** @throws OperationError unknown-drill */
   readonly find: (id: string) => Promise<Journal>;
 }
 
@@ -49,9 +49,9 @@ export function createDrillList({ running, remote, archive }: DrillListOptions):
       const head = remote.heads().find((journal) => journal.id === id);
       if (head !== undefined) return head;
       if (kept !== undefined) {
-        throw new OperationRefused('unknown-drill', `The report of drill ${id} cannot be read: ${kept.why}.`, 'id');
+        throw new OperationError('unknown-drill', `The report of drill ${id} cannot be read: ${kept.why}.`, 'id');
       }
-      throw new OperationRefused('unknown-drill', `There is no drill ${id}, and no report of one.`, 'id');
+      throw new OperationError('unknown-drill', `There is no drill ${id}, and no report of one.`, 'id');
     },
   };
 }

@@ -1,14 +1,14 @@
 import type { Control } from '../../control/control.ts';
 import type { Overlay, OverlayRange } from '../../control/document.ts';
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import { beginOverlay, changeOverlay, endOverlay } from '../../control/overlay.ts';
 import type { Caller } from './drills.ts';
 
 /** The lock of a drill on one domain: the overlay of its control document. */
 export interface DrillLock {
-  /** Before the first stage, without flushing. @throws OperationRefused drill-running, halted, control-unavailable */
+  /** Before the first stage, without flushing. @throws OperationError drill-running, halted, control-unavailable */
   readonly acquire: () => Promise<void>;
-  /** @throws OperationRefused drill-over, control-unavailable */
+  /** @throws OperationError drill-over, control-unavailable */
   readonly flush: (stage: StageOverlay) => Promise<readonly OverlayRange[]>;
   /** Restores the cache and keeps the lock, so that all processes go on reporting. False: the control store took no change. */
   readonly restore: () => Promise<boolean>;
@@ -57,8 +57,8 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
         return true;
       } catch (error) {
         // Another process has ended the drill already.
-        if (error instanceof OperationRefused && error.code === 'drill-over') return true;
-        if (!(error instanceof OperationRefused) || attempt >= ATTEMPTS) return false;
+        if (error instanceof OperationError && error.code === 'drill-over') return true;
+        if (!(error instanceof OperationError) || attempt >= ATTEMPTS) return false;
         await sleep(RETRY_DELAY_MS);
       }
     }
@@ -121,7 +121,7 @@ export function abortedBy({ by, reason }: Caller): string {
   return reason === '' ? `Aborted by ${by}.` : `Aborted by ${by}: ${reason}.`;
 }
 
-/** Ends a drill that another process owns. @throws OperationRefused control-unavailable */
+/** Ends a drill that another process owns. @throws OperationError control-unavailable */
 export async function abortRemotely(control: Control, drill: string, caller: Caller): Promise<void> {
   await control.report(ABORT_REPORT, { drill, detail: abortedBy(caller) });
   await control.change((document) => endOverlay(document, drill));

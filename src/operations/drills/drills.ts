@@ -12,24 +12,24 @@ import type { Plan } from './plan.ts';
  */
 export interface Drills {
   readonly plans: () => readonly Plan[];
-  /** The dry run: what the end of each stage would flush and cost, per domain. @throws OperationRefused */
+  /** The dry run: what the end of each stage would flush and cost, per domain. @throws OperationError */
   readonly preview: (request: DrillRequest) => Promise<DrillPreview>;
   /**
    * Locks the first domain and begins the baseline. Resolves when the drill has begun; the drill goes on in the background.
-   * @throws OperationRefused: drill-running, halted, invalid-plan, reason-required, not-dedicated, control-unavailable …
+   * @throws OperationError: drill-running, halted, invalid-plan, reason-required, not-dedicated, control-unavailable …
    */
   readonly start: (request: StartRequest) => Promise<Journal>;
-  /** Continues a stopped drill at its first unfinished stage. @throws OperationRefused drill-over, … */
+  /** Continues a stopped drill at its first unfinished stage. @throws OperationError drill-over, … */
   readonly resume: (id: string, caller: Caller) => Promise<Journal>;
-  /** Restores the cache, also of a drill that another process owns. Resolves when that is done. @throws OperationRefused */
+  /** Restores the cache, also of a drill that another process owns. Resolves when that is done. @throws OperationError */
   readonly abort: (id: string, caller: Caller) => Promise<void>;
-  /** Stops every drill of every domain and refuses new ones. @throws OperationRefused that names the domains it could not reach */
+  /** Stops every drill of every domain and refuses new ones. @throws OperationError that names the domains it could not reach */
   readonly halt: (caller: Caller) => Promise<void>;
   readonly lift: (caller: Caller) => Promise<void>;
   readonly list: () => Promise<ListedDrills>;
-  /** @throws OperationRefused unknown-drill */
+  /** @throws OperationError unknown-drill */
   readonly journal: (id: string) => Promise<Journal>;
-  /** The report: one HTML page that loads nothing. @throws OperationRefused unknown-drill */
+  /** The report: one HTML page that loads nothing. @throws OperationError unknown-drill */
   readonly page: (id: string) => Promise<string>;
   /** Rolls back the drills of this process, within about a second. */
   readonly close: () => Promise<void>;

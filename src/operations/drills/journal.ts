@@ -2,7 +2,7 @@ import { type TProperties, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import { FLUSH_MODES, type OverlayRange } from '../../control/document.ts';
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import { OUTCOMES } from '../../search/events.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
@@ -196,13 +196,13 @@ export interface ResumePoint {
   readonly flushedStage: number | undefined;
 }
 
-/** The resume point, and the domains still to be drilled. @throws OperationRefused drill-running, drill-over */
+/** The resume point, and the domains still to be drilled. @throws OperationError drill-running, drill-over */
 export function resumePoint(journal: Journal): { readonly point: ResumePoint; readonly domains: readonly string[] } {
   const { id, verdict, state, marks, domains, offset } = journal;
-  if (state.kind !== 'over') throw new OperationRefused('drill-running', `Drill ${id} still runs.`);
+  if (state.kind !== 'over') throw new OperationError('drill-running', `Drill ${id} still runs.`);
   const resumable = verdict?.resumable;
   if (resumable === undefined) {
-    throw new OperationRefused('drill-over', `Drill ${id} ended (${verdict?.kind}) with nothing left to go on with.`);
+    throw new OperationError('drill-over', `Drill ${id} ended (${verdict?.kind}) with nothing left to go on with.`);
   }
   const { domain, stage } = resumable;
   const last = marks.flatMap((mark) => (mark.kind === 'stage' && mark.domain === domain ? [mark] : [])).at(-1);

@@ -1,5 +1,5 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import {
   type CohortForecasts,
@@ -21,7 +21,7 @@ export interface ResolvedRequest {
   readonly domains: readonly [DrillDomain, ...DrillDomain[]];
 }
 
-/** The plan and the domains of a request. @throws OperationRefused when there is no such plan or domain, or they do not fit */
+/** The plan and the domains of a request. @throws OperationError when there is no such plan or domain, or they do not fit */
 export function resolveRequest(request: DrillRequest, all: readonly DrillDomain[], ready: ReadyPlans): ResolvedRequest {
   const named = request.domains?.map((name) => domainOf(name, all));
   const nodes = Math.max(0, ...(named ?? all).map((domain) => domain.nodes().length));
@@ -32,7 +32,7 @@ export function resolveRequest(request: DrillRequest, all: readonly DrillDomain[
   if (first === undefined || (plan.over === 'one' && others.length > 0)) {
     const known = all.map(({ name }) => name).join(', ');
     const words = plan.over === 'one' ? 'drills one domain: name it' : 'needs a domain at least';
-    throw new OperationRefused('invalid-request', `Plan ${plan.name} ${words} (${known}).`, '/domains');
+    throw new OperationError('invalid-request', `Plan ${plan.name} ${words} (${known}).`, '/domains');
   }
   const domains = [first, ...others] as const;
   for (const domain of domains) checkFits(plan, domain);
@@ -43,14 +43,14 @@ function domainOf(name: string, all: readonly DrillDomain[]): DrillDomain {
   const domain = all.find((one) => one.name === name);
   if (domain !== undefined) return domain;
   const known = all.map((one) => one.name).join(', ');
-  throw new OperationRefused('unknown-domain', `There is no domain ${name}; known: ${known}.`, '/domains');
+  throw new OperationError('unknown-domain', `There is no domain ${name}; known: ${known}.`, '/domains');
 }
 
 function readyPlan(name: string, ready: readonly Plan[]): Plan {
   const plan = ready.find((one) => one.name === name);
   if (plan !== undefined) return plan;
   const known = ready.map((one) => one.name).join(', ');
-  throw new OperationRefused('unknown-plan', `There is no plan ${name}; ready-made are ${known}.`, '/plan');
+  throw new OperationError('unknown-plan', `There is no plan ${name}; ready-made are ${known}.`, '/plan');
 }
 
 /** A plan from outside may be written by hand, so all of it is validated. */
@@ -58,7 +58,7 @@ function validPlan(given: unknown, nodes: number): Plan {
   const read = readPlan(given, { form: 'object', nodes });
   if (read.kind === 'plan') return read.plan;
   const [first] = read.faults;
-  throw new OperationRefused('invalid-plan', describeFaults(read.faults), pointerOf(first?.path ?? [], '/plan'));
+  throw new OperationError('invalid-plan', describeFaults(read.faults), pointerOf(first?.path ?? [], '/plan'));
 }
 
 /** The domain must have the store and the nodes that the plan takes away. */
@@ -70,17 +70,17 @@ function checkFits(
   const isFlushall = mode === 'erase' && eraseBy === 'flushall';
   if ((place >= 0 || isFlushall) && !hasStore) {
     const words = `Domain ${name} has no store, so it has no node to lose; plan ${planName} takes one.`;
-    throw new OperationRefused('no-store', words, place < 0 ? '/plan/eraseBy' : `/plan/stages/${place}`);
+    throw new OperationError('no-store', words, place < 0 ? '/plan/eraseBy' : `/plan/stages/${place}`);
   }
   const count = nodes().length;
   const beyond = stages.findIndex((stage) => stage.kind === 'node' && stage.node >= count);
   if (beyond >= 0) {
     const words = `The store of ${name} has ${count} nodes (counted from 0), fewer than the plan names.`;
-    throw new OperationRefused('invalid-plan', words, `/plan/stages/${beyond}/node`);
+    throw new OperationError('invalid-plan', words, `/plan/stages/${beyond}/node`);
   }
   if (isFlushall && !dedicated) {
     const words = `The store of ${name} is not declared dedicated: FLUSHALL could empty what others keep there.`;
-    throw new OperationRefused('not-dedicated', words, '/plan/eraseBy');
+    throw new OperationError('not-dedicated', words, '/plan/eraseBy');
   }
 }
 
@@ -89,7 +89,7 @@ interface StagePreview {
   readonly preview: FlushPreview;
 }
 
-/** The keys that are flushed at the end of a stage, earlier stages included. @throws OperationRefused */
+/** The keys that are flushed at the end of a stage, earlier stages included. @throws OperationError */
 export async function previewStage(
   plan: Plan,
   stage: number,

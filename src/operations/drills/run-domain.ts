@@ -1,7 +1,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import type { BucketRange } from '../../control/document.ts';
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Flush } from '../flush/flush.ts';
 import { createDomainRecorder, type JournalWriter } from './archive.ts';
@@ -195,7 +195,7 @@ export async function runDomain(run: DomainRun): Promise<DomainEnd> {
       failures = 0;
     } catch (error) {
       failures += 1;
-      if (!(error instanceof OperationRefused)) return await finish({ kind: 'failed', detail: `${error}.` });
+      if (!(error instanceof OperationError)) return await finish({ kind: 'failed', detail: `${error}.` });
       // `drill-over`: another process has ended the drill since the last tick; the next tick finds the reason.
       const mayPass = error.code === 'control-unavailable' || error.code === 'drill-over';
       if (!mayPass) return await finish({ kind: 'failed', detail: `The stage could not begin: ${error.message}.` });

@@ -1,5 +1,5 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import type { Clock, Runtime } from '../../runtime.ts';
 import type { FlushPreview } from '../flush/flush.ts';
 import { type Archive, createJournalWriter, type JournalWriter } from './archive.ts';
@@ -29,7 +29,7 @@ interface BeginOptions extends Runtime<DrillEvent> {
   readonly sleep: Sleep;
 }
 
-/** Locks the first domain and starts the drill. @throws OperationRefused; then nothing has changed */
+/** Locks the first domain and starts the drill. @throws OperationError; then nothing has changed */
 export async function beginDrill(
   { plan, domains }: ResolvedRequest,
   caller: Caller,
@@ -38,7 +38,7 @@ export async function beginDrill(
 ): Promise<RunningDrill> {
   const { archive, processId, clock, random, observe, leaseMs, tickMs, sleep } = options;
   if (caller.reason.trim() === '') {
-    throw new OperationRefused('reason-required', 'A drill needs a reason: who reads its report will ask.', '/reason');
+    throw new OperationError('reason-required', 'A drill needs a reason: who reads its report will ask.', '/reason');
   }
   for (const domain of domains) await checkFree(domain);
   const offset = from?.offset ?? Math.floor(random() * BUCKETS);
@@ -93,14 +93,14 @@ async function checkFree(domain: DrillDomain): Promise<void> {
   if (objection !== undefined) throw objection;
 }
 
-function objectionIn({ name, control }: DrillDomain): OperationRefused | undefined {
+function objectionIn({ name, control }: DrillDomain): OperationError | undefined {
   const { halted } = control.document();
   if (halted !== undefined) {
-    return new OperationRefused('halted', `Drills are halted by ${halted.by}: ${halted.reason}. Lift the halt first.`);
+    return new OperationError('halted', `Drills are halted by ${halted.by}: ${halted.reason}. Lift the halt first.`);
   }
   const overlay = control.overlay();
   if (overlay === undefined) return undefined;
-  return new OperationRefused('drill-running', `Drill ${overlay.drill} runs in ${name}, owned by ${overlay.owner}.`);
+  return new OperationError('drill-running', `Drill ${overlay.drill} runs in ${name}, owned by ${overlay.owner}.`);
 }
 
 /** A store whose keys cannot be counted now does not prevent the drill; its domain has no preview then. */
@@ -115,7 +115,7 @@ async function previewsOfLastStage(
       try {
         return [[domain.name, (await previewStage(plan, stage, domain, offset)).preview]];
       } catch (error) {
-        if (error instanceof OperationRefused && error.code !== 'control-unavailable') throw error;
+        if (error instanceof OperationError && error.code !== 'control-unavailable') throw error;
         return [];
       }
     }),
@@ -211,7 +211,7 @@ function runDrill(run: DrillRun): RunningDrill {
         if (ended.kind !== 'passed') return resumableAtNext(fail(ended, ended.stage), place);
       } catch (error) {
         await lock.release();
-        const kind = error instanceof OperationRefused && error.code === 'halted' ? 'aborted' : 'failed';
+        const kind = error instanceof OperationError && error.code === 'halted' ? 'aborted' : 'failed';
         return fail({ kind, detail: error instanceof Error ? error.message : String(error) }, firstStage);
       }
     }

@@ -3,7 +3,7 @@ import type { MemoryTier } from '../../cache/memory.ts';
 import { lift, purge, raiseFloors, raiseFreshFloors, suppress } from '../../control/changes.ts';
 import type { Changed, Control } from '../../control/control.ts';
 import { arc, type BucketRange, bucketsIn, type ControlDocument, MAX_SUPPRESSED } from '../../control/document.ts';
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { StoreContent } from './content.ts';
@@ -41,7 +41,7 @@ export function createFlush(options: FlushOptions): Flush {
   const declaration = { domain, hasStore: content !== undefined, dedicated, controlElsewhere };
   const erasures = createErasures({ ...options, keysPerSecond });
 
-  /** The ranges of a valid request. @throws OperationRefused */
+  /** The ranges of a valid request. @throws OperationError */
   const validRanges = (request: FlushRequest): readonly BucketRange[] => {
     const ranges = rangesOf(request, random);
     if (request.mode === 'erase') checkErase(request.by ?? 'unlink', ranges, declaration);
@@ -73,7 +73,7 @@ export function createFlush(options: FlushOptions): Flush {
     const isExpired = control.document().overlay?.drill === overlay.drill && control.overlay() === undefined;
     if (isExpired) return;
     const words = `drill ${overlay.drill} runs in ${domain}: abort it or wait for its end; a purge or a suppression is possible all the same`;
-    throw new OperationRefused('drill-running', words);
+    throw new OperationError('drill-running', words);
   };
 
   const raise = async (request: FlushRequest, ranges: readonly BucketRange[]): ReturnType<Flush['flush']> => {
@@ -126,18 +126,18 @@ interface StoreDeclaration extends Pick<FlushOptions, 'domain' | 'dedicated' | '
   readonly hasStore: boolean;
 }
 
-/** @throws OperationRefused no-store, not-dedicated: the message says what to declare or to request. */
+/** @throws OperationError no-store, not-dedicated: the message says what to declare or to request. */
 function checkErase(by: EraseBy, ranges: readonly BucketRange[], declaration: StoreDeclaration): void {
   if (by === 'unlink') return;
   const { domain, hasStore, dedicated, controlElsewhere } = declaration;
-  const refuse = (words: string, parameter?: string): OperationRefused =>
-    new OperationRefused(
+  const refuse = (words: string, parameter?: string): OperationError =>
+    new OperationError(
       'not-dedicated',
       `${words}; or erase by unlink, which takes this domain’s keys alone`,
       parameter,
     );
   if (!hasStore) {
-    throw new OperationRefused('no-store', `${domain} has no store, so it has no node to empty`, 'by');
+    throw new OperationError('no-store', `${domain} has no store, so it has no node to empty`, 'by');
   }
   if (!dedicated) {
     throw refuse(
@@ -159,7 +159,7 @@ function checkErase(by: EraseBy, ranges: readonly BucketRange[], declaration: St
 const MAX_ID_CHARACTERS = 128;
 const MAX_VERSION_CHARACTERS = 128;
 
-/** @throws OperationRefused invalid-request */
+/** @throws OperationError invalid-request */
 function checkIds(ids: readonly string[]): void {
   const distinct = new Set(ids);
   if (distinct.size < 1 || distinct.size > MAX_SUPPRESSED) {
@@ -171,12 +171,12 @@ function checkIds(ids: readonly string[]): void {
   }
 }
 
-/** @throws OperationRefused invalid-request */
+/** @throws OperationError invalid-request */
 function checkText(text: string): void {
   if (text.trim() === '') throw invalid('a purge names the text of a query; it is empty', 'q');
 }
 
-/** @throws OperationRefused invalid-request */
+/** @throws OperationError invalid-request */
 function checkIndexVersion({ mode, indexVersion }: FlushRequest): void {
   if (indexVersion === undefined) return;
   if (mode !== 'refresh') throw invalid(`indexVersion goes with refresh, not with ${mode}`, 'indexVersion');
@@ -185,8 +185,8 @@ function checkIndexVersion({ mode, indexVersion }: FlushRequest): void {
   }
 }
 
-function invalid(words: string, parameter: string): OperationRefused {
-  return new OperationRefused('invalid-request', words, parameter);
+function invalid(words: string, parameter: string): OperationError {
+  return new OperationError('invalid-request', words, parameter);
 }
 
 /** 0.07 × 10 000 is slightly more than 700 in floating point, and must not become 701 buckets. */
@@ -195,7 +195,7 @@ const ROUNDING = 1e-6;
 /**
  * The share of all buckets, rounded up, in rising order: one range, or two when it continues past the last bucket. It begins
  * at `from`, or at random, so that not every rehearsal loses the same keys.
- * @throws OperationRefused invalid-fraction; invalid-request for `from`
+ * @throws OperationError invalid-fraction; invalid-request for `from`
  */
 export function rangesOf(
   { fraction, from }: { readonly fraction: number; readonly from?: number },
@@ -204,11 +204,11 @@ export function rangesOf(
   // Negated, so that NaN is refused too.
   if (!(fraction > 0 && fraction <= 1)) {
     const words = `fraction is the share of the keys: a number above 0 and at most 1; it is ${fraction}`;
-    throw new OperationRefused('invalid-fraction', words, 'fraction');
+    throw new OperationError('invalid-fraction', words, 'fraction');
   }
   if (from !== undefined && !(Number.isInteger(from) && from >= 0 && from < BUCKETS)) {
     const words = `from is the first bucket of the range: a whole number from 0 to ${BUCKETS - 1}; it is ${from}`;
-    throw new OperationRefused('invalid-request', words, 'from');
+    throw new OperationError('invalid-request', words, 'from');
   }
   const count = Math.max(1, Math.ceil(fraction * BUCKETS - ROUNDING));
   return arc(from ?? Math.floor(random() * BUCKETS), count);

@@ -1,4 +1,4 @@
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
 import type { EraseRequest, Erasure, FlushEvent } from './flush.ts';
@@ -114,11 +114,11 @@ async function forEachParallel<T>(
 /** The erasures of one domain in this process. One at a time: two would double the rate on each node. */
 interface Erasures {
   readonly latest: () => Erasure | undefined;
-  /** Resolves at the end of the erasure. @throws OperationRefused erasure-running, no-store */
+  /** Resolves at the end of the erasure. @throws OperationError erasure-running, no-store */
   readonly now: (request: EraseRequest, signal: AbortSignal) => Promise<Erasure>;
   /**
    * Calls `raise`, and begins the erasure in the background `delayMs` after it has resolved. No erasure when it rejects.
-   * @throws OperationRefused erasure-running, no-store, before `raise` is called; and the errors of `raise`
+   * @throws OperationError erasure-running, no-store, before `raise` is called; and the errors of `raise`
    */
   readonly after: <Result>(request: EraseRequest, delayMs: number, raise: () => Promise<Result>) => Promise<Result>;
   readonly close: () => void;
@@ -144,13 +144,10 @@ export function createErasures(options: ErasuresOptions): Erasures {
 
   const acquire = (): void => {
     if (isBusy) {
-      throw new OperationRefused('erasure-running', `an erasure of ${domain} runs in this process: wait for its end`);
+      throw new OperationError('erasure-running', `an erasure of ${domain} runs in this process: wait for its end`);
     }
     if (content?.nodes().length === 0) {
-      throw new OperationRefused(
-        'no-store',
-        `the store of ${domain} has not been reached yet: its nodes are not known`,
-      );
+      throw new OperationError('no-store', `the store of ${domain} has not been reached yet: its nodes are not known`);
     }
     isBusy = true;
   };

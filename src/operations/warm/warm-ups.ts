@@ -1,4 +1,4 @@
-import { OperationRefused } from '../../control/operation-error.ts';
+import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { createWarmRun, type WarmDomain, type WarmRun } from './run.ts';
 import type { WarmEvent, WarmRequest, WarmUp, WarmUps } from './warm.ts';
@@ -33,12 +33,12 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
     const domain = domains.get(name);
     if (domain !== undefined) return domain;
     const known = [...domains.keys()].join(', ');
-    throw new OperationRefused('unknown-domain', `domain must be one of: ${known}; it is "${name}"`, 'domain');
+    throw new OperationError('unknown-domain', `domain must be one of: ${known}; it is "${name}"`, 'domain');
   };
   const find = (id: string): StartedRun => {
     const found = runs.get(id);
     if (found !== undefined) return found;
-    throw new OperationRefused('unknown-warm-up', `there is no warm-up "${id}" in this process`);
+    throw new OperationError('unknown-warm-up', `there is no warm-up "${id}" in this process`);
   };
   const newId = (domain: string): string => {
     for (;;) {
@@ -74,7 +74,7 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
       );
       if (running !== undefined) {
         const { id } = running.run.look();
-        throw new OperationRefused(
+        throw new OperationError(
           'warm-up-running',
           `warm-up ${id} of ${request.domain} runs: stop it or wait for its end`,
         );
@@ -95,10 +95,10 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
     feed: (id, queries, last) => {
       const { request, run } = find(id);
       if (request.from !== 'queries') {
-        throw new OperationRefused('invalid-request', `warm-up ${id} takes what is popular, and no queries`);
+        throw new OperationError('invalid-request', `warm-up ${id} takes what is popular, and no queries`);
       }
       if (!run.isOver() && !run.takesMore() && queries.length > 0) {
-        throw new OperationRefused('invalid-request', `warm-up ${id} was told that no more queries would come`);
+        throw new OperationError('invalid-request', `warm-up ${id} was told that no more queries would come`);
       }
       return { taken: run.take(queries, last), warmUp: run.look() };
     },
@@ -119,15 +119,15 @@ interface StartedRun {
   readonly run: WarmRun;
 }
 
-/** @throws OperationRefused invalid-request */
+/** @throws OperationError invalid-request */
 function validate({ maxPerSecond, from, top }: WarmRequest): void {
   if (!(maxPerSecond >= 1 && maxPerSecond <= MAX_PER_SECOND)) {
     const words = `maxPerSecond is a number from 1 to ${MAX_PER_SECOND}; it is ${maxPerSecond}`;
-    throw new OperationRefused('invalid-request', words, 'maxPerSecond');
+    throw new OperationError('invalid-request', words, 'maxPerSecond');
   }
   if (top === undefined) return;
-  if (from !== 'popular') throw new OperationRefused('invalid-request', 'top goes with from: popular', 'top');
+  if (from !== 'popular') throw new OperationError('invalid-request', 'top goes with from: popular', 'top');
   if (!(Number.isInteger(top) && top >= 1 && top <= MAX_TOP)) {
-    throw new OperationRefused('invalid-request', `top is a whole number from 1 to ${MAX_TOP}; it is ${top}`, 'top');
+    throw new OperationError('invalid-request', `top is a whole number from 1 to ${MAX_TOP}; it is ${top}`, 'top');
   }
 }

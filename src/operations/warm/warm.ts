@@ -1,17 +1,17 @@
 /** Warm-ups: fill the cache of one domain in the background, with spare capacity of the engine only. */
 export interface WarmUps {
-  /** A domain has at most one at a time. @throws OperationRefused warm-up-running, unknown-domain */
+  /** A domain has at most one at a time. @throws OperationError warm-up-running, unknown-domain */
   readonly start: (request: WarmRequest) => WarmUp;
   /**
    * Adds queries to a warm-up `from: 'queries'`. Takes as many as fit and returns their number; the caller sends the rest
-   * later. `last`: these are the last ones. @throws OperationRefused unknown-warm-up, invalid-request
+   * later. `last`: these are the last ones. @throws OperationError unknown-warm-up, invalid-request
    */
   readonly feed: (
     id: string,
     queries: readonly string[],
     last: boolean,
   ) => { readonly taken: number; readonly warmUp: WarmUp };
-  /** @throws OperationRefused unknown-warm-up */
+  /** @throws OperationError unknown-warm-up */
   readonly stop: (id: string) => WarmUp;
   readonly list: () => readonly WarmUp[];
   readonly close: () => void;

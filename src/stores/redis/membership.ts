@@ -26,7 +26,7 @@ redis.call('PEXPIREAT', KEYS[1], redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCOR
 return redis.call('ZRANGE', KEYS[1], 0, ${MAX_PROCESSES - 1})`;
 
 /** The live processes of a domain, by heartbeats on the server. */
-export function createMembership({ domain, send }: { domain: string; send: SendCommand }): Membership {
+export function createHeartbeats({ domain, send }: { domain: string; send: SendCommand }): Membership {
   const name = `sc1:${domain}:fleet`;
   return {
     async beat(id, ttlMs, deadlineMs) {

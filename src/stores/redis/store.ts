@@ -11,7 +11,7 @@ import { createRedisContent } from './content.ts';
 import { createRedisControl } from './control.ts';
 import { createRedisCounters } from './counters.ts';
 import { createRedisLeases } from './lease.ts';
-import { createEpochs, createMembership } from './membership.ts';
+import { createEpochs, createHeartbeats } from './membership.ts';
 import type { RedisNode } from './node.ts';
 import { ABSENT, NOT_A_VALUE, READ_FAULTS, readMany, writeManyIfAbsent } from './pipeline.ts';
 import { type RequestKind, send } from './send.ts';
@@ -35,6 +35,8 @@ export interface RedisStore extends Store {
   /** The content of the domain that the store is named for. */
   readonly content: StoreContent;
   readonly counters: CounterStore;
+  /** Whether it holds a name; undefined when it did not answer in time. */
+  readonly holds: (name: string) => Promise<boolean | undefined>;
 }
 
 /**
@@ -64,12 +66,18 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
   };
   const owners = () => (closed ? [] : topology.owners());
 
+  const read: Store['read'] = (name, readDeadlineMs) => {
+    const node = ownerOf(name);
+    if (node !== undefined) return send(node, READ, { name, deadlineMs: readDeadlineMs });
+    reportNoOwner('read');
+    return Promise.resolve(READ_FAULTS['store-down']);
+  };
+
   return {
-    read(name, readDeadlineMs) {
-      const node = ownerOf(name);
-      if (node !== undefined) return send(node, READ, { name, deadlineMs: readDeadlineMs });
-      reportNoOwner('read');
-      return Promise.resolve(READ_FAULTS['store-down']);
+    read,
+    holds: async (name) => {
+      const found = await read(name, deadlineMs);
+      return found.kind === 'fault' ? undefined : found.kind === 'value';
     },
     write(name, value, ttlMs) {
       const node = ownerOf(name);
@@ -87,7 +95,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
       clock,
       ...(counterWindowMs !== undefined && { windowMs: counterWindowMs }),
     }),
-    ...createMembership({ domain, send: sendToOwner }),
+    ...createHeartbeats({ domain, send: sendToOwner }),
     epochs: createEpochs({
       domain,
       owners,

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { MissReason } from '../../cache/events.ts';
 import { problemOf } from '../../http/problems.ts';
-import { CLIENT_CLOSED, domainLabel, outcomeOf } from '../../http/search-api/exchange.ts';
+import { ABORTED, domainLabel, outcomeOf } from '../../http/search-api/exchange.ts';
 import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { problemResponse } from '../../http/transport/problem.ts';
 import { headerReader } from '../../http/transport/request-target.ts';
@@ -46,26 +46,18 @@ const drawn = createWeakCache<AnswerBody, { readonly view: string; readonly html
  */
 export async function firstPage({ site, address, request }: Visit, options: PageOptions): Promise<FirstPage> {
   if (isStart(address)) return { shown: { kind: 'start' }, status: 200 };
-  const { search, door, identityBodies, clock, observe } = options;
+  const { search, admission, identityBodies, clock, count } = options;
   const pairs = searchPairs(address, site);
   const startedMs = clock.monotonicMs();
   const elapsedMs = (): number => clock.monotonicMs() - startedMs;
   const report = (outcome: Outcome, status: number, reason?: MissReason): void => {
-    const isGone = request.raw.socket.destroyed;
-    observe?.({
-      kind: 'request',
-      route: 'search',
-      domain: domainLabel(search, pairs),
-      outcome: isGone ? 'aborted' : outcome,
-      ...(reason === undefined ? {} : { reason }),
-      status: isGone ? CLIENT_CLOSED : status,
-      durationMs: elapsedMs(),
-    });
+    const ending = request.raw.socket.destroyed ? { ...ABORTED, reason } : { outcome, reason, status };
+    count({ route: 'search', domain: domainLabel(search, pairs) }, ending, elapsedMs());
   };
   try {
-    door.admitPage();
+    admission.admitPage();
     const prepared = search.prepare({ pairs, header: headerReader(request.headers) });
-    const answer = search.fromMemory(prepared) ?? (await door.search({ prepared, request: request.raw }));
+    const answer = search.fromMemory(prepared) ?? (await admission.search({ prepared, request: request.raw }));
     // The search's own time, without inflating the body and making HTML of it.
     const durationMs = elapsedMs();
     const body = readBody(await identityBodies.of(answer.entry));

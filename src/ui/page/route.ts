@@ -18,7 +18,7 @@ const STYLES = ['frame', 'answer', 'filters', 'results'];
 
 /** The search page for people, `GET|HEAD /`, and its files under `/assets/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { observe, maxUrlBytes } = options;
+  const { count, maxUrlBytes } = options;
   const assets = readAssets({
     prefix: '/assets/page',
     entry: join(ASSETS, 'main.mjs'),
@@ -38,8 +38,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       if (!(error instanceof Refusal)) throw error;
       // The address cannot be read: the page shows the refusal alone.
       const page = refusedPage(error, options.random);
-      const { status } = page;
-      observe?.({ kind: 'request', route: 'search', domain: 'none', outcome: 'rejected', status, durationMs: 0 });
+      count({ route: 'search', domain: 'none' }, { outcome: 'rejected', status: page.status }, 0);
       return { address: addressFrom([], site), page };
     }
   };

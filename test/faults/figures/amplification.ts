@@ -1,5 +1,5 @@
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { Defence } from '../../../src/config/settings.ts';
 import { createReference } from '../reference.ts';
 import {
@@ -36,7 +36,7 @@ export const AMPLIFICATION: Figure = {
   says: `engine searches per distinct search: ${PROCESSES} processes, ${VISITORS} clients in volleys, an engine of ${ENGINE_DELAY_MS} ms`,
   run: async ({ checkout }) => {
     const bed = await startFleetBed({ checkout, processes: PROCESSES, searches: SEARCHES });
-    const { next: random } = seededRandom(1);
+    const { next: random } = createRandom(1);
     const rank = createZipf({ size: SEARCHES, exponent: 1 });
     const reference = createReference();
     const visitors = startVisitors({

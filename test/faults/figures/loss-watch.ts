@@ -1,6 +1,6 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { targetOf } from '../bed.ts';
 import { HUNG_MS } from '../configuration.ts';
 import { createRecovery, type Recovery } from '../recovery.ts';
@@ -37,7 +37,7 @@ export function watchLoss(
   { services, control, queries }: NarrowBed,
   { ratePerSecond, among = queries.repeated.length }: { readonly ratePerSecond: number; readonly among?: number },
 ): LossWatch {
-  const { next: random } = seededRandom(1);
+  const { next: random } = createRandom(1);
   const rank = createZipf({ size: among, exponent: 1 });
   const controlAt = services.length;
   const recovery = createRecovery({ window: WINDOW, points: POINTS });

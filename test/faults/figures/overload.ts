@@ -1,5 +1,5 @@
 import { createClient } from '../../../loadtest/traffic/client.ts';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import { targetOf } from '../bed.ts';
 import { type Changes, HUNG_MS } from '../configuration.ts';
 import { verdictOf } from '../verdict.ts';
@@ -81,7 +81,7 @@ async function measure(
   await bed.startServices(known(places), { width, empty: true });
   const saturation = await saturate(url, 2 * places, next);
   const capacity = Number.isFinite(perSecondOf(width)) ? perSecondOf(width) : saturation;
-  const { next: random } = seededRandom(1);
+  const { next: random } = createRandom(1);
   const cells: Cell[] = [];
   for (const { name, loads, changes } of limiters) {
     for (const load of loads) {

@@ -4,7 +4,7 @@
  */
 
 import { startStream } from '../../../loadtest/traffic/stream.ts';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 import type { HostPort } from '../../../src/config/fields.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { createClosingClient, createStoreClient, DEADLINE_MS, type ShardClient } from './shard-clients.ts';
@@ -37,7 +37,7 @@ async function start(task: ReaderTask): Promise<(message: unknown) => void> {
   const { client, nodes, names, ratePerSecond, seed } = task;
   const reader: ShardClient =
     client === 'store' ? await createStoreClient(nodes, task.checkout) : createClosingClient(nodes);
-  const { next: random } = seededRandom(seed);
+  const { next: random } = createRandom(seed);
   const nothing = (): ShardReads[] =>
     nodes.map(() => ({ durationsMs: [], values: 0, slow: 0, refused: 0, overdue: 0 }));
   let noted = nothing();

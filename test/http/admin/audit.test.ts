@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { OperationRefused } from '../../../src/control/operation-error.ts';
+import { OperationError } from '../../../src/control/operation-error.ts';
 import { createRefusalSampler } from '../../../src/http/admin/audit.ts';
 import type { AuditEntry } from '../../../src/operations/audit/audit.ts';
 import { systemClock } from '../../../src/runtime.ts';
@@ -112,7 +112,7 @@ for (const [what, fail, result] of [
     const slow = async (caller: Parameters<typeof halt>[0]): Promise<void> => {
       begun = true;
       await held;
-      if (fail) throw new OperationRefused('control-unavailable', 'away');
+      if (fail) throw new OperationError('control-unavailable', 'away');
       await halt(caller);
     };
     Object.assign(operations.drills, { halt: slow });

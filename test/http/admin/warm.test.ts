@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OperationRefused } from '../../../src/control/operation-error.ts';
+import { OperationError } from '../../../src/control/operation-error.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { adminHarness } from './harness.ts';
@@ -91,7 +91,7 @@ test('the most frequent searches are listed up to the given number', async (cont
 
 test('an unavailable control store is a 503 with a retry time', async (context) => {
   const operations = createFakeOperations({ clock: createFakeClock() });
-  const away = new OperationRefused('control-unavailable', 'The control store does not answer.');
+  const away = new OperationError('control-unavailable', 'The control store does not answer.');
   Object.assign(operations.drills, { halt: () => Promise.reject(away) });
   const { post, entries } = adminHarness(context, { operations });
   const { status, headers, json } = await post('/admin/halt', { reason: 'now' });

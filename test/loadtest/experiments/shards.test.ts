@@ -5,7 +5,7 @@ import { countersOf, memoryFigures } from '../../../loadtest/experiments/shards/
 import { type ShardRow, shardsLesson } from '../../../loadtest/experiments/shards/lesson.ts';
 import { settledCommands } from '../../../loadtest/experiments/shards/settled-commands.ts';
 import { PUBLISHED_MIX } from '../../../loadtest/lab/mix.ts';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 
 test('more shards of the same memory with the same hits and evictions: the cure is temporary', () => {
   const { holds, sentence } = shardsLesson(rowsOf({ hitRatio: 0.72, evictions: 1100 }), 1);
@@ -51,7 +51,7 @@ test('hits are a share of the reads between two looks, evictions a rate, of all 
 });
 
 test('a settled store was filled with what is asked for most, not with the last keys in order', () => {
-  const keys = [...settledCommands({ ...PUBLISHED_MIX, keys: 900 }, seededRandom(1).next)].map(([, key]) =>
+  const keys = [...settledCommands({ ...PUBLISHED_MIX, keys: 900 }, createRandom(1).next)].map(([, key]) =>
     Number(String(key).replace('memtier-', '')),
   );
   const middle = keys.slice(-300).filter((key) => key >= 300 && key < 600).length;

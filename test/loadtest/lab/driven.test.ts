@@ -9,7 +9,7 @@ import { inLab, type Lab, type LabStore } from '../../../loadtest/lab/lab.ts';
 import { massImport } from '../../../loadtest/lab/mass-import.ts';
 import { fillCommands } from '../../../loadtest/lab/mix.ts';
 import { accepts } from '../../../loadtest/stack/process.ts';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 
 const MIX = { kind: 'mix', keys: 200, leastBytes: 100, mostBytes: 300, writes: 0.2 } as const;
 const options = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };
@@ -23,7 +23,7 @@ before(async () => {
     left = inLab(options, async (own) => {
       lab = own;
       store = await own.startStore();
-      await massImport(fillCommands(MIX, seededRandom(1).next), store);
+      await massImport(fillCommands(MIX, createRandom(1).next), store);
       ready();
       await new Promise<void>((resolve) => {
         leave = resolve;

@@ -10,10 +10,10 @@ import {
   PUBLISHED_MIX,
   valueBytes,
 } from '../../../loadtest/lab/mix.ts';
-import { seededRandom } from '../../../src/catalogue/demo/ad.ts';
+import { createRandom } from '../../../src/catalogue/demo/ad.ts';
 
 const many = (draw: (random: () => number) => number): number[] => {
-  const random = seededRandom(7).next;
+  const random = createRandom(7).next;
   return Array.from({ length: 20_000 }, () => draw(random));
 };
 const shareOf = (values: readonly number[], holds: (value: number) => boolean): number =>
@@ -33,7 +33,7 @@ test('every size of a value is as likely as the next, both ends included', () =>
 });
 
 test('a fill sets every key once, with values of the sizes that were asked for', () => {
-  const commands = [...fillCommands({ keys: 50, leastBytes: 10, mostBytes: 20, writes: 0.2 }, seededRandom(1).next)];
+  const commands = [...fillCommands({ keys: 50, leastBytes: 10, mostBytes: 20, writes: 0.2 }, createRandom(1).next)];
   assert.equal(new Set(commands.map(([, key]) => String(key))).size, 50);
   assert.ok(commands.every(([name, , value]) => name === 'SET' && Buffer.byteLength(value ?? '') >= 10));
   assert.ok(commands.every(([, , value]) => Buffer.byteLength(value ?? '') <= 20));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startStream } from '../../../loadtest/traffic/stream.ts';
-import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
+import { seededRandom } from '../../../src/runtime.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
 
 test('arrivals come at their rate, also when a timer comes late, and none after the stop', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });

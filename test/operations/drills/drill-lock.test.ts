@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { createControl } from '../../../src/control/create-control.ts';
 import { endOverlay } from '../../../src/control/overlay.ts';
 import { createDrillLock } from '../../../src/operations/drills/drill-lock.ts';
+import { seededRandom } from '../../../src/runtime.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
-import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
 
 const LEASE_MS = 3000;
 

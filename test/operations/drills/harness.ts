@@ -11,9 +11,10 @@ import { readPlan } from '../../../src/operations/drills/plan-validation.ts';
 import type { EraseRequest, FlushPreview } from '../../../src/operations/flush/flush.ts';
 import { DURATION_BOUNDS_MS, type MeterReading } from '../../../src/operations/meter/figures.ts';
 import type { FleetReadings } from '../../../src/operations/meter/meter.ts';
+import { seededRandom } from '../../../src/runtime.ts';
 import { OUTCOMES, type Outcome } from '../../../src/search/events.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
-import { createFakeClock, type FakeClock, seededRandom } from '../../fakes/clock.ts';
+import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
 
 /** Drills with the real control room in memory, under a simulated load. Virtual time advances when a drill sleeps. */
 export interface DrillHarness {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OperationRefused } from '../../../src/control/operation-error.ts';
+import { OperationError } from '../../../src/control/operation-error.ts';
 import type { StartRequest } from '../../../src/operations/drills/drills.ts';
 import { figuresBetween } from '../../../src/operations/meter/figures.ts';
 import { createDrillHarness, type DrillHarnessOptions, planOf, previewOf } from './harness.ts';
@@ -63,7 +63,7 @@ for (const { what, ask, harness: options, code, parameter } of BAD) {
     t.after(harness.close);
     const wrong = { ...ASK, ...ask } as StartRequest;
     await assert.rejects(harness.drills.start(wrong), (error: unknown) => {
-      assert.ok(error instanceof OperationRefused);
+      assert.ok(error instanceof OperationError);
       assert.equal(error.code, code, error.message);
       if (parameter !== undefined) assert.equal(error.parameter, parameter);
       return true;
@@ -76,7 +76,7 @@ for (const { what, ask, harness: options, code, parameter } of BAD) {
 
 test('a drill whose preview is refused is refused; a drill whose keys cannot be counted is not', async (t) => {
   let code: 'not-dedicated' | 'control-unavailable' = 'not-dedicated';
-  const harness = createDrillHarness({ preview: () => Promise.reject(new OperationRefused(code, 'no')) });
+  const harness = createDrillHarness({ preview: () => Promise.reject(new OperationError(code, 'no')) });
   t.after(harness.close);
   await assert.rejects(harness.start('canary'), { code });
   code = 'control-unavailable';

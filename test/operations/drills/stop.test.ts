@@ -6,8 +6,9 @@ import { createControl } from '../../../src/control/create-control.ts';
 import { createDrills } from '../../../src/operations/drills/create-drills.ts';
 import { createDrillLock } from '../../../src/operations/drills/drill-lock.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
+import { seededRandom } from '../../../src/runtime.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
-import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
 import { createDrillHarness, createSimulatedDomain, type DrillHarness, planOf, previewOf } from './harness.ts';
 
 const CALLER = { by: 'anna', reason: 'enough' };

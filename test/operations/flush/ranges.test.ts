@@ -57,7 +57,7 @@ test('hundredths are what they say, floating point or not', () => {
 test('a fraction that is none is refused by its name', () => {
   for (const fraction of [Number.NaN, 0, -0.1, 1.000001, Number.POSITIVE_INFINITY]) {
     assert.throws(() => rangesOf({ fraction }, Math.random), {
-      name: 'OperationRefused',
+      name: 'OperationError',
       code: 'invalid-fraction',
       parameter: 'fraction',
       message: /above 0 and at most 1/,

@@ -1,7 +1,8 @@
 import type { TestContext } from 'node:test';
 import type { WarmEvent, WarmUp, WarmUps } from '../../../src/operations/warm/warm.ts';
 import { createWarmUps } from '../../../src/operations/warm/warm-ups.ts';
-import { createFakeClock, type FakeClock, seededRandom } from '../../fakes/clock.ts';
+import { seededRandom } from '../../../src/runtime.ts';
+import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 
 export interface WarmHarness {

@@ -3,13 +3,14 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { seededRandom } from '../../../src/runtime.ts';
 import {
   createMemoryTier,
   createSieve,
   ENTRY_OVERHEAD_BYTES,
   type Sieve,
 } from '../../../src/stores/memory/memory-tier.ts';
-import { createFakeClock, seededRandom } from '../../fakes/clock.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
 import { entryOf } from '../../fakes/entry.ts';
 
 setFlagsFromString('--expose-gc');

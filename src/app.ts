@@ -1,0 +1,291 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { longestLifeMs } from './cache/entry.ts';
+import { BUCKETS } from './cache/invalidation.ts';
+import { createSigning } from './cache/signing.ts';
+import { listenFault } from './config/faults.ts';
+import type { DomainSettings, Settings } from './config/settings.ts';
+import { summaryOf } from './control/control.ts';
+import { createControl } from './control/create-control.ts';
+import { createMembership, fleetShare } from './control/membership.ts';
+import { createEngines, searchDomainOf } from './engines/create-engines.ts';
+import { createAdminServer } from './http/admin/admin-server.ts';
+import type { RequestEvent } from './http/events.ts';
+import { createPublicServer } from './http/search-api/public-server.ts';
+import { createEventLog } from './metrics/event-log.ts';
+import { reportersOf, type ServiceEvent } from './metrics/events.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { createAudit } from './operations/audit/audit.ts';
+import { createOperations } from './operations/create-operations.ts';
+import { createMeter } from './operations/meter/meter.ts';
+import { createPopularity } from './popularity/popularity.ts';
+import type { Clock, Runtime } from './runtime.ts';
+import { createDomain } from './search/domain-search.ts';
+import { isEngineFailure } from './search/events.ts';
+import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
+import { createSearch } from './search/search.ts';
+import { createMemoryTier } from './stores/memory/memory-tier.ts';
+import { createStores, type ProcessStores } from './stores/stores.ts';
+import { registerOps } from './ui/console/route.ts';
+import { pageSettings } from './ui/page/options.ts';
+import { registerPage } from './ui/page/route.ts';
+
+/** The running service. This file connects the rooms; each room puts its own parts together. */
+export interface Service {
+  /** Binds both listeners. Resolves to their URLs. */
+  readonly listen: () => Promise<ListenerUrls>;
+  /** Drains, then closes every part. Idempotent; takes little longer than the drain. */
+  readonly close: () => Promise<void>;
+}
+
+interface ListenerUrls {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+}
+
+export interface ServiceOptions {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly version: string;
+}
+
+/** Maximum delay of the start by a store that is away. */
+const STORE_WAIT_MS = 2000;
+/** Maximum time for a part to close, beyond its own drain. */
+const CLOSE_MS = 2500;
+/** Added to the public drain, which comes first: together they stay well below the time a supervisor waits. */
+const ADMIN_DRAIN_MS = 300;
+/** Maximum of an inflated stored body: 100 results with the longest descriptions. A larger one is not believed. */
+const MAX_PAGE_BYTES = 16 * 2 ** 20;
+/** Time at the end in which the last loads may give their leases back. */
+const GIVE_BACK_MS = 200;
+
+/** @throws when an embedded index cannot be opened. Stores and searchd may be away. */
+export async function createService({ settings, log, clock, random, version }: ServiceOptions): Promise<Service> {
+  // Closed in reverse order. When the start fails, everything opened so far is closed.
+  await using opened = new AsyncDisposableStack();
+  const audit = createAudit({ ...settings.audit, log, clock });
+  opened.defer(() => within('audit', audit.close()));
+
+  const metrics = createMetrics({
+    domains: settings.domains.map(({ name }) => name),
+    status: () => search.status(),
+    admission: () => publicServer.pressure.status(),
+    control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
+    clock,
+  });
+  opened.defer(metrics.close);
+  const eventLog = createEventLog({ log, clock });
+  const runtime: Runtime<ServiceEvent> = {
+    clock,
+    random,
+    processId: `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`,
+    observe: (event) => {
+      metrics.observe(event);
+      eventLog.observe(event);
+    },
+  };
+  const reporters = reportersOf(runtime.observe);
+
+  const stores = createStores(settings, { clock, random, observeStore: reporters.observeStore });
+  opened.defer(() => within('stores', stores.close()));
+  const domains: ConnectedDomain[] = [];
+  opened.defer(async () => void (await within('domains', Promise.all(domains.map((domain) => domain.close())))));
+  for (const domain of settings.domains)
+    domains.push(await connectDomain(domain, { settings, stores, runtime, reporters }));
+
+  const search = createSearch(domains.map((domain) => domain.search));
+  const operations = createOperations(
+    domains.map(({ operated }) => ({ ...operated, counters: stores.counters, ...reporters })),
+    settings.drills,
+    { ...runtime, audit, ...reporters },
+  );
+
+  const { maxUrlBytes, drainMs } = settings.public;
+  const byName = new Map(domains.map((domain) => [domain.name, domain]));
+  const shared = {
+    ...{ search, log, clock, random, version, maxUrlBytes, drainMs },
+    maxPageBytes: MAX_PAGE_BYTES,
+    observe: (event: RequestEvent): void => {
+      metrics.observe(event);
+      byName.get(event.domain)?.operated.meter.noteRequest(event);
+    },
+    observeConnection: runtime.observe,
+    observeToken: runtime.observe,
+  };
+  const publicServer = createPublicServer({
+    ...shared,
+    ...settings.public,
+    clientMaxAgeMs: (domain) => byName.get(domain)?.clientMaxAgeMs ?? 0,
+    hitSample: settings.log.hitSample,
+    pages: (app, context) => registerPage(app, { ...context, ...pageSettings(settings) }),
+  });
+  const { token, tls, hosts } = settings.admin;
+  const adminServer = createAdminServer({
+    ...{ ...shared, operations, audit, hosts },
+    drainMs: ADMIN_DRAIN_MS,
+    metricsText: metrics.text,
+    pages: registerOps,
+    trustedProxies: settings.public.trustedProxies,
+    ...(token === undefined ? {} : { token }),
+    ...(tls === undefined ? {} : { tls }),
+  });
+  // Operators watch the drain: the admin listener stays until the last search is answered.
+  opened.defer(async () => void (await within('admin listener', adminServer.close(), ADMIN_DRAIN_MS)));
+  opened.defer(async () => {
+    const drained = await within('public listener', publicServer.close(), drainMs);
+    if (drained !== undefined && drained.cut > 0)
+      log.warn({ cut: drained.cut }, 'connections cut at the end of the drain');
+  });
+  // Closed first: while this process drains, the others must have their cache back.
+  opened.defer(() => within('operations', operations.close()));
+
+  /** A part that does not end is left and named; otherwise the process would never exit. Each part ends well before. */
+  async function within<Value>(what: string, closing: Promise<Value>, ownMs = 0): Promise<Value | undefined> {
+    const waited = new AbortController();
+    const late = sleep(ownMs + CLOSE_MS, 'late' as const, { signal: waited.signal }).catch(() => 'late' as const);
+    const closed = await Promise.race([closing.then((value) => ({ value })), late]);
+    waited.abort();
+    if (closed !== 'late') return closed.value;
+    log.warn({ what }, 'did not close in time');
+    return undefined;
+  }
+
+  const bind = async (): Promise<ListenerUrls> => {
+    const adminUrl = await adminServer.listen(settings.admin).catch((error) => {
+      throw listenFault(error, { listener: 'admin', ...settings.admin }) ?? error;
+    });
+    // A process that serves before its store is connected misses everything and asks the engine for pages that the fleet has.
+    await Promise.all(domains.map((domain) => domain.connected(STORE_WAIT_MS)));
+    const publicUrl = await publicServer.listen(settings.public).catch((error) => {
+      throw listenFault(error, { listener: 'public', ...settings.public }) ?? error;
+    });
+    return { publicUrl, adminUrl };
+  };
+  const parts = opened.move();
+  let binding: Promise<ListenerUrls> | undefined;
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    // A listener that is bound after its close would stay: wait until the binding has ended.
+    await binding?.catch(() => undefined);
+    await parts.disposeAsync();
+  };
+  return {
+    listen: () => {
+      if (closing !== undefined) return Promise.reject(new Error('the service is closed'));
+      binding ??= bind();
+      return binding;
+    },
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+type ConnectedDomain = Awaited<ReturnType<typeof connectDomain>>;
+
+interface Connections {
+  readonly settings: Settings;
+  readonly stores: ProcessStores;
+  readonly runtime: Runtime<ServiceEvent>;
+  readonly reporters: ReturnType<typeof reportersOf>;
+}
+
+/** One domain of the configuration: its store, control document, engine and lifeboat, connected to its search. */
+async function connectDomain(own: DomainSettings, { settings, stores, runtime, reporters }: Connections) {
+  const { name, store: storeSettings } = own;
+  const { clock, random } = runtime;
+  const domain = searchDomainOf(own);
+  const store = stores.open(name, storeSettings);
+  const withStore = store === undefined ? {} : { store };
+  const fleet = createMembership({ ...withStore, id: runtime.processId, clock, random });
+  const signing = settings.signing === undefined ? undefined : createSigning(settings.signing, name);
+  const { elsewhere, ...place } = stores.controlOf(store);
+  const control = createControl({
+    ...{ ...place, clock, random, signing },
+    domain: name,
+    locate: (storeName) => store?.locate(storeName).node,
+    observe: reporters.observeControl,
+    longestLifeMs: longestLifeMs(own.freshness),
+  });
+  const engine = await createEngines(
+    own,
+    domain,
+    {
+      fleetShare: (total) => fleetShare(total, fleet),
+      refusal: () => (control.forcedOpen() ? 'breaker-open' : undefined),
+    },
+    {
+      clock,
+      random,
+      observe: ({ source, event }) =>
+        source === 'guard' ? reporters.observeGuard(name, event) : reporters.observeEngine(name, event),
+    },
+  );
+  const meter = createMeter({ buckets: BUCKETS, engine: engine.guard.levels, clock });
+  const { maxBytes, emptyMaxBytes } = own.memory;
+  const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
+  const popularity = createPopularity<PreparedSearch>({ ...own.popularity, clock });
+  const storeDeadlineMs = storeSettings.kind === 'none' ? 0 : storeSettings.deadlineMs;
+  const search = createDomain({
+    ...{ clock, random, ...withStore, domain, memory, signing, engine, fleet, popularity },
+    lifeboat: engine.lifeboat,
+    forcedOpen: control.forcedOpen,
+    settings: { ...own, compression: settings.compression, storeDeadlineMs },
+    rules: control.rules,
+    controlStanding: () => control.state().standing,
+    observe: (event) => {
+      if (event.kind === 'engine') {
+        meter.noteEngine({ failed: isEngineFailure(event.result), durationMs: event.durationMs });
+      }
+      reporters.observeSearch(event);
+    },
+  });
+  const texts = createSearchTexts(domain);
+  const nodes = () => store?.nodes() ?? [];
+  return {
+    name,
+    control,
+    search,
+    clientMaxAgeMs: own.freshness.clientMaxAgeMs,
+    /** What operators work on. */
+    operated: {
+      ...{ name, control, memory, meter, popularity },
+      controlElsewhere: elsewhere,
+      ...(store === undefined || storeSettings.kind === 'none'
+        ? {}
+        : { store: { content: store.content, holds: store.holds, dedicated: storeSettings.dedicated } }),
+      storedName: (key: string) => storedNameOf(key, name),
+      status: search.status,
+      patienceMs: own.patienceMs,
+      pagesOf: texts.pagesOf,
+      searchText: texts.format,
+      warm: { prepare: texts.parse, warm: search.warm, spare: search.spare },
+    },
+    /** Until every store node is connected and the fleet counted, or `timeoutMs` have passed: a store may be away. */
+    connected: (timeoutMs: number) =>
+      waitFor(
+        () => fleet.counted() && control.hasSynced() && nodes().every((node) => node.connected),
+        timeoutMs,
+        clock,
+      ),
+    close: async (): Promise<void> => {
+      search.close();
+      await Promise.all([fleet.close(), control.close()]);
+      await engine.close();
+      // The loads that ended with the engine give their leases back: the store must hear of it before it is closed.
+      const isAnswered = () => nodes().every(({ connected, outstanding }) => !connected || outstanding === 0);
+      await waitFor(() => search.loading() === 0 && isAnswered(), GIVE_BACK_MS, clock);
+      await store?.close();
+    },
+  };
+}
+
+/** Until `holds` is true or the time is over. */
+async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
+  const untilMs = clock.monotonicMs() + timeoutMs;
+  while (!holds() && clock.monotonicMs() < untilMs) await sleep(10);
+}
