@@ -49,7 +49,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'http/transport',
     'http/search-api',
   ],
-  'ui/shared': ['search'],
+  'ui/shared': ['search', 'http/transport'],
   'ui/page': ['cache', 'catalogue', 'config', 'search', 'http', 'http/transport', 'http/search-api', 'ui/shared'],
   'ui/console': ['http/transport', 'ui/shared'],
   // It reads the events of every room.

@@ -1,3 +1,4 @@
+import { seededRandom } from '../../runtime.ts';
 /** An ad before it gets its id and its date. */
 export interface Draft {
   readonly title: string;
@@ -155,14 +156,7 @@ export interface Random {
 }
 
 export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
-  const next = (): number => {
-    // mulberry32: random enough for this purpose, and its state of one word makes a seed per ad cheap.
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
+  const next = seededRandom(seed);
   const pick = <T>(list: readonly T[]): T => {
     const index = Math.floor(next() * list.length);
     if (index >= list.length) throw new RangeError('cannot pick from an empty list');
