@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { type Import, importsOf, proseless, sourceFiles } from './architecture/source.ts';
@@ -306,4 +306,18 @@ test('nothing of the project is hidden from git by a name it shares with somethi
   const patterns = readFileSync(join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean);
   const loose = patterns.filter((pattern) => !pattern.startsWith('/') && !pattern.startsWith('*.'));
   assert.deepEqual(loose, []);
+});
+
+test('every file that the guide and the guide for contributors name exists', () => {
+  const all = ['src', 'test', 'loadtest'].flatMap((top) =>
+    readdirSync(join(root, top), { recursive: true, encoding: 'utf8' }).map((file) => `/${join(top, file)}`),
+  );
+  const missing = ['src/README.md', 'CONTRIBUTING.md', 'README.md'].flatMap((page) => {
+    const named = readFileSync(join(root, page), 'utf8').matchAll(/[`(]((?:\.\.\/)?[\w./-]+\.(?:ts|mjs))[`)]/g);
+    return [...named]
+      .map(([, file = '']) => file.replace(/^(?:\.\.?\/)+/, ''))
+      .filter((file) => !all.some((each) => each.endsWith(`/${file}`)))
+      .map((file) => `${page}: ${file}`);
+  });
+  assert.deepEqual(missing, []);
 });
